@@ -1,0 +1,47 @@
+# make demo            the card of a small real model, on a fresh machine
+# make card MODEL=...  the card of your own model
+# make test            the whole suite, linters and types included
+PYTHON ?= python3
+ENV := .venv
+RUN := $(ENV)/bin/onnx-autodoc
+
+.PHONY: demo card test lint types pytest bench schema clean
+
+demo: $(ENV)/installed
+	@$(RUN) demo -o demo.card
+
+card: $(ENV)/installed
+	@test -n "$(MODEL)" || { echo "say which: make card MODEL=path/to/model.onnx" >&2; exit 2; }
+	@$(RUN) card "$(MODEL)"
+	@$(RUN) card "$(MODEL)" -o "$(basename $(notdir $(MODEL))).card"
+
+test: lint types pytest
+
+lint: $(ENV)/developing
+	$(ENV)/bin/ruff check .
+	$(ENV)/bin/ruff format --check .
+
+types: $(ENV)/developing
+	$(ENV)/bin/mypy
+
+pytest: $(ENV)/developing
+	$(ENV)/bin/pytest -n auto
+
+bench: $(ENV)/developing
+	$(ENV)/bin/python -m benchmarks.run
+
+schema: $(ENV)/developing
+	$(RUN) schema > src/onnx_autodoc/schema/card-1.json
+
+$(ENV)/installed: pyproject.toml
+	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)
+	@$(ENV)/bin/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(ENV)/developing: pyproject.toml
+	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)
+	@$(ENV)/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(ENV)/installed
+
+clean:
+	rm -rf $(ENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.card build dist

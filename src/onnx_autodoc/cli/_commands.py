@@ -1,0 +1,38 @@
+"""What each command does, from parsed options to an exit code."""
+
+import sys
+from argparse import Namespace
+from importlib.resources import as_file, files
+
+
+def run_card(options: Namespace) -> int:
+    from onnx_autodoc.api import report
+    from onnx_autodoc.cli._output import Target, emit
+    from onnx_autodoc.resolve import Request
+
+    target = Target.of(options.output, options.format)
+    request = Request(tuple(options.dim), options.batch, options.seq, options.size, tuple(options.value))
+    emit(report(options.model, request, options.sha256), target)
+    return 0
+
+
+def run_demo(options: Namespace) -> int:
+    """The card of the bundled model on the terminal; with -o also as files."""
+    from onnx_autodoc.api import report
+    from onnx_autodoc.cli._output import Target, emit
+    from onnx_autodoc.resolve import Request
+
+    target = Target.of(options.output, options.format)
+    with as_file(files("onnx_autodoc") / "data" / "demo.onnx") as path:
+        found = report(path, Request())
+        if target.path is not None and not options.format:
+            emit(found, Target.of(None, None))
+        emit(found, target)
+    return 0
+
+
+def run_schema(options: Namespace) -> int:
+    from onnx_autodoc.schema import card_schema
+
+    sys.stdout.write(card_schema())
+    return 0

@@ -1,0 +1,99 @@
+"""The commands and their options."""
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+from onnx_autodoc import __version__
+from onnx_autodoc.cli._commands import run_card, run_demo, run_schema
+from onnx_autodoc.errors import BadInput
+
+# The names of render.FORMATS, written out because importing it would cost `--help` its speed (a test compares them).
+FORMAT_NAMES: Final = ("terminal", "json", "nodes", "csv")
+COMMANDS: Final = ("card", "demo", "schema")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as every other error does."""
+
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(f"{message} (see {self.prog} --help)")
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """`onnx-autodoc MODEL` is short for `onnx-autodoc card MODEL`."""
+    words = list(argv)
+    if words and words[0] not in (*COMMANDS, "-h", "--help", "--version"):
+        words.insert(0, "card")
+    return _parser().parse_args(words or ["--help"])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="onnx-autodoc",
+        description="A model file goes in, a document that a person can trust comes out.",
+        epilog="onnx-autodoc MODEL is short for onnx-autodoc card MODEL.",
+    )
+    parser.add_argument("--version", action="version", version=f"onnx-autodoc {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+
+    card = commands.add_parser("card", help="the card of a model", description="The card of a model file.")
+    card.add_argument("model", metavar="MODEL", help="an ONNX file")
+    _output_options(card)
+    _dimension_options(card)
+    card.add_argument("--sha256", action="store_true", help="also hash the file (reads all of it, weights too)")
+    card.set_defaults(run=run_card)
+
+    demo = commands.add_parser("demo", help="the card of a small real model that comes with the tool")
+    _output_options(demo)
+    demo.set_defaults(run=run_demo)
+
+    schema = commands.add_parser("schema", help="print the JSON Schema of the card")
+    schema.set_defaults(run=run_schema)
+    return parser
+
+
+def _output_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="PATH",
+        help="write to a file, whose suffix chooses the format (.json .jsonl .csv .txt); "
+        "to a folder, which gets all of them; or to standard output (-)",
+    )
+    parser.add_argument("--format", choices=FORMAT_NAMES, help="default: by the suffix of -o, else terminal")
+
+
+def _dimension_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("open dimensions", "sizes that the file leaves open; the card states each one")
+    group.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="the size of an open dimension, by its name or as INPUT.AXIS=N (repeatable)",
+    )
+    group.add_argument("--batch", type=_positive, metavar="N", help="the batch size (default 1)")
+    group.add_argument("--seq", type=_positive, metavar="N", help="the sequence length (default 128)")
+    group.add_argument("--size", type=_size, metavar="HxW", help="the height and width of images (default 224x224)")
+    group.add_argument(
+        "--value",
+        action="append",
+        default=[],
+        metavar="INPUT=V",
+        help="the value of a single-number input that steers branches, loops or shapes (repeatable)",
+    )
+
+
+def _positive(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
+
+
+def _size(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([1-9][0-9]{0,17})[x×]([1-9][0-9]{0,17})", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not HEIGHTxWIDTH, for example 224x224")
+    return int(found[1]), int(found[2])

@@ -1,0 +1,94 @@
+"""Everything measured about one model, with gaps and assumptions; no opinion."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from onnx_autodoc.facts.depth import depth
+from onnx_autodoc.facts.precision import Precision, precision
+from onnx_autodoc.graph import Model, all_graphs
+from onnx_autodoc.resolve import Binding, Shapes
+
+__all__ = ["Facts", "Gap", "Precision", "measure"]
+
+
+class Gap(Struct, frozen=True):
+    """Something that is not known, and why, in words for the card's reader."""
+
+    section: str
+    reason: str
+
+
+class Facts(Struct, frozen=True, eq=False):
+    model: Model
+    binding: Binding
+    shapes: Shapes
+    precision: Precision
+    depth: int
+    nodes_total: int
+    operators: tuple[tuple[str, str, int], ...]  # (domain, operator, how many), most first
+    resolved: int  # node outputs whose dims are all known, of those that run
+    outputs: int
+    gaps: tuple[Gap, ...]
+
+
+def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
+    counts = Counter((node.domain, node.op) for graph in all_graphs(model) for node in graph.nodes)
+    operators = sorted(((*key, count) for key, count in counts.items()), key=lambda row: (-row[2], row[1], row[0]))
+    resolved, outputs, reasons = _resolution(shapes)
+    return Facts(
+        model=model,
+        binding=binding,
+        shapes=shapes,
+        precision=precision(model),
+        depth=depth(model),
+        nodes_total=sum(counts.values()),
+        operators=tuple(operators),
+        resolved=resolved,
+        outputs=outputs,
+        gaps=tuple(_gaps(model, shapes, reasons)),
+    )
+
+
+def _resolution(shapes: Shapes) -> tuple[int, int, Counter[str]]:
+    """Node outputs with known dims, all node outputs, and the reasons for the difference.
+
+    Branches that are not taken do not count; a function called in the same way many times counts once.
+    """
+    resolved = outputs = 0
+    reasons = Counter[str]()
+    waiting = [shapes.steps]
+    seen: set[int] = set()
+    while waiting:
+        steps = waiting.pop()
+        if id(steps) in seen:
+            continue
+        seen.add(id(steps))
+        for step in steps:
+            waiting.extend(body.steps for body in step.bodies if body.times != 0)
+            named = [known for name, known in zip(step.node.outputs, step.outputs) if name]
+            known = sum(item.kind != "tensor" or item.concrete is not None for item in named)
+            resolved += known
+            outputs += len(named)
+            if known < len(named):
+                reasons[step.gap] += 1
+    return resolved, outputs, reasons
+
+
+def _gaps(model: Model, shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
+    for reason, count in reasons.most_common():
+        yield Gap("graph", f"the shapes of {count:,} node{'s' * (count != 1)} are not known: {reason}")
+    for text in shapes.contradictions:
+        yield Gap("graph", f"the file contradicts itself: {text}")
+    if shapes.assumed:
+        names = ", ".join(shapes.assumed[:3]) + (" …" if len(shapes.assumed) > 3 else "")
+        yield Gap("graph", f"{len(shapes.assumed):,} shapes are the file's own claim, no rule checks them: {names}")
+    for file in model.external:
+        if file.nbytes is None:
+            yield Gap("model", f"the weights in {file.path} are absent: there is no such file beside the model")
+        elif file.nbytes < file.needed:
+            short = f"{file.path} has {file.nbytes:,} bytes, its tensors need {file.needed:,}"
+            yield Gap("model", f"the weights are incomplete: {short}")
+    if model.training:
+        yield Gap("graph", f"{len(model.training)} training graphs are not documented")

@@ -1,0 +1,65 @@
+"""The element types of ONNX: their numbers on the wire, their names, and their sizes in bits."""
+
+from typing import Final
+
+# TensorProto.DataType: number -> (name, bits of one element). A string has no fixed size: 0 bits.
+_TABLE: Final = {
+    1: ("float32", 32),
+    2: ("uint8", 8),
+    3: ("int8", 8),
+    4: ("uint16", 16),
+    5: ("int16", 16),
+    6: ("int32", 32),
+    7: ("int64", 64),
+    8: ("string", 0),
+    9: ("bool", 8),
+    10: ("float16", 16),
+    11: ("float64", 64),
+    12: ("uint32", 32),
+    13: ("uint64", 64),
+    14: ("complex64", 64),
+    15: ("complex128", 128),
+    16: ("bfloat16", 16),
+    17: ("float8e4m3fn", 8),
+    18: ("float8e4m3fnuz", 8),
+    19: ("float8e5m2", 8),
+    20: ("float8e5m2fnuz", 8),
+    21: ("uint4", 4),
+    22: ("int4", 4),
+    23: ("float4e2m1", 4),
+    24: ("float8e8m0", 8),
+    25: ("uint2", 2),
+    26: ("int2", 2),
+    27: ("float6e2m3", 6),
+    28: ("float6e3m2", 6),
+}
+BITS: Final = {name: bits for name, bits in _TABLE.values()}
+
+# How TensorProto.DataType itself spells the names; Cast's `to` was such a string before opset 6.
+_SPELLED: Final = {"float": "float32", "double": "float64"}
+
+
+def dtype_name(number: int) -> str | None:
+    """The name of an element type, or None for a number that ONNX does not define."""
+    entry = _TABLE.get(number)
+    return entry[0] if entry else None
+
+
+def dtype_spelled(text: str) -> str | None:
+    """The name of an element type written out as TensorProto.DataType does: FLOAT, INT64."""
+    name = _SPELLED.get(text.lower(), text.lower())
+    return name if name in BITS else None
+
+
+def is_float(dtype: str | None) -> bool:
+    return dtype is not None and dtype.startswith(("float", "bfloat"))
+
+
+def is_integer(dtype: str | None) -> bool:
+    return dtype is not None and dtype.startswith(("int", "uint"))
+
+
+def stored_bytes(dtype: str, elements: int) -> int | None:
+    """Bytes that so many elements take when packed, or None for strings."""
+    bits = BITS.get(dtype, 0)
+    return (elements * bits + 7) // 8 if bits else None

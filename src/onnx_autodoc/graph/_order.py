@@ -1,0 +1,63 @@
+"""The order in which nodes can be resolved: the file's own where that works, as ONNX demands; else a sorted one."""
+
+from collections.abc import Iterator, Sequence
+
+from onnx_autodoc.graph._types import Graph, Node
+
+
+def execution_order(nodes: Sequence[Node]) -> Iterator[int]:
+    """Indices of all nodes, each after the nodes it reads from. Nodes on a cycle come last, in file order."""
+    maker = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
+    if all(maker.get(name, -1) < at for at, node in enumerate(nodes) for name in node.inputs):
+        if not any(_late(node, at, maker) for at, node in enumerate(nodes)):
+            return iter(range(len(nodes)))
+    return _sorted(nodes, maker)
+
+
+def _late(node: Node, at: int, maker: dict[str, int]) -> bool:
+    """Does a subgraph of this node read a value that is made further on?"""
+    return any(maker.get(name, -1) >= at for _, graph in node.graphs() for name in outer_names(graph))
+
+
+def _sorted(nodes: Sequence[Node], maker: dict[str, int]) -> Iterator[int]:
+    reads = [{maker[name] for name in needed_names(node) if name in maker} for node in nodes]
+    readers: list[list[int]] = [[] for _ in nodes]
+    for at, needs in enumerate(reads):
+        for need in needs:
+            readers[need].append(at)
+    waiting = [len(needs) for needs in reads]
+    ready = [at for at, count in enumerate(waiting) if count == 0]
+    done = 0
+    while done < len(ready):
+        at = ready[done]
+        done += 1
+        yield at
+        for reader in readers[at]:
+            waiting[reader] -= 1
+            if waiting[reader] == 0:
+                ready.append(reader)
+    yield from (at for at, count in enumerate(waiting) if count > 0)
+
+
+def needed_names(node: Node) -> Iterator[str]:
+    """Every value that a node reads: its inputs, and what its subgraphs take from around them."""
+    yield from node.inputs
+    for _, graph in node.graphs():
+        yield from outer_names(graph)
+
+
+def outer_names(graph: Graph) -> set[str]:
+    """The names that a subgraph, with all graphs inside it, takes from around it."""
+    made: set[str] = set()
+    read: set[str] = set()
+    stack = [graph]
+    while stack:
+        inner = stack.pop()
+        made.update(value.name for value in inner.inputs)
+        made.update(tensor.name for tensor in inner.initializers)
+        read.update(value.name for value in inner.outputs)
+        for node in inner.nodes:
+            made.update(node.outputs)
+            read.update(node.inputs)
+            stack.extend(body for _, body in node.graphs())
+    return read - made

@@ -1,0 +1,196 @@
+"""What a model file says, as frozen values.
+
+A weight is a header: its type, its dims and where its bytes are. The bytes themselves stay in the file; only payloads
+small enough to steer shapes (a Reshape's target, a Slice's bounds) are kept beside the header.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from onnx_autodoc.graph._dtypes import stored_bytes
+
+
+class Place(Struct, frozen=True):
+    """Where a tensor's bytes are: in the model's own file (path None) or in an external one."""
+
+    path: str | None
+    offset: int
+    length: int | None  # None: to the end of the external file
+
+
+class Payload(Struct, frozen=True):
+    """How a tensor's elements are written, and the bytes themselves where they are few."""
+
+    encoding: str  # raw, floats, doubles, varints, strings
+    nbytes: int
+    data: bytes | tuple[bytes, ...] | None = None
+
+
+class Tensor(Struct, frozen=True):
+    name: str
+    dtype: str | None
+    dims: tuple[int, ...]
+    place: Place | None = None
+    payload: Payload | None = None
+    stored: int | None = None  # elements really stored, where the tensor is sparse
+
+    @property
+    def elements(self) -> int:
+        return math.prod(self.dims)
+
+    @property
+    def nbytes(self) -> int | None:
+        """Bytes its elements take by type and dims (dense, packed), whatever the file holds."""
+        return stored_bytes(self.dtype, self.elements) if self.dtype else None
+
+
+class Type(Struct, frozen=True):
+    """A declared type. Of a dim, an int is a size, a str is a name for one, None says nothing."""
+
+    kind: str  # tensor, sparse, sequence, optional, map, opaque
+    dtype: str | None = None
+    dims: tuple[int | str | None, ...] | None = None
+    element: "Type | None" = None
+
+
+class Value(Struct, frozen=True):
+    name: str
+    type: Type | None = None
+
+
+class Reference(Struct, frozen=True):
+    """An attribute inside a function's body that takes its value from the call."""
+
+    name: str
+
+
+class Long(Struct, frozen=True):
+    """A list attribute too long to be structure (the nodes of a tree ensemble): its length and its beginning."""
+
+    count: int
+    first: "tuple[int, ...] | tuple[float, ...]"
+
+
+class Node(Struct, frozen=True):
+    op: str
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    name: str = ""
+    domain: str = ""
+    attributes: "Mapping[str, Attribute]" = {}
+    overload: str = ""
+
+    def graphs(self) -> Iterator[tuple[str, "Graph"]]:
+        """The subgraphs that this node runs, each with the attribute that holds it."""
+        for key, value in self.attributes.items():
+            if isinstance(value, Graph):
+                yield key, value
+            elif isinstance(value, tuple):
+                for at, item in enumerate(value):
+                    if isinstance(item, Graph):
+                        yield f"{key}[{at}]", item
+
+
+class Graph(Struct, frozen=True):
+    name: str = ""
+    nodes: tuple[Node, ...] = ()
+    inputs: tuple[Value, ...] = ()
+    outputs: tuple[Value, ...] = ()
+    initializers: tuple[Tensor, ...] = ()
+    values: tuple[Value, ...] = ()  # value_info: what the file claims of inner values
+    doc: str = ""
+
+
+Attribute = (
+    int
+    | float
+    | str
+    | Tensor
+    | Type
+    | Reference
+    | Long
+    | Graph
+    | tuple[int, ...]
+    | tuple[float, ...]
+    | tuple[str, ...]
+    | tuple[Tensor, ...]
+    | tuple[Graph, ...]
+    | tuple[Type, ...]
+)
+
+
+class Function(Struct, frozen=True):
+    name: str
+    domain: str = ""
+    overload: str = ""
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    defaults: Mapping[str, Attribute] = {}
+    opsets: Mapping[str, int] = {}
+    values: tuple[Value, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return (self.domain, self.name, self.overload)
+
+
+class External(Struct, frozen=True):
+    """A file beside the model that holds weights. `nbytes` is None where there is no such file below its folder."""
+
+    path: str
+    nbytes: int | None
+    needed: int  # bytes up to the end of the last tensor in it
+
+
+class Model(Struct, frozen=True):
+    graph: Graph
+    ir_version: int | None = None
+    opsets: Mapping[str, int] = {}
+    producer: str = ""
+    producer_version: str = ""
+    domain: str = ""
+    version: int | None = None
+    doc: str = ""
+    metadata: Mapping[str, str] = {}
+    functions: tuple[Function, ...] = ()
+    training: tuple[Graph, ...] = ()
+    path: str = ""
+    nbytes: int = 0
+    external: tuple[External, ...] = ()
+
+
+def label(node: Node, at: int) -> str:
+    """What to call a node: its name, else its first output, else its operator and place."""
+    return node.name or next((name for name in node.outputs if name), f"{node.op}_{at}")
+
+
+def inner_graphs(nodes: Sequence[Node]) -> Iterator[Graph]:
+    """Every subgraph that nodes hold, at any depth."""
+    waiting = [graph for node in nodes for _, graph in node.graphs()]
+    while waiting:
+        graph = waiting.pop()
+        yield graph
+        waiting.extend(inner for node in graph.nodes for _, inner in node.graphs())
+
+
+def all_graphs(model: Model) -> Iterator[Graph]:
+    """The main graph, every subgraph, and every function's body as a graph: each once, however often it runs."""
+    yield model.graph
+    yield from inner_graphs(model.graph.nodes)
+    for function in model.functions:
+        yield Graph(function.name, function.nodes)
+        yield from inner_graphs(function.nodes)
+
+
+def tensors_of(graph: Graph) -> Iterator[Tensor]:
+    """The tensors that one graph itself holds: initializers, and those in its nodes' attributes."""
+    yield from graph.initializers
+    for node in graph.nodes:
+        for item in node.attributes.values():
+            if isinstance(item, Tensor):
+                yield item
+            elif isinstance(item, tuple):
+                yield from (one for one in item if isinstance(one, Tensor))

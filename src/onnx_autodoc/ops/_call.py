@@ -1,0 +1,167 @@
+"""One use of an operator, as its rules see it: inputs by position, attributes by name, checked on access."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from onnx_autodoc.graph import Attribute, Graph, Long, Node, Tensor, Type
+from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown
+
+
+class Call:
+    """An operator's node with what is known of its inputs. An absent optional input is None."""
+
+    __slots__ = ("_attributes", "inputs", "node", "opset")
+
+    def __init__(self, node: Node, inputs: Sequence[Known | None], opset: int) -> None:
+        self.node = node
+        self.inputs = inputs
+        self.opset = opset  # the version of the node's own domain
+        self._attributes = node.attributes
+
+    # inputs
+    def has(self, at: int) -> bool:
+        return at < len(self.inputs) and self.inputs[at] is not None
+
+    def known(self, at: int) -> Known:
+        if at >= len(self.inputs) or (known := self.inputs[at]) is None:
+            raise Contradiction(f"{self.node.op} lacks its input {at}")
+        return known
+
+    def shape(self, at: int = 0) -> Shape:
+        """The dims of an input; stops with its reason where the rank is not known."""
+        known = self.known(at)
+        if known.shape is None:
+            raise NotKnown(known.reason)
+        return known.shape
+
+    def rank(self, at: int = 0) -> int:
+        return len(self.shape(at))
+
+    def dtype(self, at: int = 0) -> str | None:
+        return self.known(at).dtype
+
+    def value(self, at: int) -> Array | None:
+        """The elements of an input, where it is there and they are known (single ones may be `Unknown`)."""
+        return known.value if at < len(self.inputs) and (known := self.inputs[at]) is not None else None
+
+    def ints(self, at: int) -> list[Dim]:
+        """The elements of a small integer input as a flat list; stops with a reason where they are not known."""
+        known = self.known(at)
+        if known.value is None:
+            raise NotKnown(known.why or f"the value of {self.node.op}'s input {at} is only known when the model runs")
+        return known.value.reshape(-1).tolist()
+
+    def one(self, at: int) -> Dim:
+        """The only element of an integer input."""
+        items = self.ints(at)
+        if len(items) != 1:
+            raise Contradiction(f"{self.node.op} wants one number in its input {at}, there are {len(items)}")
+        return items[0]
+
+    # attributes
+    def attribute(self, name: str) -> Attribute | None:
+        return self._attributes.get(name)
+
+    def attr_int(self, name: str, default: int) -> int:
+        found = self._attributes.get(name)
+        return default if found is None else self._typed(name, found, int)
+
+    def attr_float(self, name: str, default: float) -> float:
+        found = self._attributes.get(name)
+        return default if found is None else float(self._typed(name, found, (int, float)))
+
+    def attr_text(self, name: str, default: str) -> str:
+        found = self._attributes.get(name)
+        return default if found is None else self._typed(name, found, str)
+
+    def attr_ints(self, name: str) -> tuple[int, ...] | None:
+        """A list of integers, or None where the node has none of that name."""
+        found = self._attributes.get(name)
+        if found is None:
+            return None
+        items: tuple[int, ...] = self._typed(name, found, tuple)
+        if not all(type(item) is int for item in items):
+            raise Contradiction(f"{self.node.op}'s attribute {name} is not a list of integers")
+        return items
+
+    def attr_count(self, name: str) -> int:
+        """How many items a list attribute has, however long; 0 where the node has none of that name."""
+        found = self._attributes.get(name)
+        if isinstance(found, Long):
+            return found.count
+        return len(found) if isinstance(found, tuple) else 0
+
+    def attr_required(self, name: str) -> int:
+        found = self._attributes.get(name)
+        if found is None:
+            raise Contradiction(f"{self.node.op} lacks its attribute {name}")
+        return self._typed(name, found, int)
+
+    def attr_tensor(self, name: str) -> Tensor | None:
+        found = self._attributes.get(name)
+        return None if found is None else self._typed(name, found, Tensor)
+
+    def attr_type(self, name: str) -> Type | None:
+        found = self._attributes.get(name)
+        return None if found is None else self._typed(name, found, Type)
+
+    def attr_graph(self, name: str) -> Graph:
+        found = self._attributes.get(name)
+        if not isinstance(found, Graph):
+            raise Contradiction(f"{self.node.op} lacks its subgraph {name}")
+        return found
+
+    def _typed(self, name: str, found: Attribute, kind: Any) -> Any:
+        if not isinstance(found, kind):
+            raise Contradiction(f"{self.node.op}'s attribute {name} is of the wrong type")
+        return found
+
+
+Rule = Callable[[Call], Sequence[Known]]
+Evaluate = Callable[[Call, list[Array]], Sequence[Array]]
+
+
+class Operator(Struct, frozen=True):
+    """What the tool knows of one operator.
+
+    infer: the outputs' types and dims from the inputs'. value: the outputs' elements, called only where every input is
+    known and small and every output is small; without it, the elements are only known when the model runs.
+    partial: `value` also works where single elements are `Unknown` (it only moves elements, or uses + - *).
+    """
+
+    infer: Rule
+    value: Evaluate | None = None
+    partial: bool = False
+
+
+def size(shape: Shape) -> Dim:
+    """How many elements a shape has."""
+    return math.prod(shape)
+
+
+def axis_of(axis: Dim, rank: int) -> int:
+    """An axis counted from the front; a negative one counts from the back."""
+    if isinstance(axis, Unknown):
+        raise NotKnown(axis.why)
+    if not -rank <= axis < rank:
+        raise Contradiction(f"axis {axis} does not exist in {rank} dimensions")
+    return axis + rank if axis < 0 else axis
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """Numpy's broadcasting; an unknown size yields to a known one that is not 1."""
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    return tuple(_broadcast_dim(column) for column in zip(*padded, strict=True))
+
+
+def _broadcast_dim(column: Sequence[Dim]) -> Dim:
+    sizes = {dim for dim in column if type(dim) is int and dim != 1}
+    if len(sizes) > 1:
+        raise Contradiction(f"sizes {' and '.join(map(str, sorted(sizes)))} cannot be broadcast")
+    if sizes:
+        return sizes.pop()
+    return next((dim for dim in column if isinstance(dim, Unknown)), 1)

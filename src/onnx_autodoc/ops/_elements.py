@@ -1,0 +1,63 @@
+"""The elements of small tensors as numpy arrays: what the file kept beside a header, and nothing larger."""
+
+from typing import Final
+
+import numpy as np
+
+from onnx_autodoc.graph import Tensor
+from onnx_autodoc.ops._known import Array
+
+MAX_ELEMENTS: Final = 1 << 16  # a value with more elements steers no shape
+
+_NUMPY: Final[dict[str, np.dtype]] = {
+    name: np.dtype(name)
+    for name in (
+        "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"
+    )
+}  # fmt: skip
+
+
+def numpy_dtype(dtype: str | None) -> "np.dtype | None":
+    """The numpy type whose arithmetic is that of an ONNX type, where there is one."""
+    return _NUMPY.get(dtype) if dtype else None
+
+
+def elements(tensor: Tensor) -> Array | None:
+    """A tensor's elements if they are few, numeric and in the file; None where they are not."""
+    kind, payload = numpy_dtype(tensor.dtype), tensor.payload
+    if kind is None or tensor.elements > MAX_ELEMENTS or min(tensor.dims, default=0) < 0:
+        return None
+    if tensor.elements == 0 and tensor.place is None:
+        return np.zeros(tensor.dims, kind)
+    if payload is None or not isinstance(payload.data, bytes):
+        return None
+    flat = _decoded(payload.encoding, payload.data, kind)
+    return flat.reshape(tensor.dims) if flat is not None and flat.size == tensor.elements else None
+
+
+def _decoded(encoding: str, data: bytes, kind: "np.dtype") -> Array | None:
+    if encoding == "varints":
+        return _typed(_varints(data), kind)
+    stored = {"raw": kind, "floats": _NUMPY["float32"], "doubles": _NUMPY["float64"]}.get(encoding)
+    if stored is None or len(data) % stored.itemsize:
+        return None
+    return np.frombuffer(data, stored.newbyteorder("<")).astype(kind)
+
+
+def _typed(numbers: list[int], kind: "np.dtype") -> Array:
+    bits = np.array(numbers, np.uint64)
+    if kind == np.float16:  # float16 is written as the 16 bits of it
+        return bits.astype(np.uint16).view(np.float16)
+    return bits.astype(np.int64).astype(kind) if kind.kind != "u" else bits.astype(kind)
+
+
+def _varints(data: bytes) -> list[int]:
+    found: list[int] = []
+    result = shift = 0
+    for byte in data:
+        result |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            found.append(result & 0xFFFFFFFFFFFFFFFF)
+            result = shift = 0
+    return found

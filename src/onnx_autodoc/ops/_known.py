@@ -1,0 +1,100 @@
+"""What is known of a value: its type, its dims and, where it is small, its elements.
+
+A size that cannot be known is an `Unknown`, which carries the reason. Arithmetic with it gives it back, so a rule is
+written once, in plain arithmetic, and the reason arrives wherever the size would have gone. A rule that must decide
+something on it (compare it, use it as an index) is stopped by `NotKnown` with the same reason.
+"""
+
+from typing import Any, NoReturn
+
+import numpy as np
+from msgspec import Struct
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class NotKnown(Exception):
+    """Raised by a rule that cannot say what its outputs are; the message is for the card's reader."""
+
+
+class Contradiction(NotKnown):
+    """The file contradicts itself here: what it asks for cannot be run."""
+
+
+class Unknown:
+    """A number that only the data decides. It absorbs arithmetic and refuses to be compared."""
+
+    __slots__ = ("why",)
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def _same(self, *_: object) -> "Unknown":
+        return self
+
+    def _stop(self, *_: object) -> NoReturn:
+        raise NotKnown(self.why)
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _same
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __abs__ = _same
+    __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __int__ = __index__ = __float__ = _stop
+
+    def __repr__(self) -> str:
+        return f"Unknown({self.why!r})"
+
+
+Dim = int | Unknown
+Shape = tuple[Dim, ...]
+
+
+class Known(Struct, frozen=True, eq=False):
+    """All that is known of one value. `shape` is None where not even the rank is known: then `why` says why."""
+
+    dtype: str | None
+    shape: Shape | None = None
+    value: Array | None = None  # its elements, where they are few; unknown ones are `Unknown` objects
+    why: str = ""
+    kind: str = "tensor"
+    element: "Known | None" = None  # of a sequence or an optional
+    items: "tuple[Known, ...] | None" = None  # a sequence's tensors one by one, where it is known how many
+
+    @property
+    def concrete(self) -> tuple[int, ...] | None:
+        """The dims as plain numbers, or None if any of them is not known."""
+        if self.shape is None or not all(type(dim) is int for dim in self.shape):
+            return None
+        return self.shape  # type: ignore[return-value]
+
+    @property
+    def reason(self) -> str:
+        """Why this is not wholly known; empty where it is."""
+        if self.shape is None:
+            return self.why or "its shape is not known"
+        return next((dim.why for dim in self.shape if isinstance(dim, Unknown)), "")
+
+
+def tensor(dtype: str | None, shape: Shape) -> Known:
+    return Known(dtype, shape)
+
+
+def sequence(element: Known | None, why: str = "", items: tuple[Known, ...] | None = None) -> Known:
+    """A sequence of tensors; what its elements have in common is `element`."""
+    dtype = element.dtype if element else None
+    return Known(dtype, None, why=why or _SEQUENCE, kind="sequence", element=element, items=items)
+
+
+_SEQUENCE = "a sequence of tensors has no shape of its own"
+
+
+def nothing(why: str) -> Known:
+    """A value of which only the reason for not knowing it is known."""
+    return Known(None, why=why)
+
+
+def like(known: Known, shape: Shape) -> Known:
+    """The same element type in another shape."""
+    return Known(known.dtype, shape)
+
+
+def merge_dims(one: Dim, other: Dim, why: str) -> Dim:
+    return one if one is other or (type(one) is int and one == other) else Unknown(why)

@@ -1,0 +1,102 @@
+"""Convolutions, and Col2Im, which undoes the gathering of their windows."""
+
+from onnx_autodoc.ops._call import Call, Operator, size
+from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, merge_dims, tensor
+from onnx_autodoc.ops._sizes import sizes
+from onnx_autodoc.ops._window import Window, auto_pad, differ, kernel_of, per_axis, slide, spatial, windows
+
+
+def conv_shape(call: Call, x: Shape, w: Shape) -> Shape:
+    """[N, C, *spatial] under [M, C/group, *kernel] is [N, M, *spatial']."""
+    inner, kernel = spatial(call, x), kernel_of(call, _weight(call, x, w))
+    group = call.attr_int("group", 1)
+    if differ(x[1], w[1] * group):
+        raise Contradiction(f"{call.node.op} of {x[1]} channels with a weight for {w[1]} in each of {group} groups")
+    if group < 1 or (type(w[0]) is int and w[0] % group):
+        raise Contradiction(f"{call.node.op}'s {w[0]} kernels do not split into {group} groups")
+    return (x[0], w[0], *slide(call, inner, kernel))
+
+
+def _weight(call: Call, x: Shape, w: Shape) -> Shape:
+    """The kernel's dims of a weight that has as many dimensions as the input."""
+    if len(w) != len(x):
+        raise Contradiction(f"{call.node.op} of {len(x)} dimensions with a weight of {len(w)}")
+    return w[2:]
+
+
+def _conv(call: Call) -> list[Known]:
+    return [tensor(call.dtype(0), conv_shape(call, call.shape(0), call.shape(1)))]
+
+
+def _conv_integer(call: Call) -> list[Known]:
+    return [tensor("int32", conv_shape(call, call.shape(0), call.shape(1)))]
+
+
+def _qlinear_conv(call: Call) -> list[Known]:
+    return [tensor(call.dtype(7), conv_shape(call, call.shape(0), call.shape(3)))]
+
+
+def _conv_transpose(call: Call) -> list[Known]:
+    """[N, C, *spatial] under [C, M/group, *kernel] is [N, M, *spatial']."""
+    x, w = call.shape(0), call.shape(1)
+    inner, kernel = spatial(call, x), kernel_of(call, _weight(call, x, w))
+    group = call.attr_int("group", 1)
+    if differ(x[1], w[0]) or group < 1:
+        raise Contradiction(f"ConvTranspose of {x[1]} channels with a weight for {w[0]} in {group} groups")
+    return [tensor(call.dtype(0), (x[0], w[1] * group, *_grown(call, inner, kernel)))]
+
+
+def _grown(call: Call, inner: Shape, kernel: Shape) -> Shape:
+    rank, along = len(inner), windows(call, kernel)
+    asked = call.attr_ints("output_shape")
+    if asked:
+        # Old exporters also wrote batch and channels into output_shape; onnxruntime takes both.
+        if len(asked) not in (rank, rank + 2) or min(asked[-rank:]) < 1:
+            raise Contradiction(f"ConvTranspose's output_shape {asked} does not fit {rank} spatial dimensions")
+        return asked[-rank:]
+    extra = per_axis(call, "output_padding", rank, 0)
+    same = auto_pad(call).startswith("SAME")
+    return tuple(_grow(size, at, more, same) for size, at, more in zip(inner, along, extra, strict=True))
+
+
+_KERNEL_BELOW_STRIDE = "SAME padding of a kernel smaller than its stride: the specification and onnxruntime disagree"
+
+
+def _grow(size: Dim, at: Window, extra: int, same: bool) -> Dim:
+    grown = (size - 1) * at.stride + at.span + extra - at.head - at.tail
+    if same:
+        # Padding takes away what is more than size * stride; what is less, onnxruntime leaves as it is.
+        short = at.stride - at.span - extra
+        if isinstance(short, Unknown):
+            return short
+        return size * at.stride if short <= 0 else merge_dims(size * at.stride, grown, _KERNEL_BELOW_STRIDE)
+    if type(grown) is int and grown < 1:
+        raise Contradiction(f"ConvTranspose cuts {at.head + at.tail} elements off {grown + at.head + at.tail}")
+    return grown
+
+
+def _causal_conv(call: Call) -> list[Known]:
+    # The state is what the next step still sees: kernel - 1 positions.
+    x, w = call.shape(0), call.shape(1)
+    if len(x) != 3 or len(w) != 3 or differ(x[1], w[0]) or w[2] == 0:
+        raise Contradiction(f"CausalConvWithState of {x} with a weight of {w}")
+    return [tensor(call.dtype(0), x), tensor(call.dtype(0), (x[0], x[1], w[2] - 1))]
+
+
+def _col2im(call: Call) -> list[Known]:
+    """[N, C * block, L] is [N, C, *image]."""
+    x, block = call.shape(0), size(sizes(call, 2))
+    if len(x) != 3 or (type(x[1]) is int and type(block) is int and (block < 1 or x[1] % block)):
+        raise Contradiction(f"Col2Im of {x} with blocks of {block} elements")
+    return [tensor(call.dtype(0), (x[0], x[1] // block, *sizes(call, 1)))]
+
+
+OPERATORS: dict[str, Operator] = {
+    "Conv": Operator(_conv),
+    "ConvInteger": Operator(_conv_integer),
+    "QLinearConv": Operator(_qlinear_conv),
+    "ConvTranspose": Operator(_conv_transpose),
+    "DeformConv": Operator(_conv),
+    "CausalConvWithState": Operator(_causal_conv),
+    "Col2Im": Operator(_col2im),
+}

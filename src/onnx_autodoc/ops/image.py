@@ -1,0 +1,188 @@
+"""Images: resizing, sampling, cropping, and moving pixels between space and depth."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from onnx_autodoc.ops._call import Call, Operator, axis_of
+from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, merge_dims, tensor
+from onnx_autodoc.ops._sizes import numbers, sizes
+
+_CROPPED = "a crop while resizing by scales: the specification cuts the size, onnxruntime does not"
+_ROUNDED = "the aspect ratio makes a size of one half: runtimes round it differently"
+_FROM_THE_BACK = "an aspect ratio kept on axes counted from the back: onnxruntime leaves the size as it is"
+_TOO_LARGE = "a scaled size beyond what runtimes compute exactly"
+_SELECTED = "how many boxes are selected is only known when the model runs"
+_DECODED = "the size of the image is only known when the model runs"
+
+
+def _resize(call: Call) -> list[Known]:
+    x = call.shape(0)
+    axes = _axes(call, len(x))
+    if call.has(3) and call.known(3).shape != (0,):
+        out = _resize_to(call, [x[axis] for axis in axes])
+    else:
+        # Opset 10 had x and scales; since 11 a region comes between them.
+        out = _resize_by(call, [x[axis] for axis in axes], scales_at=1 if len(call.inputs) == 2 else 2)
+    return [tensor(call.dtype(0), _placed(call, x, axes, out))]
+
+
+def _axes(call: Call, rank: int) -> list[int]:
+    named = call.attr_ints("axes")
+    return list(range(rank)) if named is None else [axis_of(axis, rank) for axis in named]
+
+
+def _placed(call: Call, x: Shape, axes: Sequence[int], out: Sequence[Dim]) -> Shape:
+    """The dims of x with those along the axes replaced."""
+    if len(out) != len(axes):
+        raise Contradiction(f"{call.node.op} has {len(out)} sizes for {len(axes)} axes")
+    return tuple(dict(zip(axes, out, strict=True)).get(axis, dim) for axis, dim in enumerate(x))
+
+
+def _resize_by(call: Call, dims: list[Dim], scales_at: int) -> list[Dim]:
+    scales = numbers(call, scales_at)
+    scaled = _scaled(call, dims, scales)
+    if call.attr_text("coordinate_transformation_mode", "") != "tf_crop_and_resize":
+        return scaled
+    # The specification: floor(size * (end - start) * scale).
+    region, count = numbers(call, 1), len(dims)
+    if len(region) != 2 * count:
+        raise Contradiction(f"Resize has a region of {len(region)} numbers for {count} axes")
+    spans = [(region[at + count] - region[at]) * scales[at] for at in range(count)]
+    return [merge_dims(*each, _CROPPED) for each in zip(scaled, _scaled(call, dims, spans), strict=True)]
+
+
+def _scaled(call: Call, dims: Sequence[Dim], scales: Sequence[float | Unknown]) -> list[Dim]:
+    if len(scales) != len(dims):
+        raise Contradiction(f"{call.node.op} has {len(scales)} scales for {len(dims)} axes")
+    return [_scale(dim, scale) for dim, scale in zip(dims, scales, strict=True)]
+
+
+def _scale(dim: Dim, scale: float | Unknown) -> Dim:
+    """floor(size * scale), in single precision as runtimes do it: 10 * 0.7 is 7."""
+    if isinstance(dim, Unknown) or isinstance(scale, Unknown):
+        return dim if isinstance(dim, Unknown) else Unknown(scale.why)  # type: ignore[union-attr]
+    if not 0 < scale < float("inf"):
+        raise Contradiction(f"a size scaled by {scale}")
+    if scale == 1:
+        return dim
+    exact = dim < 2**24 and dim * scale < 2**24
+    return int(np.float32(dim) * np.float32(scale)) if exact else Unknown(_TOO_LARGE)
+
+
+def _resize_to(call: Call, dims: list[Dim]) -> list[Dim]:
+    out, policy = list(sizes(call, 3)), call.attr_text("keep_aspect_ratio_policy", "stretch")
+    if policy == "stretch" or not out or len(out) != len(dims):
+        return out
+    if any(axis < 0 for axis in call.attr_ints("axes") or ()):
+        return [Unknown(_FROM_THE_BACK)] * len(dims)
+    unknown = next((dim for dim in (*dims, *out) if isinstance(dim, Unknown)), None)
+    if unknown is not None:
+        return [unknown] * len(dims)
+    if policy not in ("not_larger", "not_smaller") or 0 in dims:
+        raise Contradiction(f"Resize of {dims} by the policy {policy}")
+    return _keep_aspect_ratio([int(dim) for dim in dims], [int(dim) for dim in out], policy == "not_larger")
+
+
+def _keep_aspect_ratio(dims: list[int], out: list[int], not_larger: bool) -> list[Dim]:
+    """All dims by the one ratio that fits, to the nearest integer; single precision may round one half otherwise."""
+    pairs, pick = list(zip(out, dims, strict=True)), min if not_larger else max
+    exact = pick(Fraction(to, dim) for to, dim in pairs)
+    single = pick(np.float32(to) / np.float32(dim) for to, dim in pairs)
+    return [
+        merge_dims(int(exact * dim + Fraction(1, 2)), int(np.floor(single * np.float32(dim) + 0.5)), _ROUNDED)
+        for dim in dims
+    ]
+
+
+def _upsample(call: Call) -> list[Known]:
+    # Scales are an input since opset 9, an attribute since 7; before that, one of the height and one of the width.
+    x = call.shape(0)
+    found = call.attribute("scales")
+    if call.has(1):
+        scales = numbers(call, 1)
+    elif isinstance(found, tuple):
+        scales = [item for item in found if isinstance(item, (int, float))]
+    else:
+        scales = (1, 1, call.attr_float("height_scale", 0), call.attr_float("width_scale", 0))
+    return [tensor(call.dtype(0), tuple(_scaled(call, x, scales)))]
+
+
+def _grid_sample(call: Call) -> list[Known]:
+    # X [N, C, *spatial], grid [N, *spatial', rank]: one sample for each place of the grid.
+    x, grid = call.shape(0), call.shape(1)
+    if len(x) != len(grid) or len(x) < 3:
+        raise Contradiction(f"GridSample of {len(x)} dimensions with a grid of {len(grid)}")
+    return [tensor(call.dtype(0), (*x[:2], *grid[1:-1]))]
+
+
+def _affine_grid(call: Call) -> list[Known]:
+    # size is [N, C, *spatial]; the grid [N, *spatial, rank].
+    size = sizes(call, 1)
+    if len(size) not in (4, 5):
+        raise Contradiction(f"AffineGrid of {len(size)} dimensions, not 4 or 5")
+    return [tensor(call.dtype(0), (size[0], *size[2:], len(size) - 2))]
+
+
+def _block(call: Call) -> int:
+    block = call.attr_required("blocksize")
+    if block < 1 or call.rank(0) != 4:
+        raise Contradiction(f"{call.node.op} of {call.rank(0)} dimensions in blocks of {block}")
+    return block
+
+
+def _depth_to_space(call: Call) -> list[Known]:
+    block, (batch, depth, height, width) = _block(call), call.shape(0)
+    return [tensor(call.dtype(0), (batch, _split(depth, block**2), height * block, width * block))]
+
+
+def _space_to_depth(call: Call) -> list[Known]:
+    block, (batch, depth, height, width) = _block(call), call.shape(0)
+    return [tensor(call.dtype(0), (batch, depth * block**2, _split(height, block), _split(width, block)))]
+
+
+def _split(dim: Dim, parts: int) -> Dim:
+    if type(dim) is int and dim % parts:
+        raise Contradiction(f"{dim} elements do not split into blocks of {parts}")
+    return dim // parts
+
+
+def _center_crop_pad(call: Call) -> list[Known]:
+    x = call.shape(0)
+    return [tensor(call.dtype(0), _placed(call, x, _axes(call, len(x)), sizes(call, 1)))]
+
+
+def _crop(call: Call) -> list[Known]:
+    # border is left, top, right, bottom; a scale is the height and width that are left instead.
+    x, border, scale = call.shape(0), call.attr_ints("border") or (), call.attr_ints("scale")
+    if len(x) != 4 or len(border) != 4:
+        raise Contradiction(f"Crop of {len(x)} dimensions with {len(border)} borders")
+    left, top, right, bottom = border
+    inner: Shape = scale or (x[2] - top - bottom, x[3] - left - right)
+    if len(inner) != 2 or any(type(dim) is int and dim < 0 for dim in inner):
+        raise Contradiction(f"Crop of {x} to {inner}")
+    return [tensor(call.dtype(0), (*x[:2], *inner))]
+
+
+def _image_decoder(call: Call) -> list[Known]:
+    depth = 1 if call.attr_text("pixel_format", "RGB") == "Grayscale" else 3
+    return [tensor("uint8", (Unknown(_DECODED), Unknown(_DECODED), depth))]
+
+
+def _non_max_suppression(call: Call) -> list[Known]:
+    return [tensor("int64", (Unknown(_SELECTED), 3))]  # batch, class, box
+
+
+OPERATORS: dict[str, Operator] = {
+    "Resize": Operator(_resize),
+    "Upsample": Operator(_upsample),
+    "GridSample": Operator(_grid_sample),
+    "AffineGrid": Operator(_affine_grid),
+    "DepthToSpace": Operator(_depth_to_space),
+    "SpaceToDepth": Operator(_space_to_depth),
+    "CenterCropPad": Operator(_center_crop_pad),
+    "Crop": Operator(_crop),
+    "ImageDecoder": Operator(_image_decoder),
+    "NonMaxSuppression": Operator(_non_max_suppression),
+}

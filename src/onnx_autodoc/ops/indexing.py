@@ -1,0 +1,121 @@
+"""Operators that pick or place elements by index."""
+
+import numpy as np
+
+from onnx_autodoc.ops._call import Call, Operator, axis_of, size
+from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Unknown, like, tensor
+
+
+def _gather(call: Call) -> list[Known]:
+    # data [.., n, ..] at indices [i...] = [.., i..., ..]
+    source = call.shape(0)
+    axis = axis_of(call.attr_int("axis", 0), len(source))
+    return [like(call.known(0), (*source[:axis], *call.shape(1), *source[axis + 1 :]))]
+
+
+def _gather_value(call: Call, arrays: list[Array]) -> list[Array]:
+    axis = axis_of(call.attr_int("axis", 0), arrays[0].ndim)
+    indices = arrays[1]
+    if indices.dtype == object:
+        raise NotKnown("an index is not known")
+    length = arrays[0].shape[axis]
+    if indices.size and not (-length <= indices.min() and indices.max() < length):
+        raise Contradiction(f"Gather at {int(indices.max())} of {length} elements")
+    return [np.take(arrays[0], indices, axis)]
+
+
+def _gather_elements(call: Call) -> list[Known]:
+    return [like(call.known(0), call.shape(1))]
+
+
+def _gather_nd(call: Call) -> list[Known]:
+    # indices [batch..., i..., k] pick slices data[batch..., k indices] = [batch..., i..., rest of data]
+    source, indices = call.shape(0), call.shape(1)
+    batch = call.attr_int("batch_dims", 0)
+    depth = indices[-1] if indices else 0
+    if isinstance(depth, Unknown):
+        raise NotKnown(depth.why)
+    if not indices or batch + depth > len(source):
+        raise Contradiction(f"GatherND of {len(source)} dimensions by {batch + depth}")
+    return [like(call.known(0), (*indices[:-1], *source[batch + depth :]))]
+
+
+def _like_data(call: Call) -> list[Known]:
+    """Scattering writes into a copy of the data."""
+    return [like(call.known(0), call.shape(0))]
+
+
+def _scatter_nd_value(call: Call, arrays: list[Array]) -> list[Array]:
+    if call.attr_text("reduction", "none") != "none":
+        raise NotKnown("elements are combined")
+    data, indices, updates = arrays
+    result = data.copy()
+    for at in np.ndindex(indices.shape[:-1]):
+        result[tuple(indices[at])] = updates[at]
+    return [result]
+
+
+def _scatter_elements_value(call: Call, arrays: list[Array]) -> list[Array]:
+    if call.attr_text("reduction", "none") != "none":
+        raise NotKnown("elements are combined")
+    data, indices, updates = arrays
+    result = data.copy()
+    np.put_along_axis(result, indices.astype(np.int64), updates, axis_of(call.attr_int("axis", 0), data.ndim))
+    return [result]
+
+
+def _one_hot(call: Call) -> list[Known]:
+    # indices [..] with a new axis of `depth` sizes
+    indices, depth = call.shape(0), call.one(1)
+    axis = axis_of(call.attr_int("axis", -1), len(indices) + 1)
+    number: Dim = depth if isinstance(depth, Unknown) else int(depth)
+    return [tensor(call.dtype(2), (*indices[:axis], number, *indices[axis:]))]
+
+
+def _compress(call: Call) -> list[Known]:
+    source, kept = call.shape(0), call.value(1)
+    why = "Compress: how many elements are kept depends on the data"
+    count: Dim = Unknown(why) if kept is None or kept.dtype == object else int(np.count_nonzero(kept))
+    if "axis" not in call.node.attributes:
+        return [like(call.known(0), (count,))]
+    axis = axis_of(call.attr_int("axis", 0), len(source))
+    return [like(call.known(0), (*source[:axis], count, *source[axis + 1 :]))]
+
+
+def _unique(call: Call) -> list[Known]:
+    why = "Unique: how many elements differ depends on the data"
+    source = call.shape(0)
+    count = Unknown(why)
+    if "axis" in call.node.attributes:
+        axis = axis_of(call.attr_int("axis", 0), len(source))
+        found, inverse = (*source[:axis], count, *source[axis + 1 :]), source[axis]
+    else:
+        found, inverse = (count,), size(source)
+    return [
+        like(call.known(0), found),
+        tensor("int64", (count,)),
+        tensor("int64", (inverse,)),
+        tensor("int64", (count,)),
+    ]
+
+
+def _arg(call: Call) -> list[Known]:
+    source = call.shape(0)
+    axis = axis_of(call.attr_int("axis", 0), len(source))
+    kept = (1,) if call.attr_int("keepdims", 1) else ()
+    return [tensor("int64", (*source[:axis], *kept, *source[axis + 1 :]))]
+
+
+OPERATORS: dict[str, Operator] = {
+    "Gather": Operator(_gather, _gather_value, partial=True),
+    "GatherElements": Operator(_gather_elements),
+    "GatherND": Operator(_gather_nd),
+    "Scatter": Operator(_like_data, _scatter_elements_value),
+    "ScatterElements": Operator(_like_data, _scatter_elements_value),
+    "ScatterND": Operator(_like_data, _scatter_nd_value, partial=True),
+    "OneHot": Operator(_one_hot),
+    "Compress": Operator(_compress),
+    "Unique": Operator(_unique),
+    "ArgMax": Operator(_arg),
+    "ArgMin": Operator(_arg),
+}

@@ -1,0 +1,189 @@
+"""Convolutions and pools of onnxruntime: fused ones, and those in the layouts of its own domains.
+
+NHWC has the channels last. NCHWC has them in blocks of 8 or 16, whatever the machine's vectors hold: they are padded
+to whole blocks, and only ReorderOutput says how many are real.
+"""
+
+from collections.abc import Callable
+
+from onnx_autodoc.ops._call import Call, Operator, Rule
+from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, like, merge_dims, nothing, tensor
+from onnx_autodoc.ops._window import auto_pad, ceil_div, per_axis, spatial
+from onnx_autodoc.ops.convolution import OPERATORS as CONVOLUTION
+from onnx_autodoc.ops.convolution import conv_shape
+from onnx_autodoc.ops.elementwise import same
+from onnx_autodoc.ops.image import OPERATORS as IMAGE
+from onnx_autodoc.ops.normalization import OPERATORS as NORMALIZATION
+from onnx_autodoc.ops.pooling import OPERATORS as POOLING
+from onnx_autodoc.ops.pooling import pool_shape
+
+_BLOCK = "channels are padded to the vectors of the machine that the file was made for: 8 or 16"
+
+
+def channels_first(shape: Shape) -> Shape:
+    if len(shape) < 2:
+        raise Contradiction(f"channels-last data of {len(shape)} dimensions")
+    return (shape[0], shape[-1], *shape[1:-1])
+
+
+def channels_last(shape: Shape) -> Shape:
+    return (shape[0], *shape[2:], shape[1])
+
+
+def _is_last(call: Call) -> bool:
+    return call.attr_int("channels_last", 0) != 0
+
+
+def _laid_out(call: Call, rule: Callable[[Shape], Shape], last: bool) -> Shape:
+    """A rule for [N, C, ...] on the first input, whichever its layout."""
+    return channels_last(rule(channels_first(call.shape(0)))) if last else rule(call.shape(0))
+
+
+def _qlinear_conv(call: Call) -> list[Known]:
+    return [tensor(call.dtype(7), _laid_out(call, lambda x: conv_shape(call, x, call.shape(3)), _is_last(call)))]
+
+
+def _nhwc_conv(call: Call) -> list[Known]:
+    return [tensor(call.dtype(0), _laid_out(call, lambda x: conv_shape(call, x, call.shape(1)), last=True))]
+
+
+def _nhwc_pool(call: Call) -> list[Known]:
+    return [tensor(call.dtype(0), _laid_out(call, lambda x: pool_shape(call, x), last=True))]
+
+
+def _qlinear_pool(call: Call) -> list[Known]:
+    return [tensor(call.dtype(0), _laid_out(call, lambda x: pool_shape(call, x), _is_last(call)))]
+
+
+def _ones(call: Call, x: Shape) -> Shape:
+    return (*x[:2], *(1 for _ in spatial(call, x)))
+
+
+def _qlinear_global(call: Call) -> list[Known]:
+    return [tensor(call.dtype(0), _laid_out(call, lambda x: _ones(call, x), _is_last(call)))]
+
+
+def _pool(call: Call) -> list[Known]:
+    return [tensor(call.dtype(0), pool_shape(call, call.shape(0)))]
+
+
+def _transposed_conv(call: Call) -> list[Known]:
+    """ConvTranspose whose pads are an input: the rule of ConvTranspose, with them where the attribute would be."""
+    inputs = [call.known(0), call.known(1)]
+    if auto_pad(call) != "NOTSET" or not call.has(2):
+        return list(CONVOLUTION["ConvTranspose"].infer(Call(call.node, inputs, call.opset)))
+    whole, pads = CONVOLUTION["ConvTranspose"].infer(Call(call.node, inputs, call.opset))[0].shape or (), call.ints(2)
+    rank = len(whole) - 2
+    if len(pads) != 2 * rank:
+        raise Contradiction(f"ConvTransposeWithDynamicPads has {len(pads)} pads for {rank} dimensions")
+    cut = (dim - head - tail for dim, head, tail in zip(whole[2:], pads[:rank], pads[rank:], strict=True))
+    return [tensor(call.dtype(0), (*whole[:2], *cut))]
+
+
+OPERATORS: dict[str, Operator] = {
+    "ConvTransposeWithDynamicPads": Operator(_transposed_conv),
+    "FusedConv": CONVOLUTION["Conv"],
+    "MaxpoolWithMask": Operator(_pool),
+    "NhwcConv": Operator(_nhwc_conv),
+    "NhwcFusedConv": Operator(_nhwc_conv),
+    "NhwcMaxPool": Operator(_nhwc_pool),
+    "QLinearAveragePool": Operator(_qlinear_pool),
+    "QLinearConv": Operator(_qlinear_conv),
+    "QLinearGlobalAveragePool": Operator(_qlinear_global),
+}
+
+
+# com.microsoft.nchwc
+def _blocked(channels: Dim) -> Dim:
+    return merge_dims(ceil_div(channels, 8) * 8, ceil_div(channels, 16) * 16, _BLOCK)
+
+
+def _reorder_input(call: Call) -> list[Known]:
+    x = channels_first(call.shape(0)) if _is_last(call) else call.shape(0)
+    return [tensor(call.dtype(0), (x[0], _blocked(x[1]), *x[2:]))]
+
+
+def _reorder_output(call: Call) -> list[Known]:
+    x = call.shape(0)
+    real = (x[0], call.attr_required("channels"), *x[2:])
+    return [tensor(call.dtype(0), channels_last(real) if _is_last(call) else real)]
+
+
+def _upsample(call: Call) -> list[Known]:
+    x = call.shape(0)
+    scales = per_axis(call, "scales", len(x), 1)
+    return [tensor(call.dtype(0), tuple(dim * scale for dim, scale in zip(x, scales, strict=True)))]
+
+
+def _blocked_conv(call: Call) -> list[Known]:
+    # The padding of the channels is in x as it is in the weight, but for images of fewer channels than a block.
+    x, w, group = call.shape(0), call.shape(1), call.attr_int("group", 1)
+    return [tensor(call.dtype(0), conv_shape(call, (x[0], w[1] * group, *x[2:]), w))]
+
+
+NCHWC: dict[str, Operator] = {
+    "AveragePool": Operator(_pool),
+    "Conv": Operator(_blocked_conv),
+    "GlobalAveragePool": POOLING["GlobalAveragePool"],
+    "GlobalMaxPool": POOLING["GlobalMaxPool"],
+    "MaxPool": Operator(_pool),
+    "ReorderInput": Operator(_reorder_input),
+    "ReorderOutput": Operator(_reorder_output),
+    "Upsample": Operator(_upsample),
+}
+
+
+# com.ms.internal.nhwc: the operators of ONNX with the channels of the first input and of the first result last
+_OTHER_RESULT = "which layout its other results have is not documented"
+
+
+def _nhwc(rule: Rule) -> Operator:
+    def infer(call: Call) -> list[Known]:
+        turned = like(call.known(0), channels_first(call.shape(0)))
+        first, *others = rule(Call(call.node, [turned, *call.inputs[1:]], call.opset))
+        vectors = [each if each.shape is not None and len(each.shape) == 1 else nothing(_OTHER_RESULT) for each in others]
+        return [like(first, channels_last(first.shape or ())), *vectors]
+
+    return Operator(infer)
+
+
+def _nhwc_qlinear_transpose(call: Call) -> list[Known]:
+    inputs = [call.known(0), call.known(3)]
+    (grown,) = _nhwc(CONVOLUTION["ConvTranspose"].infer).infer(Call(call.node, inputs, call.opset))
+    return [tensor(call.dtype(7), grown.shape or ())]
+
+
+def _nhwc_qlinear_pool(call: Call) -> list[Known]:
+    if _is_last(call):
+        raise NotKnown(f"{call.node.op} in the domain of channels-last operators says that it is channels-last once more")
+    return _nhwc_pool(call) if call.node.op == "QLinearAveragePool" else _nhwc_global(call)
+
+
+def _nhwc_global(call: Call) -> list[Known]:
+    return [tensor(call.dtype(0), _laid_out(call, lambda x: _ones(call, x), last=True))]
+
+
+def _nhwc_resize(call: Call) -> list[Known]:
+    # Scales and sizes are in the order of the data.
+    if call.attr_ints("axes") is not None:
+        raise NotKnown("Resize with the channels last: to which layout its axes refer is not documented")
+    return list(IMAGE["Resize"].infer(call))
+
+
+_TURNED = {
+    **{name: CONVOLUTION[name] for name in ("Conv", "ConvTranspose", "QLinearConv")},
+    **{name: POOLING[name] for name in ("AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool")},
+    **{name: POOLING[name] for name in ("LpPool", "MaxPool")},
+    **{name: IMAGE[name] for name in ("DepthToSpace", "GridSample", "SpaceToDepth")},
+    "BatchNormalization": NORMALIZATION["BatchNormalization"],
+}
+
+NHWC: dict[str, Operator] = {
+    **{name: _nhwc(operator.infer) for name, operator in _TURNED.items()},
+    "InstanceNormalization": Operator(same),
+    "LRN": Operator(same),
+    "QLinearAveragePool": Operator(_nhwc_qlinear_pool),
+    "QLinearConvTranspose": Operator(_nhwc_qlinear_transpose),
+    "QLinearGlobalAveragePool": Operator(_nhwc_qlinear_pool),
+    "Resize": Operator(_nhwc_resize),
+}

@@ -1,0 +1,38 @@
+"""Normalizations: the shape stays, statistics may come beside it."""
+
+from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.ops._call import Call, Operator, axis_of
+from onnx_autodoc.ops._known import Known, tensor
+from onnx_autodoc.ops.elementwise import same
+
+
+def _batch_normalization(call: Call) -> list[Known]:
+    # Until opset 13 up to four statistics follow: mean, var, and both as saved for the gradient; since 14 only two.
+    # All have the dims of the mean that comes in: [C], or [C, *spatial] where `spatial` was 0 (until opset 8).
+    mean, var = (_without_value(call.known(at)) for at in (3, 4))
+    return [tensor(call.dtype(0), call.shape(0)), mean, var, mean, var]
+
+
+def _without_value(known: Known) -> Known:
+    return Known(known.dtype, known.shape, why=known.why)
+
+
+def _layer_normalization(call: Call) -> list[Known]:
+    # Mean and inverse deviation keep the dims before the axis; those that are averaged over are 1.
+    x = call.shape(0)
+    axis = axis_of(call.attr_int("axis", -1), len(x))
+    statistic = tensor(dtype_name(call.attr_int("stash_type", 1)), x[:axis] + (1,) * (len(x) - axis))
+    return [tensor(call.dtype(0), x), statistic, statistic]
+
+
+def _rms_normalization(call: Call) -> list[Known]:
+    return [tensor(call.dtype(1), call.shape(0))]  # the scale's element type decides, not x's
+
+
+OPERATORS: dict[str, Operator] = {
+    "BatchNormalization": Operator(_batch_normalization),
+    "InstanceNormalization": Operator(same),
+    "GroupNormalization": Operator(same),
+    "LayerNormalization": Operator(_layer_normalization),
+    "RMSNormalization": Operator(_rms_normalization),
+}

@@ -1,0 +1,65 @@
+"""Recurrent layers: LSTM, GRU, RNN."""
+
+from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
+from onnx_autodoc.ops._window import differ
+
+# The misspelling is the default of GRU's first version.
+_DIRECTIONS = {"forward": 1, "foward": 1, "reverse": 1, "bidirectional": 2}
+
+
+def recurrent(call: Call, states: int, hidden_axis: int = 2) -> list[Known]:
+    """All steps, then the last of each state: Y, Y_h and, of two states, Y_c.
+
+    X is [T, N, input], Y [T, directions, N, hidden], a state [directions, N, hidden]; in layout 1 X is [N, T, input],
+    Y [N, T, directions, hidden], a state [N, directions, hidden]. Lengths of single sequences only pad with zeros.
+    `hidden_axis` is where R, input 2, has the hidden size alone.
+    """
+    x = call.shape(0)
+    if len(x) != 3:
+        raise Contradiction(f"{call.node.op} of {len(x)} dimensions, not 3")
+    directions, hidden = _directions(call), _hidden(call, hidden_axis)
+    if call.attr_int("layout", 0):
+        batch, steps, _ = x
+        shapes: list[Shape] = [(batch, steps, directions, hidden), *[(batch, directions, hidden)] * states]
+    else:
+        steps, batch, _ = x
+        shapes = [(steps, directions, batch, hidden), *[(directions, batch, hidden)] * states]
+    return [tensor(call.dtype(0), shape) for shape in shapes]
+
+
+def _directions(call: Call) -> int:
+    named = call.attr_text("direction", "forward")
+    if named not in _DIRECTIONS:
+        raise Contradiction(f"{call.node.op}'s direction is {named}")
+    r = call.known(2).shape
+    if r and differ(r[0], _DIRECTIONS[named]):
+        raise Contradiction(f"{call.node.op} is {named} with weights for {r[0]} directions")
+    return _DIRECTIONS[named]
+
+
+def _hidden(call: Call, axis: int) -> Dim:
+    named = call.attr_int("hidden_size", 0)
+    if named < 0:
+        raise Contradiction(f"{call.node.op}'s hidden_size is {named}")
+    if named and call.known(2).shape is None:
+        return named
+    r = call.shape(2)
+    if len(r) != 3 or (named and differ(named, r[axis])):
+        raise Contradiction(f"{call.node.op}'s hidden_size {named} is not that of its weight {r}")
+    return named or r[axis]
+
+
+def _lstm(call: Call) -> list[Known]:
+    return recurrent(call, states=2)
+
+
+def _one_state(call: Call) -> list[Known]:
+    return recurrent(call, states=1)
+
+
+OPERATORS: dict[str, Operator] = {
+    "LSTM": Operator(_lstm),
+    "GRU": Operator(_one_state),
+    "RNN": Operator(_one_state),
+}

@@ -1,0 +1,56 @@
+"""Reductions: some axes become 1, or go."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from onnx_autodoc.ops._call import Call, Evaluate, Operator, axis_of
+from onnx_autodoc.ops._known import Array, Dim, Known, Shape, like
+
+
+def _axes(call: Call) -> list[Dim] | None:
+    """The axes: an attribute, or an input from opset 13 or 18 on. None: all of them."""
+    given = call.attr_ints("axes")
+    if given is not None:
+        return list(given)
+    if call.has(1):
+        return call.ints(1) or None
+    return None
+
+
+def reduced_shape(call: Call, source: Shape, axes: list[Dim] | None) -> Shape:
+    if axes is None and call.attr_int("noop_with_empty_axes", 0):
+        return source
+    gone = set(range(len(source))) if axes is None else {axis_of(axis, len(source)) for axis in axes}
+    if call.attr_int("keepdims", 1):
+        return tuple(1 if at in gone else dim for at, dim in enumerate(source))
+    return tuple(dim for at, dim in enumerate(source) if at not in gone)
+
+
+def _reduce(call: Call) -> list[Known]:
+    return [like(call.known(0), reduced_shape(call, call.shape(0), _axes(call)))]
+
+
+def _by(function: Callable[..., Array]) -> Evaluate:
+    def value(call: Call, arrays: list[Array]) -> list[Array]:
+        axes = _axes(call)
+        if axes is None and call.attr_int("noop_with_empty_axes", 0):
+            return [arrays[0]]
+        along = None if axes is None else tuple(axis_of(axis, arrays[0].ndim) for axis in axes)
+        return [np.asarray(function(arrays[0], axis=along))]  # the walk gives it the output's shape
+
+    return value
+
+
+OPERATORS: dict[str, Operator] = {
+    "ReduceL1": Operator(_reduce),
+    "ReduceL2": Operator(_reduce),
+    "ReduceLogSum": Operator(_reduce),
+    "ReduceLogSumExp": Operator(_reduce),
+    "ReduceMax": Operator(_reduce, _by(np.max)),
+    "ReduceMean": Operator(_reduce, _by(np.mean)),
+    "ReduceMin": Operator(_reduce, _by(np.min)),
+    "ReduceProd": Operator(_reduce, _by(np.prod), partial=True),
+    "ReduceSum": Operator(_reduce, _by(np.sum), partial=True),
+    "ReduceSumSquare": Operator(_reduce),
+}

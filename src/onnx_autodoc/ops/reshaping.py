@@ -1,0 +1,165 @@
+"""Operators that give the same elements another shape or order."""
+
+import numpy as np
+
+from onnx_autodoc.ops._call import Call, Operator, axis_of, broadcast, size
+from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, Shape, Unknown, like
+
+
+def _reshape(call: Call) -> list[Known]:
+    """0 keeps the input's size at that place (unless allowzero), -1 takes what is left."""
+    given = call.attr_ints("shape")
+    target: list[Dim] = list(given) if given is not None else call.ints(1)
+    source = call.shape(0)
+    if not call.attr_int("allowzero", 0):
+        target = [_kept(source, at) if dim == 0 else dim for at, dim in enumerate(target)]
+    return [like(call.known(0), _filled(source, target))]
+
+
+def _kept(source: Shape, at: int) -> Dim:
+    if at >= len(source):
+        raise Contradiction(f"Reshape keeps dimension {at}, there are only {len(source)}")
+    return source[at]
+
+
+def _filled(source: Shape, target: list[Dim]) -> Shape:
+    """Put what is left in place of -1. Sizes that stand on both sides cancel, also unknown ones."""
+    total, holes = size(source), [at for at, dim in enumerate(target) if dim == -1]
+    if len(holes) > 1:
+        raise Contradiction("Reshape has two sizes of -1")
+    if not holes:
+        _check_same_size(total, size(tuple(target)), source, target)
+        return tuple(target)
+    left, right = _cancelled(source, [dim for dim in target if dim != -1])
+    rest = size(left)
+    if type(right) is int and type(rest) is int:
+        if right == 0 or rest % right:
+            raise Contradiction(f"Reshape of {_text(source)} to {_text(target)}")
+        rest = rest // right
+    else:
+        rest = rest if isinstance(rest, Unknown) else right
+    return tuple(rest if dim == -1 else dim for dim in target)
+
+
+def _cancelled(source: Shape, target: list[Dim]) -> tuple[Shape, Dim]:
+    """What remains of both sides once unknown sizes that stand on both are struck out."""
+    left = list(source)
+    right: list[Dim] = []
+    for dim in target:
+        at = next((at for at, other in enumerate(left) if other is dim and isinstance(dim, Unknown)), None)
+        if at is None:
+            right.append(dim)
+        else:
+            del left[at]
+    return tuple(left), size(tuple(right))
+
+
+def _check_same_size(one: Dim, other: Dim, source: Shape, target: list[Dim]) -> None:
+    if type(one) is int and type(other) is int and one != other:
+        raise Contradiction(f"Reshape of {_text(source)} to {_text(target)}")
+
+
+def _text(dims: "Shape | list[Dim]") -> str:
+    return "[" + ", ".join("?" if isinstance(dim, Unknown) else str(dim) for dim in dims) + "]"
+
+
+def _to_output(call: Call, arrays: list[Array]) -> list[Array]:
+    """The same elements: the walk gives them the output's shape."""
+    return [arrays[0]]
+
+
+def _flatten(call: Call) -> list[Known]:
+    source = call.shape(0)
+    axis = call.attr_int("axis", 1)
+    at = len(source) if axis == len(source) else axis_of(axis, len(source)) if source else 0
+    return [like(call.known(0), (size(source[:at]), size(source[at:])))]
+
+
+def _axes(call: Call, name: str = "axes") -> list[Dim] | None:
+    """Axes are an attribute before opset 13 (18 for most reductions) and an input after."""
+    given = call.attr_ints(name)
+    if given is not None:
+        return list(given)
+    return call.ints(1) if call.has(1) else None
+
+
+def _squeeze(call: Call) -> list[Known]:
+    source, axes = call.shape(0), _axes(call)
+    if axes is None:
+        # A size that is not known may be 1: comparing it stops here with its reason.
+        return [like(call.known(0), tuple(dim for dim in source if not _is_one(dim)))]
+    gone = {axis_of(axis, len(source)) for axis in axes}
+    for at in gone:
+        if type(source[at]) is int and source[at] != 1:
+            raise Contradiction(f"Squeeze of a dimension of size {source[at]}")
+    return [like(call.known(0), tuple(dim for at, dim in enumerate(source) if at not in gone))]
+
+
+def _is_one(dim: Dim) -> bool:
+    return not (dim > 1 or dim < 1)
+
+
+def _unsqueeze(call: Call) -> list[Known]:
+    source, axes = call.shape(0), _axes(call)
+    if axes is None:
+        raise Contradiction("Unsqueeze lacks its axes")
+    rank = len(source) + len(axes)
+    new = {axis_of(axis, rank) for axis in axes}
+    if len(new) != len(axes):
+        raise Contradiction("Unsqueeze names an axis twice")
+    rest = iter(source)
+    return [like(call.known(0), tuple(1 if at in new else next(rest) for at in range(rank)))]
+
+
+def _transpose(call: Call) -> list[Known]:
+    source = call.shape(0)
+    order = _order(call, len(source))
+    return [like(call.known(0), tuple(source[at] for at in order))]
+
+
+def _order(call: Call, rank: int) -> list[int]:
+    given = call.attr_ints("perm")
+    if given is None:
+        return list(range(rank))[::-1]
+    order = [axis_of(at, rank) for at in given]
+    if sorted(order) != list(range(rank)):
+        raise Contradiction(f"Transpose by {list(given)} of {rank} dimensions")
+    return order
+
+
+def _transpose_value(call: Call, arrays: list[Array]) -> list[Array]:
+    return [arrays[0].transpose(_order(call, arrays[0].ndim))]
+
+
+def _expand(call: Call) -> list[Known]:
+    return [like(call.known(0), broadcast(call.shape(0), tuple(call.ints(1))))]
+
+
+def _tile(call: Call) -> list[Known]:
+    source = call.shape(0)
+    repeats = call.ints(1)
+    if call.has(2):  # opset 1: so many tiles along one axis
+        axis = axis_of(call.one(2), len(source))
+        repeats = [repeats[0] if at == axis else 1 for at in range(len(source))]
+    if len(repeats) != len(source):
+        raise Contradiction(f"Tile has {len(repeats)} repeats for {len(source)} dimensions")
+    return [like(call.known(0), tuple(dim * times for dim, times in zip(source, repeats, strict=True)))]
+
+
+def _tile_value(call: Call, arrays: list[Array]) -> list[Array]:
+    return [np.tile(arrays[0], arrays[1].tolist())]
+
+
+def _expand_value(call: Call, arrays: list[Array]) -> list[Array]:
+    return [arrays[0]]  # the walk broadcasts to the output's shape
+
+
+OPERATORS: dict[str, Operator] = {
+    "Reshape": Operator(_reshape, _to_output, partial=True),
+    "Flatten": Operator(_flatten, _to_output, partial=True),
+    "Squeeze": Operator(_squeeze, _to_output, partial=True),
+    "Unsqueeze": Operator(_unsqueeze, _to_output, partial=True),
+    "Transpose": Operator(_transpose, _transpose_value, partial=True),
+    "Expand": Operator(_expand, _expand_value, partial=True),
+    "Tile": Operator(_tile, _tile_value, partial=True),
+}

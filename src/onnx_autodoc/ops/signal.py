@@ -1,0 +1,76 @@
+"""Fourier transforms, and the windows and filters that go with them."""
+
+from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.ops._call import Call, Operator, axis_of
+from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
+from onnx_autodoc.ops._sizes import one_integer, one_size
+
+
+def _dft(call: Call) -> list[Known]:
+    """[..., n, ..., 1 or 2] is [..., n', ..., 2]; only the inverse of a one-sided spectrum is real again."""
+    x = call.shape(0)
+    axis, onesided, inverse = _dft_axis(call, len(x)), call.attr_int("onesided", 0), call.attr_int("inverse", 0)
+    real = onesided and inverse
+    whole = 2 * (x[axis] - 1) if real else x[axis]
+    length = one_size(call, 1) if call.has(1) else whole
+    if isinstance(length, int) and length < 0:
+        raise Contradiction("DFT of no frequencies")
+    bins = length // 2 + 1 if onesided and not inverse else length
+    return [tensor(call.dtype(0), (*x[:axis], bins, *x[axis + 1 : -1], 1 if real else 2))]
+
+
+def _dft_axis(call: Call, rank: int) -> int:
+    # An attribute that defaults to 1 until opset 19, since then an input that defaults to the last axis of the signal.
+    given: Dim = one_integer(call, 2) if call.has(2) else call.attr_int("axis", -2 if call.opset >= 20 else 1)
+    axis = axis_of(given, rank)
+    if axis == rank - 1:
+        raise Contradiction("DFT along the axis of real and imaginary parts")
+    return axis
+
+
+def _stft(call: Call) -> list[Known]:
+    """[batch, n, 1 or 2] is [batch, frames, bins, 2]."""
+    x, step = call.shape(0), one_size(call, 1)
+    if len(x) not in (2, 3):
+        raise Contradiction(f"STFT of {len(x)} dimensions")
+    length = _frame_length(call, x)
+    bins = length // 2 + 1 if call.attr_int("onesided", 1) else length
+    return [tensor(call.dtype(0), (x[0], _frames(x[1], length, step), bins, 2))]
+
+
+def _frame_length(call: Call, x: Shape) -> Dim:
+    asked = one_size(call, 3) if call.has(3) else None
+    if call.has(2) and (asked is None or isinstance(asked, Unknown)):
+        return call.shape(2)[0] if call.rank(2) == 1 else Unknown("STFT's window is not a list of numbers")
+    return x[1] if asked is None else asked
+
+
+def _frames(samples: Dim, length: Dim, step: Dim) -> Dim:
+    room = samples - length
+    if type(step) is int and step < 1:
+        raise Contradiction(f"STFT in steps of {step}")
+    if type(room) is int and room < 0:
+        raise Contradiction(f"STFT of {samples} samples in frames of {length}")
+    return room // step + 1
+
+
+def _mel_weight_matrix(call: Call) -> list[Known]:
+    return [tensor(_output_datatype(call), (one_size(call, 1) // 2 + 1, one_size(call, 0)))]
+
+
+def _window(call: Call) -> list[Known]:
+    return [tensor(_output_datatype(call), (one_size(call, 0),))]
+
+
+def _output_datatype(call: Call) -> str | None:
+    return dtype_name(call.attr_int("output_datatype", 1))
+
+
+OPERATORS: dict[str, Operator] = {
+    "DFT": Operator(_dft),
+    "STFT": Operator(_stft),
+    "MelWeightMatrix": Operator(_mel_weight_matrix),
+    "HannWindow": Operator(_window),
+    "HammingWindow": Operator(_window),
+    "BlackmanWindow": Operator(_window),
+}

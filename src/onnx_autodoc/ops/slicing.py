@@ -1,0 +1,177 @@
+"""Operators that join, cut and pad tensors along their axes."""
+
+import numpy as np
+
+from onnx_autodoc.ops._call import Call, Operator, axis_of
+from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, like, tensor
+
+_TO_THE_END = 1 << 31  # onnxruntime and exporters write "to the end" as a number at least this large
+
+
+def _concat(call: Call) -> list[Known]:
+    shapes = [call.shape(at) for at in range(len(call.inputs))]
+    if not shapes:
+        raise Contradiction("Concat of nothing")
+    axis = axis_of(call.attr_int("axis", 1), len(shapes[0]))  # the axis had a default in opset 1
+    if any(len(shape) != len(shapes[0]) for shape in shapes):
+        raise Contradiction("Concat of tensors of different ranks")
+    total: Dim = 0
+    for shape in shapes:
+        total = total + shape[axis]
+    columns = zip(*shapes, strict=True)
+    joined = tuple(total if at == axis else _agreed(column) for at, column in enumerate(columns))
+    return [tensor(next((known.dtype for known in call.inputs if known and known.dtype), None), joined)]
+
+
+def _agreed(column: tuple[Dim, ...]) -> Dim:
+    """The one size that all tensors must have along an axis."""
+    sizes = {dim for dim in column if type(dim) is int}
+    if len(sizes) > 1:
+        raise Contradiction(f"Concat of sizes {' and '.join(map(str, sorted(sizes)))} along another axis")
+    return sizes.pop() if sizes else column[0]
+
+
+def _concat_value(call: Call, arrays: list[Array]) -> list[Array]:
+    return [np.concatenate(arrays, call.attr_int("axis", 1))]
+
+
+class _Cut:
+    """Start, end and step of a Slice along one axis."""
+
+    __slots__ = ("end", "start", "step")
+
+    def __init__(self, start: Dim, end: Dim, step: Dim) -> None:
+        self.start, self.end, self.step = start, end, step
+
+    def length(self, dim: Dim) -> Dim:
+        """How many elements of `dim` are left; exact bounds are clamped into the dimension."""
+        for bound in (self.start, self.end, self.step):
+            if isinstance(bound, Unknown):
+                return dim if self._whole(dim) else bound
+        if isinstance(dim, Unknown):
+            return self._of_unknown(dim)
+        return len(range(*self.indices(dim)))
+
+    def indices(self, dim: int) -> tuple[int, int, int]:
+        if self.step == 0:
+            raise Contradiction("Slice with a step of 0")
+        return slice(self.start, self.end, self.step).indices(dim)  # type: ignore[misc]
+
+    def _whole(self, dim: Dim) -> bool:
+        return self.start == 0 and self.step == 1 and self.end is dim
+
+    def _of_unknown(self, dim: Unknown) -> Dim:
+        whole = self.start == 0 and self.step == 1 and type(self.end) is int and self.end >= _TO_THE_END - 1
+        return dim if whole else Unknown(dim.why)
+
+
+def _cuts(call: Call, rank: int) -> dict[int, _Cut]:
+    starts, ends, axes, steps = _bounds(call)
+    axes = axes if axes is not None else list(range(len(starts)))
+    steps = steps if steps is not None else [1] * len(starts)
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        raise Contradiction("Slice's bounds are not of one length")
+    rows = zip(axes, starts, ends, steps, strict=True)
+    return {axis_of(axis, rank): _Cut(start, end, step) for axis, start, end, step in rows}
+
+
+def _bounds(call: Call) -> tuple[list[Dim], list[Dim], list[Dim] | None, list[Dim] | None]:
+    starts, ends = call.attr_ints("starts"), call.attr_ints("ends")
+    if starts is not None and ends is not None:  # before opset 10
+        axes = call.attr_ints("axes")
+        return list(starts), list(ends), list(axes) if axes is not None else None, None
+    return (
+        call.ints(1),
+        call.ints(2),
+        call.ints(3) if call.has(3) else None,
+        call.ints(4) if call.has(4) else None,
+    )
+
+
+def _slice(call: Call) -> list[Known]:
+    source = call.shape(0)
+    try:
+        cuts = _cuts(call, len(source))
+    except NotKnown as gap:
+        if isinstance(gap, Contradiction):
+            raise
+        return [like(call.known(0), _unknown_cut(call, source, str(gap)))]
+    return [like(call.known(0), tuple(cuts[at].length(dim) if at in cuts else dim for at, dim in enumerate(source)))]
+
+
+def _unknown_cut(call: Call, source: Shape, why: str) -> Shape:
+    """Bounds that only the data decides: the sliced axes are unknown, the others stay."""
+    axes = call.ints(3) if call.has(3) and call.value(3) is not None else list(range(len(source)))
+    cut = {axis_of(axis, len(source)) for axis in axes}
+    return tuple(Unknown(why) if at in cut else dim for at, dim in enumerate(source))
+
+
+def _slice_value(call: Call, arrays: list[Array]) -> list[Array]:
+    array = arrays[0]
+    cuts = _cuts(call, array.ndim)
+    for at, cut in cuts.items():
+        array = np.take(array, range(*cut.indices(array.shape[at])), at)
+    return [array]
+
+
+def _split_sizes(call: Call, dim: Dim) -> list[Dim]:
+    """The sizes are given, or the parts are equal (the last one smaller, from opset 18 on)."""
+    given = call.attr_ints("split")
+    if given is not None:
+        return list(given)
+    if call.has(1):
+        return call.ints(1)
+    parts = call.attr_int("num_outputs", len(call.node.outputs))
+    if parts < 1:
+        raise Contradiction("Split into no parts")
+    if isinstance(dim, Unknown):
+        return [dim] * parts
+    chunk = -(-dim // parts)
+    return [max(min(chunk, dim - chunk * at), 0) for at in range(parts)]
+
+
+def _split(call: Call) -> list[Known]:
+    source = call.shape(0)
+    axis = axis_of(call.attr_int("axis", 0), len(source))
+    sizes = _split_sizes(call, source[axis])
+    total = sum(dim for dim in sizes if type(dim) is int)
+    if type(source[axis]) is int and all(type(dim) is int for dim in sizes) and total != source[axis]:
+        raise Contradiction(f"Split of {source[axis]} into parts of together {total}")
+    return [like(call.known(0), (*source[:axis], part, *source[axis + 1 :])) for part in sizes]
+
+
+def _split_value(call: Call, arrays: list[Array]) -> list[Array]:
+    axis = axis_of(call.attr_int("axis", 0), arrays[0].ndim)
+    sizes = _split_sizes(call, arrays[0].shape[axis])
+    return list(np.split(arrays[0], np.cumsum(sizes[:-1], dtype=np.int64), axis))
+
+
+def _pad(call: Call) -> list[Known]:
+    # pads = [begin of each axis ..., end of each axis ...]; negative ones cut off
+    source = call.shape(0)
+    given = call.attr_ints("pads") or call.attr_ints("paddings")
+    pads: list[Dim] = list(given) if given is not None else call.ints(1)
+    axes = [axis_of(axis, len(source)) for axis in call.ints(3)] if call.has(3) else list(range(len(source)))
+    if len(pads) != 2 * len(axes):
+        raise Contradiction(f"Pad has {len(pads)} numbers for {len(axes)} dimensions")
+    padded = list(source)
+    for at, axis in enumerate(axes):
+        padded[axis] = padded[axis] + pads[at] + pads[at + len(axes)]
+    return [like(call.known(0), tuple(padded))]
+
+
+def _top_k(call: Call) -> list[Known]:
+    source = call.shape(0)
+    axis = axis_of(call.attr_int("axis", -1), len(source))
+    k = call.one(1) if call.has(1) else call.attr_required("k")
+    found = (*source[:axis], k, *source[axis + 1 :])
+    return [like(call.known(0), found), tensor("int64", found)]
+
+
+OPERATORS: dict[str, Operator] = {
+    "Concat": Operator(_concat, _concat_value, partial=True),
+    "Slice": Operator(_slice, _slice_value, partial=True),
+    "Split": Operator(_split, _split_value, partial=True),
+    "Pad": Operator(_pad),
+    "TopK": Operator(_top_k),
+}

@@ -1,0 +1,57 @@
+"""Operators on strings."""
+
+from onnx_autodoc.graph import Long
+from onnx_autodoc.ops._call import Call, Operator, broadcast
+from onnx_autodoc.ops._known import Contradiction, Dim, Known, Unknown, tensor
+
+_PARTS = "into how many parts a string splits is only known when the model runs"
+_STOPWORDS = "how many words are left without the stop words is only known when the model runs"
+_VOCABULARY = "TfIdfVectorizer's vocabulary is too long to be read whole"
+
+
+def _string_concat(call: Call) -> list[Known]:
+    return [tensor("string", broadcast(call.shape(0), call.shape(1)))]
+
+
+def _string_split(call: Call) -> list[Known]:
+    # The longest split decides the last dimension; shorter ones are filled up with empty strings.
+    x = call.shape(0)
+    return [tensor("string", (*x, 0 if 0 in x else Unknown(_PARTS))), tensor("int64", x)]
+
+
+def _string_normalizer(call: Call) -> list[Known]:
+    """[C] or [1, C] without the stop words."""
+    x = call.shape(0)
+    if len(x) not in (1, 2):
+        raise Contradiction(f"StringNormalizer of {len(x)} dimensions, not 1 or 2")
+    return [tensor("string", (*x[:-1], Unknown(_STOPWORDS) if call.attr_count("stopwords") else x[-1]))]
+
+
+def _regex_full_match(call: Call) -> list[Known]:
+    return [tensor("bool", call.shape(0))]
+
+
+def _tf_idf_vectorizer(call: Call) -> list[Known]:
+    # One place per n-gram of the vocabulary, for each row.
+    x = call.shape(0)
+    if len(x) not in (1, 2):
+        raise Contradiction(f"TfIdfVectorizer of {len(x)} dimensions, not 1 or 2")
+    return [tensor("float32", (*x[:-1], _places(call)))]
+
+
+def _places(call: Call) -> Dim:
+    if isinstance(call.attribute("ngram_indexes"), Long):
+        return Unknown(_VOCABULARY)
+    indexes = call.attr_ints("ngram_indexes")
+    if not indexes:
+        raise Contradiction("TfIdfVectorizer lacks its ngram_indexes")
+    return max(indexes) + 1
+
+
+OPERATORS: dict[str, Operator] = {
+    "StringConcat": Operator(_string_concat),
+    "StringSplit": Operator(_string_split),
+    "StringNormalizer": Operator(_string_normalizer),
+    "RegexFullMatch": Operator(_regex_full_match),
+    "TfIdfVectorizer": Operator(_tf_idf_vectorizer),
+}

@@ -1,0 +1,65 @@
+"""A tensor's header from what the wire found: type, dims, and where its bytes are."""
+
+from typing import Final
+
+from onnx_autodoc.graph import Payload, Place, Tensor, dtype_name, is_float
+from onnx_autodoc.read._wire import Found, Numbers, Piece
+
+# field of TensorProto -> how its elements are written
+_ENCODINGS: Final = {
+    "raw": "raw",
+    "floats": "floats",
+    "doubles": "doubles",
+    "varints": "varints",
+    "varints32": "varints",
+    "varints64": "varints",
+    "strings": "strings",
+}
+_EXTERNAL: Final = 1
+_KEEP_FLOATS: Final = 1024  # bytes: scales and bounds steer shapes, weights do not
+
+
+def build_tensor(found: Found) -> Tensor:
+    dims, dtype = _dims(found), dtype_name(found.get("dtype", 0))
+    name = found.get("name", "")
+    if found.get("location") == _EXTERNAL or "external" in found:
+        return Tensor(name, dtype, dims, place=_external_place(dict(found.get("external", ()))))
+    field = next((field for field in _ENCODINGS if field in found), None)
+    if field is None:
+        return Tensor(name, dtype, dims)
+    pieces: list[Piece] = found[field]
+    return Tensor(name, dtype, dims, _inline_place(pieces), _payload(_ENCODINGS[field], pieces, dtype))
+
+
+def build_sparse(found: Found) -> Tensor:
+    """A sparse tensor counts as one of its full dims that stores fewer elements."""
+    values: Tensor = found.get("values", Tensor("", None, ()))
+    return Tensor(values.name, values.dtype, _dims(found), values.place, None, values.elements)
+
+
+def _dims(found: Found) -> tuple[int, ...]:
+    numbers: Numbers | None = found.get("dims")
+    return tuple(numbers.first) if numbers else ()
+
+
+def _inline_place(pieces: list[Piece]) -> Place:
+    return Place(None, pieces[0].offset, sum(piece.length for piece in pieces))
+
+
+def _payload(encoding: str, pieces: list[Piece], dtype: str | None) -> Payload:
+    nbytes = sum(piece.length for piece in pieces)
+    if encoding == "strings":
+        return Payload(encoding, nbytes, tuple(piece.data or b"" for piece in pieces))
+    if is_float(dtype) and nbytes > _KEEP_FLOATS:
+        return Payload(encoding, nbytes)
+    data = [piece.data for piece in pieces if piece.data is not None]
+    return Payload(encoding, nbytes, b"".join(data) if len(data) == len(pieces) else None)
+
+
+def _external_place(entries: dict[str, str]) -> Place:
+    return Place(entries.get("location", ""), _number(entries.get("offset")) or 0, _number(entries.get("length")))
+
+
+def _number(text: str | None) -> int | None:
+    """A count from the file's own text: up to twenty digits, nothing else."""
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 20 else None

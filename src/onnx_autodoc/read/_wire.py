@@ -1,0 +1,219 @@
+"""One loop that decodes every message of a protobuf file, told by tables what each field is.
+
+It keeps its own stack, so nesting costs no recursion, and it never takes a tensor's payload into memory: the payload
+is stepped over, and its place is kept. Lists of numbers are kept up to `KEEP_NUMBERS` items and counted beyond that.
+"""
+
+import enum
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+from onnx_autodoc.errors import LimitReached
+from onnx_autodoc.read._cursor import Cursor, count_varints, floats, signed, varints
+from onnx_autodoc.read._source import Source
+
+KEEP_NUMBERS: Final = 4096
+KEEP_PAYLOAD: Final = 1 << 16
+MAX_DEPTH: Final = 600  # messages inside messages; protobuf's own libraries stop at 100
+_VARINT, _I64, _LEN, _I32 = 0, 1, 2, 5
+
+Found = dict[str, Any]
+
+
+class Kind(enum.Enum):
+    INT = "integer"
+    FLOAT = "number"
+    TEXT = "text"
+    PAYLOAD = "payload"
+    MESSAGE = "message"
+
+
+class Field(Struct, frozen=True):
+    name: str
+    kind: Kind
+    many: bool = False
+    message: "Message | None" = None
+
+
+class Message(Struct):
+    """The fields of one kind of message by number, and how to build a value of what was found."""
+
+    name: str
+    fields: Mapping[int, Field]
+    build: Callable[[Found], object]
+
+
+class Numbers:
+    """A list of numbers: its beginning and its length."""
+
+    __slots__ = ("count", "first")
+
+    def __init__(self) -> None:
+        self.first: list[Any] = []
+        self.count = 0
+
+    def add(self, items: list[Any], count: int) -> None:
+        self.first.extend(items[: KEEP_NUMBERS - len(self.first)])
+        self.count += count
+
+
+class Piece(Struct, frozen=True):
+    """Where a payload lies in the file, and its bytes if they are few."""
+
+    offset: int
+    length: int
+    data: bytes | None
+
+
+class _Frame:
+    __slots__ = ("end", "field", "found", "message")
+
+    def __init__(self, message: Message, field: Field | None, end: int) -> None:
+        self.message = message
+        self.field = field
+        self.end = end
+        self.found: Found = {}
+
+    def put(self, field: Field, item: object) -> None:
+        if field.many:
+            self.found.setdefault(field.name, []).append(item)
+        else:
+            self.found[field.name] = item
+
+
+def decode(source: Source, root: Message) -> object:
+    """The whole file as one message of kind `root`."""
+    cursor = Cursor(source)
+    stack = [_Frame(root, None, source.size)]
+    while True:
+        frame = stack[-1]
+        while cursor.pos < frame.end:
+            tag = cursor.varint()
+            field = frame.message.fields.get(tag >> 3)
+            if field is None:
+                _skip(cursor, tag & 7, frame)
+            elif field.kind is Kind.MESSAGE:
+                frame = _enter(cursor, field, tag & 7, stack)
+            else:
+                _READERS[field.kind](cursor, field, tag, frame)
+        if cursor.pos > frame.end:
+            raise cursor.error(f"a field of {frame.message.name} runs over its end")
+        stack.pop()
+        built = frame.message.build(frame.found)
+        if not stack or frame.field is None:
+            return built
+        stack[-1].put(frame.field, built)
+
+
+def _enter(cursor: Cursor, field: Field, wire: int, stack: list[_Frame]) -> _Frame:
+    length = _length(cursor, field.name, wire, stack[-1])
+    if len(stack) >= MAX_DEPTH:
+        raise LimitReached(f"{cursor.source.path}: subgraphs nested deeper than {MAX_DEPTH // 3} levels")
+    if not field.many and field.name in stack[-1].found:
+        raise cursor.error(f"{stack[-1].message.name} has two fields {field.name}")
+    assert field.message is not None  # a table with a MESSAGE field names the message
+    stack.append(_Frame(field.message, field, cursor.pos + length))
+    return stack[-1]
+
+
+def _length(cursor: Cursor, name: str, wire: int, frame: _Frame) -> int:
+    if wire != _LEN:
+        raise cursor.error(f"{frame.message.name}.{name} has the wrong wire type {wire}")
+    length, rest = cursor.varint(), frame.end - cursor.pos
+    if length > rest:
+        whole = frame.end == cursor.source.size
+        ends = "the file ends" if whole else f"its {frame.message.name} ends"
+        hint = " (truncated download?)" if whole else ""
+        raise cursor.error(f"{frame.message.name}.{name} claims {length:,} bytes, {ends} after {max(rest, 0):,}{hint}")
+    return length
+
+
+def _skip(cursor: Cursor, wire: int, frame: _Frame) -> None:
+    if wire == _VARINT:
+        cursor.varint()
+    elif wire == _LEN:
+        length = _length(cursor, "unknown field", wire, frame)  # moves the cursor: not inside the +=
+        cursor.pos += length
+    elif wire in (_I64, _I32):
+        cursor.pos += 8 if wire == _I64 else 4
+    else:
+        raise cursor.error(f"{frame.message.name} has a field of wire type {wire}")
+
+
+def _read_text(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+    frame.put(field, cursor.text(_length(cursor, field.name, tag & 7, frame)))
+
+
+def _read_payload(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+    if tag & 7 != _LEN:  # one element, not packed
+        start = cursor.pos
+        _skip(cursor, tag & 7, frame)
+        length, cursor.pos = cursor.pos - start, start
+    else:
+        length = _length(cursor, field.name, _LEN, frame)
+    if cursor.pos + length > frame.end:
+        raise cursor.error(f"{field.name} runs over its end")
+    start = cursor.pos
+    data = cursor.take(length) if length <= KEEP_PAYLOAD else None
+    cursor.pos = start + length
+    frame.put(field, Piece(start, length, data))
+
+
+def _read_int(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+    if not field.many and tag & 7 == _VARINT:
+        frame.found[field.name] = signed(cursor.varint())
+        return
+    numbers = frame.found.setdefault(field.name, Numbers())
+    if tag & 7 == _LEN:
+        _packed(cursor, field, frame, numbers)
+        return
+    if tag & 7 != _VARINT or not field.many:
+        raise cursor.error(f"{frame.message.name}.{field.name} has the wrong wire type {tag & 7}")
+    numbers.add([signed(cursor.varint())], 1)
+    run = cursor.int_run(_tag_bytes(tag), frame.end)
+    # Each item is its tag and its value, both varints: every second one is a value.
+    numbers.add(varints(run, 2 * KEEP_NUMBERS)[1::2], count_varints(run) // 2)
+
+
+def _packed(cursor: Cursor, field: Field, frame: _Frame, numbers: Numbers) -> None:
+    """Numbers one after the other. Read in pieces: the length is the file's claim, and most are only counted."""
+    length = _length(cursor, field.name, _LEN, frame)
+    end = cursor.pos + length
+    while cursor.pos < end:
+        data = cursor.take(min(end - cursor.pos, KEEP_PAYLOAD))
+        if field.kind is Kind.FLOAT:
+            numbers.add(floats(data, KEEP_NUMBERS), len(data) // 4)
+        else:
+            numbers.add(varints(data, KEEP_NUMBERS), count_varints(data))
+
+
+def _read_float(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+    if not field.many and tag & 7 == _I32 and cursor.pos + 4 <= frame.end:
+        frame.found[field.name] = struct.unpack("<f", cursor.take(4))[0]
+        return
+    numbers = frame.found.setdefault(field.name, Numbers())
+    if tag & 7 == _LEN:
+        _packed(cursor, field, frame, numbers)
+        return
+    if tag & 7 != _I32 or not field.many or cursor.pos + 4 > frame.end:
+        raise cursor.error(f"{frame.message.name}.{field.name} has the wrong wire type {tag & 7}")
+    numbers.add(floats(cursor.take(4), 1), 1)
+    width = len(_tag_bytes(tag))
+    run = cursor.float_run(_tag_bytes(tag), frame.end)
+    numbers.add([item for (item,) in struct.iter_unpack(f"<{width}xf", run)], len(run) // (width + 4))
+
+
+def _tag_bytes(tag: int) -> bytes:
+    """A tag as it stands in the file (all of ONNX's fields have numbers below 2,048)."""
+    return bytes((tag,)) if tag < 0x80 else bytes((tag & 0x7F | 0x80, tag >> 7))
+
+
+_READERS: Final = {
+    Kind.INT: _read_int,
+    Kind.FLOAT: _read_float,
+    Kind.TEXT: _read_text,
+    Kind.PAYLOAD: _read_payload,
+}

@@ -1,0 +1,23 @@
+"""ONNX: a protobuf file of one ModelProto."""
+
+import msgspec
+
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.graph import Model
+from onnx_autodoc.read._external import external_files
+from onnx_autodoc.read._messages import MODEL
+from onnx_autodoc.read._source import Source
+from onnx_autodoc.read._wire import decode
+
+_FIRST_IR_WITH_OPSETS = 3
+
+
+def read_onnx(source: Source) -> Model:
+    model = decode(source, MODEL)
+    assert isinstance(model, Model)
+    if not model.graph.nodes and not model.graph.outputs:
+        raise BadInput(f"{source.path}: not an ONNX model: it has no graph")
+    if not model.opsets and (model.ir_version or 0) >= _FIRST_IR_WITH_OPSETS:
+        raise BadInput(f"{source.path}: the model does not say which operator set it uses (truncated download?)")
+    model = msgspec.structs.replace(model, path=source.path, nbytes=source.size)
+    return msgspec.structs.replace(model, external=external_files(model))

@@ -1,0 +1,12 @@
+"""What a renderer is given: the card, and the rows of its nodes for the formats that list them."""
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from onnx_autodoc.card import Card, NodeRow
+
+
+class Report(Struct, frozen=True):
+    card: Card
+    nodes: Callable[[], Iterator[NodeRow]]

@@ -1,0 +1,38 @@
+"""The nodes as a table for spreadsheets: the columns of `nodes`, one line per node."""
+
+import csv
+import io
+from typing import Final
+
+from onnx_autodoc.card import NodeRow, OutputCell
+from onnx_autodoc.render._report import Report
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_COLUMNS: Final = NodeRow.__struct_fields__
+
+
+def render_csv(report: Report) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for row in report.nodes():
+        writer.writerow([_cell(getattr(row, column)) for column in _COLUMNS])
+    return text.getvalue()
+
+
+def _cell(item: object) -> str:
+    if item is None:
+        return ""
+    if isinstance(item, tuple):
+        return "; ".join(_output(cell) for cell in item if isinstance(cell, OutputCell))
+    return _inert(str(item)) if isinstance(item, str) else str(item)
+
+
+def _output(cell: OutputCell) -> str:
+    shape = "?" if cell.shape is None else "x".join(map(str, cell.shape)) or "scalar"
+    return _inert(f"{cell.name} {cell.dtype or '?'} {shape}")
+
+
+def _inert(text: str) -> str:
+    """A spreadsheet runs what begins like a formula: an apostrophe in front keeps it text."""
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,0 +1,133 @@
+"""The card for a terminal: at most 40 lines of 80 columns, plain text when piped."""
+
+import io
+from collections.abc import Iterator
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from onnx_autodoc.card import Card, Port
+from onnx_autodoc.render._report import Report
+from onnx_autodoc.render._scale import count, file_size, percent, plural
+from onnx_autodoc.render._text import clean
+
+WIDTH: Final = 80
+_LABEL: Final = 13
+_MOST_PORTS: Final = 6
+_MOST_GAPS: Final = 4
+_MOST_OPERATORS: Final = 8
+
+
+def render_terminal(report: Report, color: bool = False) -> str:
+    card = report.card
+    text = io.StringIO()
+    console = Console(file=text, width=WIDTH, force_terminal=color, no_color=not color, highlight=False, markup=False)
+    console.print(_title(card))
+    table = Table.grid(padding=(0, 0), expand=True)
+    table.add_column(width=_LABEL, style="bold", no_wrap=True)
+    table.add_column(ratio=1, overflow="fold")
+    for label, line in _lines(card):
+        table.add_row(label, line)
+    console.print(table)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def _title(card: Card) -> Text:
+    model = card.model
+    producer = " ".join(filter(None, (model.producer.name, model.producer.version)))
+    opset = model.opsets.get("ai.onnx")
+    facts = [f"opset {opset}" if opset else "no ai.onnx opset", clean(producer, 40), file_size(model.file.bytes)]
+    right = "ONNX " + " · ".join(filter(None, facts))
+    name = clean(model.name, WIDTH - 2)
+    gap = WIDTH - len(name) - len(right)
+    line = Text(name, style="bold cyan")
+    return line.append(f"{' ' * gap}{right}" if gap > 1 else f"\n{right:>{WIDTH}}", style="default not bold")
+
+
+def _lines(card: Card) -> Iterator[tuple[str, Text | str]]:
+    yield "", ""
+    yield "Precision", _precision(card)
+    yield "Graph", _graph(card)
+    yield "Operators", _operators(card)
+    yield "", ""
+    yield from _ports("Inputs", card.interface.inputs)
+    yield from _ports("Outputs", card.interface.outputs)
+    yield "", ""
+    yield "Assumed", _assumed(card)
+    yield "Shapes", _shapes(card)
+    yield from _gaps(card)
+
+
+def _precision(card: Card) -> str:
+    precision = card.model.precision
+    if precision.label is None:
+        return "none: the file holds no weights in tensors"
+    shares = ", ".join(f"{dtype} {percent(share)}" for dtype, share in list(precision.weights.items())[:4])
+    scheme = f" · {precision.scheme}" if precision.scheme else ""
+    return f"{precision.label}{scheme} (of the weights: {shares})"
+
+
+def _graph(card: Card) -> str:
+    graph = card.graph
+    inner = graph.nodes_total - graph.nodes
+    more = f" + {count(inner)} in subgraphs and functions" if inner else ""
+    held = plural(graph.initializers, "initializer")
+    return f"{plural(graph.nodes, 'node')}{more} · {held} · longest path {plural(graph.depth, 'node')}"
+
+
+def _operators(card: Card) -> str:
+    rows = card.graph.operators
+    shown = ", ".join(f"{clean(row.op, 40)} {count(row.count)}" for row in rows[:_MOST_OPERATORS])
+    rest = len(rows) - _MOST_OPERATORS
+    return f"{shown}, {plural(rest, 'more type')}" if rest > 0 else shown or "none"
+
+
+def _ports(label: str, ports: tuple[Port, ...]) -> Iterator[tuple[str, str]]:
+    shown = ports if len(ports) <= _MOST_PORTS else ports[: _MOST_PORTS - 1]
+    width = min(max((len(clean(port.name, 36)) for port in shown), default=0), 36)
+    for at, port in enumerate(shown):
+        yield label if at == 0 else "", f"{clean(port.name, 36):<{width}}  {_type(port)}"
+    if len(shown) < len(ports):
+        yield "", f"… {count(len(ports) - len(shown))} more"
+    if not ports:
+        yield label, "none"
+
+
+def _type(port: Port) -> str:
+    kind = "" if port.kind == "tensor" else f"{port.kind} of "
+    return f"{kind}{port.dtype or 'unknown type'}  {_shape(port.shape)}"
+
+
+def _shape(shape: tuple[int | str | None, ...] | None) -> str:
+    if shape is None:
+        return "shape not declared"
+    if not shape:
+        return "scalar"
+    return "[" + ", ".join("?" if dim is None else clean(str(dim), 24) for dim in shape) + "]"
+
+
+def _assumed(card: Card) -> str:
+    given = [*card.assumptions.dims.items(), *card.assumptions.values.items()]
+    if not given:
+        return "nothing: every dimension is fixed in the file"
+    shown = ", ".join(f"{clean(name, 40)} = {size}" for name, size in given[:_MOST_PORTS])
+    return shown + (f", {count(len(given) - _MOST_PORTS)} more" if len(given) > _MOST_PORTS else "")
+
+
+def _shapes(card: Card) -> str:
+    shapes = card.graph.shapes
+    if shapes.resolved == shapes.outputs:
+        return f"all {count(shapes.outputs)} node outputs resolved"
+    return f"{count(shapes.resolved)} of {count(shapes.outputs)} node outputs resolved"
+
+
+def _gaps(card: Card) -> Iterator[tuple[str, Text | str]]:
+    if not card.gaps:
+        yield "Not known", "nothing"
+    shown = card.gaps if len(card.gaps) <= _MOST_GAPS else card.gaps[: _MOST_GAPS - 1]
+    for at, gap in enumerate(shown):
+        yield "Not known" if at == 0 else "", Text(clean(gap.reason, 150), style="yellow")
+    if len(shown) < len(card.gaps):
+        yield "", f"… {count(len(card.gaps) - len(shown))} more, all of them in --format json"

@@ -1,0 +1,88 @@
+"""Applying one operator's rule to one node: dims first, then the elements where they are few."""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from onnx_autodoc.graph import is_float
+from onnx_autodoc.ops import (
+    MAX_ELEMENTS,
+    Array,
+    Call,
+    Contradiction,
+    Known,
+    NotKnown,
+    Operator,
+    Unknown,
+    nothing,
+    numpy_dtype,
+)
+
+MAX_FLOATS: Final = 4096  # floating-point values that steer shapes are scales and bounds: few
+# What Python raises when a file gives a rule attributes or inputs that the operator does not take. One malformed node
+# must cost that node, not the card, so these become the node's gap.
+SLIPS: Final = (ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, TypeError, ValueError)
+
+
+def apply(operator: Operator, call: Call) -> list[Known]:
+    """What is known of a node's outputs. Raises NotKnown where the rule cannot tell."""
+    try:
+        found = operator.infer(call)
+    except SLIPS as slip:
+        raise Contradiction(f"{call.node.op} has inputs or attributes that it cannot take ({slip})") from None
+    outputs = [_checked(known, call) for known in found]
+    if operator.value is None or not outputs or any(known.value is not None for known in outputs):
+        return outputs
+    return _with_values(operator, call, outputs)
+
+
+def _checked(known: Known, call: Call) -> Known:
+    for dim in known.shape or ():
+        if type(dim) is not int and not isinstance(dim, Unknown):
+            raise Contradiction(f"{call.node.op} gives a size that is no whole number ({dim})")
+        if type(dim) is int and dim < 0:
+            raise Contradiction(f"{call.node.op} gives a size of {dim}")
+    return known
+
+
+def _with_values(operator: Operator, call: Call, outputs: list[Known]) -> list[Known]:
+    arrays = [known.value for known in call.inputs if known is not None]
+    if any(array is None for array in arrays) or not all(map(_small, outputs)):
+        return outputs
+    if not operator.partial and any(array is not None and array.dtype == object for array in arrays):
+        return outputs
+    try:
+        assert operator.value is not None
+        values = operator.value(call, arrays)  # type: ignore[arg-type]
+        return [_valued(known, at, values) for at, known in enumerate(outputs)]
+    except (NotKnown, *SLIPS):
+        return outputs  # the dims stand; the elements are only known when the model runs
+
+
+def _small(known: Known) -> bool:
+    dims = known.concrete
+    if dims is None:
+        return False
+    return math.prod(dims) <= (MAX_FLOATS if is_float(known.dtype) else MAX_ELEMENTS)
+
+
+def _valued(known: Known, at: int, values: Sequence[Array]) -> Known:
+    kind = numpy_dtype(known.dtype)
+    dims = known.concrete
+    if at >= len(values) or dims is None:
+        return known
+    array = values[at]
+    if array.shape != dims:
+        array = array.reshape(dims) if array.size == math.prod(dims) else np.broadcast_to(array, dims)
+    if array.dtype == object:
+        return Known(known.dtype, known.shape, array)
+    return Known(known.dtype, known.shape, array.astype(kind)) if kind is not None else known
+
+
+def missing(call: Call) -> list[Known]:
+    """The outputs of an operator that the tool has no rule for."""
+    domain = call.node.domain or "ai.onnx"
+    why = f"there is no rule for the operator {call.node.op} of {domain}"
+    return [nothing(why) for _ in call.node.outputs]

@@ -1,0 +1,196 @@
+"""Giving every open dimension of a model a size: the user's, or a default that is said on the card."""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.graph import Model, Value
+from onnx_autodoc.ops import Array, numpy_dtype
+from onnx_autodoc.resolve._roles import Role, dim_name, role_of
+
+_SEQUENCE: Final = 128
+# One new token over a cache, so that the context is as long as a plain sequence would be.
+_DEFAULTS: Final = {Role.BATCH: 1, Role.SEQUENCE: _SEQUENCE, Role.HEIGHT: 224, Role.WIDTH: 224, Role.SAMPLES: 16_000}
+_CACHED: Final = {Role.SEQUENCE: 1, Role.PAST: _SEQUENCE - 1, Role.TOTAL: _SEQUENCE}
+
+
+class Request(Struct, frozen=True):
+    """What the user asked for, as given: `NAME=N` and `INPUT.AXIS=N` in dims, `INPUT=V` in values."""
+
+    dims: tuple[str, ...] = ()
+    batch: int | None = None
+    seq: int | None = None
+    size: tuple[int, int] | None = None
+    values: tuple[str, ...] = ()
+
+
+class Open(Struct, frozen=True):
+    """One open axis of an input."""
+
+    value: Value
+    axis: int
+    name: str | None
+    role: Role
+
+    @property
+    def key(self) -> str:
+        """What the card and --dim call it."""
+        return self.name or f"{self.value.name}.{self.axis}"
+
+
+class Binding(Struct, frozen=True):
+    sizes: Mapping[str, int]  # by name, or by INPUT.AXIS where the file gives none
+    axes: Mapping[tuple[str, int], int]  # every open axis that has a size
+    values: Mapping[str, Array]
+    chosen: Mapping[str, int]  # every open dimension that has a size, as the card calls it
+    defaults: Mapping[str, Role]  # the sizes that the user did not choose, and what they were taken for
+
+
+def inputs_of(model: Model) -> list[Value]:
+    """The inputs a caller must give: an initializer of the same name is a default, not an input."""
+    held = {tensor.name for tensor in model.graph.initializers}
+    return [value for value in model.graph.inputs if value.name not in held]
+
+
+def open_axes(model: Model) -> Iterator[Open]:
+    for value in inputs_of(model):
+        for axis, dim in enumerate((value.type.dims if value.type else None) or ()):
+            if not isinstance(dim, int):
+                yield Open(value, axis, dim_name(dim), role_of(value, axis))
+
+
+def bind(model: Model, request: Request) -> Binding:
+    found = list(open_axes(model))
+    chosen, single = _chosen(model, request, found)
+    cached = any(item.role is Role.PAST for item in found)
+    defaults = {**_DEFAULTS, **_CACHED} if cached else {**_DEFAULTS, Role.TOTAL: _SEQUENCE, Role.PAST: _SEQUENCE}
+    sizes, taken = dict(chosen), dict[str, Role]()
+    for item in found:
+        if item.key not in sizes and (item.value.name, item.axis) not in single and item.role in defaults:
+            sizes[item.key] = defaults[item.role]
+            taken[item.key] = item.role
+    _sum_names(sizes, taken)
+    axes = {(item.value.name, item.axis): sizes[item.key] for item in found if item.key in sizes} | single
+    chosen = {item.key: axes[item.value.name, item.axis] for item in found if (item.value.name, item.axis) in axes}
+    return Binding(sizes, axes, _values(model, request), chosen, taken)
+
+
+def _sum_names(sizes: dict[str, int], taken: dict[str, Role]) -> None:
+    """A dimension called "past_sequence_length + 1" is that sum; a total is the past and what is new."""
+    for key, role in taken.items():
+        if role is not Role.TOTAL:
+            continue
+        terms = [term.strip() for term in key.split("+")] if "+" in key else _total_terms(taken)
+        parts = [int(term) if term.isdigit() else sizes.get(term) for term in terms]
+        if parts and all(part is not None for part in parts):
+            sizes[key] = sum(part for part in parts if part is not None)
+
+
+def _total_terms(taken: Mapping[str, Role]) -> list[str]:
+    past = [key for key, role in taken.items() if role is Role.PAST]
+    new = [key for key, role in taken.items() if role is Role.SEQUENCE]
+    return [past[0], new[0]] if past and new else []
+
+
+def _chosen(model: Model, request: Request, found: list[Open]) -> tuple[dict[str, int], dict[tuple[str, int], int]]:
+    """The user's sizes, by name and for single axes."""
+    sizes: dict[str, int] = {}
+    single: dict[tuple[str, int], int] = {}
+    by_role = {Role.BATCH: request.batch, Role.SEQUENCE: request.seq}
+    if request.size:
+        by_role |= {Role.HEIGHT: request.size[0], Role.WIDTH: request.size[1]}
+    for role, size in by_role.items():
+        if size is not None:
+            sizes |= dict.fromkeys(_with_role(model, found, role, size), size)
+    named: dict[str, int] = {}
+    for text in request.dims:
+        _choose(model, found, text, named, single)
+    return {**sizes, **_shared(found, single), **named}, single
+
+
+def _shared(found: list[Open], single: Mapping[tuple[str, int], int]) -> dict[str, int]:
+    """A size given for one axis holds for all axes of the same name."""
+    pairs = ((item.name, single.get((item.value.name, item.axis))) for item in found)
+    return {name: size for name, size in pairs if name and size is not None}
+
+
+def _choose(
+    model: Model, found: list[Open], text: str, named: dict[str, int], single: dict[tuple[str, int], int]
+) -> None:
+    key, number = _parsed(text, "--dim", "NAME=N or INPUT.AXIS=N")
+    if any(item.name == key for item in found):
+        named[key] = number
+        return
+    name, _, axis = key.rpartition(".")
+    value = next((value for value in inputs_of(model) if value.name == name), None)
+    if value is None or not axis.isdigit():
+        near = _near(key, [item.key for item in found])
+        raise BadInput(f"--dim {text}: {model.path} has no open dimension {key!r}{near}")
+    dims = value.type.dims if value.type else None
+    if dims is not None and int(axis) >= len(dims):
+        raise BadInput(f"--dim {text}: the input {name!r} has {len(dims)} dimensions, they count from 0")
+    fixed = dims[int(axis)] if dims is not None else None
+    if isinstance(fixed, int) and fixed != number:
+        raise BadInput(f"--dim {text}: the file fixes dimension {axis} of {name!r} at {fixed}")
+    single[name, int(axis)] = number
+
+
+def _parsed(text: str, option: str, form: str) -> tuple[str, int]:
+    key, _, number = text.rpartition("=")
+    if not key or not re.fullmatch(r"[0-9]{1,18}", number.strip()):
+        raise BadInput(f"{option} {text}: give it as {form}, N a whole number")
+    return key.strip(), int(number)
+
+
+def _near(word: str, words: list[str]) -> str:
+    close = difflib.get_close_matches(word, words, 3, 0.4) or sorted(set(words))[:5]
+    return f" (there is {', '.join(close)})" if close else " (all its dimensions are fixed)"
+
+
+def _with_role(model: Model, found: list[Open], role: Role, size: int) -> list[str]:
+    """The open dimensions that an option like --batch sets; it must set one, or say what the file fixes."""
+    keys = [item.key for item in found if item.role is role]
+    option = {Role.BATCH: "--batch", Role.SEQUENCE: "--seq"}.get(role, "--size")
+    if keys or _already(model, role, size):
+        return keys
+    raise BadInput(f"{option} {size}: {model.path} has no open {role.value} dimension")
+
+
+def _already(model: Model, role: Role, size: int) -> bool:
+    """The file fixes this size as asked: nothing to set, and nothing wrong."""
+    for value in inputs_of(model):
+        dims = (value.type.dims if value.type else None) or ()
+        at = {Role.BATCH: 0, Role.SEQUENCE: 1, Role.HEIGHT: len(dims) - 2, Role.WIDTH: len(dims) - 1}[role]
+        wide = role in (Role.BATCH, Role.SEQUENCE) or len(dims) == 4
+        if wide and 0 <= at < len(dims) and dims[at] == size:
+            return True
+    return False
+
+
+def _values(model: Model, request: Request) -> dict[str, Array]:
+    known = {value.name: value for value in inputs_of(model)}
+    values: dict[str, Array] = {}
+    for text in request.values:
+        name, _, number = text.rpartition("=")
+        if name not in known:
+            raise BadInput(f"--value {text}: {model.path} has no input {name!r}{_near(name, list(known))}")
+        values[name] = _value(known[name], text, number.strip())
+    return values
+
+
+def _value(value: Value, text: str, number: str) -> Array:
+    kind = numpy_dtype(value.type.dtype) if value.type else None
+    dims = (value.type.dims if value.type else None) or ()
+    if kind is None or any(isinstance(dim, int) and dim != 1 for dim in dims):
+        raise BadInput(f"--value {text}: only a single number can be given, {value.name!r} holds more")
+    number = {"true": "1", "false": "0"}.get(number.lower(), number)
+    try:
+        item = float(number) if kind.kind == "f" else int(number)
+        return np.array(item).astype(kind).reshape((1,) * len(dims))
+    except (ValueError, OverflowError):
+        raise BadInput(f"--value {text}: {number!r} is no number for an input of {value.type and value.type.dtype}") from None

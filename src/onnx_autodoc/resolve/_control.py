@@ -1,0 +1,150 @@
+"""Nodes that run other graphs: If, Loop, Scan and SequenceMap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from onnx_autodoc.graph import Graph
+from onnx_autodoc.ops import Call, Contradiction, Dim, Known, Unknown, known_tensor, nothing
+from onnx_autodoc.resolve._merge import VARIES, merged_known, settled
+from onnx_autodoc.resolve._scan import scan, sequence_map
+from onnx_autodoc.resolve._scope import Scope
+from onnx_autodoc.resolve._shapes import Body
+
+if TYPE_CHECKING:
+    from onnx_autodoc.resolve._walk import Walk
+
+Result = tuple[Sequence[Known], tuple[Body, ...]]
+
+
+def _if(walk: Walk, call: Call, scope: Scope) -> Result:
+    """The branch that the condition picks; both where only the data decides."""
+    branches = {name: call.attr_graph(name) for name in ("then_branch", "else_branch")}
+    condition = call.value(0)
+    if condition is None or condition.dtype == object:
+        return _either(walk, branches, scope)
+    taken = "then_branch" if condition.reshape(-1).any() else "else_branch"
+    steps, outputs = walk.graph(branches[taken], Scope(scope.opsets, scope), {})
+    why = f"not run: the condition is {'true' if taken == 'then_branch' else 'false'}"
+    bodies = tuple(
+        Body(name, steps) if name == taken else Body(name, walk.untaken(graph, why), 0) for name, graph in branches.items()
+    )
+    return outputs, bodies
+
+
+def _either(walk: Walk, branches: dict[str, Graph], scope: Scope) -> Result:
+    runs = {name: walk.graph(graph, Scope(scope.opsets, scope), {}) for name, graph in branches.items()}
+    (_, one), (_, other) = runs.values()
+    if len(one) != len(other):
+        raise Contradiction(f"If has {len(one)} outputs in one branch and {len(other)} in the other")
+    why = "the branches of If give different sizes, and the data decides which one runs"
+    merged = [merged_known(left, right, why) for left, right in zip(one, other, strict=True)]
+    return merged, tuple(Body(name, steps, either=True) for name, (steps, _) in runs.items())
+
+
+def _loop(walk: Walk, call: Call, scope: Scope) -> Result:
+    """Loop(trip count?, condition?, carried ...): the body is resolved once, and counted as often as it runs."""
+    body = call.attr_graph("body")
+    names = [value.name for value in body.inputs]
+    if len(names) != len(call.inputs) or len(names) < 2:
+        raise Contradiction("a Loop hands its body another number of values than it takes")
+    start = [call.known(at) for at in range(2, len(call.inputs))]
+    fixed = {names[0]: _pass_number(None), names[1]: _truth()}
+    steps, carried, outputs = settled(walk, body, scope, fixed, names[2:], start, 1)
+    times = _times(walk, call, scope, body, outputs[0])
+    after = _after_loop(times, start, carried)
+    scans = [_stacked(known, times) for known in outputs[1 + len(carried) :]]
+    return [*after, *scans], (Body("body", steps, times),)
+
+
+def _pass_number(at: int | None) -> Known:
+    return Known("int64", (), None if at is None else np.array(at, np.int64), "the number of the pass changes")
+
+
+def _truth() -> Known:
+    return Known("bool", (), np.array(True))  # a body only runs while its condition holds
+
+
+def _after_loop(times: Dim, start: list[Known], carried: list[Known]) -> list[Known]:
+    """A loop that never runs hands on what it was given."""
+    return start if type(times) is int and times == 0 else carried
+
+
+def _stacked(known: Known, times: Dim) -> Known:
+    return Known(known.dtype, None if known.shape is None else (times, *known.shape), why=known.why)
+
+
+def _times(walk: Walk, call: Call, scope: Scope, body: Graph, goes_on: Known) -> Dim:
+    """How often the body runs: the trip count, unless the condition ends it before."""
+    most = _trip_count(call)
+    held = call.value(1) if call.has(1) else np.array(True)
+    if held is not None and not held.any():
+        return 0
+    if isinstance(most, Unknown) or held is None:
+        return most if isinstance(most, Unknown) else Unknown("the data decides whether the loop runs")
+    if goes_on.value is not None:
+        if goes_on.value.any():
+            return most if most is not None else Unknown("the loop's condition never ends it")
+        return 1 if most is None else min(most, 1)
+    return _simulated(walk, call, scope, body, most)
+
+
+def _trip_count(call: Call) -> Dim | None:
+    """The loop's first input: a number, not given, or not known."""
+    if not call.has(0):
+        return None
+    value = call.value(0)
+    if value is None:
+        return Unknown("how often the loop runs depends on the data: " + (call.known(0).why or "its trip count is computed"))
+    item: Dim = value.reshape(-1).tolist()[0]
+    return item if isinstance(item, Unknown) else max(int(item), 0)
+
+
+def _simulated(walk: Walk, call: Call, scope: Scope, body: Graph, most: int | None) -> Dim:
+    """Run only the nodes that the condition hangs on, pass by pass, until it ends the loop."""
+    names = [value.name for value in body.inputs]
+    handed = [value.name for value in body.outputs[1 : len(names) - 1]]
+    needed = _condition_nodes(body, dict(zip(names[2:], handed)))
+    carried = [call.known(at) for at in range(2, len(call.inputs))]
+    passes = walk.limits.simulated // max(len(needed), 1)
+    for at in range(min(passes, most) if most is not None else passes):
+        inner = Scope(scope.opsets, scope)
+        given = dict(zip(names, [_pass_number(at), _truth(), *carried]))
+        inner.values.update((tensor.name, known_tensor(tensor)) for tensor in body.initializers)
+        inner.values.update(given)
+        walk.nodes(body.nodes, inner, needed)
+        goes_on = inner.find(body.outputs[0].name)
+        if goes_on is None or goes_on.value is None:
+            return Unknown("how often the loop runs depends on the data: its condition is computed from them")
+        if not goes_on.value.any():
+            return at + 1
+        carried = [inner.find(name) or nothing(VARIES) for name in handed]
+    return most if most is not None and most <= passes else Unknown(f"the loop runs more than {passes:,} times")
+
+
+def _condition_nodes(body: Graph, carried: dict[str, str]) -> list[int]:
+    """The nodes that the condition hangs on, through the values that each pass hands to the next."""
+    maker = {name: at for at, node in enumerate(body.nodes) for name in node.outputs if name}
+    wanted, seen, nodes = [body.outputs[0].name], set[str](), set[int]()
+    while wanted:
+        name = wanted.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in carried:
+            wanted.append(carried[name])
+        if name in maker:
+            nodes.add(maker[name])
+            wanted.extend(item for item in body.nodes[maker[name]].inputs if item)
+    return sorted(nodes)
+
+
+CONTROL: dict[str, Callable[[Walk, Call, Scope], Result]] = {
+    "If": _if,
+    "Loop": _loop,
+    "Scan": scan,
+    "SequenceMap": sequence_map,
+}

@@ -1,0 +1,99 @@
+"""Loops over the elements of tensors and sequences: Scan and SequenceMap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from onnx_autodoc.ops import Call, Contradiction, Dim, Known, Shape, Unknown, nothing
+from onnx_autodoc.resolve._merge import settled
+from onnx_autodoc.resolve._scope import Scope
+from onnx_autodoc.resolve._shapes import Body
+
+if TYPE_CHECKING:
+    from onnx_autodoc.resolve._walk import Walk
+
+_FIRST_WITHOUT_BATCH = 9
+
+
+def scan(walk: Walk, call: Call, scope: Scope) -> tuple[Sequence[Known], tuple[Body, ...]]:
+    """Scan(states ..., scanned ...): one pass for each element along the scanned axis.
+
+    In opset 8 every tensor had a batch dimension in front, and an optional input of lengths came first.
+    """
+    body, scanned = call.attr_graph("body"), call.attr_required("num_scan_inputs")
+    batched = call.opset < _FIRST_WITHOUT_BATCH
+    inputs = [call.known(at) for at in range(1 if batched else 0, len(call.inputs))]
+    names = [value.name for value in body.inputs]
+    states = len(inputs) - scanned
+    if states < 0 or len(names) != len(inputs):
+        raise Contradiction("a Scan hands its body another number of values than it takes")
+    batch, times, slices = _slices(call, inputs[states:], batched)
+    start = [_without(known, 0) if batched else known for known in inputs[:states]]
+    steps, carried, outputs = settled(walk, body, scope, dict(zip(names[states:], slices)), names[:states], start, 0)
+    stacked = [_stacked(call, known, at, times) for at, known in enumerate(outputs[states:])]
+    results = [_with(known, 0, batch) if batched else known for known in (*carried, *stacked)]
+    return results, (Body("body", steps, times * batch if batched else times),)
+
+
+def _slices(call: Call, scanned: list[Known], batched: bool) -> tuple[Dim, Dim, list[Known]]:
+    """The batch, the number of passes, and what one pass sees of each scanned input."""
+    axes = call.attr_ints("scan_input_axes") or (0,) * len(scanned)
+    batch: Dim = 1
+    times: Dim = Unknown("how often the Scan runs is not known: " + (scanned[0].reason if scanned else "it scans nothing"))
+    slices = []
+    for known, axis in zip(scanned, axes, strict=True):
+        if batched and known.shape is not None:
+            batch, known = known.shape[0], _without(known, 0)
+        if known.shape is not None:
+            at = axis + len(known.shape) if axis < 0 else axis
+            times = known.shape[at]
+            known = _without(known, at)
+        slices.append(known)
+    return batch, times, slices
+
+
+def _stacked(call: Call, known: Known, at: int, times: Dim) -> Known:
+    axes = call.attr_ints("scan_output_axes") or ()
+    axis = axes[at] if at < len(axes) else 0
+    if known.shape is not None and axis < 0:
+        axis += len(known.shape) + 1
+    return _with(known, axis, times)
+
+
+def _without(known: Known, axis: int) -> Known:
+    if known.shape is None:
+        return known
+    return Known(known.dtype, (*known.shape[:axis], *known.shape[axis + 1 :]))
+
+
+def _with(known: Known, axis: int, dim: Dim) -> Known:
+    if known.shape is None:
+        return known
+    shape: Shape = (*known.shape[:axis], dim, *known.shape[axis:])
+    return Known(known.dtype, shape)
+
+
+def sequence_map(walk: Walk, call: Call, scope: Scope) -> tuple[Sequence[Known], tuple[Body, ...]]:
+    """SequenceMap(sequence, more ...): the body once for each element."""
+    body = call.attr_graph("body")
+    given = [_element(call.known(at)) for at in range(len(call.inputs))]
+    names = [value.name for value in body.inputs]
+    steps, outputs = walk.graph(body, Scope(scope.opsets, scope), dict(zip(names, given)))
+    items = call.known(0).items
+    times: Dim = Unknown("how many elements the sequence has is not known") if items is None else len(items)
+    alike = items is not None and len({item.shape for item in items}) == 1
+    results = [_sequence(known, len(items) if alike and items is not None else None) for known in outputs]
+    return results, (Body("body", steps, times),)
+
+
+def _element(known: Known) -> Known:
+    """What one pass sees of an input: an element of a sequence, or the whole tensor."""
+    if known.kind != "sequence":
+        return known
+    return known.element or nothing("the elements of the sequence are not known")
+
+
+def _sequence(element: Known, length: int | None) -> Known:
+    items = None if length is None else (element,) * length
+    return Known(element.dtype, None, kind="sequence", element=element, why="a sequence of tensors", items=items)
