@@ -5,7 +5,7 @@ PYTHON ?= python3
 ENV := .venv
 RUN := $(ENV)/bin/onnx-autodoc
 
-.PHONY: demo card test lint types pytest bench schema clean
+.PHONY: demo card test lint types pytest corpus bench schema clean
 
 demo: $(ENV)/installed
 	@$(RUN) demo -o demo.card
@@ -45,3 +45,6 @@ $(ENV)/developing: pyproject.toml
 
 clean:
 	rm -rf $(ENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.card build dist
+
+corpus: $(ENV)/developing
+	$(ENV)/bin/python tests/data/corpus/get.py .corpus

@@ -12,7 +12,7 @@ from onnx_autodoc.facts import Facts, measure
 from onnx_autodoc.graph import Model
 from onnx_autodoc.read import read
 from onnx_autodoc.render import Report
-from onnx_autodoc.resolve import Request, bind, resolve
+from onnx_autodoc.resolve import Request, fit
 
 _PIECE = 1 << 20
 
@@ -41,8 +41,8 @@ def report(path: str | PathLike[str], request: Request, sha256: bool = False) ->
 
 
 def facts_of(model: Model, request: Request) -> Facts:
-    binding = bind(model, request)
-    return measure(model, binding, resolve(model, binding))
+    binding, shapes = fit(model, request)
+    return measure(model, binding, shapes)
 
 
 def _generated() -> Generated:

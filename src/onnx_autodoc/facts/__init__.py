@@ -79,7 +79,7 @@ def _resolution(shapes: Shapes) -> tuple[int, int, Counter[str]]:
 def _gaps(model: Model, shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
     for reason, count in reasons.most_common():
         yield Gap("graph", f"the shapes of {count:,} node{'s' * (count != 1)} are not known: {reason}")
-    for text in shapes.contradictions:
+    for text in (*shapes.contradictions, *shapes.misdeclared):
         yield Gap("graph", f"the file contradicts itself: {text}")
     if shapes.assumed:
         names = ", ".join(shapes.assumed[:3]) + (" …" if len(shapes.assumed) > 3 else "")

@@ -163,8 +163,8 @@ class Model(Struct, frozen=True):
 
 
 def label(node: Node, at: int) -> str:
-    """What to call a node: its name, else its first output, else its operator and place."""
-    return node.name or next((name for name in node.outputs if name), f"{node.op}_{at}")
+    """What to call a node: its name, else its operator and its place in the graph."""
+    return node.name or f"{node.op}_{at}"
 
 
 def inner_graphs(nodes: Sequence[Node]) -> Iterator[Graph]:

@@ -102,13 +102,17 @@ def _round(x: Array) -> Array:
     return np.asarray(np.rint(x))
 
 
+def _relu(x: Array) -> Array:
+    return np.asarray(np.maximum(x, 0))
+
+
 def _table(rule: Rule, names: str) -> dict[str, Operator]:
     return {name: Operator(rule) for name in names.split()}
 
 
 _SAME_SHAPE = (
-    "Acos Acosh Asin Asinh Atan Atanh Bernoulli BitwiseNot Celu Cos Cosh CumProd CumSum Elu Erf Exp Gelu HardSigmoid HardSwish "
-    "Hardmax LeakyRelu Log LogSoftmax LpNormalization LRN MeanVarianceNormalization Mish Reciprocal Relu ReverseSequence Selu Shrink "
+    "Acos Acosh Asin Asinh Atan Atanh BitwiseNot Celu Cos Cosh CumProd CumSum Elu Erf Exp Gelu HardSigmoid HardSwish "
+    "Hardmax LeakyRelu Log LogSoftmax LpNormalization LRN MeanVarianceNormalization Mish Reciprocal ReverseSequence Selu Shrink "
     "Sigmoid Sin Sinh Softmax Softplus Softsign Swish Tan Tanh ThresholdedRelu Trilu "
     # removed from ONNX long ago, still found in files of 2017
     "Affine ImageScaler ParametricSoftplus Scale ScaledTanh"
@@ -124,6 +128,7 @@ OPERATORS: dict[str, Operator] = {
     "Neg": Operator(same, _by(np.negative), partial=True),
     "Not": Operator(_unary_bool, _by(np.logical_not)),
     "Round": Operator(same, _by(_round)),
+    "Relu": Operator(same, _by(_relu)),
     "Sign": Operator(same, _by(np.sign)),
     "Sqrt": Operator(same, _by(np.sqrt)),
     "Add": Operator(broadcast_same, _by(np.add), partial=True),

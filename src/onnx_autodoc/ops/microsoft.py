@@ -6,6 +6,7 @@ Attention, quantisation, layouts, decoding and stateful layers of that domain ar
 from onnx_autodoc.graph import dtype_name
 from onnx_autodoc.ops._call import Call, Operator, Rule, axis_of, size
 from onnx_autodoc.ops._known import Contradiction, Known, NotKnown, Shape, Unknown, tensor
+from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops.elementwise import broadcast_same, same
 from onnx_autodoc.ops.indexing import OPERATORS as INDEXING
@@ -39,16 +40,13 @@ def _gemm_float8(call: Call) -> list[Known]:
 
 def _cdist(call: Call) -> list[Known]:
     # [M, N] against [K, N]: the distance of each pair
-    a, b = call.shape(0), call.shape(1)
-    if len(a) != 2 or len(b) != 2:
-        raise Contradiction(f"CDist of {len(a)} and {len(b)} dimensions")
-    return [tensor(call.dtype(0), (a[0], b[0]))]
+    return [tensor(call.dtype(0), (ranked(call, 0, 2)[0], ranked(call, 1, 2)[0]))]
 
 
 # normalisations
 def _skip_norm(call: Call) -> list[Known]:
     """The normalised sum, two statistics, the sum itself."""
-    source = call.shape(0)
+    source = deep(call, 0)
     whole, statistic = tensor(call.dtype(0), source), tensor("float32", (*source[:-1], 1))
     return [whole, statistic, statistic, whole]
 
@@ -63,9 +61,7 @@ def simplified_norm(call: Call) -> list[Known]:
 
 def _embed_norm(call: Call, dtype_at: int = 5) -> list[Known]:
     # ids [B, S] from a table [words, D] = [B, S, D]; the mask becomes one index per batch
-    ids, table = call.shape(0), call.shape(2)
-    if len(ids) != 2 or len(table) != 2:
-        raise Contradiction(f"{call.node.op} of {len(ids)} dimensions with a table of {len(table)}")
+    ids, table = ranked(call, 0, 2), ranked(call, 2, 2)
     embedded = tensor(call.dtype(dtype_at), (*ids, table[1]))
     return [embedded, tensor("int32", ids[:1]), embedded]
 
@@ -81,7 +77,7 @@ def _twice(call: Call) -> list[Known]:
 # activations
 def _bias_split(call: Call) -> list[Known]:
     # one half of the last axis gates the other
-    source = call.shape(0)
+    source = deep(call, 0)
     return [tensor(call.dtype(0), (*source[:-1], source[-1] // 2))]
 
 
@@ -131,35 +127,30 @@ def _range(call: Call) -> list[Known]:
 
 def _rfft(call: Call) -> list[Known]:
     # n numbers become n // 2 + 1 complex ones, in two parts
-    source = call.shape(0)
+    source = deep(call, 0)
     return [tensor(call.dtype(0), (*source[:-1], source[-1] // 2 + 1, 2))]
 
 
 def _irfft(call: Call) -> list[Known]:
-    source = call.shape(0)
-    if len(source) < 2:
-        raise Contradiction("Irfft of fewer than 2 dimensions")
+    source = deep(call, 0, 2)
     return [tensor(call.dtype(0), (*source[:-2], (source[-2] - 1) * 2))]
 
 
 def _crop_and_resize(call: Call) -> list[Known]:
     # X [N, C, H, W], rois [R, 4] = [R, C, height, width]
     height_width = sizes(call, 3)
-    if call.rank(0) != 4 or len(height_width) != 2:
-        raise Contradiction(f"CropAndResize of {call.rank(0)} dimensions to {len(height_width)}")
-    return [tensor(call.dtype(0), (call.shape(1)[0], call.shape(0)[1], *height_width))]
+    if len(height_width) != 2:
+        raise Contradiction(f"CropAndResize to {len(height_width)} sizes, not 2")
+    return [tensor(call.dtype(0), (ranked(call, 1, 2)[0], ranked(call, 0, 4)[1], *height_width))]
 
 
 def _grid_sample(call: Call) -> list[Known]:
     # X [N, C, H, W] at the places of a grid [N, H', W', 2]
-    x, grid = call.shape(0), call.shape(1)
-    if len(x) != 4 or len(grid) != 4:
-        raise Contradiction(f"GridSample of {len(x)} dimensions by a grid of {len(grid)}")
-    return [tensor(call.dtype(0), (*x[:2], *grid[1:3]))]
+    return [tensor(call.dtype(0), (*ranked(call, 0, 4)[:2], *ranked(call, 1, 4)[1:3]))]
 
 
 def _embedding(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), (*call.shape(1), call.shape(0)[-1]))]
+    return [tensor(call.dtype(0), (*call.shape(1), ranked(call, 0, 2)[1]))]
 
 
 def _hash(call: Call) -> list[Known]:

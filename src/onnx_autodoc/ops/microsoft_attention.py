@@ -2,18 +2,11 @@
 
 from onnx_autodoc.ops._call import Call, Operator
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, like, nothing, tensor
+from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import one_size, sizes
 from onnx_autodoc.ops.elementwise import same
 
 _NO_TYPE = "the file's own declaration decides the element type of QK"
-
-
-def _ranked(call: Call, at: int, rank: int) -> Shape:
-    """The dims of an input that must have so many of them."""
-    shape = call.shape(at)
-    if len(shape) != rank:
-        raise Contradiction(f"{call.node.op} wants {rank} dimensions in its input {at}, there are {len(shape)}")
-    return shape
 
 
 def _heads(call: Call, name: str = "num_heads") -> int:
@@ -28,13 +21,13 @@ def _value_width(call: Call, weights_at: int = 1) -> Dim:
     widths = call.attr_ints("qkv_hidden_sizes")
     if widths and len(widths) != 3:
         raise Contradiction(f"{call.node.op} wants three qkv_hidden_sizes, there are {len(widths)}")
-    return widths[2] if widths else _ranked(call, weights_at, 2)[1] // 3
+    return widths[2] if widths else ranked(call, weights_at, 2)[1] // 3
 
 
 def _merged(call: Call, dtype: str | None, past_at: int) -> list[Known]:
     """[B, S, D] with merged weights; keys and values are cached together: [2, B, N, P + S, H]."""
-    (batch, new, _), heads, width = _ranked(call, 0, 3), _heads(call), _value_width(call)
-    past = _ranked(call, past_at, 5) if call.has(past_at) else None
+    (batch, new, _), heads, width = ranked(call, 0, 3), _heads(call), _value_width(call)
+    past = ranked(call, past_at, 5) if call.has(past_at) else None
     if past is not None and call.attr_int("past_present_share_buffer", 0):
         present: Shape = past
     else:
@@ -51,17 +44,17 @@ def _quantized_attention(call: Call) -> list[Known]:
 
 
 def _ordered_attention(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), (*_ranked(call, 0, 3)[:2], _ranked(call, 7, 2)[1]))]
+    return [tensor(call.dtype(0), (*ranked(call, 0, 3)[:2], ranked(call, 7, 2)[1]))]
 
 
 def _packed_attention(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), (_ranked(call, 0, 2)[0], _value_width(call)))]
+    return [tensor(call.dtype(0), (ranked(call, 0, 2)[0], _value_width(call)))]
 
 
 def _packed_multi_head(call: Call) -> list[Known]:
     # tokens without padding: [T, N, 3, H], or q, k and v apart: [T, N * H]
-    query = call.shape(0)
-    width = query[1] * query[3] if len(query) == 4 else _ranked(call, 2, 2)[1]
+    query = deep(call, 0, 2)
+    width = query[1] * query[3] if len(query) == 4 else ranked(call, 2, 2)[1]
     return [tensor(call.dtype(0), (query[0], width))]
 
 
@@ -71,10 +64,10 @@ def _multi_head(call: Call) -> list[Known]:
     total: Dim = keys[2]
     # Keys of 4 dimensions are those of a cross attention, cached as they are.
     if call.has(6) and not (call.has(1) and call.rank(1) == 4):
-        past = _ranked(call, 6, 4)
+        past = ranked(call, 6, 4)
         if call.has(8):  # past and present share a buffer of fixed length
             total = one_size(call, 8) + keys[2]
-            keys, values = past, _ranked(call, 7, 4)
+            keys, values = past, ranked(call, 7, 4)
         else:
             total = past[2] + keys[2]
             keys, values = (*keys[:2], total, keys[3]), (*values[:2], total, values[3])
@@ -92,7 +85,7 @@ def _keys_and_values(call: Call, query: Shape, heads: int) -> tuple[Dim, Shape, 
     if len(query) == 5:  # packed q, k, v: [B, S, N, 3, H]
         packed = (query[0], query[2], query[1], query[4])
         return query[2] * query[4], packed, packed
-    batch, _, width = _ranked(call, 0, 3)
+    batch, _, width = ranked(call, 0, 3)
     if not call.has(1):
         raise NotKnown(f"{call.node.op} without a key: how wide query, key and value are is not said")
     key = call.shape(1)
@@ -100,24 +93,24 @@ def _keys_and_values(call: Call, query: Shape, heads: int) -> tuple[Dim, Shape, 
         packed = (key[0], key[2], key[1], key[4])
         return width, packed, packed
     if len(key) == 4:  # keys and values of a cross attention: [B, N, L, H]
-        value = _ranked(call, 2, 4)
+        value = ranked(call, 2, 4)
         return value[1] * value[3], key, value
-    _, length, key_width = _ranked(call, 1, 3)
-    value_width = _ranked(call, 2, 3)[2]
+    _, length, key_width = ranked(call, 1, 3)
+    value_width = ranked(call, 2, 3)[2]
     keys, values = (batch, heads, length, key_width // heads), (batch, heads, length, value_width // heads)
     return value_width, keys, values
 
 
 def _decoder_multi_head(call: Call) -> list[Known]:
     """One new token: [B, 1, D]."""
-    (batch, new, _), heads, dtype = _ranked(call, 0, 3), _heads(call), call.dtype(0)
+    (batch, new, _), heads, dtype = ranked(call, 0, 3), _heads(call), call.dtype(0)
     if call.has(1) and call.rank(1) == 4:  # cross attention over [B, N, L, H]
-        value, gone = _ranked(call, 2, 4), nothing("a cross attention adds nothing to the cache")
+        value, gone = ranked(call, 2, 4), nothing("a cross attention adds nothing to the cache")
         scores = Known(None, (batch, heads, new, call.shape(1)[2]), why=_NO_TYPE)
         return [tensor(dtype, (batch, new, value[1] * value[3])), gone, gone, scores]
     if not call.has(5) or not call.has(6):
         raise NotKnown("DecoderMaskedMultiHeadAttention without a cache: how wide its values are is not said")
-    past, past_values = _ranked(call, 5, 4), _ranked(call, 6, 4)
+    past, past_values = ranked(call, 5, 4), ranked(call, 6, 4)
     shared = call.attr_int("past_present_share_buffer", 0)
     total = (one_size(call, 7) if shared else past[2]) + new
     present = [past, past_values] if shared else [(*each[:2], total, each[3]) for each in (past, past_values)]
@@ -135,9 +128,9 @@ def _head_size(call: Call, width: Dim) -> Dim:
 
 
 def _group_query(call: Call) -> list[Known]:
-    batch, new, width = _ranked(call, 0, 3)
+    batch, new, width = ranked(call, 0, 3)
     heads, kv_heads, each = _heads(call), _heads(call, "kv_num_heads"), _head_size(call, width)
-    total, length = one_size(call, 6), _ranked(call, 1, 3)[1] if call.has(1) else new
+    total, length = one_size(call, 6), ranked(call, 1, 3)[1] if call.has(1) else new
     present = [_group_query_cache(call, at, (batch, kv_heads, length, each), total) for at in (3, 4)]
     output = tensor(call.dtype(0), (batch, new, heads * each))
     return [output, *present, tensor(call.dtype(0), (batch, heads, new, total))]
@@ -149,7 +142,7 @@ def _group_query_cache(call: Call, past_at: int, fresh: Shape, total: Dim) -> Kn
     if not call.has(past_at):
         half = quantized and call.attr_int("kv_cache_bit_width", 0) == 4  # two numbers in each byte
         return tensor(None if quantized else call.dtype(0), (*fresh[:3], (fresh[3] + 1) // 2 if half else fresh[3]))
-    past = _ranked(call, past_at, 4)
+    past = ranked(call, past_at, 4)
     length = _longer(past[2], total)
     if call.attr_int("sliding_window_cache", 0):
         length = past[2]
@@ -166,16 +159,16 @@ def _longer(one: Dim, other: Dim) -> Dim:
 
 def _cached_group_query(call: Call) -> list[Known]:
     """The cache at inputs 3 and 4 has a fixed length; where there is none, it begins with the new tokens."""
-    batch, new, width = _ranked(call, 0, 3)
+    batch, new, width = ranked(call, 0, 3)
     each = _head_size(call, width)
     fresh = tensor(call.dtype(0), (batch, _heads(call, "kv_num_heads"), new, each))
-    present = [like(call.known(at), _ranked(call, at, 4)) if call.has(at) else fresh for at in (3, 4)]
+    present = [like(call.known(at), ranked(call, at, 4)) if call.has(at) else fresh for at in (3, 4)]
     return [tensor(call.dtype(0), (batch, new, _heads(call) * each)), *present]
 
 
 def _paged(call: Call) -> list[Known]:
     # tokens without padding [T, D]; the caches are blocks that the operator writes in place
-    tokens, width = _ranked(call, 0, 2)
+    tokens, width = ranked(call, 0, 2)
     each = call.attr_int("v_head_size", 0) or _head_size(call, width)
     caches = [like(call.known(at), call.shape(at)) for at in (3, 4) if call.has(at)]
     return [tensor(call.dtype(0), (tokens, _heads(call) * each)), *caches]
@@ -183,7 +176,7 @@ def _paged(call: Call) -> list[Known]:
 
 def _decoder_attention(call: Call) -> list[Known]:
     # [S, B, D]: here the sequence comes first
-    (new, batch, width), heads = _ranked(call, 0, 3), _heads(call)
+    (new, batch, width), heads = ranked(call, 0, 3), _heads(call)
     why = "DecoderAttention: the flags it is given when it runs decide how long the cache is"
     cache = tensor(call.dtype(0), (batch, heads, Unknown(why), width // heads))
     return [tensor(call.dtype(0), (new, batch, width)), cache, cache]
@@ -195,16 +188,16 @@ def _gemma_rotary(call: Call) -> list[Known]:
 
 def _relative_position(call: Call) -> list[Known]:
     # table [buckets, N] = [1, N, queries, keys]
-    return [tensor(call.dtype(0), (1, _ranked(call, 0, 2)[1], one_size(call, 1), one_size(call, 2)))]
+    return [tensor(call.dtype(0), (1, ranked(call, 0, 2)[1], one_size(call, 1), one_size(call, 2)))]
 
 
 def _gated_relative_position(call: Call) -> list[Known]:
-    batch, length = _ranked(call, 6, 2) if call.has(6) else _ranked(call, 0, 3)[:2]
+    batch, length = ranked(call, 6, 2) if call.has(6) else ranked(call, 0, 3)[:2]
     return [tensor(call.dtype(0), (batch, _heads(call), length, length))]
 
 
 def _remove_padding(call: Call) -> list[Known]:
-    batch, length, width = _ranked(call, 0, 3)
+    batch, length, width = ranked(call, 0, 3)
     counts: Dim = Unknown("RemovePadding: how many tokens are not padding depends on the data")
     if call.value(1) is not None:
         counts = sum(sizes(call, 1), start=0)
@@ -213,7 +206,7 @@ def _remove_padding(call: Call) -> list[Known]:
 
 
 def _restore_padding(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), (*_ranked(call, 1, 2), _ranked(call, 0, 2)[1]))]
+    return [tensor(call.dtype(0), (*ranked(call, 1, 2), ranked(call, 0, 2)[1]))]
 
 
 OPERATORS: dict[str, Operator] = {

@@ -1,7 +1,8 @@
 """Text in and text out in onnxruntime (com.microsoft): whole generation loops, tokenizers and embeddings of words."""
 
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call, Operator, size
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, like, tensor
+from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import one_size
 from onnx_autodoc.ops.recurrent import recurrent
 
@@ -20,7 +21,7 @@ def _score_type(call: Call, *inputs: int) -> str | None:
 
 def _beams(call: Call) -> list[Known]:
     """[B, returned, longest]; a score for each; the scores of every word at every step."""
-    prompt, longest = call.shape(0), one_size(call, 1)
+    prompt, longest = deep(call, 0), one_size(call, 1)
     best: Shape = (prompt[0], one_size(call, 4))
     steps: Dim = Unknown(f"{call.node.op}: where the decoder begins is decided inside it")
     if call.attr_int("model_type", 0) == 0 and len(prompt) == 2:
@@ -36,14 +37,14 @@ def _beams(call: Call) -> list[Known]:
 def _whisper_beams(call: Call) -> list[Known]:
     decoded = Unknown("WhisperBeamSearch: how many tokens are decoded depends on the data")
     inside = Unknown("WhisperBeamSearch: the layers, heads and frames are those of its decoder")
-    chosen = call.shape(12)[0] if call.has(12) else inside
+    chosen = deep(call, 12)[0] if call.has(12) else inside
     sequences, best, scores = _beams(call)
     attention = tensor(None, (*(best.shape or ()), chosen, decoded, inside))
     return [sequences, best, scores, attention, tensor(best.dtype, call.shape(0)[:1])]
 
 
 def _greedy(call: Call) -> list[Known]:
-    batch = call.shape(0)[0]
+    batch = deep(call, 0)[0]
     sequences = tensor("int32", (batch, one_size(call, 1)))
     return [sequences, tensor(_score_type(call, 3), (batch, _vocabulary(call)))]
 
@@ -52,8 +53,8 @@ def _tokenizer(call: Call) -> list[Known]:
     source = call.shape(0)
     if len(source) not in (1, 2):
         raise Contradiction(f"Tokenizer of {len(source)} dimensions")
-    if 0 in source:
-        return [tensor("string", source)]  # of no strings, no tokens: the last axis is not added
+    if size(source) < 1:
+        return [tensor("string", source)]  # of no strings there are no tokens: the last axis is not added
     return [tensor("string", (*source, Unknown("Tokenizer: how many tokens a text has depends on the text")))]
 
 
@@ -74,7 +75,7 @@ def _time_warping(call: Call) -> list[Known]:
 
 def _word_embedding(call: Call) -> list[Known]:
     # words as characters [words, longest] under kernels [M, 1, window, C] = [words, M]
-    return [tensor(call.dtype(1), (call.shape(0)[0], call.shape(1)[0]))]
+    return [tensor(call.dtype(1), (deep(call, 0, 2)[0], deep(call, 1)[0]))]
 
 
 def _attention_lstm(call: Call) -> list[Known]:
@@ -83,15 +84,15 @@ def _attention_lstm(call: Call) -> list[Known]:
 
 def _ngram_hashes(call: Call) -> list[Known]:
     # ids [B, S] = hashes [B, S, orders * heads], and the ids that the next call needs
-    ids, before, heads = call.shape(0), *_ngrams(call)
+    ids, before, heads = ranked(call, 0, 2), *_ngrams(call)
     return [tensor(call.dtype(0), (*ids, before * heads)), tensor(call.dtype(0), (ids[0], before))]
 
 
 def _packed_ngram_hashes(call: Call) -> list[Known]:
     # ids [tokens] of sequences that begin at [B + 1] offsets
-    dtype, batch, before, heads = call.dtype(0), call.shape(3)[0] - 1, *_ngrams(call)
+    dtype, batch, before, heads = call.dtype(0), ranked(call, 3, 1)[0] - 1, *_ngrams(call)
     return [
-        tensor(dtype, (call.shape(0)[0], before * heads)),
+        tensor(dtype, (ranked(call, 0, 1)[0], before * heads)),
         tensor(dtype, (batch, before)),
         tensor("int32", (batch, before)),
         tensor(dtype, (batch, call.attr_int("state_update_capacity", 0), before)),

@@ -2,6 +2,7 @@
 
 from onnx_autodoc.ops._call import Call, Operator
 from onnx_autodoc.ops._known import Contradiction, Known, Shape, tensor
+from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops.elementwise import same
 from onnx_autodoc.ops.microsoft import simplified_norm
@@ -20,7 +21,7 @@ def _given_fill(call: Call) -> list[Known]:
 
 
 def _efficient_nms(call: Call) -> list[Known]:
-    batch, most = call.shape(0)[0], call.attr_required("max_output_boxes")
+    batch, most = deep(call, 0)[0], call.attr_required("max_output_boxes")
     kept: Shape = (batch, most)
     return [
         tensor("int32", (batch, 1)),
@@ -33,8 +34,7 @@ def _efficient_nms(call: Call) -> list[Known]:
 def _roi_patches(call: Call) -> list[Known]:
     # boxes [B, R, 4], features [B, C, H, W] = [B, R, C, pooled, pooled]
     pooled = call.attr_required("pooled_size")
-    boxes = call.shape(0)
-    return [tensor(call.dtype(0), (*boxes[:2], call.shape(1)[1], pooled, pooled))]
+    return [tensor(call.dtype(0), (*ranked(call, 0, 3)[:2], ranked(call, 1, 4)[1], pooled, pooled))]
 
 
 ONNX_EXTRAS: dict[str, Operator] = {

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from onnx_autodoc.ops._call import Call, Operator, Rule
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, like, merge_dims, nothing, tensor
+from onnx_autodoc.ops._ranks import deep
 from onnx_autodoc.ops._window import auto_pad, ceil_div, per_axis, spatial
 from onnx_autodoc.ops.convolution import OPERATORS as CONVOLUTION
 from onnx_autodoc.ops.convolution import conv_shape
@@ -99,12 +100,12 @@ def _blocked(channels: Dim) -> Dim:
 
 
 def _reorder_input(call: Call) -> list[Known]:
-    x = channels_first(call.shape(0)) if _is_last(call) else call.shape(0)
+    x = channels_first(call.shape(0)) if _is_last(call) else deep(call, 0, 2)
     return [tensor(call.dtype(0), (x[0], _blocked(x[1]), *x[2:]))]
 
 
 def _reorder_output(call: Call) -> list[Known]:
-    x = call.shape(0)
+    x = deep(call, 0, 2)
     real = (x[0], call.attr_required("channels"), *x[2:])
     return [tensor(call.dtype(0), channels_last(real) if _is_last(call) else real)]
 
@@ -117,7 +118,7 @@ def _upsample(call: Call) -> list[Known]:
 
 def _blocked_conv(call: Call) -> list[Known]:
     # The padding of the channels is in x as it is in the weight, but for images of fewer channels than a block.
-    x, w, group = call.shape(0), call.shape(1), call.attr_int("group", 1)
+    x, w, group = deep(call, 0, 3), deep(call, 1, 3), call.attr_int("group", 1)
     return [tensor(call.dtype(0), conv_shape(call, (x[0], w[1] * group, *x[2:]), w))]
 
 
@@ -141,7 +142,7 @@ def _nhwc(rule: Rule) -> Operator:
     def infer(call: Call) -> list[Known]:
         turned = like(call.known(0), channels_first(call.shape(0)))
         first, *others = rule(Call(call.node, [turned, *call.inputs[1:]], call.opset))
-        vectors = [each if each.shape is not None and len(each.shape) == 1 else nothing(_OTHER_RESULT) for each in others]
+        vectors = [each if len(each.shape or ()) == 1 else nothing(_OTHER_RESULT) for each in others]
         return [like(first, channels_last(first.shape or ())), *vectors]
 
     return Operator(infer)
@@ -155,7 +156,7 @@ def _nhwc_qlinear_transpose(call: Call) -> list[Known]:
 
 def _nhwc_qlinear_pool(call: Call) -> list[Known]:
     if _is_last(call):
-        raise NotKnown(f"{call.node.op} in the domain of channels-last operators says that it is channels-last once more")
+        raise NotKnown(f"{call.node.op} of channels-last data says once more that its channels are last")
     return _nhwc_pool(call) if call.node.op == "QLinearAveragePool" else _nhwc_global(call)
 
 

@@ -3,6 +3,7 @@
 from onnx_autodoc.graph import dtype_name
 from onnx_autodoc.ops._call import Call, Operator, Rule, axis_of, broadcast
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
+from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops.elementwise import same
 from onnx_autodoc.ops.matmul import gemm_shape, product_shape
@@ -14,10 +15,7 @@ from onnx_autodoc.ops.reduction import reduced_shape
 # products with a quantised weight
 def _columns(call: Call, count: Dim) -> Shape:
     """[..., K] by a weight of so many columns."""
-    rows = call.shape(0)
-    if not rows:
-        raise Contradiction(f"{call.node.op} of a scalar")
-    return (*rows[:-1], count)
+    return (*deep(call, 0)[:-1], count)
 
 
 def _packed_product(call: Call) -> list[Known]:
@@ -39,7 +37,7 @@ def _bnb4(call: Call) -> list[Known]:
 
 
 def _rows_product(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), _columns(call, call.shape(1)[0]))]  # the weight is [N, K]
+    return [tensor(call.dtype(0), _columns(call, ranked(call, 1, 2)[0]))]  # the weight is [N, K]
 
 
 def _blob_product(call: Call) -> list[Known]:
@@ -107,7 +105,7 @@ def _reduced(call: Call) -> Shape:
 
 def _gather(call: Call) -> list[Known]:
     """Gather from a table whose bytes hold several numbers along the last axis, given back as floating point."""
-    data = call.shape(0)
+    data = deep(call, 0)
     axis, bits = axis_of(call.attr_int("gather_axis", 0), len(data)), call.attr_int("bits", 4)
     if call.dtype(0) == "uint8":
         if bits not in (2, 4, 8):

@@ -2,15 +2,16 @@
 
 from onnx_autodoc.ops._call import Call, Operator
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, like, nothing, tensor
+from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops.elementwise import same
 
 
 def _linear_attention(call: Call) -> list[Known]:
     # query [B, T, Hq * dk], value [B, T, Hkv * dv]: the state is [B, Hkv, dk, dv], or the last `state_window` of them
-    query, value = call.shape(0), call.shape(2)
+    query, value = ranked(call, 0, 3), ranked(call, 2, 3)
     heads, kv_heads = call.attr_required("q_num_heads"), call.attr_required("kv_num_heads")
-    if len(query) != 3 or len(value) != 3 or heads < 1 or kv_heads < 1:
-        raise Contradiction(f"LinearAttention of {len(query)} dimensions and {heads} heads")
+    if heads < 1 or kv_heads < 1:
+        raise Contradiction(f"LinearAttention of {heads} and {kv_heads} heads")
     state = (query[0], kv_heads, query[2] // heads, value[2] // kv_heads)
     output = (*query[:2], max(heads, kv_heads) * state[3])
     return [tensor(call.dtype(0), output), tensor(call.dtype(3 if call.has(3) else 0), _windowed(call, state))]
@@ -28,11 +29,11 @@ def _linear_gate(call: Call) -> list[Known]:
 
 def _gated_delta(call: Call) -> list[Known]:
     """Tokens [T, heads, size]; the state [B, value heads, value size, key size] is always float32."""
-    query, state = call.shape(0), call.shape(6) if call.has(6) else None
+    query, state = deep(call, 0), ranked(call, 6, 4) if call.has(6) else None
     if call.has(2):
-        output, key = call.shape(2), call.shape(1)
+        output, key = deep(call, 2, 3), deep(call, 1, 3)
         keys = key[-2] * key[-1]
-        state = state or (call.shape(3)[0] - 1, *output[-2:], query[-1])
+        state = state or (ranked(call, 3, 1)[0] - 1, *output[-2:], query[-1])
     elif state is not None:  # q, k and v side by side; the state says how wide each is
         output = (*query[:-1], state[1], state[2])
         keys = (query[-1] - state[1] * state[2]) // 2
@@ -45,22 +46,22 @@ def _gated_delta(call: Call) -> list[Known]:
 
 def _causal_conv(call: Call) -> list[Known]:
     """The state is what the next call still sees of the last axis: (kernel - 1) * dilation positions."""
-    source = call.shape(0)
-    length = (call.shape(1)[-1] - 1) * call.attr_int("dilation", 1)
+    source = deep(call, 0, 3)
+    length = (deep(call, 1, 3)[-1] - 1) * call.attr_int("dilation", 1)
     last = call.attr_int("channels_last", 0)
     state = (source[0], length, *source[2:]) if last else (*source[:-1], length)
     return [tensor(call.dtype(0), source), tensor(call.dtype(0), _windowed(call, state))]
 
 
 def _packed_causal_conv(call: Call) -> list[Known]:
-    tokens, state, dtype = call.shape(0), call.shape(4), call.dtype(0)
+    tokens, state, dtype = ranked(call, 0, 2), ranked(call, 4, 3), call.dtype(0)
     update = (state[0], call.attr_int("state_update_capacity", 0), tokens[-1])
     return [tensor(dtype, shape) for shape in (tokens, state, update)]
 
 
 def _pre_mix(call: Call) -> list[Known]:
     # streams [..., C, H], or side by side in the last axis, become one
-    streams, branches = call.shape(0), call.attr_int("num_branches", 0)
+    streams, branches = deep(call, 0, 2), call.attr_int("num_branches", 0)
     if branches > 0:
         return [tensor(call.dtype(0), (*streams[:-1], streams[-1] // branches))]
     return [tensor(call.dtype(0), (*streams[:-2], streams[-1]))]
@@ -81,10 +82,10 @@ def _capacity(call: Call) -> int:
 
 
 def _indexer(call: Call) -> list[Known]:
-    batch, new, _ = call.shape(0)
-    chosen, past = tensor("int32", (batch, new, _capacity(call))), call.shape(7)
+    batch, new, _ = ranked(call, 0, 3)
+    chosen, past = tensor("int32", (batch, new, _capacity(call))), ranked(call, 7, 3)
     compressed = call.attr_text("policy_mode", "") == "csa"
-    closed, buffered = _closed(call, call.shape(13)[2], new) if compressed else (new, 0)
+    closed, buffered = _closed(call, ranked(call, 13, 4)[2], new) if compressed else (new, 0)
     present = past if call.has(12) else (past[0], past[1] + closed, past[2])
     states = [tensor(call.dtype(7), present)]
     if compressed:
@@ -105,9 +106,9 @@ def _closed(call: Call, buffered: Dim, new: Dim) -> tuple[Dim, Dim]:
 
 
 def _packed_indexer(call: Call) -> list[Known]:
-    tokens = call.shape(0)[0]
+    tokens = ranked(call, 0, 2)[0]
     gates = like(call.known(14), call.shape(14)) if call.has(14) else nothing("only the policy csa has gates")
-    state = call.shape(12)
+    state = ranked(call, 12, 3)
     update = (state[0], call.attr_int("state_update_capacity", 0), state[2])
     return [
         tensor("int32", (tokens, _capacity(call))),

@@ -2,6 +2,7 @@
 
 from onnx_autodoc.ops._call import Call, Operator, size
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Unknown, sequence, tensor
+from onnx_autodoc.ops._ranks import deep
 from onnx_autodoc.ops.elementwise import same
 
 
@@ -68,10 +69,7 @@ def _tree(call: Call) -> list[Known]:
 # features
 def _extract(call: Call) -> list[Known]:
     # the elements at some indices of the last axis; a vector is one row
-    source = call.shape(0)
-    if not source:
-        raise Contradiction("ArrayFeatureExtractor of a scalar")
-    rows = source[:-1] or (1,)
+    rows = deep(call, 0)[:-1] or (1,)
     return [tensor(call.dtype(0), (*rows, size(call.shape(1))))]
 
 

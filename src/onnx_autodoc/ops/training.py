@@ -2,6 +2,7 @@
 
 from onnx_autodoc.ops._call import Call, Operator, Rule
 from onnx_autodoc.ops._known import Contradiction, Known, like, tensor
+from onnx_autodoc.ops._ranks import ranked
 
 
 def _step(kinds: int, kept: tuple[int, ...]) -> Rule:
@@ -24,10 +25,7 @@ def _gradient(call: Call) -> list[Known]:
 
 def _flex_attention(call: Call) -> list[Known]:
     # Q [B, N, S, H], V [B, kvN, L, Hv] = [B, N, S, Hv]
-    query, value = call.shape(0), call.shape(2)
-    if len(query) != 4 or len(value) != 4:
-        raise Contradiction(f"FlexAttention of {len(query)} and {len(value)} dimensions")
-    return [tensor(call.dtype(0), (*query[:3], value[3]))]
+    return [tensor(call.dtype(0), (*ranked(call, 0, 4)[:3], ranked(call, 2, 4)[3]))]
 
 
 OPERATORS: dict[str, Operator] = {

@@ -84,11 +84,12 @@ def _operators(card: Card) -> str:
     return f"{shown}, {plural(rest, 'more type')}" if rest > 0 else shown or "none"
 
 
-def _ports(label: str, ports: tuple[Port, ...]) -> Iterator[tuple[str, str]]:
+def _ports(label: str, ports: tuple[Port, ...]) -> Iterator[tuple[str, Text | str]]:
     shown = ports if len(ports) <= _MOST_PORTS else ports[: _MOST_PORTS - 1]
     width = min(max((len(clean(port.name, 36)) for port in shown), default=0), 36)
     for at, port in enumerate(shown):
-        yield label if at == 0 else "", f"{clean(port.name, 36):<{width}}  {_type(port)}"
+        line = f"{clean(port.name, 36):<{width}}  {_type(port)}"
+        yield label if at == 0 else "", Text(line, no_wrap=True, overflow="ellipsis")
     if len(shown) < len(ports):
         yield "", f"… {count(len(ports) - len(shown))} more"
     if not ports:
@@ -128,6 +129,6 @@ def _gaps(card: Card) -> Iterator[tuple[str, Text | str]]:
         yield "Not known", "nothing"
     shown = card.gaps if len(card.gaps) <= _MOST_GAPS else card.gaps[: _MOST_GAPS - 1]
     for at, gap in enumerate(shown):
-        yield "Not known" if at == 0 else "", Text(clean(gap.reason, 150), style="yellow")
+        yield "Not known" if at == 0 else "", Text(clean(gap.reason, 130), style="yellow")
     if len(shown) < len(card.gaps):
         yield "", f"… {count(len(card.gaps) - len(shown))} more, all of them in --format json"

@@ -64,11 +64,13 @@ def open_axes(model: Model) -> Iterator[Open]:
                 yield Open(value, axis, dim_name(dim), role_of(value, axis))
 
 
-def bind(model: Model, request: Request) -> Binding:
+def bind(model: Model, request: Request, usual: Mapping[Role, int] | None = None) -> Binding:
+    """A size for every open dimension that the user gave or that has a default; `usual` overrides the defaults."""
     found = list(open_axes(model))
     chosen, single = _chosen(model, request, found)
     cached = any(item.role is Role.PAST for item in found)
     defaults = {**_DEFAULTS, **_CACHED} if cached else {**_DEFAULTS, Role.TOTAL: _SEQUENCE, Role.PAST: _SEQUENCE}
+    defaults |= usual or {}
     sizes, taken = dict(chosen), dict[str, Role]()
     for item in found:
         if item.key not in sizes and (item.value.name, item.axis) not in single and item.role in defaults:

@@ -10,6 +10,7 @@ import numpy as np
 from onnx_autodoc.graph import Graph
 from onnx_autodoc.ops import Call, Contradiction, Dim, Known, Unknown, known_tensor, nothing
 from onnx_autodoc.resolve._merge import VARIES, merged_known, settled
+from onnx_autodoc.resolve._replay import is_open, pass_number, replay, truth
 from onnx_autodoc.resolve._scan import scan, sequence_map
 from onnx_autodoc.resolve._scope import Scope
 from onnx_autodoc.resolve._shapes import Body
@@ -52,20 +53,15 @@ def _loop(walk: Walk, call: Call, scope: Scope) -> Result:
     if len(names) != len(call.inputs) or len(names) < 2:
         raise Contradiction("a Loop hands its body another number of values than it takes")
     start = [call.known(at) for at in range(2, len(call.inputs))]
-    fixed = {names[0]: _pass_number(None), names[1]: _truth()}
+    fixed = {names[0]: pass_number(None), names[1]: truth()}
     steps, carried, outputs = settled(walk, body, scope, fixed, names[2:], start, 1)
     times = _times(walk, call, scope, body, outputs[0])
+    added = outputs[1 + len(carried) :]
+    if type(times) is int and is_open(steps) and 0 < times * len(steps) <= walk.limits.replayed:
+        steps, carried, added = replay(walk, body, scope, start, times, steps)
     after = _after_loop(times, start, carried)
-    scans = [_stacked(known, times) for known in outputs[1 + len(carried) :]]
+    scans = [_stacked(known, times) for known in added]
     return [*after, *scans], (Body("body", steps, times),)
-
-
-def _pass_number(at: int | None) -> Known:
-    return Known("int64", (), None if at is None else np.array(at, np.int64), "the number of the pass changes")
-
-
-def _truth() -> Known:
-    return Known("bool", (), np.array(True))  # a body only runs while its condition holds
 
 
 def _after_loop(times: Dim, start: list[Known], carried: list[Known]) -> list[Known]:
@@ -112,7 +108,7 @@ def _simulated(walk: Walk, call: Call, scope: Scope, body: Graph, most: int | No
     passes = walk.limits.simulated // max(len(needed), 1)
     for at in range(min(passes, most) if most is not None else passes):
         inner = Scope(scope.opsets, scope)
-        given = dict(zip(names, [_pass_number(at), _truth(), *carried]))
+        given = dict(zip(names, [pass_number(at), truth(), *carried]))
         inner.values.update((tensor.name, known_tensor(tensor)) for tensor in body.initializers)
         inner.values.update(given)
         walk.nodes(body.nodes, inner, needed)

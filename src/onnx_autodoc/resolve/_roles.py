@@ -61,7 +61,8 @@ def _role_by_place(value: Value, dims: tuple[int | str | None, ...], dtype: str 
     if len(dims) in (2, 3) and is_integer(dtype) and axis == 1:
         return Role.SEQUENCE
     if len(dims) == 3 and is_float(dtype) and isinstance(dims[3 - axis], int):
-        return Role.SEQUENCE  # [batch, time, features] or [batch, features, time]
+        # [batch, time, features] or [batch, features, time]; a recurrent state is [layers, batch, features]
+        return Role.BATCH if axis == 1 and isinstance(dims[0], int) and dims[0] != 1 else Role.SEQUENCE
     if len(dims) == 2 and is_float(dtype) and _AUDIO.search(value.name.lower()):
         return Role.SAMPLES
     return Role.OTHER

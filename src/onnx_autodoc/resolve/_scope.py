@@ -33,4 +33,5 @@ class Limits(Struct, frozen=True):
     evaluations: int = 3_000_000  # rules applied, over all passes through all bodies
     depth: int = 400  # graphs and functions inside each other
     simulated: int = 60_000  # rules applied to find out how often one loop runs
-    value_bytes: int = 256 << 20  # small values held at the same time
+    held: int = 64 << 20  # bytes of elements kept; beyond that, only values of a few elements
+    replayed: int = 20_000  # rules applied to follow one loop pass by pass

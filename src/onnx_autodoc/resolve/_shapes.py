@@ -34,7 +34,8 @@ class Step(Struct, frozen=True, eq=False):
 class Shapes(Struct, frozen=True, eq=False):
     steps: tuple[Step, ...]
     values: Mapping[str, Known]  # the main graph's values by name
-    contradictions: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = ()  # nodes that cannot run as the file has them
+    misdeclared: tuple[str, ...] = ()  # values that the file declares otherwise than its nodes make them
     assumed: tuple[str, ...] = ()  # values whose shape is the file's own claim
 
     def rows(self) -> Iterator[tuple[str, Step]]:

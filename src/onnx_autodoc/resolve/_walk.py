@@ -17,18 +17,22 @@ from onnx_autodoc.resolve._shapes import Body, Step
 _TOO_MUCH = "resolving stopped: the limit of {:,} rule evaluations was reached"
 _TOO_DEEP = "resolving stopped: functions and subgraphs nest deeper than {:,} levels"
 
+_FEW = 512  # bytes of elements that always may be kept
+
 
 class Walk:
     def __init__(self, model: Model, sizes: Mapping[str, int], limits: Limits) -> None:
         self.limits = limits
         self.left = limits.evaluations
         self.contradictions: dict[str, None] = {}
+        self.misdeclared: dict[str, None] = {}
         self.assumed: dict[str, None] = {}
         self._sizes = sizes  # open dimensions by name, for declared shapes
         self._functions: dict[tuple[str, str, str], Function] = {entry.key: entry for entry in model.functions}
         self._results: dict[object, tuple[tuple[Step, ...], list[Known]]] = {}
         self._inside: set[tuple[str, str, str]] = set()
         self._depth = 0
+        self._held = 0
 
     def graph(self, graph: Graph, scope: Scope, given: Mapping[str, Known]) -> tuple[tuple[Step, ...], list[Known]]:
         """The steps of a graph whose inputs are `given`, and what is known of its outputs."""
@@ -101,10 +105,18 @@ class Walk:
             declared = scope.declared.get(name)
             if declared is not None:
                 known = self._compared(name, known, declared)
+            known = self._affordable(known)
             if name:
                 scope.values[name] = known
             result.append(known)
         return result
+
+    def _affordable(self, known: Known) -> Known:
+        """Without its elements, once the elements held take too much memory."""
+        if known.value is None or known.value.nbytes <= _FEW:
+            return known
+        self._held += known.value.nbytes
+        return known if self._held <= self.limits.held else Known(known.dtype, known.shape)
 
     def _compared(self, name: str, known: Known, declared: Type) -> Known:
         """The file's own claim about a value: noticed where it contradicts, used only where no rule can tell."""
@@ -116,7 +128,7 @@ class Walk:
         pairs = zip(shape, claim)
         if len(shape) != len(claim) or any(_differ(dim, said) for dim, said in pairs):
             has, says = _text(shape), _text(claim)
-            self.contradictions[f"the file declares {name} as {says}, its nodes give {has}"] = None
+            self.misdeclared[f"the file declares {name} as {says}, its nodes give {has}"] = None
         return known
 
     def _claimed(self, name: str, declared: Type) -> Known | None:

@@ -1,0 +1,59 @@
+"""One pass over a whole model, with its inputs sized by a binding."""
+
+import sys
+from typing import Final
+
+import numpy as np
+
+from onnx_autodoc.graph import Model, Value
+from onnx_autodoc.ops import Dim, Known, Unknown, nothing
+from onnx_autodoc.resolve._bind import Binding, inputs_of
+from onnx_autodoc.resolve._scope import Limits, Scope
+from onnx_autodoc.resolve._shapes import Shapes
+from onnx_autodoc.resolve._walk import Walk
+
+_DEEP: Final = 20_000  # Python frames: subgraphs nest at most as deep as the reader allows, some ten frames each
+
+
+def resolve(model: Model, binding: Binding, limits: Limits | None = None) -> Shapes:
+    """What every node of the model takes and gives."""
+    walk = Walk(model, binding.sizes, limits or Limits())
+    scope = Scope(model.opsets)
+    given = {value.name: _input(value, binding) for value in inputs_of(model)}
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEP))
+    try:
+        with np.errstate(all="ignore"):
+            steps, _ = walk.graph(model.graph, scope, given)
+    finally:
+        sys.setrecursionlimit(before)
+    return Shapes(
+        steps, scope.values, tuple(walk.contradictions), tuple(walk.misdeclared), tuple(walk.assumed)
+    )
+
+
+def _input(value: Value, binding: Binding) -> Known:
+    declared = value.type
+    if declared is None:
+        return nothing(f"the input {value.name!r} declares no type")
+    if declared.kind == "sequence":
+        return Known(declared.dtype, why="a sequence of tensors has no shape of its own", kind="sequence")
+    if declared.kind != "tensor" or declared.dims is None:
+        return Known(declared.dtype, _given_dims(value, binding), why=f"the input {value.name!r} declares no shape")
+    dims = tuple(_dim(value, axis, dim, binding) for axis, dim in enumerate(declared.dims))
+    return Known(declared.dtype, dims, binding.values.get(value.name))
+
+
+def _given_dims(value: Value, binding: Binding) -> tuple[Dim, ...] | None:
+    """The dims of an input that declares none, where the user gave them all with --dim INPUT.AXIS=N."""
+    given = {axis: size for (name, axis), size in binding.axes.items() if name == value.name}
+    return tuple(given[axis] for axis in range(len(given))) if given and max(given) + 1 == len(given) else None
+
+
+def _dim(value: Value, axis: int, dim: int | str | None, binding: Binding) -> Dim:
+    if isinstance(dim, int):
+        return dim
+    size = binding.axes.get((value.name, axis))
+    if size is not None:
+        return size
+    return Unknown(f"dimension {axis} of the input {value.name!r} is open: give it with --dim {value.name}.{axis}=N")

@@ -1,0 +1,60 @@
+"""A loop run pass by pass, where one look at its body leaves sizes open that hang on the number of the pass.
+
+A slice from i to i + 1, or a tensor that grows by one row each time: both are exact once every pass is followed. Only
+done while the passes are few; the body's own steps then say what holds in all of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from onnx_autodoc.graph import Graph
+from onnx_autodoc.ops import Known
+from onnx_autodoc.resolve._merge import VARIES, merged_known
+from onnx_autodoc.resolve._scope import Scope
+from onnx_autodoc.resolve._shapes import Step
+
+if TYPE_CHECKING:
+    from onnx_autodoc.resolve._walk import Walk
+
+
+def pass_number(at: int | None) -> Known:
+    return Known("int64", (), None if at is None else np.array(at, np.int64), "the number of the pass changes")
+
+
+def truth() -> Known:
+    return Known("bool", (), np.array(True))  # a body only runs while its condition holds
+
+
+def is_open(steps: tuple[Step, ...]) -> bool:
+    """Does any step of a body leave a size unknown?"""
+    return any(step.gap for step in steps)
+
+
+def replay(
+    walk: Walk, body: Graph, scope: Scope, start: list[Known], times: int, steps: tuple[Step, ...]
+) -> tuple[tuple[Step, ...], list[Known], list[Known]]:
+    """The body's steps, what the last pass hands on, and what each pass adds to the stacked outputs."""
+    names = [value.name for value in body.inputs]
+    carried, stacked = start, list[Known]()
+    common: list[tuple[Known, ...]] = []
+    for at in range(times):
+        given = dict(zip(names, [pass_number(at), truth(), *carried]))
+        ran, outputs = walk.graph(body, Scope(scope.opsets, scope), given)
+        carried, added = outputs[1 : 1 + len(start)], outputs[1 + len(start) :]
+        stacked = [merged_known(old, new, VARIES) for old, new in zip(stacked, added)] if stacked else added
+        found = [step.outputs for step in ran]
+        common = [_common(old, new) for old, new in zip(common, found)] if common else found
+    filled = [msgspec.structs.replace(step, outputs=known, gap=_gap(known)) for step, known in zip(steps, common)]
+    return tuple(filled), carried, stacked
+
+
+def _common(old: tuple[Known, ...], new: tuple[Known, ...]) -> tuple[Known, ...]:
+    return tuple(merged_known(one, other, VARIES) for one, other in zip(old, new))
+
+
+def _gap(outputs: tuple[Known, ...]) -> str:
+    return next((known.reason for known in outputs if known.kind == "tensor" and known.reason), "")

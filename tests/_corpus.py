@@ -1,0 +1,46 @@
+"""The corpus: real models with recorded truth. `graphs/` holds them without their big weights."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from onnx_autodoc.read import read
+from onnx_autodoc.resolve import Request, Shapes, bind, resolve
+
+DATA = Path(__file__).parent / "data" / "corpus"
+REGISTRY = Path(__file__).parent.parent / ".corpus"  # filled by `make corpus`, with weights
+MODELS: dict[str, dict[str, Any]] = json.loads((DATA / "models.json").read_text())
+KEPT = sorted(name for name, model in MODELS.items() if model.get("graph"))
+
+
+def graph(name: str) -> Path:
+    return DATA / str(MODELS[name]["graph"])
+
+
+def request(name: str) -> Request:
+    """The binding of the recorded run."""
+    model = MODELS[name]
+    dims = [f"{key}.{axis}={size}" for key, shape in model["inputs"].items() for axis, size in enumerate(shape)]
+    return Request(dims=tuple(dims), values=tuple(f"{key}={value}" for key, value in model.get("values", {}).items()))
+
+
+def recorded(name: str) -> dict[str, list[int]]:
+    """What onnxruntime really produced, by value name; inside subgraphs by scope and name."""
+    shapes: dict[str, list[int]] = json.loads((DATA / MODELS[name]["shapes"]).read_text())
+    return shapes
+
+
+@cache
+def resolved(path: Path, name: str) -> Shapes:
+    model = read(path)
+    return resolve(model, bind(model, request(name)))
+
+
+def by_name(shapes: Shapes) -> dict[str, tuple[tuple[int, ...] | None, str, str]]:
+    """Every value's concrete shape, its node's gap and its scope, under the name the record uses."""
+    found = {}
+    for scope, step in shapes.rows():
+        for value, known in zip(step.node.outputs, step.outputs):
+            found[f"{scope}/{value}" if scope else value] = (known.concrete, step.gap, scope)
+    return found

@@ -1,0 +1,113 @@
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_autodoc.ops._known import Contradiction, Unknown
+from onnx_autodoc.ops.image import OPERATORS
+from tests.ops._one_node import assert_as_it_runs, infer, numbers, shape_of, zeros
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_an_image_scaled_by_any_factor_has_the_size_that_runs(seed: int) -> None:
+    pick = random.Random(seed)
+    x = zeros(1, 2, pick.randint(1, 40), pick.randint(1, 40))
+    up = [pick.choice([2.0, pick.uniform(1, 4), pick.randint(10, 40) / 10]) for _ in range(2)]
+    down = [pick.choice([0.5, 0.7, pick.uniform(0.1, 1), pick.randint(1, 20) / 7]) for _ in range(2)]
+    assert_as_it_runs(OPERATORS, "Upsample", [x], 7, scales=[1.0, 1.0, *up])
+    assert_as_it_runs(OPERATORS, "Upsample", [x, numbers(1, 1, *up)], 9)
+    assert_as_it_runs(OPERATORS, "Resize", [x, numbers(1, 1, *down)], 10)
+    for opset in (11, 13, 18, 19):
+        assert_as_it_runs(OPERATORS, "Resize", [x, numbers(), numbers(1, 1, *down)], opset)
+    assert_as_it_runs(OPERATORS, "Resize", [x, None, numbers(*down)], 18, axes=[3, -2])
+
+
+@pytest.mark.parametrize("policy", ["stretch", "not_larger", "not_smaller"])
+@pytest.mark.parametrize("seed", range(20))
+def test_an_image_resized_to_any_size_has_the_size_that_runs(seed: int, policy: str) -> None:
+    pick = random.Random(seed)
+    x = zeros(1, 2, pick.randint(1, 40), pick.randint(1, 40))
+    to = numbers(pick.randint(1, 60), pick.randint(1, 60))
+    axes = pick.choice([[2, 3], [3, 2]])
+    options = {"fixed": (3,), "axes": axes, "keep_aspect_ratio_policy": policy}
+    assert_as_it_runs(OPERATORS, "Resize", [x, None, None, to], 18, **options)
+
+
+def test_a_list_of_sizes_wins_over_an_empty_list_of_scales() -> None:
+    assert_as_it_runs(
+        OPERATORS, "Resize", [zeros(1, 1, 4, 4), numbers(), numbers(), numbers(1, 1, 3, 5)], 11, fixed=(2, 3)
+    )
+
+
+def test_the_first_upsample_had_a_height_and_a_width_scale() -> None:
+    assert shape_of(OPERATORS, "Upsample", (1, 2, 3, 3), opset=1, height_scale=1.5, width_scale=2.0) == (1, 2, 4, 6)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "attributes"),
+    [
+        (
+            [zeros(1, 1, 9, 9), numbers(0, 0, 0.2, 0.2, 1, 1, 0.6, 0.8), numbers(1, 1, 0.7, 0.5)],
+            {"coordinate_transformation_mode": "tf_crop_and_resize"},
+        ),
+        (
+            [zeros(1, 1, 9, 9), None, None, numbers(4, 6)],
+            {"axes": [-2, -1], "keep_aspect_ratio_policy": "not_larger"},
+        ),
+    ],
+)
+def test_where_the_specification_and_onnxruntime_disagree_no_size_is_said(inputs: Any, attributes: Any) -> None:
+    (out,) = infer(OPERATORS, "Resize", inputs, 18, **attributes)
+    assert out.shape is not None
+    assert out.shape[:2] == (1, 1)
+    assert all(isinstance(dim, Unknown) for dim in out.shape[2:])
+
+
+def test_sizes_that_the_data_decides_leave_the_number_of_dimensions_known() -> None:
+    shape = shape_of(OPERATORS, "Resize", (1, 3, 8, 8), (0,), (0,), (4,))
+    assert shape is not None
+    assert len(shape) == 4
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "opset", "attributes"),
+    [
+        ("DepthToSpace", [zeros(1, 8, 2, 3)], 1, {"blocksize": 2}),
+        ("DepthToSpace", [zeros(1, 18, 2, 3)], 11, {"blocksize": 3, "mode": "CRD"}),
+        ("SpaceToDepth", [zeros(1, 2, 4, 6)], 13, {"blocksize": 2}),
+        ("CenterCropPad", [zeros(5, 6, 7), numbers(3, 9, 7)], 18, {}),
+        ("CenterCropPad", [zeros(5, 6, 7), numbers(3)], 18, {"axes": [-1]}),
+        ("AffineGrid", [zeros(2, 2, 3), numbers(2, 3, 5, 6)], 20, {}),
+        ("AffineGrid", [zeros(2, 3, 4), numbers(2, 3, 4, 5, 6)], 20, {}),
+        ("GridSample", [zeros(2, 3, 5, 6), zeros(2, 7, 8, 2)], 16, {}),
+        ("GridSample", [zeros(2, 3, 4, 5, 6), zeros(2, 7, 8, 9, 3)], 20, {}),
+        ("Crop", [zeros(1, 2, 10, 12)], 1, {"border": [1, 2, 3, 4]}),
+        ("Crop", [zeros(1, 2, 10, 12)], 1, {"border": [1, 2, 3, 4], "scale": [3, 5]}),
+    ],
+)
+def test_pixels_move_to_the_size_that_runs(op: str, inputs: Any, opset: int, attributes: dict[str, Any]) -> None:
+    assert_as_it_runs(OPERATORS, op, inputs, opset, **attributes)
+
+
+def test_how_many_boxes_are_selected_is_not_said() -> None:
+    (out,) = infer(OPERATORS, "NonMaxSuppression", [zeros(1, 6, 4), zeros(1, 1, 6)], 11)
+    assert out.dtype == "int64"
+    assert out.shape is not None
+    assert isinstance(out.shape[0], Unknown)
+    assert out.shape[1] == 3
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes"),
+    [
+        ("DepthToSpace", [zeros(1, 7, 2, 3)], {"blocksize": 2}),
+        ("SpaceToDepth", [zeros(1, 2, 3, 4)], {"blocksize": 2}),
+        ("Resize", [zeros(1, 1, 4, 4), None, numbers(1, 2)], {}),
+        ("Resize", [zeros(1, 1, 4, 4), None, numbers(1, 1, -1, 1)], {}),
+        ("Resize", [zeros(1, 1, 4, 4), None, None, np.array([1, 1, -4, 4])], {}),
+    ],
+)
+def test_an_image_that_cannot_be_made_is_a_contradiction(op: str, inputs: Any, attributes: dict[str, Any]) -> None:
+    with pytest.raises(Contradiction):
+        infer(OPERATORS, op, inputs, 18, **attributes)

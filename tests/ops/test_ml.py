@@ -1,0 +1,185 @@
+"""Classical machine learning (ai.onnx.ml): rule against run."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import numpy_helper
+
+from onnx_autodoc.graph import Long, Node
+from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._known import Known
+from onnx_autodoc.ops.ml import OPERATORS
+from tests.ops._calls import Case, assert_as_run, call_of, floats, ints, name_of, refuses_politely, run, schemas
+
+DOMAIN = "ai.onnx.ml"
+ROWS, ONE = floats(3, 2), floats(2)
+WORDS = np.array(["a", "b"], object)
+SVM = {"kernel_type": "LINEAR", "kernel_params": [0.1, 0.0, 3.0]}
+MAP = {1: 2.0, 5: 3.0}
+
+
+def linear(scores: int, x: Any = ROWS, **labels: Any) -> Case:
+    weights = {"coefficients": [1.0, 2.0] * scores, "intercepts": [0.1] * scores}
+    return Case("LinearClassifier", [x], {**weights, **labels}, 2, 3)
+
+
+def vectors(classes: int, x: Any = ROWS, probabilities: bool = False, **more: Any) -> Case:
+    """A support vector for each class."""
+    pairs = classes * (classes - 1) // 2
+    held = {"support_vectors": [1.0, 2.0] * classes, "vectors_per_class": [1] * classes, "rho": [0.1] * pairs}
+    likely = {"prob_a": [0.1] * pairs, "prob_b": [0.2] * pairs} if probabilities else {}
+    weights = {"coefficients": [1.0] * (classes * (classes - 1)), "classlabels_ints": list(range(classes))}
+    return Case("SVMClassifier", [x], {**SVM, **held, **likely, **weights, **more}, 2, 3)
+
+
+def planes(classes: int) -> Case:
+    weights = {"coefficients": [1.0, 2.0] * classes, "rho": [0.1], "classlabels_ints": list(range(classes))}
+    return Case("SVMClassifier", [ROWS], {**SVM, **weights}, 2, 3)
+
+
+TREE = {
+    "nodes_treeids": [0, 0, 0],
+    "nodes_nodeids": [0, 1, 2],
+    "nodes_featureids": [0, 0, 0],
+    "nodes_values": [0.5, 0.0, 0.0],
+    "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"],
+    "nodes_truenodeids": [1, 0, 0],
+    "nodes_falsenodeids": [2, 0, 0],
+}
+
+
+def votes(kind: str, *ids: int) -> dict[str, Any]:
+    leaves = {f"{kind}_treeids": [0, 0], f"{kind}_nodeids": [1, 2], f"{kind}_weights": [0.3, 0.4]}
+    return {**TREE, **leaves, f"{kind}_ids": list(ids)}
+
+
+def tree(*ids: int, x: Any = ROWS, **labels: Any) -> Case:
+    return Case("TreeEnsembleClassifier", [x], {**votes("class", *ids), **labels}, 2, 3)
+
+
+def regression(*ids: int, x: Any = ROWS) -> Case:
+    return Case("TreeEnsembleRegressor", [x], {**votes("target", *ids), "n_targets": max(ids) + 1}, opset=3)
+
+
+def ensemble(dtype: Any) -> Case:
+    def held(*items: float, kind: Any = dtype) -> Any:
+        return numpy_helper.from_array(np.array(items, kind))
+
+    nodes = {"nodes_modes": held(0, kind=np.uint8), "nodes_splits": held(0.5), "nodes_featureids": [0]}
+    branches = {"nodes_trueleafs": [1], "nodes_falseleafs": [1], "nodes_truenodeids": [0], "nodes_falsenodeids": [1]}
+    leaves = {"tree_roots": [0], "leaf_weights": held(1, 2), "leaf_targetids": [0, 1], "n_targets": 2}
+    return Case("TreeEnsemble", [ROWS.astype(dtype)], {**nodes, **branches, **leaves}, opset=5)
+
+
+CLASSIFIERS = [
+    linear(1, classlabels_ints=[0, 1]),
+    linear(1, classlabels_strings=["no", "yes"]),
+    linear(1, classlabels_ints=[0, 1], post_transform="LOGISTIC"),
+    linear(1, classlabels_ints=[0, 1], x=ROWS.astype(np.float64)),
+    linear(2, classlabels_ints=[0, 1]),
+    linear(3, classlabels_ints=[0, 1, 2]),
+    linear(3, classlabels_strings=["a", "b", "c"], x=ONE),
+    linear(1),
+    vectors(2),
+    vectors(2, x=ONE),
+    vectors(2, probabilities=True, post_transform="PROBIT"),
+    vectors(3),
+    vectors(3, probabilities=True),
+    vectors(4),
+    vectors(4, probabilities=True),
+    planes(2),
+    planes(3),
+    planes(4),
+    tree(0, 0, classlabels_int64s=[0, 1]),
+    tree(1, 1, classlabels_strings=["no", "yes"], post_transform="LOGISTIC"),
+    tree(0, 1, classlabels_int64s=[0, 1]),
+    tree(0, 1, classlabels_int64s=[0, 1, 2]),
+    tree(0, 0, classlabels_int64s=[5]),
+    tree(0, 0, classlabels_int64s=[5, 6], x=ROWS.astype(np.float64)),
+]
+
+REGRESSORS = [
+    Case("LinearRegressor", [ROWS], {"coefficients": [1.0, 2.0], "intercepts": [0.1]}, opset=3),
+    Case("LinearRegressor", [ROWS], {"coefficients": [1.0] * 4, "intercepts": [0.1, 0.2], "targets": 2}, opset=3),
+    Case("LinearRegressor", [ONE], {"coefficients": [1.0, 2.0], "intercepts": [0.1]}, opset=3),
+    Case(
+        "SVMRegressor",
+        [ROWS],
+        {**SVM, "coefficients": [1.0, -1.0], "support_vectors": [1.0, 2.0, 3.0, 4.0], "n_supports": 2, "rho": [0.1]},
+        opset=3,
+    ),
+    regression(0, 0),
+    regression(0, 1),
+    regression(0, 0, x=ROWS.astype(np.float64)),
+    ensemble(np.float32),
+    ensemble(np.float64),
+]
+
+FEATURES = [
+    Case("ArrayFeatureExtractor", [floats(3, 4), np.array([0, 2])], opset=3),
+    Case("ArrayFeatureExtractor", [floats(4), np.array([0, 2])], opset=3),
+    Case("ArrayFeatureExtractor", [floats(2, 3, 4), np.array([[0, 2, 1]])], opset=3),
+    Case("ArrayFeatureExtractor", [floats(3, 4), np.array(1)], opset=3),
+    Case("Binarizer", [floats(3, 4)], opset=3),
+    Case("CastMap", [MAP], {"cast_to": "TO_FLOAT"}, opset=3, unknown=1),
+    Case("CastMap", [MAP], {"cast_to": "TO_STRING"}, opset=3, unknown=1),
+    Case("CastMap", [MAP], {"cast_to": "TO_INT64", "map_form": "SPARSE", "max_map": 7}, opset=3),
+    Case("CategoryMapper", [WORDS], {"cats_int64s": [1, 2], "cats_strings": ["a", "b"]}, opset=3),
+    Case("CategoryMapper", [np.array([1, 2])], {"cats_int64s": [1, 2], "cats_strings": ["a", "b"]}, opset=3),
+    Case("DictVectorizer", [{"a": 1.0, "b": 2.0}], {"string_vocabulary": ["a", "b", "c"]}, opset=3),
+    Case("DictVectorizer", [MAP], {"int64_vocabulary": [1, 2, 5, 7]}, opset=3),
+    Case("FeatureVectorizer", [floats(2, 3), floats(2, 4)], {"inputdimensions": [3, 4]}, opset=3),
+    Case("FeatureVectorizer", [floats(3), floats(4)], {"inputdimensions": [3, 4]}, opset=3),
+    Case("FeatureVectorizer", [ints(2, 3), ints(2, 4)], {"inputdimensions": [3, 4]}, opset=3),
+    Case("Imputer", [floats(2, 3)], {"imputed_value_floats": [0.0], "replaced_value_float": 1.0}, opset=3),
+    Case("LabelEncoder", [WORDS], {"classes_strings": ["a", "b"]}, opset=1),
+    Case("LabelEncoder", [np.array([0, 1])], {"classes_strings": ["a", "b"]}, opset=1),
+    Case("LabelEncoder", [WORDS], {"keys_strings": ["a", "b"], "values_int64s": [1, 2]}, opset=2),
+    Case("LabelEncoder", [WORDS], {"keys_strings": ["a", "b"], "values_floats": [1.0, 2.0]}, opset=2),
+    Case("LabelEncoder", [np.array([[1, 2]])], {"keys_int64s": [1, 2], "values_strings": ["a", "b"]}, opset=2),
+    Case(
+        "LabelEncoder",
+        [np.array([0, 1])],
+        {
+            "keys_tensor": numpy_helper.from_array(np.array([0, 1])),
+            "values_tensor": numpy_helper.from_array(np.array([0.5, 1.5])),
+            "default_tensor": numpy_helper.from_array(np.array([0.0])),
+        },
+        opset=4,
+    ),
+    Case("Normalizer", [floats(3)], {"norm": "MAX"}, opset=3),
+    Case("Normalizer", [ints(2, 3, dtype=np.int64)], {"norm": "L1"}, opset=3),
+    Case("OneHotEncoder", [np.array([[1, 2]])], {"cats_int64s": [1, 2, 3]}, opset=3),
+    Case("OneHotEncoder", [WORDS], {"cats_strings": ["a", "b", "c"]}, opset=3),
+    Case("Scaler", [ints(2, 3)], {"scale": [1.0], "offset": [0.0]}, opset=3),
+]
+
+CASES = [*CLASSIFIERS, *REGRESSORS, *FEATURES]
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_what_runs_has_the_shape_the_rule_says(case: Case) -> None:
+    assert_as_run(OPERATORS[case.op].infer, case, DOMAIN)
+    refuses_politely(OPERATORS[case.op].infer, case, DOMAIN)
+
+
+@pytest.mark.parametrize("labels", [{"classlabels_int64s": [1, 2, 3]}, {"classlabels_strings": ["a", "b", "c"]}])
+def test_zip_map_gives_a_map_for_each_row(labels: dict[str, Any]) -> None:
+    case = Case("ZipMap", [floats(2, 3)], labels, opset=3)
+    (real,) = run(case, DOMAIN)
+    assert len(real) == 2 and all(isinstance(row, dict) for row in real)
+    (said,) = OPERATORS["ZipMap"].infer(call_of(case, DOMAIN))
+    assert (said.kind, said.element and said.element.kind) == ("sequence", "map")
+
+
+def test_a_list_too_long_to_be_kept_still_counts() -> None:
+    labels = Long(3000, (0, 1, 2))
+    call = Call(
+        Node("TreeEnsembleClassifier", attributes={"classlabels_int64s": labels}), [Known("float32", (5, 9))], 3
+    )
+    assert [each.shape for each in OPERATORS["TreeEnsembleClassifier"].infer(call)] == [(5,), (5, 3000)]
+
+
+def test_every_operator_of_the_domain_has_a_rule() -> None:
+    assert schemas(DOMAIN) == OPERATORS.keys()

@@ -1,0 +1,35 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_autodoc.ops._known import Contradiction
+from onnx_autodoc.ops.random import OPERATORS
+from tests.ops._one_node import assert_as_it_runs, infer, zeros
+
+X = zeros(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "opset", "attributes"),
+    [
+        ("RandomNormal", [], 1, {"shape": [2, 3]}),
+        ("RandomUniform", [], 1, {"shape": [4], "dtype": 11}),
+        ("RandomNormalLike", [X], 1, {}),
+        ("RandomUniformLike", [X.astype(np.int32)], 1, {"dtype": 11}),
+        ("Bernoulli", [X], 15, {}),
+        ("Bernoulli", [X], 15, {"dtype": 7}),
+        ("Multinomial", [X], 7, {}),
+        ("Multinomial", [X], 7, {"sample_size": 5, "dtype": 7}),
+    ],
+)
+def test_random_numbers_have_the_type_and_dims_that_run(
+    op: str, inputs: list[Any], opset: int, attributes: dict[str, Any]
+) -> None:
+    assert_as_it_runs(OPERATORS, op, inputs, opset, **attributes)
+
+
+@pytest.mark.parametrize("attributes", [{}, {"shape": [2, -1]}])
+def test_no_shape_is_a_contradiction(attributes: dict[str, Any]) -> None:
+    with pytest.raises(Contradiction):
+        infer(OPERATORS, "RandomNormal", [], 1, **attributes)

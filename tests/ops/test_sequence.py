@@ -1,0 +1,130 @@
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import helper, parser
+
+from onnx_autodoc.graph import Node
+from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._known import Contradiction, Known, Unknown, sequence, tensor
+from onnx_autodoc.ops.sequence import OPERATORS
+from tests.ops._calls import known, seen
+from tests.ops._one_node import infer, numbers, zeros
+
+A, B, C = zeros(3, 1), zeros(3, 2), zeros(3, 3)
+
+
+def _inferred(lines: str, inputs: dict[str, Any]) -> Known:
+    """The last result, by the rules one after the other."""
+    values = {name: known(array) for name, array in inputs.items()}
+    for line in lines.split("\n"):
+        node = parser.parse_node(line)
+        attributes = {item.name: helper.get_attribute_value(item) for item in node.attribute}
+        call = Call(Node(node.op_type, attributes=attributes), [values[name] for name in node.input], 15)
+        values[node.output[0]] = OPERATORS[node.op_type].infer(call)[0]
+    return values["y"]
+
+
+def _run(lines: str, inputs: dict[str, Any]) -> Any:
+    nodes = [parser.parse_node(line) for line in lines.split("\n")]
+    declared = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        for name, array in inputs.items()
+    ]
+    graph = helper.make_graph(nodes, "some", declared, [onnx.ValueInfoProto(name="y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, inputs)[0]
+
+
+def _three(then: str) -> str:
+    return f"s = SequenceConstruct(a, b, c)\n{then}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        (_three("y = SequenceAt(s, p)"), 0),
+        (_three("y = SequenceAt(s, p)"), -1),
+        (_three("y = SequenceErase(s, p)"), -3),
+        (_three("y = SequenceInsert(s, b, p)"), -1),
+        (_three("y = SequenceInsert(s, a, p)"), 3),
+        (_three("y = SequenceInsert(s, a)"), 0),
+        (_three("y = SequenceErase(s)"), 0),
+        (_three("y = SequenceLength(s)"), 0),
+        (_three("y = ConcatFromSequence<axis = -1>(s)"), 0),
+        ("s = SequenceConstruct(b, b)\ny = ConcatFromSequence<axis = -1, new_axis = 1>(s)", 0),
+        ("s = SequenceConstruct(b, b)\ny = ConcatFromSequence<axis = 1, new_axis = 1>(s)", 0),
+        ("s = SequenceEmpty()\nt = SequenceInsert(s, c)\ny = SequenceAt(t, p)", 0),
+        ("s = SplitToSequence<axis = 1>(c)\ny = SequenceAt(s, p)", 1),
+        ("s = SplitToSequence<axis = 0, keepdims = 0>(c)\ny = ConcatFromSequence<axis = 0, new_axis = 1>(s)", 1),
+        ("s = Optional(a)\ny = OptionalGetElement(s)", 0),
+        ("s = Optional(a)\ny = OptionalHasElement(s)", 0),
+    ],
+)
+def test_a_sequence_is_followed_tensor_by_tensor(lines: str, place: int) -> None:
+    inputs = {"a": A, "b": B, "c": C, "p": np.array(place)}
+    used = {name: array for name, array in inputs.items() if f"({name}" in lines or f", {name}" in lines}
+    said, real = _inferred(lines, used), _run(lines, used)
+    if isinstance(real, list):
+        assert said.items is not None
+        assert [(item.dtype, item.shape) for item in said.items] == seen(real)
+    else:
+        assert [(said.dtype, said.shape)] == seen([real])
+        assert said.value is None or np.array_equal(said.value, real)
+
+
+@pytest.mark.parametrize(
+    ("split", "attributes"),
+    [
+        ([], {"axis": 1}),
+        ([], {"axis": 1, "keepdims": 0}),
+        ([np.array(2)], {"axis": -1}),
+        ([np.array(9)], {"axis": 1}),
+        ([numbers(3, 0, 4)], {"axis": 1}),
+        ([numbers(7)], {"axis": 1, "keepdims": 0}),
+    ],
+)
+def test_a_tensor_splits_into_the_parts_that_run(split: list[Any], attributes: dict[str, Any]) -> None:
+    options = ", ".join(f"{key} = {value}" for key, value in attributes.items())
+    inputs = {"x": zeros(2, 7), **({"n": split[0]} if split else {})}
+    real = _run(f"y = SplitToSequence<{options}>({', '.join(inputs)})", inputs)
+    (said,) = infer(OPERATORS, "SplitToSequence", [zeros(2, 7), *split], 11, **attributes)
+    assert said.items is not None
+    assert [(item.dtype, item.shape) for item in said.items] == seen(real)
+
+
+def test_of_a_sequence_of_unknown_length_the_common_dims_are_known() -> None:
+    many = sequence(tensor("float32", (3, 2)))
+    (at,) = OPERATORS["SequenceAt"].infer(Call(Node("SequenceAt"), [many, known(np.array(0))], 11))
+    assert at.shape == (3, 2)
+    node = Node("ConcatFromSequence", attributes={"axis": 1})
+    shape = OPERATORS["ConcatFromSequence"].infer(Call(node, [many], 11))[0].shape
+    assert shape is not None
+    assert shape[0] == 3
+    assert isinstance(shape[1], Unknown)
+
+
+def test_a_place_that_the_data_decides_leaves_what_all_tensors_share() -> None:
+    three = _inferred("y = SequenceConstruct(a, b, c)", {"a": A, "b": B, "c": C})
+    (at,) = OPERATORS["SequenceAt"].infer(Call(Node("SequenceAt"), [three, tensor("int64", ())], 11))
+    assert at.shape is not None
+    assert at.shape[0] == 3
+    assert isinstance(at.shape[1], Unknown)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "s = SequenceEmpty()\ny = ConcatFromSequence<axis = 0>(s)",
+        "s = SequenceEmpty()\ny = SequenceErase(s)",
+        "s = SequenceConstruct(a, b)\ny = SequenceAt(s, p)",
+        "s = SequenceConstruct(a, b)\ny = ConcatFromSequence<axis = 0>(s)",
+        "y = SplitToSequence(a, n)",
+    ],
+)
+def test_a_sequence_that_cannot_be_is_a_contradiction(lines: str) -> None:
+    with pytest.raises(Contradiction):
+        _inferred(lines, {"a": A, "b": B, "p": np.array(2), "n": numbers(1, 1)})

@@ -1,0 +1,54 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_autodoc.graph import Long, Node
+from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._known import Unknown, tensor
+from onnx_autodoc.ops.text import OPERATORS
+from tests.ops._one_node import assert_as_it_runs, infer
+
+WORDS = np.array(["a b", "c"], object)
+COUNTING: dict[str, Any] = {
+    "mode": "TF",
+    "min_gram_length": 1,
+    "max_gram_length": 1,
+    "max_skip_count": 0,
+    "ngram_counts": [0],
+    "ngram_indexes": [0, 5],
+    "pool_int64s": [1, 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes"),
+    [
+        ("StringConcat", [WORDS, np.array([["x"], ["y"]], object)], {}),
+        ("RegexFullMatch", [WORDS], {"pattern": "a.*"}),
+        ("StringNormalizer", [WORDS], {"case_change_action": "NONE"}),
+        ("TfIdfVectorizer", [np.array([1, 2])], COUNTING),
+        ("TfIdfVectorizer", [np.array([[1, 2], [3, 4]])], COUNTING),
+    ],
+)
+def test_text_has_the_type_and_dims_that_run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> None:
+    assert_as_it_runs(OPERATORS, op, inputs, 20, **attributes)
+
+
+def test_a_split_of_nothing_has_no_parts() -> None:
+    assert_as_it_runs(OPERATORS, "StringSplit", [np.zeros((2, 0), object)], 20, outputs=2)
+
+
+def test_what_the_words_decide_is_not_said() -> None:
+    parts, counts = infer(OPERATORS, "StringSplit", [WORDS], 20, outputs=2)
+    assert parts.shape is not None
+    assert isinstance(parts.shape[1], Unknown)
+    assert (counts.dtype, counts.shape) == ("int64", (2,))
+    (left,) = infer(OPERATORS, "StringNormalizer", [WORDS], 20, stopwords=["c"])
+    assert left.concrete is None
+
+
+def test_a_vocabulary_that_is_not_read_whole_is_not_guessed() -> None:
+    node = Node("TfIdfVectorizer", attributes={"ngram_indexes": Long(10**6, (0, 1))})
+    (out,) = OPERATORS["TfIdfVectorizer"].infer(Call(node, [tensor("int64", (9,))], 9))
+    assert out.concrete is None

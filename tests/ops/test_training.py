@@ -1,0 +1,56 @@
+"""The preview domains of ONNX, which onnxruntime does not run: rule against ONNX's own inference and its words."""
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from onnx_autodoc.graph import Node
+from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._known import Contradiction, Known
+from onnx_autodoc.ops.training import OPERATORS, PREVIEW
+
+RATE, COUNT = Known("float32", ()), Known("int64", ())
+A, B = Known("float32", (2, 3)), Known("float16", (5,))
+
+
+def said(table: dict[str, Operator], op: str, *inputs: Known, **attributes: object) -> list[tuple[str | None, object]]:
+    node = Node(op, attributes=attributes)  # type: ignore[arg-type]
+    return [(each.dtype, each.shape) for each in table[op].infer(Call(node, inputs, 1))]
+
+
+@pytest.mark.parametrize(("op", "kinds", "results"), [("Adagrad", 3, 2), ("Momentum", 3, 2), ("Adam", 4, 3)])
+def test_a_step_gives_every_tensor_back_and_its_averages(op: str, kinds: int, results: int) -> None:
+    both = [("float32", (2, 3)), ("float16", (5,))]
+    assert said(OPERATORS, op, RATE, COUNT, *[A, B] * kinds) == both * results
+    assert said(OPERATORS, op, RATE, COUNT, *[A] * kinds) == both[:1] * results
+
+
+@pytest.mark.parametrize("op", ["Adagrad", "Momentum", "Adam"])
+def test_a_step_that_lacks_a_tensor_contradicts_itself(op: str) -> None:
+    with pytest.raises(Contradiction, match="kinds"):
+        said(OPERATORS, op, RATE, COUNT, A, A)
+
+
+def test_a_gradient_has_the_shape_of_its_variable() -> None:
+    assert said(OPERATORS, "Gradient", A, B, A, xs=("a", "b"), zs=("c",), y="y") == [
+        ("float32", (2, 3)),
+        ("float16", (5,)),
+    ]
+
+
+@pytest.mark.skipif(not onnx.defs.has("FlexAttention", "ai.onnx.preview"), reason="not in this version of onnx")
+def test_flex_attention_has_the_width_of_its_values() -> None:
+    shapes = {"q": (2, 8, 5, 16), "k": (2, 4, 7, 16), "v": (2, 4, 7, 24)}
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT16, dims) for name, dims in shapes.items()]
+    node = helper.make_node("FlexAttention", list(shapes), ["y"], domain="ai.onnx.preview")
+    graph = helper.make_graph([node], "one", inputs, [onnx.ValueInfoProto(name="y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("ai.onnx.preview", 1)])
+    inferred = onnx.shape_inference.infer_shapes(model).graph.output[0].type.tensor_type.shape.dim
+    rule = said(PREVIEW, "FlexAttention", *(Known("float16", dims) for dims in shapes.values()))
+    assert rule == [("float16", tuple(dim.dim_value for dim in inferred))] == [("float16", (2, 8, 5, 24))]
+
+
+def test_every_operator_of_the_preview_domains_has_a_rule() -> None:
+    names = {(schema.domain, schema.name) for schema in onnx.defs.get_all_schemas_with_history()}
+    ours = {("ai.onnx.preview.training", name) for name in OPERATORS} | {("ai.onnx.preview", name) for name in PREVIEW}
+    assert {name for name in names if name[0].startswith("ai.onnx.preview")} <= ours

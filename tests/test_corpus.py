@@ -1,0 +1,90 @@
+"""Every shape of every corpus model against what onnxruntime really produced."""
+
+from pathlib import Path
+
+import pytest
+
+from onnx_autodoc.api import card
+from onnx_autodoc.read import read
+from onnx_autodoc.resolve import Request, fit
+from tests._corpus import KEPT, MODELS, REGISTRY, by_name, graph, recorded, request, resolved
+
+
+def compared(path: Path, name: str) -> tuple[int, list[str], list[str]]:
+    """How many recorded values were compared, which differ, and which are unknown at the top level."""
+    found = by_name(resolved(path, name))
+    wrong, unknown, count = [], [], 0
+    for value, shape in recorded(name).items():
+        ours, gap, scope = found.get(value) or found[value.replace("::", "/")]
+        count += 1
+        if ours is None and not scope:
+            unknown.append(f"{value}: {gap}")
+        elif ours is None:
+            assert gap, f"{value} is unknown without a reason"
+        elif list(ours) != shape:
+            wrong.append(f"{value}: {ours} is really {shape}")
+    return count, wrong, unknown
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_every_executed_shape_is_what_really_happened(name: str) -> None:
+    count, wrong, unknown = compared(graph(name), name)
+    assert count == len(recorded(name)) > 0
+    assert wrong == []
+    assert unknown == []
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODELS if MODELS[name]["origin"]["kind"] == "registry"))
+def test_the_file_with_its_weights_has_the_same_shapes(name: str) -> None:
+    path = next((REGISTRY / name).glob("*.onnx"), None) if REGISTRY.is_dir() else None
+    if path is None:
+        pytest.skip("`make corpus` brings the registry models with their weights")
+    _, wrong, unknown = compared(path, name)
+    assert wrong == [] and unknown == []
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_no_default_contradicts_the_graph(name: str) -> None:
+    model = read(graph(name))
+    _, shapes = fit(model, Request())
+    assert shapes.contradictions == ()
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_counts_are_those_of_the_file(name: str) -> None:
+    model, record = read(graph(name)), MODELS[name]
+    made = card(graph(name)).graph
+    assert made.nodes == record["nodes"]
+    assert made.initializers == record["initializers"]
+    inside_functions = sum(len(function.nodes) for function in model.functions)
+    assert made.nodes_total == record["nodes_total"] + inside_functions
+    assert sum(row.count for row in made.operators) == made.nodes_total
+    assert sum(row.share for row in made.operators) == pytest.approx(1)
+
+
+PRECISIONS = {
+    "all-minilm-l6-v2-dynquant-int8": "int8-dynamic",
+    "all-minilm-l6-v2-fp16": "fp16",
+    "all-minilm-l6-v2-int4-matmulnbits": "int4-weights",
+    "all-minilm-l6-v2-ts-op14": "fp32",
+    "ddddocr-common-old": "int8-dynamic",
+    "e5-small-v2-dynquant-int8": "int8-dynamic",
+    "mobilenetv2-qoperator-int8": "int8-qoperator",
+    "onnx-light-resnet50": "fp32",
+    "ppocrv4-rec-ch": "fp32",
+    "resnet50-qdq-int8": "int8-qdq",
+    "silero-vad": "fp32",
+    "smollm2-135m-genai-int4": "int4-weights",
+}
+
+
+@pytest.mark.parametrize("name", PRECISIONS)
+def test_precision_is_told_apart(name: str) -> None:
+    precision = card(graph(name)).model.precision
+    assert precision.label == PRECISIONS[name]
+    assert not precision.weights or sum(precision.weights.values()) == pytest.approx(1)
+
+
+def test_the_recorded_binding_is_accepted_for_fixed_dimensions_too() -> None:
+    model = read(graph("yolov8l-nc1"))
+    assert fit(model, request("yolov8l-nc1"))[0].chosen == {}
