@@ -36,11 +36,13 @@ schema: $(ENV)/developing
 $(ENV)/installed: pyproject.toml
 	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)
 	@$(ENV)/bin/pip install --quiet --disable-pip-version-check -e .
+	@$(ENV)/bin/python -m compileall -q src
 	@touch $@
 
 $(ENV)/developing: pyproject.toml
 	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)
 	@$(ENV)/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(ENV)/bin/python -m compileall -q src
 	@touch $@ $(ENV)/installed
 
 clean:

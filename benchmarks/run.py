@@ -34,13 +34,18 @@ class Row(NamedTuple):
     def met(self) -> bool:
         return self.figure < self.bar
 
+    def __str__(self) -> str:
+        return f"{'met ' if self.met else 'MISS'}  {self.what:<45} {self.figure:6.3f} < {self.bar:<5} {self.detail}"
+
 
 def against_load(folder: Path) -> Iterator[Row]:
     """The whole card of a 435 MB model against onnx.load of it."""
     path = made(with_inline_weights, BERT, folder / "bert.onnx")
     load, card = best(python(f"import onnx; onnx.load({path!r})"), ours("card", path, "--format", "json"))
     size = f"{Path(path).stat().st_size / 1e6:.0f} MB"
-    yield Row(f"card / onnx.load, wall time ({size})", card.wall / load.wall, 1, f"{card.wall:.2f} s / {load.wall:.2f} s")
+    yield Row(
+        f"card / onnx.load, wall time ({size})", card.wall / load.wall, 1, f"{card.wall:.2f} s / {load.wall:.2f} s"
+    )
     mib = 1 << 20
     detail = f"{card.peak / mib:.0f} MiB / {load.peak / mib:.0f} MiB"
     yield Row("card / onnx.load, peak memory", card.peak / load.peak, 0.2, detail)
@@ -52,7 +57,9 @@ def flat_in_weights(folder: Path) -> Iterator[Row]:
     bare = made(without_weights, DECODER, folder / "bare.onnx")
     full = made(with_external_weights, DECODER, folder / "with" / "model.onnx", 2_100_000_000)
     one, other = best(ours("card", bare, "--format", "json"), ours("card", full, "--format", "json"))
-    yield Row("2.1 GB external / no weights, wall time", other.wall / one.wall, 1.1, f"{other.wall:.2f} s / {one.wall:.2f} s")
+    yield Row(
+        "2.1 GB external / no weights, wall time", other.wall / one.wall, 1.1, f"{other.wall:.2f} s / {one.wall:.2f} s"
+    )
     yield Row("2.1 GB external / no weights, memory", other.peak / one.peak, 1.05, "")
 
 
@@ -82,8 +89,8 @@ def main() -> int:
     for part in (start_up, against_load, flat_in_weights, linear_in_nodes):
         with tempfile.TemporaryDirectory() as folder:
             for row in part(Path(folder)):
-                print(f"{'met ' if row.met else 'MISS'}  {row.what:<45} {row.figure:6.3f} < {row.bar:<5} {row.detail}", flush=True)
                 rows.append(row)
+                print(row, flush=True)
     return 0 if all(row.met for row in rows) else 1
 
 

@@ -1,7 +1,7 @@
 """ONNX Autodoc: a model file goes in, a document that a person can trust comes out.
 
-    >>> from onnx_autodoc import card
-    >>> card("model.onnx").graph.nodes_total
+>>> from onnx_autodoc import card
+>>> card("model.onnx").graph.nodes_total
 """
 
 from typing import TYPE_CHECKING, Any

@@ -5,6 +5,7 @@ import os
 import time
 from datetime import UTC, datetime
 from os import PathLike
+from pathlib import Path
 
 from onnx_autodoc import __version__
 from onnx_autodoc.card import Card, Generated, build, node_rows
@@ -56,7 +57,7 @@ def _generated() -> Generated:
 def _sha256(path: str) -> str:
     """Of the whole file, weights included, in pieces."""
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
+    with Path(path).open("rb") as file:
         while piece := file.read(_PIECE):
             digest.update(piece)
     return digest.hexdigest()

@@ -179,12 +179,14 @@ def _port(value: Value, known: Known | None) -> Port:
     declared = value.type
     dtype = (declared.dtype if declared else None) or (known.dtype if known else None)
     dims = declared.dims if declared else None
-    return Port(value.name, dtype, dims, None, declared.kind if declared else "tensor", known.concrete if known else None)
+    return Port(
+        value.name, dtype, dims, None, declared.kind if declared else "tensor", known.concrete if known else None
+    )
 
 
 def _assumptions(facts: Facts) -> Assumptions:
     binding = facts.binding
-    dims = {item: size for item, size in sorted(binding.chosen.items())}
+    dims = dict(sorted(binding.chosen.items()))
     values = {name: array.reshape(-1).tolist()[0] for name, array in binding.values.items()}
     notes = []
     if binding.defaults:

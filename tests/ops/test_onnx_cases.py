@@ -1,7 +1,7 @@
 """The specification's own test cases: well over a thousand models with recorded inputs and outputs.
 
-Every case is read from its bytes and resolved twice: as it is (a size that hangs on an input's data must be unknown, with
-a reason), and with the recorded inputs as constants (then nearly everything can be known).
+Every case is read from its bytes and resolved twice: as it is (a size that hangs on an input's data must be unknown,
+with a reason), and with the recorded inputs as constants (then nearly everything can be known).
 """
 
 import warnings

@@ -77,7 +77,9 @@ def test_a_payload_is_a_place_in_the_file(dtype: int, tmp_path: Path) -> None:
     assert tensor.payload is not None and tensor.payload.data is None
 
 
-@pytest.mark.parametrize("dtype", ["INT4", "UINT4", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E5M2", "FLOAT4E2M1", "BOOL", "DOUBLE"])
+@pytest.mark.parametrize(
+    "dtype", ["INT4", "UINT4", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E5M2", "FLOAT4E2M1", "BOOL", "DOUBLE"]
+)
 def test_every_element_type_has_its_size(dtype: str, tmp_path: Path) -> None:
     tensor = helper.make_tensor("w", TensorProto.DataType.Value(dtype), [3, 5], [1] * 15)
     found = saved(tmp_path, model_of(tensor)).graph.initializers[0]
@@ -150,7 +152,9 @@ def test_long_lists_are_counted_not_kept(tmp_path: Path) -> None:
     numbers = list(range(70_000))
     many.attribute.append(helper.make_attribute("nodes_nodeids", numbers))
     many.attribute.append(helper.make_attribute("nodes_values", [float(n) for n in numbers]))
-    made = helper.make_model(helper.make_graph([many], "g", [], []), opset_imports=[helper.make_opsetid("ai.onnx.ml", 3)])
+    made = helper.make_model(
+        helper.make_graph([many], "g", [], []), opset_imports=[helper.make_opsetid("ai.onnx.ml", 3)]
+    )
     attributes = saved(tmp_path, made).graph.nodes[0].attributes
     ints, floats = attributes["nodes_nodeids"], attributes["nodes_values"]
     assert isinstance(ints, Long) and isinstance(floats, Long)

@@ -33,7 +33,7 @@ _TABLE: Final = {
     27: ("float6e2m3", 6),
     28: ("float6e3m2", 6),
 }
-BITS: Final = {name: bits for name, bits in _TABLE.values()}
+BITS: Final = dict(_TABLE.values())
 
 # How TensorProto.DataType itself spells the names; Cast's `to` was such a string before opset 6.
 _SPELLED: Final = {"float": "float32", "double": "float64"}

@@ -8,15 +8,14 @@ from onnx_autodoc.graph._types import Graph, Node
 def execution_order(nodes: Sequence[Node]) -> Iterator[int]:
     """Indices of all nodes, each after the nodes it reads from. Nodes on a cycle come last, in file order."""
     maker = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
-    if all(maker.get(name, -1) < at for at, node in enumerate(nodes) for name in node.inputs):
-        if not any(_late(node, at, maker) for at, node in enumerate(nodes)):
-            return iter(range(len(nodes)))
-    return _sorted(nodes, maker)
+    if any(_late(node, at, maker) for at, node in enumerate(nodes)):
+        return _sorted(nodes, maker)
+    return iter(range(len(nodes)))
 
 
 def _late(node: Node, at: int, maker: dict[str, int]) -> bool:
-    """Does a subgraph of this node read a value that is made further on?"""
-    return any(maker.get(name, -1) >= at for _, graph in node.graphs() for name in outer_names(graph))
+    """Does a node read a value that is made further on?"""
+    return any(maker.get(name, -1) >= at for name in needed_names(node))
 
 
 def _sorted(nodes: Sequence[Node], maker: dict[str, int]) -> Iterator[int]:

@@ -98,7 +98,8 @@ class Call:
         found = self._attributes.get(name)
         if found is None:
             raise Contradiction(f"{self.node.op} lacks its attribute {name}")
-        return self._typed(name, found, int)
+        number: int = self._typed(name, found, int)
+        return number
 
     def attr_tensor(self, name: str) -> Tensor | None:
         found = self._attributes.get(name)

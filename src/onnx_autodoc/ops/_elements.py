@@ -9,12 +9,8 @@ from onnx_autodoc.ops._known import Array
 
 MAX_ELEMENTS: Final = 1 << 16  # a value with more elements steers no shape
 
-_NUMPY: Final[dict[str, np.dtype]] = {
-    name: np.dtype(name)
-    for name in (
-        "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"
-    )
-}  # fmt: skip
+_NAMES: Final = "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool"
+_NUMPY: Final = {name: np.dtype(name) for name in _NAMES.split()}
 
 
 def numpy_dtype(dtype: str | None) -> "np.dtype | None":

@@ -112,8 +112,8 @@ def _table(rule: Rule, names: str) -> dict[str, Operator]:
 
 _SAME_SHAPE = (
     "Acos Acosh Asin Asinh Atan Atanh BitwiseNot Celu Cos Cosh CumProd CumSum Elu Erf Exp Gelu HardSigmoid HardSwish "
-    "Hardmax LeakyRelu Log LogSoftmax LpNormalization LRN MeanVarianceNormalization Mish Reciprocal ReverseSequence Selu Shrink "
-    "Sigmoid Sin Sinh Softmax Softplus Softsign Swish Tan Tanh ThresholdedRelu Trilu "
+    "Hardmax LeakyRelu Log LogSoftmax LpNormalization LRN MeanVarianceNormalization Mish Reciprocal ReverseSequence "
+    "Selu Shrink Sigmoid Sin Sinh Softmax Softplus Softsign Swish Tan Tanh ThresholdedRelu Trilu "
     # removed from ONNX long ago, still found in files of 2017
     "Affine ImageScaler ParametricSoftplus Scale ScaledTanh"
 )

@@ -7,10 +7,7 @@ from onnx_autodoc.ops._known import Known, tensor
 
 def _quantize(call: Call) -> list[Known]:
     """The zero point decides the type; without one, the attribute (opset 21), else uint8."""
-    if call.has(2):
-        dtype = call.dtype(2)
-    else:
-        dtype = dtype_name(call.attr_int("output_dtype", 0)) or "uint8"
+    dtype = call.dtype(2) if call.has(2) else dtype_name(call.attr_int("output_dtype", 0)) or "uint8"
     return [tensor(dtype, call.shape(0))]
 
 

@@ -55,7 +55,7 @@ class _Cut:
     def indices(self, dim: int) -> tuple[int, int, int]:
         if self.step == 0:
             raise Contradiction("Slice with a step of 0")
-        return slice(self.start, self.end, self.step).indices(dim)  # type: ignore[misc]
+        return slice(self.start, self.end, self.step).indices(dim)
 
     def _whole(self, dim: Dim) -> bool:
         return self.start == 0 and self.step == 1 and self.end is dim
@@ -143,7 +143,8 @@ def _split(call: Call) -> list[Known]:
 def _split_value(call: Call, arrays: list[Array]) -> list[Array]:
     axis = axis_of(call.attr_int("axis", 0), arrays[0].ndim)
     sizes = _split_sizes(call, arrays[0].shape[axis])
-    return list(np.split(arrays[0], np.cumsum(sizes[:-1], dtype=np.int64), axis))
+    ends = np.cumsum(np.array(sizes[:-1], np.int64))
+    return list(np.split(arrays[0], ends, axis))
 
 
 def _pad(call: Call) -> list[Known]:

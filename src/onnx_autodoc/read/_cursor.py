@@ -59,7 +59,7 @@ class Cursor:
     def take(self, length: int) -> bytes:
         """The next bytes. The caller has checked that they lie inside the file."""
         at = self.pos - self._base
-        if 0 <= at and at + length <= len(self._buffer):
+        if at >= 0 and at + length <= len(self._buffer):
             piece = self._buffer[at : at + length]
         else:
             piece = self.source.read(self.pos, length)

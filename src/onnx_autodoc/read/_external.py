@@ -1,6 +1,5 @@
 """The files beside a model that hold weights: looked at, never opened."""
 
-import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -26,7 +25,7 @@ def _size(folder: Path, path: str) -> int | None:
     if not path or relative.is_absolute() or ".." in relative.parts or "\0" in path:
         return None
     try:
-        status = os.stat(folder / relative)
+        status = (folder / relative).stat()
     except OSError:
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None

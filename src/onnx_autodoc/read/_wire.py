@@ -4,7 +4,6 @@ It keeps its own stack, so nesting costs no recursion, and it never takes a tens
 is stepped over, and its place is kept. Lists of numbers are kept up to `KEEP_NUMBERS` items and counted beyond that.
 """
 
-import enum
 import struct
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -23,17 +22,11 @@ _VARINT, _I64, _LEN, _I32 = 0, 1, 2, 5
 Found = dict[str, Any]
 
 
-class Kind(enum.Enum):
-    INT = "integer"
-    FLOAT = "number"
-    TEXT = "text"
-    PAYLOAD = "payload"
-    MESSAGE = "message"
-
-
 class Field(Struct, frozen=True):
+    """A field by name. `read` takes what it holds off the wire; a field with a `message` is entered instead."""
+
     name: str
-    kind: Kind
+    read: "Callable[[Cursor, Field, int, _Frame], None] | None"
     many: bool = False
     message: "Message | None" = None
 
@@ -95,10 +88,10 @@ def decode(source: Source, root: Message) -> object:
             field = frame.message.fields.get(tag >> 3)
             if field is None:
                 _skip(cursor, tag & 7, frame)
-            elif field.kind is Kind.MESSAGE:
+            elif field.read is None:
                 frame = _enter(cursor, field, tag & 7, stack)
             else:
-                _READERS[field.kind](cursor, field, tag, frame)
+                field.read(cursor, field, tag, frame)
         if cursor.pos > frame.end:
             raise cursor.error(f"a field of {frame.message.name} runs over its end")
         stack.pop()
@@ -114,7 +107,7 @@ def _enter(cursor: Cursor, field: Field, wire: int, stack: list[_Frame]) -> _Fra
         raise LimitReached(f"{cursor.source.path}: subgraphs nested deeper than {MAX_DEPTH // 3} levels")
     if not field.many and field.name in stack[-1].found:
         raise cursor.error(f"{stack[-1].message.name} has two fields {field.name}")
-    assert field.message is not None  # a table with a MESSAGE field names the message
+    assert field.message is not None  # a field is read or entered
     stack.append(_Frame(field.message, field, cursor.pos + length))
     return stack[-1]
 
@@ -143,11 +136,11 @@ def _skip(cursor: Cursor, wire: int, frame: _Frame) -> None:
         raise cursor.error(f"{frame.message.name} has a field of wire type {wire}")
 
 
-def _read_text(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+def read_text(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     frame.put(field, cursor.text(_length(cursor, field.name, tag & 7, frame)))
 
 
-def _read_payload(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+def read_payload(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     if tag & 7 != _LEN:  # one element, not packed
         start = cursor.pos
         _skip(cursor, tag & 7, frame)
@@ -162,7 +155,7 @@ def _read_payload(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None
     frame.put(field, Piece(start, length, data))
 
 
-def _read_int(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+def read_int(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     if not field.many and tag & 7 == _VARINT:
         frame.found[field.name] = signed(cursor.varint())
         return
@@ -184,13 +177,13 @@ def _packed(cursor: Cursor, field: Field, frame: _Frame, numbers: Numbers) -> No
     end = cursor.pos + length
     while cursor.pos < end:
         data = cursor.take(min(end - cursor.pos, KEEP_PAYLOAD))
-        if field.kind is Kind.FLOAT:
+        if field.read is read_float:
             numbers.add(floats(data, KEEP_NUMBERS), len(data) // 4)
         else:
             numbers.add(varints(data, KEEP_NUMBERS), count_varints(data))
 
 
-def _read_float(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+def read_float(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     if not field.many and tag & 7 == _I32 and cursor.pos + 4 <= frame.end:
         frame.found[field.name] = struct.unpack("<f", cursor.take(4))[0]
         return
@@ -209,11 +202,3 @@ def _read_float(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
 def _tag_bytes(tag: int) -> bytes:
     """A tag as it stands in the file (all of ONNX's fields have numbers below 2,048)."""
     return bytes((tag,)) if tag < 0x80 else bytes((tag & 0x7F | 0x80, tag >> 7))
-
-
-_READERS: Final = {
-    Kind.INT: _read_int,
-    Kind.FLOAT: _read_float,
-    Kind.TEXT: _read_text,
-    Kind.PAYLOAD: _read_payload,
-}

@@ -12,9 +12,15 @@ from onnx_autodoc.render._report import Report
 from onnx_autodoc.render.csv import render_csv
 from onnx_autodoc.render.json import render_json
 from onnx_autodoc.render.nodes import render_nodes
-from onnx_autodoc.render.terminal import render_terminal
 
 __all__ = ["FORMATS", "Format", "Report", "render_terminal"]
+
+
+def render_terminal(report: Report, color: bool = False) -> str:
+    """The terminal card. Its library is loaded only when it is drawn."""
+    from onnx_autodoc.render import terminal
+
+    return terminal.render_terminal(report, color)
 
 
 class Format(Struct, frozen=True):

@@ -195,4 +195,6 @@ def _value(value: Value, text: str, number: str) -> Array:
         item = float(number) if kind.kind == "f" else int(number)
         return np.array(item).astype(kind).reshape((1,) * len(dims))
     except (ValueError, OverflowError):
-        raise BadInput(f"--value {text}: {number!r} is no number for an input of {value.type and value.type.dtype}") from None
+        raise BadInput(
+            f"--value {text}: {number!r} is no number for an input of {value.type and value.type.dtype}"
+        ) from None

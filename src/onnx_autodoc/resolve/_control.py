@@ -31,7 +31,8 @@ def _if(walk: Walk, call: Call, scope: Scope) -> Result:
     steps, outputs = walk.graph(branches[taken], Scope(scope.opsets, scope), {})
     why = f"not run: the condition is {'true' if taken == 'then_branch' else 'false'}"
     bodies = tuple(
-        Body(name, steps) if name == taken else Body(name, walk.untaken(graph, why), 0) for name, graph in branches.items()
+        Body(name, steps) if name == taken else Body(name, walk.untaken(graph, why), 0)
+        for name, graph in branches.items()
     )
     return outputs, bodies
 
@@ -94,7 +95,9 @@ def _trip_count(call: Call) -> Dim | None:
         return None
     value = call.value(0)
     if value is None:
-        return Unknown("how often the loop runs depends on the data: " + (call.known(0).why or "its trip count is computed"))
+        return Unknown(
+            "how often the loop runs depends on the data: " + (call.known(0).why or "its trip count is computed")
+        )
     item: Dim = value.reshape(-1).tolist()[0]
     return item if isinstance(item, Unknown) else max(int(item), 0)
 

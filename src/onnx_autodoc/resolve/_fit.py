@@ -59,9 +59,10 @@ def _trials(model: Model, binding: Binding) -> Iterator[dict[Role, int]]:
     held = list(_weight_sizes(model))
     if Role.HEIGHT in roles or Role.WIDTH in roles:
         yield from ({Role.HEIGHT: height, Role.WIDTH: width} for height, width in _PICTURES)
-    for role in (Role.SEQUENCE, Role.SAMPLES):
-        if role in roles:
-            yield from ({role: length} for length in (*_LENGTHS, *held))
+    if Role.SEQUENCE in roles:
+        yield from ({Role.SEQUENCE: length} for length in (*_LENGTHS, *held))
+    if Role.SAMPLES in roles:
+        yield from ({Role.SAMPLES: length} for length in (*_LENGTHS, *held))
     if _has_other(model):
         yield from ({Role.OTHER: number} for number in (*_OTHERS, *held))
 

@@ -40,7 +40,9 @@ def _slices(call: Call, scanned: list[Known], batched: bool) -> tuple[Dim, Dim, 
     """The batch, the number of passes, and what one pass sees of each scanned input."""
     axes = call.attr_ints("scan_input_axes") or (0,) * len(scanned)
     batch: Dim = 1
-    times: Dim = Unknown("how often the Scan runs is not known: " + (scanned[0].reason if scanned else "it scans nothing"))
+    times: Dim = Unknown(
+        "how often the Scan runs is not known: " + (scanned[0].reason if scanned else "it scans nothing")
+    )
     slices = []
     for known, axis in zip(scanned, axes, strict=True):
         if batched and known.shape is not None:

@@ -1,0 +1,140 @@
+"""Values of the graph room from what the wire found: one function per message."""
+
+from typing import Any, Final
+
+from onnx_autodoc.graph import Attribute, Function, Graph, Long, Model, Node, Reference, Type, Value, dtype_name
+from onnx_autodoc.read._wire import Found, Numbers
+
+
+def domain_of(found: Found) -> str:
+    """The default domain has two spellings."""
+    domain: str = found.get("domain", "")
+    return "" if domain == "ai.onnx" else domain
+
+
+def build_pair(found: Found) -> tuple[str, str]:
+    return found.get("key", ""), found.get("value", "")
+
+
+def build_dim(found: Found) -> int | str | None:
+    if "size" in found:
+        return found["size"] if found["size"] >= 0 else None  # -1 is how some exporters write "open"
+    return found.get("name") or None
+
+
+def build_tensor_type(found: Found, kind: str = "tensor") -> Type:
+    return Type(kind, dtype_name(found.get("dtype", 0)), found.get("shape"))
+
+
+def build_wrapped(kind: str, found: Found) -> Type:
+    element = found.get("element")
+    return Type(kind, element.dtype if element else None, None, element)
+
+
+def build_first_type(found: Found) -> Type:
+    return next((item for item in found.values() if isinstance(item, Type)), Type("opaque"))
+
+
+# AttributeProto.type -> the field that holds the value and what an absent one means
+_ATTRIBUTES: Final[dict[int, tuple[str, Any]]] = {
+    1: ("f", 0.0),
+    2: ("i", 0),
+    3: ("s", ""),
+    4: ("t", None),
+    5: ("g", None),
+    6: ("floats", ()),
+    7: ("ints", ()),
+    8: ("strings", ()),
+    9: ("tensors", ()),
+    10: ("graphs", ()),
+    11: ("sparse", None),
+    12: ("sparses", ()),
+    13: ("tp", None),
+    14: ("types", ()),
+}
+_FIELDS: Final = tuple(name for name, _ in _ATTRIBUTES.values())
+
+
+def build_attribute(found: Found) -> tuple[str, Attribute | None]:
+    name = found.get("name", "")
+    if found.get("reference"):
+        return name, Reference(found["reference"])
+    held, default = _ATTRIBUTES.get(found.get("type", 0), ("", None))
+    if held not in found and not found.get("type"):  # files before IR 2 leave the type out
+        held = next((field for field in _FIELDS if field in found), "")
+    return name, _plain(found.get(held, default))
+
+
+def _plain(item: Any) -> Attribute | None:
+    if isinstance(item, Numbers):
+        first = tuple(item.first)
+        return first if item.count == len(first) else Long(item.count, first)
+    return tuple(item) if isinstance(item, list) else item
+
+
+def _attributes(found: Found) -> dict[str, Attribute]:
+    return {name: value for name, value in found.get("attributes", ()) if value is not None}
+
+
+def build_node(found: Found) -> Node:
+    return Node(
+        op=found.get("op", ""),
+        inputs=tuple(found.get("inputs", ())),
+        outputs=tuple(found.get("outputs", ())),
+        name=found.get("name", ""),
+        domain=domain_of(found),
+        attributes=_attributes(found),
+        overload=found.get("overload", ""),
+    )
+
+
+def build_graph(found: Found) -> Graph:
+    tensors = (*found.get("initializers", ()), *found.get("sparse", ()))
+    return Graph(
+        name=found.get("name", ""),
+        nodes=tuple(found.get("nodes", ())),
+        inputs=tuple(found.get("inputs", ())),
+        outputs=tuple(found.get("outputs", ())),
+        initializers=tensors,
+        values=tuple(found.get("values", ())),
+        doc=found.get("doc", ""),
+    )
+
+
+def build_function(found: Found) -> Function:
+    return Function(
+        name=found.get("name", ""),
+        domain=domain_of(found),
+        overload=found.get("overload", ""),
+        inputs=tuple(found.get("inputs", ())),
+        outputs=tuple(found.get("outputs", ())),
+        nodes=tuple(found.get("nodes", ())),
+        defaults=_attributes(found),
+        opsets=dict(found.get("opsets", ())),
+        values=tuple(found.get("values", ())),
+    )
+
+
+def build_model(found: Found) -> Model:
+    training = [graph for pair in found.get("training", ()) for graph in pair]
+    return Model(
+        graph=found.get("graph", Graph()),
+        ir_version=found.get("ir_version"),
+        opsets=dict(found.get("opsets", ())),
+        producer=found.get("producer", ""),
+        producer_version=found.get("producer_version", ""),
+        domain=found.get("domain", ""),
+        version=found.get("version"),
+        doc=found.get("doc", ""),
+        metadata=dict(found.get("metadata", ())),
+        functions=tuple(found.get("functions", ())),
+        training=tuple(training),
+    )
+
+
+def build_value(found: Found) -> Value:
+    return Value(found.get("name", ""), found.get("type"))
+
+
+def build_opset(found: Found) -> tuple[str, int]:
+    return domain_of(found), found.get("version", 0)
