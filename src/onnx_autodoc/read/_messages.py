@@ -21,15 +21,28 @@ from onnx_autodoc.read._build import (
     build_wrapped,
 )
 from onnx_autodoc.read._tensors import build_sparse, build_tensor
-from onnx_autodoc.read._wire import Field, Message, read_float, read_int, read_payload, read_text
+from onnx_autodoc.read._wire import (
+    Field,
+    Message,
+    read_float,
+    read_floats,
+    read_int,
+    read_ints,
+    read_payload,
+    read_text,
+)
 
 
 def _text(name: str, many: bool = False) -> Field:
     return Field(name, read_text, many)
 
 
-def _int(name: str, many: bool = False) -> Field:
-    return Field(name, read_int, many)
+def _int(name: str) -> Field:
+    return Field(name, read_int)
+
+
+def _ints(name: str) -> Field:
+    return Field(name, read_ints, many=True)
 
 
 def _payload(name: str) -> Field:
@@ -53,7 +66,7 @@ _OPSET = Message(
 _TENSOR = Message(
     "TensorProto",
     {
-        1: _int("dims", many=True),
+        1: _ints("dims"),
         2: _int("dtype"),
         4: _payload("floats"),
         5: _payload("varints32"),
@@ -70,7 +83,7 @@ _TENSOR = Message(
 )
 _SPARSE = Message(
     "SparseTensorProto",
-    {1: _one("values", _TENSOR), 2: _one("indices", _TENSOR), 3: _int("dims", many=True)},
+    {1: _one("values", _TENSOR), 2: _one("indices", _TENSOR), 3: _ints("dims")},
     build_sparse,
 )
 _DIM = Message("Dimension", {1: _int("size"), 2: _text("name")}, build_dim)
@@ -104,8 +117,8 @@ _ATTRIBUTE = Message(
         4: _text("s"),
         5: _one("t", _TENSOR),
         6: _one("g", _GRAPH),
-        7: Field("floats", read_float, many=True),
-        8: _int("ints", many=True),
+        7: Field("floats", read_floats, many=True),
+        8: _ints("ints"),
         9: _text("strings", many=True),
         10: _many("tensors", _TENSOR),
         11: _many("graphs", _GRAPH),

@@ -5,12 +5,12 @@ is stepped over, and its place is kept. Lists of numbers are kept up to `KEEP_NU
 """
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
-from onnx_autodoc.errors import LimitReached
+from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.read._cursor import Cursor, count_varints, floats, signed, varints
 from onnx_autodoc.read._source import Source
 
@@ -156,47 +156,56 @@ def read_payload(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
 
 
 def read_int(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
-    if not field.many and tag & 7 == _VARINT:
-        frame.found[field.name] = signed(cursor.varint())
-        return
-    numbers = frame.found.setdefault(field.name, Numbers())
+    if tag & 7 != _VARINT:
+        raise _wrong_type(cursor, field, tag, frame)
+    frame.found[field.name] = signed(cursor.varint())
+
+
+def read_float(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+    if tag & 7 != _I32 or cursor.pos + 4 > frame.end:
+        raise _wrong_type(cursor, field, tag, frame)
+    frame.found[field.name] = struct.unpack("<f", cursor.take(4))[0]
+
+
+def read_ints(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+    """A list of integers, packed into one field or one field each."""
+    numbers: Numbers = frame.found.setdefault(field.name, Numbers())
     if tag & 7 == _LEN:
-        _packed(cursor, field, frame, numbers)
+        for data in _pieces(cursor, field, frame):
+            numbers.add(varints(data, KEEP_NUMBERS), count_varints(data))
         return
-    if tag & 7 != _VARINT or not field.many:
-        raise cursor.error(f"{frame.message.name}.{field.name} has the wrong wire type {tag & 7}")
+    if tag & 7 != _VARINT:
+        raise _wrong_type(cursor, field, tag, frame)
     numbers.add([signed(cursor.varint())], 1)
     run = cursor.int_run(_tag_bytes(tag), frame.end)
     # Each item is its tag and its value, both varints: every second one is a value.
     numbers.add(varints(run, 2 * KEEP_NUMBERS)[1::2], count_varints(run) // 2)
 
 
-def _packed(cursor: Cursor, field: Field, frame: _Frame, numbers: Numbers) -> None:
-    """Numbers one after the other. Read in pieces: the length is the file's claim, and most are only counted."""
-    length = _length(cursor, field.name, _LEN, frame)
-    end = cursor.pos + length
-    while cursor.pos < end:
-        data = cursor.take(min(end - cursor.pos, KEEP_PAYLOAD))
-        if field.read is read_float:
-            numbers.add(floats(data, KEEP_NUMBERS), len(data) // 4)
-        else:
-            numbers.add(varints(data, KEEP_NUMBERS), count_varints(data))
-
-
-def read_float(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
-    if not field.many and tag & 7 == _I32 and cursor.pos + 4 <= frame.end:
-        frame.found[field.name] = struct.unpack("<f", cursor.take(4))[0]
-        return
-    numbers = frame.found.setdefault(field.name, Numbers())
+def read_floats(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+    """A list of floats, packed into one field or one field each."""
+    numbers: Numbers = frame.found.setdefault(field.name, Numbers())
     if tag & 7 == _LEN:
-        _packed(cursor, field, frame, numbers)
+        for data in _pieces(cursor, field, frame):
+            numbers.add(floats(data, KEEP_NUMBERS), len(data) // 4)
         return
-    if tag & 7 != _I32 or not field.many or cursor.pos + 4 > frame.end:
-        raise cursor.error(f"{frame.message.name}.{field.name} has the wrong wire type {tag & 7}")
+    if tag & 7 != _I32 or cursor.pos + 4 > frame.end:
+        raise _wrong_type(cursor, field, tag, frame)
     numbers.add(floats(cursor.take(4), 1), 1)
     width = len(_tag_bytes(tag))
     run = cursor.float_run(_tag_bytes(tag), frame.end)
     numbers.add([item for (item,) in struct.iter_unpack(f"<{width}xf", run)], len(run) // (width + 4))
+
+
+def _pieces(cursor: Cursor, field: Field, frame: _Frame) -> Iterator[bytes]:
+    """Packed numbers, in pieces: the length is only the file's claim."""
+    end = _length(cursor, field.name, _LEN, frame) + cursor.pos
+    while cursor.pos < end:
+        yield cursor.take(min(end - cursor.pos, KEEP_PAYLOAD))
+
+
+def _wrong_type(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> BadInput:
+    return cursor.error(f"{frame.message.name}.{field.name} has the wrong wire type {tag & 7}")
 
 
 def _tag_bytes(tag: int) -> bytes:

@@ -46,6 +46,7 @@ class Walk:
         """The steps of some nodes in file order, resolved in an order that works."""
         if self.left <= 0 or self._depth >= self.limits.depth:
             why = _TOO_MUCH.format(self.limits.evaluations) if self.left <= 0 else _TOO_DEEP.format(self.limits.depth)
+            scope.values.update((name, nothing(why)) for node in nodes for name in node.outputs)
             return tuple(self.untouched(node, at, why) for at, node in enumerate(nodes))
         self._depth += 1
         steps: dict[int, Step] = {}
@@ -59,27 +60,28 @@ class Walk:
         inputs = tuple(self.look(scope, name) if name else None for name in node.inputs)
         call = Call(node, inputs, scope.opsets.get(node.domain, 1))
         bodies: tuple[Body, ...] = ()
+        gap, ruled = "", True
         try:
-            outputs, bodies = self._outputs(call, scope)
-            gap = ""
+            outputs, bodies, ruled = self._outputs(call, scope)
         except NotKnown as reason:
             outputs, gap = [], str(reason)
             if isinstance(reason, Contradiction):
                 self.contradictions[f"{label(node, at)}: {reason}"] = None
-        outputs = self._named(node, outputs, scope, gap)
+        outputs = self._named(node, outputs, scope, gap, claims=not ruled)
         gap = gap or next((known.reason for known in outputs if known.kind == "tensor" and known.reason), "")
         return Step(node, at, inputs, tuple(outputs), gap, bodies)
 
-    def _outputs(self, call: Call, scope: Scope) -> tuple[Sequence[Known], tuple[Body, ...]]:
+    def _outputs(self, call: Call, scope: Scope) -> tuple[Sequence[Known], tuple[Body, ...], bool]:
+        """The outputs, what ran inside the node, and whether there is a rule for it at all."""
         node = call.node
         function = self._functions.get((node.domain, node.op, node.overload))
         if function is not None:
-            return self._function(function, call)
+            return *self._function(function, call), True
         control = CONTROL.get(node.op) if not node.domain else None
         if control is not None:
-            return control(self, call, scope)
+            return *control(self, call, scope), True
         operator = find(node.domain, node.op)
-        return (apply(operator, call) if operator else missing(call)), ()
+        return (apply(operator, call) if operator else missing(call)), (), operator is not None
 
     def _function(self, function: Function, call: Call) -> tuple[list[Known], tuple[Body, ...]]:
         """A call of a model-local function: resolved once for each set of inputs, however often it is called."""
@@ -97,14 +99,14 @@ class Walk:
         steps, outputs = self._results[key]
         return outputs, (Body(function.name, steps),)
 
-    def _named(self, node: Node, outputs: Sequence[Known], scope: Scope, gap: str) -> list[Known]:
+    def _named(self, node: Node, outputs: Sequence[Known], scope: Scope, gap: str, claims: bool) -> list[Known]:
         """One known for each output the node has, put into the scope under its name."""
         result = []
         for at, name in enumerate(node.outputs):
             known = outputs[at] if at < len(outputs) else nothing(gap or f"{node.op} has no output {at}")
             declared = scope.declared.get(name)
             if declared is not None:
-                known = self._compared(name, known, declared)
+                known = self._compared(name, known, declared, claims)
             known = self._affordable(known)
             if name:
                 scope.values[name] = known
@@ -118,9 +120,9 @@ class Walk:
         self._held += known.value.nbytes
         return known if self._held <= self.limits.held else Known(known.dtype, known.shape)
 
-    def _compared(self, name: str, known: Known, declared: Type) -> Known:
-        """The file's own claim about a value: noticed where it contradicts, used only where no rule can tell."""
-        if known.shape is None and known.kind == "tensor" and declared.kind == "tensor":
+    def _compared(self, name: str, known: Known, declared: Type, claims: bool) -> Known:
+        """The file's own claim about a value: noticed where it contradicts, used only where there is no rule."""
+        if claims and declared.kind == "tensor":
             return self._claimed(name, declared) or known
         shape, claim = known.shape, declared.dims
         if shape is None or claim is None:

@@ -1,0 +1,38 @@
+"""Models written as a few lines of text, read back from their bytes."""
+
+import tempfile
+from pathlib import Path
+
+import onnx
+
+from onnx_autodoc.graph import Model
+from onnx_autodoc.ops import Known
+from onnx_autodoc.read import read
+from onnx_autodoc.resolve import Request, Shapes, bind, resolve
+
+
+def proto(text: str, opset: int = 18, functions: str = "") -> onnx.ModelProto:
+    """`text` is a graph in ONNX's own notation: g (float[2,3] x) => (float y) { y = Relu(x) }"""
+    head = f'<ir_version: 9, opset_import: ["" : {opset}, "local" : 1, "com.microsoft" : 1, "custom" : 1]>'
+    return onnx.parser.parse_model(f"{head}\n{text}\n{functions}")
+
+
+def loaded(model: onnx.ModelProto) -> Model:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        path.write_bytes(model.SerializeToString())
+        return read(path)
+
+
+def model(text: str, opset: int = 18, functions: str = "") -> Model:
+    return loaded(proto(text, opset, functions))
+
+
+def shapes(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18, functions: str = "") -> Shapes:
+    read_back = model(text, opset, functions)
+    return resolve(read_back, bind(read_back, Request(dims=dims, values=values)))
+
+
+def known(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18, functions: str = "") -> Known:
+    """What is known of the value y."""
+    return shapes(text, *dims, values=values, opset=opset, functions=functions).values["y"]

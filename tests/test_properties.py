@@ -1,0 +1,83 @@
+"""Truncated and flipped real files: a card or one line, never a traceback."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from onnx_autodoc.api import report
+from onnx_autodoc.errors import AutodocError
+from onnx_autodoc.render import FORMATS
+from onnx_autodoc.resolve import Request
+from tests._corpus import graph
+
+SEEDS = {
+    name: graph(name).read_bytes()
+    for name in (
+        "control-flow-loop-if",
+        "local-functions-mlp",
+        "bilstm-gru-tagger",
+        "onnx-light-bvlc-alexnet",
+        "all-minilm-l6-v2-ortfused",
+        "magika-standard-v3-3",
+        "silero-vad-half",
+    )
+}
+
+
+def card_or_one_line(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
+    try:
+        made = report(path, Request())
+        for entry in FORMATS.values():
+            assert entry.render(made)
+    except AutodocError as error:
+        assert "\n" not in str(error)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("mutants") / "model.onnx"
+
+
+RELAXED = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@RELAXED
+@given(name=st.sampled_from(sorted(SEEDS)), share=st.floats(0, 1))
+def test_a_truncated_file(place: Path, name: str, share: float) -> None:
+    whole = SEEDS[name]
+    card_or_one_line(whole[: int(share * len(whole))], place)
+
+
+@RELAXED
+@given(
+    name=st.sampled_from(sorted(SEEDS)),
+    flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=12),
+)
+def test_a_file_with_flipped_bytes(place: Path, name: str, flips: list[tuple[float, int]]) -> None:
+    content = bytearray(SEEDS[name])
+    for where, byte in flips:
+        content[int(where * len(content))] = byte
+    card_or_one_line(bytes(content), place)
+
+
+@RELAXED
+@given(
+    name=st.sampled_from(sorted(SEEDS)),
+    start=st.floats(0, 1),
+    length=st.integers(1, 400),
+    to=st.floats(0, 1),
+)
+def test_a_file_with_a_piece_moved(place: Path, name: str, start: float, length: int, to: float) -> None:
+    whole = SEEDS[name]
+    at, target = int(start * len(whole)), int(to * len(whole))
+    piece = whole[at : at + length]
+    card_or_one_line(whole[:target] + piece + whole[target:], place)
+
+
+@RELAXED
+@given(content=st.binary(max_size=300))
+def test_random_bytes(place: Path, content: bytes) -> None:
+    card_or_one_line(b"\x08\x08" + content, place)
