@@ -4,16 +4,19 @@
 PYTHON ?= python3
 ENV := .venv
 RUN := $(ENV)/bin/onnx-autodoc
+CARD = $(basename $(notdir $(MODEL))).card
 
 .PHONY: demo card test lint types pytest corpus bench schema clean
 
 demo: $(ENV)/installed
 	@$(RUN) demo -o demo.card
+	@echo "Written: demo.card/ ($$(ls -m demo.card))"
 
 card: $(ENV)/installed
 	@test -n "$(MODEL)" || { echo "say which: make card MODEL=path/to/model.onnx" >&2; exit 2; }
 	@$(RUN) card "$(MODEL)"
-	@$(RUN) card "$(MODEL)" -o "$(basename $(notdir $(MODEL))).card"
+	@$(RUN) card "$(MODEL)" -o "$(CARD)"
+	@echo "Written: $(CARD)/ ($$(ls -m "$(CARD)"))"
 
 test: lint types pytest
 

@@ -24,12 +24,12 @@ ROOMS: dict[str, set[str]] = {
     "ops": {"graph"},
     "resolve": {"errors", "graph", "ops"},
     "facts": {"graph", "resolve"},
-    "card": {"facts", "graph", "ops", "resolve"},
-    "schema": {"card"},
-    "render": {"card"},
-    "api": {"", "card", "facts", "graph", "read", "render", "resolve"},
+    "document": {"facts", "graph", "ops", "resolve"},
+    "schema": {"document"},
+    "render": {"document"},
+    "api": {"", "document", "facts", "graph", "read", "render", "resolve"},
     "cli": {"", "api", "errors", "render", "resolve", "schema"},
-    "": {"api", "card", "errors"},  # the package itself, its public names
+    "": {"api", "document", "errors"},  # the package itself, its public names
     "__main__": {"cli"},
 }
 

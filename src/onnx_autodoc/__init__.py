@@ -11,7 +11,7 @@ __all__ = ["AutodocError", "BadInput", "Card", "LimitReached", "__version__", "c
 
 if TYPE_CHECKING:
     from onnx_autodoc.api import card
-    from onnx_autodoc.card import Card
+    from onnx_autodoc.document import Card
     from onnx_autodoc.errors import AutodocError, BadInput, LimitReached
 
 
@@ -22,7 +22,7 @@ def __getattr__(name: str) -> Any:
 
         return card
     if name == "Card":
-        from onnx_autodoc.card import Card
+        from onnx_autodoc.document import Card
 
         return Card
     if name in ("AutodocError", "BadInput", "LimitReached"):

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from onnx_autodoc import __version__
-from onnx_autodoc.card import Card, Generated, build, node_rows
+from onnx_autodoc.document import Card, Generated, build, node_rows
 from onnx_autodoc.facts import Facts, measure
 from onnx_autodoc.graph import Model
 from onnx_autodoc.read import read

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from onnx_autodoc.graph._types import Graph, Node
+from onnx_autodoc.graph._types import Node
 
 
 def execution_order(nodes: Sequence[Node]) -> Iterator[int]:
@@ -42,21 +42,4 @@ def needed_names(node: Node) -> Iterator[str]:
     """Every value that a node reads: its inputs, and what its subgraphs take from around them."""
     yield from node.inputs
     for _, graph in node.graphs():
-        yield from outer_names(graph)
-
-
-def outer_names(graph: Graph) -> set[str]:
-    """The names that a subgraph, with all graphs inside it, takes from around it."""
-    made: set[str] = set()
-    read: set[str] = set()
-    stack = [graph]
-    while stack:
-        inner = stack.pop()
-        made.update(value.name for value in inner.inputs)
-        made.update(tensor.name for tensor in inner.initializers)
-        read.update(value.name for value in inner.outputs)
-        for node in inner.nodes:
-            made.update(node.outputs)
-            read.update(node.inputs)
-            stack.extend(body for _, body in node.graphs())
-    return read - made
+        yield from graph.outer

@@ -2,7 +2,21 @@
 
 from typing import Any, Final
 
-from onnx_autodoc.graph import Attribute, Function, Graph, Long, Model, Node, Reference, Type, Value, dtype_name
+import msgspec
+
+from onnx_autodoc.graph import (
+    Attribute,
+    Function,
+    Graph,
+    Long,
+    Model,
+    Node,
+    Reference,
+    Type,
+    Value,
+    dtype_name,
+    needed_names,
+)
 from onnx_autodoc.read._wire import Found, Numbers
 
 
@@ -90,7 +104,7 @@ def build_node(found: Found) -> Node:
 
 def build_graph(found: Found) -> Graph:
     tensors = (*found.get("initializers", ()), *found.get("sparse", ()))
-    return Graph(
+    graph = Graph(
         name=found.get("name", ""),
         nodes=tuple(found.get("nodes", ())),
         inputs=tuple(found.get("inputs", ())),
@@ -99,6 +113,17 @@ def build_graph(found: Found) -> Graph:
         values=tuple(found.get("values", ())),
         doc=found.get("doc", ""),
     )
+    return msgspec.structs.replace(graph, outer=_outer(graph))
+
+
+def _outer(graph: Graph) -> frozenset[str]:
+    """What a graph reads and does not make. The graphs inside it are built already, and know theirs."""
+    made = {value.name for value in graph.inputs} | {tensor.name for tensor in graph.initializers} | {""}
+    read = {value.name for value in graph.outputs}
+    for node in graph.nodes:
+        made.update(node.outputs)
+        read.update(needed_names(node))
+    return frozenset(read - made)
 
 
 def build_function(found: Found) -> Function:

@@ -4,7 +4,7 @@ import csv
 import io
 from typing import Final
 
-from onnx_autodoc.card import NodeRow, OutputCell
+from onnx_autodoc.document import NodeRow, OutputCell
 from onnx_autodoc.render._report import Report
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")

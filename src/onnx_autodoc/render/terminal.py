@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from onnx_autodoc.card import Card, Port
+from onnx_autodoc.document import Card, Port
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._scale import count, file_size, percent, plural
 from onnx_autodoc.render._text import clean

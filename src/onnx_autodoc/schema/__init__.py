@@ -2,7 +2,7 @@
 
 import msgspec
 
-from onnx_autodoc.card import SCHEMA_VERSION, Card
+from onnx_autodoc.document import SCHEMA_VERSION, Card
 
 
 def card_schema() -> str:

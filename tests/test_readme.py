@@ -1,0 +1,65 @@
+"""The README's commands, as a new user would run them: in a copy of the repository, with nothing installed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = [line[2:] for block in re.findall(r"```console\n(.*?)```", README, re.S) for line in block.splitlines()]
+MADE = {".venv", ".git", ".corpus", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "demo.card"}
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A copy of the repository, and an environment of its own on the path."""
+    folder = tmp_path_factory.mktemp("fresh")
+    shutil.copytree(ROOT, folder / "repo", ignore=shutil.ignore_patterns(*MADE, "__pycache__", "*.card"))
+    subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
+    hidden = {"PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+    surroundings = {key: item for key, item in os.environ.items() if key not in hidden}
+    return folder / "repo", {**surroundings, "PATH": f"{folder / 'env' / 'bin'}:{os.environ['PATH']}"}
+
+
+def run(command: str, fresh: tuple[Path, dict[str, str]]) -> subprocess.CompletedProcess[str]:
+    folder, environment = fresh
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_every_command_of_the_readme_works(fresh: tuple[Path, dict[str, str]]) -> None:
+    assert COMMANDS[:2] == ["make demo", "make test"]
+    for command in COMMANDS:
+        # This test is part of `make test`: of that one command, only the recipe is looked at.
+        done = run("make -n test" if command == "make test" else command, fresh)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        assert done.stdout or " -o " in command or command.startswith("pip install"), command
+    made = {path.name for path in (fresh[0] / "demo.card").iterdir()}
+    assert {"card.txt", "card.json"} <= made
+    for written in ("nodes.csv", "card.json", "resnet50.card", "all-minilm-l6-v2-ts-op14.card"):
+        assert (fresh[0] / written).exists(), written
+    code = re.findall(r"```python\n(.*?)```", README, re.S)[0]
+    done = run(f"python - <<'CODE'\n{code}\nCODE", fresh)
+    assert done.stdout == "fp32 646 (1, 64, 384)\n", done.stderr
+
+
+def test_the_card_in_the_readme_is_the_real_one() -> None:
+    shown = re.findall(r"```text\n(.*?)```", README, re.S)[0]
+    command = [sys.executable, "-m", "onnx_autodoc", "demo"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == shown
+
+
+def test_every_option_is_documented() -> None:
+    from onnx_autodoc.cli._parser import COMMANDS as NAMES
+    from onnx_autodoc.cli._parser import FORMAT_NAMES
+
+    for option in ("--dim", "--batch", "--seq", "--size", "--value", "--format", "--sha256", "-o"):
+        assert option in README
+    assert all(f"onnx-autodoc {name}" in README for name in NAMES)
+    assert all(f"`{name}`" in README for name in FORMAT_NAMES)
