@@ -17,6 +17,7 @@ from onnx_autodoc.graph._types import (
     Type,
     Value,
     all_graphs,
+    inner_graphs,
     label,
     tensors_of,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "dtype_name",
     "dtype_spelled",
     "execution_order",
+    "inner_graphs",
     "is_float",
     "is_integer",
     "label",

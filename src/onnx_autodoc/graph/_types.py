@@ -70,7 +70,7 @@ class Long(Struct, frozen=True):
     """A list attribute too long to be structure (the nodes of a tree ensemble): its length and its beginning."""
 
     count: int
-    first: "tuple[int, ...] | tuple[float, ...]"
+    first: "tuple[int, ...] | tuple[float, ...] | tuple[str, ...]"
 
 
 class Node(Struct, frozen=True):

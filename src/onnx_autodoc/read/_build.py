@@ -17,7 +17,7 @@ from onnx_autodoc.graph import (
     dtype_name,
     needed_names,
 )
-from onnx_autodoc.read._wire import Found, Numbers
+from onnx_autodoc.read._wire import Found, Items
 
 
 def domain_of(found: Found) -> str:
@@ -80,7 +80,7 @@ def build_attribute(found: Found) -> tuple[str, Attribute | None]:
 
 
 def _plain(item: Any) -> Attribute | None:
-    if isinstance(item, Numbers):
+    if isinstance(item, Items):
         first = tuple(item.first)
         return first if item.count == len(first) else Long(item.count, first)
     return tuple(item) if isinstance(item, list) else item

@@ -102,6 +102,17 @@ class Cursor:
         self.pos += len(run)
         return run
 
+    def skip_texts(self, tag: int, end: int) -> int:
+        """Step over directly following short texts of one field that lie in the window; gives how many they are."""
+        view = self._view(end)
+        at = count = 0
+        last = len(view) - 1
+        while at < last and view[at] == tag and view[at + 1] < 0x80 and at + 2 + view[at + 1] <= last + 1:
+            at += 2 + view[at + 1]
+            count += 1
+        self.pos += at
+        return count
+
     def _view(self, end: int) -> bytes:
         at = self.pos - self._base
         return self._buffer[at : end - self._base] if at >= 0 else b""
@@ -123,6 +134,8 @@ def count_varints(run: bytes) -> int:
 def varints(data: bytes, most: int) -> list[int]:
     """The first varints of some bytes, as signed numbers."""
     found: list[int] = []
+    if most <= 0:
+        return found
     result = shift = 0
     for byte in data:
         result |= (byte & 0x7F) << shift

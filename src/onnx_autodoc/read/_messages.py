@@ -30,6 +30,7 @@ from onnx_autodoc.read._wire import (
     read_ints,
     read_payload,
     read_text,
+    read_texts,
 )
 
 
@@ -119,7 +120,7 @@ _ATTRIBUTE = Message(
         6: _one("g", _GRAPH),
         7: Field("floats", read_floats, many=True),
         8: _ints("ints"),
-        9: _text("strings", many=True),
+        9: Field("strings", read_texts, many=True),
         10: _many("tensors", _TENSOR),
         11: _many("graphs", _GRAPH),
         14: _one("tp", _TYPE),

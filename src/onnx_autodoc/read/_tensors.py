@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from onnx_autodoc.errors import BadInput
 from onnx_autodoc.graph import Payload, Place, Tensor, dtype_name, is_float
-from onnx_autodoc.read._wire import Found, Numbers, Piece
+from onnx_autodoc.read._wire import Found, Items, Piece
 
 # field of TensorProto -> how its elements are written
 _ENCODINGS: Final = {
@@ -38,8 +39,10 @@ def build_sparse(found: Found) -> Tensor:
 
 
 def _dims(found: Found) -> tuple[int, ...]:
-    numbers: Numbers | None = found.get("dims")
-    return tuple(numbers.first) if numbers else ()
+    sizes: Items | None = found.get("dims")
+    if sizes is not None and sizes.count > len(sizes.first):
+        raise BadInput(f"the tensor {found.get('name', '')!r} has {sizes.count:,} dimensions")
+    return tuple(sizes.first) if sizes else ()
 
 
 def _inline_place(pieces: list[Piece]) -> Place:

@@ -1,7 +1,7 @@
 """One loop that decodes every message of a protobuf file, told by tables what each field is.
 
 It keeps its own stack, so nesting costs no recursion, and it never takes a tensor's payload into memory: the payload
-is stepped over, and its place is kept. Lists of numbers are kept up to `KEEP_NUMBERS` items and counted beyond that.
+is stepped over, and its place is kept. Lists in attributes are kept up to `KEEP_ITEMS` and counted beyond that.
 """
 
 import struct
@@ -14,7 +14,7 @@ from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.read._cursor import Cursor, count_varints, floats, signed, varints
 from onnx_autodoc.read._source import Source
 
-KEEP_NUMBERS: Final = 4096
+KEEP_ITEMS: Final = 4096
 KEEP_PAYLOAD: Final = 1 << 16
 MAX_DEPTH: Final = 600  # messages inside messages; protobuf's own libraries stop at 100
 _VARINT, _I64, _LEN, _I32 = 0, 1, 2, 5
@@ -39,8 +39,8 @@ class Message(Struct):
     build: Callable[[Found], object]
 
 
-class Numbers:
-    """A list of numbers: its beginning and its length."""
+class Items:
+    """A list of numbers or texts: its beginning and its length."""
 
     __slots__ = ("count", "first")
 
@@ -48,8 +48,13 @@ class Numbers:
         self.first: list[Any] = []
         self.count = 0
 
+    @property
+    def room(self) -> int:
+        """How many more are kept."""
+        return KEEP_ITEMS - len(self.first)
+
     def add(self, items: list[Any], count: int) -> None:
-        self.first.extend(items[: KEEP_NUMBERS - len(self.first)])
+        self.first.extend(items[: self.room])
         self.count += count
 
 
@@ -169,32 +174,41 @@ def read_float(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
 
 def read_ints(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     """A list of integers, packed into one field or one field each."""
-    numbers: Numbers = frame.found.setdefault(field.name, Numbers())
+    items: Items = frame.found.setdefault(field.name, Items())
     if tag & 7 == _LEN:
         for data in _pieces(cursor, field, frame):
-            numbers.add(varints(data, KEEP_NUMBERS), count_varints(data))
+            items.add(varints(data, items.room), count_varints(data))
         return
     if tag & 7 != _VARINT:
         raise _wrong_type(cursor, field, tag, frame)
-    numbers.add([signed(cursor.varint())], 1)
+    items.add([signed(cursor.varint())], 1)
     run = cursor.int_run(_tag_bytes(tag), frame.end)
     # Each item is its tag and its value, both varints: every second one is a value.
-    numbers.add(varints(run, 2 * KEEP_NUMBERS)[1::2], count_varints(run) // 2)
+    items.add(varints(run, 2 * items.room)[1::2], count_varints(run) // 2)
 
 
 def read_floats(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     """A list of floats, packed into one field or one field each."""
-    numbers: Numbers = frame.found.setdefault(field.name, Numbers())
+    items: Items = frame.found.setdefault(field.name, Items())
     if tag & 7 == _LEN:
         for data in _pieces(cursor, field, frame):
-            numbers.add(floats(data, KEEP_NUMBERS), len(data) // 4)
+            items.add(floats(data, items.room), len(data) // 4)
         return
     if tag & 7 != _I32 or cursor.pos + 4 > frame.end:
         raise _wrong_type(cursor, field, tag, frame)
-    numbers.add(floats(cursor.take(4), 1), 1)
+    items.add(floats(cursor.take(4), 1), 1)
     width = len(_tag_bytes(tag))
     run = cursor.float_run(_tag_bytes(tag), frame.end)
-    numbers.add([item for (item,) in struct.iter_unpack(f"<{width}xf", run)], len(run) // (width + 4))
+    kept = run[: items.room * (width + 4)]
+    items.add([item for (item,) in struct.iter_unpack(f"<{width}xf", kept)], len(run) // (width + 4))
+
+
+def read_texts(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+    """A list of texts that may be as long as a tree ensemble has nodes."""
+    items: Items = frame.found.setdefault(field.name, Items())
+    items.add([cursor.text(_length(cursor, field.name, tag & 7, frame))], 1)
+    if not items.room:
+        items.count += cursor.skip_texts(tag, frame.end)
 
 
 def _pieces(cursor: Cursor, field: Field, frame: _Frame) -> Iterator[bytes]:
