@@ -96,7 +96,10 @@ def test_the_state_of_a_causal_convolution_is_one_shorter_than_its_kernel() -> N
 
 
 def test_a_free_size_stays_free_and_the_others_are_known() -> None:
-    assert shape_of(OPERATORS, "Conv", (N, 2, N, 8), (4, 2, 3, 3)) == (N, 4, N, 6)
+    shape = shape_of(OPERATORS, "Conv", (N, 2, N, 8), (4, 2, 3, 3))
+    assert shape is not None and (shape[0], shape[1], shape[3]) == (N, 4, 6)
+    assert isinstance(shape[2], Unknown) and shape[2] is not N  # smaller by two: another size
+    assert shape_of(OPERATORS, "Conv", (1, 2, N, N), (4, 2, 3, 3), pads=(1, 1, 1, 1)) == (1, 4, N, N)
     assert shape_of(OPERATORS, "ConvTranspose", (N, 2, 8), (2, 4, 3), strides=(2,)) == (N, 4, 17)
 
 

@@ -213,6 +213,11 @@ SAID: list[tuple[Case, Expected]] = [
     ),
     # layouts
     (Case("NhwcConv", [half(1, 8, 9, 3), half(4, 3, 3, 3)]), halves((1, 6, 7, 4))),
+    (
+        Case("NhwcConv", [half(1, 8, 9, 6), half(4, 3, 2, 3)], {"kernel_shape": [3, 2], "group": 2}),
+        halves((1, 6, 8, 4)),
+    ),
+    (Case("NhwcConv", [half(1, 8, 9, 6), half(4, 3, 2, 2)], {"group": 2}), halves((1, 7, 8, 4))),
     (Case("NhwcFusedConv", [half(1, 8, 9, 3), half(4, 3, 3, 3)], {"strides": [2, 1]}), halves((1, 3, 7, 4))),
     # states
     (Case("GatedDeltaNet", [Q, K, V, *DELTA], outputs=2), [*halves((9, 4, 16)), ("float32", (2, 4, 16, 8))]),

@@ -42,6 +42,11 @@ def test_other_normalizations_keep_their_shape() -> None:
     assert_as_it_runs(OPERATORS, "GroupNormalization", [X, C, C], 21, num_groups=3)
 
 
+def test_another_number_of_scales_than_channels_is_a_contradiction() -> None:
+    with pytest.raises(Contradiction):
+        infer(OPERATORS, "InstanceNormalization", [X, C[:1], C[:1]], 6)
+
+
 def test_an_axis_that_does_not_exist_is_a_contradiction() -> None:
     with pytest.raises(Contradiction):
         infer(OPERATORS, "LayerNormalization", [X, C], 17, axis=4)

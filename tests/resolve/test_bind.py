@@ -11,6 +11,13 @@ IMAGE = "g (float[unnamed,3,unnamed,unnamed] x) => (float[] y) { y = Relu(x) }"
 CACHED = """g (int64[B,S] ids, int64[B,total_sequence_length] mask, float[B,4,past_len,8] past_key) => (float[] y)
     { y = Relu(past_key) }"""
 
+# what torch.export calls the dimensions of a model with a cache
+SYMBOLS = """g (int64[s1,s70] input_ids, int64[s1,s53] attention_mask, float[s1,4,s18,8] past_key) => (float[] y)
+    { y = Relu(past_key) }"""
+DECODER = """g (int64[B,1] ids, float[B,encoder_seq_len,8] states, float[B,4,past_len,8] past_key) => (float[] y)
+    { y = Relu(past_key) }"""
+POSITIONS = "g (int64[s0] positions, int64[s1,s0] ids) => (float[] y) { y = Cast <to = 1> (ids) }"
+
 
 @pytest.mark.parametrize(
     ("text", "request_", "expected"),
@@ -24,14 +31,22 @@ CACHED = """g (int64[B,S] ids, int64[B,total_sequence_length] mask, float[B,4,pa
         (IMAGE, Request(size=(32, 64)), {"x.0": 1, "x.2": 32, "x.3": 64}),
         (IMAGE, Request(dims=("x.3=7",)), {"x.0": 1, "x.2": 224, "x.3": 7}),
         (CACHED, Request(), {"B": 1, "S": 1, "past_len": 127, "total_sequence_length": 128}),
+        (CACHED, Request(seq=4), {"B": 1, "S": 4, "past_len": 127, "total_sequence_length": 131}),
+        (CACHED, Request(dims=("past_len=9",)), {"B": 1, "S": 1, "past_len": 9, "total_sequence_length": 10}),
+        (SYMBOLS, Request(), {"s1": 1, "s70": 1, "s53": 128, "s18": 127}),
+        (SYMBOLS, Request(seq=4, dims=("s18=10",)), {"s1": 1, "s70": 4, "s53": 14, "s18": 10}),
+        (SYMBOLS.replace("s53", "sum"), Request(), {"s1": 1, "s70": 1, "s18 + s70": 128, "s18": 127}),
+        (DECODER, Request(), {"B": 1, "encoder_seq_len": 128, "past_len": 127}),
+        (DECODER, Request(seq=9), {"B": 1, "encoder_seq_len": 9, "past_len": 127}),
+        (POSITIONS, Request(), {"s0": 128, "s1": 1}),
     ],
 )
 def test_every_open_dimension_gets_a_size(text: str, request_: Request, expected: dict[str, int]) -> None:
-    made = proto(text)
+    made, names = proto(text), {"unnamed": "?", "sum": "s18 + s70"}
     for value in made.graph.input:
         for dim in value.type.tensor_type.shape.dim:
-            if dim.dim_param == "unnamed":
-                dim.dim_param = "?"
+            if dim.dim_param in names:
+                dim.dim_param = names[dim.dim_param]
     assert bind(loaded(made), request_).chosen == expected
 
 
@@ -82,3 +97,52 @@ def test_a_size_the_user_chose_is_never_changed() -> None:
     binding, found = fit(model(text), Request(size=(8, 8)))
     assert binding.chosen == {"H": 8, "W": 8}
     assert found.contradictions
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "size"),
+    [
+        # a shape that the exporter wrote down as it was when it ran
+        (
+            "g (int64[B,S] i) => (int64[] y) { to = Constant <value = int64[2] {9, -1}> ()  y = Reshape(i, to) }",
+            "S",
+            9,
+        ),
+        # positions for a length that a stride halves
+        (
+            """g (float[1,2,frames] x) => (float[] y) { w = Constant <value = float[1,2,1] {1, 1}> ()
+            c = Conv <strides = [2]> (x, w)  at = ConstantOfShape(shape)  y = Add(c, at) }""",
+            "frames",
+            42,
+        ),
+        # a cache with room for no more than so many tokens
+        (
+            """g (int64[1,S] ids, float[1,2,past_len,8] past) => (float[] y) { at = ConstantOfShape(shape)
+            new = ConstantOfShape(one)  all = Concat <axis = 2> (past, new)  t = Transpose(all)  y = Add(t, at) }""",
+            "past_len",
+            20,
+        ),
+    ],
+)
+def test_sizes_that_a_node_asks_for_are_tried(text: str, name: str, size: int) -> None:
+    text = text.replace("at =", "shape = Constant <value = int64[1] {21}> ()  at =", 1)
+    if "past" in text:
+        text = text.replace("int64[1] {21}", "int64[4] {1, 21, 2, 1}")
+        text = text.replace("new =", "one = Constant <value = int64[4] {1, 2, 1, 8}> ()  new =", 1)
+    binding, found = fit(model(text), Request())
+    assert found.contradictions == ()
+    assert binding.chosen[name] == size
+
+
+def test_what_only_the_data_decides_changes_no_size() -> None:
+    text = "g (float[1,3,H,W] x) => (int64[] y) { s = Shape(x)  ones = ConstantOfShape(s)  y = NonZero(ones) }"
+    assert fit(model(text), Request())[0].chosen == {"H": 224, "W": 224}
+
+
+def test_an_output_tells_the_size_of_a_dimension_that_nothing_else_does() -> None:
+    text = """g (int64[1,S] ids, float[1,2,past_len,kv_dim] past) => (float[1,2,all,kv_dim] y) {
+        to = Constant <value = int64[4] {1, 2, 1, 16}> ()  new = ConstantOfShape(to)
+        y = Concat <axis = 2> (past, new) }"""
+    binding, found = fit(model(text), Request())
+    assert binding.chosen == {"S": 1, "past_len": 127, "kv_dim": 16}
+    assert found.values["past"].concrete == (1, 2, 127, 16)

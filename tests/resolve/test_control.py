@@ -130,7 +130,8 @@ def test_subgraphs_see_the_values_around_them() -> None:
     assert known(text).concrete == (2, 2)
 
 
-FUNCTION = """<domain: "local", opset_import: ["" : 18]> turned <order> (x) => (y) { y = Transpose <perm: ints = @order> (x) }"""
+FUNCTION = """<domain: "local", opset_import: ["" : 18]>
+    turned <order> (x) => (y) { y = Transpose <perm: ints = @order> (x) }"""
 
 
 @pytest.mark.parametrize(("order", "shape"), [("[1, 0, 2]", (3, 2, 4)), ("[2, 1, 0]", (4, 3, 2))])
@@ -150,3 +151,57 @@ def test_rows_name_the_way_to_each_node() -> None:
     scopes = [scope for scope, _ in shapes(text).rows()]
     assert scopes == ["", "If_0/then_branch", "If_0/else_branch"]
     assert model(text).graph.nodes[0].name == ""
+
+
+GROWN = """g (float[N,2] x) => (float[] y, int64 n, float[] last) { none = SequenceEmpty <dtype = 1> ()
+    times = Constant <value = int64 {4}> ()  true = Constant <value = bool {1}> ()
+    zero = Constant <value = int64[1] {0}> ()  one = Constant <value = int64 {1}> ()
+    end = Constant <value = int64 {-1}> ()
+    s = Loop (times, true, none) <body = b (int64 i, bool on, seq(float[P,2]) held) => (bool go, seq(float[P,2]) more) {
+        go = Identity(on)  next = Add(i, one)  to = Unsqueeze(next, zero)  row = Slice(x, zero, to, zero)
+        more = SequenceInsert(held, row) }>
+    y = ConcatFromSequence <axis = 0> (s)  n = SequenceLength(s)  last = SequenceAt(s, end) }"""
+
+
+def test_a_sequence_that_grows_in_a_loop_is_followed_tensor_by_tensor() -> None:
+    really = ran(GROWN, x=np.zeros((9, 2), np.float32))
+    found = shapes(GROWN, "N=9")
+    assert {name: found.values[name].concrete for name in really} == really
+    assert found.values["n"].value == 4
+
+
+def test_a_sequence_that_grows_unknown_times_has_tensors_of_known_size() -> None:
+    text = GROWN.replace("(float[N,2] x)", "(float[N,2] x, int64 often)").replace("Loop (times", "Loop (often")
+    found = shapes(text.replace("row = Slice(x, zero, to, zero)", "row = Relu(x)"), "N=9")
+    assert found.values["last"].concrete == (9, 2)
+    assert found.values["n"].value is None
+    assert found.values["y"].shape is not None and found.values["y"].shape[1] == 2
+    assert found.contradictions == ()
+
+
+def test_a_sequence_that_the_data_decides_on_keeps_what_both_branches_share() -> None:
+    found = shapes("""g (float[3,2] x, bool c) => (float[] y, int64 n) { s = SplitToSequence <axis = 0> (x)
+        zero = Constant <value = int64 {0}> ()
+        t = If (c) <then_branch = a () => (seq(float[P,2]) more) { more = SequenceInsert(s, x) },
+            else_branch = b () => (seq(float[P,2]) less) { less = SequenceErase(s) }>
+        y = SequenceAt(t, zero)  n = SequenceLength(t) }""")
+    assert found.values["n"].value is None
+    assert found.values["y"].shape is not None and found.values["y"].shape[1] == 2
+
+
+def test_a_map_over_tensors_of_different_sizes_is_followed_one_by_one() -> None:
+    text = """g (float[4,2] x) => (float[] y, int64 n) { parts = Constant <value = int64[3] {1, 2, 1}> ()
+        s = SplitToSequence <axis = 0> (x, parts)
+        t = SequenceMap (s) <body = b (float[P,2] e) => (float[P,4] wide) { wide = Concat <axis = 1> (e, e) }>
+        y = ConcatFromSequence <axis = 0> (t)  n = SequenceLength(t) }"""
+    really = ran(text, x=np.zeros((4, 2), np.float32))
+    found = shapes(text)
+    assert {name: found.values[name].concrete for name in really} == really
+    assert found.values["n"].value == 3
+
+
+def test_an_input_that_a_call_leaves_out_is_left_out_in_the_body() -> None:
+    function = '<domain: "local", opset_import: ["" : 18]> kept (x, low) => (y) { y = Clip(x, low) }'
+    found = shapes("g (float[2,3] x) => (float[] y) { y = local.kept(x) }", functions=function)
+    assert found.values["y"].concrete == (2, 3)
+    assert found.contradictions == ()

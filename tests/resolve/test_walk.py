@@ -115,7 +115,7 @@ def test_huge_sizes_neither_overflow_nor_allocate() -> None:
 
 def test_work_is_bounded_and_says_so() -> None:
     made = model("g (float[2] x) => (float[] y) { a = Relu(x)  y = local.f(a) }", functions=_nested(3))
-    found = resolve(made, bind(made, Request()), Limits(evaluations=1))
+    found = resolve(made, bind(made, Request()), Limits(evaluations=1, each=0))
     assert "limit of 1 rule evaluations" in found.values["y"].reason
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from onnx_autodoc.facts.depth import depth
 from onnx_autodoc.facts.precision import Precision, precision
 from onnx_autodoc.graph import Model, all_graphs
-from onnx_autodoc.resolve import Binding, Shapes
+from onnx_autodoc.resolve import Binding, Shapes, inputs_of
 
 __all__ = ["Facts", "Gap", "Precision", "measure"]
 
@@ -47,7 +47,7 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
         operators=tuple(operators),
         resolved=resolved,
         outputs=outputs,
-        gaps=tuple(_gaps(model, shapes, reasons)),
+        gaps=(*_shape_gaps(shapes, reasons), *_steering(model, binding, reasons), *_file_gaps(model)),
     )
 
 
@@ -76,7 +76,7 @@ def _resolution(shapes: Shapes) -> tuple[int, int, Counter[str]]:
     return resolved, outputs, reasons
 
 
-def _gaps(model: Model, shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
+def _shape_gaps(shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
     for reason, count in reasons.most_common():
         yield Gap("graph", f"the shapes of {count:,} node{'s' * (count != 1)} are not known: {reason}")
     for text in (*shapes.contradictions, *shapes.misdeclared):
@@ -84,6 +84,20 @@ def _gaps(model: Model, shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
     if shapes.assumed:
         names = ", ".join(shapes.assumed[:3]) + (" …" if len(shapes.assumed) > 3 else "")
         yield Gap("graph", f"{len(shapes.assumed):,} shapes are the file's own claim, no rule checks them: {names}")
+
+
+def _steering(model: Model, binding: Binding, reasons: Counter[str]) -> Iterator[Gap]:
+    """Single numbers that nobody gave, where something is not known: one of them may be what decides it."""
+    for value in inputs_of(model) if reasons else ():
+        single = value.type is not None and value.type.dims is not None and set(value.type.dims) <= {1}
+        if single and value.name not in binding.values:
+            yield Gap(
+                "graph",
+                f"the input {value.name} is one number that may decide sizes: give it with --value {value.name}=N",
+            )
+
+
+def _file_gaps(model: Model) -> Iterator[Gap]:
     for file in model.external:
         if file.nbytes is None:
             yield Gap("model", f"the weights in {file.path} are absent: there is no such file beside the model")

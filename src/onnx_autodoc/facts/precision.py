@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.graph import Graph, Model, Node, Tensor, all_graphs, is_float, tensors_of
+from onnx_autodoc.graph import Graph, Model, Node, Tensor, all_graphs, constants_of, is_float
 
 _SHORT: Final = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64"}
 _DYNAMIC: Final = frozenset(
@@ -56,11 +56,11 @@ def _elements(graph: Graph) -> Counter[str]:
 
 
 def _weights(graph: Graph) -> Iterator[tuple[str, Tensor]]:
-    makers = {id(item): node.outputs[0] for node in graph.nodes if node.outputs for item in node.attributes.values()}
-    for tensor in tensors_of(graph):
+    """Tensors of the file that are weights by their type and size, with the name that nodes read them by."""
+    for name, tensor in constants_of(graph):
         few = len(tensor.dims) == 0 or tensor.elements <= 1
         if not few and (is_float(tensor.dtype) or tensor.dtype in _SMALL_INTEGERS):
-            yield makers.get(id(tensor), tensor.name), tensor
+            yield name, tensor
 
 
 def _packed(graph: Graph) -> Iterator[tuple[str, int]]:

@@ -186,6 +186,14 @@ def all_graphs(model: Model) -> Iterator[Graph]:
         yield from inner_graphs(function.nodes)
 
 
+def constants_of(graph: Graph) -> Iterator[tuple[str, Tensor]]:
+    """The values that one graph holds, by the name its nodes read them by: initializers and Constant nodes."""
+    yield from ((tensor.name, tensor) for tensor in graph.initializers)
+    for node in graph.nodes:
+        if node.op == "Constant" and not node.domain and node.outputs:
+            yield from ((node.outputs[0], item) for item in node.attributes.values() if isinstance(item, Tensor))
+
+
 def tensors_of(graph: Graph) -> Iterator[Tensor]:
     """The tensors that one graph itself holds: initializers, and those in its nodes' attributes."""
     yield from graph.initializers

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from onnx_autodoc.graph import Attribute, Graph, Long, Node, Tensor, Type
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown
+
+_MOST_UNKNOWN: Final = 64  # elements of an input that are listed one by one without being known
 
 
 class Call:
@@ -48,11 +50,15 @@ class Call:
         return known.value if at < len(self.inputs) and (known := self.inputs[at]) is not None else None
 
     def ints(self, at: int) -> list[Dim]:
-        """The elements of a small integer input as a flat list; stops with a reason where they are not known."""
+        """The elements of a small integer input as a flat list, `Unknown` where only the data decides them."""
         known = self.known(at)
-        if known.value is None:
-            raise NotKnown(known.why or f"the value of {self.node.op}'s input {at} is only known when the model runs")
-        return known.value.reshape(-1).tolist()
+        if known.value is not None:
+            return known.value.reshape(-1).tolist()
+        why = known.why or f"the value of {self.node.op}'s input {at} is only known when the model runs"
+        dims = known.concrete
+        if dims is None or math.prod(dims) > _MOST_UNKNOWN:
+            raise NotKnown(why)
+        return [Unknown(why) for _ in range(math.prod(dims))]  # how many there are is known: so is a rank, say
 
     def one(self, at: int) -> Dim:
         """The only element of an integer input."""
@@ -165,4 +171,7 @@ def _broadcast_dim(column: Sequence[Dim]) -> Dim:
         raise Contradiction(f"sizes {' and '.join(map(str, sorted(sizes)))} cannot be broadcast")
     if sizes:
         return sizes.pop()
-    return next((dim for dim in column if isinstance(dim, Unknown)), 1)
+    open_ = [dim for dim in column if isinstance(dim, Unknown)]
+    if not open_:
+        return 1
+    return open_[0] if all(dim is open_[0] for dim in open_) else Unknown(open_[0].why)

@@ -1,7 +1,8 @@
 """What is known of a value: its type, its dims and, where it is small, its elements.
 
-A size that cannot be known is an `Unknown`, which carries the reason. Arithmetic with it gives it back, so a rule is
-written once, in plain arithmetic, and the reason arrives wherever the size would have gone. A rule that must decide
+A size that cannot be known is an `Unknown`, which carries the reason. Arithmetic with it gives another of the same
+reason, so a rule is written once, in plain arithmetic, and the reason arrives wherever the size would have gone. One
+and the same `Unknown` in two places is one and the same size; twice that size is another. A rule that must decide
 something on it (compare it, use it as an index) is stopped by `NotKnown` with the same reason.
 """
 
@@ -24,19 +25,34 @@ class Contradiction(NotKnown):
 class Unknown:
     """A number that only the data decides. It absorbs arithmetic and refuses to be compared."""
 
-    __slots__ = ("why",)
+    __slots__ = ("_away", "_origin", "why")
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, origin: "Unknown | None" = None, away: int = 0) -> None:
         self.why = why
+        self._origin, self._away = origin, away  # so much more than another one: what is added may be taken off again
 
-    def _same(self, *_: object) -> "Unknown":
-        return self
+    def _other(self, *_: object) -> "Unknown":
+        return Unknown(self.why)
+
+    def __add__(self, by: object) -> "Unknown":
+        if not isinstance(by, int | np.integer):
+            return Unknown(self.why)
+        origin = self if self._origin is None else self._origin
+        away = self._away + int(by)
+        return self if by == 0 else origin if away == 0 else Unknown(self.why, origin, away)
+
+    def __sub__(self, by: object) -> "Unknown":
+        return self + -int(by) if isinstance(by, int | np.integer) else Unknown(self.why)
+
+    def _scaled(self, by: object) -> "Unknown":
+        return self if isinstance(by, int | np.integer) and by == 1 else Unknown(self.why)
 
     def _stop(self, *_: object) -> NoReturn:
         raise NotKnown(self.why)
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _same
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __abs__ = _same
+    __radd__ = __add__
+    __mul__ = __rmul__ = __floordiv__ = _scaled
+    __rsub__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __abs__ = _other
     __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __int__ = __index__ = __float__ = _stop
 
     def __repr__(self) -> str:

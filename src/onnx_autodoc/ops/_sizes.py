@@ -19,9 +19,8 @@ def numbers(call: Call, at: int) -> Sequence[float | Unknown]:
         raise NotKnown(count.why)
     if len(shape) > 1 or count > _MOST:
         raise Contradiction(f"{call.node.op}'s input {at} should list sizes, it has the dims {shape}")
-    return (
-        Unknown(known.why or f"the value of {call.node.op}'s input {at} is only known when the model runs"),
-    ) * count
+    why = known.why or f"the value of {call.node.op}'s input {at} is only known when the model runs"
+    return tuple(Unknown(why) for _ in range(count))
 
 
 def sizes(call: Call, at: int) -> Shape:

@@ -85,7 +85,8 @@ def _range(call: Call) -> list[Known]:
     # max(ceil((limit - start) / delta), 0) elements
     start, limit, delta = (call.one(at) for at in range(3))
     if isinstance(start, Unknown) or isinstance(limit, Unknown) or isinstance(delta, Unknown):
-        raise NotKnown(next(item.why for item in (start, limit, delta) if isinstance(item, Unknown)))
+        why = next(item.why for item in (start, limit, delta) if isinstance(item, Unknown))
+        return [tensor(call.dtype(0), (Unknown(why),))]
     if delta == 0:
         raise NotKnown("a Range with a step of 0")
     exact = isinstance(start, int) and isinstance(limit, int) and isinstance(delta, int)

@@ -149,7 +149,7 @@ OPERATORS: dict[str, Operator] = {
     "GreaterOrEqual": Operator(broadcast_bool, _by(np.greater_equal)),
     "Less": Operator(broadcast_bool, _by(np.less)),
     "LessOrEqual": Operator(broadcast_bool, _by(np.less_equal)),
-    "Where": Operator(_where, _by(np.where)),
+    "Where": Operator(_where, _by(np.where), partial=True),
     "Clip": Operator(same, _clip),
     "PRelu": Operator(_prelu),
     "Dropout": Operator(_dropout),

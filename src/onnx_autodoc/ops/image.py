@@ -61,12 +61,12 @@ def _scaled(call: Call, dims: Sequence[Dim], scales: Sequence[float | Unknown]) 
 
 def _scale(dim: Dim, scale: float | Unknown) -> Dim:
     """floor(size * scale), in single precision as runtimes do it: 10 * 0.7 is 7."""
-    if isinstance(dim, Unknown) or isinstance(scale, Unknown):
-        return dim if isinstance(dim, Unknown) else Unknown(scale.why)  # type: ignore[union-attr]
+    if isinstance(scale, Unknown):
+        return Unknown(scale.why)
     if not 0 < scale < float("inf"):
         raise Contradiction(f"a size scaled by {scale}")
-    if scale == 1:
-        return dim
+    if scale == 1 or isinstance(dim, Unknown):
+        return dim if scale == 1 else Unknown(dim.why)  # type: ignore[union-attr]
     exact = dim < 2**24 and dim * scale < 2**24
     return int(np.float32(dim) * np.float32(scale)) if exact else Unknown(_TOO_LARGE)
 
@@ -76,10 +76,10 @@ def _resize_to(call: Call, dims: list[Dim]) -> list[Dim]:
     if policy == "stretch" or not out or len(out) != len(dims):
         return out
     if any(axis < 0 for axis in call.attr_ints("axes") or ()):
-        return [Unknown(_FROM_THE_BACK)] * len(dims)
+        return [Unknown(_FROM_THE_BACK) for _ in dims]
     unknown = next((dim for dim in (*dims, *out) if isinstance(dim, Unknown)), None)
     if unknown is not None:
-        return [unknown] * len(dims)
+        return [Unknown(unknown.why) for _ in dims]
     if policy not in ("not_larger", "not_smaller") or 0 in dims:
         raise Contradiction(f"Resize of {dims} by the policy {policy}")
     return _keep_aspect_ratio([int(dim) for dim in dims], [int(dim) for dim in out], policy == "not_larger")

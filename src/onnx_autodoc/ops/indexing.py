@@ -21,7 +21,7 @@ def _gather_value(call: Call, arrays: list[Array]) -> list[Array]:
     length = arrays[0].shape[axis]
     if indices.size and not (-length <= indices.min() and indices.max() < length):
         raise Contradiction(f"Gather at {int(indices.max())} of {length} elements")
-    return [np.take(arrays[0], indices, axis)]
+    return [np.asarray(np.take(arrays[0], indices, axis))]  # of an array of objects, one index takes the bare object
 
 
 def _gather_elements(call: Call) -> list[Known]:
@@ -60,7 +60,9 @@ def _scatter_elements_value(call: Call, arrays: list[Array]) -> list[Array]:
         raise NotKnown("elements are combined")
     data, indices, updates = arrays
     result = data.copy()
-    np.put_along_axis(result, indices.astype(np.int64), updates, axis_of(call.attr_int("axis", 0), data.ndim))
+    places: list[Array] = [*np.indices(indices.shape)]  # the indices may cover less than the data, along every axis
+    places[axis_of(call.attr_int("axis", 0), data.ndim)] = indices.astype(np.int64)
+    result[tuple(places)] = updates
     return [result]
 
 

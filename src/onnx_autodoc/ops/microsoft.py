@@ -119,7 +119,8 @@ def _range(call: Call) -> list[Known]:
     start, limit = call.one(0), call.one(1)
     delta = call.one(2) if call.has(2) else 1
     if isinstance(start, Unknown) or isinstance(limit, Unknown) or isinstance(delta, Unknown):
-        raise NotKnown(next(item.why for item in (start, limit, delta) if isinstance(item, Unknown)))
+        why = next(item.why for item in (start, limit, delta) if isinstance(item, Unknown))
+        return [tensor(call.dtype(0), (Unknown(why),))]
     if delta == 0:
         raise Contradiction("Range with a step of 0")
     return [tensor(call.dtype(0), (max(int(-((start - limit) // delta)), 0),))]

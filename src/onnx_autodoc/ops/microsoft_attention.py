@@ -1,7 +1,18 @@
 """Attention of onnxruntime (com.microsoft). B batch, S new tokens, P cached ones, N heads, H numbers of a head."""
 
 from onnx_autodoc.ops._call import Call, Operator
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, like, nothing, tensor
+from onnx_autodoc.ops._known import (
+    Contradiction,
+    Dim,
+    Known,
+    NotKnown,
+    Shape,
+    Unknown,
+    like,
+    merge_dims,
+    nothing,
+    tensor,
+)
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import one_size, sizes
 from onnx_autodoc.ops.elementwise import same
@@ -152,9 +163,9 @@ def _group_query_cache(call: Call, past_at: int, fresh: Shape, total: Dim) -> Kn
 
 
 def _longer(one: Dim, other: Dim) -> Dim:
-    if isinstance(one, Unknown):
-        return one
-    return other if isinstance(other, Unknown) else max(one, other)
+    if isinstance(one, Unknown) or isinstance(other, Unknown):
+        return merge_dims(one, other, one.why if isinstance(one, Unknown) else other.why)  # type: ignore[union-attr]
+    return max(one, other)
 
 
 def _cached_group_query(call: Call) -> list[Known]:

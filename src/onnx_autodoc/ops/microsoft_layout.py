@@ -7,7 +7,18 @@ to whole blocks, and only ReorderOutput says how many are real.
 from collections.abc import Callable
 
 from onnx_autodoc.ops._call import Call, Operator, Rule
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, like, merge_dims, nothing, tensor
+from onnx_autodoc.ops._known import (
+    Contradiction,
+    Dim,
+    Known,
+    NotKnown,
+    Shape,
+    Unknown,
+    like,
+    merge_dims,
+    nothing,
+    tensor,
+)
 from onnx_autodoc.ops._ranks import deep
 from onnx_autodoc.ops._window import auto_pad, ceil_div, per_axis, spatial
 from onnx_autodoc.ops.convolution import OPERATORS as CONVOLUTION
@@ -19,6 +30,8 @@ from onnx_autodoc.ops.pooling import OPERATORS as POOLING
 from onnx_autodoc.ops.pooling import pool_shape
 
 _BLOCK = "channels are padded to the vectors of the machine that the file was made for: 8 or 16"
+
+_EITHER = "whether the weight has its channels second or last is only known by their number"
 
 
 def channels_first(shape: Shape) -> Shape:
@@ -45,7 +58,20 @@ def _qlinear_conv(call: Call) -> list[Known]:
 
 
 def _nhwc_conv(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), _laid_out(call, lambda x: conv_shape(call, x, call.shape(1)), last=True))]
+    return [tensor(call.dtype(0), _laid_out(call, lambda x: conv_shape(call, x, _nhwc_weight(call)), last=True))]
+
+
+def _nhwc_weight(call: Call) -> Shape:
+    """The weight with its channels second. onnxruntime's tools write them last, its documentation has them second."""
+    weight, kernel = call.shape(1), call.attr_ints("kernel_shape")
+    if len(weight) != call.rank(0) or weight[1:-1] == weight[2:]:
+        return weight
+    if kernel is not None and len(kernel) == len(weight) - 2:
+        return (weight[0], Unknown(_EITHER), *kernel)
+    own, channels = weight[-1] * call.attr_int("group", 1), call.shape(0)[-1]
+    if isinstance(own, Unknown) or isinstance(channels, Unknown):
+        raise NotKnown(_EITHER)
+    return channels_first(weight) if own == channels else weight
 
 
 def _nhwc_pool(call: Call) -> list[Known]:

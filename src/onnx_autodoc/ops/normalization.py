@@ -2,7 +2,7 @@
 
 from onnx_autodoc.graph import dtype_name
 from onnx_autodoc.ops._call import Call, Operator, axis_of
-from onnx_autodoc.ops._known import Known, tensor
+from onnx_autodoc.ops._known import Contradiction, Known, tensor
 from onnx_autodoc.ops.elementwise import same
 
 
@@ -15,6 +15,14 @@ def _batch_normalization(call: Call) -> list[Known]:
 
 def _without_value(known: Known) -> Known:
     return Known(known.dtype, known.shape, why=known.why)
+
+
+def _instance_normalization(call: Call) -> list[Known]:
+    # x [N, C, *spatial], scale and bias [C]
+    x, scale = call.shape(0), call.shape(1)
+    if len(x) > 1 and len(scale) == 1 and type(x[1]) is type(scale[0]) is int and x[1] != scale[0]:
+        raise Contradiction(f"InstanceNormalization of {x[1]} channels by {scale[0]} scales")
+    return same(call)
 
 
 def _layer_normalization(call: Call) -> list[Known]:
@@ -31,7 +39,7 @@ def _rms_normalization(call: Call) -> list[Known]:
 
 OPERATORS: dict[str, Operator] = {
     "BatchNormalization": Operator(_batch_normalization),
-    "InstanceNormalization": Operator(same),
+    "InstanceNormalization": Operator(_instance_normalization),
     "GroupNormalization": Operator(same),
     "LayerNormalization": Operator(_layer_normalization),
     "RMSNormalization": Operator(_rms_normalization),

@@ -23,7 +23,7 @@ def _kept(source: Shape, at: int) -> Dim:
 
 
 def _filled(source: Shape, target: list[Dim]) -> Shape:
-    """Put what is left in place of -1. Sizes that stand on both sides cancel, also unknown ones."""
+    """Put what is left in place of -1."""
     total, holes = size(source), [at for at, dim in enumerate(target) if dim == -1]
     if len(holes) > 1:
         raise Contradiction("Reshape has two sizes of -1")
@@ -32,26 +32,27 @@ def _filled(source: Shape, target: list[Dim]) -> Shape:
         return tuple(target)
     left, right = _cancelled(source, [dim for dim in target if dim != -1])
     rest = size(left)
-    if type(right) is int and type(rest) is int:
-        if right == 0 or rest % right:
-            raise Contradiction(f"Reshape of {_text(source)} to {_text(target)}")
-        rest = rest // right
-    else:
-        rest = rest if isinstance(rest, Unknown) else right
+    if type(right) is int and type(rest) is int and (right == 0 or rest % right):
+        raise Contradiction(f"Reshape of {_text(source)} to {_text(target)}")
+    rest = rest // right
     return tuple(rest if dim == -1 else dim for dim in target)
 
 
 def _cancelled(source: Shape, target: list[Dim]) -> tuple[Shape, Dim]:
-    """What remains of both sides once unknown sizes that stand on both are struck out."""
+    """What remains of both sides once sizes that stand on both are struck out, known or not."""
     left = list(source)
     right: list[Dim] = []
     for dim in target:
-        at = next((at for at, other in enumerate(left) if other is dim and isinstance(dim, Unknown)), None)
+        at = next((at for at, other in enumerate(left) if _equal(other, dim)), None)
         if at is None:
             right.append(dim)
         else:
             del left[at]
     return tuple(left), size(tuple(right))
+
+
+def _equal(one: Dim, other: Dim) -> bool:
+    return one is other if isinstance(one, Unknown) else type(other) is int and one == other != 0
 
 
 def _check_same_size(one: Dim, other: Dim, source: Shape, target: list[Dim]) -> None:

@@ -78,7 +78,8 @@ def _sequence_insert(call: Call) -> list[Known]:
     at = _insert_position(call, count) if call.has(2) else count
     if at is None or count >= _MOST:
         return [sequence(_common((*known.items, new)))]
-    return [_of((*known.items[:at], new, *known.items[at:]))]
+    common = _common((_element(known), new)) if known.items else new
+    return [sequence(common, items=(*known.items[:at], new, *known.items[at:]))]
 
 
 def _insert_position(call: Call, count: int) -> int | None:

@@ -5,6 +5,7 @@ import numpy as np
 from onnx_autodoc.ops._call import Call, Operator, axis_of
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, like, tensor
 
+_LARGEST = ((1 << 31) - 1, (1 << 63) - 1)
 _TO_THE_END = 1 << 31  # onnxruntime and exporters write "to the end" as a number at least this large
 
 
@@ -47,7 +48,7 @@ class _Cut:
         """How many elements of `dim` are left; exact bounds are clamped into the dimension."""
         for bound in (self.start, self.end, self.step):
             if isinstance(bound, Unknown):
-                return dim if self._whole(dim) else bound
+                return dim if self._whole(dim) else Unknown(bound.why)
         if isinstance(dim, Unknown):
             return self._of_unknown(dim)
         return len(range(*self.indices(dim)))
@@ -55,7 +56,11 @@ class _Cut:
     def indices(self, dim: int) -> tuple[int, int, int]:
         if self.step == 0:
             raise Contradiction("Slice with a step of 0")
-        return slice(self.start, self.end, self.step).indices(dim)
+        start, end, step = slice(self.start, self.end, self.step).indices(dim)
+        if step > 0 or dim == 0:
+            return start, end, step
+        # Going backwards, to start too far down is to start at the first, and the largest number is the end as well.
+        return max(start, 0), (-1 if self.end in _LARGEST else end), step
 
     def _whole(self, dim: Dim) -> bool:
         return self.start == 0 and self.step == 1 and self.end is dim
@@ -125,7 +130,7 @@ def _split_sizes(call: Call, dim: Dim) -> list[Dim]:
     if parts < 1:
         raise Contradiction("Split into no parts")
     if isinstance(dim, Unknown):
-        return [dim] * parts
+        return [dim // parts for _ in range(parts)]
     chunk = -(-dim // parts)
     return [max(min(chunk, dim - chunk * at), 0) for at in range(parts)]
 

@@ -17,6 +17,7 @@ WIDTH: Final = 80
 _LABEL: Final = 13
 _MOST_PORTS: Final = 6
 _MOST_GAPS: Final = 4
+_DIM_WIDTHS: Final = (24, 12, 8, 5)  # names of dimensions are shortened until the line fits: how many there are matters
 _MOST_OPERATORS: Final = 8
 
 
@@ -88,7 +89,9 @@ def _ports(label: str, ports: tuple[Port, ...]) -> Iterator[tuple[str, Text | st
     shown = ports if len(ports) <= _MOST_PORTS else ports[: _MOST_PORTS - 1]
     width = min(max((len(clean(port.name, 36)) for port in shown), default=0), 36)
     for at, port in enumerate(shown):
-        line = f"{clean(port.name, 36):<{width}}  {_type(port)}"
+        name = f"{clean(port.name, 36):<{width}}  "
+        lines = [name + _type(port, most) for most in _DIM_WIDTHS]
+        line = next((line for line in lines if len(line) <= WIDTH - _LABEL), lines[-1])
         yield label if at == 0 else "", Text(line, no_wrap=True, overflow="ellipsis")
     if len(shown) < len(ports):
         yield "", f"… {count(len(ports) - len(shown))} more"
@@ -96,17 +99,17 @@ def _ports(label: str, ports: tuple[Port, ...]) -> Iterator[tuple[str, Text | st
         yield label, "none"
 
 
-def _type(port: Port) -> str:
+def _type(port: Port, most: int) -> str:
     kind = "" if port.kind == "tensor" else f"{port.kind} of "
-    return f"{kind}{port.dtype or 'unknown type'}  {_shape(port.shape)}"
+    return f"{kind}{port.dtype or 'unknown type'}  {_shape(port.shape, most)}"
 
 
-def _shape(shape: tuple[int | str | None, ...] | None) -> str:
+def _shape(shape: tuple[int | str | None, ...] | None, most: int) -> str:
     if shape is None:
         return "shape not declared"
     if not shape:
         return "scalar"
-    return "[" + ", ".join("?" if dim is None else clean(str(dim), 24) for dim in shape) + "]"
+    return "[" + ", ".join("?" if dim is None else clean(str(dim), most) for dim in shape) + "]"
 
 
 def _assumed(card: Card) -> str:

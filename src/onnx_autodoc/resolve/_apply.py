@@ -20,6 +20,7 @@ from onnx_autodoc.ops import (
     numpy_dtype,
 )
 
+MAX_LISTED: Final = 16  # more elements list no sizes
 MAX_FLOATS: Final = 4096  # floating-point values that steer shapes are scales and bounds: few
 # What Python raises when a file gives a rule attributes or inputs that the operator does not take. One malformed node
 # must cost that node, not the card, so these become the node's gap.
@@ -48,7 +49,8 @@ def _checked(known: Known, call: Call) -> Known:
 
 
 def _with_values(operator: Operator, call: Call, outputs: list[Known]) -> list[Known]:
-    arrays = [known.value for known in call.inputs if known is not None]
+    inputs = [known for known in call.inputs if known is not None]
+    arrays = [_listed(known) if operator.partial else known.value for known in inputs]
     if any(array is None for array in arrays) or not all(map(_small, outputs)):
         return outputs
     if not operator.partial and any(array is not None and array.dtype == object for array in arrays):
@@ -56,9 +58,28 @@ def _with_values(operator: Operator, call: Call, outputs: list[Known]) -> list[K
     try:
         assert operator.value is not None
         values = operator.value(call, arrays)  # type: ignore[arg-type]
+        if any(known.value is None for known in inputs) and not all(map(_says_something, values)):
+            return outputs
         return [_valued(known, at, values) for at, known in enumerate(outputs)]
     except (NotKnown, *SLIPS):
         return outputs  # the dims stand; the elements are only known when the model runs
+
+
+def _listed(known: Known) -> Array | None:
+    """The elements of an input; a few integers that are not known are `Unknown` one by one, beside others that are."""
+    dims = known.concrete
+    if known.value is not None or dims is None or known.dtype not in ("int32", "int64"):
+        return known.value
+    if math.prod(dims) > MAX_LISTED:
+        return None
+    array = np.empty(dims, object)
+    why = known.why or "its elements are only known when the model runs"
+    array.reshape(-1)[:] = [Unknown(why) for _ in range(array.size)]
+    return array
+
+
+def _says_something(array: Array) -> bool:
+    return array.dtype != object or not all(isinstance(item, Unknown) for item in array.flat)
 
 
 def _small(known: Known) -> bool:
@@ -76,7 +97,7 @@ def _valued(known: Known, at: int, values: Sequence[Array]) -> Known:
     array = values[at]
     if array.shape != dims:
         array = array.reshape(dims) if array.size == math.prod(dims) else np.broadcast_to(array, dims)
-    if array.dtype == object:
+    if array.dtype == object and any(isinstance(item, Unknown) for item in array.flat):
         return Known(known.dtype, known.shape, array)
     return Known(known.dtype, known.shape, array.astype(kind)) if kind is not None else known
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
@@ -15,7 +16,14 @@ from onnx_autodoc.resolve._roles import Role, dim_name, role_of
 
 _SEQUENCE: Final = 128
 # One new token over a cache, so that the context is as long as a plain sequence would be.
-_DEFAULTS: Final = {Role.BATCH: 1, Role.SEQUENCE: _SEQUENCE, Role.HEIGHT: 224, Role.WIDTH: 224, Role.SAMPLES: 16_000}
+_DEFAULTS: Final = {
+    Role.BATCH: 1,
+    Role.SEQUENCE: _SEQUENCE,
+    Role.CONTEXT: _SEQUENCE,
+    Role.HEIGHT: 224,
+    Role.WIDTH: 224,
+    Role.SAMPLES: 16_000,
+}
 _CACHED: Final = {Role.SEQUENCE: 1, Role.PAST: _SEQUENCE - 1, Role.TOTAL: _SEQUENCE}
 
 
@@ -57,7 +65,23 @@ def inputs_of(model: Model) -> list[Value]:
     return [value for value in model.graph.inputs if value.name not in held]
 
 
-def open_axes(model: Model) -> Iterator[Open]:
+def open_axes(model: Model) -> list[Open]:
+    """The open axes of all inputs. Axes of one name have one role: where places suggest two, the more telling one."""
+    found = list(_open_axes(model))
+    first: dict[str, Open] = {}
+    for item in found:
+        if item.key not in first or (_is_weak(first[item.key]) and not _is_weak(item)):
+            first[item.key] = item
+    return [msgspec.structs.replace(item, role=first[item.key].role) for item in found]
+
+
+def _is_weak(item: Open) -> bool:
+    """A mask may be as long as the past or not, and the only dimension of a list need not be a batch."""
+    alone = item.value.type is not None and len(item.value.type.dims or ()) == 1
+    return item.role in (Role.TOTAL, Role.OTHER) or (item.role is Role.BATCH and alone)
+
+
+def _open_axes(model: Model) -> Iterator[Open]:
     for value in inputs_of(model):
         for axis, dim in enumerate((value.type.dims if value.type else None) or ()):
             if not isinstance(dim, int):
@@ -66,7 +90,7 @@ def open_axes(model: Model) -> Iterator[Open]:
 
 def bind(model: Model, request: Request, usual: Mapping[Role, int] | None = None) -> Binding:
     """A size for every open dimension that the user gave or that has a default; `usual` overrides the defaults."""
-    found = list(open_axes(model))
+    found = open_axes(model)
     chosen, single = _chosen(model, request, found)
     cached = any(item.role is Role.PAST for item in found)
     defaults = {**_DEFAULTS, **_CACHED} if cached else {**_DEFAULTS, Role.TOTAL: _SEQUENCE, Role.PAST: _SEQUENCE}
@@ -76,27 +100,34 @@ def bind(model: Model, request: Request, usual: Mapping[Role, int] | None = None
         if item.key not in sizes and (item.value.name, item.axis) not in single and item.role in defaults:
             sizes[item.key] = defaults[item.role]
             taken[item.key] = item.role
-    _sum_names(sizes, taken)
+    _sum_names(sizes, taken, found)
     axes = {(item.value.name, item.axis): sizes[item.key] for item in found if item.key in sizes} | single
     chosen = {item.key: axes[item.value.name, item.axis] for item in found if (item.value.name, item.axis) in axes}
     return Binding(sizes, axes, _values(model, request), chosen, taken)
 
 
-def _sum_names(sizes: dict[str, int], taken: dict[str, Role]) -> None:
+def _sum_names(sizes: dict[str, int], taken: dict[str, Role], found: list[Open]) -> None:
     """A dimension called "past_sequence_length + 1" is that sum; a total is the past and what is new."""
-    for key, role in taken.items():
-        if role is not Role.TOTAL:
+    for item in found:
+        if item.key in sizes and item.key not in taken:
             continue
-        terms = [term.strip() for term in key.split("+")] if "+" in key else _total_terms(taken)
+        terms = _terms(item.key) or (_total_terms(found) if item.role is Role.TOTAL else [])
         parts = [int(term) if term.isdigit() else sizes.get(term) for term in terms]
         if parts and all(part is not None for part in parts):
-            sizes[key] = sum(part for part in parts if part is not None)
+            sizes[item.key] = sum(part for part in parts if part is not None)
+            taken[item.key] = item.role
 
 
-def _total_terms(taken: Mapping[str, Role]) -> list[str]:
-    past = [key for key, role in taken.items() if role is Role.PAST]
-    new = [key for key, role in taken.items() if role is Role.SEQUENCE]
-    return [past[0], new[0]] if past and new else []
+def _terms(name: str) -> list[str]:
+    return [term.strip() for term in name.split("+")] if "+" in name else []
+
+
+def _total_terms(found: list[Open]) -> list[str]:
+    """The new tokens and those before them; without a cache, only the new ones."""
+    firsts = {item.role: item.key for item in reversed(found)}
+    if Role.SEQUENCE not in firsts:
+        return []
+    return [firsts[role] for role in (Role.PAST, Role.SEQUENCE) if role in firsts]
 
 
 def _chosen(model: Model, request: Request, found: list[Open]) -> tuple[dict[str, int], dict[tuple[str, int], int]]:
@@ -157,6 +188,8 @@ def _near(word: str, words: list[str]) -> str:
 def _with_role(model: Model, found: list[Open], role: Role, size: int) -> list[str]:
     """The open dimensions that an option like --batch sets; it must set one, or say what the file fixes."""
     keys = [item.key for item in found if item.role is role]
+    if role is Role.SEQUENCE and not (keys and any(item.role is Role.PAST for item in found)):
+        keys += [item.key for item in found if item.role is Role.CONTEXT]
     option = {Role.BATCH: "--batch", Role.SEQUENCE: "--seq"}.get(role, "--size")
     if keys or _already(model, role, size):
         return keys

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onnx_autodoc.graph import Graph
-from onnx_autodoc.ops import Call, Contradiction, Dim, Known, Unknown, known_tensor, nothing
+from onnx_autodoc.graph import Graph, needed_names
+from onnx_autodoc.ops import Array, Call, Contradiction, Dim, Known, Unknown, known_tensor, nothing
 from onnx_autodoc.resolve._merge import VARIES, merged_known, settled
 from onnx_autodoc.resolve._replay import is_open, pass_number, replay, truth
 from onnx_autodoc.resolve._scan import scan, sequence_map
 from onnx_autodoc.resolve._scope import Scope
-from onnx_autodoc.resolve._shapes import Body
+from onnx_autodoc.resolve._shapes import Body, Step
 
 if TYPE_CHECKING:
     from onnx_autodoc.resolve._walk import Walk
@@ -30,21 +30,42 @@ def _if(walk: Walk, call: Call, scope: Scope) -> Result:
     taken = "then_branch" if condition.reshape(-1).any() else "else_branch"
     steps, outputs = walk.graph(branches[taken], Scope(scope.opsets, scope), {})
     why = f"not run: the condition is {'true' if taken == 'then_branch' else 'false'}"
-    bodies = tuple(
+    return outputs, _bodies(walk, branches, taken, steps, why)
+
+
+def _bodies(walk: Walk, branches: dict[str, Graph], taken: str, steps: tuple[Step, ...], why: str) -> tuple[Body, ...]:
+    return tuple(
         Body(name, steps) if name == taken else Body(name, walk.untaken(graph, why), 0)
         for name, graph in branches.items()
     )
-    return outputs, bodies
 
 
 def _either(walk: Walk, branches: dict[str, Graph], scope: Scope) -> Result:
-    runs = {name: walk.graph(graph, Scope(scope.opsets, scope), {}) for name, graph in branches.items()}
-    (_, one), (_, other) = runs.values()
+    """What holds for both branches, or for the one that can run at all: a model that runs takes no other."""
+    runs = {name: _tried(walk, graph, scope) for name, graph in branches.items()}
+    able = [name for name, (_, _, wrong) in runs.items() if not wrong]
+    if len(able) == 1:
+        steps, outputs, _ = runs[able[0]]
+        walk.avoided |= {text: None for _, _, wrong in runs.values() for text in wrong}
+        return outputs, _bodies(walk, branches, able[0], steps, "not run: this branch cannot run at these sizes")
+    (_, one, wrong), (_, other, more) = runs.values()
+    walk.contradictions |= wrong | more
     if len(one) != len(other):
         raise Contradiction(f"If has {len(one)} outputs in one branch and {len(other)} in the other")
     why = "the branches of If give different sizes, and the data decides which one runs"
     merged = [merged_known(left, right, why) for left, right in zip(one, other, strict=True)]
-    return merged, tuple(Body(name, steps, either=True) for name, (steps, _) in runs.items())
+    return merged, tuple(Body(name, steps, either=True) for name, (steps, _, _) in runs.items())
+
+
+def _tried(walk: Walk, graph: Graph, scope: Scope) -> tuple[tuple[Step, ...], list[Known], dict[str, None]]:
+    """A branch that may not be the one that runs, and what in it contradicts itself."""
+    before, walk.contradictions = walk.contradictions, {}
+    misdeclared = dict(walk.misdeclared)
+    steps, outputs = walk.graph(graph, Scope(scope.opsets, scope), {})
+    wrong, walk.contradictions = walk.contradictions, before
+    if wrong:
+        walk.misdeclared = misdeclared  # what the file declares holds for the sizes it was made for
+    return steps, outputs, wrong
 
 
 def _loop(walk: Walk, call: Call, scope: Scope) -> Result:
@@ -57,10 +78,10 @@ def _loop(walk: Walk, call: Call, scope: Scope) -> Result:
     fixed = {names[0]: pass_number(None), names[1]: truth()}
     steps, carried, outputs = settled(walk, body, scope, fixed, names[2:], start, 1)
     times = _times(walk, call, scope, body, outputs[0])
-    added = outputs[1 + len(carried) :]
-    if type(times) is int and is_open(steps) and 0 < times * len(steps) <= walk.limits.replayed:
-        steps, carried, added = replay(walk, body, scope, start, times, steps)
-    after = _after_loop(times, start, carried)
+    last, added = outputs[1 : 1 + len(carried)], outputs[1 + len(carried) :]
+    if type(times) is int and is_open(steps, carried) and 0 < times * len(steps) <= walk.limits.replayed:
+        steps, last, added = replay(walk, body, scope, start, times, steps)
+    after = last if _surely_runs(call) else _after_loop(times, start, carried)
     scans = [_stacked(known, times) for known in added]
     return [*after, *scans], (Body("body", steps, times),)
 
@@ -70,6 +91,19 @@ def _after_loop(times: Dim, start: list[Known], carried: list[Known]) -> list[Kn
     return start if type(times) is int and times == 0 else carried
 
 
+def _starts(call: Call) -> Array | None:
+    """The condition that a loop begins with, where it is known."""
+    held = call.value(1) if call.has(1) else np.array(True)
+    return None if held is None or held.dtype == object else held
+
+
+def _surely_runs(call: Call) -> bool:
+    """Then what comes out is what a pass hands on, however the loop was started."""
+    held = _starts(call)
+    most = _trip_count(call)
+    return held is not None and bool(held.any()) and (most is None or (type(most) is int and most > 0))
+
+
 def _stacked(known: Known, times: Dim) -> Known:
     return Known(known.dtype, None if known.shape is None else (times, *known.shape), why=known.why)
 
@@ -77,7 +111,7 @@ def _stacked(known: Known, times: Dim) -> Known:
 def _times(walk: Walk, call: Call, scope: Scope, body: Graph, goes_on: Known) -> Dim:
     """How often the body runs: the trip count, unless the condition ends it before."""
     most = _trip_count(call)
-    held = call.value(1) if call.has(1) else np.array(True)
+    held = _starts(call)
     if held is not None and not held.any():
         return 0
     if isinstance(most, Unknown) or held is None:
@@ -137,7 +171,7 @@ def _condition_nodes(body: Graph, carried: dict[str, str]) -> list[int]:
             wanted.append(carried[name])
         if name in maker:
             nodes.add(maker[name])
-            wanted.extend(item for item in body.nodes[maker[name]].inputs if item)
+            wanted.extend(item for item in needed_names(body.nodes[maker[name]]) if item)
     return sorted(nodes)
 
 

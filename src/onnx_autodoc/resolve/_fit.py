@@ -5,76 +5,83 @@ encoder exactly 3,000 frames. Where nodes cannot run at the defaults, or a size 
 turn, and sizes that the file's own weights have. What the user chose is never changed, and what is found is stated.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.graph import Model, all_graphs, tensors_of
+from onnx_autodoc.graph import Model
 from onnx_autodoc.resolve._bind import Binding, Request, bind, open_axes
 from onnx_autodoc.resolve._pass import resolve
 from onnx_autodoc.resolve._roles import Role
 from onnx_autodoc.resolve._shapes import Shapes
+from onnx_autodoc.resolve._trials import has_other, trials
 
-_PICTURES: Final = (
-    *((side, side) for side in (256, 320, 384, 416, 448, 512, 640, 1024, 299, 192, 160)),
-    *((48, 320), (32, 320), (64, 320), (32, 100)),  # lines of text
-    *((side, side) for side in (128, 112, 96, 64, 32, 28)),
-)
-_LENGTHS: Final = (512, 576, 256, 384, 1024, 64, 77, 32, 16, 3000, 1500, 16_000, 8, 1)
-_OTHERS: Final = (3, 1, 512, 576, 16_000)
-_FROM_WEIGHTS: Final = 12
-_MOST_NODES: Final = 200_000  # resolved in trials, all together
+_MOST_WORK: Final = 60_000  # rules applied in trials, all together: a second or two
 
 
 def fit(model: Model, request: Request) -> tuple[Binding, Shapes]:
     """The user's sizes and defaults that the graph accepts, and every shape under them."""
+    binding, shapes = _fitted(model, request)
+    told = _told_by_outputs(model, binding, shapes)
+    if not told:
+        return binding, shapes
+    fuller = _with_sizes(model, binding, told)
+    found = resolve(model, fuller)
+    return (binding, shapes) if _trouble(found) > _trouble(shapes) else (fuller, found)
+
+
+def _told_by_outputs(model: Model, binding: Binding, shapes: Shapes) -> dict[str, int]:
+    """Sizes of named dimensions that no node needs, from outputs declared with the same names: a cache's width."""
+    told: dict[str, int] = {}
+    for value in model.graph.outputs:
+        dims = shapes.values[value.name].shape if value.name in shapes.values else None
+        names = value.type.dims if value.type else None
+        if dims and names and len(dims) == len(names):
+            told |= {name: dim for name, dim in zip(names, dims) if isinstance(name, str) and type(dim) is int}
+    return {
+        item.key: told[item.key] for item in open_axes(model) if item.key in told and item.key not in binding.chosen
+    }
+
+
+def _with_sizes(model: Model, binding: Binding, told: dict[str, int]) -> Binding:
+    items = [item for item in open_axes(model) if item.key in told]
+    return Binding(
+        {**binding.sizes, **told},
+        {**binding.axes, **{(item.value.name, item.axis): told[item.key] for item in items}},
+        binding.values,
+        {**binding.chosen, **told},
+        {**binding.defaults, **{item.key: item.role for item in items}},
+    )
+
+
+def _fitted(model: Model, request: Request) -> tuple[Binding, Shapes]:
     best = bind(model, request)
     shapes = resolve(model, best)
-    if not _trouble(shapes) or not (best.defaults or _has_other(model)):
+    if not _trouble(shapes) or not (best.defaults or has_other(model)):
         return best, shapes
-    left = _MOST_NODES
-    for usual in _trials(model, best):
-        left -= len(model.graph.nodes)
-        if left < 0 or not _trouble(shapes):
+    left, kept = _MOST_WORK - shapes.work, dict[Role, int]()  # what has helped so far
+    for usual, is_usual in trials(model, best, shapes):
+        if left <= 0 or not _trouble(shapes):
             break
-        binding = bind(model, request, usual)
+        if not _may_help(usual, is_usual, _trouble(shapes)):
+            continue
+        binding = bind(model, request, {**kept, **usual})
         found = resolve(model, binding)
+        left -= found.work
         if _trouble(found) < _trouble(shapes):
-            best, shapes = binding, found
+            best, shapes, kept = binding, found, {**kept, **usual}
     return best, shapes
 
 
 def _trouble(shapes: Shapes) -> tuple[int, ...]:
-    """How badly a binding fits: nodes that cannot run, then nodes of the main graph that are not resolved."""
+    """How badly it fits: nodes that cannot run, nodes of the main graph not resolved, then branches that cannot run."""
     gaps = sum(1 for step in shapes.steps if step.gap)
-    return (len(shapes.contradictions), gaps) if shapes.contradictions or gaps else ()
+    found = (len(shapes.contradictions), gaps, len(shapes.avoided))
+    return found if any(found) else ()
 
 
-def _has_other(model: Model) -> bool:
-    return any(item.role is Role.OTHER for item in open_axes(model))
+def _may_help(usual: dict[Role, int], is_usual: bool, trouble: tuple[int, ...]) -> bool:
+    """Where all nodes run, what the data decides stays open at any size, and only what had no size needs one.
 
-
-def _trials(model: Model, binding: Binding) -> Iterator[dict[Role, int]]:
-    """Other sizes for the roles that have a default here, most usual first."""
-    roles = set(binding.defaults.values())
-    held = list(_weight_sizes(model))
-    if Role.HEIGHT in roles or Role.WIDTH in roles:
-        yield from ({Role.HEIGHT: height, Role.WIDTH: width} for height, width in _PICTURES)
-    if Role.SEQUENCE in roles:
-        yield from ({Role.SEQUENCE: length} for length in (*_LENGTHS, *held))
-    if Role.SAMPLES in roles:
-        yield from ({Role.SAMPLES: length} for length in (*_LENGTHS, *held))
-    if _has_other(model):
-        yield from ({Role.OTHER: number} for number in (*_OTHERS, *held))
-
-
-def _weight_sizes(model: Model) -> Iterator[int]:
-    """Sizes of the file's first weights: what is multiplied with an input has its size somewhere."""
-    seen: set[int] = set()
-    for graph in all_graphs(model):
-        for tensor in tensors_of(graph):
-            for dim in tensor.dims[:2]:
-                if dim > 1 and dim not in seen:
-                    seen.add(dim)
-                    yield dim
-                    if len(seen) == _FROM_WEIGHTS:
-                        return
+    Where it runs, if not through every branch, an unusual size is no better.
+    """
+    cannot_run, gaps, avoided = trouble
+    return bool(cannot_run or (gaps and Role.OTHER in usual) or (avoided and is_usual))

@@ -32,7 +32,15 @@ def _known_key(known: Known | None) -> object:
 def bound_nodes(function: Function, call: Node) -> tuple[Node, ...]:
     """The function's nodes, with each reference to an attribute replaced by the call's value or the default."""
     given = {**function.defaults, **call.attributes}
-    return tuple(_bound(node, given) for node in function.nodes)
+    absent = {name for at, name in enumerate(function.inputs) if at >= len(call.inputs) or not call.inputs[at]}
+    return tuple(_bound(_without(node, absent), given) for node in function.nodes)
+
+
+def _without(node: Node, absent: set[str]) -> Node:
+    """An input that the call leaves out is left out where the body reads it."""
+    if absent.isdisjoint(node.inputs):
+        return node
+    return msgspec.structs.replace(node, inputs=tuple("" if name in absent else name for name in node.inputs))
 
 
 def _bound(node: Node, given: Mapping[str, Attribute]) -> Node:

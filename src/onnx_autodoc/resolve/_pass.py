@@ -27,7 +27,15 @@ def resolve(model: Model, binding: Binding, limits: Limits | None = None) -> Sha
             steps, _ = walk.graph(model.graph, scope, given)
     finally:
         sys.setrecursionlimit(before)
-    return Shapes(steps, scope.values, tuple(walk.contradictions), tuple(walk.misdeclared), tuple(walk.assumed))
+    return Shapes(
+        steps,
+        scope.values,
+        tuple(walk.contradictions),
+        tuple(walk.misdeclared),
+        tuple(walk.assumed),
+        walk.most - walk.left,
+        tuple(walk.avoided),
+    )
 
 
 def _input(value: Value, binding: Binding) -> Known:

@@ -29,9 +29,13 @@ def truth() -> Known:
     return Known("bool", (), np.array(True))  # a body only runs while its condition holds
 
 
-def is_open(steps: tuple[Step, ...]) -> bool:
-    """Does any step of a body leave a size unknown?"""
-    return any(step.gap for step in steps)
+def is_open(steps: tuple[Step, ...], carried: list[Known]) -> bool:
+    """Does a body leave a size unknown, in a step or in what it hands on?"""
+    return any(step.gap for step in steps) or any(map(_is_open, carried))
+
+
+def _is_open(known: Known) -> bool:
+    return bool(known.reason) if known.kind == "tensor" else known.items is None
 
 
 def replay(

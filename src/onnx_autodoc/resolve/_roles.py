@@ -14,6 +14,7 @@ from onnx_autodoc.graph import Value, is_float, is_integer
 class Role(enum.Enum):
     BATCH = "batch"
     SEQUENCE = "sequence"
+    CONTEXT = "context"  # what an encoder has read: all of it is there, however few tokens are new
     PAST = "past"
     TOTAL = "total"
     HEIGHT = "height"
@@ -25,15 +26,18 @@ class Role(enum.Enum):
 # The first pattern that a dimension's name fits decides.
 _NAMES: Final = (
     (re.compile(r"total|past.*\+|\+.*past"), Role.TOTAL),
+    (re.compile(r"encoder.*(seq|len)|source_(seq|len)|src_(seq|len)"), Role.CONTEXT),
     (re.compile(r"past|cache_len"), Role.PAST),
     (re.compile(r"batch|^n$|^b$|^bs$"), Role.BATCH),
-    (re.compile(r"height|^h$"), Role.HEIGHT),
-    (re.compile(r"width|^w$"), Role.WIDTH),
+    (re.compile(r"height|(^|_)h$"), Role.HEIGHT),
+    (re.compile(r"width|(^|_)w$"), Role.WIDTH),
     (re.compile(r"sample"), Role.SAMPLES),
     (re.compile(r"seq|len|token|frame|time|^s$|^t$"), Role.SEQUENCE),
 )
 _AUDIO: Final = re.compile(r"wav|audio|speech|signal|input_values|pcm")
 _CACHE: Final = re.compile(r"past|cache")
+_MASK: Final = re.compile(r"att\w*_(mask|bias)")
+_JUST_A_NUMBER: Final = frozenset(("n",))  # names the batch where it comes first, anything elsewhere
 _ANONYMOUS: Final = frozenset(("", "?", "None", "-1"))
 
 
@@ -48,7 +52,7 @@ def role_of(value: Value, axis: int) -> Role:
     name = dim_name(value.type.dims[axis])
     if name:
         for pattern, role in _NAMES:
-            if pattern.search(name.lower()):
+            if pattern.search(name.lower()) and not (axis and name.lower() in _JUST_A_NUMBER):
                 return role
     return _role_by_place(value, value.type.dims, value.type.dtype, axis)
 
@@ -58,19 +62,30 @@ def _role_by_place(value: Value, dims: tuple[int | str | None, ...], dtype: str 
         return Role.BATCH
     if len(dims) == 4:
         return _role_in_four(value.name, dims, axis)
-    if len(dims) in (2, 3) and is_integer(dtype) and axis == 1:
-        return Role.SEQUENCE
+    if len(dims) in (2, 3) and (is_integer(dtype) or dtype == "bool") and axis == 1:
+        return _role_of_tokens(value.name.lower())
     if len(dims) == 3 and is_float(dtype) and isinstance(dims[3 - axis], int):
         # [batch, time, features] or [batch, features, time]; a recurrent state is [layers, batch, features]
-        return Role.BATCH if axis == 1 and isinstance(dims[0], int) and dims[0] != 1 else Role.SEQUENCE
+        state = axis == 1 and isinstance(dims[0], int) and dims[0] != 1
+        return Role.BATCH if state else _role_of_tokens(value.name.lower())
     if len(dims) == 2 and is_float(dtype) and _AUDIO.search(value.name.lower()):
         return Role.SAMPLES
     return Role.OTHER
 
 
+def _role_of_tokens(name: str) -> Role:
+    """A mask covers the cached tokens too; what comes from an encoder is all there."""
+    if "encoder" in name:
+        return Role.CONTEXT
+    return Role.TOTAL if "mask" in name else Role.SEQUENCE
+
+
 def _role_in_four(name: str, dims: tuple[int | str | None, ...], axis: int) -> Role:
-    """Four dims: a cache [batch, heads, past, size], or a picture, channels first or last."""
+    """A cache [batch, heads, past, size], a mask [batch, heads, new, total], or a picture, channels first or last."""
     if _CACHE.search(name.lower()):
-        return Role.PAST if axis == 2 else Role.OTHER
+        past = Role.CONTEXT if "encoder" in name.lower() else Role.PAST
+        return past if axis == 2 else Role.OTHER
+    if _MASK.search(name.lower()):
+        return {2: Role.SEQUENCE, 3: Role.TOTAL}.get(axis, Role.OTHER)
     last = isinstance(dims[3], int) and dims[3] <= 4 and not (isinstance(dims[1], int) and dims[1] <= 4)
     return {1: Role.HEIGHT, 2: Role.WIDTH}.get(axis - (0 if last else 1), Role.OTHER)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from onnx_autodoc.ops import Call, Contradiction, Dim, Known, Shape, Unknown, nothing
-from onnx_autodoc.resolve._merge import settled
+from onnx_autodoc.resolve._merge import merged_known, settled
+from onnx_autodoc.resolve._replay import is_open
 from onnx_autodoc.resolve._scope import Scope
 from onnx_autodoc.resolve._shapes import Body
 
@@ -83,19 +85,38 @@ def sequence_map(walk: Walk, call: Call, scope: Scope) -> tuple[Sequence[Known],
     names = [value.name for value in body.inputs]
     steps, outputs = walk.graph(body, Scope(scope.opsets, scope), dict(zip(names, given)))
     items = call.known(0).items
-    times: Dim = Unknown("how many elements the sequence has is not known") if items is None else len(items)
-    alike = items is not None and len({item.shape for item in items}) == 1
-    results = [_sequence(known, len(items) if alike and items is not None else None) for known in outputs]
-    return results, (Body("body", steps, times),)
+    if items is None:
+        times = Unknown("how many elements the sequence has is not known")
+        return [_sequence(known, None) for known in outputs], (Body("body", steps, times),)
+    results = [_sequence(known, (known,) * len(items)) for known in outputs]
+    if items and is_open(steps, []) and len(items) * len(steps) <= walk.limits.replayed:
+        results = _each(walk, call, scope, len(items))
+    return results, (Body("body", steps, len(items)),)
 
 
-def _element(known: Known) -> Known:
-    """What one pass sees of an input: an element of a sequence, or the whole tensor."""
+def _each(walk: Walk, call: Call, scope: Scope, count: int) -> list[Known]:
+    """The body followed element by element, where they differ in size."""
+    body = call.attr_graph("body")
+    rows = []
+    for at in range(count):
+        given = [_element(call.known(i), at) for i in range(len(call.inputs))]
+        names = [value.name for value in body.inputs]
+        rows.append(walk.graph(body, Scope(scope.opsets, scope), dict(zip(names, given)))[1])
+    return [_sequence(reduce(_common, column), column) for column in zip(*rows, strict=True)]
+
+
+def _common(one: Known, other: Known) -> Known:
+    return merged_known(one, other, "the tensors of the sequence differ in size")
+
+
+def _element(known: Known, at: int | None = None) -> Known:
+    """What one pass sees of an input: an element of a sequence (which, or what all share), or the whole tensor."""
     if known.kind != "sequence":
         return known
+    if known.items is not None and at is not None and at < len(known.items):
+        return known.items[at]
     return known.element or nothing("the elements of the sequence are not known")
 
 
-def _sequence(element: Known, length: int | None) -> Known:
-    items = None if length is None else (element,) * length
+def _sequence(element: Known, items: tuple[Known, ...] | None) -> Known:
     return Known(element.dtype, None, kind="sequence", element=element, why="a sequence of tensors", items=items)

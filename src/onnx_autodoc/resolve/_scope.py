@@ -30,7 +30,8 @@ class Scope:
 class Limits(Struct, frozen=True):
     """How much work resolving may be. Each is far above what real models need."""
 
-    evaluations: int = 3_000_000  # rules applied, over all passes through all bodies
+    evaluations: int = 150_000  # rules applied, over all passes through all bodies
+    each: int = 8  # so many more for each node of the file
     depth: int = 400  # graphs and functions inside each other
     simulated: int = 60_000  # rules applied to find out how often one loop runs
     held: int = 64 << 20  # bytes of elements kept; beyond that, only values of a few elements

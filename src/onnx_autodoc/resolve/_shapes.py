@@ -37,6 +37,8 @@ class Shapes(Struct, frozen=True, eq=False):
     contradictions: tuple[str, ...] = ()  # nodes that cannot run as the file has them
     misdeclared: tuple[str, ...] = ()  # values that the file declares otherwise than its nodes make them
     assumed: tuple[str, ...] = ()  # values whose shape is the file's own claim
+    work: int = 0  # rules that were applied
+    avoided: tuple[str, ...] = ()  # nodes that cannot run, in branches that then are not the ones that run
 
     def rows(self) -> Iterator[tuple[str, Step]]:
         """Every step with its scope, in file order, the steps inside a node right after it."""

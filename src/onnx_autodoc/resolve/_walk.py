@@ -6,7 +6,7 @@ resolving (what is known so far, and how much work is left).
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from onnx_autodoc.graph import Function, Graph, Model, Node, Type, execution_order, label
+from onnx_autodoc.graph import Function, Graph, Model, Node, Type, all_graphs, execution_order, label
 from onnx_autodoc.ops import Call, Contradiction, Dim, Known, NotKnown, find, known_tensor, nothing
 from onnx_autodoc.resolve._apply import apply, missing
 from onnx_autodoc.resolve._control import CONTROL
@@ -23,8 +23,10 @@ _FEW = 512  # bytes of elements that always may be kept
 class Walk:
     def __init__(self, model: Model, sizes: Mapping[str, int], limits: Limits) -> None:
         self.limits = limits
-        self.left = limits.evaluations
+        self.most = limits.evaluations + limits.each * sum(len(graph.nodes) for graph in all_graphs(model))
+        self.left = self.most
         self.contradictions: dict[str, None] = {}
+        self.avoided: dict[str, None] = {}
         self.misdeclared: dict[str, None] = {}
         self.assumed: dict[str, None] = {}
         self._sizes = sizes  # open dimensions by name, for declared shapes
@@ -45,7 +47,7 @@ class Walk:
     def nodes(self, nodes: Sequence[Node], scope: Scope, only: Iterable[int] | None = None) -> tuple[Step, ...]:
         """The steps of some nodes in file order, resolved in an order that works."""
         if self.left <= 0 or self._depth >= self.limits.depth:
-            why = _TOO_MUCH.format(self.limits.evaluations) if self.left <= 0 else _TOO_DEEP.format(self.limits.depth)
+            why = _TOO_MUCH.format(self.most) if self.left <= 0 else _TOO_DEEP.format(self.limits.depth)
             scope.values.update((name, nothing(why)) for node in nodes for name in node.outputs)
             return tuple(self.untouched(node, at, why) for at, node in enumerate(nodes))
         self._depth += 1

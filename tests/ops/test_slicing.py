@@ -1,0 +1,43 @@
+"""Cutting, and writing elements into tensors, against onnxruntime."""
+
+import itertools
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from onnx_autodoc.ops._known import Array
+from onnx_autodoc.ops.indexing import OPERATORS as INDEXING
+from onnx_autodoc.ops.slicing import OPERATORS
+from tests.ops._calls import Case, call_of, run
+from tests.ops._one_node import numbers
+
+BOUNDS = (0, 1, -1, 2, -2, 4, -6, 2**31 - 1, -(2**31), 2**31, 2**63 - 1, -(2**63))
+STEPS = (1, 2, -1, -2, 5, -5, 2**63 - 1, -(2**63))
+
+
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_a_slice_has_the_length_that_runs(size: int) -> None:
+    inputs = "float[N] x, int64[1] s, int64[1] e, int64[1] a, int64[1] p"
+    graph = onnx.parser.parse_graph(f"g ({inputs}) => (float[M] y) {{ y = Slice(x, s, e, a, p) }}")
+    made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9)
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    x = np.zeros(size, np.float32)
+    for start, end, step in itertools.product(BOUNDS, BOUNDS, STEPS):
+        bounds = {"s": numbers(start), "e": numbers(end), "a": numbers(0), "p": numbers(step)}
+        really = session.run(None, {"x": x, **bounds})[0].shape
+        case = Case("Slice", [x, *bounds.values()], {}, 1, 18)
+        assert OPERATORS["Slice"].infer(call_of(case, ""))[0].shape == really, (start, end, step)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("covered", [(1, 1), (1, 3), (2, 1), (2, 2)])
+def test_elements_are_scattered_where_the_indices_say(axis: int, covered: tuple[int, int]) -> None:
+    data = np.arange(6, dtype=np.int64).reshape(2, 3)
+    updates = 10 + np.arange(6, dtype=np.int64).reshape(2, 3)[: covered[0], : covered[1]]
+    arrays: list[Array] = [data, np.indices(covered)[axis].astype(np.int64), np.ascontiguousarray(updates)]
+    case = Case("ScatterElements", arrays, {"axis": axis}, 1, 18)
+    rule = INDEXING["ScatterElements"].value
+    assert rule is not None
+    assert np.array_equal(rule(call_of(case, ""), arrays)[0], run(case, "")[0])
