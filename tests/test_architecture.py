@@ -24,7 +24,7 @@ ROOMS: dict[str, set[str]] = {
     "ops": {"graph"},
     "resolve": {"errors", "graph", "ops"},
     "facts": {"graph", "resolve"},
-    "document": {"facts", "graph", "ops", "resolve"},
+    "document": {"errors", "facts", "graph", "ops", "resolve"},
     "schema": {"document"},
     "render": {"document"},
     "api": {"", "document", "facts", "graph", "read", "render", "resolve"},

@@ -7,7 +7,7 @@ import pytest
 
 from onnx_autodoc.api import report
 from onnx_autodoc.errors import AutodocError
-from onnx_autodoc.render import render_terminal
+from onnx_autodoc.render import FORMATS
 from onnx_autodoc.resolve import Request
 from tests._wire import chunk, integer, model, node, value
 
@@ -107,9 +107,12 @@ def test_work_is_bounded_by_the_file_not_by_what_it_asks(name: str, tmp_path: Pa
     path.write_bytes(FILES[name])
     start = time.process_time()
     try:
-        text = render_terminal(report(path, Request()))
+        made = report(path, Request())
+        text = FORMATS["terminal"].render(made)
         assert max(map(len, text.splitlines())) <= 80
         assert len(text.splitlines()) <= 40
+        for entry in FORMATS.values():
+            assert entry.render(made)
     except AutodocError as error:
         assert "\n" not in str(error)
     assert time.process_time() - start < SECONDS

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from onnx_autodoc.errors import LimitReached
 from onnx_autodoc.facts import Facts, Gap, Precision
 from onnx_autodoc.graph import Value
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve import Step, inputs_of
 
 SCHEMA_VERSION = "1.0"
+MOST_ROWS = 100_000  # and eight for each node of the file: functions that call functions can ask for any number
 
 
 class Generated(Struct, frozen=True):
@@ -210,8 +212,11 @@ def _graph(facts: Facts) -> GraphSection:
 
 
 def node_rows(facts: Facts) -> Iterator[NodeRow]:
-    """Every node in file order, what is inside a node right after it."""
-    for scope, step in facts.shapes.rows():
+    """Every node in file order, what is inside a node right after it, a function's nodes after each of its calls."""
+    most = MOST_ROWS + 8 * facts.nodes_total
+    for at, (scope, step) in enumerate(facts.shapes.rows()):
+        if at >= most:
+            raise LimitReached(f"{facts.model.path}: with functions listed at every call there are over {most:,} nodes")
         yield NodeRow(scope, step.node.name, step.node.op, step.node.domain, _cells(step), gap=step.gap or None)
 
 
