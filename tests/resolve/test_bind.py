@@ -70,6 +70,14 @@ def test_a_request_that_changes_nothing_is_refused(text: str, request_: Request,
         bind(model(text), request_)
 
 
+def test_a_size_of_0_is_open_unless_a_cache_begins_empty() -> None:
+    zeros = model("g (float[0,3,0,0] x) => (float[] y) { y = Relu(x) }")
+    assert bind(zeros, Request(dims=("x.3=7",))).chosen == {"x.0": 1, "x.2": 224, "x.3": 7}
+    cache = model("g (float[1,4,0,8] past_key) => (float[] y) { y = Relu(past_key) }")
+    binding, found = fit(cache, Request())
+    assert binding.chosen == {} and found.values["y"].concrete == (1, 4, 0, 8)
+
+
 def test_a_size_that_the_file_has_already_is_accepted() -> None:
     fixed = model("g (float[2,3] x) => (float[] y) { y = Relu(x) }")
     assert bind(fixed, Request(batch=2, dims=("x.1=3",))).chosen == {}

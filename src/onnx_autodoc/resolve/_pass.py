@@ -57,9 +57,9 @@ def _given_dims(value: Value, binding: Binding) -> tuple[Dim, ...] | None:
 
 
 def _dim(value: Value, axis: int, dim: int | str | None, binding: Binding) -> Dim:
-    if isinstance(dim, int):
-        return dim
     size = binding.axes.get((value.name, axis))
     if size is not None:
         return size
+    if isinstance(dim, int):
+        return dim
     return Unknown(f"dimension {axis} of the input {value.name!r} is open: give it with --dim {value.name}.{axis}=N")
