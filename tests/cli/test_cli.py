@@ -145,6 +145,7 @@ def test_the_same_model_gives_the_same_bytes(words: list[str], tmp_path: Path) -
         ([MINILM, "--value", "input_ids=x"], "no number"),
         ([MINILM, "--format", "poem"], "invalid choice"),
         ([MINILM, "--colour"], "unrecognized"),
+        ([MINILM, "--form", "json"], "unrecognized"),
         ([MINILM, "-o", "card.poem"], "no known format"),
         ([MINILM, "-o", "no/such/folder/card.json"], "no folder"),
         ([MINILM, "-o", ".", "--format", "json"], "a folder gets every format"),

@@ -3,7 +3,7 @@
 import argparse
 import re
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from onnx_autodoc import __version__
 from onnx_autodoc.cli._commands import run_card, run_demo, run_schema
@@ -15,7 +15,10 @@ COMMANDS: Final = ("card", "demo", "schema")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, as every other error does."""
+    """Says what is wrong in one line, as every other error does, and guesses no option from its beginning."""
+
+    def __init__(self, *words: Any, **settings: Any) -> None:
+        super().__init__(*words, **{"allow_abbrev": False, **settings})
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message} (see {self.prog} --help)")

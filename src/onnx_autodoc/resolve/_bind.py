@@ -187,7 +187,8 @@ def _parsed(text: str, option: str, form: str) -> tuple[str, int]:
 
 
 def _near(word: str, words: list[str]) -> str:
-    close = difflib.get_close_matches(word, words, 3, 0.4) or sorted(set(words))[:5]
+    names = list(dict.fromkeys(words))
+    close = difflib.get_close_matches(word, names, 3, 0.4) or names[:5]
     return f" (there is {', '.join(close)})" if close else " (all its dimensions are fixed)"
 
 
@@ -199,7 +200,13 @@ def _with_role(model: Model, found: list[Open], role: Role, size: int) -> list[s
     option = {Role.BATCH: "--batch", Role.SEQUENCE: "--seq"}.get(role, "--size")
     if keys or _already(model, role, size):
         return keys
-    raise BadInput(f"{option} {size}: {model.path} has no open {role.value} dimension")
+    inputs = "; ".join(f"{value.name} is {_declared(value)}" for value in inputs_of(model)[:3])
+    raise BadInput(f"{option} {size}: {model.path} has no open {role.value} dimension: {inputs}")
+
+
+def _declared(value: Value) -> str:
+    dims = value.type.dims if value.type else None
+    return "of unknown shape" if dims is None else "[" + ", ".join(str(dim or "?") for dim in dims) + "]"
 
 
 def _already(model: Model, role: Role, size: int) -> bool:
