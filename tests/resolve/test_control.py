@@ -6,7 +6,8 @@ import onnxruntime
 import pytest
 
 from onnx_autodoc.ops import Unknown
-from tests._text import known, model, proto, shapes
+from onnx_autodoc.resolve import Request, bind, resolve
+from tests._text import known, loaded, model, proto, shapes
 
 IF = """g (float[2,3] x, bool c) => (float[] y) {
     y = If (c) <then_branch = t () => (float a) { a = Transpose(x) }, else_branch = e () => (float b) { b = ELSE }> }"""
@@ -112,9 +113,6 @@ def test_a_scan_of_opset_8_has_a_batch_in_front() -> None:
         onnx.helper.make_graph([node], "g", inputs, [info("z", 1, None)]),
         opset_imports=[onnx.helper.make_opsetid("", 8)],
     )
-    from onnx_autodoc.resolve import Request, bind, resolve
-    from tests._text import loaded
-
     read_back = loaded(made)
     found = resolve(read_back, bind(read_back, Request()))
     assert (found.values["y"].concrete, found.values["z"].concrete) == ((2, 4), (2, 6, 4))
@@ -205,3 +203,20 @@ def test_an_input_that_a_call_leaves_out_is_left_out_in_the_body() -> None:
     found = shapes("g (float[2,3] x) => (float[] y) { y = local.kept(x) }", functions=function)
     assert found.values["y"].concrete == (2, 3)
     assert found.contradictions == ()
+
+
+@pytest.mark.parametrize("op", ["If", "Loop", "Scan", "SequenceMap"])
+@pytest.mark.parametrize("inputs", [0, 1, 3])
+def test_control_flow_with_an_empty_body_is_a_contradiction_not_a_crash(op: str, inputs: int) -> None:
+    empty = onnx.GraphProto(name="empty")
+    names = ["then_branch", "else_branch"] if op == "If" else ["body"]
+    values = [onnx.helper.make_tensor_value_info(f"v{at}", 7, [1]) for at in range(inputs)]
+    empty.input.extend(values if op != "If" else [])
+    node = onnx.helper.make_node(op, [value.name for value in values], ["y"], **dict.fromkeys(names, empty))
+    made = onnx.helper.make_model(
+        onnx.helper.make_graph([node], "g", values, [onnx.helper.make_tensor_value_info("y", 1, None)]),
+        opset_imports=[onnx.helper.make_opsetid("", 18)],
+    )
+    read_back = loaded(made)
+    found = resolve(read_back, bind(read_back, Request()))
+    assert found.values["y"].concrete is None and found.steps[0].gap

@@ -32,11 +32,15 @@ def apply(operator: Operator, call: Call) -> list[Known]:
     try:
         found = operator.infer(call)
     except SLIPS as slip:
-        raise Contradiction(f"{call.node.op} has inputs or attributes that it cannot take ({slip})") from None
+        raise unfit(call, slip) from None
     outputs = [_checked(known, call) for known in found]
     if operator.value is None or not outputs or any(known.value is not None for known in outputs):
         return outputs
     return _with_values(operator, call, outputs)
+
+
+def unfit(call: Call, slip: Exception) -> Contradiction:
+    return Contradiction(f"{call.node.op} has inputs or attributes that it cannot take ({slip})")
 
 
 def _checked(known: Known, call: Call) -> Known:

@@ -142,11 +142,12 @@ def _simulated(walk: Walk, call: Call, scope: Scope, body: Graph, most: int | No
     handed = [value.name for value in body.outputs[1 : len(names) - 1]]
     needed = _condition_nodes(body, dict(zip(names[2:], handed)))
     carried = [call.known(at) for at in range(2, len(call.inputs))]
+    held = {tensor.name: known_tensor(tensor) for tensor in body.initializers}
     passes = walk.limits.simulated // max(len(needed), 1)
     for at in range(min(passes, most) if most is not None else passes):
         inner = Scope(scope.opsets, scope)
         given = dict(zip(names, [pass_number(at), truth(), *carried]))
-        inner.values.update((tensor.name, known_tensor(tensor)) for tensor in body.initializers)
+        inner.values.update(held)
         inner.values.update(given)
         walk.nodes(body.nodes, inner, needed)
         goes_on = inner.find(body.outputs[0].name)

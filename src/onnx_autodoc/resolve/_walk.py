@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from onnx_autodoc.graph import Function, Graph, Model, Node, Type, all_graphs, execution_order, label
 from onnx_autodoc.ops import Call, Contradiction, Dim, Known, NotKnown, find, known_tensor, nothing
-from onnx_autodoc.resolve._apply import apply, missing
+from onnx_autodoc.resolve._apply import SLIPS, apply, missing, unfit
 from onnx_autodoc.resolve._control import CONTROL
 from onnx_autodoc.resolve._functions import bound_nodes, call_key
 from onnx_autodoc.resolve._scope import Limits, Scope
@@ -79,11 +79,16 @@ class Walk:
         function = self._functions.get((node.domain, node.op, node.overload))
         if function is not None:
             return *self._function(function, call), True
-        control = CONTROL.get(node.op) if not node.domain else None
-        if control is not None:
-            return *control(self, call, scope), True
+        if node.op in CONTROL and not node.domain:
+            return *self._control(call, scope), True
         operator = find(node.domain, node.op)
         return (apply(operator, call) if operator else missing(call)), (), operator is not None
+
+    def _control(self, call: Call, scope: Scope) -> tuple[Sequence[Known], tuple[Body, ...]]:
+        try:
+            return CONTROL[call.node.op](self, call, scope)
+        except SLIPS as slip:
+            raise unfit(call, slip) from None
 
     def _function(self, function: Function, call: Call) -> tuple[list[Known], tuple[Body, ...]]:
         """A call of a model-local function: resolved once for each set of inputs, however often it is called."""
