@@ -34,7 +34,9 @@ def trials(model: Model, binding: Binding, shapes: Shapes) -> Iterator[tuple[dic
         yield from (({Role.HEIGHT: height, Role.WIDTH: width}, True) for height, width in _PICTURES)
     for role in (Role.PAST, Role.SEQUENCE, Role.CONTEXT, Role.SAMPLES, Role.OTHER):
         if role in roles or (role is Role.OTHER and has_other(model)):
-            numbers = (*_asked_sizes(shapes, binding, role), *(_OTHERS if role is Role.OTHER else _LENGTHS))
+            # What failing nodes ask for comes second: where the first usual size will do, they only wanted more.
+            first, *more = _OTHERS if role is Role.OTHER else _LENGTHS
+            numbers = (first, *_asked_sizes(shapes, binding, role), *more)
             yield from ((_sized(role, number, roles), True) for number in numbers)
             yield from ((_sized(role, number, roles), False) for number in held)
 
