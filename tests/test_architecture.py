@@ -23,7 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "read": {"errors", "graph"},
     "ops": {"graph"},
     "resolve": {"errors", "graph", "ops"},
-    "facts": {"graph", "resolve"},
+    "facts": {"graph", "ops", "resolve"},
     "document": {"errors", "facts", "graph", "ops", "resolve"},
     "schema": {"document"},
     "render": {"document"},

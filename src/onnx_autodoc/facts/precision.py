@@ -7,19 +7,9 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.graph import Graph, Model, Node, Tensor, all_graphs, constants_of, is_float
+from onnx_autodoc.ops import DEQUANTIZE, DYNAMIC, PACKED, QOPERATOR, QUANTIZE
 
 _SHORT: Final = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64"}
-_DYNAMIC: Final = frozenset(
-    ("DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM", "MatMulIntegerToFloat")
-)
-_QOPERATOR: Final = frozenset(("QLinearConv", "QLinearMatMul", "QGemm", "QAttention", "QLinearAdd"))
-# operator with packed weights -> (input that holds them, attribute with the bits of one weight, its default)
-_PACKED: Final = {
-    "MatMulNBits": (1, "bits", 4),
-    "GatherBlockQuantized": (0, "bits", 4),
-    "MatMulBnb4": (1, "bits", 4),
-    "QMoE": (2, "expert_weight_bits", 4),
-}
 _SMALL_INTEGERS: Final = frozenset(("int8", "uint8", "int16", "uint16", "int4", "uint4", "int2", "uint2"))
 _MOSTLY: Final = 0.9  # from this share on, the rest (a norm kept in fp32) does not make a model "mixed"
 
@@ -66,7 +56,7 @@ def _weights(graph: Graph) -> Iterator[tuple[str, Tensor]]:
 def _packed(graph: Graph) -> Iterator[tuple[str, int]]:
     """Weights that hold several numbers in one byte, and how many bits each number has."""
     for node in graph.nodes:
-        at, attribute, default = _PACKED.get(node.op, (0, "", 0))
+        at, attribute, default = PACKED.get(node.op, (0, "", 0))
         bits = node.attributes.get(attribute, default)
         if attribute and at < len(node.inputs) and isinstance(bits, int) and 0 < bits < 8:
             yield node.inputs[at], bits
@@ -78,15 +68,15 @@ def _scheme(nodes: list[Node], shares: dict[str, float]) -> tuple[str | None, st
     for dtype, share in shares.items():
         if dtype in ("int4", "uint4", "int2", "uint2") and share > 1 - _MOSTLY:
             return f"{dtype.removeprefix('u')}-weights", f"weights packed in {dtype}, computed in floating point"
-    if ops.keys() & {"MatMulInteger", "ConvInteger"} or ops.keys() & (_DYNAMIC - {"DynamicQuantizeLinear"}):
+    if ops.keys() & DYNAMIC:
         return "int8-dynamic", "int8 weights, activations quantized while the model runs"
-    if ops.keys() & _QOPERATOR:
+    if ops.keys() & QOPERATOR:
         return "int8-qoperator", "int8 operators on int8 tensors (QLinear…)"
-    if ops["DequantizeLinear"] and any(dtype.startswith("float8") for dtype in shares):
+    if ops[DEQUANTIZE] and any(dtype.startswith("float8") for dtype in shares):
         return "fp8-qdq", "float8 weights between QuantizeLinear and DequantizeLinear"
-    if ops["QuantizeLinear"] and ops["DequantizeLinear"]:
+    if ops[QUANTIZE] and ops[DEQUANTIZE]:
         return "int8-qdq", "int8 weights and activations between QuantizeLinear and DequantizeLinear"
-    if ops["DequantizeLinear"] or ops["MatMulNBits"]:
+    if ops[DEQUANTIZE] or ops.keys() & PACKED.keys():
         return "int8-weights", "int8 weights, computed in floating point"
     return None, None
 

@@ -22,6 +22,7 @@ from onnx_autodoc.graph._types import (
     label,
     tensors_of,
 )
+from onnx_autodoc.graph._varints import signed, varints
 
 __all__ = [
     "BITS",
@@ -48,6 +49,8 @@ __all__ = [
     "is_integer",
     "label",
     "needed_names",
+    "signed",
     "stored_bytes",
     "tensors_of",
+    "varints",
 ]

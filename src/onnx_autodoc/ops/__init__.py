@@ -39,11 +39,17 @@ from onnx_autodoc.ops import (
 )
 from onnx_autodoc.ops._call import Call, Operator
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, numpy_dtype
+from onnx_autodoc.ops._formats import DEQUANTIZE, DYNAMIC, PACKED, QOPERATOR, QUANTIZE
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, nothing
 from onnx_autodoc.ops.constant import known_tensor
 
 __all__ = [
+    "DEQUANTIZE",
+    "DYNAMIC",
     "MAX_ELEMENTS",
+    "PACKED",
+    "QOPERATOR",
+    "QUANTIZE",
     "TABLES",
     "Array",
     "Call",

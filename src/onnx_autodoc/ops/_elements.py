@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from onnx_autodoc.graph import Tensor
+from onnx_autodoc.graph import Tensor, varints
 from onnx_autodoc.ops._known import Array
 
 MAX_ELEMENTS: Final = 1 << 16  # a value with more elements steers no shape
@@ -33,7 +33,7 @@ def elements(tensor: Tensor) -> Array | None:
 
 def _decoded(encoding: str, data: bytes, kind: "np.dtype") -> Array | None:
     if encoding == "varints":
-        return _typed(_varints(data), kind)
+        return _typed(varints(data, MAX_ELEMENTS), kind)
     stored = {"raw": kind, "floats": _NUMPY["float32"], "doubles": _NUMPY["float64"]}.get(encoding)
     if stored is None or len(data) % stored.itemsize:
         return None
@@ -45,15 +45,3 @@ def _typed(numbers: list[int], kind: "np.dtype") -> Array:
     if kind == np.float16:  # float16 is written as the 16 bits of it
         return bits.astype(np.uint16).view(np.float16)
     return bits.astype(np.int64).astype(kind) if kind.kind != "u" else bits.astype(kind)
-
-
-def _varints(data: bytes) -> list[int]:
-    found: list[int] = []
-    result = shift = 0
-    for byte in data:
-        result |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            found.append(result & 0xFFFFFFFFFFFFFFFF)
-            result = shift = 0
-    return found

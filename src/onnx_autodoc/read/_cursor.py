@@ -121,31 +121,9 @@ class Cursor:
         return BadInput(f"{self.source.path}: not a readable ONNX model: {what}, at byte {self.pos:,}")
 
 
-def signed(number: int) -> int:
-    """An int64 from the 64 bits that a varint holds."""
-    return number - (1 << 64) if number >> 63 else number
-
-
 def count_varints(run: bytes) -> int:
     """How many varints lie in these bytes: each ends with a byte below 128."""
     return len(run.translate(None, _HIGH))
-
-
-def varints(data: bytes, most: int) -> list[int]:
-    """The first varints of some bytes, as signed numbers."""
-    found: list[int] = []
-    if most <= 0:
-        return found
-    result = shift = 0
-    for byte in data:
-        result |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            found.append(signed(result & 0xFFFFFFFFFFFFFFFF))
-            if len(found) == most:
-                break
-            result = shift = 0
-    return found
 
 
 def floats(data: bytes, most: int) -> list[float]:

@@ -11,7 +11,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from onnx_autodoc.errors import BadInput, LimitReached
-from onnx_autodoc.read._cursor import Cursor, count_varints, floats, signed, varints
+from onnx_autodoc.graph import signed, varints
+from onnx_autodoc.read._cursor import Cursor, count_varints, floats
 from onnx_autodoc.read._source import Source
 
 KEEP_ITEMS: Final = 4096
@@ -177,14 +178,18 @@ def read_ints(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     items: Items = frame.found.setdefault(field.name, Items())
     if tag & 7 == _LEN:
         for data in _pieces(cursor, field, frame):
-            items.add(varints(data, items.room), count_varints(data))
+            items.add(_integers(data, items.room), count_varints(data))
         return
     if tag & 7 != _VARINT:
         raise _wrong_type(cursor, field, tag, frame)
     items.add([signed(cursor.varint())], 1)
     run = cursor.int_run(_tag_bytes(tag), frame.end)
     # Each item is its tag and its value, both varints: every second one is a value.
-    items.add(varints(run, 2 * items.room)[1::2], count_varints(run) // 2)
+    items.add(_integers(run, 2 * items.room)[1::2], count_varints(run) // 2)
+
+
+def _integers(data: bytes, most: int) -> list[int]:
+    return [signed(number) for number in varints(data, most)]
 
 
 def read_floats(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
