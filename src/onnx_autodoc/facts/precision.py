@@ -65,8 +65,9 @@ def _packed(graph: Graph) -> Iterator[tuple[str, int]]:
 def _scheme(nodes: list[Node], shares: dict[str, float]) -> tuple[str | None, str | None]:
     """A label for quantized models and a sentence on how; nothing for plain ones."""
     ops = Counter(node.op for node in nodes)
+    packed = bool(ops.keys() & PACKED.keys())
     for dtype, share in shares.items():
-        if dtype in ("int4", "uint4", "int2", "uint2") and share > 1 - _MOSTLY:
+        if dtype in ("int4", "uint4", "int2", "uint2") and (packed or share > 1 - _MOSTLY):
             return f"{dtype.removeprefix('u')}-weights", f"weights packed in {dtype}, computed in floating point"
     if ops.keys() & DYNAMIC:
         return "int8-dynamic", "int8 weights, activations quantized while the model runs"
@@ -76,7 +77,7 @@ def _scheme(nodes: list[Node], shares: dict[str, float]) -> tuple[str | None, st
         return "fp8-qdq", "float8 weights between QuantizeLinear and DequantizeLinear"
     if ops[QUANTIZE] and ops[DEQUANTIZE]:
         return "int8-qdq", "int8 weights and activations between QuantizeLinear and DequantizeLinear"
-    if ops[DEQUANTIZE] or ops.keys() & PACKED.keys():
+    if ops[DEQUANTIZE] or packed:
         return "int8-weights", "int8 weights, computed in floating point"
     return None, None
 
