@@ -134,3 +134,16 @@ def test_functions_are_resolved_once_however_often_they_are_called() -> None:
     made = model("g (float[2] x) => (float[] y) { y = local.f(x) }", functions=_nested(60))
     found = resolve(made, bind(made, Request()))
     assert found.values["y"].concrete == (2,)
+
+
+def test_a_version_that_the_file_does_not_give_is_not_guessed() -> None:
+    made = model("g (float[2,3] x) => (float[] y, bool[] m) { y, m = Dropout(x) }")
+    bare = msgspec.structs.replace(made, opsets={"custom": 1})
+    found = resolve(bare, bind(bare, Request())).values
+    assert found["y"].concrete == found["m"].concrete == (2, 3)
+    assert found["m"].dtype is None
+    spectrum = model("g (float[1,8,1] x) => (float[] y) { y = DFT(x) }")
+    bare = msgspec.structs.replace(spectrum, opsets={"custom": 1})
+    assert "does not say which version of ai.onnx" in resolve(bare, bind(bare, Request())).values["y"].reason
+    oldest = msgspec.structs.replace(made, opsets={})  # before IR 3 there were none to give
+    assert resolve(oldest, bind(oldest, Request())).values["m"].dtype == "float32"

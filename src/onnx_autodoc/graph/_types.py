@@ -101,7 +101,6 @@ class Graph(Struct, frozen=True):
     initializers: tuple[Tensor, ...] = ()
     values: tuple[Value, ...] = ()  # value_info: what the file claims of inner values
     outer: frozenset[str] = frozenset()  # names that it, with all graphs inside it, takes from around it
-    doc: str = ""
 
 
 Attribute = (

@@ -40,7 +40,18 @@ from onnx_autodoc.ops import (
 from onnx_autodoc.ops._call import Call, Operator
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, numpy_dtype
 from onnx_autodoc.ops._formats import DEQUANTIZE, DYNAMIC, PACKED, QOPERATOR, QUANTIZE
-from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, nothing
+from onnx_autodoc.ops._known import (
+    Array,
+    Contradiction,
+    Dim,
+    Known,
+    NotKnown,
+    Shape,
+    Unknown,
+    dims_text,
+    merge_dims,
+    nothing,
+)
 from onnx_autodoc.ops.constant import known_tensor
 
 __all__ = [
@@ -60,6 +71,7 @@ __all__ = [
     "Operator",
     "Shape",
     "Unknown",
+    "dims_text",
     "find",
     "known_tensor",
     "merge_dims",

@@ -15,13 +15,21 @@ _MOST_UNKNOWN: Final = 64  # elements of an input that are listed one by one wit
 class Call:
     """An operator's node with what is known of its inputs. An absent optional input is None."""
 
-    __slots__ = ("_attributes", "inputs", "node", "opset")
+    __slots__ = ("_attributes", "inputs", "node", "version")
 
-    def __init__(self, node: Node, inputs: Sequence[Known | None], opset: int) -> None:
+    def __init__(self, node: Node, inputs: Sequence[Known | None], version: int | None) -> None:
         self.node = node
         self.inputs = inputs
-        self.opset = opset  # the version of the node's own domain
+        self.version = version  # of the operator set of the node's domain; None where the file does not say
         self._attributes = node.attributes
+
+    @property
+    def opset(self) -> int:
+        """The version, for a rule that depends on it."""
+        if self.version is None:
+            domain = self.node.domain or "ai.onnx"
+            raise NotKnown(f"the file does not say which version of {domain} it uses, and {self.node.op} depends on it")
+        return self.version
 
     # inputs
     def has(self, at: int) -> bool:
@@ -66,6 +74,13 @@ class Call:
         if len(items) != 1:
             raise Contradiction(f"{self.node.op} wants one number in its input {at}, there are {len(items)}")
         return items[0]
+
+    def axes(self) -> list[Dim] | None:
+        """The axes of a reduction or a squeeze: an attribute in older versions, an input in newer ones."""
+        given = self.attr_ints("axes")
+        if given is not None:
+            return list(given)
+        return self.ints(1) if self.has(1) else None
 
     # attributes
     def attribute(self, name: str) -> Attribute | None:
@@ -129,6 +144,11 @@ class Call:
 
 Rule = Callable[[Call], Sequence[Known]]
 Evaluate = Callable[[Call, list[Array]], Sequence[Array]]
+
+
+def unchanged(call: Call, arrays: list[Array]) -> list[Array]:
+    """The elements of the first input; whoever asks gives them the output's shape and type."""
+    return [arrays[0]]
 
 
 class Operator(Struct, frozen=True):

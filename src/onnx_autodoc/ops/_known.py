@@ -6,6 +6,7 @@ and the same `Unknown` in two places is one and the same size; twice that size i
 something on it (compare it, use it as an index) is stopped by `NotKnown` with the same reason.
 """
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -110,6 +111,11 @@ def nothing(why: str) -> Known:
 def like(known: Known, shape: Shape) -> Known:
     """The same element type in another shape."""
     return Known(known.dtype, shape)
+
+
+def dims_text(dims: Sequence[object]) -> str:
+    """Dims for a reader: sizes, names, and ? for what is open or not known."""
+    return "[" + ", ".join(str(dim) if isinstance(dim, int | str) else "?" for dim in dims) + "]"
 
 
 def merge_dims(one: Dim, other: Dim, why: str) -> Dim:

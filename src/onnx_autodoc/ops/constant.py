@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from onnx_autodoc.graph import Tensor, dtype_name, dtype_spelled
-from onnx_autodoc.ops._call import Call, Operator, size
+from onnx_autodoc.ops._call import Call, Operator, size, unchanged
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, elements
 from onnx_autodoc.ops._known import Array, Dim, Known, NotKnown, Shape, Unknown, tensor
 
@@ -131,14 +131,6 @@ def _cast_like(call: Call) -> list[Known]:
     return [tensor(call.dtype(1), call.shape(0))]
 
 
-def _first(call: Call, arrays: list[Array]) -> list[Array]:
-    return [arrays[0]]
-
-
-def _bit_cast(call: Call) -> list[Known]:
-    return [tensor(_target(call), call.shape(0))]
-
-
 OPERATORS: dict[str, Operator] = {
     "Constant": Operator(_constant),
     "ConstantOfShape": Operator(_constant_of_shape, _fill),
@@ -149,7 +141,7 @@ OPERATORS: dict[str, Operator] = {
     "EyeLike": Operator(_eye_like),
     "Identity": Operator(_identity),
     "NonZero": Operator(_non_zero),
-    "Cast": Operator(_cast, _first, partial=True),
-    "CastLike": Operator(_cast_like, _first, partial=True),
-    "BitCast": Operator(_bit_cast),
+    "Cast": Operator(_cast, unchanged, partial=True),
+    "CastLike": Operator(_cast_like, unchanged, partial=True),
+    "BitCast": Operator(_cast),
 }

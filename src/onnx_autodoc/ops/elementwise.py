@@ -37,17 +37,9 @@ def _where(call: Call) -> list[Known]:
     return [tensor(call.dtype(1) or call.dtype(2), broadcast(call.shape(0), call.shape(1), call.shape(2)))]
 
 
-def _prelu(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), call.shape(0))]  # the slope is stretched to x, never x to the slope
-
-
 def _dropout(call: Call) -> list[Known]:
-    mask = "bool" if call.opset >= 10 else call.dtype(0)
+    mask = None if call.version is None else "bool" if call.version >= 10 else call.dtype(0)
     return [tensor(call.dtype(0), call.shape(0)), tensor(mask, call.shape(0))]
-
-
-def _swiglu(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), broadcast(*(call.shape(at) for at in range(len(call.inputs)) if call.has(at))))]
 
 
 def _by(function: Callable[..., Array]) -> Evaluate:
@@ -151,7 +143,7 @@ OPERATORS: dict[str, Operator] = {
     "LessOrEqual": Operator(broadcast_bool, _by(np.less_equal)),
     "Where": Operator(_where, _by(np.where), partial=True),
     "Clip": Operator(same, _clip),
-    "PRelu": Operator(_prelu),
+    "PRelu": Operator(same),  # the slope is stretched to x, never x to the slope
     "Dropout": Operator(_dropout),
-    "SwiGLU": Operator(_swiglu),
+    "SwiGLU": Operator(broadcast_same),
 }

@@ -4,6 +4,7 @@ import numpy as np
 
 from onnx_autodoc.ops._call import Call, Operator, axis_of, size
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Unknown, like, tensor
+from onnx_autodoc.ops.elementwise import same
 
 
 def _gather(call: Call) -> list[Known]:
@@ -38,11 +39,6 @@ def _gather_nd(call: Call) -> list[Known]:
     if not indices or batch + depth > len(source):
         raise Contradiction(f"GatherND of {len(source)} dimensions by {batch + depth}")
     return [like(call.known(0), (*indices[:-1], *source[batch + depth :]))]
-
-
-def _like_data(call: Call) -> list[Known]:
-    """Scattering writes into a copy of the data."""
-    return [like(call.known(0), call.shape(0))]
 
 
 def _scatter_nd_value(call: Call, arrays: list[Array]) -> list[Array]:
@@ -112,9 +108,10 @@ OPERATORS: dict[str, Operator] = {
     "Gather": Operator(_gather, _gather_value, partial=True),
     "GatherElements": Operator(_gather_elements),
     "GatherND": Operator(_gather_nd),
-    "Scatter": Operator(_like_data, _scatter_elements_value),
-    "ScatterElements": Operator(_like_data, _scatter_elements_value),
-    "ScatterND": Operator(_like_data, _scatter_nd_value, partial=True),
+    # scattering writes into a copy of the data
+    "Scatter": Operator(same, _scatter_elements_value),
+    "ScatterElements": Operator(same, _scatter_elements_value),
+    "ScatterND": Operator(same, _scatter_nd_value, partial=True),
     "OneHot": Operator(_one_hot),
     "Compress": Operator(_compress),
     "Unique": Operator(_unique),

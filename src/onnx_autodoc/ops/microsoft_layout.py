@@ -98,8 +98,8 @@ def _transposed_conv(call: Call) -> list[Known]:
     """ConvTranspose whose pads are an input: the rule of ConvTranspose, with them where the attribute would be."""
     inputs = [call.known(0), call.known(1)]
     if auto_pad(call) != "NOTSET" or not call.has(2):
-        return list(CONVOLUTION["ConvTranspose"].infer(Call(call.node, inputs, call.opset)))
-    whole, pads = CONVOLUTION["ConvTranspose"].infer(Call(call.node, inputs, call.opset))[0].shape or (), call.ints(2)
+        return list(CONVOLUTION["ConvTranspose"].infer(Call(call.node, inputs, call.version)))
+    whole, pads = CONVOLUTION["ConvTranspose"].infer(Call(call.node, inputs, call.version))[0].shape or (), call.ints(2)
     rank = len(whole) - 2
     if len(pads) != 2 * rank:
         raise Contradiction(f"ConvTransposeWithDynamicPads has {len(pads)} pads for {rank} dimensions")
@@ -167,7 +167,7 @@ _OTHER_RESULT = "which layout its other results have is not documented"
 def _nhwc(rule: Rule) -> Operator:
     def infer(call: Call) -> list[Known]:
         turned = like(call.known(0), channels_first(call.shape(0)))
-        first, *others = rule(Call(call.node, [turned, *call.inputs[1:]], call.opset))
+        first, *others = rule(Call(call.node, [turned, *call.inputs[1:]], call.version))
         vectors = [each if len(each.shape or ()) == 1 else nothing(_OTHER_RESULT) for each in others]
         return [like(first, channels_last(first.shape or ())), *vectors]
 
@@ -176,7 +176,7 @@ def _nhwc(rule: Rule) -> Operator:
 
 def _nhwc_qlinear_transpose(call: Call) -> list[Known]:
     inputs = [call.known(0), call.known(3)]
-    (grown,) = _nhwc(CONVOLUTION["ConvTranspose"].infer).infer(Call(call.node, inputs, call.opset))
+    (grown,) = _nhwc(CONVOLUTION["ConvTranspose"].infer).infer(Call(call.node, inputs, call.version))
     return [tensor(call.dtype(7), grown.shape or ())]
 
 

@@ -9,13 +9,8 @@ from onnx_autodoc.ops._known import Array, Dim, Known, Shape, like
 
 
 def _axes(call: Call) -> list[Dim] | None:
-    """The axes: an attribute, or an input from opset 13 or 18 on. None: all of them."""
-    given = call.attr_ints("axes")
-    if given is not None:
-        return list(given)
-    if call.has(1):
-        return call.ints(1) or None
-    return None
+    """The axes; None for all of them, which is what none at all means too."""
+    return call.axes() or None
 
 
 def reduced_shape(call: Call, source: Shape, axes: list[Dim] | None) -> Shape:

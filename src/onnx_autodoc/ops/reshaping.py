@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, Operator, axis_of, broadcast, size
-from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, Shape, Unknown, like
+from onnx_autodoc.ops._call import Call, Operator, axis_of, broadcast, size, unchanged
+from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, dims_text, like
 
 
 def _reshape(call: Call) -> list[Known]:
@@ -33,7 +33,7 @@ def _filled(source: Shape, target: list[Dim]) -> Shape:
     left, right = _cancelled(source, [dim for dim in target if dim != -1])
     rest = size(left)
     if type(right) is int and type(rest) is int and (right == 0 or rest % right):
-        raise Contradiction(f"Reshape of {_text(source)} to {_text(target)}")
+        raise Contradiction(f"Reshape of {dims_text(source)} to {dims_text(target)}")
     rest = rest // right
     return tuple(rest if dim == -1 else dim for dim in target)
 
@@ -57,16 +57,7 @@ def _equal(one: Dim, other: Dim) -> bool:
 
 def _check_same_size(one: Dim, other: Dim, source: Shape, target: list[Dim]) -> None:
     if type(one) is int and type(other) is int and one != other:
-        raise Contradiction(f"Reshape of {_text(source)} to {_text(target)}")
-
-
-def _text(dims: "Shape | list[Dim]") -> str:
-    return "[" + ", ".join("?" if isinstance(dim, Unknown) else str(dim) for dim in dims) + "]"
-
-
-def _to_output(call: Call, arrays: list[Array]) -> list[Array]:
-    """The same elements: the walk gives them the output's shape."""
-    return [arrays[0]]
+        raise Contradiction(f"Reshape of {dims_text(source)} to {dims_text(target)}")
 
 
 def _flatten(call: Call) -> list[Known]:
@@ -76,19 +67,15 @@ def _flatten(call: Call) -> list[Known]:
     return [like(call.known(0), (size(source[:at]), size(source[at:])))]
 
 
-def _axes(call: Call, name: str = "axes") -> list[Dim] | None:
-    """Axes are an attribute before opset 13 (18 for most reductions) and an input after."""
-    given = call.attr_ints(name)
-    if given is not None:
-        return list(given)
-    return call.ints(1) if call.has(1) else None
-
-
 def _squeeze(call: Call) -> list[Known]:
-    source, axes = call.shape(0), _axes(call)
+    source, axes = call.shape(0), call.axes()
     if axes is None:
         # A size that is not known may be 1: comparing it stops here with its reason.
         return [like(call.known(0), tuple(dim for dim in source if not _is_one(dim)))]
+    if not axes and any(isinstance(dim, Unknown) or dim == 1 for dim in source):
+        raise NotKnown(
+            "Squeeze by no axes at all: the specification keeps every dimension, onnxruntime drops those of 1"
+        )
     gone = {axis_of(axis, len(source)) for axis in axes}
     for at in gone:
         if type(source[at]) is int and source[at] != 1:
@@ -101,7 +88,7 @@ def _is_one(dim: Dim) -> bool:
 
 
 def _unsqueeze(call: Call) -> list[Known]:
-    source, axes = call.shape(0), _axes(call)
+    source, axes = call.shape(0), call.axes()
     if axes is None:
         raise Contradiction("Unsqueeze lacks its axes")
     rank = len(source) + len(axes)
@@ -151,16 +138,12 @@ def _tile_value(call: Call, arrays: list[Array]) -> list[Array]:
     return [np.tile(arrays[0], arrays[1].tolist())]
 
 
-def _expand_value(call: Call, arrays: list[Array]) -> list[Array]:
-    return [arrays[0]]  # the walk broadcasts to the output's shape
-
-
 OPERATORS: dict[str, Operator] = {
-    "Reshape": Operator(_reshape, _to_output, partial=True),
-    "Flatten": Operator(_flatten, _to_output, partial=True),
-    "Squeeze": Operator(_squeeze, _to_output, partial=True),
-    "Unsqueeze": Operator(_unsqueeze, _to_output, partial=True),
+    "Reshape": Operator(_reshape, unchanged, partial=True),
+    "Flatten": Operator(_flatten, unchanged, partial=True),
+    "Squeeze": Operator(_squeeze, unchanged, partial=True),
+    "Unsqueeze": Operator(_unsqueeze, unchanged, partial=True),
     "Transpose": Operator(_transpose, _transpose_value, partial=True),
-    "Expand": Operator(_expand, _expand_value, partial=True),
+    "Expand": Operator(_expand, unchanged, partial=True),
     "Tile": Operator(_tile, _tile_value, partial=True),
 }

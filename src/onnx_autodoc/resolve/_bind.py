@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.graph import Model, Value
-from onnx_autodoc.ops import Array, numpy_dtype
+from onnx_autodoc.ops import Array, dims_text, numpy_dtype
 from onnx_autodoc.resolve._roles import Role, dim_name, role_of
 
 _SEQUENCE: Final = 128
@@ -206,7 +206,7 @@ def _with_role(model: Model, found: list[Open], role: Role, size: int) -> list[s
 
 def _declared(value: Value) -> str:
     dims = value.type.dims if value.type else None
-    return "of unknown shape" if dims is None else "[" + ", ".join(str(dim or "?") for dim in dims) + "]"
+    return "of unknown shape" if dims is None else dims_text(dims)
 
 
 def _already(model: Model, role: Role, size: int) -> bool:

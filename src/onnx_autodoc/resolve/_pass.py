@@ -12,13 +12,14 @@ from onnx_autodoc.resolve._scope import Limits, Scope
 from onnx_autodoc.resolve._shapes import Shapes
 from onnx_autodoc.resolve._walk import Walk
 
+_BEFORE_OPSETS: Final = {"": 1}  # files older than the operator sets use the first one
 _DEEP: Final = 20_000  # Python frames: subgraphs nest at most as deep as the reader allows, some ten frames each
 
 
 def resolve(model: Model, binding: Binding, limits: Limits | None = None) -> Shapes:
     """What every node of the model takes and gives."""
     walk = Walk(model, binding.sizes, limits or Limits())
-    scope = Scope(model.opsets)
+    scope = Scope(model.opsets or _BEFORE_OPSETS)
     given = {value.name: _input(value, binding) for value in inputs_of(model)}
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))

@@ -7,7 +7,7 @@ resolving (what is known so far, and how much work is left).
 from collections.abc import Iterable, Mapping, Sequence
 
 from onnx_autodoc.graph import Function, Graph, Model, Node, Type, all_graphs, execution_order, label
-from onnx_autodoc.ops import Call, Contradiction, Dim, Known, NotKnown, find, known_tensor, nothing
+from onnx_autodoc.ops import Call, Contradiction, Dim, Known, NotKnown, dims_text, find, known_tensor, nothing
 from onnx_autodoc.resolve._apply import SLIPS, apply, missing, unfit
 from onnx_autodoc.resolve._control import CONTROL
 from onnx_autodoc.resolve._functions import bound_nodes, call_key
@@ -31,7 +31,8 @@ class Walk:
         self.assumed: dict[str, None] = {}
         self._sizes = sizes  # open dimensions by name, for declared shapes
         self._functions: dict[tuple[str, str, str], Function] = {entry.key: entry for entry in model.functions}
-        self._results: dict[object, tuple[tuple[Step, ...], list[Known]]] = {}
+        # Each result keeps its call: a key may hold what is told apart by identity alone.
+        self._results: dict[object, tuple[Call, tuple[Step, ...], list[Known]]] = {}
         self._inside: set[tuple[str, str, str]] = set()
         self._depth = 0
         self._held = 0
@@ -60,7 +61,7 @@ class Walk:
     def step(self, node: Node, at: int, scope: Scope) -> Step:
         self.left -= 1
         inputs = tuple(self.look(scope, name) if name else None for name in node.inputs)
-        call = Call(node, inputs, scope.opsets.get(node.domain, 1))
+        call = Call(node, inputs, scope.opsets.get(node.domain))
         bodies: tuple[Body, ...] = ()
         gap, ruled = "", True
         try:
@@ -101,9 +102,9 @@ class Walk:
             scope.values.update((name, known) for name, known in zip(function.inputs, call.inputs) if known)
             scope.declared = {value.name: value.type for value in function.values if value.type}
             steps = self.nodes(bound_nodes(function, call.node), scope)
-            self._results[key] = steps, [self.look(scope, name) for name in function.outputs]
+            self._results[key] = call, steps, [self.look(scope, name) for name in function.outputs]
             self._inside.remove(function.key)
-        steps, outputs = self._results[key]
+        _, steps, outputs = self._results[key]
         return outputs, (Body(function.name, steps),)
 
     def _named(self, node: Node, outputs: Sequence[Known], scope: Scope, gap: str, claims: bool) -> list[Known]:
@@ -136,7 +137,7 @@ class Walk:
             return known
         pairs = zip(shape, claim)
         if len(shape) != len(claim) or any(_differ(dim, said) for dim, said in pairs):
-            has, says = _text(shape), _text(claim)
+            has, says = dims_text(shape), dims_text(claim)
             self.misdeclared[f"the file declares {name} as {says}, its nodes give {has}"] = None
         return known
 
@@ -168,7 +169,3 @@ class Walk:
 
 def _differ(dim: Dim, said: int | str | None) -> bool:
     return type(dim) is int and type(said) is int and dim != said
-
-
-def _text(dims: Sequence[object]) -> str:
-    return "[" + ", ".join(str(dim) if isinstance(dim, int | str) else "?" for dim in dims) + "]"

@@ -1,0 +1,50 @@
+"""Reductions and squeezes: axes as attributes and inputs, none of them, all of them."""
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from onnx_autodoc.ops import Unknown
+from onnx_autodoc.resolve import Request, bind, resolve
+from tests._text import loaded
+
+
+def model_of(op: str, opset: int, axes: list[int] | None, **attributes: int) -> onnx.ModelProto:
+    """One node on a [2, 1, 3]; the axes are an attribute or an input, as the version has it."""
+    as_input = opset >= (13 if op in ("ReduceSum", "Squeeze") else 18)
+    node = helper.make_node(op, ["x", "axes"] if axes is not None and as_input else ["x"], ["y"], **attributes)
+    if axes is not None and not as_input:
+        node.attribute.append(onnx.AttributeProto(name="axes", type=onnx.AttributeProto.INTS, ints=axes))
+    held = [numpy_helper.from_array(np.array(axes or [], np.int64), "axes")] if axes is not None and as_input else []
+    x, y = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in (("x", [2, 1, 3]), ("y", None))
+    )
+    made = helper.make_graph([node], "g", [x], [y], held)
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def ours(made: onnx.ModelProto) -> tuple[int | Unknown, ...] | None:
+    read_back = loaded(made)
+    return resolve(read_back, bind(read_back, Request())).values["y"].shape
+
+
+@pytest.mark.parametrize("opset", [11, 13, 18])
+@pytest.mark.parametrize("axes", [None, [], [0], [-1, 0], [1]])
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize("op", ["ReduceSum", "ReduceMax", "ReduceMean"])
+def test_a_reduction_has_the_dims_that_really_come_out(
+    op: str, keepdims: int, axes: list[int] | None, opset: int
+) -> None:
+    made = model_of(op, opset, axes, keepdims=keepdims)
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    (really,) = session.run(None, {"x": np.ones((2, 1, 3), np.float32)})
+    assert ours(made) == really.shape
+
+
+@pytest.mark.parametrize("opset", [11, 13])
+def test_a_squeeze_by_no_axes_is_left_open_where_runtimes_differ(opset: int) -> None:
+    assert ours(model_of("Squeeze", opset, None)) == (2, 3)
+    assert ours(model_of("Squeeze", opset, [1])) == (2, 3)
+    assert ours(model_of("Squeeze", opset, [])) is None
