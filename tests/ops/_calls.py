@@ -13,7 +13,9 @@ from onnxruntime.capi._pybind_state import get_all_operator_schema
 
 from onnx_autodoc.graph import Attribute, Node, Tensor, dtype_name
 from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Array, Contradiction, Known, NotKnown, Unknown
+from onnx_autodoc.ops._operator import Operator
 
 SMALL = 64  # elements of an input that a rule may see
 _DTYPES = {dtype_name(number): number for number in range(1, 29)}
@@ -69,6 +71,13 @@ def call_of(case: Case, domain: str, inputs: Sequence[Known | None] | None = Non
     ours = Node(node.op_type, tuple(node.input), tuple(node.output), domain=domain, attributes=attributes)
     seen = [None if array is None else known(array) for array in case.inputs] if inputs is None else inputs
     return Call(ours, seen, case.opset)
+
+
+def cost_of(entry: Operator, case: Case, domain: str) -> Cost:
+    """What an entry says that a node costs, with the outputs that it says it has."""
+    call = call_of(case, domain)
+    assert entry.cost is not None
+    return entry.cost(Call(call.node, call.inputs, case.opset, tuple(entry.infer(call))[: case.outputs]))
 
 
 def less_known(case: Case) -> Iterator[list[Known | None]]:

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from onnx_autodoc.graph import Node
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Array, Known, Shape, tensor
-from tests.ops._calls import Case, call_of, refuses_politely, run, seen, stays_right
+from onnx_autodoc.ops._operator import Operator
+from tests.ops._calls import Case, call_of, cost_of, refuses_politely, run, seen, stays_right
 
 Table = Mapping[str, Operator]
 
@@ -24,6 +26,11 @@ def numbers(*items: float) -> Array:
 
 def infer(table: Table, op: str, inputs: Sequence[Any], opset: int, outputs: int = 1, **attributes: Any) -> list[Known]:
     return list(table[op].infer(call_of(Case(op, inputs, attributes, outputs, opset), "")))[:outputs]
+
+
+def cost(table: Table, op: str, inputs: Sequence[Any], opset: int, outputs: int = 1, **attributes: Any) -> Cost:
+    """What the table says that one node costs, with the outputs that it says it has."""
+    return cost_of(table[op], Case(op, inputs, attributes, outputs, opset), "")
 
 
 def assert_as_it_runs(

@@ -5,7 +5,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_autodoc.graph import Node
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._known import Contradiction, Known
 from onnx_autodoc.ops.training import OPERATORS, PREVIEW
 

@@ -37,7 +37,8 @@ from onnx_autodoc.ops import (
     text,
     training,
 )
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._cost import Cost, Price, nbytes
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, numpy_dtype
 from onnx_autodoc.ops._formats import DEQUANTIZE, DYNAMIC, PACKED, QOPERATOR, QUANTIZE
 from onnx_autodoc.ops._known import (
@@ -52,6 +53,7 @@ from onnx_autodoc.ops._known import (
     merge_dims,
     nothing,
 )
+from onnx_autodoc.ops._operator import Operator, Packed, Part
 from onnx_autodoc.ops.constant import known_tensor
 
 __all__ = [
@@ -65,16 +67,21 @@ __all__ = [
     "Array",
     "Call",
     "Contradiction",
+    "Cost",
     "Dim",
     "Known",
     "NotKnown",
     "Operator",
+    "Packed",
+    "Part",
+    "Price",
     "Shape",
     "Unknown",
     "dims_text",
     "find",
     "known_tensor",
     "merge_dims",
+    "nbytes",
     "nothing",
     "numpy_dtype",
 ]

@@ -1,10 +1,8 @@
 """One use of an operator, as its rules see it: inputs by position, attributes by name, checked on access."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
-
-from msgspec import Struct
 
 from onnx_autodoc.graph import Attribute, Graph, Long, Node, Tensor, Type
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown
@@ -15,12 +13,15 @@ _MOST_UNKNOWN: Final = 64  # elements of an input that are listed one by one wit
 class Call:
     """An operator's node with what is known of its inputs. An absent optional input is None."""
 
-    __slots__ = ("_attributes", "inputs", "node", "version")
+    __slots__ = ("_attributes", "inputs", "node", "outputs", "version")
 
-    def __init__(self, node: Node, inputs: Sequence[Known | None], version: int | None) -> None:
+    def __init__(
+        self, node: Node, inputs: Sequence[Known | None], version: int | None, outputs: Sequence[Known] = ()
+    ) -> None:
         self.node = node
         self.inputs = inputs
         self.version = version  # of the operator set of the node's domain; None where the file does not say
+        self.outputs = outputs  # once they are known: for what hangs on them, like costs
         self._attributes = node.attributes
 
     @property
@@ -82,6 +83,15 @@ class Call:
             return list(given)
         return self.ints(1) if self.has(1) else None
 
+    def output(self, at: int = 0) -> Shape:
+        """The dims of an output, once they are known; stops with the reason where they are not."""
+        if at >= len(self.outputs):
+            raise Contradiction(f"{self.node.op} lacks its output {at}")
+        known = self.outputs[at]
+        if known.shape is None:
+            raise NotKnown(known.reason)
+        return known.shape
+
     # attributes
     def attribute(self, name: str) -> Attribute | None:
         return self._attributes.get(name)
@@ -140,28 +150,6 @@ class Call:
         if not isinstance(found, kind):
             raise Contradiction(f"{self.node.op}'s attribute {name} is of the wrong type")
         return found
-
-
-Rule = Callable[[Call], Sequence[Known]]
-Evaluate = Callable[[Call, list[Array]], Sequence[Array]]
-
-
-def unchanged(call: Call, arrays: list[Array]) -> list[Array]:
-    """The elements of the first input; whoever asks gives them the output's shape and type."""
-    return [arrays[0]]
-
-
-class Operator(Struct, frozen=True):
-    """What the tool knows of one operator.
-
-    infer: the outputs' types and dims from the inputs'. value: the outputs' elements, called only where every input is
-    known and small and every output is small; without it, the elements are only known when the model runs.
-    partial: `value` also works where single elements are `Unknown` (it only moves elements, or uses + - *).
-    """
-
-    infer: Rule
-    value: Evaluate | None = None
-    partial: bool = False
 
 
 def size(shape: Shape) -> Dim:

@@ -1,8 +1,12 @@
 """Attention over a sequence, what it rotates and what it caches."""
 
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._cost import Cost, each, free
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
+from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops.elementwise import same
+
+rotation = each(3, "two multiplications, one addition")
 
 
 def _attention(call: Call) -> list[Known]:
@@ -58,9 +62,38 @@ def _linear_attention(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), y), tensor(call.dtype(3 if call.has(3) else 0), state)]
 
 
+def scores_cost(queries: Shape, keys: Dim, value: Dim, each: int = 6) -> Cost:
+    """Attention of queries [batch, heads, steps, size of a head] over so many keys, with values of so many elements.
+
+    Queries times keys, scores times values; `each` is the other arithmetic of a score: 1 for the scale, 5 for Softmax.
+    """
+    batch, heads, steps, head = queries
+    scores = batch * heads * steps * keys
+    return Cost(scores * (head + value), scores * each)
+
+
+def _attention_cost(call: Call) -> Cost:
+    """queries · keys · (size of a key + size of a value) multiply-adds for each head; 6 per score: scale, Softmax; 1
+    for a mask, 3 for a cap"""
+    q, k, v = _heads(call, 0, "q_num_heads"), _heads(call, 1, "kv_num_heads"), _heads(call, 2, "kv_num_heads")
+    capped = call.attr_float("softcap", 0.0) > 0
+    return scores_cost(q, _with_past(call, 4, k)[2], v[3], 6 + call.has(3) + 3 * capped)
+
+
+def _linear_cost(call: Call) -> Cost:
+    """for each step, size of a key · size of a value multiply-adds per query head and per key head, once more where the
+    rule is delta; as many multiplications where it is gated"""
+    (batch, steps, _), rule = call.shape(0), call.attr_text("update_rule", "gated_delta")
+    d_k = _size_of_head(call, call.shape(0)[2], "q_num_heads")
+    state = batch * steps * d_k * _size_of_head(call, call.shape(2)[2], "kv_num_heads")
+    updates = call.attr_required("kv_num_heads") * (2 if "delta" in rule else 1)
+    gates = call.attr_required("kv_num_heads") if "gated" in rule else 0
+    return Cost(state * (call.attr_required("q_num_heads") + updates), state * gates)
+
+
 OPERATORS: dict[str, Operator] = {
-    "Attention": Operator(_attention),
-    "LinearAttention": Operator(_linear_attention),
-    "RotaryEmbedding": Operator(same),
-    "TensorScatter": Operator(same),
+    "Attention": Operator(_attention, cost=_attention_cost),
+    "LinearAttention": Operator(_linear_attention, cost=_linear_cost),
+    "RotaryEmbedding": Operator(same, cost=rotation, parts=constants(1, 2)),
+    "TensorScatter": Operator(same, cost=free),
 }

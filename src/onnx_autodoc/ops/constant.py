@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from onnx_autodoc.graph import Tensor, dtype_name, dtype_spelled
-from onnx_autodoc.ops._call import Call, Operator, size, unchanged
+from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, elements
 from onnx_autodoc.ops._known import Array, Dim, Known, NotKnown, Shape, Unknown, tensor
+from onnx_autodoc.ops._operator import Operator, unchanged
 
 
 def known_tensor(held: Tensor) -> Known:

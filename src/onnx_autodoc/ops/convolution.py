@@ -1,9 +1,12 @@
 """Convolutions, and Col2Im, which undoes the gathering of their windows."""
 
-from onnx_autodoc.ops._call import Call, Operator, size
+from onnx_autodoc.ops._call import Call, size
+from onnx_autodoc.ops._cost import Cost, each_input
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, merge_dims, tensor
+from onnx_autodoc.ops._operator import Operator, scales, weights
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops._window import Window, auto_pad, differ, kernel_of, per_axis, slide, spatial, windows
+from onnx_autodoc.ops.matmul import requantized
 
 
 def conv_shape(call: Call, x: Shape, w: Shape) -> Shape:
@@ -34,6 +37,43 @@ def _conv_integer(call: Call) -> list[Known]:
 
 def _qlinear_conv(call: Call) -> list[Known]:
     return [tensor(call.dtype(7), conv_shape(call, call.shape(0), call.shape(3)))]
+
+
+def conv_cost(call: Call, weight_at: int = 1, bias_at: int = 2) -> Cost:
+    """input channels of a group · kernel multiply-adds for each element of the output; 1 per element for a bias"""
+    elements = size(call.output())
+    return Cost(elements * size(call.shape(weight_at)[1:]), elements if call.has(bias_at) else 0)
+
+
+def _integer_cost(call: Call) -> Cost:
+    return conv_cost(call, bias_at=4)
+
+
+def _qlinear_cost(call: Call) -> Cost:
+    return conv_cost(call, 3, 8)
+
+
+_integer_cost.__doc__ = _qlinear_cost.__doc__ = conv_cost.__doc__
+
+
+def conv_transpose_cost(call: Call) -> Cost:
+    """output channels of a group · kernel multiply-adds for each element of the input; 1 per output for a bias"""
+    macs = size(call.shape(0)) * size(call.shape(1)[1:])
+    return Cost(macs, size(call.output()) if call.has(2) else 0)
+
+
+def _deform_cost(call: Call) -> Cost:
+    """as Conv; 7 per element under a kernel for placing it between four others, 1 more for a mask"""
+    conv, (batch, channels, *_) = conv_cost(call, bias_at=3), call.shape(0)
+    under = batch * channels * size(call.output()[2:]) * size(call.shape(1)[2:])
+    return Cost(conv.macs, conv.other + under * (8 if call.has(4) else 7))
+
+
+def _causal_cost(call: Call) -> Cost:
+    """kernel multiply-adds for each element of the output; 1 for a bias, 2 for an activation"""
+    conv = conv_cost(call)
+    active = call.attr_text("activation", "none") not in ("", "none")
+    return Cost(conv.macs, conv.other + (2 * size(call.output()) if active else 0))
 
 
 def _conv_transpose(call: Call) -> list[Known]:
@@ -92,11 +132,13 @@ def _col2im(call: Call) -> list[Known]:
 
 
 OPERATORS: dict[str, Operator] = {
-    "Conv": Operator(_conv),
-    "ConvInteger": Operator(_conv_integer),
-    "QLinearConv": Operator(_qlinear_conv),
-    "ConvTranspose": Operator(_conv_transpose),
-    "DeformConv": Operator(_conv),
-    "CausalConvWithState": Operator(_causal_conv),
-    "Col2Im": Operator(_col2im),
+    "Conv": Operator(_conv, cost=conv_cost, parts=weights(1, 2)),
+    "ConvInteger": Operator(_conv_integer, cost=_integer_cost, parts=scales(2, 3)),
+    "QLinearConv": Operator(
+        _qlinear_conv, cost=requantized(_qlinear_cost), parts=scales(1, 2, 4, 5, 6, 7) | weights(3, 8)
+    ),
+    "ConvTranspose": Operator(_conv_transpose, cost=conv_transpose_cost, parts=weights(1, 2)),
+    "DeformConv": Operator(_conv, cost=_deform_cost, parts=weights(1, 3)),
+    "CausalConvWithState": Operator(_causal_conv, cost=_causal_cost, parts=weights(1, 2)),
+    "Col2Im": Operator(_col2im, cost=each_input(1, "each is added to its place")),
 }

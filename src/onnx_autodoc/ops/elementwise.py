@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from onnx_autodoc.graph import is_float
-from onnx_autodoc.ops._call import Call, Evaluate, Operator, Rule, broadcast
+from onnx_autodoc.ops._call import Call, broadcast
 from onnx_autodoc.ops._known import Array, Known, Shape, tensor
+from onnx_autodoc.ops._operator import Evaluate, Operator, Rule
 
 
 def _common_shape(call: Call) -> Shape:

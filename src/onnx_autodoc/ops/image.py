@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, Operator, axis_of
+from onnx_autodoc.ops._call import Call, axis_of
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, merge_dims, tensor
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._sizes import numbers, sizes
 
 _CROPPED = "a crop while resizing by scales: the specification cuts the size, onnxruntime does not"

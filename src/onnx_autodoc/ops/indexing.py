@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, Operator, axis_of, size
+from onnx_autodoc.ops._call import Call, axis_of, size
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Unknown, like, tensor
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops.elementwise import same
 
 

@@ -1,7 +1,8 @@
 """Losses of a classifier: scores [N, C, ...], labels [N, ...]."""
 
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._known import Contradiction, Known, tensor
+from onnx_autodoc.ops._operator import Operator
 
 
 def _loss(call: Call) -> Known:

@@ -4,8 +4,9 @@ Attention, quantisation, layouts, decoding and stateful layers of that domain ar
 """
 
 from onnx_autodoc.graph import dtype_name
-from onnx_autodoc.ops._call import Call, Operator, Rule, axis_of, size
+from onnx_autodoc.ops._call import Call, axis_of, size
 from onnx_autodoc.ops._known import Contradiction, Known, NotKnown, Shape, Unknown, tensor
+from onnx_autodoc.ops._operator import Operator, Rule
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops.elementwise import broadcast_same, same

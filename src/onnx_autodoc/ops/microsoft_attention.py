@@ -1,6 +1,6 @@
 """Attention of onnxruntime (com.microsoft). B batch, S new tokens, P cached ones, N heads, H numbers of a head."""
 
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._known import (
     Contradiction,
     Dim,
@@ -13,6 +13,7 @@ from onnx_autodoc.ops._known import (
     nothing,
     tensor,
 )
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import one_size, sizes
 from onnx_autodoc.ops.elementwise import same

@@ -1,7 +1,8 @@
 """Text in and text out in onnxruntime (com.microsoft): whole generation loops, tokenizers and embeddings of words."""
 
-from onnx_autodoc.ops._call import Call, Operator, size
+from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, like, tensor
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import one_size
 from onnx_autodoc.ops.recurrent import recurrent

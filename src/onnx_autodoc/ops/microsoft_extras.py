@@ -1,7 +1,8 @@
 """Operators that onnxruntime defines in the domain of ONNX itself: of its own passes, of TensorRT, of Caffe2."""
 
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._known import Contradiction, Known, Shape, tensor
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops.elementwise import same

@@ -6,7 +6,7 @@ to whole blocks, and only ReorderOutput says how many are real.
 
 from collections.abc import Callable
 
-from onnx_autodoc.ops._call import Call, Operator, Rule
+from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._known import (
     Contradiction,
     Dim,
@@ -19,6 +19,7 @@ from onnx_autodoc.ops._known import (
     nothing,
     tensor,
 )
+from onnx_autodoc.ops._operator import Operator, Rule
 from onnx_autodoc.ops._ranks import deep
 from onnx_autodoc.ops._window import auto_pad, ceil_div, per_axis, spatial
 from onnx_autodoc.ops.convolution import OPERATORS as CONVOLUTION

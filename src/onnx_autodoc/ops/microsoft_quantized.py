@@ -1,8 +1,9 @@
 """Quantised operators of onnxruntime (com.microsoft): few bits in, few bits or floating point out."""
 
 from onnx_autodoc.graph import dtype_name
-from onnx_autodoc.ops._call import Call, Operator, Rule, axis_of, broadcast
+from onnx_autodoc.ops._call import Call, axis_of, broadcast
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
+from onnx_autodoc.ops._operator import Operator, Rule
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops.elementwise import same

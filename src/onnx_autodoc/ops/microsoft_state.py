@@ -1,7 +1,8 @@
 """Layers of onnxruntime (com.microsoft) that carry a state from call to call, and the indexers of sparse attention."""
 
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, like, nothing, tensor
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops.elementwise import same
 

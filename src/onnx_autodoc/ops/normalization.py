@@ -1,8 +1,9 @@
 """Normalizations: the shape stays, statistics may come beside it."""
 
 from onnx_autodoc.graph import dtype_name
-from onnx_autodoc.ops._call import Call, Operator, axis_of
+from onnx_autodoc.ops._call import Call, axis_of
 from onnx_autodoc.ops._known import Contradiction, Known, tensor
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops.elementwise import same
 
 

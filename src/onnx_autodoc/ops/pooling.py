@@ -1,7 +1,8 @@
 """Pools: one number from each window, from each channel, or from each region of interest."""
 
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, merge_dims, tensor
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops._window import Window, auto_pad, ceil_div, spatial, windows
 

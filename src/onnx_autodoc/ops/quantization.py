@@ -1,8 +1,9 @@
 """Between floating point and few bits: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear."""
 
 from onnx_autodoc.graph import dtype_name
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._known import Known, tensor
+from onnx_autodoc.ops._operator import Operator
 
 
 def _quantize(call: Call) -> list[Known]:

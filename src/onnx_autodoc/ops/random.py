@@ -1,8 +1,9 @@
 """Random numbers: their dims come from an attribute or from the input."""
 
 from onnx_autodoc.graph import dtype_name
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._known import Contradiction, Known, tensor
+from onnx_autodoc.ops._operator import Operator
 
 
 def _random(call: Call) -> list[Known]:

@@ -1,7 +1,9 @@
 """Recurrent layers: LSTM, GRU, RNN."""
 
-from onnx_autodoc.ops._call import Call, Operator
+from onnx_autodoc.ops._call import Call, size
+from onnx_autodoc.ops._cost import Cost, Price
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._window import differ
 
 # The misspelling is the default of GRU's first version.
@@ -58,8 +60,29 @@ def _one_state(call: Call) -> list[Known]:
     return recurrent(call, states=1)
 
 
+# operator -> (gates, arithmetic beside the products for one hidden element and step, without and only for the biases)
+_CELLS = {"LSTM": (4, 13, 8), "GRU": (3, 11, 6), "RNN": (1, 2, 2)}
+
+
+def cell(name: str, hidden_axis: int = 2) -> Price:
+    """The price of a recurrent layer; `hidden_axis` as in `recurrent`. Steps that only pad count like all others."""
+    gates, other, biases = _CELLS[name]
+
+    def price(call: Call) -> Cost:
+        runs, hidden = size(call.shape(0)[:2]) * _directions(call), _hidden(call, hidden_axis)
+        macs = gates * hidden * (call.shape(0)[2] + hidden) + (3 * hidden if call.has(7) else 0)
+        return Cost(runs * macs, runs * hidden * (other + (biases if call.has(3) else 0)))
+
+    peepholes = " and 3 · hidden for peepholes" if name == "LSTM" else ""
+    price.__doc__ = (
+        f"{gates} · hidden · (input + hidden) multiply-adds{peepholes} for each direction, step and sequence; "
+        f"{other} per hidden element for gates and activations, {biases} for biases"
+    )
+    return price
+
+
 OPERATORS: dict[str, Operator] = {
-    "LSTM": Operator(_lstm),
-    "GRU": Operator(_one_state),
-    "RNN": Operator(_one_state),
+    "LSTM": Operator(_lstm, cost=cell("LSTM")),
+    "GRU": Operator(_one_state, cost=cell("GRU")),
+    "RNN": Operator(_one_state, cost=cell("RNN")),
 }

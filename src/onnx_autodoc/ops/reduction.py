@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, Evaluate, Operator, axis_of
+from onnx_autodoc.ops._call import Call, axis_of
 from onnx_autodoc.ops._known import Array, Dim, Known, Shape, like
+from onnx_autodoc.ops._operator import Evaluate, Operator
 
 
 def _axes(call: Call) -> list[Dim] | None:

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, Operator, axis_of, broadcast, size, unchanged
+from onnx_autodoc.ops._call import Call, axis_of, broadcast, size
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, dims_text, like
+from onnx_autodoc.ops._operator import Operator, unchanged
 
 
 def _reshape(call: Call) -> list[Known]:

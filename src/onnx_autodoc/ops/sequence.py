@@ -7,8 +7,9 @@ input of the model), what its tensors have in common is still said.
 import numpy as np
 
 from onnx_autodoc.graph import Type, dtype_name
-from onnx_autodoc.ops._call import Call, Operator, axis_of
+from onnx_autodoc.ops._call import Call, axis_of
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, sequence, tensor
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._sizes import one_integer, one_size, sizes
 from onnx_autodoc.ops._window import differ
 

@@ -1,8 +1,9 @@
 """Fourier transforms, and the windows and filters that go with them."""
 
 from onnx_autodoc.graph import dtype_name
-from onnx_autodoc.ops._call import Call, Operator, axis_of
+from onnx_autodoc.ops._call import Call, axis_of
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
+from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._sizes import one_integer, one_size
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, Operator, axis_of
+from onnx_autodoc.ops._call import Call, axis_of
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, like, tensor
+from onnx_autodoc.ops._operator import Operator
 
 _LARGEST = ((1 << 31) - 1, (1 << 63) - 1)
 _TO_THE_END = 1 << 31  # onnxruntime and exporters write "to the end" as a number at least this large

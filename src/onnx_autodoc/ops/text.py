@@ -1,8 +1,9 @@
 """Operators on strings."""
 
 from onnx_autodoc.graph import Long
-from onnx_autodoc.ops._call import Call, Operator, broadcast
+from onnx_autodoc.ops._call import Call, broadcast
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Unknown, tensor
+from onnx_autodoc.ops._operator import Operator
 
 _PARTS = "into how many parts a string splits is only known when the model runs"
 _STOPWORDS = "how many words are left without the stop words is only known when the model runs"

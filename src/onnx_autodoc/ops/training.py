@@ -1,7 +1,8 @@
 """One step of training (ai.onnx.preview.training), and the operators that ONNX only previews (ai.onnx.preview)."""
 
-from onnx_autodoc.ops._call import Call, Operator, Rule
+from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._known import Contradiction, Known, like, tensor
+from onnx_autodoc.ops._operator import Operator, Rule
 from onnx_autodoc.ops._ranks import ranked
 
 
