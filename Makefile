@@ -6,7 +6,7 @@ ENV := .venv
 RUN := $(ENV)/bin/onnx-autodoc
 CARD = $(basename $(notdir $(MODEL))).card
 
-.PHONY: demo card test lint types pytest corpus bench schema clean
+.PHONY: demo card test lint types pytest corpus bench scoreboard schema clean
 
 demo: $(ENV)/installed
 	@$(RUN) demo -o demo.card
@@ -32,6 +32,9 @@ pytest: $(ENV)/developing
 
 bench: $(ENV)/developing
 	$(ENV)/bin/python -m benchmarks.run
+
+scoreboard: $(ENV)/developing
+	$(ENV)/bin/python -m benchmarks.scoreboard $(if $(FRESH),--fresh)
 
 schema: $(ENV)/developing
 	$(RUN) schema > src/onnx_autodoc/schema/card-1.json

@@ -4,9 +4,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._known import Contradiction, Unknown
+from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops._known import Contradiction, NotKnown, Unknown
 from onnx_autodoc.ops.image import OPERATORS
-from tests.ops._one_node import assert_as_it_runs, infer, numbers, shape_of, zeros
+from tests.ops._one_node import assert_as_it_runs, cost, infer, numbers, shape_of, zeros
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -111,3 +112,53 @@ def test_how_many_boxes_are_selected_is_not_said() -> None:
 def test_an_image_that_cannot_be_made_is_a_contradiction(op: str, inputs: Any, attributes: dict[str, Any]) -> None:
     with pytest.raises(Contradiction):
         infer(OPERATORS, op, inputs, 18, **attributes)
+
+
+IMAGE = zeros(1, 2, 4, 6)
+
+
+@pytest.mark.parametrize(("mode", "each"), [("nearest", 0), ("linear", 7), ("cubic", 31)])
+def test_a_resized_image_is_placed_between_its_neighbours(mode: str, each: int) -> None:
+    to = [IMAGE, None, None, numbers(1, 2, 8, 9)]
+    assert cost(OPERATORS, "Resize", to, 19, mode=mode) == Cost(other=2 * 8 * 9 * each)
+
+
+def test_an_axis_that_keeps_its_size_has_no_neighbours() -> None:
+    assert cost(OPERATORS, "Resize", [IMAGE, None, numbers(1, 1, 1, 2)], 19, mode="linear") == Cost(other=96 * 3)
+    assert cost(OPERATORS, "Resize", [IMAGE, None, numbers(1, 1, 1, 1)], 19, mode="linear") == Cost()
+    assert cost(OPERATORS, "Upsample", [IMAGE, numbers(1, 1, 2, 2)], 9, mode="linear") == Cost(other=192 * 7)
+
+
+def test_antialias_looks_at_all_that_becomes_one_element() -> None:
+    by = [IMAGE, None, numbers(1, 1, 0.5, 0.5)]
+    assert cost(OPERATORS, "Resize", by, 19, mode="linear") == Cost(other=12 * 7)
+    assert cost(OPERATORS, "Resize", by, 19, mode="linear", antialias=1) == Cost(other=12 * (2 * 4 * 4 - 1))
+    up = [IMAGE, None, numbers(1, 1, 2, 2)]
+    assert cost(OPERATORS, "Resize", up, 19, mode="linear", antialias=1) == Cost(other=192 * 7)
+
+
+@pytest.mark.parametrize(("mode", "each"), [({}, 7), ({"mode": "nearest"}, 0), ({"mode": "bicubic"}, 31)])
+def test_a_sample_is_placed_between_its_neighbours(mode: dict[str, str], each: int) -> None:
+    assert cost(OPERATORS, "GridSample", [zeros(2, 3, 5, 6), zeros(2, 7, 8, 2)], 16, **mode) == Cost(
+        other=2 * 3 * 7 * 8 * each
+    )
+    volume = [zeros(1, 1, 4, 5, 6), zeros(1, 2, 2, 2, 3)]
+    assert cost(OPERATORS, "GridSample", volume, 20, mode="linear") == Cost(other=8 * 15)
+
+
+def test_an_affine_grid_is_a_matrix_product() -> None:
+    assert cost(OPERATORS, "AffineGrid", [zeros(2, 2, 3), numbers(2, 3, 5, 6)], 20) == Cost(macs=2 * 5 * 6 * 2 * 3)
+
+
+def test_moved_pixels_cost_nothing_and_what_is_cut_off_is_not_read() -> None:
+    assert cost(OPERATORS, "DepthToSpace", [zeros(1, 8, 2, 3)], 13, blocksize=2) == Cost()
+    cropped = cost(OPERATORS, "Crop", [zeros(1, 2, 10, 12)], 1, border=[1, 2, 3, 4])
+    assert cropped == Cost(read=2 * 4 * 8 * 4)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs"), [("NonMaxSuppression", [zeros(1, 6, 4), zeros(1, 1, 6)]), ("ImageDecoder", [zeros(9)])]
+)
+def test_what_only_the_data_decide_is_not_counted(op: str, inputs: Any) -> None:
+    with pytest.raises(NotKnown, match=f"{op}: .* the data decide"):
+        cost(OPERATORS, op, inputs, 20)

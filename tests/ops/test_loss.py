@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops.loss import OPERATORS
-from tests.ops._one_node import assert_as_it_runs, zeros
+from tests.ops._one_node import assert_as_it_runs, cost, zeros
 
 
 @pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
@@ -11,3 +12,18 @@ def test_a_loss_has_the_dims_that_run(reduction: str, inner: tuple[int, ...]) ->
     inputs = [zeros(2, 3, *inner), zeros(2, *inner, dtype=np.int64)]
     assert_as_it_runs(OPERATORS, "NegativeLogLikelihoodLoss", inputs, 13, reduction=reduction)
     assert_as_it_runs(OPERATORS, "SoftmaxCrossEntropyLoss", inputs, 13, outputs=2, reduction=reduction)
+
+
+@pytest.mark.parametrize(("reduction", "plain", "weighted"), [("none", 10, 20), ("sum", 20, 30), ("mean", 21, 41)])
+def test_a_loss_works_on_each_label(reduction: str, plain: int, weighted: int) -> None:
+    scores, labels, weights = zeros(2, 3, 5), zeros(2, 5, dtype=np.int64), zeros(3)
+    likelihood, entropy = "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"
+    assert cost(OPERATORS, likelihood, [scores, labels], 13, reduction=reduction) == Cost(other=plain)
+    assert cost(OPERATORS, likelihood, [scores, labels, weights], 13, reduction=reduction) == Cost(other=weighted)
+    softmax = 5 * 30 + 10
+    assert cost(OPERATORS, entropy, [scores, labels], 13, reduction=reduction) == Cost(other=softmax + plain)
+
+
+def test_labels_that_do_not_count_are_sought() -> None:
+    inputs = [zeros(2, 3), zeros(2, dtype=np.int64)]
+    assert cost(OPERATORS, "NegativeLogLikelihoodLoss", inputs, 13, ignore_index=1) == Cost(other=2 * 4 + 1)

@@ -3,14 +3,27 @@
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import numpy_helper
 
 from onnx_autodoc.graph import Long, Node
 from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._known import Known
+from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops._known import Known, NotKnown, Unknown
 from onnx_autodoc.ops.ml import OPERATORS
-from tests.ops._calls import Case, assert_as_run, call_of, floats, ints, name_of, refuses_politely, run, schemas
+from tests.ops._calls import (
+    Case,
+    assert_as_run,
+    call_of,
+    cost_of,
+    floats,
+    ints,
+    name_of,
+    refuses_politely,
+    run,
+    schemas,
+)
 
 DOMAIN = "ai.onnx.ml"
 ROWS, ONE = floats(3, 2), floats(2)
@@ -183,3 +196,66 @@ def test_a_list_too_long_to_be_kept_still_counts() -> None:
 
 def test_every_operator_of_the_domain_has_a_rule() -> None:
     assert schemas(DOMAIN) == OPERATORS.keys()
+
+
+def cost(case: Case) -> Cost:
+    return cost_of(OPERATORS[case.op], case, DOMAIN)
+
+
+# ROWS are 3 rows of 2 features.
+def test_a_linear_model_is_a_matrix_product() -> None:
+    three = linear(3, classlabels_ints=[0, 1, 2])
+    assert cost(three) == Cost(macs=3 * 2 * 3, other=9 * 2)  # intercept, greatest
+    transformed = Case(three.op, three.inputs, {**three.attributes, "post_transform": "SOFTMAX"}, 2, 3)
+    assert cost(transformed) == Cost(macs=18, other=9 * 7)
+    held = {"coefficients": [1.0] * 4, "intercepts": [0.1, 0.2], "targets": 2}
+    assert cost(Case("LinearRegressor", [ROWS], held, opset=3)) == Cost(macs=3 * 2 * 2, other=6)
+
+
+@pytest.mark.parametrize(("kernel", "each"), [("LINEAR", 0), ("POLY", 3), ("SIGMOID", 3), ("RBF", 2 + 2)])
+def test_a_support_vector_machine_compares_each_row_with_each_vector(kernel: str, each: int) -> None:
+    vectors_of = {"support_vectors": [1.0, 2.0, 3.0, 4.0], "n_supports": 2, "coefficients": [1.0, -1.0], "rho": [0.1]}
+    regressor = Case("SVMRegressor", [ROWS], {**SVM, **vectors_of, "kernel_type": kernel}, opset=3)
+    assert cost(regressor) == Cost(macs=3 * (4 + 2), other=3 * (2 * each + 1))
+    three = vectors(3, kernel_type=kernel)  # one vector and two coefficients of each class, three pairs
+    assert cost(three) == Cost(macs=3 * (6 + 6), other=3 * (3 * each + 2 * 3))
+
+
+def test_the_probabilities_of_a_support_vector_machine_are_not_counted() -> None:
+    likely = cost(vectors(3, probabilities=True))
+    assert likely.macs == 36
+    assert isinstance(likely.other, Unknown)
+
+
+@pytest.mark.parametrize("case", [tree(0, 1, classlabels_int64s=[0, 1]), regression(0, 0), ensemble(np.float32)])
+def test_how_deep_rows_fall_through_trees_is_not_counted(case: Case) -> None:
+    with pytest.raises(NotKnown, match="how deep each row falls"):
+        cost(case)
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes", "other"),
+    [
+        ("Binarizer", {}, 12),
+        ("Imputer", {"imputed_value_floats": [0.0]}, 12),
+        ("Scaler", {"scale": [1.0], "offset": [0.0]}, 24),
+        ("Normalizer", {"norm": "MAX"}, 24),
+        ("Normalizer", {"norm": "L1"}, 36),
+        ("Normalizer", {"norm": "L2"}, 36 + 3),
+        ("FeatureVectorizer", {"inputdimensions": [4]}, 0),
+    ],
+)
+def test_what_prepares_features_costs_what_its_formula_does(op: str, attributes: dict[str, Any], other: int) -> None:
+    assert cost(Case(op, [floats(3, 4)], attributes, opset=3)) == Cost(other=other)
+
+
+def test_of_an_array_only_the_columns_that_are_extracted_are_read() -> None:
+    case = Case("ArrayFeatureExtractor", [floats(3, 4), np.array([0, 2])], opset=3)
+    assert cost(case) == Cost(read=3 * 2 * 4 + 2 * 8)
+
+
+@pytest.mark.parametrize("op", ["LinearClassifier", "SVMClassifier", "TreeEnsembleRegressor", "TreeEnsemble", "Scaler"])
+def test_what_is_held_in_attributes_is_named_as_the_operator_names_it(op: str) -> None:
+    schema = onnx.defs.get_schema(op, DOMAIN)
+    assert OPERATORS[op].held
+    assert set(OPERATORS[op].held) <= set(schema.attributes)

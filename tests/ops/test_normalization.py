@@ -3,9 +3,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Contradiction
+from onnx_autodoc.ops._operator import Part
 from onnx_autodoc.ops.normalization import OPERATORS
-from tests.ops._one_node import assert_as_it_runs, infer, zeros
+from tests.ops._one_node import assert_as_it_runs, cost, infer, zeros
 
 X, C = zeros(2, 3, 4, 5), zeros(3)
 
@@ -50,3 +52,50 @@ def test_another_number_of_scales_than_channels_is_a_contradiction() -> None:
 def test_an_axis_that_does_not_exist_is_a_contradiction() -> None:
     with pytest.raises(Contradiction):
         infer(OPERATORS, "LayerNormalization", [X, C], 17, axis=4)
+
+
+# X has 120 elements: 2 images of 3 channels of 4 rows of 5.
+def test_the_statistics_of_a_batch_normalization_fold_into_one_scale_and_shift() -> None:
+    assert cost(OPERATORS, "BatchNormalization", [X, C, C, C, C], 15) == Cost(other=2 * 120)
+
+
+def test_a_batch_normalization_in_training_measures_its_statistics() -> None:
+    trained = Cost(other=7 * 120 + 10 * 3)
+    assert cost(OPERATORS, "BatchNormalization", [X, C, C, C, C], 15, outputs=3, training_mode=1) == trained
+    assert cost(OPERATORS, "BatchNormalization", [X, C, C, C, C], 7, outputs=5) == trained
+
+
+def test_a_layer_normalization_works_on_elements_and_rows() -> None:
+    row = zeros(5)
+    assert cost(OPERATORS, "LayerNormalization", [X, row, row], 17) == Cost(other=7 * 120 + 4 * 24)
+    assert cost(OPERATORS, "LayerNormalization", [X, row], 17) == Cost(other=6 * 120 + 4 * 24)
+    assert cost(OPERATORS, "LayerNormalization", [X, zeros(3, 4, 5)], 17, axis=1) == Cost(other=6 * 120 + 4 * 2)
+    assert cost(OPERATORS, "RMSNormalization", [X, row], 23) == Cost(other=4 * 120 + 3 * 24)
+
+
+def test_other_normalizations_differ_in_what_a_row_is() -> None:
+    assert cost(OPERATORS, "InstanceNormalization", [X, C, C], 6) == Cost(other=7 * 120 + 4 * 6)
+    assert cost(OPERATORS, "GroupNormalization", [X, C, C], 21, num_groups=1) == Cost(other=7 * 120 + 4 * 2)
+    assert cost(OPERATORS, "MeanVarianceNormalization", [X], 13) == Cost(other=5 * 120 + 4 * 3)
+    assert cost(OPERATORS, "MeanVarianceNormalization", [X], 13, axes=[-1]) == Cost(other=5 * 120 + 4 * 24)
+
+
+def test_normalizations_without_a_mean() -> None:
+    assert cost(OPERATORS, "LpNormalization", [X], 1) == Cost(other=3 * 120 + 24)
+    assert cost(OPERATORS, "LpNormalization", [X], 1, p=1, axis=1) == Cost(other=3 * 120)
+    assert cost(OPERATORS, "LRN", [X], 13, size=5) == Cost(other=9 * 120)
+
+
+def test_a_softmax_is_five_operations_per_element() -> None:
+    assert cost(OPERATORS, "Softmax", [X], 13, axis=1) == Cost(other=5 * 120)
+    assert cost(OPERATORS, "Hardmax", [X], 13) == Cost(other=120)
+
+
+@pytest.mark.parametrize(("opset", "axis", "rows"), [(13, -1, 24), (13, 1, 40), (11, 1, 2), (11, 3, 24)])
+def test_a_log_softmax_takes_one_logarithm_of_each_row(opset: int, axis: int, rows: int) -> None:
+    assert cost(OPERATORS, "LogSoftmax", [X], opset, axis=axis) == Cost(other=5 * 120 + rows)
+
+
+def test_scales_are_learned_and_statistics_measured() -> None:
+    parts = {1: Part.WEIGHT, 2: Part.WEIGHT, 3: Part.STATISTIC, 4: Part.STATISTIC}
+    assert OPERATORS["BatchNormalization"].parts == parts

@@ -4,9 +4,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._known import Contradiction, Unknown
+from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops._known import Contradiction, NotKnown, Unknown
 from onnx_autodoc.ops.pooling import OPERATORS
-from tests.ops._one_node import assert_as_it_runs, numbers, shape_of, zeros
+from tests.ops._one_node import assert_as_it_runs, cost, numbers, shape_of, zeros
 
 POOLS: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((1, 2, 8), {"kernel_shape": [3]}),
@@ -107,3 +108,33 @@ def test_a_free_size_stays_free_and_the_others_are_known() -> None:
 def test_a_pool_that_cannot_run_is_a_contradiction(x: Any, attributes: dict[str, Any]) -> None:
     with pytest.raises(Contradiction):
         shape_of(OPERATORS, "MaxPool", x, **attributes)
+
+
+@pytest.mark.parametrize(("op", "each"), [("MaxPool", 6), ("AveragePool", 7), ("LpPool", 13)])
+def test_a_pool_works_on_each_place_of_its_kernel(op: str, each: int) -> None:
+    pool = {"kernel_shape": [2, 3], "strides": [2, 3], "pads": [0, 1, 0, 1]}
+    assert cost(OPERATORS, op, [zeros(1, 2, 8, 10)], 22, **pool) == Cost(other=2 * 4 * 4 * each)
+
+
+@pytest.mark.parametrize(("op", "each", "once"), [("Max", 1, 0), ("Average", 1, 1), ("Lp", 2, 1)])
+def test_a_global_pool_works_on_each_element_once(op: str, each: int, once: int) -> None:
+    assert cost(OPERATORS, f"Global{op}Pool", [zeros(2, 3, 4, 5)], 2) == Cost(other=each * 120 + once * 6)
+
+
+def test_a_region_is_sampled_as_often_as_asked_for() -> None:
+    inputs, pooled = [zeros(1, 2, 6, 6), zeros(3, 4), numbers(0, 0, 0)], {"output_height": 2, "output_width": 4}
+    assert cost(OPERATORS, "RoiAlign", inputs, 16, sampling_ratio=2, **pooled) == Cost(other=48 * (4 * 8 + 1))
+    assert cost(OPERATORS, "RoiAlign", inputs, 16, sampling_ratio=2, mode="max", **pooled) == Cost(other=48 * 4 * 8)
+
+
+def test_regions_whose_size_decides_are_not_counted() -> None:
+    x = zeros(1, 2, 6, 6)
+    with pytest.raises(NotKnown, match="its size decides"):
+        cost(OPERATORS, "RoiAlign", [x, zeros(3, 4), numbers(0, 0, 0)], 16)
+    with pytest.raises(NotKnown, match="MaxRoiPool: how large each region is"):
+        cost(OPERATORS, "MaxRoiPool", [x, zeros(3, 5)], 1, pooled_shape=[2, 3])
+
+
+def test_an_unpooled_image_is_only_moved() -> None:
+    x = [zeros(1, 1, 2, 2), zeros(1, 1, 2, 2, dtype=np.int64)]
+    assert cost(OPERATORS, "MaxUnpool", x, 9, kernel_shape=[2, 2], strides=[2, 2]) == Cost()

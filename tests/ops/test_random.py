@@ -3,9 +3,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Contradiction
 from onnx_autodoc.ops.random import OPERATORS
-from tests.ops._one_node import assert_as_it_runs, infer, zeros
+from tests.ops._one_node import assert_as_it_runs, cost, infer, zeros
 
 X = zeros(2, 3)
 
@@ -33,3 +34,10 @@ def test_random_numbers_have_the_type_and_dims_that_run(
 def test_no_shape_is_a_contradiction(attributes: dict[str, Any]) -> None:
     with pytest.raises(Contradiction):
         infer(OPERATORS, "RandomNormal", [], 1, **attributes)
+
+
+def test_each_number_is_drawn_once_and_only_what_decides_it_is_read() -> None:
+    assert cost(OPERATORS, "RandomNormal", [], 1, shape=[2, 3]) == Cost(other=6, read=0)
+    assert cost(OPERATORS, "RandomUniformLike", [X], 1) == Cost(other=6, read=0)
+    assert cost(OPERATORS, "Bernoulli", [X], 15) == Cost(other=12)
+    assert cost(OPERATORS, "Multinomial", [X], 7, sample_size=5) == Cost(other=2 * 6 + 2 * 5)

@@ -6,9 +6,11 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from onnx_autodoc.ops import Unknown
+from onnx_autodoc.ops import Cost, Unknown
+from onnx_autodoc.ops.reduction import OPERATORS
 from onnx_autodoc.resolve import Request, bind, resolve
 from tests._text import loaded
+from tests.ops._one_node import cost, numbers, zeros
 
 
 def model_of(op: str, opset: int, axes: list[int] | None, **attributes: int) -> onnx.ModelProto:
@@ -48,3 +50,24 @@ def test_a_squeeze_by_no_axes_is_left_open_where_runtimes_differ(opset: int) -> 
     assert ours(model_of("Squeeze", opset, None)) == (2, 3)
     assert ours(model_of("Squeeze", opset, [1])) == (2, 3)
     assert ours(model_of("Squeeze", opset, [])) is None
+
+
+@pytest.mark.parametrize(
+    ("op", "each", "once"),
+    [
+        ("ReduceSum", 1, 0),
+        ("ReduceMax", 1, 0),
+        ("ReduceProd", 1, 0),
+        ("ReduceMean", 1, 1),
+        ("ReduceL1", 2, 0),
+        ("ReduceL2", 2, 1),
+        ("ReduceSumSquare", 2, 0),
+        ("ReduceLogSum", 1, 1),
+        ("ReduceLogSumExp", 2, 1),
+    ],
+)
+def test_a_reduction_works_on_each_input_and_finishes_each_output(op: str, each: int, once: int) -> None:
+    x = zeros(2, 3, 4)
+    assert cost(OPERATORS, op, [x, numbers(2)], 18) == Cost(other=24 * each + 6 * once)
+    assert cost(OPERATORS, op, [x], 18, keepdims=0) == Cost(other=24 * each + once)
+    assert cost(OPERATORS, op, [x], 18, noop_with_empty_axes=1) == Cost()

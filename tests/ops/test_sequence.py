@@ -8,10 +8,11 @@ from onnx import helper, parser
 
 from onnx_autodoc.graph import Node
 from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Contradiction, Known, Unknown, sequence, tensor
 from onnx_autodoc.ops.sequence import OPERATORS
 from tests.ops._calls import known, seen
-from tests.ops._one_node import infer, numbers, zeros
+from tests.ops._one_node import cost, infer, numbers, zeros
 
 A, B, C = zeros(3, 1), zeros(3, 2), zeros(3, 3)
 
@@ -128,3 +129,13 @@ def test_a_place_that_the_data_decides_leaves_what_all_tensors_share() -> None:
 def test_a_sequence_that_cannot_be_is_a_contradiction(lines: str) -> None:
     with pytest.raises(Contradiction):
         _inferred(lines, {"a": A, "b": B, "p": np.array(2), "n": numbers(1, 1)})
+
+
+def test_a_sequence_refers_to_its_tensors_and_moves_none() -> None:
+    assert cost(OPERATORS, "SequenceConstruct", [A, B], 15) == Cost(read=0, written=0)
+    assert cost(OPERATORS, "SequenceEmpty", [], 15) == Cost(read=0, written=0)
+    assert cost(OPERATORS, "Optional", [A], 15) == Cost(read=0, written=0)
+
+
+def test_cutting_a_tensor_into_a_sequence_moves_it() -> None:
+    assert cost(OPERATORS, "SplitToSequence", [C], 15) == Cost()

@@ -3,9 +3,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Contradiction, Unknown
 from onnx_autodoc.ops.signal import OPERATORS
-from tests.ops._one_node import assert_as_it_runs, infer, numbers, shape_of, zeros
+from tests.ops._one_node import assert_as_it_runs, cost, infer, numbers, shape_of, zeros
 
 
 @pytest.mark.parametrize("length", [None, np.array(7), np.array(4)])
@@ -60,3 +61,31 @@ def test_a_length_that_the_data_decides_is_the_only_unknown_size() -> None:
 def test_a_transform_that_cannot_run_is_a_contradiction(op: str, inputs: list[Any]) -> None:
     with pytest.raises(Contradiction):
         infer(OPERATORS, op, inputs, 20)
+
+
+def test_a_fourier_transform_costs_what_the_fast_one_does() -> None:
+    # 5 n log2 n for n = 8 complex numbers; half of it for real ones
+    assert cost(OPERATORS, "DFT", [zeros(3, 8, 2)], 20) == Cost(other=3 * 5 * 8 * 3)
+    assert cost(OPERATORS, "DFT", [zeros(3, 8, 1)], 20, onesided=1) == Cost(other=3 * 5 * 8 * 3 // 2)
+    assert cost(OPERATORS, "DFT", [zeros(3, 5, 2)], 20, onesided=1, inverse=1) == Cost(other=3 * 5 * 8 * 3 // 2)
+    assert cost(OPERATORS, "DFT", [zeros(3, 8, 2), np.array(16)], 20) == Cost(other=3 * 5 * 16 * 4)
+    assert cost(OPERATORS, "DFT", [zeros(8, 3, 2), None, np.array(0)], 20) == Cost(other=3 * 5 * 8 * 3)
+    assert cost(OPERATORS, "DFT", [zeros(3, 1, 2)], 20) == Cost(other=0)
+
+
+def test_a_short_time_transform_is_one_for_each_frame() -> None:
+    signal, step = zeros(2, 20, 1), np.array(4)  # four frames of 8
+    assert cost(OPERATORS, "STFT", [signal, step, None, np.array(8)], 17) == Cost(other=2 * 4 * 60)
+    assert cost(OPERATORS, "STFT", [signal, step, zeros(8)], 17) == Cost(other=2 * 4 * (60 + 8))
+    assert cost(OPERATORS, "STFT", [zeros(2, 20, 2), step, zeros(8)], 17, onesided=0) == Cost(other=2 * 4 * (120 + 16))
+
+
+def test_a_window_is_a_sum_of_cosines() -> None:
+    assert cost(OPERATORS, "HannWindow", [np.array(10)], 17) == Cost(other=40)
+    assert cost(OPERATORS, "HammingWindow", [np.array(10)], 17) == Cost(other=40)
+    assert cost(OPERATORS, "BlackmanWindow", [np.array(10)], 17) == Cost(other=80)
+
+
+def test_each_weight_of_a_mel_matrix_is_a_place_on_a_slope() -> None:
+    edges = [np.array(8000), np.array(0, np.float32), np.array(2000, np.float32)]
+    assert cost(OPERATORS, "MelWeightMatrix", [np.array(4), np.array(32), *edges], 17) == Cost(other=17 * 4 * 2)

@@ -7,11 +7,12 @@ import onnx
 import onnxruntime
 import pytest
 
+from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Array
 from onnx_autodoc.ops.indexing import OPERATORS as INDEXING
 from onnx_autodoc.ops.slicing import OPERATORS
 from tests.ops._calls import Case, call_of, run
-from tests.ops._one_node import numbers
+from tests.ops._one_node import cost, numbers, zeros
 
 BOUNDS = (0, 1, -1, 2, -2, 4, -6, 2**31 - 1, -(2**31), 2**31, 2**63 - 1, -(2**63))
 STEPS = (1, 2, -1, -2, 5, -5, 2**63 - 1, -(2**63))
@@ -41,3 +42,23 @@ def test_elements_are_scattered_where_the_indices_say(axis: int, covered: tuple[
     rule = INDEXING["ScatterElements"].value
     assert rule is not None
     assert np.array_equal(rule(call_of(case, ""), arrays)[0], run(case, "")[0])
+
+
+X = zeros(4, 6)  # 96 bytes
+
+
+def test_only_what_is_cut_out_is_read() -> None:
+    bounds = [numbers(1), numbers(3), numbers(0)]  # 8 bytes each
+    assert cost(OPERATORS, "Slice", [X, *bounds], 13) == Cost(read=2 * 6 * 4 + 3 * 8)
+    assert cost(OPERATORS, "Split", [X], 11, outputs=2, axis=1) == Cost(read=96)
+
+
+def test_joining_and_padding_move_data() -> None:
+    assert cost(OPERATORS, "Concat", [X, X], 13, axis=0) == Cost()
+    assert cost(OPERATORS, "Pad", [X, numbers(0, 0, 1, 1)], 13) == Cost()
+
+
+@pytest.mark.parametrize(("k", "each"), [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3)])
+def test_the_best_of_many_are_kept_in_a_heap(k: int, each: int) -> None:
+    assert cost(OPERATORS, "TopK", [X, numbers(k)], 11, outputs=2) == Cost(other=24 * each)
+    assert cost(OPERATORS, "TopK", [X], 1, outputs=2, k=k) == Cost(other=24 * each)

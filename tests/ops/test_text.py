@@ -5,9 +5,10 @@ import pytest
 
 from onnx_autodoc.graph import Long, Node
 from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._known import Unknown, tensor
+from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops._known import NotKnown, Unknown, tensor
 from onnx_autodoc.ops.text import OPERATORS
-from tests.ops._one_node import assert_as_it_runs, infer
+from tests.ops._one_node import assert_as_it_runs, cost, infer
 
 WORDS = np.array(["a b", "c"], object)
 COUNTING: dict[str, Any] = {
@@ -52,3 +53,19 @@ def test_a_vocabulary_that_is_not_read_whole_is_not_guessed() -> None:
     node = Node("TfIdfVectorizer", attributes={"ngram_indexes": Long(10**6, (0, 1))})
     (out,) = OPERATORS["TfIdfVectorizer"].infer(Call(node, [tensor("int64", (9,))], 9))
     assert out.concrete is None
+
+
+def test_joining_strings_is_no_arithmetic() -> None:
+    assert cost(OPERATORS, "StringConcat", [WORDS, WORDS], 20) == Cost()
+
+
+@pytest.mark.parametrize("op", ["StringSplit", "StringNormalizer", "RegexFullMatch"])
+def test_what_is_done_with_characters_is_not_counted(op: str) -> None:
+    with pytest.raises(NotKnown, match=f"{op}: how many characters are read, the data decide"):
+        cost(OPERATORS, op, [WORDS], 20)
+
+
+def test_the_weights_of_a_vocabulary_are_learned() -> None:
+    with pytest.raises(NotKnown, match="n-grams"):
+        cost(OPERATORS, "TfIdfVectorizer", [np.array([1, 2])], 20, **COUNTING)
+    assert OPERATORS["TfIdfVectorizer"].held == ("weights",)

@@ -4,10 +4,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from onnx_autodoc.graph import Node
+from onnx_autodoc.graph import Graph, Node
 from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops._known import Contradiction, Known, NotKnown, Unknown
 from onnx_autodoc.ops._operator import Operator
-from onnx_autodoc.ops._known import Contradiction, Known
 from onnx_autodoc.ops.training import OPERATORS, PREVIEW
 
 RATE, COUNT = Known("float32", ()), Known("int64", ())
@@ -55,3 +56,40 @@ def test_every_operator_of_the_preview_domains_has_a_rule() -> None:
     names = {(schema.domain, schema.name) for schema in onnx.defs.get_all_schemas_with_history()}
     ours = {("ai.onnx.preview.training", name) for name in OPERATORS} | {("ai.onnx.preview", name) for name in PREVIEW}
     assert {name for name in names if name[0].startswith("ai.onnx.preview")} <= ours
+
+
+def priced(table: dict[str, Operator], op: str, *inputs: Known, **attributes: object) -> Cost:
+    node, price = Node(op, attributes=attributes), table[op].cost  # type: ignore[arg-type]
+    assert price is not None
+    return price(Call(node, inputs, 1, tuple(table[op].infer(Call(node, inputs, 1)))))
+
+
+@pytest.mark.parametrize(
+    ("op", "kinds", "each", "attributes"),
+    [
+        ("Adagrad", 3, 7, {}),
+        ("Adagrad", 3, 9, {"norm_coefficient": 0.1}),
+        ("Adam", 4, 12, {"norm_coefficient": 0.0}),
+        ("Adam", 4, 15, {"norm_coefficient": 0.1, "norm_coefficient_post": 0.1}),
+        ("Momentum", 3, 5, {"mode": "standard"}),
+        ("Momentum", 3, 9, {"mode": "nesterov", "norm_coefficient": 0.1}),
+    ],
+)
+def test_a_step_costs_what_its_formula_does_for_each_parameter(
+    op: str, kinds: int, each: int, attributes: dict[str, object]
+) -> None:
+    assert priced(OPERATORS, op, RATE, COUNT, *[A, B] * kinds, **attributes) == Cost(other=11 * each)
+
+
+def test_what_a_gradient_differentiates_is_not_counted() -> None:
+    with pytest.raises(NotKnown, match="other nodes"):
+        priced(OPERATORS, "Gradient", A, xs=("a",), y="y")
+
+
+def test_flex_attention_is_attention_unless_its_own_graphs_change_it() -> None:
+    q, k, v = (Known("float16", dims) for dims in ((2, 8, 5, 16), (2, 4, 7, 16), (2, 4, 7, 24)))
+    macs = 2 * 8 * 5 * 7 * (16 + 24)
+    assert priced(PREVIEW, "FlexAttention", q, k, v) == Cost(macs, 2 * 8 * 5 * 7 * 6)
+    changed = priced(PREVIEW, "FlexAttention", q, k, v, score_mod=Graph("g"))
+    assert changed.macs == macs
+    assert isinstance(changed.other, Unknown)

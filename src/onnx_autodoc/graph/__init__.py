@@ -1,5 +1,6 @@
 """The model as the file has it: frozen values that every other room reads and none changes."""
 
+from onnx_autodoc.graph._deep import deep_recursion
 from onnx_autodoc.graph._dtypes import BITS, dtype_name, dtype_spelled, is_float, is_integer, stored_bytes
 from onnx_autodoc.graph._order import execution_order, needed_names
 from onnx_autodoc.graph._types import (
@@ -41,6 +42,7 @@ __all__ = [
     "Value",
     "all_graphs",
     "constants_of",
+    "deep_recursion",
     "dtype_name",
     "dtype_spelled",
     "execution_order",

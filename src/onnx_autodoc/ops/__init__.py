@@ -53,7 +53,7 @@ from onnx_autodoc.ops._known import (
     merge_dims,
     nothing,
 )
-from onnx_autodoc.ops._operator import Operator, Packed, Part
+from onnx_autodoc.ops._operator import Cached, Operator, Packed, Part
 from onnx_autodoc.ops.constant import known_tensor
 
 __all__ = [
@@ -65,6 +65,7 @@ __all__ = [
     "QUANTIZE",
     "TABLES",
     "Array",
+    "Cached",
     "Call",
     "Contradiction",
     "Cost",

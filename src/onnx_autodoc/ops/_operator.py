@@ -50,6 +50,14 @@ class Packed(Struct, frozen=True):
     elements: int
 
 
+class Cached(Struct, frozen=True):
+    """A cache that an operator is given and hands on with new tokens in it, and the axes along which tokens lie."""
+
+    past: int  # the input
+    present: int  # the output
+    tokens: tuple[int, ...] = (-2,)
+
+
 class Operator(Struct, frozen=True):
     """What the tool knows of one operator.
 
@@ -59,7 +67,7 @@ class Operator(Struct, frozen=True):
     (it only moves elements, or uses + - *).
     cost: what one run takes.
     parts: what constants at some of its inputs are. packs: what a packed weight at some input holds. held: attributes
-    that hold learned numbers.
+    that hold learned numbers. caches: what it keeps of past tokens.
     """
 
     infer: Rule
@@ -69,3 +77,4 @@ class Operator(Struct, frozen=True):
     parts: Mapping[int, Part] = {}
     packs: Mapping[int, Callable[[Node, Tensor], Packed]] = {}
     held: tuple[str, ...] = ()
+    caches: tuple[Cached, ...] = ()

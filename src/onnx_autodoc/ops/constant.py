@@ -6,9 +6,11 @@ import numpy as np
 
 from onnx_autodoc.graph import Tensor, dtype_name, dtype_spelled
 from onnx_autodoc.ops._call import Call, size
+from onnx_autodoc.ops._cost import each_input, free, view
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, elements
 from onnx_autodoc.ops._known import Array, Dim, Known, NotKnown, Shape, Unknown, tensor
-from onnx_autodoc.ops._operator import Operator, unchanged
+from onnx_autodoc.ops._operator import Operator, constants, unchanged
+from onnx_autodoc.ops._prices import made
 
 
 def known_tensor(held: Tensor) -> Known:
@@ -133,16 +135,16 @@ def _cast_like(call: Call) -> list[Known]:
 
 
 OPERATORS: dict[str, Operator] = {
-    "Constant": Operator(_constant),
-    "ConstantOfShape": Operator(_constant_of_shape, _fill),
-    "ConstantFill": Operator(_constant_fill),
-    "Shape": Operator(_shape),
-    "Size": Operator(_size),
-    "Range": Operator(_range, _range_value),
-    "EyeLike": Operator(_eye_like),
-    "Identity": Operator(_identity),
-    "NonZero": Operator(_non_zero),
-    "Cast": Operator(_cast, unchanged, partial=True),
-    "CastLike": Operator(_cast_like, unchanged, partial=True),
-    "BitCast": Operator(_cast),
+    "Constant": Operator(_constant, cost=view),
+    "ConstantOfShape": Operator(_constant_of_shape, _fill, cost=made),
+    "ConstantFill": Operator(_constant_fill, cost=made),
+    "Shape": Operator(_shape, cost=view),
+    "Size": Operator(_size, cost=view),
+    "Range": Operator(_range, _range_value, cost=made, parts=constants(0, 1, 2)),
+    "EyeLike": Operator(_eye_like, cost=made),
+    "Identity": Operator(_identity, cost=view),
+    "NonZero": Operator(_non_zero, cost=each_input(1, "comparison")),
+    "Cast": Operator(_cast, unchanged, partial=True, cost=free),
+    "CastLike": Operator(_cast_like, unchanged, partial=True, cost=free),
+    "BitCast": Operator(_cast, cost=view),
 }

@@ -5,9 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from onnx_autodoc.graph import is_float
-from onnx_autodoc.ops._call import Call, broadcast
-from onnx_autodoc.ops._known import Array, Known, Shape, tensor
-from onnx_autodoc.ops._operator import Evaluate, Operator, Rule
+from onnx_autodoc.ops._call import Call, broadcast, size
+from onnx_autodoc.ops._cost import NOTHING, Cost, Price, each, free
+from onnx_autodoc.ops._known import Array, Known, NotKnown, Shape, tensor
+from onnx_autodoc.ops._operator import Evaluate, Operator, Rule, constants, weights
 
 
 def _common_shape(call: Call) -> Shape:
@@ -99,52 +100,120 @@ def _relu(x: Array) -> Array:
     return np.asarray(np.maximum(x, 0))
 
 
-def _table(rule: Rule, names: str) -> dict[str, Operator]:
-    return {name: Operator(rule) for name in names.split()}
+# prices: to choose one of two numbers by a comparison is one operation, as it is in Relu
+_one = each(1, "the operation itself")
 
 
-_SAME_SHAPE = (
-    "Acos Acosh Asin Asinh Atan Atanh BitwiseNot Celu Cos Cosh CumProd CumSum Elu Erf Exp Gelu HardSigmoid HardSwish "
-    "Hardmax LeakyRelu Log LogSoftmax LpNormalization LRN MeanVarianceNormalization Mish Reciprocal ReverseSequence "
-    "Selu Shrink Sigmoid Sin Sinh Softmax Softplus Softsign Swish Tan Tanh ThresholdedRelu Trilu "
-    # removed from ONNX long ago, still found in files of 2017
-    "Affine ImageScaler ParametricSoftplus Scale ScaledTanh"
+def _variadic_cost(call: Call) -> Cost:
+    """1 per element of the output for each input after the first"""
+    return Cost(other=(len(call.inputs) - 1) * size(call.output()))
+
+
+def _mean_cost(call: Call) -> Cost:
+    """1 per element of the output for each input: sums, quotient"""
+    return Cost(other=len(call.inputs) * size(call.output()))
+
+
+def _clip_cost(call: Call) -> Cost:
+    """1 per element of the output for each bound that is given"""
+    bounds = [call.has(at) or name in call.node.attributes for at, name in ((1, "min"), (2, "max"))]
+    return Cost(other=sum(bounds) * size(call.output()))
+
+
+def _dropout_cost(call: Call) -> Cost:
+    """none: data are moved; in training, 3 per element of the output: number drawn, comparison, scale"""
+    if not call.has(2):
+        return NOTHING
+    training = call.value(2)
+    if training is None or training.dtype == object:
+        raise NotKnown("Dropout: whether it trains is only known when the model runs")
+    return Cost(other=3 * size(call.output())) if training.any() else NOTHING
+
+
+def _with_alpha(count: int, more: int, parts: str) -> Price:
+    """So many operations for each element of the output, and more where alpha is not 1."""
+
+    def price(call: Call) -> Cost:
+        scaled = call.attr_float("alpha", 1.0) != 1
+        return Cost(other=(count + more * scaled) * size(call.output()))
+
+    price.__doc__ = f"{count} per element of the output: {parts}; {more} more where alpha is not 1"
+    return price
+
+
+def _gelu_cost(call: Call) -> Cost:
+    """5 per element of the output: quotient, erf, sum, two products; 8 where tanh stands for erf: power, five products
+    and sums before and after, tanh"""
+    return Cost(other=(8 if call.attr_text("approximate", "none") == "tanh" else 5) * size(call.output()))
+
+
+_swish = _with_alpha(2, 1, "sigmoid, product")
+
+
+def _table(rule: Rule, cost: Price, names: str) -> dict[str, Operator]:
+    return {name: Operator(rule, cost=cost) for name in names.split()}
+
+
+_FUNCTIONS = (
+    "Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh CumProd CumSum Erf Exp Log Reciprocal Sigmoid Sin Sinh Tan "
+    "Tanh ThresholdedRelu"
 )
 
 OPERATORS: dict[str, Operator] = {
-    **_table(same, _SAME_SHAPE),
-    **_table(broadcast_same, "BitShift BitwiseAnd BitwiseOr BitwiseXor"),
-    **_table(_unary_bool, "IsInf IsNaN"),
-    "Abs": Operator(same, _by(np.abs)),
-    "Ceil": Operator(same, _by(np.ceil)),
-    "Floor": Operator(same, _by(np.floor)),
-    "Neg": Operator(same, _by(np.negative), partial=True),
-    "Not": Operator(_unary_bool, _by(np.logical_not)),
-    "Round": Operator(same, _by(_round)),
-    "Relu": Operator(same, _by(_relu)),
-    "Sign": Operator(same, _by(np.sign)),
-    "Sqrt": Operator(same, _by(np.sqrt)),
-    "Add": Operator(broadcast_same, _by(np.add), partial=True),
-    "Sub": Operator(broadcast_same, _by(np.subtract), partial=True),
-    "Mul": Operator(broadcast_same, _by(np.multiply), partial=True),
-    "Div": Operator(broadcast_same, _div, partial=True),
-    "Mod": Operator(broadcast_same, _mod),
-    "Pow": Operator(broadcast_same, _by(np.power)),
-    "Max": Operator(broadcast_same, _fold(np.maximum)),
-    "Min": Operator(broadcast_same, _fold(np.minimum)),
-    "Sum": Operator(broadcast_same, _fold(np.add), partial=True),
-    "Mean": Operator(broadcast_same, _mean),
-    "And": Operator(broadcast_bool, _by(np.logical_and)),
-    "Or": Operator(broadcast_bool, _by(np.logical_or)),
-    "Xor": Operator(broadcast_bool, _by(np.logical_xor)),
-    "Equal": Operator(broadcast_bool, _by(np.equal)),
-    "Greater": Operator(broadcast_bool, _by(np.greater)),
-    "GreaterOrEqual": Operator(broadcast_bool, _by(np.greater_equal)),
-    "Less": Operator(broadcast_bool, _by(np.less)),
-    "LessOrEqual": Operator(broadcast_bool, _by(np.less_equal)),
-    "Where": Operator(_where, _by(np.where), partial=True),
-    "Clip": Operator(same, _clip),
-    "PRelu": Operator(same),  # the slope is stretched to x, never x to the slope
-    "Dropout": Operator(_dropout),
-    "SwiGLU": Operator(broadcast_same),
+    **_table(same, _one, _FUNCTIONS),
+    **_table(same, free, "ReverseSequence Trilu"),
+    **_table(broadcast_same, _one, "BitShift BitwiseAnd BitwiseOr BitwiseXor"),
+    **_table(_unary_bool, _one, "IsInf IsNaN"),
+    "Abs": Operator(same, _by(np.abs), cost=_one),
+    "Ceil": Operator(same, _by(np.ceil), cost=_one),
+    "Floor": Operator(same, _by(np.floor), cost=_one),
+    "Neg": Operator(same, _by(np.negative), partial=True, cost=_one),
+    "Not": Operator(_unary_bool, _by(np.logical_not), cost=_one),
+    "Round": Operator(same, _by(_round), cost=_one),
+    "Relu": Operator(same, _by(_relu), cost=_one),
+    "Sign": Operator(same, _by(np.sign), cost=_one),
+    "Sqrt": Operator(same, _by(np.sqrt), cost=_one),
+    "Add": Operator(broadcast_same, _by(np.add), partial=True, cost=_one),
+    "Sub": Operator(broadcast_same, _by(np.subtract), partial=True, cost=_one),
+    "Mul": Operator(broadcast_same, _by(np.multiply), partial=True, cost=_one),
+    "Div": Operator(broadcast_same, _div, partial=True, cost=_one),
+    "Mod": Operator(broadcast_same, _mod, cost=_one),
+    "Pow": Operator(broadcast_same, _by(np.power), cost=_one),
+    "Max": Operator(broadcast_same, _fold(np.maximum), cost=_variadic_cost),
+    "Min": Operator(broadcast_same, _fold(np.minimum), cost=_variadic_cost),
+    "Sum": Operator(broadcast_same, _fold(np.add), partial=True, cost=_variadic_cost),
+    "Mean": Operator(broadcast_same, _mean, cost=_mean_cost),
+    "And": Operator(broadcast_bool, _by(np.logical_and), cost=_one),
+    "Or": Operator(broadcast_bool, _by(np.logical_or), cost=_one),
+    "Xor": Operator(broadcast_bool, _by(np.logical_xor), cost=_one),
+    "Equal": Operator(broadcast_bool, _by(np.equal), cost=_one),
+    "Greater": Operator(broadcast_bool, _by(np.greater), cost=_one),
+    "GreaterOrEqual": Operator(broadcast_bool, _by(np.greater_equal), cost=_one),
+    "Less": Operator(broadcast_bool, _by(np.less), cost=_one),
+    "LessOrEqual": Operator(broadcast_bool, _by(np.less_equal), cost=_one),
+    "Where": Operator(_where, _by(np.where), partial=True, cost=_one),
+    "Clip": Operator(same, _clip, cost=_clip_cost, parts=constants(1, 2)),
+    "Dropout": Operator(_dropout, cost=_dropout_cost, parts=constants(1)),
+    # activations
+    "Celu": Operator(same, cost=_with_alpha(3, 2, "exponential, difference, choice")),
+    "Elu": Operator(same, cost=_with_alpha(3, 1, "exponential, difference, choice")),
+    "Gelu": Operator(same, cost=_gelu_cost),
+    "HardSigmoid": Operator(same, cost=each(4, "scale, shift, two bounds")),
+    "HardSwish": Operator(same, cost=each(5, "scale, shift, two bounds, product")),
+    "LeakyRelu": Operator(same, cost=each(2, "slope, choice")),
+    "Mish": Operator(same, cost=each(5, "exponential, sum, logarithm, tanh, product")),
+    # the slope is stretched to x, never x to the slope
+    "PRelu": Operator(same, cost=each(2, "slope, choice"), parts=weights(1)),
+    "Selu": Operator(same, cost=each(5, "exponential, difference, alpha, choice, gamma")),
+    "Shrink": Operator(same, cost=each(3, "two comparisons, shift")),
+    "Softplus": Operator(same, cost=each(3, "exponential, sum, logarithm")),
+    "Softsign": Operator(same, cost=each(3, "absolute, sum, quotient")),
+    "SwiGLU": Operator(broadcast_same, cost=_with_alpha(3, 1, "sigmoid, two products")),
+    "Swish": Operator(same, cost=_swish),
+    # removed from ONNX long ago, still found in files of 2017
+    "Affine": Operator(same, cost=each(2, "scale, shift")),
+    "ImageScaler": Operator(same, cost=each(2, "scale, shift")),
+    "ParametricSoftplus": Operator(same, cost=each(5, "two products, exponential, sum, logarithm")),
+    "Scale": Operator(same, cost=_one),
+    "ScaledTanh": Operator(same, cost=each(3, "two products, tanh")),
 }

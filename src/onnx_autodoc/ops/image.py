@@ -1,13 +1,16 @@
 """Images: resizing, sampling, cropping, and moving pixels between space and depth."""
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, axis_of
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, merge_dims, tensor
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops._call import Call, axis_of, size
+from onnx_autodoc.ops._cost import NOTHING, Cost, free, picked, uncounted
+from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, tensor
+from onnx_autodoc.ops._operator import Operator, constants
+from onnx_autodoc.ops._prices import between
 from onnx_autodoc.ops._sizes import numbers, sizes
 
 _CROPPED = "a crop while resizing by scales: the specification cuts the size, onnxruntime does not"
@@ -120,10 +123,10 @@ def _grid_sample(call: Call) -> list[Known]:
 
 def _affine_grid(call: Call) -> list[Known]:
     # size is [N, C, *spatial]; the grid [N, *spatial, rank].
-    size = sizes(call, 1)
-    if len(size) not in (4, 5):
-        raise Contradiction(f"AffineGrid of {len(size)} dimensions, not 4 or 5")
-    return [tensor(call.dtype(0), (size[0], *size[2:], len(size) - 2))]
+    image = sizes(call, 1)
+    if len(image) not in (4, 5):
+        raise Contradiction(f"AffineGrid of {len(image)} dimensions, not 4 or 5")
+    return [tensor(call.dtype(0), (image[0], *image[2:], len(image) - 2))]
 
 
 def _block(call: Call) -> int:
@@ -175,15 +178,61 @@ def _non_max_suppression(call: Call) -> list[Known]:
     return [tensor("int64", (Unknown(_SELECTED), 3))]  # batch, class, box
 
 
+# prices: how many elements a new one lies between, along one axis
+_REACH = {"nearest": 1, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
+
+
+def _reach(call: Call, default: str) -> int:
+    mode = call.attr_text("mode", default)
+    if mode not in _REACH:
+        raise NotKnown(f"{call.node.op} in the mode {mode}")
+    return _REACH[mode]
+
+
+def _resize_cost(call: Call) -> Cost:
+    """between others 2 · taps - 1 per element of the output; taps: 2 (linear) or 4 (cubic) along each axis whose size
+    changes, as many times more as antialias widens them; to the nearest: none"""
+    reach = _reach(call, "nearest")
+    if reach == 1:
+        return NOTHING
+    along = [_taps(call, reach, *dims) for dims in zip(call.shape(0), call.output(), strict=False)]
+    return Cost(other=between(math.prod(along)) * size(call.output()))
+
+
+def _taps(call: Call, reach: int, before: Dim, after: Dim) -> int:
+    if before is after:
+        return 1
+    if isinstance(before, Unknown) or isinstance(after, Unknown):
+        raise NotKnown(next(dim.why for dim in (before, after) if isinstance(dim, Unknown)))
+    if before == after or after < 1:
+        return 1
+    widened = -(-reach * before // after) if call.attr_int("antialias", 0) else reach
+    return max(reach, widened)
+
+
+def _grid_sample_cost(call: Call) -> Cost:
+    """between others 2 · taps - 1 per element of the output; taps: 2 (linear) or 4 (cubic) along each spatial axis; to
+    the nearest: none. Finding the place is not counted"""
+    return Cost(other=between(_reach(call, "linear") ** (call.rank(0) - 2)) * size(call.output()))
+
+
+def _affine_grid_cost(call: Call) -> Cost:
+    """axes + 1 multiply-adds for each element of the output: a matrix times each place"""
+    grid = call.output()
+    return Cost(macs=size(grid) * (len(grid) - 1))
+
+
 OPERATORS: dict[str, Operator] = {
-    "Resize": Operator(_resize),
-    "Upsample": Operator(_upsample),
-    "GridSample": Operator(_grid_sample),
-    "AffineGrid": Operator(_affine_grid),
-    "DepthToSpace": Operator(_depth_to_space),
-    "SpaceToDepth": Operator(_space_to_depth),
-    "CenterCropPad": Operator(_center_crop_pad),
-    "Crop": Operator(_crop),
-    "ImageDecoder": Operator(_image_decoder),
-    "NonMaxSuppression": Operator(_non_max_suppression),
+    "Resize": Operator(_resize, cost=_resize_cost, parts=constants(1, 2)),
+    "Upsample": Operator(_upsample, cost=_resize_cost, parts=constants(1)),
+    "GridSample": Operator(_grid_sample, cost=_grid_sample_cost, parts=constants(1)),
+    "AffineGrid": Operator(_affine_grid, cost=_affine_grid_cost),
+    "DepthToSpace": Operator(_depth_to_space, cost=free),
+    "SpaceToDepth": Operator(_space_to_depth, cost=free),
+    "CenterCropPad": Operator(_center_crop_pad, cost=free),
+    "Crop": Operator(_crop, cost=picked),
+    "ImageDecoder": Operator(_image_decoder, cost=uncounted("how the image is compressed, the data decide")),
+    "NonMaxSuppression": Operator(
+        _non_max_suppression, cost=uncounted("how many boxes are compared, the data decide"), parts=constants(3, 4)
+    ),
 }

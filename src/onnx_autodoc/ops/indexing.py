@@ -3,8 +3,9 @@
 import numpy as np
 
 from onnx_autodoc.ops._call import Call, axis_of, size
+from onnx_autodoc.ops._cost import NOTHING, Cost, each_input, free, picked, uncounted
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Unknown, like, tensor
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops.elementwise import same
 
 
@@ -105,17 +106,24 @@ def _arg(call: Call) -> list[Known]:
     return [tensor("int64", (*source[:axis], *kept, *source[axis + 1 :]))]
 
 
+def _scatter_cost(call: Call) -> Cost:
+    """none: data are moved; 1 per update where it is combined with what it meets"""
+    return NOTHING if call.attr_text("reduction", "none") == "none" else Cost(other=size(call.shape(2)))
+
+
+_compared = each_input(1, "comparison")
+
 OPERATORS: dict[str, Operator] = {
-    "Gather": Operator(_gather, _gather_value, partial=True),
-    "GatherElements": Operator(_gather_elements),
-    "GatherND": Operator(_gather_nd),
+    "Gather": Operator(_gather, _gather_value, partial=True, cost=picked),
+    "GatherElements": Operator(_gather_elements, cost=picked),
+    "GatherND": Operator(_gather_nd, cost=picked),
     # scattering writes into a copy of the data
-    "Scatter": Operator(same, _scatter_elements_value),
-    "ScatterElements": Operator(same, _scatter_elements_value),
-    "ScatterND": Operator(same, _scatter_nd_value, partial=True),
-    "OneHot": Operator(_one_hot),
-    "Compress": Operator(_compress),
-    "Unique": Operator(_unique),
-    "ArgMax": Operator(_arg),
-    "ArgMin": Operator(_arg),
+    "Scatter": Operator(same, _scatter_elements_value, cost=_scatter_cost),
+    "ScatterElements": Operator(same, _scatter_elements_value, cost=_scatter_cost),
+    "ScatterND": Operator(same, _scatter_nd_value, partial=True, cost=_scatter_cost),
+    "OneHot": Operator(_one_hot, cost=free, parts=constants(2)),
+    "Compress": Operator(_compress, cost=picked),
+    "Unique": Operator(_unique, cost=uncounted("how many elements are compared, the data decide")),
+    "ArgMax": Operator(_arg, cost=_compared),
+    "ArgMin": Operator(_arg, cost=_compared),
 }

@@ -4,14 +4,21 @@ Attention, quantisation, layouts, decoding and stateful layers of that domain ar
 """
 
 from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.ops import _microsoft_prices as prices
 from onnx_autodoc.ops._call import Call, axis_of, size
+from onnx_autodoc.ops._cost import Cost, Price, each, free, picked, uncounted, view
+from onnx_autodoc.ops._fusion import activated, chain, result, total
 from onnx_autodoc.ops._known import Contradiction, Known, NotKnown, Shape, Unknown, tensor
-from onnx_autodoc.ops._operator import Operator, Rule
+from onnx_autodoc.ops._operator import Operator, Rule, constants, scales, weights
+from onnx_autodoc.ops._prices import between, made
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import sizes
+from onnx_autodoc.ops.elementwise import OPERATORS as ELEMENTWISE
 from onnx_autodoc.ops.elementwise import broadcast_same, same
+from onnx_autodoc.ops.image import OPERATORS as IMAGE
 from onnx_autodoc.ops.indexing import OPERATORS as INDEXING
-from onnx_autodoc.ops.matmul import gemm_shape, product_shape
+from onnx_autodoc.ops.matmul import gemm_cost, gemm_shape, product_shape
+from onnx_autodoc.ops.signal import fourier
 from onnx_autodoc.ops.slicing import OPERATORS as SLICING
 
 
@@ -31,6 +38,19 @@ def _fused_matmul(call: Call) -> list[Known]:
     return [tensor(call.dtype(0) or call.dtype(1), product_shape(a, b))]
 
 
+def _fused_matmul_cost(call: Call) -> Cost:
+    """K multiply-adds for each element of the output; 1 per element where alpha is not 1"""
+    over = _turned(deep(call, 0), call.attr_int("transA", 0), call.attr_int("transBatchA", 0))[-1]
+    elements = size(call.output())
+    return Cost(elements * over, elements if call.attr_float("alpha", 1.0) != 1 else 0)
+
+
+def _gemm_gelu_cost(call: Call) -> Cost:
+    """as MatMul and Gelu by tanh; 1 per element for a bias"""
+    biases = Cost(other=size(call.output()) * prices.given(call, 2))
+    return total(_fused_matmul_cost(call), biases, prices.tanh_gelu(result(call)))
+
+
 def _fused_gemm(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), gemm_shape(call))]
 
@@ -42,6 +62,20 @@ def _gemm_float8(call: Call) -> list[Known]:
 def _cdist(call: Call) -> list[Known]:
     # [M, N] against [K, N]: the distance of each pair
     return [tensor(call.dtype(0), (ranked(call, 0, 2)[0], ranked(call, 1, 2)[0]))]
+
+
+def _cdist_cost(call: Call) -> Cost:
+    """3 for each feature of each pair: difference, square, sum; 1 per pair for the root of the euclidean metric"""
+    metric = call.attr_text("metric", "sqeuclidean")
+    if metric not in ("euclidean", "sqeuclidean"):
+        raise NotKnown(f"CDist by the metric {metric}")
+    return Cost(other=size(call.output()) * (3 * ranked(call, 0, 2)[1] + (metric == "euclidean")))
+
+
+def _inverse_cost(call: Call) -> Cost:
+    """2n³ - 2n² + n per matrix of n rows: Gauss-Jordan elimination in place"""
+    *batch, rows, _ = deep(call, 0, 2)
+    return Cost(other=size(tuple(batch)) * (2 * rows * rows * (rows - 1) + rows))
 
 
 # normalisations
@@ -138,6 +172,17 @@ def _irfft(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), (*source[:-2], (source[-2] - 1) * 2))]
 
 
+def _fourier_cost(call: Call) -> Cost:
+    """5/2 n log2 n for each signal of n real numbers: the fast transform, log2 rounded up"""
+    *signals, length = call.shape(0) if call.node.op == "Rfft" else call.output()
+    return Cost(other=size(tuple(signals)) * fourier(length, 1))
+
+
+def _crop_and_resize_cost(call: Call) -> Cost:
+    """7 per element of the output: place between four others; to the nearest: none"""
+    return Cost(other=size(call.output()) * between(1 if call.attr_text("mode", "bilinear") == "nearest" else 4))
+
+
 def _crop_and_resize(call: Call) -> list[Known]:
     # X [N, C, H, W], rois [R, 4] = [R, C, height, width]
     height_width = sizes(call, 3)
@@ -163,46 +208,77 @@ def _all_finite(call: Call) -> list[Known]:
     return [tensor("bool", ())]
 
 
+def _all_finite_cost(call: Call) -> Cost:
+    """1 per element of the inputs: comparison"""
+    return Cost(other=sum((size(call.shape(at)) for at in range(len(call.inputs)) if call.has(at)), start=0))
+
+
 def _opaque(call: Call) -> list[Known]:
     raise NotKnown(f"{call.node.op} holds a part of the model that another compiler has translated")
 
 
-def _table(rule: Rule, names: str) -> dict[str, Operator]:
-    return {name: Operator(rule) for name in names.split()}
+def _table(rule: Rule, **priced: Price) -> dict[str, Operator]:
+    return {name: Operator(rule, cost=price) for name, price in priced.items()}
 
+
+_TRANSLATED = uncounted("another compiler has translated that part of the model")
+_COMPLEX = each(3, "half of a complex one, which takes four multiplications and two additions")
 
 OPERATORS: dict[str, Operator] = {
     **_table(
         same,
-        "BiasAdd BiasGelu BiasSoftmax BranchwiseRMSNorm FastGelu GatedAdd GatedRMSNorm Gelu GroupNorm Inverse MoE "
-        "QuickGelu SampleOp ScaledSiLU Trilu",
+        BiasAdd=prices.bias_add,
+        BiasGelu=chain("Add", "Gelu"),
+        BiasSoftmax=chain("Add", "Softmax"),
+        FastGelu=prices.fast_gelu,
+        GatedAdd=each(2, "one multiplication, one addition"),
+        Inverse=_inverse_cost,
+        MoE=prices.moe,
+        QuickGelu=prices.scaled_silu,
+        SampleOp=free,
+        Trilu=free,
     ),
-    **_table(broadcast_same, "ComplexMul ComplexMulConj"),
-    **_table(_fused_matmul, "FusedMatMul FusedMatMulActivation GemmFastGelu SparseToDenseMatMul TransposeMatMul"),
-    **_table(_skip_norm, "SkipLayerNormalization SkipSimplifiedLayerNormalization"),
-    **_table(_opaque, "EPContext Snpe"),
-    "BiasDropout": Operator(_dropout),
-    "BiasSplitGelu": Operator(_bias_split),
-    "BitmaskBiasDropout": Operator(_bitmask_dropout),
-    "BitmaskDropout": Operator(_bitmask_dropout),
-    "CDist": Operator(_cdist),
-    "CropAndResize": Operator(_crop_and_resize),
-    "EmbedLayerNormalization": Operator(_embed_norm),
-    "ExpandDims": Operator(_expand_dims),
-    "FusedGemm": Operator(_fused_gemm),
+    **_table(broadcast_same, ComplexMul=_COMPLEX, ComplexMulConj=_COMPLEX),
+    **_table(
+        _fused_matmul,
+        FusedMatMul=_fused_matmul_cost,
+        FusedMatMulActivation=activated(_fused_matmul_cost),
+        GemmFastGelu=_gemm_gelu_cost,
+        SparseToDenseMatMul=uncounted("how many elements the sparse matrix has, its shape does not tell"),
+        TransposeMatMul=_fused_matmul_cost,
+    ),
+    **_table(_opaque, EPContext=_TRANSLATED, Snpe=_TRANSLATED),
+    "BiasDropout": Operator(_dropout, cost=prices.bias_dropout, parts=constants(3)),
+    "BiasSplitGelu": Operator(_bias_split, cost=prices.bias_split_gelu),
+    "BitmaskBiasDropout": Operator(_bitmask_dropout, cost=prices.bias_dropout, parts=constants(3)),
+    "BitmaskDropout": Operator(_bitmask_dropout, cost=ELEMENTWISE["Dropout"].cost, parts=constants(1)),
+    "BranchwiseRMSNorm": Operator(same, cost=prices.branch_norm, parts=weights(1)),
+    "CDist": Operator(_cdist, cost=_cdist_cost),
+    "CropAndResize": Operator(_crop_and_resize, cost=_crop_and_resize_cost),
+    "EmbedLayerNormalization": Operator(_embed_norm, cost=prices.embed_norm, parts=weights(5, 6)),
+    "ExpandDims": Operator(_expand_dims, cost=view),
+    "FusedGemm": Operator(_fused_gemm, cost=activated(gemm_cost), parts=weights(2)),
+    "GatedRMSNorm": Operator(same, cost=prices.gated_norm, parts=weights(1)),
     "GatherND": INDEXING["GatherND"],
-    "GemmFloat8": Operator(_gemm_float8),
-    "GridSample": Operator(_grid_sample),
-    "Irfft": Operator(_irfft),
-    "IsAllFinite": Operator(_all_finite),
-    "MurmurHash3": Operator(_hash),
+    "Gelu": ELEMENTWISE["Gelu"],
+    "GemmFloat8": Operator(_gemm_float8, cost=activated(gemm_cost), parts=weights(2) | scales(3, 4, 5)),
+    "GridSample": Operator(_grid_sample, cost=IMAGE["GridSample"].cost, parts=constants(1)),
+    "GroupNorm": Operator(same, cost=prices.group_norm, parts=weights(1, 2)),
+    "Irfft": Operator(_irfft, cost=_fourier_cost),
+    "IsAllFinite": Operator(_all_finite, cost=_all_finite_cost),
+    "MurmurHash3": Operator(_hash, cost=uncounted("a hash works on bits, not on numbers")),
     "Pad": SLICING["Pad"],
-    "QEmbedLayerNormalization": Operator(_quantized_embed_norm),
-    "Range": Operator(_range),
-    "Rfft": Operator(_rfft),
-    "SimplifiedLayerNormalization": Operator(simplified_norm),
-    "SkipGroupNorm": Operator(_twice),
-    "TorchEmbedding": Operator(_embedding),
-    "UnfoldTensor": Operator(_unfold),
-    "Unique": Operator(_unique),
+    "QEmbedLayerNormalization": Operator(
+        _quantized_embed_norm, cost=prices.quantized_embed_norm, parts=scales(*range(8, 18))
+    ),
+    "Range": Operator(_range, cost=made, parts=constants(0, 1, 2)),
+    "Rfft": Operator(_rfft, cost=_fourier_cost),
+    "ScaledSiLU": Operator(same, cost=prices.scaled_silu, parts=constants(1)),
+    "SimplifiedLayerNormalization": Operator(simplified_norm, cost=prices.rms_norm, parts=weights(1)),
+    "SkipGroupNorm": Operator(_twice, cost=prices.skip_group_norm, parts=weights(1, 2, 4)),
+    "SkipLayerNormalization": Operator(_skip_norm, cost=prices.skip_norm, parts=weights(2, 3, 4)),
+    "SkipSimplifiedLayerNormalization": Operator(_skip_norm, cost=prices.skip_rms_norm, parts=weights(2, 3)),
+    "TorchEmbedding": Operator(_embedding, cost=picked),
+    "UnfoldTensor": Operator(_unfold, cost=free),
+    "Unique": Operator(_unique, cost=INDEXING["Unique"].cost),
 }

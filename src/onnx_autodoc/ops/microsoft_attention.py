@@ -1,11 +1,33 @@
 """Attention of onnxruntime (com.microsoft). B batch, S new tokens, P cached ones, N heads, H numbers of a head."""
 
+from onnx_autodoc.ops._attention_prices import (
+    ABSENT,
+    decoder_multi_head,
+    gated_relative_position,
+    gemma_rotary,
+    merged,
+    multi_head,
+    ordered,
+    packed,
+    packed_multi_head,
+    relative_position,
+    rotary,
+)
+from onnx_autodoc.ops._attention_shapes import (
+    crosses,
+    decoder_sight,
+    head_size,
+    heads_of,
+    multi_head_sight,
+    qkv_widths,
+    shares_buffer,
+)
 from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._cost import free, uncounted
+from onnx_autodoc.ops._grouped_prices import Places, block_sparse, group_query, grouped, paged, selected
 from onnx_autodoc.ops._known import (
-    Contradiction,
     Dim,
     Known,
-    NotKnown,
     Shape,
     Unknown,
     like,
@@ -13,7 +35,7 @@ from onnx_autodoc.ops._known import (
     nothing,
     tensor,
 )
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops._operator import Operator, constants, scales
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import one_size, sizes
 from onnx_autodoc.ops.elementwise import same
@@ -21,26 +43,11 @@ from onnx_autodoc.ops.elementwise import same
 _NO_TYPE = "the file's own declaration decides the element type of QK"
 
 
-def _heads(call: Call, name: str = "num_heads") -> int:
-    heads = call.attr_required(name)
-    if heads < 1:
-        raise Contradiction(f"{call.node.op} with {heads} heads")
-    return heads
-
-
-def _value_width(call: Call, weights_at: int = 1) -> Dim:
-    """The last of the three widths of a merged Q, K, V weight; they are equal unless an attribute says otherwise."""
-    widths = call.attr_ints("qkv_hidden_sizes")
-    if widths and len(widths) != 3:
-        raise Contradiction(f"{call.node.op} wants three qkv_hidden_sizes, there are {len(widths)}")
-    return widths[2] if widths else ranked(call, weights_at, 2)[1] // 3
-
-
 def _merged(call: Call, dtype: str | None, past_at: int) -> list[Known]:
     """[B, S, D] with merged weights; keys and values are cached together: [2, B, N, P + S, H]."""
-    (batch, new, _), heads, width = ranked(call, 0, 3), _heads(call), _value_width(call)
+    (batch, new, _), heads, width = ranked(call, 0, 3), heads_of(call), qkv_widths(call)[2]
     past = ranked(call, past_at, 5) if call.has(past_at) else None
-    if past is not None and call.attr_int("past_present_share_buffer", 0):
+    if past is not None and shares_buffer(call):
         present: Shape = past
     else:
         present = (2, batch, heads, (past[3] if past else 0) + new, width // heads)
@@ -60,7 +67,7 @@ def _ordered_attention(call: Call) -> list[Known]:
 
 
 def _packed_attention(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), (ranked(call, 0, 2)[0], _value_width(call)))]
+    return [tensor(call.dtype(0), (ranked(call, 0, 2)[0], qkv_widths(call)[2]))]
 
 
 def _packed_multi_head(call: Call) -> list[Known]:
@@ -71,77 +78,39 @@ def _packed_multi_head(call: Call) -> list[Known]:
 
 
 def _multi_head(call: Call) -> list[Known]:
-    query, heads = call.shape(0), _heads(call)
-    width, keys, values = _keys_and_values(call, query, heads)
-    total: Dim = keys[2]
-    # Keys of 4 dimensions are those of a cross attention, cached as they are.
-    if call.has(6) and not (call.has(1) and call.rank(1) == 4):
-        past = ranked(call, 6, 4)
+    sight, dtype = multi_head_sight(call), call.dtype(0)
+    batch, heads, new, _ = sight.queries
+    keys, values = sight.keys, sight.values
+    if call.has(6) and not crosses(call):
         if call.has(8):  # past and present share a buffer of fixed length
-            total = one_size(call, 8) + keys[2]
-            keys, values = past, ranked(call, 7, 4)
+            keys, values = ranked(call, 6, 4), ranked(call, 7, 4)
         else:
-            total = past[2] + keys[2]
-            keys, values = (*keys[:2], total, keys[3]), (*values[:2], total, values[3])
-    dtype = call.dtype(0)
+            keys, values = (*keys[:2], sight.total, keys[3]), (*values[:2], sight.total, values[3])
     return [
-        tensor(dtype, (*query[:2], width)),
+        tensor(dtype, (batch, new, sight.width)),
         tensor(dtype, keys),
         tensor(dtype, values),
-        Known(None, (query[0], heads, query[1], total), why=_NO_TYPE),
+        Known(None, (batch, heads, new, sight.total), why=_NO_TYPE),
     ]
-
-
-def _keys_and_values(call: Call, query: Shape, heads: int) -> tuple[Dim, Shape, Shape]:
-    """The width of the result, and the new keys and values as [B, N, L, H]."""
-    if len(query) == 5:  # packed q, k, v: [B, S, N, 3, H]
-        packed = (query[0], query[2], query[1], query[4])
-        return query[2] * query[4], packed, packed
-    batch, _, width = ranked(call, 0, 3)
-    if not call.has(1):
-        raise NotKnown(f"{call.node.op} without a key: how wide query, key and value are is not said")
-    key = call.shape(1)
-    if len(key) == 5:  # packed k, v: [B, L, N, 2, H]
-        packed = (key[0], key[2], key[1], key[4])
-        return width, packed, packed
-    if len(key) == 4:  # keys and values of a cross attention: [B, N, L, H]
-        value = ranked(call, 2, 4)
-        return value[1] * value[3], key, value
-    _, length, key_width = ranked(call, 1, 3)
-    value_width = ranked(call, 2, 3)[2]
-    keys, values = (batch, heads, length, key_width // heads), (batch, heads, length, value_width // heads)
-    return value_width, keys, values
 
 
 def _decoder_multi_head(call: Call) -> list[Known]:
     """One new token: [B, 1, D]."""
-    (batch, new, _), heads, dtype = ranked(call, 0, 3), _heads(call), call.dtype(0)
-    if call.has(1) and call.rank(1) == 4:  # cross attention over [B, N, L, H]
-        value, gone = ranked(call, 2, 4), nothing("a cross attention adds nothing to the cache")
-        scores = Known(None, (batch, heads, new, call.shape(1)[2]), why=_NO_TYPE)
-        return [tensor(dtype, (batch, new, value[1] * value[3])), gone, gone, scores]
-    if not call.has(5) or not call.has(6):
-        raise NotKnown("DecoderMaskedMultiHeadAttention without a cache: how wide its values are is not said")
-    past, past_values = ranked(call, 5, 4), ranked(call, 6, 4)
-    shared = call.attr_int("past_present_share_buffer", 0)
-    total = (one_size(call, 7) if shared else past[2]) + new
-    present = [past, past_values] if shared else [(*each[:2], total, each[3]) for each in (past, past_values)]
-    return [
-        tensor(dtype, (batch, new, heads * past_values[3])),
-        *(tensor(dtype, each) for each in present),
-        Known(None, (batch, heads, new, total), why=_NO_TYPE),
-    ]
-
-
-def _head_size(call: Call, width: Dim) -> Dim:
-    """H by the width of the query, which holds keys and values too where those are not apart."""
-    heads = _heads(call)
-    return width // heads if call.has(1) else width // (heads + 2 * _heads(call, "kv_num_heads"))
+    sight, dtype = decoder_sight(call), call.dtype(0)
+    batch, heads, new, _ = sight.queries
+    scores = Known(None, (batch, heads, new, sight.total), why=_NO_TYPE)
+    output = tensor(dtype, (batch, new, sight.width))
+    if crosses(call):
+        gone = nothing("a cross attention adds nothing to the cache")
+        return [output, gone, gone, scores]
+    caches = ranked(call, 5, 4), ranked(call, 6, 4)
+    present = caches if shares_buffer(call) else [(*each[:2], sight.total, each[3]) for each in caches]
+    return [output, *(tensor(dtype, each) for each in present), scores]
 
 
 def _group_query(call: Call) -> list[Known]:
     batch, new, width = ranked(call, 0, 3)
-    heads, kv_heads, each = _heads(call), _heads(call, "kv_num_heads"), _head_size(call, width)
+    heads, kv_heads, each = heads_of(call), heads_of(call, "kv_num_heads"), head_size(call, width)
     total, length = one_size(call, 6), ranked(call, 1, 3)[1] if call.has(1) else new
     present = [_group_query_cache(call, at, (batch, kv_heads, length, each), total) for at in (3, 4)]
     output = tensor(call.dtype(0), (batch, new, heads * each))
@@ -172,23 +141,23 @@ def _longer(one: Dim, other: Dim) -> Dim:
 def _cached_group_query(call: Call) -> list[Known]:
     """The cache at inputs 3 and 4 has a fixed length; where there is none, it begins with the new tokens."""
     batch, new, width = ranked(call, 0, 3)
-    each = _head_size(call, width)
-    fresh = tensor(call.dtype(0), (batch, _heads(call, "kv_num_heads"), new, each))
+    each = head_size(call, width)
+    fresh = tensor(call.dtype(0), (batch, heads_of(call, "kv_num_heads"), new, each))
     present = [like(call.known(at), ranked(call, at, 4)) if call.has(at) else fresh for at in (3, 4)]
-    return [tensor(call.dtype(0), (batch, new, _heads(call) * each)), *present]
+    return [tensor(call.dtype(0), (batch, new, heads_of(call) * each)), *present]
 
 
 def _paged(call: Call) -> list[Known]:
     # tokens without padding [T, D]; the caches are blocks that the operator writes in place
     tokens, width = ranked(call, 0, 2)
-    each = call.attr_int("v_head_size", 0) or _head_size(call, width)
+    each = call.attr_int("v_head_size", 0) or head_size(call, width)
     caches = [like(call.known(at), call.shape(at)) for at in (3, 4) if call.has(at)]
-    return [tensor(call.dtype(0), (tokens, _heads(call) * each)), *caches]
+    return [tensor(call.dtype(0), (tokens, heads_of(call) * each)), *caches]
 
 
 def _decoder_attention(call: Call) -> list[Known]:
     # [S, B, D]: here the sequence comes first
-    (new, batch, width), heads = ranked(call, 0, 3), _heads(call)
+    (new, batch, width), heads = ranked(call, 0, 3), heads_of(call)
     why = "DecoderAttention: the flags it is given when it runs decide how long the cache is"
     cache = tensor(call.dtype(0), (batch, heads, Unknown(why), width // heads))
     return [tensor(call.dtype(0), (new, batch, width)), cache, cache]
@@ -205,7 +174,7 @@ def _relative_position(call: Call) -> list[Known]:
 
 def _gated_relative_position(call: Call) -> list[Known]:
     batch, length = ranked(call, 6, 2) if call.has(6) else ranked(call, 0, 3)[:2]
-    return [tensor(call.dtype(0), (batch, _heads(call), length, length))]
+    return [tensor(call.dtype(0), (batch, heads_of(call), length, length))]
 
 
 def _remove_padding(call: Call) -> list[Known]:
@@ -221,28 +190,57 @@ def _restore_padding(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), (*ranked(call, 1, 2), ranked(call, 0, 2)[1]))]
 
 
+_SELECTED = "as many of them as may be selected for it, and those of a local window"
+_LONGFORMER = uncounted("how many tokens attend to all others, the data decide")
+
 OPERATORS: dict[str, Operator] = {
-    "Attention": Operator(_attention),
-    "DecoderAttention": Operator(_decoder_attention),
-    "DecoderMaskedMultiHeadAttention": Operator(_decoder_multi_head),
-    "DecoderMaskedSelfAttention": Operator(_attention),
-    "DynamicSparseAttention": Operator(_cached_group_query),
-    "GatedRelativePositionBias": Operator(_gated_relative_position),
-    "GemmaRotaryEmbedding": Operator(_gemma_rotary),
-    "GroupQueryAttention": Operator(_group_query),
-    "LongformerAttention": Operator(same),
-    "MRotaryEmbedding": Operator(same),
-    "MultiHeadAttention": Operator(_multi_head),
-    "PackedAttention": Operator(_packed_attention),
-    "PackedMultiHeadAttention": Operator(_packed_multi_head),
-    "PagedAttention": Operator(_paged),
-    "QAttention": Operator(_quantized_attention),
-    "QOrderedAttention": Operator(_ordered_attention),
-    "QOrderedLongformerAttention": Operator(same),
-    "RelativePositionBias": Operator(_relative_position),
-    "RemovePadding": Operator(_remove_padding),
-    "RestorePadding": Operator(_restore_padding),
-    "RotaryEmbedding": Operator(same),
-    "SparseAttention": Operator(_cached_group_query),
-    "SparsePagedAttention": Operator(_paged),
+    "Attention": Operator(_attention, cost=merged(4, 6, masks=(3, 5))),
+    "DecoderAttention": Operator(
+        _decoder_attention, cost=uncounted("the flags it is given when it runs decide what it projects and caches")
+    ),
+    "DecoderMaskedMultiHeadAttention": Operator(_decoder_multi_head, cost=decoder_multi_head),
+    "DecoderMaskedSelfAttention": Operator(_attention, cost=merged(4, 6, masks=(3, 5))),
+    "DynamicSparseAttention": Operator(
+        _cached_group_query,
+        cost=grouped(selected(7), Places(cos=11, sink=16, norm=14), _SELECTED),
+        parts=constants(11, 12),
+    ),
+    "GatedRelativePositionBias": Operator(_gated_relative_position, cost=gated_relative_position),
+    "GemmaRotaryEmbedding": Operator(_gemma_rotary, cost=gemma_rotary),
+    "GroupQueryAttention": Operator(
+        _group_query,
+        cost=grouped(group_query, Places(cos=7, bias=10, sink=11, norm=14), "over past and new ones"),
+        parts=constants(7, 8) | scales(12, 13),
+    ),
+    "LongformerAttention": Operator(same, cost=_LONGFORMER),
+    "MRotaryEmbedding": Operator(same, cost=rotary, parts=constants(2, 3)),
+    "MultiHeadAttention": Operator(_multi_head, cost=multi_head),
+    "PackedAttention": Operator(_packed_attention, cost=packed),
+    "PackedMultiHeadAttention": Operator(_packed_multi_head, cost=packed_multi_head),
+    "PagedAttention": Operator(
+        _paged,
+        cost=grouped(
+            paged, Places(cos=8, sink=11, norm=12), "over those of its own sequence, where their number is told"
+        ),
+        parts=constants(8, 9) | scales(14, 15),
+    ),
+    "QAttention": Operator(
+        _quantized_attention, cost=merged(8, ABSENT, masks=(5,), scaled=1), parts=scales(3, 4, 6, 7)
+    ),
+    "QOrderedAttention": Operator(_ordered_attention, cost=ordered, parts=scales(1, 2, 3, 4, 8, 9, 10, 14, 15, 16)),
+    "QOrderedLongformerAttention": Operator(same, cost=_LONGFORMER, parts=scales(1, 3, 5, 6, 9, 11, 13)),
+    "RelativePositionBias": Operator(_relative_position, cost=relative_position),
+    "RemovePadding": Operator(_remove_padding, cost=free),
+    "RestorePadding": Operator(_restore_padding, cost=free),
+    "RotaryEmbedding": Operator(same, cost=rotary, parts=constants(2, 3)),
+    "SparseAttention": Operator(
+        _cached_group_query,
+        cost=grouped(block_sparse, Places(cos=9), "over the blocks that its row lists, where those are told"),
+        parts=constants(9, 10),
+    ),
+    "SparsePagedAttention": Operator(
+        _paged,
+        cost=grouped(selected(9), Places(cos=14, sink=16, norm=17), _SELECTED),
+        parts=constants(14, 15) | scales(19, 20),
+    ),
 }

@@ -1,11 +1,12 @@
 """Text in and text out in onnxruntime (com.microsoft): whole generation loops, tokenizers and embeddings of words."""
 
 from onnx_autodoc.ops._call import Call, size
+from onnx_autodoc.ops._cost import Cost, each_input, uncounted
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, like, tensor
 from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import one_size
-from onnx_autodoc.ops.recurrent import recurrent
+from onnx_autodoc.ops.recurrent import cell, recurrent
 
 _VOCABULARY = "the size of the vocabulary is that of the decoder's result"
 
@@ -105,17 +106,60 @@ def _ngrams(call: Call) -> tuple[int, int]:
     return call.attr_required("max_ngram_size") - 1, call.attr_required("n_head_per_ngram")
 
 
+# prices
+_LSTM = cell("LSTM")
+_GENERATED = uncounted("how often its decoder runs, the data decide")
+
+
+def _attention_lstm_cost(call: Call) -> Cost:
+    """as LSTM, over input and attention together; memory · attention multiply-adds once for each memory; for each step
+    hidden · attention, memories · (attention + size of one) and the attention layer's weights; 2 per element of a key,
+    5 per score"""
+    (_, batch, wide), (_, memories, depth) = ranked(call, 0, 3), ranked(call, 11, 3)
+    directions, hidden, attention = ranked(call, 8, 3)
+    lstm, runs = _LSTM(call), size(call.shape(0)[:2]) * directions
+    layer = size(deep(call, 13)[1:]) if call.has(13) else 0
+    more = 4 * hidden * (ranked(call, 1, 3)[2] - wide)  # of the gates, for the attention beside the input
+    each = more + hidden * attention + memories * (attention + depth) + layer
+    keys = directions * batch * memories * depth * attention
+    return Cost(lstm.macs + runs * each + keys, lstm.other + runs * memories * (2 * attention + 5))
+
+
+def _hashes_cost(call: Call) -> Cost:
+    """1 per hash for the remainder, 1 for an offset; for each token a product per id of the longest n-gram, and one
+    less to combine them"""
+    made, before, offsets = call.output(), _ngrams(call)[0], 5 if call.node.op.startswith("Varlen") else 4
+    return Cost(other=size(made) * (1 + call.has(offsets)) + size(call.shape(0)) * (2 * before + 1))
+
+
+def _repeat_block_cost(call: Call) -> Cost:
+    """n - 1 comparisons for each n-gram of the ids"""
+    (batch, length), count = ranked(call, 0, 2), call.attr_required("ngram_size")
+    grams = length - count + 1
+    return Cost(other=0 if type(grams) is int and grams < 1 else batch * grams * (count - 1))
+
+
+def _word_embedding_cost(call: Call) -> Cost:
+    """window · size of a character multiply-adds for each kernel and place in a word; 3 per result: bias, tanh,
+    greatest"""
+    (words, length), kernels = ranked(call, 0, 2), ranked(call, 1, 4)
+    places = words * (length - kernels[2] + 1)
+    if type(places) is int and places < 0:
+        raise Contradiction(f"WordConvEmbedding of words of {length} characters under a window of {kernels[2]}")
+    return Cost(places * size(kernels), 3 * places * kernels[0])
+
+
 OPERATORS: dict[str, Operator] = {
-    "AttnLSTM": Operator(_attention_lstm),
-    "BeamSearch": Operator(_beams),
-    "BifurcationDetector": Operator(_bifurcation),
-    "DynamicTimeWarping": Operator(_time_warping),
-    "GreedySearch": Operator(_greedy),
-    "NGramHashMapping": Operator(_ngram_hashes),
-    "NGramRepeatBlock": Operator(_repeat_block),
-    "Sampling": Operator(_greedy),
-    "Tokenizer": Operator(_tokenizer),
-    "VarlenNGramHashMapping": Operator(_packed_ngram_hashes),
-    "WhisperBeamSearch": Operator(_whisper_beams),
-    "WordConvEmbedding": Operator(_word_embedding),
+    "AttnLSTM": Operator(_attention_lstm, cost=_attention_lstm_cost),
+    "BeamSearch": Operator(_beams, cost=_GENERATED),
+    "BifurcationDetector": Operator(_bifurcation, cost=uncounted("how many tokens are compared, the data decide")),
+    "DynamicTimeWarping": Operator(_time_warping, cost=each_input(3, "two comparisons, one addition")),
+    "GreedySearch": Operator(_greedy, cost=_GENERATED),
+    "NGramHashMapping": Operator(_ngram_hashes, cost=_hashes_cost),
+    "NGramRepeatBlock": Operator(_repeat_block, cost=_repeat_block_cost),
+    "Sampling": Operator(_greedy, cost=_GENERATED),
+    "Tokenizer": Operator(_tokenizer, cost=uncounted("how many characters are read, the data decide")),
+    "VarlenNGramHashMapping": Operator(_packed_ngram_hashes, cost=_hashes_cost),
+    "WhisperBeamSearch": Operator(_whisper_beams, cost=_GENERATED),
+    "WordConvEmbedding": Operator(_word_embedding, cost=_word_embedding_cost),
 }

@@ -1,8 +1,11 @@
 """Operators that onnxruntime defines in the domain of ONNX itself: of its own passes, of TensorRT, of Caffe2."""
 
 from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._cost import each, free, uncounted
 from onnx_autodoc.ops._known import Contradiction, Known, Shape, tensor
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops._microsoft_prices import rms_norm
+from onnx_autodoc.ops._operator import Operator, constants, weights
+from onnx_autodoc.ops._prices import between, made
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops.elementwise import same
@@ -39,14 +42,16 @@ def _roi_patches(call: Call) -> list[Known]:
 
 
 ONNX_EXTRAS: dict[str, Operator] = {
-    "DisentangledAttention_TRT": Operator(same),
+    "DisentangledAttention_TRT": Operator(same, cost=each(3, "two sums, scale")),
     "DynamicSlice": SLICING["Slice"],
-    "EfficientNMS_TRT": Operator(_efficient_nms),
-    "GRUUnit": Operator(same),
-    "GivenTensorFill": Operator(_given_fill),
-    "MemcpyFromHost": Operator(same),
-    "MemcpyToHost": Operator(same),
-    "MultilevelCropAndResize_TRT": Operator(_roi_patches),
-    "PyramidROIAlign_TRT": Operator(_roi_patches),
-    "SimplifiedLayerNormalization": Operator(simplified_norm),
+    "EfficientNMS_TRT": Operator(
+        _efficient_nms, cost=uncounted("how many boxes are compared, the data decide"), parts=constants(2)
+    ),
+    "GRUUnit": Operator(same, cost=each(6, "sigmoid, tanh, two products, difference, sum")),
+    "GivenTensorFill": Operator(_given_fill, cost=made, held=("values",)),
+    "MemcpyFromHost": Operator(same, cost=free),
+    "MemcpyToHost": Operator(same, cost=free),
+    "MultilevelCropAndResize_TRT": Operator(_roi_patches, cost=each(between(4), "place between four others")),
+    "PyramidROIAlign_TRT": Operator(_roi_patches, cost=uncounted("how often a region is sampled, the plugin decides")),
+    "SimplifiedLayerNormalization": Operator(simplified_norm, cost=rms_norm, parts=weights(1)),
 }

@@ -6,7 +6,9 @@ to whole blocks, and only ReorderOutput says how many are real.
 
 from collections.abc import Callable
 
-from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._call import Call, size
+from onnx_autodoc.ops._cost import Cost, Price, free
+from onnx_autodoc.ops._fusion import activated, as_plain, result, total
 from onnx_autodoc.ops._known import (
     Contradiction,
     Dim,
@@ -19,13 +21,13 @@ from onnx_autodoc.ops._known import (
     nothing,
     tensor,
 )
-from onnx_autodoc.ops._operator import Operator, Rule
+from onnx_autodoc.ops._operator import Operator, scales, weights
 from onnx_autodoc.ops._ranks import deep
 from onnx_autodoc.ops._window import auto_pad, ceil_div, per_axis, spatial
 from onnx_autodoc.ops.convolution import OPERATORS as CONVOLUTION
-from onnx_autodoc.ops.convolution import conv_shape
-from onnx_autodoc.ops.elementwise import same
+from onnx_autodoc.ops.convolution import conv_cost, conv_shape, conv_transpose_cost
 from onnx_autodoc.ops.image import OPERATORS as IMAGE
+from onnx_autodoc.ops.matmul import requantized
 from onnx_autodoc.ops.normalization import OPERATORS as NORMALIZATION
 from onnx_autodoc.ops.pooling import OPERATORS as POOLING
 from onnx_autodoc.ops.pooling import pool_shape
@@ -108,16 +110,44 @@ def _transposed_conv(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), (*whole[:2], *cut))]
 
 
+# prices: the layout of the data changes none
+@activated
+def _fused_cost(call: Call) -> Cost:
+    """input channels of a group · kernel multiply-adds for each element of the output; 1 per element for a bias, 1 for
+    an input that is added"""
+    return total(conv_cost(call), Cost(other=size(call.output()) if call.has(3) else 0))
+
+
+def _dynamic_pads_cost(call: Call) -> Cost:
+    """as ConvTranspose"""
+    inputs = [call.known(0), call.known(1), call.inputs[3] if call.has(3) else None]
+    return conv_transpose_cost(Call(call.node, inputs, call.version, call.outputs))
+
+
+def _masked_pool_cost(call: Call) -> Cost:
+    """as MaxPool; 1 for each place of the kernel: its mask"""
+    masks = Cost(other=size(call.output()) * size(call.attr_ints("kernel_shape") or ()))
+    return total(as_plain(POOLING, "MaxPool")(call), masks)
+
+
+def _small(op: str) -> Price:
+    return requantized(as_plain(POOLING, op))
+
+
+_ONE = scales(1, 2, 3, 4)  # the input's scale and zero point, and the output's
+
 OPERATORS: dict[str, Operator] = {
-    "ConvTransposeWithDynamicPads": Operator(_transposed_conv),
-    "FusedConv": CONVOLUTION["Conv"],
-    "MaxpoolWithMask": Operator(_pool),
-    "NhwcConv": Operator(_nhwc_conv),
-    "NhwcFusedConv": Operator(_nhwc_conv),
-    "NhwcMaxPool": Operator(_nhwc_pool),
-    "QLinearAveragePool": Operator(_qlinear_pool),
-    "QLinearConv": Operator(_qlinear_conv),
-    "QLinearGlobalAveragePool": Operator(_qlinear_global),
+    "ConvTransposeWithDynamicPads": Operator(_transposed_conv, cost=_dynamic_pads_cost, parts=weights(1, 3)),
+    "FusedConv": Operator(CONVOLUTION["Conv"].infer, cost=_fused_cost, parts=weights(1, 2)),
+    "MaxpoolWithMask": Operator(_pool, cost=_masked_pool_cost),
+    "NhwcConv": Operator(_nhwc_conv, cost=conv_cost, parts=weights(1, 2)),
+    "NhwcFusedConv": Operator(_nhwc_conv, cost=_fused_cost, parts=weights(1, 2)),
+    "NhwcMaxPool": Operator(_nhwc_pool, cost=as_plain(POOLING, "MaxPool")),
+    "QLinearAveragePool": Operator(_qlinear_pool, cost=_small("AveragePool"), parts=_ONE),
+    "QLinearConv": Operator(
+        _qlinear_conv, cost=CONVOLUTION["QLinearConv"].cost, parts=CONVOLUTION["QLinearConv"].parts
+    ),
+    "QLinearGlobalAveragePool": Operator(_qlinear_global, cost=_small("GlobalAveragePool"), parts=_ONE),
 }
 
 
@@ -150,14 +180,14 @@ def _blocked_conv(call: Call) -> list[Known]:
 
 
 NCHWC: dict[str, Operator] = {
-    "AveragePool": Operator(_pool),
-    "Conv": Operator(_blocked_conv),
+    "AveragePool": Operator(_pool, cost=POOLING["AveragePool"].cost),
+    "Conv": Operator(_blocked_conv, cost=_fused_cost, parts=weights(1, 2)),
     "GlobalAveragePool": POOLING["GlobalAveragePool"],
     "GlobalMaxPool": POOLING["GlobalMaxPool"],
-    "MaxPool": Operator(_pool),
-    "ReorderInput": Operator(_reorder_input),
-    "ReorderOutput": Operator(_reorder_output),
-    "Upsample": Operator(_upsample),
+    "MaxPool": Operator(_pool, cost=POOLING["MaxPool"].cost),
+    "ReorderInput": Operator(_reorder_input, cost=free),
+    "ReorderOutput": Operator(_reorder_output, cost=free),
+    "Upsample": Operator(_upsample, cost=IMAGE["Upsample"].cost),
 }
 
 
@@ -165,20 +195,38 @@ NCHWC: dict[str, Operator] = {
 _OTHER_RESULT = "which layout its other results have is not documented"
 
 
-def _nhwc(rule: Rule) -> Operator:
+def _nhwc(operator: Operator, fused: bool = False) -> Operator:
     def infer(call: Call) -> list[Known]:
         turned = like(call.known(0), channels_first(call.shape(0)))
-        first, *others = rule(Call(call.node, [turned, *call.inputs[1:]], call.version))
+        first, *others = operator.infer(Call(call.node, [turned, *call.inputs[1:]], call.version))
         vectors = [each if len(each.shape or ()) == 1 else nothing(_OTHER_RESULT) for each in others]
         return [like(first, channels_last(first.shape or ())), *vectors]
 
-    return Operator(infer)
+    price = operator.cost and _turned(operator.cost)
+    return Operator(infer, cost=activated(price) if price and fused else price, parts=operator.parts)
+
+
+def _turned(price: Price) -> Price:
+    def turned(call: Call) -> Cost:
+        x = like(call.known(0), channels_first(call.shape(0)))
+        y = like(result(call), channels_first(call.output()))
+        return price(Call(call.node, [x, *call.inputs[1:]], call.version, [y, *call.outputs[1:]]))
+
+    turned.__doc__ = price.__doc__
+    return turned
 
 
 def _nhwc_qlinear_transpose(call: Call) -> list[Known]:
     inputs = [call.known(0), call.known(3)]
-    (grown,) = _nhwc(CONVOLUTION["ConvTranspose"].infer).infer(Call(call.node, inputs, call.version))
+    (grown,) = _nhwc(CONVOLUTION["ConvTranspose"]).infer(Call(call.node, inputs, call.version))
     return [tensor(call.dtype(7), grown.shape or ())]
+
+
+@requantized
+def _qlinear_transpose_cost(call: Call) -> Cost:
+    """as ConvTranspose"""
+    inputs = [call.known(0), call.known(3), call.inputs[8] if call.has(8) else None]
+    return conv_transpose_cost(Call(call.node, inputs, call.version, call.outputs))
 
 
 def _nhwc_qlinear_pool(call: Call) -> list[Known]:
@@ -203,15 +251,17 @@ _TURNED = {
     **{name: POOLING[name] for name in ("AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool")},
     **{name: POOLING[name] for name in ("LpPool", "MaxPool")},
     **{name: IMAGE[name] for name in ("DepthToSpace", "GridSample", "SpaceToDepth")},
-    "BatchNormalization": NORMALIZATION["BatchNormalization"],
+    **{name: NORMALIZATION[name] for name in ("BatchNormalization", "InstanceNormalization", "LRN")},
 }
+# this domain adds an attribute to them
+_ACTIVATED = ("AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "InstanceNormalization", "MaxPool")
 
 NHWC: dict[str, Operator] = {
-    **{name: _nhwc(operator.infer) for name, operator in _TURNED.items()},
-    "InstanceNormalization": Operator(same),
-    "LRN": Operator(same),
-    "QLinearAveragePool": Operator(_nhwc_qlinear_pool),
-    "QLinearConvTranspose": Operator(_nhwc_qlinear_transpose),
-    "QLinearGlobalAveragePool": Operator(_nhwc_qlinear_pool),
-    "Resize": Operator(_nhwc_resize),
+    **{name: _nhwc(operator, name in _ACTIVATED) for name, operator in _TURNED.items()},
+    "QLinearAveragePool": Operator(_nhwc_qlinear_pool, cost=_small("AveragePool"), parts=_ONE),
+    "QLinearConvTranspose": Operator(
+        _nhwc_qlinear_transpose, cost=_qlinear_transpose_cost, parts=CONVOLUTION["QLinearConv"].parts
+    ),
+    "QLinearGlobalAveragePool": Operator(_nhwc_qlinear_pool, cost=_small("GlobalAveragePool"), parts=_ONE),
+    "Resize": Operator(_nhwc_resize, cost=IMAGE["Resize"].cost, parts=IMAGE["Resize"].parts),
 }

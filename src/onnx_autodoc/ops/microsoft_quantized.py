@@ -1,15 +1,20 @@
 """Quantised operators of onnxruntime (com.microsoft): few bits in, few bits or floating point out."""
 
 from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.ops import _packs as packs
+from onnx_autodoc.ops import _quantized_prices as prices
 from onnx_autodoc.ops._call import Call, axis_of, broadcast
+from onnx_autodoc.ops._cost import each, uncounted
+from onnx_autodoc.ops._fusion import as_plain
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
-from onnx_autodoc.ops._operator import Operator, Rule
+from onnx_autodoc.ops._operator import Operator, scales, weights
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops.elementwise import same
-from onnx_autodoc.ops.matmul import gemm_shape, product_shape
+from onnx_autodoc.ops.matmul import gemm_shape, product, product_shape, requantized
 from onnx_autodoc.ops.quantization import OPERATORS as QUANTIZATION
-from onnx_autodoc.ops.recurrent import recurrent
+from onnx_autodoc.ops.recurrent import cell, recurrent
+from onnx_autodoc.ops.reduction import OPERATORS as REDUCTION
 from onnx_autodoc.ops.reduction import reduced_shape
 
 
@@ -140,36 +145,66 @@ def _dynamic_lstm(call: Call) -> list[Known]:
     return recurrent(call, states=2, hidden_axis=1)  # R is [directions, hidden, 4 * hidden], turned against LSTM's
 
 
-def _table(rule: Rule, names: str) -> dict[str, Operator]:
-    return {name: Operator(rule) for name in names.split()}
-
+_BLOCK_FLOAT = uncounted("how many numbers share an exponent, and how they are rounded, is left to the hardware")
+_TWO, _ONE = (
+    scales(1, 2, 4, 5, 6, 7),
+    scales(1, 2, 3, 4),
+)  # tensors, each with its scale and zero point, then the result's
+_PARTS = scales(
+    0, 1, *(at for at in range(3, 3000) if at % 3 != 2)
+)  # each part is followed by its scale and zero point
 
 OPERATORS: dict[str, Operator] = {
-    **_table(same, "QLinearLeakyRelu QLinearSigmoid QLinearSoftmax QMoE QOrderedGelu QOrderedLayerNormalization"),
-    **_table(_rows_product, "MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight"),
-    "DequantizeBFP": Operator(_dequantize_blocks),
+    # products
+    "DynamicQuantizeLSTM": Operator(_dynamic_lstm, cost=cell("LSTM", hidden_axis=1), parts=scales(8, 9, 10, 11)),
+    "DynamicQuantizeMatMul": Operator(_dynamic_product, cost=prices.dynamic_product, parts=scales(2, 3)),
+    "MatMulBlockQuantizedFp4Weight": Operator(
+        _rows_product, cost=prices.with_bias(product, 5), parts=scales(2, 3, 4), packs={1: packs.halves}
+    ),
+    "MatMulBlockQuantizedFp8Weight": Operator(_rows_product, cost=prices.fp8_weight, parts=scales(2, 3)),
+    "MatMulBnb4": Operator(_bnb4, cost=prices.bnb4, parts=scales(2), packs={1: packs.by_attributes()}),
+    "MatMulFpQ4": Operator(_blob_product, cost=product, packs={1: packs.blob}),
+    "MatMulInteger16": Operator(_integer16_product, cost=product),
+    "MatMulIntegerToFloat": Operator(_integer_to_float, cost=prices.integer_to_float, parts=scales(2, 3, 4, 5)),
+    "MatMulNBits": Operator(_packed_product, cost=prices.nbits, parts=scales(2, 3), packs={1: packs.by_attributes()}),
+    "MatMulNBitsMlp": Operator(
+        _packed_mlp, cost=prices.mlp, parts=scales(4, 7), packs=dict.fromkeys((3, 6), packs.by_attributes())
+    ),
+    "MatMulNBitsQkv": Operator(
+        _packed_qkv,
+        cost=prices.qkv,
+        parts=scales(4, 7, 10),
+        packs={3: packs.by_attributes("Nq"), **dict.fromkeys((6, 9), packs.by_attributes("Nkv"))},
+    ),
+    "QGemm": Operator(_gemm, cost=prices.gemm, parts=scales(1, 2, 4, 5, 7, 8) | weights(3, 6)),
+    "QMoE": Operator(
+        same,
+        cost=prices.moe,
+        parts=scales(3, 6, 9, *range(11, 14), *range(15, 21)),
+        packs={at: packs.expert(at) for at in (2, 5, 8)},
+    ),
+    "QOrderedMatMul": Operator(_ordered_product, cost=prices.ordered_product, parts=scales(1, 3, 4, 7)),
+    # element by element, reductions, parts put together
+    "GatherBlockQuantized": Operator(_gather, cost=prices.gather, parts=scales(2, 3), packs={0: packs.by_type}),
+    "MulInteger": Operator(_integer_binary, cost=prices.integer_product, parts=scales(1, 3)),
+    "QLinearAdd": Operator(_binary, cost=prices.between("Add", 0, 3), parts=_TWO),
+    "QLinearConcat": Operator(_concat, cost=prices.concat, parts=_PARTS),
+    "QLinearLeakyRelu": Operator(same, cost=prices.between("LeakyRelu", 0), parts=_ONE),
+    "QLinearMul": Operator(_binary, cost=prices.between("Mul", 0, 3), parts=_TWO),
+    "QLinearReduceMean": Operator(_reduce, cost=requantized(as_plain(REDUCTION, "ReduceMean")), parts=_ONE),
+    "QLinearSigmoid": Operator(same, cost=prices.between("Sigmoid", 0), parts=_ONE),
+    "QLinearSoftmax": Operator(same, cost=prices.between("Softmax", 0), parts=_ONE),
+    "QLinearWhere": Operator(_where, cost=prices.between("Where", 1, 4), parts=scales(2, 3, 5, 6, 7, 8)),
+    "QOrderedGelu": Operator(same, cost=prices.ordered("Gelu", 0), parts=scales(1, 2)),
+    "QOrderedLayerNormalization": Operator(
+        same, cost=prices.ordered("LayerNormalization", 0, 2, 3), parts=scales(1, 4) | weights(2, 3)
+    ),
+    "ReduceSumInteger": Operator(_reduce_integer, cost=as_plain(REDUCTION, "ReduceSum")),
+    # changes of representation
+    "DequantizeBFP": Operator(_dequantize_blocks, cost=_BLOCK_FLOAT),
     "DequantizeLinear": QUANTIZATION["DequantizeLinear"],
-    "DequantizeWithOrder": Operator(_dequantize_ordered),
-    "DynamicQuantizeLSTM": Operator(_dynamic_lstm),
-    "DynamicQuantizeMatMul": Operator(_dynamic_product),
-    "GatherBlockQuantized": Operator(_gather),
-    "MatMulBnb4": Operator(_bnb4),
-    "MatMulFpQ4": Operator(_blob_product),
-    "MatMulInteger16": Operator(_integer16_product),
-    "MatMulIntegerToFloat": Operator(_integer_to_float),
-    "MatMulNBits": Operator(_packed_product),
-    "MatMulNBitsMlp": Operator(_packed_mlp),
-    "MatMulNBitsQkv": Operator(_packed_qkv),
-    "MulInteger": Operator(_integer_binary),
-    "QGemm": Operator(_gemm),
-    "QLinearAdd": Operator(_binary),
-    "QLinearConcat": Operator(_concat),
-    "QLinearMul": Operator(_binary),
-    "QLinearReduceMean": Operator(_reduce),
-    "QLinearWhere": Operator(_where),
-    "QOrderedMatMul": Operator(_ordered_product),
-    "QuantizeBFP": Operator(_quantize_blocks),
+    "DequantizeWithOrder": Operator(_dequantize_ordered, cost=each(1, "scale"), parts=scales(1)),
+    "QuantizeBFP": Operator(_quantize_blocks, cost=_BLOCK_FLOAT),
     "QuantizeLinear": QUANTIZATION["QuantizeLinear"],
-    "QuantizeWithOrder": Operator(_quantize_ordered),
-    "ReduceSumInteger": Operator(_reduce_integer),
+    "QuantizeWithOrder": Operator(_quantize_ordered, cost=each(2, "scale, round"), parts=scales(1)),
 }

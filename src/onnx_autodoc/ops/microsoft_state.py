@@ -1,9 +1,20 @@
 """Layers of onnxruntime (com.microsoft) that carry a state from call to call, and the indexers of sparse attention."""
 
 from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._cost import Cost, uncounted
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, like, nothing, tensor
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops._operator import Operator, constants, weights
 from onnx_autodoc.ops._ranks import deep, ranked
+from onnx_autodoc.ops._state_prices import (
+    causal_conv,
+    engram_gate,
+    gated_delta,
+    indexer,
+    linear_attention,
+    linear_gate,
+    post_mix,
+    pre_mix,
+)
 from onnx_autodoc.ops.elementwise import same
 
 
@@ -122,15 +133,28 @@ def _packed_indexer(call: Call) -> list[Known]:
     ]
 
 
+def _indexer_cost(call: Call) -> Cost:
+    """query width multiply-adds for each query and entry; 3 per score of a head: ReLU, weight, sum; of queries and new
+    entries, as RMSNormalization and 3 per rotated element; per element of a new entry, ratio + 1 for a mean (qsa) or
+    16 · ratio for a gated mean (csa); as TopK over the entries"""
+    compressed = call.attr_text("policy_mode", "") == "csa"
+    closed = _closed(call, ranked(call, 13, 4)[2], ranked(call, 0, 3)[1])[0] if compressed else 0
+    return indexer(call, closed)
+
+
 OPERATORS: dict[str, Operator] = {
-    "CausalConvWithState": Operator(_causal_conv),
-    "EngramGate": Operator(_engram_gate),
-    "GatedDeltaNet": Operator(_gated_delta),
-    "HyperConnectionPostMix": Operator(same),
-    "HyperConnectionPreMix": Operator(_pre_mix),
-    "LinearAttention": Operator(_linear_attention),
-    "LinearAttentionGate": Operator(_linear_gate),
-    "PackedSparseAttentionIndexer": Operator(_packed_indexer),
-    "SparseAttentionIndexer": Operator(_indexer),
-    "VarlenCausalConvWithState": Operator(_packed_causal_conv),
+    "CausalConvWithState": Operator(_causal_conv, cost=causal_conv(2), parts=weights(1, 2)),
+    "EngramGate": Operator(_engram_gate, cost=engram_gate),
+    "GatedDeltaNet": Operator(_gated_delta, cost=gated_delta, parts=weights(7, 8)),
+    "HyperConnectionPostMix": Operator(same, cost=post_mix),
+    "HyperConnectionPreMix": Operator(_pre_mix, cost=pre_mix),
+    "LinearAttention": Operator(_linear_attention, cost=linear_attention),
+    "LinearAttentionGate": Operator(_linear_gate, cost=linear_gate, parts=weights(1, 2)),
+    "PackedSparseAttentionIndexer": Operator(
+        _packed_indexer,
+        cost=uncounted("how many entries each sequence has, the data decide"),
+        parts=constants(4, 5),
+    ),
+    "SparseAttentionIndexer": Operator(_indexer, cost=_indexer_cost, parts=constants(4, 5)),
+    "VarlenCausalConvWithState": Operator(_packed_causal_conv, cost=causal_conv(3), parts=weights(1, 3)),
 }

@@ -1,6 +1,7 @@
 """Classical machine learning (ai.onnx.ml): N rows of F features in, one result per row out."""
 
 from onnx_autodoc.ops._call import Call, size
+from onnx_autodoc.ops._cost import Cost, each, free, picked, uncounted
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Unknown, sequence, tensor
 from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import deep
@@ -128,24 +129,94 @@ def _cast_map(call: Call) -> list[Known]:
     return [tensor(_CASTS[cast], (1, width))]
 
 
+# prices
+_TRANSFORMS = {"NONE": 0, "LOGISTIC": 1, "PROBIT": 4, "SOFTMAX": 5, "SOFTMAX_ZERO": 5}
+# kernel -> what it does with each product of a row and a support vector
+_KERNELS = {"LINEAR": 0, "POLY": 3, "RBF": 2, "SIGMOID": 3}
+_COUPLED = "SVMClassifier: how many rounds the probabilities take to agree, the data decide"
+
+
+def _transform(call: Call) -> int:
+    """What the scores are made into, per score."""
+    named = call.attr_text("post_transform", "NONE")
+    if named not in _TRANSFORMS:
+        raise NotKnown(f"{call.node.op} with the post_transform {named}")
+    return _TRANSFORMS[named]
+
+
+def _linear_classifier_cost(call: Call) -> Cost:
+    """a multiply-add for each coefficient and row; 1 per score for an intercept, 1 for the greatest, 5 for SOFTMAX, 1
+    for LOGISTIC, 4 for PROBIT"""
+    held, rows = call.attr_count("intercepts"), _rows(call)
+    scores = held or _labels(call, "classlabels_ints")[0]
+    return Cost(rows * call.attr_count("coefficients"), rows * scores * ((1 if held else 0) + 1 + _transform(call)))
+
+
+def _linear_regressor_cost(call: Call) -> Cost:
+    """a multiply-add for each coefficient and row; 1 per score for an intercept, 5 for SOFTMAX, 1 for LOGISTIC, 4 for
+    PROBIT"""
+    each_score = (1 if call.attr_count("intercepts") else 0) + _transform(call)
+    return Cost(_rows(call) * call.attr_count("coefficients"), size(call.output()) * each_score)
+
+
+def _machine(call: Call, supports: int, after: int) -> Cost:
+    """Each row times each support vector, the kernel, times the coefficients; `after` is what is done to the sums."""
+    kernel, held, rows = call.attr_text("kernel_type", "LINEAR"), call.attr_count("support_vectors"), _rows(call)
+    if kernel not in _KERNELS:
+        raise NotKnown(f"{call.node.op} with the kernel {kernel}")
+    differences = held if kernel == "RBF" else 0
+    bent = supports * _KERNELS[kernel] if held else 0
+    return Cost(rows * (held + call.attr_count("coefficients")), rows * (differences + bent + after))
+
+
+def _svm_regressor_cost(call: Call) -> Cost:
+    """a multiply-add for each number of the support vectors, each coefficient and row; per row and support vector 3 for
+    a kernel POLY or SIGMOID, 2 + features for RBF; 1 per row"""
+    return _machine(call, call.attr_count("coefficients"), 1 + _transform(call))
+
+
+def _svm_classifier_cost(call: Call) -> Cost:
+    """a multiply-add for each number of the support vectors, each coefficient and row; per row and support vector 3 for
+    a kernel POLY or SIGMOID, 2 + features for RBF; 2 per row and rho. Probabilities are not counted"""
+    classes = _labels(call, "classlabels_ints")[0]
+    cost = _machine(call, call.attr_count("coefficients") // max(classes - 1, 1), 2 * call.attr_count("rho"))
+    return Cost(cost.macs, Unknown(_COUPLED)) if call.attr_count("prob_a") else cost
+
+
+def _normalizer_cost(call: Call) -> Cost:
+    """2 per element where norm is MAX: greatest, quotient; 3 where it is L1 or L2: absolute or square, sum, quotient; 1
+    per row for L2: root"""
+    norm, elements = call.attr_text("norm", "MAX"), size(call.output())
+    return Cost(other=2 * elements if norm == "MAX" else 3 * elements + (_rows(call) if norm == "L2" else 0))
+
+
+_trees = uncounted("how deep each row falls through the trees, the data decide")
+_LINEAR = ("coefficients", "intercepts")
+_MACHINE = ("coefficients", "rho", "support_vectors", "prob_a", "prob_b")
+_BASE = ("base_values", "base_values_as_tensor", "nodes_values", "nodes_values_as_tensor")
+
 OPERATORS: dict[str, Operator] = {
-    "ArrayFeatureExtractor": Operator(_extract),
-    "Binarizer": Operator(same),
-    "CastMap": Operator(_cast_map),
-    "CategoryMapper": Operator(_map_category),
-    "DictVectorizer": Operator(_vectorize_map),
-    "FeatureVectorizer": Operator(_vectorize),
-    "Imputer": Operator(same),
-    "LabelEncoder": Operator(_encode),
-    "LinearClassifier": Operator(_linear_classifier),
-    "LinearRegressor": Operator(_linear_regressor),
-    "Normalizer": Operator(_as_float),
-    "OneHotEncoder": Operator(_one_hot),
-    "SVMClassifier": Operator(_svm_classifier),
-    "SVMRegressor": Operator(_svm_regressor),
-    "Scaler": Operator(_as_float),
-    "TreeEnsemble": Operator(_tree),
-    "TreeEnsembleClassifier": Operator(_tree_classifier),
-    "TreeEnsembleRegressor": Operator(_tree_regressor),
-    "ZipMap": Operator(_zip_map),
+    "ArrayFeatureExtractor": Operator(_extract, cost=picked),
+    "Binarizer": Operator(same, cost=each(1, "comparison")),
+    "CastMap": Operator(_cast_map, cost=free),
+    "CategoryMapper": Operator(_map_category, cost=free),
+    "DictVectorizer": Operator(_vectorize_map, cost=free),
+    "FeatureVectorizer": Operator(_vectorize, cost=free),
+    "Imputer": Operator(same, cost=each(1, "comparison"), held=("imputed_value_floats", "imputed_value_int64s")),
+    "LabelEncoder": Operator(_encode, cost=free),
+    "LinearClassifier": Operator(_linear_classifier, cost=_linear_classifier_cost, held=_LINEAR),
+    "LinearRegressor": Operator(_linear_regressor, cost=_linear_regressor_cost, held=_LINEAR),
+    "Normalizer": Operator(_as_float, cost=_normalizer_cost),
+    "OneHotEncoder": Operator(_one_hot, cost=free),
+    "SVMClassifier": Operator(_svm_classifier, cost=_svm_classifier_cost, held=_MACHINE),
+    "SVMRegressor": Operator(_svm_regressor, cost=_svm_regressor_cost, held=_MACHINE[:3]),
+    "Scaler": Operator(_as_float, cost=each(2, "difference, scale"), held=("offset", "scale")),
+    "TreeEnsemble": Operator(_tree, cost=_trees, held=("nodes_splits", "membership_values", "leaf_weights")),
+    "TreeEnsembleClassifier": Operator(
+        _tree_classifier, cost=_trees, held=(*_BASE, "class_weights", "class_weights_as_tensor")
+    ),
+    "TreeEnsembleRegressor": Operator(
+        _tree_regressor, cost=_trees, held=(*_BASE, "target_weights", "target_weights_as_tensor")
+    ),
+    "ZipMap": Operator(_zip_map, cost=free),
 }

@@ -1,9 +1,12 @@
 """Normalizations: the shape stays, statistics may come beside it."""
 
 from onnx_autodoc.graph import dtype_name
-from onnx_autodoc.ops._call import Call, axis_of
-from onnx_autodoc.ops._known import Contradiction, Known, tensor
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops._call import Call, axis_of, size
+from onnx_autodoc.ops._cost import Cost, each
+from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
+from onnx_autodoc.ops._operator import Operator, Part, weights
+from onnx_autodoc.ops._prices import standardized
+from onnx_autodoc.ops._ranks import deep
 from onnx_autodoc.ops.elementwise import same
 
 
@@ -38,10 +41,92 @@ def _rms_normalization(call: Call) -> list[Known]:
     return [tensor(call.dtype(1), call.shape(0))]  # the scale's element type decides, not x's
 
 
+# prices; what an exporter writes out as ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add costs the same
+_softmax = each(5, "greatest, difference, exponential, sum, quotient")
+
+
+def _batch_cost(call: Call) -> Cost:
+    """2 per element: scale, shift (the statistics fold into them); in training 7 per element as InstanceNormalization,
+    10 per channel: two divisions, epsilon, root, two running averages"""
+    elements, measured = size(call.output()), any(call.node.outputs[1:]) or call.attr_int("training_mode", 0)
+    if not measured:
+        return Cost(other=2 * elements)
+    channels = size(call.shape(3))
+    return Cost(other=standardized(elements, channels, 2).other + 6 * channels)
+
+
+def _instance_cost(call: Call) -> Cost:
+    """7 per element: mean, difference, square, mean, quotient, scale, bias; 4 per channel of each image: two divisions,
+    epsilon, root"""
+    return standardized(size(call.output()), size(call.shape(0)[:2]), 2)
+
+
+def _group_cost(call: Call) -> Cost:
+    """7 per element: mean, difference, square, mean, quotient, scale, bias; 4 per group: two divisions, epsilon,
+    root"""
+    return standardized(size(call.output()), deep(call, 0)[0] * call.attr_required("num_groups"), 2)
+
+
+def _layer_cost(call: Call) -> Cost:
+    """6 per element: mean, difference, square, mean, quotient, scale; 1 more for a bias; 4 per row: two divisions,
+    epsilon, root"""
+    return standardized(size(call.output()), size(_before_axis(call)), 2 if call.has(2) else 1)
+
+
+def _rms_cost(call: Call) -> Cost:
+    """4 per element: square, mean, quotient, scale; 3 per row: division, epsilon, root"""
+    return Cost(other=4 * size(call.output()) + 3 * size(_before_axis(call)))
+
+
+def _before_axis(call: Call) -> Shape:
+    x = call.shape(0)
+    return x[: axis_of(call.attr_int("axis", -1), len(x))]
+
+
+def _mean_variance_cost(call: Call) -> Cost:
+    """5 per element: mean, difference, square, mean, quotient; 4 per row: two divisions, epsilon, root"""
+    x, given = call.shape(0), call.attr_ints("axes")
+    axes = {axis_of(axis, len(x)) for axis in (given if given is not None else (0, 2, 3))}
+    return standardized(size(x), size(tuple(dim for at, dim in enumerate(x) if at not in axes)))
+
+
+def _log_softmax_cost(call: Call) -> Cost:
+    """5 per element: greatest, difference, exponential, sum, difference; 1 per row: logarithm"""
+    if call.opset >= 13:
+        return Cost(other=5 * size(call.output()) + _rows(call))
+    x = call.shape(0)  # all that follows the axis was one row
+    return Cost(other=5 * size(x) + size(x[: axis_of(call.attr_int("axis", 1), len(x))]))
+
+
+def _lp_cost(call: Call) -> Cost:
+    """3 per element: square, sum, quotient; 1 per row: root. Without the root where p is 1: absolute, sum, quotient"""
+    return Cost(other=3 * size(call.output()) + (_rows(call) if call.attr_int("p", 2) != 1 else 0))
+
+
+def _rows(call: Call) -> Dim:
+    """How many lines there are along the axis."""
+    x = call.shape(0)
+    axis = axis_of(call.attr_int("axis", -1), len(x))
+    return size(x[:axis] + x[axis + 1 :])
+
+
+def _lrn_cost(call: Call) -> Cost:
+    """size + 4 per element: square, sum of size squares, scale, bias, power, quotient"""
+    return Cost(other=(call.attr_required("size") + 4) * size(call.output()))
+
+
 OPERATORS: dict[str, Operator] = {
-    "BatchNormalization": Operator(_batch_normalization),
-    "InstanceNormalization": Operator(_instance_normalization),
-    "GroupNormalization": Operator(same),
-    "LayerNormalization": Operator(_layer_normalization),
-    "RMSNormalization": Operator(_rms_normalization),
+    "BatchNormalization": Operator(
+        _batch_normalization, cost=_batch_cost, parts=weights(1, 2) | {3: Part.STATISTIC, 4: Part.STATISTIC}
+    ),
+    "InstanceNormalization": Operator(_instance_normalization, cost=_instance_cost, parts=weights(1, 2)),
+    "GroupNormalization": Operator(same, cost=_group_cost, parts=weights(1, 2)),
+    "LayerNormalization": Operator(_layer_normalization, cost=_layer_cost, parts=weights(1, 2)),
+    "RMSNormalization": Operator(_rms_normalization, cost=_rms_cost, parts=weights(1)),
+    "MeanVarianceNormalization": Operator(same, cost=_mean_variance_cost),
+    "LpNormalization": Operator(same, cost=_lp_cost),
+    "LRN": Operator(same, cost=_lrn_cost),
+    "Softmax": Operator(same, cost=_softmax),
+    "LogSoftmax": Operator(same, cost=_log_softmax_cost),
+    "Hardmax": Operator(same, cost=each(1, "the greatest is sought")),
 }

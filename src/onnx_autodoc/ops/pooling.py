@@ -1,8 +1,10 @@
 """Pools: one number from each window, from each channel, or from each region of interest."""
 
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, merge_dims, tensor
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops._call import Call, size
+from onnx_autodoc.ops._cost import Cost, Price, free, uncounted
+from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, tensor
+from onnx_autodoc.ops._operator import Operator, constants
+from onnx_autodoc.ops._prices import between, folded
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops._window import Window, auto_pad, ceil_div, spatial, windows
 
@@ -105,14 +107,39 @@ def _asked(call: Call, rank: int) -> Shape:
     return asked
 
 
+# prices: as in a reduction, n numbers are n sums or comparisons, padding among them
+def _windowed(every: int, once: int, parts: str) -> Price:
+    """For each element of the output so many operations for each place of the kernel, and so many after that."""
+
+    def price(call: Call) -> Cost:
+        kernel = size(call.attr_ints("kernel_shape") or ())
+        return Cost(other=(every * kernel + once) * size(call.output()))
+
+    places = f"{every} · kernel" if every > 1 else "kernel"
+    price.__doc__ = f"{places}{f' + {once}' if once else ''} per element of the output: {parts}"
+    return price
+
+
+def _roi_align_cost(call: Call) -> Cost:
+    """8 per sample, sampling_ratio² samples per element of the output: place between four others, sum; 1 for the mean.
+    Not counted where sampling_ratio is 0: the sizes of the regions decide"""
+    ratio = call.attr_int("sampling_ratio", 0)
+    if ratio < 1:
+        raise NotKnown("RoiAlign: how often a region is sampled, its size decides")
+    mean = call.attr_text("mode", "avg") == "avg"
+    return Cost(other=(ratio**2 * (between(4) + 1) + mean) * size(call.output()))
+
+
 OPERATORS: dict[str, Operator] = {
-    "MaxPool": Operator(_max_pool),
-    "AveragePool": Operator(_pool),
-    "LpPool": Operator(_pool),
-    "GlobalAveragePool": Operator(_global_pool),
-    "GlobalMaxPool": Operator(_global_pool),
-    "GlobalLpPool": Operator(_global_pool),
-    "MaxRoiPool": Operator(_max_roi_pool),
-    "RoiAlign": Operator(_roi_align),
-    "MaxUnpool": Operator(_max_unpool),
+    "MaxPool": Operator(_max_pool, cost=_windowed(1, 0, "comparisons")),
+    "AveragePool": Operator(_pool, cost=_windowed(1, 1, "sums, division")),
+    "LpPool": Operator(_pool, cost=_windowed(2, 1, "powers, sums, root")),
+    "GlobalAveragePool": Operator(_global_pool, cost=folded(1, 1, "sum, division")),
+    "GlobalMaxPool": Operator(_global_pool, cost=folded(1, 0, "comparison")),
+    "GlobalLpPool": Operator(_global_pool, cost=folded(2, 1, "power, sum, root")),
+    "MaxRoiPool": Operator(
+        _max_roi_pool, cost=uncounted("how large each region is, the data decide"), parts=constants(1)
+    ),
+    "RoiAlign": Operator(_roi_align, cost=_roi_align_cost, parts=constants(1)),
+    "MaxUnpool": Operator(_max_unpool, cost=free),
 }

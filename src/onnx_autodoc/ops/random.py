@@ -1,7 +1,8 @@
 """Random numbers: their dims come from an attribute or from the input."""
 
 from onnx_autodoc.graph import dtype_name
-from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._call import Call, size
+from onnx_autodoc.ops._cost import Cost, each
 from onnx_autodoc.ops._known import Contradiction, Known, tensor
 from onnx_autodoc.ops._operator import Operator
 
@@ -25,11 +26,22 @@ def _multinomial(call: Call) -> list[Known]:
     return [tensor(dtype_name(call.attr_int("dtype", 6)), (x[0], samples))]
 
 
+def _drawn(call: Call) -> Cost:
+    """1 per element of the output: one number drawn; nothing is read"""
+    return Cost(other=size(call.output()), read=0)
+
+
+def _multinomial_cost(call: Call) -> Cost:
+    """2 per element of the input: exponential, running sum; 1 per element of the output: one number drawn. Finding its
+    class is not counted"""
+    return Cost(other=2 * size(call.shape(0)) + size(call.output()))
+
+
 OPERATORS: dict[str, Operator] = {
-    "RandomNormal": Operator(_random),
-    "RandomUniform": Operator(_random),
-    "RandomNormalLike": Operator(_random_like),
-    "RandomUniformLike": Operator(_random_like),
-    "Bernoulli": Operator(_random_like),
-    "Multinomial": Operator(_multinomial),
+    "RandomNormal": Operator(_random, cost=_drawn),
+    "RandomUniform": Operator(_random, cost=_drawn),
+    "RandomNormalLike": Operator(_random_like, cost=_drawn),
+    "RandomUniformLike": Operator(_random_like, cost=_drawn),
+    "Bernoulli": Operator(_random_like, cost=each(2, "one number drawn, comparison")),
+    "Multinomial": Operator(_multinomial, cost=_multinomial_cost),
 }

@@ -5,8 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from onnx_autodoc.ops._call import Call, axis_of
+from onnx_autodoc.ops._cost import NOTHING, Cost, Price
 from onnx_autodoc.ops._known import Array, Dim, Known, Shape, like
 from onnx_autodoc.ops._operator import Evaluate, Operator
+from onnx_autodoc.ops._prices import folded
 
 
 def _axes(call: Call) -> list[Dim] | None:
@@ -38,15 +40,26 @@ def _by(function: Callable[..., Array]) -> Evaluate:
     return value
 
 
+def _costs(every: int, once: int, parts: str) -> Price:
+    """As `folded`; nothing where no axis is named and that shall mean none."""
+    whole = folded(every, once, parts)
+
+    def price(call: Call) -> Cost:
+        return NOTHING if call.attr_int("noop_with_empty_axes", 0) and not call.axes() else whole(call)
+
+    price.__doc__ = whole.__doc__
+    return price
+
+
 OPERATORS: dict[str, Operator] = {
-    "ReduceL1": Operator(_reduce),
-    "ReduceL2": Operator(_reduce),
-    "ReduceLogSum": Operator(_reduce),
-    "ReduceLogSumExp": Operator(_reduce),
-    "ReduceMax": Operator(_reduce, _by(np.max)),
-    "ReduceMean": Operator(_reduce, _by(np.mean)),
-    "ReduceMin": Operator(_reduce, _by(np.min)),
-    "ReduceProd": Operator(_reduce, _by(np.prod), partial=True),
-    "ReduceSum": Operator(_reduce, _by(np.sum), partial=True),
-    "ReduceSumSquare": Operator(_reduce),
+    "ReduceL1": Operator(_reduce, cost=_costs(2, 0, "absolute, sum")),
+    "ReduceL2": Operator(_reduce, cost=_costs(2, 1, "square, sum, root")),
+    "ReduceLogSum": Operator(_reduce, cost=_costs(1, 1, "sum, logarithm")),
+    "ReduceLogSumExp": Operator(_reduce, cost=_costs(2, 1, "exponential, sum, logarithm")),
+    "ReduceMax": Operator(_reduce, _by(np.max), cost=_costs(1, 0, "comparison")),
+    "ReduceMean": Operator(_reduce, _by(np.mean), cost=_costs(1, 1, "sum, division")),
+    "ReduceMin": Operator(_reduce, _by(np.min), cost=_costs(1, 0, "comparison")),
+    "ReduceProd": Operator(_reduce, _by(np.prod), partial=True, cost=_costs(1, 0, "product")),
+    "ReduceSum": Operator(_reduce, _by(np.sum), partial=True, cost=_costs(1, 0, "sum")),
+    "ReduceSumSquare": Operator(_reduce, cost=_costs(2, 0, "square, sum")),
 }

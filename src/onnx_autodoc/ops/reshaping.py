@@ -3,6 +3,7 @@
 import numpy as np
 
 from onnx_autodoc.ops._call import Call, axis_of, broadcast, size
+from onnx_autodoc.ops._cost import free, view
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, dims_text, like
 from onnx_autodoc.ops._operator import Operator, unchanged
 
@@ -140,11 +141,11 @@ def _tile_value(call: Call, arrays: list[Array]) -> list[Array]:
 
 
 OPERATORS: dict[str, Operator] = {
-    "Reshape": Operator(_reshape, unchanged, partial=True),
-    "Flatten": Operator(_flatten, unchanged, partial=True),
-    "Squeeze": Operator(_squeeze, unchanged, partial=True),
-    "Unsqueeze": Operator(_unsqueeze, unchanged, partial=True),
-    "Transpose": Operator(_transpose, _transpose_value, partial=True),
-    "Expand": Operator(_expand, unchanged, partial=True),
-    "Tile": Operator(_tile, _tile_value, partial=True),
+    "Reshape": Operator(_reshape, unchanged, partial=True, cost=view),
+    "Flatten": Operator(_flatten, unchanged, partial=True, cost=view),
+    "Squeeze": Operator(_squeeze, unchanged, partial=True, cost=view),
+    "Unsqueeze": Operator(_unsqueeze, unchanged, partial=True, cost=view),
+    "Transpose": Operator(_transpose, _transpose_value, partial=True, cost=free),
+    "Expand": Operator(_expand, unchanged, partial=True, cost=free),
+    "Tile": Operator(_tile, _tile_value, partial=True, cost=free),
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from onnx_autodoc.graph import Type, dtype_name
 from onnx_autodoc.ops._call import Call, axis_of
+from onnx_autodoc.ops._cost import free, view
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, sequence, tensor
 from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._sizes import one_integer, one_size, sizes
@@ -222,16 +223,17 @@ def _optional_has_element(call: Call) -> list[Known]:
     return [Known("bool", (), np.array(known.kind != "optional" or bool(known.items)))]
 
 
+# A sequence refers to its tensors: to put one in or take one out moves no data.
 OPERATORS: dict[str, Operator] = {
-    "SequenceEmpty": Operator(_sequence_empty),
-    "SequenceConstruct": Operator(_sequence_construct),
-    "SequenceInsert": Operator(_sequence_insert),
-    "SequenceErase": Operator(_sequence_erase),
-    "SequenceAt": Operator(_sequence_at),
-    "SequenceLength": Operator(_sequence_length),
-    "SplitToSequence": Operator(_split_to_sequence),
-    "ConcatFromSequence": Operator(_concat_from_sequence),
-    "Optional": Operator(_optional),
-    "OptionalGetElement": Operator(_optional_get_element),
-    "OptionalHasElement": Operator(_optional_has_element),
+    "SequenceEmpty": Operator(_sequence_empty, cost=view),
+    "SequenceConstruct": Operator(_sequence_construct, cost=view),
+    "SequenceInsert": Operator(_sequence_insert, cost=view),
+    "SequenceErase": Operator(_sequence_erase, cost=view),
+    "SequenceAt": Operator(_sequence_at, cost=view),
+    "SequenceLength": Operator(_sequence_length, cost=view),
+    "SplitToSequence": Operator(_split_to_sequence, cost=free),
+    "ConcatFromSequence": Operator(_concat_from_sequence, cost=free),
+    "Optional": Operator(_optional, cost=view),
+    "OptionalGetElement": Operator(_optional_get_element, cost=view),
+    "OptionalHasElement": Operator(_optional_has_element, cost=view),
 }

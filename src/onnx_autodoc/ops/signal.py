@@ -1,23 +1,32 @@
 """Fourier transforms, and the windows and filters that go with them."""
 
 from onnx_autodoc.graph import dtype_name
-from onnx_autodoc.ops._call import Call, axis_of
+from onnx_autodoc.ops._call import Call, axis_of, size
+from onnx_autodoc.ops._cost import Cost, each
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops._sizes import one_integer, one_size
 
 
 def _dft(call: Call) -> list[Known]:
     """[..., n, ..., 1 or 2] is [..., n', ..., 2]; only the inverse of a one-sided spectrum is real again."""
     x = call.shape(0)
-    axis, onesided, inverse = _dft_axis(call, len(x)), call.attr_int("onesided", 0), call.attr_int("inverse", 0)
-    real = onesided and inverse
-    whole = 2 * (x[axis] - 1) if real else x[axis]
+    axis, real = _dft_axis(call, len(x)), _real_again(call)
+    length = _dft_length(call, x[axis])
+    bins = length // 2 + 1 if call.attr_int("onesided", 0) and not real else length
+    return [tensor(call.dtype(0), (*x[:axis], bins, *x[axis + 1 : -1], 1 if real else 2))]
+
+
+def _real_again(call: Call) -> bool:
+    return bool(call.attr_int("onesided", 0) and call.attr_int("inverse", 0))
+
+
+def _dft_length(call: Call, dim: Dim) -> Dim:
+    whole = 2 * (dim - 1) if _real_again(call) else dim
     length = one_size(call, 1) if call.has(1) else whole
     if isinstance(length, int) and length < 0:
         raise Contradiction("DFT of no frequencies")
-    bins = length // 2 + 1 if onesided and not inverse else length
-    return [tensor(call.dtype(0), (*x[:axis], bins, *x[axis + 1 : -1], 1 if real else 2))]
+    return length
 
 
 def _dft_axis(call: Call, rank: int) -> int:
@@ -67,11 +76,38 @@ def _output_datatype(call: Call) -> str | None:
     return dtype_name(call.attr_int("output_datatype", 1))
 
 
+def fourier(length: Dim, parts: Dim) -> Dim:
+    """The fast transform of one signal: 5 n log2 n where its numbers have two parts, half of it where they are real."""
+    if isinstance(length, Unknown):
+        return Unknown(length.why)
+    return 5 * length * max(length - 1, 0).bit_length() * parts // 2
+
+
+def _dft_cost(call: Call) -> Cost:
+    """5 n log2 n for each signal of n numbers, half of it where they are real: the fast transform, log2 rounded up"""
+    x = call.shape(0)
+    axis = _dft_axis(call, len(x))
+    parts = 1 if _real_again(call) else x[-1]
+    return Cost(other=size(x[:axis] + x[axis + 1 : -1]) * fourier(_dft_length(call, x[axis]), parts))
+
+
+def _stft_cost(call: Call) -> Cost:
+    """5 n log2 n for each frame of n numbers, half of it where they are real: the fast transform, log2 rounded up; 1
+    per element of a frame for a window"""
+    x, frames = call.shape(0), size(call.output()[:2])
+    length, parts = _frame_length(call, x), x[2] if len(x) == 3 else 1
+    return Cost(other=frames * (fourier(length, parts) + (length * parts if call.has(2) else 0)))
+
+
+_one_cosine = each(4, "angle, cosine, factor, difference")
+
 OPERATORS: dict[str, Operator] = {
-    "DFT": Operator(_dft),
-    "STFT": Operator(_stft),
-    "MelWeightMatrix": Operator(_mel_weight_matrix),
-    "HannWindow": Operator(_window),
-    "HammingWindow": Operator(_window),
-    "BlackmanWindow": Operator(_window),
+    "DFT": Operator(_dft, cost=_dft_cost),
+    "STFT": Operator(_stft, cost=_stft_cost, parts=constants(2)),
+    "MelWeightMatrix": Operator(
+        _mel_weight_matrix, cost=each(2, "difference, quotient, as on the slope of a filter"), parts=constants(3, 4)
+    ),
+    "HannWindow": Operator(_window, cost=_one_cosine),
+    "HammingWindow": Operator(_window, cost=_one_cosine),
+    "BlackmanWindow": Operator(_window, cost=each(8, "two angles, cosines, factors and sums")),
 }

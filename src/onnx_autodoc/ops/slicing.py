@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, axis_of
+from onnx_autodoc.ops._call import Call, axis_of, size
+from onnx_autodoc.ops._cost import Cost, free, picked
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, like, tensor
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops._operator import Operator, constants
 
 _LARGEST = ((1 << 31) - 1, (1 << 63) - 1)
 _TO_THE_END = 1 << 31  # onnxruntime and exporters write "to the end" as a number at least this large
@@ -175,10 +176,19 @@ def _top_k(call: Call) -> list[Known]:
     return [like(call.known(0), found), tensor("int64", found)]
 
 
+def _top_k_cost(call: Call) -> Cost:
+    """1 + log2 k comparisons per element of the input, rounded down: what keeping the best k in a heap may take"""
+    found = call.output()
+    k = found[axis_of(call.attr_int("axis", -1), len(found))]
+    if isinstance(k, Unknown):
+        raise NotKnown(k.why)
+    return Cost(other=k.bit_length() * size(call.shape(0)))
+
+
 OPERATORS: dict[str, Operator] = {
-    "Concat": Operator(_concat, _concat_value, partial=True),
-    "Slice": Operator(_slice, _slice_value, partial=True),
-    "Split": Operator(_split, _split_value, partial=True),
-    "Pad": Operator(_pad),
-    "TopK": Operator(_top_k),
+    "Concat": Operator(_concat, _concat_value, partial=True, cost=free),
+    "Slice": Operator(_slice, _slice_value, partial=True, cost=picked),
+    "Split": Operator(_split, _split_value, partial=True, cost=picked),
+    "Pad": Operator(_pad, cost=free, parts=constants(2)),
+    "TopK": Operator(_top_k, cost=_top_k_cost),
 }

@@ -1,9 +1,26 @@
 """Resolving: every value's type and concrete dims, in one forward pass, for one binding of the open dimensions."""
 
-from onnx_autodoc.resolve._bind import Binding, Request, bind, inputs_of
+from onnx_autodoc.resolve._apply import SLIPS, unfit
+from onnx_autodoc.resolve._bind import Binding, Request, bind, inputs_of, open_axes
 from onnx_autodoc.resolve._fit import fit
 from onnx_autodoc.resolve._pass import resolve
+from onnx_autodoc.resolve._roles import Role
 from onnx_autodoc.resolve._scope import Limits
 from onnx_autodoc.resolve._shapes import Body, Shapes, Step
 
-__all__ = ["Binding", "Body", "Limits", "Request", "Shapes", "Step", "bind", "fit", "inputs_of", "resolve"]
+__all__ = [
+    "SLIPS",
+    "Binding",
+    "Body",
+    "Limits",
+    "Request",
+    "Role",
+    "Shapes",
+    "Step",
+    "bind",
+    "fit",
+    "inputs_of",
+    "open_axes",
+    "resolve",
+    "unfit",
+]

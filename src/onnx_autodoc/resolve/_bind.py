@@ -57,6 +57,7 @@ class Binding(Struct, frozen=True):
     values: Mapping[str, Array]
     chosen: Mapping[str, int]  # every open dimension that has a size, as the card calls it
     defaults: Mapping[str, Role]  # the sizes that the user did not choose, and what they were taken for
+    told: frozenset[str] = frozenset()  # of these, the sizes that the graph itself tells
 
 
 def inputs_of(model: Model) -> list[Value]:

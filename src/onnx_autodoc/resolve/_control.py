@@ -10,7 +10,7 @@ import numpy as np
 from onnx_autodoc.graph import Graph, needed_names
 from onnx_autodoc.ops import Array, Call, Contradiction, Dim, Known, Unknown, known_tensor, nothing
 from onnx_autodoc.resolve._merge import VARIES, merged_known, settled
-from onnx_autodoc.resolve._replay import is_open, pass_number, replay, truth
+from onnx_autodoc.resolve._replay import in_all, is_open, pass_number, replay, truth
 from onnx_autodoc.resolve._scan import scan, sequence_map
 from onnx_autodoc.resolve._scope import Scope
 from onnx_autodoc.resolve._shapes import Body, Step
@@ -79,11 +79,14 @@ def _loop(walk: Walk, call: Call, scope: Scope) -> Result:
     steps, carried, outputs = settled(walk, body, scope, fixed, names[2:], start, 1)
     times = _times(walk, call, scope, body, outputs[0])
     last, added = outputs[1 : 1 + len(carried)], outputs[1 + len(carried) :]
+    passes: tuple[tuple[Step, ...], ...] = ()
     if type(times) is int and is_open(steps, carried) and 0 < times * len(steps) <= walk.limits.replayed:
-        steps, last, added = replay(walk, body, scope, start, times, steps)
-    after = last if _surely_runs(call) else _after_loop(times, start, carried)
+        passes, last, added = replay(walk, body, scope, start, times)
+        steps = in_all(steps, passes)
+    runs = _surely_runs(call)
+    after = last if runs else _after_loop(times, start, carried)
     scans = [_stacked(known, times) for known in added]
-    return [*after, *scans], (Body("body", steps, times),)
+    return [*after, *scans], (Body("body", steps, times, least=int(runs), passes=passes),)
 
 
 def _after_loop(times: Dim, start: list[Known], carried: list[Known]) -> list[Known]:

@@ -49,6 +49,7 @@ def _with_sizes(model: Model, binding: Binding, told: dict[str, int]) -> Binding
         binding.values,
         {**binding.chosen, **told},
         {**binding.defaults, **{item.key: item.role for item in items}},
+        frozenset(told),
     )
 
 

@@ -1,11 +1,10 @@
 """One pass over a whole model, with its inputs sized by a binding."""
 
-import sys
 from typing import Final
 
 import numpy as np
 
-from onnx_autodoc.graph import Model, Value
+from onnx_autodoc.graph import Model, Value, deep_recursion
 from onnx_autodoc.ops import Dim, Known, Unknown, nothing
 from onnx_autodoc.resolve._bind import Binding, inputs_of
 from onnx_autodoc.resolve._scope import Limits, Scope
@@ -13,7 +12,6 @@ from onnx_autodoc.resolve._shapes import Shapes
 from onnx_autodoc.resolve._walk import Walk
 
 _BEFORE_OPSETS: Final = {"": 1}  # files older than the operator sets use the first one
-_DEEP: Final = 20_000  # Python frames: subgraphs nest at most as deep as the reader allows, some ten frames each
 
 
 def resolve(model: Model, binding: Binding, limits: Limits | None = None) -> Shapes:
@@ -21,13 +19,8 @@ def resolve(model: Model, binding: Binding, limits: Limits | None = None) -> Sha
     walk = Walk(model, binding.sizes, limits or Limits())
     scope = Scope(model.opsets or _BEFORE_OPSETS)
     given = {value.name: _input(value, binding) for value in inputs_of(model)}
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _DEEP))
-    try:
-        with np.errstate(all="ignore"):
-            steps, _ = walk.graph(model.graph, scope, given)
-    finally:
-        sys.setrecursionlimit(before)
+    with deep_recursion(), np.errstate(all="ignore"):
+        steps, _ = walk.graph(model.graph, scope, given)
     return Shapes(
         steps,
         scope.values,

@@ -6,6 +6,7 @@ done while the passes are few; the body's own steps then say what holds in all o
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -39,21 +40,25 @@ def _is_open(known: Known) -> bool:
 
 
 def replay(
-    walk: Walk, body: Graph, scope: Scope, start: list[Known], times: int, steps: tuple[Step, ...]
-) -> tuple[tuple[Step, ...], list[Known], list[Known]]:
-    """The body's steps, what the last pass hands on, and what each pass adds to the stacked outputs."""
+    walk: Walk, body: Graph, scope: Scope, start: list[Known], times: int
+) -> tuple[tuple[tuple[Step, ...], ...], list[Known], list[Known]]:
+    """The steps of each pass, what the last one hands on, and what all of them add to the stacked outputs."""
     names = [value.name for value in body.inputs]
     carried, stacked = start, list[Known]()
-    common: list[tuple[Known, ...]] = []
+    passes: list[tuple[Step, ...]] = []
     for at in range(times):
         given = dict(zip(names, [pass_number(at), truth(), *carried]))
         ran, outputs = walk.graph(body, Scope(scope.opsets, scope), given)
         carried, added = outputs[1 : 1 + len(start)], outputs[1 + len(start) :]
         stacked = [merged_known(old, new, VARIES) for old, new in zip(stacked, added)] if stacked else added
-        found = [step.outputs for step in ran]
-        common = [_common(old, new) for old, new in zip(common, found)] if common else found
-    filled = [msgspec.structs.replace(step, outputs=known, gap=_gap(known)) for step, known in zip(steps, common)]
-    return tuple(filled), carried, stacked
+        passes.append(ran)
+    return tuple(passes), carried, stacked
+
+
+def in_all(steps: tuple[Step, ...], passes: tuple[tuple[Step, ...], ...]) -> tuple[Step, ...]:
+    """The body's steps with what holds in every pass."""
+    found = [reduce(_common, (step.outputs for step in column)) for column in zip(*passes)]
+    return tuple(msgspec.structs.replace(step, outputs=known, gap=_gap(known)) for step, known in zip(steps, found))
 
 
 def _common(old: tuple[Known, ...], new: tuple[Known, ...]) -> tuple[Known, ...]:

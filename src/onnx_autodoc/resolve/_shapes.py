@@ -18,6 +18,8 @@ class Body(Struct, frozen=True, eq=False):
     steps: "tuple[Step, ...]"
     times: Dim = ONCE
     either: bool = False  # one of several branches, and the data decides which
+    least: int = 0  # how often it surely runs, where `times` is not known
+    passes: "tuple[tuple[Step, ...], ...]" = ()  # each pass of its own, where they differ and were followed
 
 
 class Step(Struct, frozen=True, eq=False):
@@ -29,6 +31,7 @@ class Step(Struct, frozen=True, eq=False):
     outputs: tuple[Known, ...]
     gap: str = ""
     bodies: tuple[Body, ...] = ()
+    version: int | None = None  # of the operator set of the node's domain
 
 
 class Shapes(Struct, frozen=True, eq=False):

@@ -72,7 +72,7 @@ class Walk:
                 self.contradictions[f"{label(node, at)}: {reason}"] = None
         outputs = self._named(node, outputs, scope, gap, claims=not ruled)
         gap = gap or next((known.reason for known in outputs if known.kind == "tensor" and known.reason), "")
-        return Step(node, at, inputs, tuple(outputs), gap, bodies)
+        return Step(node, at, inputs, tuple(outputs), gap, bodies, call.version)
 
     def _outputs(self, call: Call, scope: Scope) -> tuple[Sequence[Known], tuple[Body, ...], bool]:
         """The outputs, what ran inside the node, and whether there is a rule for it at all."""

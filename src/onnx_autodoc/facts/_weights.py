@@ -1,0 +1,163 @@
+"""The constants of a file: what each of them is, and which node it belongs to.
+
+A weight that is only reshaped, cast or dequantized on its way belongs to the node that puts it to use on data; so do
+its scales. A tensor with several readers belongs to the first of them.
+"""
+
+from collections import ChainMap, deque
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from msgspec import Struct, field
+
+from onnx_autodoc.graph import (
+    Graph,
+    Long,
+    Model,
+    Node,
+    Tensor,
+    constants_of,
+    execution_order,
+    is_float,
+    needed_names,
+)
+from onnx_autodoc.ops import Operator, Packed, Part, find
+from onnx_autodoc.resolve import inputs_of
+
+SMALL_INTEGERS: Final = frozenset(("int8", "uint8", "int16", "uint16", "int4", "uint4", "int2", "uint2"))
+_ANEW: Final = frozenset(("Shape", "Size", "ConstantOfShape", "Range", "EyeLike"))  # no constant is in what they make
+_RANKED: Final = (Part.WEIGHT, Part.STATISTIC, Part.QUANTIZATION, Part.CONSTANT)  # of what several readers say
+
+DYNAMIC_SCALE: Final = "DynamicQuantizeLinear"  # its second output, times the scale of a weight
+_MOST_CARRIED: Final = 64  # constants that go into one constant value: more are nobody's in particular
+
+Owner = tuple[object, ...]  # a graph of the file: () is the main one, else the way there
+Place = tuple[Owner, int]  # a node: its graph, and its place in it
+
+
+class Held(Struct, eq=False):
+    """One constant of the file, and what its readers say of it."""
+
+    tensor: Tensor
+    literal: bool  # from a Constant node
+    said: set[Part] = field(default_factory=set)
+    packed: Packed | None = None
+    reader: Place | None = None
+
+    @property
+    def elements(self) -> int:
+        return self.packed.elements if self.packed else self.tensor.elements
+
+
+class Bundle(Struct, frozen=True):
+    """Learned numbers that a node holds in its attributes."""
+
+    place: Place
+    dtype: str
+    elements: int
+
+
+def held_by(model: Model) -> tuple[list[Held], list[Bundle]]:
+    """Every constant of the file once, and the bundles in attributes."""
+    found = _Survey(model)
+    return found.held, found.bundles
+
+
+Values = ChainMap[str, "list[Held] | None"]  # by name: the constants that went into a value, None if data did
+
+
+class _Survey:
+    """A look at every graph of the file, outer ones first."""
+
+    def __init__(self, model: Model) -> None:
+        self.held: list[Held] = []
+        self.bundles: list[Bundle] = []
+        self._stored: dict[object, Held] = {}  # tensors of external files, by place: two names may share one
+        waiting: deque[tuple[Owner, Graph, Values]] = deque()
+        waiting.append(((), model.graph, Values({value.name: None for value in inputs_of(model)})))
+        for function in model.functions:
+            graph = Graph(function.name, function.nodes)
+            waiting.append(((function.key,), graph, Values(dict.fromkeys(function.inputs))))
+        while waiting:
+            waiting.extend(self._graph(*waiting.popleft()))
+
+    def _graph(self, owner: Owner, graph: Graph, values: Values) -> Iterator[tuple[Owner, Graph, Values]]:
+        literals = {name for node in graph.nodes if node.op == "Constant" for name in node.outputs}
+        for name, tensor in constants_of(graph):
+            values[name] = [self._holding(tensor, name in literals)]
+        scales = {node.outputs[1] for node in graph.nodes if node.op == DYNAMIC_SCALE and len(node.outputs) > 1}
+        for at in execution_order(graph.nodes):
+            node = graph.nodes[at]
+            self._node((owner, at), node, values, scales)
+            for name, inner in node.graphs():
+                given = Values(dict.fromkeys(value.name for value in inner.inputs), *values.maps)
+                yield (*owner, at, name), inner, given
+
+    def _holding(self, tensor: Tensor, literal: bool) -> Held:
+        place = tensor.place
+        key = (place.path, place.offset, place.length) if place is not None and place.path is not None else id(tensor)
+        if key not in self._stored:
+            self._stored[key] = Held(tensor, literal)
+            self.held.append(self._stored[key])
+        return self._stored[key]
+
+    def _node(self, place: Place, node: Node, values: Values, scales: set[str]) -> None:
+        if node.op == "Constant" and not node.domain:
+            return
+        entry = find(node.domain, node.op)
+        carried = [values.get(name) if name else [] for name in node.inputs]
+        self._said(node, entry, carried, rescaled=node.op == "Mul" and not scales.isdisjoint(node.inputs))
+        self.bundles.extend(_bundles(place, node, entry))
+        fixed = all(values.get(name) is not None for name in needed_names(node) if name) and bool(node.inputs)
+        made: list[Held] | None = None
+        if node.op in _ANEW:
+            made = []
+        elif fixed:
+            made = [held for each in carried if each for held in each][:_MOST_CARRIED]
+        else:
+            _claim(place, carried)
+        values.update(dict.fromkeys(filter(None, node.outputs), made))
+
+    def _said(self, node: Node, entry: Operator | None, carried: list[list[Held] | None], rescaled: bool) -> None:
+        """What an operator says of the constants that it reads as they are, or moved: of several in one, nothing."""
+        for at, each in enumerate(carried):
+            if each is None or len(each) != 1:
+                continue
+            if rescaled:
+                each[0].said |= {Part.QUANTIZATION}
+            if entry is not None and at in entry.parts:
+                each[0].said |= {entry.parts[at]}
+            if entry is not None and at in entry.packs and each[0].packed is None:
+                each[0].packed = entry.packs[at](node, each[0].tensor)
+
+
+def _claim(place: Place, carried: Iterable[list[Held] | None]) -> None:
+    for each in carried:
+        for held in each or ():
+            if held.reader is None:
+                held.reader = place
+
+
+def _bundles(place: Place, node: Node, entry: Operator | None) -> Iterator[Bundle]:
+    for name in entry.held if entry is not None else ():
+        found = node.attributes.get(name)
+        if isinstance(found, Tensor):
+            yield Bundle(place, found.dtype or "float32", found.elements)
+        elif isinstance(found, Long):
+            yield Bundle(place, "float32", found.count)
+        elif isinstance(found, tuple):
+            yield Bundle(place, "float32", len(found))
+
+
+def part_of(held: Held, literals_count: bool) -> Part:
+    """What its readers say; else numbers of floating point or few bits are weights, if there is more than one.
+
+    A literal in the code of a file that keeps its weights elsewhere (anchors, a window) is none.
+    """
+    said = next((part for part in _RANKED if part in held.said), None)
+    if said is not None:
+        return said
+    tensor = held.tensor
+    numbers = is_float(tensor.dtype) or tensor.dtype in SMALL_INTEGERS
+    counts = numbers and tensor.elements > 1 and (literals_count or not held.literal)
+    return Part.WEIGHT if counts else Part.CONSTANT

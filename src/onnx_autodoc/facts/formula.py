@@ -1,0 +1,150 @@
+"""Costs as formulas in the open dimensions: exact, or not at all.
+
+The costs are worked out at a few more sizes; the smallest set of monomials whose one polynomial through these points
+has whole coefficients and is right at one further point, where every size is another, is the formula. Sizes that are
+rounded (a stride that does not divide a picture) break every polynomial, and then there is none.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Final
+
+from msgspec import Struct
+
+from onnx_autodoc.facts._polynomial import Point, Powers, Terms, evaluate, fit, powers_up_to, written
+from onnx_autodoc.facts._variables import Variable, Variables
+from onnx_autodoc.graph import Model
+from onnx_autodoc.resolve import Binding, Role
+
+MOST_WORK: Final = 30_000  # rules applied at other sizes, all together: about a second
+_MOST_OTHERS: Final = 3  # variables beside the batch
+_FEW: Final = 8
+_LARGE: Final = 64  # sizes from here on are varied downwards: tables of positions end somewhere
+_STEPS: Final = (0, 3, 7)  # how far off the card's size
+_SMALL_STEPS: Final = (0, 1, 2)
+_CHECK: Final = 3  # the step of the check: far off, so that no rounding hides
+
+Figures = Mapping[str, int]  # quantity -> its value
+
+
+class Formula(Struct, frozen=True):
+    """Exact expressions by quantity, in the variables; None for a quantity that has none."""
+
+    variables: tuple[str, ...] = ()
+    expressions: Mapping[str, str | None] = {}
+    terms: Mapping[str, Terms] = {}
+    checked_at: tuple[Mapping[str, int], ...] = ()
+
+
+NONE: Final = Formula()
+
+
+def formula(
+    model: Model, binding: Binding, figures: Figures, work: int, measure: Callable[[Binding], Figures | None]
+) -> Formula:
+    """`figures` are those of the card, `work` what they took; `measure` gives them for another binding."""
+    variables = Variables(model, binding)
+    if not variables.all or not figures:
+        return NONE
+    found = _Search(variables, figures, work, measure).found()
+    if found is None and len({each.role for each in variables.all}) < len(variables.all):
+        variables.merged()
+        found = _Search(variables, figures, work, measure).found()
+    return found or NONE
+
+
+class _Search:
+    def __init__(
+        self, variables: Variables, figures: Figures, work: int, measure: Callable[[Binding], Figures | None]
+    ) -> None:
+        self._variables = variables
+        self._all = sorted(variables.all, key=lambda each: each.role is not Role.BATCH)
+        self._batched = self._all[0].role is Role.BATCH
+        self._others = len(self._all) - self._batched
+        self._measure = measure
+        self._work, self._left = work, MOST_WORK
+        self._values: dict[Point, Figures | None] = {self._point([0] * len(self._all)): figures}
+        self._figures = figures
+
+    def found(self) -> Formula | None:
+        """None where the variables cannot be varied one by one."""
+        if self._others > _MOST_OTHERS:
+            return None
+        check = self._point([_CHECK] * len(self._all))
+        terms: dict[str, Terms] = {}
+        for basis, points in self._guesses():
+            open_ = [name for name in self._figures if name not in terms]
+            if not open_ or not self._affordable([*points, check]):
+                break
+            if any(self._at(point) is None for point in (*points, check)):
+                return None
+            for name in open_:
+                fitted = fit(basis, {point: self._known(point)[name] for point in points})
+                if fitted is not None and self._is_right(name, fitted):
+                    terms[name] = fitted
+        return self._written(terms, check)
+
+    def _guesses(self) -> Iterator[tuple[list[Powers], list[Point]]]:
+        """Sets of monomials from few to many, each with as many points that settle its coefficients.
+
+        A model does its work for each item of a batch, and most do it for each token; so these come first.
+        """
+        once, batch = [(0,)] * self._batched, [(1,)] * self._batched
+        one, two = powers_up_to(1, self._others), powers_up_to(2, self._others)
+        tokens = self._tokens()
+        if tokens is not None:
+            each = [tuple(power + (at == tokens) for at, power in enumerate(powers)) for powers in one]
+            yield _joined(batch, each), self._points(once, one)
+        yield _joined(batch, one), self._points(once, one)
+        yield _joined(batch, two), self._points(once, two)
+        if self._batched:
+            both = [(0,), (1,)]
+            yield _joined(both, two), self._points(both, two)
+
+    def _tokens(self) -> int | None:
+        roles = [each.role for each in self._all[self._batched :]]
+        return roles.index(Role.SEQUENCE) if Role.SEQUENCE in roles else None
+
+    def _points(self, batch: Sequence[Powers], others: Sequence[Powers]) -> list[Point]:
+        """The exponents of the monomials as steps away from the card's sizes: these points settle them."""
+        return [self._point(steps) for steps in _joined(batch, others)]
+
+    def _point(self, steps: Sequence[int]) -> Point:
+        return tuple(_moved(variable, step) for variable, step in zip(self._all, steps, strict=True))
+
+    def _affordable(self, points: Sequence[Point]) -> bool:
+        return sum(point not in self._values for point in points) * self._work <= self._left
+
+    def _at(self, point: Point) -> Figures | None:
+        if point not in self._values:
+            self._left -= self._work
+            self._values[point] = self._measure(self._variables.at(self._sizes(point)))
+        return self._values[point]
+
+    def _known(self, point: Point) -> Figures:
+        return self._values[point] or {}
+
+    def _sizes(self, point: Point) -> dict[str, int]:
+        return {variable.name: size for variable, size in zip(self._all, point, strict=True)}
+
+    def _is_right(self, name: str, terms: Terms) -> bool:
+        return all(evaluate(terms, point) == found[name] for point, found in self._values.items() if found)
+
+    def _written(self, terms: Mapping[str, Terms], check: Point) -> Formula | None:
+        if not terms:
+            return NONE
+        names = [variable.name for variable in self._all]
+        expressions = {name: written(terms[name], names) if name in terms else None for name in self._figures}
+        return Formula(tuple(names), expressions, terms, (self._sizes(check),))
+
+
+def _joined(first: Sequence[Powers], second: Sequence[Powers]) -> list[Powers]:
+    return [one + other for one, other in product(first or [()], second)]
+
+
+def _moved(variable: Variable, step: int) -> int:
+    """A size some way off the card's: downwards from a large one, upwards from a small one."""
+    size = variable.size
+    if step == _CHECK:
+        return size // 2 + 1 if size >= _FEW else size + 4
+    return size - _STEPS[step] if size >= _LARGE else size + _SMALL_STEPS[step]

@@ -1,0 +1,156 @@
+"""How much memory the values of a run take at the worst moment.
+
+The convention: nodes run in file order; a node's outputs exist together with its inputs; a value is freed after its
+last reader; the graph's inputs and outputs count, weights and constants do not, nor what is computed from them alone (a
+weight dequantized or turned is still a weight); what only changes the shape shares its memory. What runs inside a node
+comes on top of what is alive around it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from onnx_autodoc.graph import Graph, Model, deep_recursion, label, needed_names
+from onnx_autodoc.ops import Dim, Known, Unknown, nbytes
+from onnx_autodoc.resolve import Body, Shapes, Step, inputs_of
+
+SHARING: Final = frozenset(("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity"))
+_MOST_POINTS: Final = 200  # of the timeline
+
+
+class Moment(Struct, frozen=True):
+    """How much is alive while one node runs."""
+
+    node: str
+    nbytes: int
+
+
+class Memory(Struct, frozen=True):
+    peak: Moment | None
+    timeline: tuple[tuple[int, int], ...]  # (place of a node, bytes), the worst of each stretch of nodes
+    unknown: dict[str, int]  # values of unknown size, by reason
+
+
+def memory(model: Model, shapes: Shapes) -> Memory:
+    measure = _Measure()
+    held = {tensor.name for tensor in model.graph.initializers}
+    inputs = {value.name: shapes.values[value.name] for value in inputs_of(model) if value.name in shapes.values}
+    outputs = [value.name for value in model.graph.outputs]
+    with deep_recursion():
+        moments = measure.moments(_Room(shapes.steps, inputs, outputs, held))
+    peak = max(moments, key=lambda moment: moment.nbytes, default=None)
+    return Memory(peak, _thinned(moments), measure.unknown)
+
+
+def _thinned(moments: Sequence[Moment]) -> tuple[tuple[int, int], ...]:
+    """At most so many points; of each stretch the highest, so that the peak is among them."""
+    stretch = -(-len(moments) // _MOST_POINTS) or 1
+    starts = range(0, len(moments), stretch)
+    tops = [max(range(at, min(at + stretch, len(moments))), key=lambda i: moments[i].nbytes) for at in starts]
+    return tuple((at, moments[at].nbytes) for at in tops)
+
+
+class _Measure:
+    def __init__(self) -> None:
+        self.unknown: dict[str, int] = {}
+        self._seen: dict[int, Moment | None] = {}
+
+    def moments(self, room: "_Room") -> list[Moment]:
+        """What is alive at each node of one graph."""
+        alive = {name: self.size(known) for name, known in room.inputs.items()}
+        total, found = sum(alive.values()), []
+        for at, step in enumerate(room.steps):
+            made = {name: self.size(known) for name, known in room.made(step)}
+            name, inside = label(step.node, step.at), self.inside(step, room)
+            worst = Moment(name, total + sum(made.values()))
+            if inside is not None and total + inside.nbytes > worst.nbytes:
+                worst = Moment(f"{name}/{inside.node}", total + inside.nbytes)
+            found.append(worst)
+            alive |= made
+            gone = [*room.freed.get(at, ()), *(name for name in made if name not in room.read)]
+            total += sum(made.values()) - sum(alive.pop(name, 0) for name in gone)
+        return found
+
+    def size(self, known: Known) -> int:
+        found: Dim = nbytes(known)
+        if isinstance(found, Unknown):
+            self.unknown[found.why] = self.unknown.get(found.why, 0) + 1
+            return 0
+        return found
+
+    def inside(self, step: Step, room: "_Room") -> Moment | None:
+        """The worst moment of what runs inside a node."""
+        found = [self._body(step, body, room) for body in step.bodies if body.times != 0]
+        return max((moment for moment in found if moment is not None), key=lambda moment: moment.nbytes, default=None)
+
+    def _body(self, step: Step, body: Body, room: "_Room") -> Moment | None:
+        key = id(body.steps)
+        if key not in self._seen:
+            moments = self.moments(_room_inside(step, body, room))
+            worst = max(moments, key=lambda moment: moment.nbytes, default=None)
+            self._seen[key] = worst and Moment(f"{body.name}/{worst.node}", worst.nbytes)
+        return self._seen[key]
+
+
+def _room_inside(step: Step, body: Body, room: "_Room") -> "_Room":
+    graph = step.node.attributes.get(body.name)
+    if not isinstance(graph, Graph):
+        return _Room(body.steps, {}, (), set())  # a function works on its caller's values
+    outputs = [value.name for value in graph.outputs]
+    return _Room(body.steps, _handed(graph, body), outputs, {tensor.name for tensor in graph.initializers}, room)
+
+
+def _handed(graph: Graph, body: Body) -> dict[str, Known]:
+    """What a loop hands to its body, as far as a node there reads it."""
+    names = {value.name for value in graph.inputs}
+    pairs = ((name, known) for step in body.steps for name, known in zip(step.node.inputs, step.inputs))
+    return {name: known for name, known in pairs if name in names and known is not None}
+
+
+class _Room:
+    """The memory of one graph while it runs. Names that share memory go by the name of the first of them."""
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        inputs: Mapping[str, Known],
+        outputs: Iterable[str],
+        held: set[str],
+        around: "_Room | None" = None,
+    ) -> None:
+        self.steps, self.inputs = steps, inputs
+        self.first: dict[str, str] = {name: name for name in inputs}
+        self._held, self._around = held, around
+        for step in steps:
+            self._name(step)
+        last = {self.first[name]: at for at, step in enumerate(steps) for name in self._read(step)}
+        last |= {self.first[name]: len(steps) for name in outputs if name in self.first}
+        self.freed: dict[int, list[str]] = {}
+        for name, at in last.items():
+            self.freed.setdefault(at, []).append(name)
+        self.read = last.keys()
+
+    def _name(self, step: Step) -> None:
+        node = step.node
+        source = node.inputs[0] if node.inputs and node.op in SHARING and not node.domain else ""
+        needed = list(filter(None, needed_names(node)))
+        if (node.op == "Constant" and not node.domain) or (needed and all(map(self._is_held, needed))):
+            self._held.update(node.outputs)
+            return
+        for name in filter(None, node.outputs):
+            self.first.setdefault(name, self.first.get(source, name))
+
+    def _is_held(self, name: str) -> bool:
+        room = self
+        while name not in room._held and name not in room.first and room._around is not None:
+            room = room._around
+        return name in room._held
+
+    def _read(self, step: Step) -> Iterator[str]:
+        return (name for name in needed_names(step.node) if name in self.first)
+
+    def made(self, step: Step) -> Iterator[tuple[str, Known]]:
+        """The outputs of a node that take memory of their own."""
+        pairs = zip(step.node.outputs, step.outputs)
+        return ((name, known) for name, known in pairs if name and self.first.get(name) == name)

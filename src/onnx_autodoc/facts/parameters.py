@@ -1,0 +1,87 @@
+"""How many weights a model has, of which types, and where they are.
+
+Weights are counted as the numbers they stand for, wherever the file keeps them: a tensor with several readers once, a
+packed one by what it holds, a quantized one once with its scale and zero point. What was measured in training, what
+belongs to a quantization, and constants that nobody learned are counted apart.
+"""
+
+from collections import Counter
+
+from msgspec import Struct
+
+from onnx_autodoc.facts._weights import Held, Place, held_by, part_of
+from onnx_autodoc.graph import Model, stored_bytes
+from onnx_autodoc.ops import Part
+
+
+class Share(Struct, frozen=True):
+    """What one node or one operator has of the weights."""
+
+    elements: int = 0
+    nbytes: int = 0
+
+    def __add__(self, other: "Share") -> "Share":
+        return Share(self.elements + other.elements, self.nbytes + other.nbytes)
+
+
+class Parameters(Struct, frozen=True):
+    total: int
+    nbytes: int  # of the weights with their scales, zero points and statistics
+    tensors: int
+    by_dtype: dict[str, int]
+    statistics: int
+    quantization: int
+    constants: int
+    unread: int  # weights that no node puts to use
+    nodes: dict[Place, Share]  # by the node that puts them to use
+
+
+def parameters(model: Model) -> Parameters:
+    held, bundles = held_by(model)
+    literals = _literals_count(held)
+    parts = [(each, part_of(each, literals)) for each in held]
+    sums = Counter[Part]()
+    for each, part in parts:
+        sums[part] += each.elements
+    weights = [each for each, part in parts if part is Part.WEIGHT]
+    nodes: dict[Place, Share] = {}
+    for each, part in parts:
+        if part is not Part.CONSTANT and each.reader is not None:
+            nodes[each.reader] = nodes.get(each.reader, Share()) + _share(each, part)
+    for bundle in bundles:
+        share = Share(bundle.elements, stored_bytes(bundle.dtype, bundle.elements) or 0)
+        nodes[bundle.place] = nodes.get(bundle.place, Share()) + share
+    return Parameters(
+        total=sums[Part.WEIGHT] + sum(bundle.elements for bundle in bundles),
+        nbytes=sum(_share(each, part).nbytes for each, part in parts if part is not Part.CONSTANT)
+        + sum(stored_bytes(bundle.dtype, bundle.elements) or 0 for bundle in bundles),
+        tensors=len(weights) + len(bundles),
+        by_dtype=_by_dtype(weights, Counter({bundle.dtype: bundle.elements for bundle in bundles})),
+        statistics=sums[Part.STATISTIC],
+        quantization=sums[Part.QUANTIZATION],
+        constants=sums[Part.CONSTANT],
+        unread=sum(each.elements for each in weights if each.reader is None),
+        nodes=nodes,
+    )
+
+
+def _literals_count(held: list[Held]) -> bool:
+    """Whether the file keeps its weights in Constant nodes: there is more of what may be one there than elsewhere."""
+    sums = Counter[bool]()
+    for each in held:
+        if part_of(each, literals_count=True) is Part.WEIGHT:
+            sums[each.literal] += each.elements
+    return sums[True] > sums[False]
+
+
+def _share(held: Held, part: Part) -> Share:
+    tensor = held.tensor
+    stored = tensor.elements if tensor.stored is None else tensor.stored
+    nbytes = stored_bytes(tensor.dtype, stored) if tensor.dtype else None
+    return Share(held.elements if part is Part.WEIGHT else 0, nbytes or 0)
+
+
+def _by_dtype(weights: list[Held], counts: Counter[str]) -> dict[str, int]:
+    for each in weights:
+        counts[f"int{each.packed.bits}" if each.packed else each.tensor.dtype or "unknown"] += each.elements
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

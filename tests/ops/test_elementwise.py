@@ -1,0 +1,92 @@
+"""What operators that work element by element cost."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops._known import NotKnown
+from onnx_autodoc.ops._operator import Part
+from onnx_autodoc.ops.elementwise import OPERATORS
+from tests.ops._one_node import cost, zeros
+
+X, ROW, ONE = zeros(2, 3, 4), zeros(4), zeros()  # 24 elements, 4, 1
+
+
+@pytest.mark.parametrize("op", ["Relu", "Sigmoid", "Tanh", "Erf", "Exp", "Sqrt", "Neg", "Not", "IsNaN", "CumSum"])
+def test_a_function_is_one_operation_per_element(op: str) -> None:
+    assert cost(OPERATORS, op, [X], 20) == Cost(other=24)
+
+
+@pytest.mark.parametrize("op", ["Add", "Div", "Pow", "Mod", "Equal", "Less", "And", "BitShift"])
+def test_what_is_stretched_is_worked_on_in_full(op: str) -> None:
+    assert cost(OPERATORS, op, [ROW, X], 20) == cost(OPERATORS, op, [X, ROW], 20) == Cost(other=24)
+    assert cost(OPERATORS, "Where", [ONE, ROW, X], 20) == Cost(other=24)
+
+
+@pytest.mark.parametrize(
+    ("op", "each", "attributes"),
+    [
+        ("Celu", 3, {}),
+        ("Celu", 5, {"alpha": 2.0}),
+        ("Elu", 3, {"alpha": 1.0}),
+        ("Elu", 4, {"alpha": 0.5}),
+        ("Gelu", 5, {}),
+        ("Gelu", 8, {"approximate": "tanh"}),
+        ("HardSigmoid", 4, {}),
+        ("HardSwish", 5, {}),
+        ("LeakyRelu", 2, {"alpha": 0.1}),
+        ("Mish", 5, {}),
+        ("Selu", 5, {}),
+        ("Shrink", 3, {}),
+        ("Softplus", 3, {}),
+        ("Softsign", 3, {}),
+        ("Swish", 2, {}),
+        ("Swish", 3, {"alpha": 1.702}),
+        ("ThresholdedRelu", 1, {}),
+        ("Affine", 2, {"alpha": 2.0, "beta": 1.0}),
+        ("ParametricSoftplus", 5, {}),
+        ("ScaledTanh", 3, {}),
+    ],
+)
+def test_an_activation_costs_what_its_formula_does(op: str, each: int, attributes: dict[str, Any]) -> None:
+    assert cost(OPERATORS, op, [X], 24, **attributes) == Cost(other=24 * each)
+
+
+def test_activations_of_two_inputs() -> None:
+    assert cost(OPERATORS, "PRelu", [X, zeros(3, 1)], 16) == Cost(other=48)
+    assert cost(OPERATORS, "SwiGLU", [X, X], 28) == Cost(other=72)
+    assert cost(OPERATORS, "SwiGLU", [X, X], 28, alpha=2.0) == Cost(other=96)
+
+
+@pytest.mark.parametrize(("op", "more"), [("Sum", 0), ("Max", 0), ("Min", 0), ("Mean", 24)])
+def test_many_inputs_are_folded_one_after_the_other(op: str, more: int) -> None:
+    assert cost(OPERATORS, op, [X], 13) == Cost(other=more)
+    assert cost(OPERATORS, op, [X, ROW, ONE], 13) == Cost(other=48 + more)
+
+
+def test_a_clip_compares_with_the_bounds_it_has() -> None:
+    assert cost(OPERATORS, "Clip", [X, ONE, ONE], 13) == Cost(other=48)
+    assert cost(OPERATORS, "Clip", [X, None, ONE], 13) == Cost(other=24)
+    assert cost(OPERATORS, "Clip", [X, ONE], 13) == Cost(other=24)
+    assert cost(OPERATORS, "Clip", [X], 13) == Cost()
+    assert cost(OPERATORS, "Clip", [X], 6, min=0.0, max=6.0) == Cost(other=48)
+
+
+def test_a_dropout_only_works_in_training() -> None:
+    assert cost(OPERATORS, "Dropout", [X], 7) == Cost()
+    assert cost(OPERATORS, "Dropout", [X, ONE, np.array(False)], 13) == Cost()
+    assert cost(OPERATORS, "Dropout", [X, ONE, np.array(True)], 13) == Cost(other=72)
+    with pytest.raises(NotKnown, match="trains"):
+        cost(OPERATORS, "Dropout", [X, ONE, zeros(5, 5, 5)], 13)
+
+
+def test_moving_elements_is_no_arithmetic() -> None:
+    assert cost(OPERATORS, "Trilu", [X], 14) == Cost()
+    assert cost(OPERATORS, "ReverseSequence", [X, zeros(3)], 10) == Cost()
+
+
+def test_a_slope_is_a_weight_and_bounds_are_not() -> None:
+    assert OPERATORS["PRelu"].parts == {1: Part.WEIGHT}
+    assert OPERATORS["Clip"].parts == {1: Part.CONSTANT, 2: Part.CONSTANT}

@@ -1,0 +1,45 @@
+"""What it costs to pick or place elements by index."""
+
+import numpy as np
+import pytest
+
+from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops._known import NotKnown
+from onnx_autodoc.ops._operator import Part
+from onnx_autodoc.ops.indexing import OPERATORS
+from tests.ops._one_node import cost, numbers, zeros
+
+TABLE = zeros(1000, 16)
+
+
+def test_of_a_table_only_the_rows_that_are_picked_are_read() -> None:
+    # 3 rows of 16 floats and 3 indices of 8 bytes
+    assert cost(OPERATORS, "Gather", [TABLE, numbers(5, 7, 7)], 13) == Cost(read=3 * 16 * 4 + 3 * 8)
+    assert cost(OPERATORS, "GatherND", [TABLE, np.array([[5], [7]])], 13) == Cost(read=2 * 16 * 4 + 2 * 8)
+    assert cost(OPERATORS, "GatherElements", [TABLE, np.array([[5, 7]])], 13) == Cost(read=2 * 4 + 2 * 8)
+    kept = np.array([True, False, True])
+    assert cost(OPERATORS, "Compress", [TABLE, kept], 11, axis=0) == Cost(read=2 * 16 * 4 + 3)
+
+
+def test_what_is_placed_is_only_moved_unless_it_is_combined() -> None:
+    inputs = [TABLE, np.zeros((2, 16), np.int64), zeros(2, 16)]
+    assert cost(OPERATORS, "ScatterElements", inputs, 18) == Cost()
+    assert cost(OPERATORS, "ScatterElements", inputs, 18, reduction="add") == Cost(other=32)
+    rows = [TABLE, np.array([[5], [7]]), zeros(2, 16)]
+    assert cost(OPERATORS, "ScatterND", rows, 18) == Cost()
+    assert cost(OPERATORS, "ScatterND", rows, 18, reduction="max") == Cost(other=32)
+
+
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
+def test_to_find_the_greatest_each_element_is_compared(op: str) -> None:
+    assert cost(OPERATORS, op, [TABLE], 13, axis=1) == Cost(other=16000)
+
+
+def test_how_many_comparisons_find_what_differs_is_not_counted() -> None:
+    with pytest.raises(NotKnown, match="Unique: how many elements are compared"):
+        cost(OPERATORS, "Unique", [TABLE], 11)
+
+
+def test_the_two_values_of_a_one_hot_are_not_learned() -> None:
+    assert cost(OPERATORS, "OneHot", [numbers(1, 2), np.array(9), numbers(0, 1)], 11) == Cost()
+    assert OPERATORS["OneHot"].parts == {2: Part.CONSTANT}

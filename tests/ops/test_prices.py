@@ -1,0 +1,106 @@
+"""All prices of ai.onnx and its small domains: each operator has one, and none breaks or lies where little is known."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import AttributeProto, helper
+
+from onnx_autodoc.ops import (
+    constant,
+    elementwise,
+    image,
+    indexing,
+    loss,
+    ml,
+    normalization,
+    pooling,
+    quantization,
+    random,
+    reduction,
+    reshaping,
+    sequence,
+    signal,
+    slicing,
+    text,
+    training,
+)
+from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops._known import Known, NotKnown, Unknown
+from onnx_autodoc.ops._operator import Operator
+from tests.ops._calls import Case, call_of, less_known, misshapen
+from tests.ops.test_onnx_cases import cases
+
+FAMILIES = (constant, elementwise, image, indexing, loss, ml, normalization, pooling, quantization, random, reduction)
+OTHERS = (reshaping, sequence, signal, slicing, text, training)
+ENTRIES: dict[str, Operator] = {
+    **{op: entry for family in (*FAMILIES, *OTHERS) for op, entry in family.OPERATORS.items()},
+    **training.PREVIEW,
+}
+
+
+@pytest.mark.parametrize("op", sorted(ENTRIES))
+def test_every_operator_has_a_price_with_a_line_for_the_documentation(op: str) -> None:
+    price = ENTRIES[op].cost
+    assert price is not None
+    line = price.__doc__
+    assert line
+    assert not line[0].isspace() and not line.endswith(".")
+    assert line[0].isdigit() or line[0].islower()
+
+
+def single_nodes() -> Iterator[tuple[str, Case, str]]:
+    """The specification's cases of one node with tensors for inputs."""
+    for case in cases():
+        nodes, (inputs, _) = case.model.graph.node, case.data_sets[0]
+        plain = all(isinstance(item, np.ndarray) for item in inputs)
+        if len(nodes) == 1 and plain and nodes[0].op_type in ENTRIES and not _has_graph(nodes[0]):
+            yield case.name, _case(case.model, inputs), nodes[0].domain
+
+
+def _has_graph(node: Any) -> bool:
+    return any(item.type == AttributeProto.GRAPH for item in node.attribute)
+
+
+def _case(model: Any, inputs: list[Any]) -> Case:
+    node, (opset, *_) = model.graph.node[0], model.opset_import
+    named = dict(zip((value.name for value in model.graph.input), inputs, strict=True))
+    attributes = {item.name: helper.get_attribute_value(item) for item in node.attribute}
+    return Case(node.op_type, [named.get(name) for name in node.input], attributes, len(node.output), opset.version)
+
+
+def priced(case: Case, domain: str, inputs: list[Known | None] | None = None) -> Cost | None:
+    """What the node costs, or None where that is not known."""
+    entry, call = ENTRIES[case.op], call_of(case, domain, inputs)
+    assert entry.cost is not None
+    try:
+        outputs = tuple(entry.infer(call))[: case.outputs]
+        return entry.cost(Call(call.node, call.inputs, case.opset, outputs))
+    except NotKnown as gap:
+        assert str(gap)
+        return None
+
+
+def agree(said: Cost, whole: Cost) -> bool:
+    pairs = ((said.macs, whole.macs), (said.other, whole.other), (said.read, whole.read), (said.written, whole.written))
+    return all(isinstance(one, Unknown) or one == other for one, other in pairs)
+
+
+def test_where_less_is_known_a_price_says_less_but_nothing_else() -> None:
+    known = 0
+    for name, case, domain in single_nodes():
+        whole = priced(case, domain)
+        known += whole is not None
+        for inputs in less_known(case):
+            said = priced(case, domain, inputs)
+            assert said is None or whole is not None, (name, inputs, said)
+            assert said is None or agree(said, whole), (name, inputs, said, whole)
+    assert known > 700
+
+
+def test_a_price_of_inputs_that_make_no_sense_has_a_reason() -> None:
+    for _, case, domain in single_nodes():
+        for inputs in misshapen(case):
+            priced(case, domain, inputs)

@@ -1,0 +1,28 @@
+"""What it costs to go between floating point and few bits."""
+
+import numpy as np
+
+from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops._operator import Part
+from onnx_autodoc.ops.quantization import OPERATORS
+from tests.ops._one_node import cost, zeros
+
+X, SCALE, ZERO = zeros(4, 6), zeros(), np.array(0, np.uint8)
+
+
+def test_a_zero_point_is_one_operation_more() -> None:
+    quantized = X.astype(np.uint8)
+    assert cost(OPERATORS, "QuantizeLinear", [X, SCALE, ZERO], 13) == Cost(other=72)
+    assert cost(OPERATORS, "QuantizeLinear", [X, SCALE], 13) == Cost(other=48)
+    assert cost(OPERATORS, "DequantizeLinear", [quantized, SCALE, ZERO], 13) == Cost(other=48)
+    assert cost(OPERATORS, "DequantizeLinear", [quantized, SCALE], 13) == Cost(other=24)
+
+
+def test_a_scale_that_is_not_given_is_found_first() -> None:
+    assert cost(OPERATORS, "DynamicQuantizeLinear", [X], 11, outputs=3) == Cost(other=24 * 5 + 9)
+
+
+def test_what_is_quantized_in_the_file_is_a_weight() -> None:
+    scales = {1: Part.QUANTIZATION, 2: Part.QUANTIZATION}
+    assert OPERATORS["QuantizeLinear"].parts == scales
+    assert OPERATORS["DequantizeLinear"].parts == {0: Part.WEIGHT, **scales}
