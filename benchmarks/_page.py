@@ -18,8 +18,8 @@ CONDITIONS = f"""\
 Every tool reads the same file: the recorded input sizes are written into it, and the weights that the corpus leaves out
 are random numbers of the same shape. Each run is a process of its own, once, one after the other, with {LIMIT:.0f} s to
 answer. Wall time includes the start of the tool; peak memory is the largest resident set. The truth is what the corpus
-records: half of `flops_2mac`, and `weights_in_file` within `weights_tolerance`. A figure that its tool calls a lower
-bound is marked ≥."""
+records: half of `flops_2mac`, and `weights_in_file` within `weights_tolerance`, which leaves scales, zero points and
+running statistics out. A figure that its tool calls a lower bound is marked ≥."""
 
 
 class Column(NamedTuple):

@@ -4,7 +4,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_autodoc.api import card, facts_of
+from onnx_autodoc.facts import Precision
 from onnx_autodoc.facts.depth import depth
+from onnx_autodoc.facts.parameters import parameters
 from onnx_autodoc.facts.precision import precision
 from onnx_autodoc.resolve import Request
 from tests._corpus import graph
@@ -46,23 +48,28 @@ def with_weight(dtype: int, op: str = "Relu", **attributes: int) -> object:
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 21)])
 
 
+def told(model: object) -> Precision:
+    found = loaded(model)
+    return precision(found, parameters(found))
+
+
 @pytest.mark.parametrize(
     ("dtype", "label"),
     [("FLOAT", "fp32"), ("FLOAT16", "fp16"), ("BFLOAT16", "bf16"), ("DOUBLE", "fp64"), ("FLOAT8E4M3FN", "fp8")],
 )
 def test_plain_weights_have_their_types_name(dtype: str, label: str) -> None:
-    found = precision(loaded(with_weight(TensorProto.DataType.Value(dtype))))
+    found = told(with_weight(TensorProto.DataType.Value(dtype)))
     assert found.label == label and sum(found.weights.values()) == 1
 
 
 def test_indices_and_flags_are_no_weights() -> None:
-    found = precision(loaded(with_weight(TensorProto.INT64)))
+    found = told(with_weight(TensorProto.INT64))
     assert found.label is None and found.weights == {}
 
 
 def test_int4_weights_that_are_dequantized_are_told() -> None:
-    assert precision(loaded(with_weight(TensorProto.INT4, "DequantizeLinear"))).label == "int4-weights"
-    assert precision(loaded(with_weight(TensorProto.INT8, "DequantizeLinear"))).label == "int8-weights"
+    assert told(with_weight(TensorProto.INT4, "DequantizeLinear")).label == "int4-weights"
+    assert told(with_weight(TensorProto.INT8, "DequantizeLinear")).label == "int8-weights"
 
 
 def test_a_number_that_may_steer_is_named_where_something_is_open() -> None:

@@ -153,29 +153,30 @@ def test_an_activation_that_nobody_knows_is_not_counted() -> None:
 @pytest.mark.parametrize(
     ("op", "at", "weight", "attributes", "packed"),
     [
-        ("MatMulNBits", 1, ("uint8", 10, 2, 16), {"K": 60, "N": 10}, (4, 600)),
-        ("MatMulNBits", 1, ("uint8", 10, 2, 32), {"K": 64, "N": 10, "bits": 8}, (8, 640)),
-        ("MatMulNBits", 1, ("uint8", 10, 2, 16), {"K": 10**9, "N": 10}, (4, 640)),
-        ("MatMulNBitsQkv", 6, ("uint8", 6, 2, 16), {"K": 64, "Nq": 10, "Nkv": 6}, (4, 384)),
-        ("MatMulBnb4", 1, ("uint8", 320), {"K": 64, "N": 10}, (4, 640)),
-        ("MatMulFpQ4", 1, ("uint8", 400), {}, (4, 640)),
-        ("MatMulFpQ4", 1, ("uint8", 360), {"blk_quant_type": 2}, (4, 640)),
-        ("MatMulBlockQuantizedFp4Weight", 1, ("uint8", 10, 32), {}, (4, 640)),
-        ("GatherBlockQuantized", 0, ("uint8", 9, 16), {}, (4, 288)),
-        ("GatherBlockQuantized", 0, ("uint8", 9, 16), {"bits": 2}, (2, 576)),
-        ("GatherBlockQuantized", 0, ("uint4", 9, 32), {"bits": 4}, (4, 288)),
-        ("QMoE", 2, ("uint8", 2, 64, 16), {}, (4, 4096)),
-        ("QMoE", 5, ("uint8", 2, 64, 16), {"fc2_expert_weight_bits": 2}, (2, 8192)),
-        ("QMoE", 8, ("float8e4m3fn", 2, 64, 32), {"quant_type": "fp8"}, (8, 4096)),
-        ("MatMulNBits", 1, ("uint8", 10, 2, 16), {"bits": 0, "K": "many"}, (4, 640)),
+        ("MatMulNBits", 1, ("uint8", 10, 2, 16), {"K": 60, "N": 10}, ("int4", 600)),
+        ("MatMulNBits", 1, ("uint8", 10, 2, 32), {"K": 64, "N": 10, "bits": 8}, ("int8", 640)),
+        ("MatMulNBits", 1, ("uint8", 10, 2, 16), {"K": 10**9, "N": 10}, ("int4", 640)),
+        ("MatMulNBitsQkv", 6, ("uint8", 6, 2, 16), {"K": 64, "Nq": 10, "Nkv": 6}, ("int4", 384)),
+        ("MatMulBnb4", 1, ("uint8", 320), {"K": 64, "N": 10}, ("fp4", 640)),
+        ("MatMulBnb4", 1, ("uint8", 320), {"K": 64, "N": 10, "quant_type": 1}, ("nf4", 640)),
+        ("MatMulFpQ4", 1, ("uint8", 400), {}, ("int4", 640)),
+        ("MatMulFpQ4", 1, ("uint8", 360), {"blk_quant_type": 2}, ("int4", 640)),
+        ("MatMulBlockQuantizedFp4Weight", 1, ("uint8", 10, 32), {}, ("float4e2m1", 640)),
+        ("GatherBlockQuantized", 0, ("uint8", 9, 16), {}, ("int4", 288)),
+        ("GatherBlockQuantized", 0, ("uint8", 9, 16), {"bits": 2}, ("int2", 576)),
+        ("GatherBlockQuantized", 0, ("uint4", 9, 32), {"bits": 4}, ("uint4", 288)),
+        ("QMoE", 2, ("uint8", 2, 64, 16), {}, ("int4", 4096)),
+        ("QMoE", 5, ("uint8", 2, 64, 16), {"fc2_expert_weight_bits": 2}, ("int2", 8192)),
+        ("QMoE", 8, ("float8e4m3fn", 2, 64, 32), {"quant_type": "fp8"}, ("float8e4m3fn", 4096)),
+        ("MatMulNBits", 1, ("uint8", 10, 2, 16), {"bits": 0, "K": "many"}, ("int4", 640)),
     ],
 )
 def test_a_packed_weight_holds_more_numbers_than_bytes(
-    op: str, at: int, weight: tuple[Any, ...], attributes: dict[str, Any], packed: tuple[int, int]
+    op: str, at: int, weight: tuple[Any, ...], attributes: dict[str, Any], packed: tuple[str, int]
 ) -> None:
     dtype, *dims = weight
     held = OURS[op].packs[at](Node(op, attributes=attributes), Tensor("w", dtype, tuple(dims)))
-    assert (held.bits, held.elements) == packed
+    assert (held.dtype, held.elements) == packed
 
 
 def test_scales_are_told_from_weights() -> None:

@@ -5,12 +5,31 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from onnx_autodoc.facts._tally import Tally
+from onnx_autodoc.facts.cache import Cache, cache
+from onnx_autodoc.facts.cost import Costs, Row
 from onnx_autodoc.facts.depth import depth
+from onnx_autodoc.facts.formula import Formula, formula
+from onnx_autodoc.facts.memory import Memory, memory
+from onnx_autodoc.facts.parameters import Parameters, Share, parameters
 from onnx_autodoc.facts.precision import Precision, precision
 from onnx_autodoc.graph import Model, all_graphs
-from onnx_autodoc.resolve import Binding, Shapes, inputs_of
+from onnx_autodoc.resolve import Binding, Shapes, inputs_of, resolve
 
-__all__ = ["Facts", "Gap", "Precision", "measure"]
+__all__ = [
+    "Cache",
+    "Costs",
+    "Facts",
+    "Formula",
+    "Gap",
+    "Memory",
+    "Parameters",
+    "Precision",
+    "Row",
+    "Share",
+    "Tally",
+    "measure",
+]
 
 
 class Gap(Struct, frozen=True):
@@ -30,6 +49,11 @@ class Facts(Struct, frozen=True, eq=False):
     operators: tuple[tuple[str, str, int], ...]  # (domain, operator, how many), most first
     resolved: int  # node outputs whose dims are all known, of those that run
     outputs: int
+    parameters: Parameters
+    costs: Costs
+    memory: Memory
+    cache: Cache | None
+    formula: Formula
     gaps: tuple[Gap, ...]
 
 
@@ -37,18 +61,67 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
     counts = Counter((node.domain, node.op) for graph in all_graphs(model) for node in graph.nodes)
     operators = sorted(((*key, count) for key, count in counts.items()), key=lambda row: (-row[2], row[1], row[0]))
     resolved, outputs, reasons = _resolution(shapes)
+    weights, figures = parameters(model), Figures.of(model, shapes)
     return Facts(
         model=model,
         binding=binding,
         shapes=shapes,
-        precision=precision(model),
+        precision=precision(model, weights),
         depth=depth(model),
         nodes_total=sum(counts.values()),
         operators=tuple(operators),
         resolved=resolved,
         outputs=outputs,
-        gaps=(*_shape_gaps(shapes, reasons), *_steering(model, binding, reasons), *_file_gaps(model)),
+        parameters=weights,
+        costs=figures.costs,
+        memory=figures.memory,
+        cache=figures.cache,
+        formula=_formula(model, binding, shapes, figures),
+        gaps=tuple(_gaps(model, binding, shapes, reasons, figures)),
     )
+
+
+class Figures(Struct, frozen=True, eq=False):
+    """What depends on the sizes that were bound."""
+
+    costs: Costs
+    memory: Memory
+    cache: Cache | None
+
+    @classmethod
+    def of(cls, model: Model, shapes: Shapes) -> "Figures":
+        return cls(Costs(model, shapes), memory(model, shapes), cache(model, shapes))
+
+    def exact(self) -> dict[str, int]:
+        """Those that are known to the unit, by the name that the card gives them."""
+        total, found = self.costs.total, dict[str, int]()
+        if not total.missing:
+            found |= {"macs": total.macs, "flops": total.flops}
+        if not total.unmoved:
+            found["bytes_moved"] = total.read + total.written
+        if not self.memory.unknown and self.memory.peak is not None:
+            found["peak_activation_bytes"] = self.memory.peak.nbytes
+        return found | ({"kv_cache_bytes": self.cache.nbytes} if self.cache else {})
+
+
+def _formula(model: Model, binding: Binding, shapes: Shapes, figures: Figures) -> Formula:
+    def measured(other: Binding) -> dict[str, int] | None:
+        found = resolve(model, other)
+        return None if found.contradictions else Figures.of(model, found).exact()
+
+    exact = {} if shapes.contradictions else figures.exact()
+    return formula(model, binding, exact, shapes.work, measured)
+
+
+def _gaps(model: Model, binding: Binding, shapes: Shapes, reasons: Counter[str], figures: Figures) -> Iterator[Gap]:
+    yield from _shape_gaps(shapes, reasons)
+    yield from _steering(model, binding, reasons)
+    for (op, why), missing in figures.costs.total.missing.items():
+        yield Gap("compute", f"the cost of {missing.count:,} {op} node{'s' * (missing.count != 1)} is not known: {why}")
+    for why, count in figures.costs.total.unmoved.items():
+        if why not in reasons:
+            yield Gap("compute", f"the bytes that {count:,} node{'s' * (count != 1)} move are not known: {why}")
+    yield from _file_gaps(model)
 
 
 def _resolution(shapes: Shapes) -> tuple[int, int, Counter[str]]:

@@ -24,6 +24,11 @@ class Missing(Struct):
 class Spent(Struct):
     macs: int = 0
     other: int = 0
+    written: int = 0
+
+    @property
+    def flops(self) -> int:
+        return 2 * self.macs + self.other
 
 
 class Tally(Struct):
@@ -31,6 +36,8 @@ class Tally(Struct):
 
     macs: int = 0
     other: int = 0
+    spared_macs: int = 0  # by how much less it is where the data pick the cheapest of all branches
+    spared_other: int = 0
     read: int = 0
     written: int = 0
     nodes: int = 0
@@ -40,6 +47,10 @@ class Tally(Struct):
     unmoved: Counter[str] = field(default_factory=Counter)  # nodes whose bytes are not known, by reason
     top: list[tuple[int, str, str]] = field(default_factory=list)  # (macs, node, operator), the dearest
     notes: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def flops(self) -> int:
+        return 2 * self.macs + self.other
 
     def add_step(self, step: Step, priced: Priced) -> None:
         cost, node = priced.cost, step.node
@@ -53,6 +64,7 @@ class Tally(Struct):
         spent = self.operators.setdefault((node.domain, node.op), Spent())
         spent.macs += macs
         spent.other += other
+        spent.written += known(cost.written)
         if macs:
             self.top.append((macs, label(node, step.at), node.op))
         if priced.gap:
@@ -72,12 +84,15 @@ class Tally(Struct):
         """The cost of what runs inside a node, so many times."""
         self.macs += inner.macs * times
         self.other += inner.other * times
+        self.spared_macs += inner.spared_macs * times
+        self.spared_other += inner.spared_other * times
         self.read += inner.read * times
         self.written += inner.written * times
         for key, spent in inner.operators.items():
             mine = self.operators.setdefault(key, Spent())
             mine.macs += spent.macs * times
             mine.other += spent.other * times
+            mine.written += spent.written * times
         self.top.extend((macs * times, f"{path}/{name}", op) for macs, name, op in inner.dearest() if times)
 
     def enlist(self, inner: "Tally", path: str) -> None:

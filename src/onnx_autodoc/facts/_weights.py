@@ -19,6 +19,7 @@ from onnx_autodoc.graph import (
     constants_of,
     execution_order,
     is_float,
+    label,
     needed_names,
 )
 from onnx_autodoc.ops import Operator, Packed, Part, find
@@ -35,6 +36,15 @@ Owner = tuple[object, ...]  # a graph of the file: () is the main one, else the 
 Place = tuple[Owner, int]  # a node: its graph, and its place in it
 
 
+class Reader(Struct, frozen=True):
+    """The node that puts weights to use."""
+
+    place: Place
+    name: str
+    op: str
+    domain: str
+
+
 class Held(Struct, eq=False):
     """One constant of the file, and what its readers say of it."""
 
@@ -42,7 +52,7 @@ class Held(Struct, eq=False):
     literal: bool  # from a Constant node
     said: set[Part] = field(default_factory=set)
     packed: Packed | None = None
-    reader: Place | None = None
+    reader: Reader | None = None
 
     @property
     def elements(self) -> int:
@@ -52,7 +62,7 @@ class Held(Struct, eq=False):
 class Bundle(Struct, frozen=True):
     """Learned numbers that a node holds in its attributes."""
 
-    place: Place
+    reader: Reader
     dtype: str
     elements: int
 
@@ -73,25 +83,27 @@ class _Survey:
         self.held: list[Held] = []
         self.bundles: list[Bundle] = []
         self._stored: dict[object, Held] = {}  # tensors of external files, by place: two names may share one
-        waiting: deque[tuple[Owner, Graph, Values]] = deque()
-        waiting.append(((), model.graph, Values({value.name: None for value in inputs_of(model)})))
+        waiting: deque[tuple[Owner, str, Graph, Values]] = deque()
+        waiting.append(((), "", model.graph, Values({value.name: None for value in inputs_of(model)})))
         for function in model.functions:
             graph = Graph(function.name, function.nodes)
-            waiting.append(((function.key,), graph, Values(dict.fromkeys(function.inputs))))
+            waiting.append(((function.key,), f"{function.name}/", graph, Values(dict.fromkeys(function.inputs))))
         while waiting:
             waiting.extend(self._graph(*waiting.popleft()))
 
-    def _graph(self, owner: Owner, graph: Graph, values: Values) -> Iterator[tuple[Owner, Graph, Values]]:
+    def _graph(
+        self, owner: Owner, path: str, graph: Graph, values: Values
+    ) -> Iterator[tuple[Owner, str, Graph, Values]]:
         literals = {name for node in graph.nodes if node.op == "Constant" for name in node.outputs}
         for name, tensor in constants_of(graph):
             values[name] = [self._holding(tensor, name in literals)]
         scales = {node.outputs[1] for node in graph.nodes if node.op == DYNAMIC_SCALE and len(node.outputs) > 1}
         for at in execution_order(graph.nodes):
-            node = graph.nodes[at]
-            self._node((owner, at), node, values, scales)
+            node, name_here = graph.nodes[at], path + label(graph.nodes[at], at)
+            self._node(Reader((owner, at), name_here, node.op, node.domain), node, values, scales)
             for name, inner in node.graphs():
                 given = Values(dict.fromkeys(value.name for value in inner.inputs), *values.maps)
-                yield (*owner, at, name), inner, given
+                yield (*owner, at, name), f"{name_here}/{name}/", inner, given
 
     def _holding(self, tensor: Tensor, literal: bool) -> Held:
         place = tensor.place
@@ -101,13 +113,13 @@ class _Survey:
             self.held.append(self._stored[key])
         return self._stored[key]
 
-    def _node(self, place: Place, node: Node, values: Values, scales: set[str]) -> None:
+    def _node(self, reader: Reader, node: Node, values: Values, scales: set[str]) -> None:
         if node.op == "Constant" and not node.domain:
             return
         entry = find(node.domain, node.op)
         carried = [values.get(name) if name else [] for name in node.inputs]
         self._said(node, entry, carried, rescaled=node.op == "Mul" and not scales.isdisjoint(node.inputs))
-        self.bundles.extend(_bundles(place, node, entry))
+        self.bundles.extend(_bundles(reader, node, entry))
         fixed = all(values.get(name) is not None for name in needed_names(node) if name) and bool(node.inputs)
         made: list[Held] | None = None
         if node.op in _ANEW:
@@ -115,7 +127,7 @@ class _Survey:
         elif fixed:
             made = [held for each in carried if each for held in each][:_MOST_CARRIED]
         else:
-            _claim(place, carried)
+            _claim(reader, carried)
         values.update(dict.fromkeys(filter(None, node.outputs), made))
 
     def _said(self, node: Node, entry: Operator | None, carried: list[list[Held] | None], rescaled: bool) -> None:
@@ -131,22 +143,22 @@ class _Survey:
                 each[0].packed = entry.packs[at](node, each[0].tensor)
 
 
-def _claim(place: Place, carried: Iterable[list[Held] | None]) -> None:
+def _claim(reader: Reader, carried: Iterable[list[Held] | None]) -> None:
     for each in carried:
         for held in each or ():
             if held.reader is None:
-                held.reader = place
+                held.reader = reader
 
 
-def _bundles(place: Place, node: Node, entry: Operator | None) -> Iterator[Bundle]:
+def _bundles(reader: Reader, node: Node, entry: Operator | None) -> Iterator[Bundle]:
     for name in entry.held if entry is not None else ():
         found = node.attributes.get(name)
         if isinstance(found, Tensor):
-            yield Bundle(place, found.dtype or "float32", found.elements)
+            yield Bundle(reader, found.dtype or "float32", found.elements)
         elif isinstance(found, Long):
-            yield Bundle(place, "float32", found.count)
+            yield Bundle(reader, "float32", found.count)
         elif isinstance(found, tuple):
-            yield Bundle(place, "float32", len(found))
+            yield Bundle(reader, "float32", len(found))
 
 
 def part_of(held: Held, literals_count: bool) -> Part:

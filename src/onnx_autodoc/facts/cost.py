@@ -63,17 +63,25 @@ class Costs:
                 tally.counted -= 1
                 tally.miss(step.node.op, _unending(body.times, inner), name)
         if chosen is not None:
-            tally.notes[self._dearer(step, chosen, flow)] = None
+            self._spare(tally, step, chosen, flow)
 
     def _chosen(self, step: Step, flow: Flow) -> Body | None:
         """Of branches between which the data decide, the dearest."""
         either = [body for body in step.bodies if body.either]
         return max(either, key=lambda body: _weight(self._body(step, body, flow)), default=None)
 
-    def _dearer(self, step: Step, chosen: Body, flow: Flow) -> str:
-        costs = ", ".join(f"{body.name} {self._body(step, body, flow).macs:,}" for body in step.bodies)
+    def _spare(self, tally: Tally, step: Step, chosen: Body, flow: Flow) -> None:
+        """What is saved where the data pick another branch than the dearest, and a note on it."""
+        bodies = {body.name: self._body(step, body, flow) for body in step.bodies}
+        most = bodies[chosen.name]
+        least_macs = min(each.macs - each.spared_macs for each in bodies.values())
+        least_other = min(each.other - each.spared_other for each in bodies.values())
+        tally.spared_macs += most.macs - most.spared_macs - least_macs
+        tally.spared_other += most.other - most.spared_other - least_other
+        costs = ", ".join(f"{name} {each.macs:,}" for name, each in bodies.items())
         name = label(step.node, step.at)
-        return f"the data decide which branch {name} runs: the dearer {chosen.name} is counted (MACs: {costs})"
+        note = f"the data decide which branch {name} runs: the dearer {chosen.name} is counted (MACs: {costs})"
+        tally.notes[note] = None
 
     def _body(self, step: Step, body: Body, flow: Flow) -> Tally:
         """One pass of a body, counted once however often it is asked for."""
@@ -185,4 +193,4 @@ def _untouched(body: Body) -> Tally:
 
 
 def _unending(times: Unknown, inner: Tally) -> str:
-    return f"{times.why}; each pass takes {inner.macs:,} MACs, {2 * inner.macs + inner.other:,} FLOPs"
+    return f"{times.why}; each pass takes {inner.macs:,} MACs, {inner.flops:,} FLOPs"

@@ -30,7 +30,7 @@ Figures = Mapping[str, int]  # quantity -> its value
 class Formula(Struct, frozen=True):
     """Exact expressions by quantity, in the variables; None for a quantity that has none."""
 
-    variables: tuple[str, ...] = ()
+    variables: tuple[Variable, ...] = ()
     expressions: Mapping[str, str | None] = {}
     terms: Mapping[str, Terms] = {}
     checked_at: tuple[Mapping[str, int], ...] = ()
@@ -76,8 +76,8 @@ class _Search:
             open_ = [name for name in self._figures if name not in terms]
             if not open_ or not self._affordable([*points, check]):
                 break
-            if any(self._at(point) is None for point in (*points, check)):
-                return None
+            if any(self._figures.keys() - (self._at(point) or {}).keys() for point in (*points, check)):
+                return None  # at other sizes it cannot run, or less is known
             for name in open_:
                 fitted = fit(basis, {point: self._known(point)[name] for point in points})
                 if fitted is not None and self._is_right(name, fitted):
@@ -135,7 +135,7 @@ class _Search:
             return NONE
         names = [variable.name for variable in self._all]
         expressions = {name: written(terms[name], names) if name in terms else None for name in self._figures}
-        return Formula(tuple(names), expressions, terms, (self._sizes(check),))
+        return Formula(tuple(self._all), expressions, terms, (self._sizes(check),))
 
 
 def _joined(first: Sequence[Powers], second: Sequence[Powers]) -> list[Powers]:

@@ -9,7 +9,7 @@ from collections import Counter
 
 from msgspec import Struct
 
-from onnx_autodoc.facts._weights import Held, Place, held_by, part_of
+from onnx_autodoc.facts._weights import Bundle, Held, Place, Reader, held_by, part_of
 from onnx_autodoc.graph import Model, stored_bytes
 from onnx_autodoc.ops import Part
 
@@ -29,11 +29,13 @@ class Parameters(Struct, frozen=True):
     nbytes: int  # of the weights with their scales, zero points and statistics
     tensors: int
     by_dtype: dict[str, int]
+    packed: bool  # some are kept several in one byte
     statistics: int
     quantization: int
     constants: int
     unread: int  # weights that no node puts to use
-    nodes: dict[Place, Share]  # by the node that puts them to use
+    readers: dict[Place, Reader]  # the nodes that put them to use, in file order
+    nodes: dict[Place, Share]  # and what each has of them
 
 
 def parameters(model: Model) -> Parameters:
@@ -44,23 +46,20 @@ def parameters(model: Model) -> Parameters:
     for each, part in parts:
         sums[part] += each.elements
     weights = [each for each, part in parts if part is Part.WEIGHT]
-    nodes: dict[Place, Share] = {}
-    for each, part in parts:
-        if part is not Part.CONSTANT and each.reader is not None:
-            nodes[each.reader] = nodes.get(each.reader, Share()) + _share(each, part)
-    for bundle in bundles:
-        share = Share(bundle.elements, stored_bytes(bundle.dtype, bundle.elements) or 0)
-        nodes[bundle.place] = nodes.get(bundle.place, Share()) + share
+    shares = [(each.reader, _share(each, part)) for each, part in parts if part is not Part.CONSTANT]
+    shares += [(bundle.reader, Share(bundle.elements, _stored(bundle))) for bundle in bundles]
+    readers, nodes = _by_node(shares)
     return Parameters(
         total=sums[Part.WEIGHT] + sum(bundle.elements for bundle in bundles),
-        nbytes=sum(_share(each, part).nbytes for each, part in parts if part is not Part.CONSTANT)
-        + sum(stored_bytes(bundle.dtype, bundle.elements) or 0 for bundle in bundles),
+        nbytes=sum(share.nbytes for _, share in shares),
         tensors=len(weights) + len(bundles),
         by_dtype=_by_dtype(weights, Counter({bundle.dtype: bundle.elements for bundle in bundles})),
+        packed=any(each.packed is not None for each in weights),
         statistics=sums[Part.STATISTIC],
         quantization=sums[Part.QUANTIZATION],
         constants=sums[Part.CONSTANT],
         unread=sum(each.elements for each in weights if each.reader is None),
+        readers=readers,
         nodes=nodes,
     )
 
@@ -74,6 +73,20 @@ def _literals_count(held: list[Held]) -> bool:
     return sums[True] > sums[False]
 
 
+def _by_node(shares: list[tuple[Reader | None, Share]]) -> tuple[dict[Place, Reader], dict[Place, Share]]:
+    readers: dict[Place, Reader] = {}
+    nodes: dict[Place, Share] = {}
+    for reader, share in shares:
+        if reader is not None:
+            readers[reader.place] = reader
+            nodes[reader.place] = nodes.get(reader.place, Share()) + share
+    return readers, nodes
+
+
+def _stored(bundle: Bundle) -> int:
+    return stored_bytes(bundle.dtype, bundle.elements) or 0
+
+
 def _share(held: Held, part: Part) -> Share:
     tensor = held.tensor
     stored = tensor.elements if tensor.stored is None else tensor.stored
@@ -83,5 +96,5 @@ def _share(held: Held, part: Part) -> Share:
 
 def _by_dtype(weights: list[Held], counts: Counter[str]) -> dict[str, int]:
     for each in weights:
-        counts[f"int{each.packed.bits}" if each.packed else each.tensor.dtype or "unknown"] += each.elements
+        counts[each.packed.dtype if each.packed else each.tensor.dtype or "unknown"] += each.elements
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

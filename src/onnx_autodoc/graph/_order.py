@@ -38,8 +38,8 @@ def _sorted(nodes: Sequence[Node], maker: dict[str, int]) -> Iterator[int]:
     yield from (at for at, count in enumerate(waiting) if count > 0)
 
 
-def needed_names(node: Node) -> Iterator[str]:
+def needed_names(node: Node) -> Sequence[str]:
     """Every value that a node reads: its inputs, and what its subgraphs take from around them."""
-    yield from node.inputs
-    for _, graph in node.graphs():
-        yield from graph.outer
+    if node.holds_graphs:
+        return (*node.inputs, *(name for _, graph in node.graphs() for name in graph.outer))
+    return node.inputs

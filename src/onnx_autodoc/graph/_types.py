@@ -82,6 +82,13 @@ class Node(Struct, frozen=True):
     attributes: "Mapping[str, Attribute]" = {}
     overload: str = ""
 
+    @property
+    def holds_graphs(self) -> bool:
+        return any(
+            type(item) is Graph or (type(item) is tuple and item and type(item[0]) is Graph)
+            for item in self.attributes.values()
+        )
+
     def graphs(self) -> Iterator[tuple[str, "Graph"]]:
         """The subgraphs that this node runs, each with the attribute that holds it."""
         for key, value in self.attributes.items():

@@ -40,7 +40,7 @@ from onnx_autodoc.ops import (
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import Cost, Price, nbytes
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, numpy_dtype
-from onnx_autodoc.ops._formats import DEQUANTIZE, DYNAMIC, PACKED, QOPERATOR, QUANTIZE
+from onnx_autodoc.ops._formats import DEQUANTIZE, DYNAMIC, QOPERATOR, QUANTIZE
 from onnx_autodoc.ops._known import (
     Array,
     Contradiction,
@@ -60,7 +60,6 @@ __all__ = [
     "DEQUANTIZE",
     "DYNAMIC",
     "MAX_ELEMENTS",
-    "PACKED",
     "QOPERATOR",
     "QUANTIZE",
     "TABLES",

@@ -146,15 +146,6 @@ def _biases(call: Call, sight: Sight, at: int) -> Cost:
 
 
 # positions
-def rotary(call: Call) -> Cost:
-    """3 per rotated element: two multiplications, one addition; reads a row of the tables for each token"""
-    x, part = deep(call, 0, 3), call.attr_int("rotary_embedding_dim", 0)
-    elements, tokens = size(x), x[0] * x[-2]
-    if part > 0:
-        elements = tokens * part * (x[1] if len(x) == 4 else heads_of(call))
-    return Cost(other=3 * elements, read=read_of(call, {2: (0, tokens), 3: (0, tokens)}))
-
-
 def gemma_rotary(call: Call) -> Cost:
     """3 per element of queries and keys: two multiplications, one addition; 2 per angle: sine, cosine"""
     return Cost(other=3 * (size(call.shape(1)) + size(call.shape(3))) + 2 * size(call.shape(0)))

@@ -44,9 +44,9 @@ def constants(*inputs: int) -> dict[int, Part]:
 
 
 class Packed(Struct, frozen=True):
-    """What a weight holds that keeps several numbers in one byte."""
+    """What a weight holds that keeps several numbers in one byte: numbers of a type, and how many."""
 
-    bits: int
+    dtype: str
     elements: int
 
 

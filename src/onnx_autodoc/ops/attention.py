@@ -1,12 +1,14 @@
 """Attention over a sequence, what it rotates and what it caches."""
 
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import Cost, each, free
+from onnx_autodoc.ops._attention_shapes import heads_of
+from onnx_autodoc.ops._call import Call, size
+from onnx_autodoc.ops._cost import Cost, Price, free
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
-from onnx_autodoc.ops._operator import Operator, constants
+from onnx_autodoc.ops._operator import Cached, Operator, constants
+from onnx_autodoc.ops._ranks import deep
+from onnx_autodoc.ops._state_prices import linear_attention
+from onnx_autodoc.ops._touched import read_of
 from onnx_autodoc.ops.elementwise import same
-
-rotation = each(3, "two multiplications, one addition")
 
 
 def _attention(call: Call) -> list[Known]:
@@ -80,20 +82,23 @@ def _attention_cost(call: Call) -> Cost:
     return scores_cost(q, _with_past(call, 4, k)[2], v[3], 6 + call.has(3) + 3 * capped)
 
 
-def _linear_cost(call: Call) -> Cost:
-    """for each step, size of a key · size of a value multiply-adds per query head and per key head, once more where the
-    rule is delta; as many multiplications where it is gated"""
-    (batch, steps, _), rule = call.shape(0), call.attr_text("update_rule", "gated_delta")
-    d_k = _size_of_head(call, call.shape(0)[2], "q_num_heads")
-    state = batch * steps * d_k * _size_of_head(call, call.shape(2)[2], "kv_num_heads")
-    updates = call.attr_required("kv_num_heads") * (2 if "delta" in rule else 1)
-    gates = call.attr_required("kv_num_heads") if "gated" in rule else 0
-    return Cost(state * (call.attr_required("q_num_heads") + updates), state * gates)
+def rotary(tables_at: int) -> Price:
+    """The price of turning by angles; the tables of cosines and sines are at this input and the next."""
+
+    def price(call: Call) -> Cost:
+        """3 per rotated element: two multiplications, one addition; reads a row of the tables for each token"""
+        x, part = deep(call, 0, 3), call.attr_int("rotary_embedding_dim", 0)
+        elements, tokens = size(x), x[0] * x[-2]
+        if part > 0:
+            elements = tokens * part * (x[1] if len(x) == 4 else heads_of(call))
+        return Cost(other=3 * elements, read=read_of(call, {tables_at: (0, tokens), tables_at + 1: (0, tokens)}))
+
+    return price
 
 
 OPERATORS: dict[str, Operator] = {
-    "Attention": Operator(_attention, cost=_attention_cost),
-    "LinearAttention": Operator(_linear_attention, cost=_linear_cost),
-    "RotaryEmbedding": Operator(same, cost=rotation, parts=constants(1, 2)),
-    "TensorScatter": Operator(same, cost=free),
+    "Attention": Operator(_attention, cost=_attention_cost, caches=(Cached(4, 1), Cached(5, 2))),
+    "LinearAttention": Operator(_linear_attention, cost=linear_attention),
+    "RotaryEmbedding": Operator(same, cost=rotary(1), parts=constants(1, 2)),
+    "TensorScatter": Operator(same, cost=free, caches=(Cached(0, 0),)),
 }

@@ -11,7 +11,6 @@ from onnx_autodoc.ops._attention_prices import (
     packed,
     packed_multi_head,
     relative_position,
-    rotary,
 )
 from onnx_autodoc.ops._attention_shapes import (
     crosses,
@@ -35,9 +34,10 @@ from onnx_autodoc.ops._known import (
     nothing,
     tensor,
 )
-from onnx_autodoc.ops._operator import Operator, constants, scales
+from onnx_autodoc.ops._operator import Cached, Operator, constants, scales
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import one_size, sizes
+from onnx_autodoc.ops.attention import rotary
 from onnx_autodoc.ops.elementwise import same
 
 _NO_TYPE = "the file's own declaration decides the element type of QK"
@@ -192,18 +192,23 @@ def _restore_padding(call: Call) -> list[Known]:
 
 _SELECTED = "as many of them as may be selected for it, and those of a local window"
 _LONGFORMER = uncounted("how many tokens attend to all others, the data decide")
+_KEYS_AND_VALUES = (Cached(3, 1), Cached(4, 2))
+_PAGES = (Cached(3, 1, (0, 1)), Cached(4, 2, (0, 1)))  # [blocks, tokens of a block, heads, size of a head]
 
 OPERATORS: dict[str, Operator] = {
-    "Attention": Operator(_attention, cost=merged(4, 6, masks=(3, 5))),
+    "Attention": Operator(_attention, cost=merged(4, 6, masks=(3, 5)), caches=(Cached(4, 1),)),
     "DecoderAttention": Operator(
         _decoder_attention, cost=uncounted("the flags it is given when it runs decide what it projects and caches")
     ),
-    "DecoderMaskedMultiHeadAttention": Operator(_decoder_multi_head, cost=decoder_multi_head),
-    "DecoderMaskedSelfAttention": Operator(_attention, cost=merged(4, 6, masks=(3, 5))),
+    "DecoderMaskedMultiHeadAttention": Operator(
+        _decoder_multi_head, cost=decoder_multi_head, caches=(Cached(5, 1), Cached(6, 2))
+    ),
+    "DecoderMaskedSelfAttention": Operator(_attention, cost=merged(4, 6, masks=(3, 5)), caches=(Cached(4, 1),)),
     "DynamicSparseAttention": Operator(
         _cached_group_query,
         cost=grouped(selected(7), Places(cos=11, sink=16, norm=14), _SELECTED),
         parts=constants(11, 12),
+        caches=_KEYS_AND_VALUES,
     ),
     "GatedRelativePositionBias": Operator(_gated_relative_position, cost=gated_relative_position),
     "GemmaRotaryEmbedding": Operator(_gemma_rotary, cost=gemma_rotary),
@@ -211,10 +216,11 @@ OPERATORS: dict[str, Operator] = {
         _group_query,
         cost=grouped(group_query, Places(cos=7, bias=10, sink=11, norm=14), "over past and new ones"),
         parts=constants(7, 8) | scales(12, 13),
+        caches=_KEYS_AND_VALUES,
     ),
     "LongformerAttention": Operator(same, cost=_LONGFORMER),
-    "MRotaryEmbedding": Operator(same, cost=rotary, parts=constants(2, 3)),
-    "MultiHeadAttention": Operator(_multi_head, cost=multi_head),
+    "MRotaryEmbedding": Operator(same, cost=rotary(2), parts=constants(2, 3)),
+    "MultiHeadAttention": Operator(_multi_head, cost=multi_head, caches=(Cached(6, 1), Cached(7, 2))),
     "PackedAttention": Operator(_packed_attention, cost=packed),
     "PackedMultiHeadAttention": Operator(_packed_multi_head, cost=packed_multi_head),
     "PagedAttention": Operator(
@@ -223,24 +229,30 @@ OPERATORS: dict[str, Operator] = {
             paged, Places(cos=8, sink=11, norm=12), "over those of its own sequence, where their number is told"
         ),
         parts=constants(8, 9) | scales(14, 15),
+        caches=_PAGES,
     ),
     "QAttention": Operator(
-        _quantized_attention, cost=merged(8, ABSENT, masks=(5,), scaled=1), parts=scales(3, 4, 6, 7)
+        _quantized_attention,
+        cost=merged(8, ABSENT, masks=(5,), scaled=1),
+        parts=scales(3, 4, 6, 7),
+        caches=(Cached(8, 1),),
     ),
     "QOrderedAttention": Operator(_ordered_attention, cost=ordered, parts=scales(1, 2, 3, 4, 8, 9, 10, 14, 15, 16)),
     "QOrderedLongformerAttention": Operator(same, cost=_LONGFORMER, parts=scales(1, 3, 5, 6, 9, 11, 13)),
     "RelativePositionBias": Operator(_relative_position, cost=relative_position),
     "RemovePadding": Operator(_remove_padding, cost=free),
     "RestorePadding": Operator(_restore_padding, cost=free),
-    "RotaryEmbedding": Operator(same, cost=rotary, parts=constants(2, 3)),
+    "RotaryEmbedding": Operator(same, cost=rotary(2), parts=constants(2, 3)),
     "SparseAttention": Operator(
         _cached_group_query,
         cost=grouped(block_sparse, Places(cos=9), "over the blocks that its row lists, where those are told"),
         parts=constants(9, 10),
+        caches=_KEYS_AND_VALUES,
     ),
     "SparsePagedAttention": Operator(
         _paged,
         cost=grouped(selected(9), Places(cos=14, sink=16, norm=17), _SELECTED),
         parts=constants(14, 15) | scales(19, 20),
+        caches=_PAGES,
     ),
 }

@@ -162,7 +162,7 @@ OPERATORS: dict[str, Operator] = {
         _rows_product, cost=prices.with_bias(product, 5), parts=scales(2, 3, 4), packs={1: packs.halves}
     ),
     "MatMulBlockQuantizedFp8Weight": Operator(_rows_product, cost=prices.fp8_weight, parts=scales(2, 3)),
-    "MatMulBnb4": Operator(_bnb4, cost=prices.bnb4, parts=scales(2), packs={1: packs.by_attributes()}),
+    "MatMulBnb4": Operator(_bnb4, cost=prices.bnb4, parts=scales(2), packs={1: packs.bnb4}),
     "MatMulFpQ4": Operator(_blob_product, cost=product, packs={1: packs.blob}),
     "MatMulInteger16": Operator(_integer16_product, cost=product),
     "MatMulIntegerToFloat": Operator(_integer_to_float, cost=prices.integer_to_float, parts=scales(2, 3, 4, 5)),

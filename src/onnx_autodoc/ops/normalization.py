@@ -119,7 +119,8 @@ OPERATORS: dict[str, Operator] = {
     "BatchNormalization": Operator(
         _batch_normalization, cost=_batch_cost, parts=weights(1, 2) | {3: Part.STATISTIC, 4: Part.STATISTIC}
     ),
-    "InstanceNormalization": Operator(_instance_normalization, cost=_instance_cost, parts=weights(1, 2)),
+    # Exporters write GroupNorm as one of these with ones and zeros: constants here are not weights by their place.
+    "InstanceNormalization": Operator(_instance_normalization, cost=_instance_cost),
     "GroupNormalization": Operator(same, cost=_group_cost, parts=weights(1, 2)),
     "LayerNormalization": Operator(_layer_normalization, cost=_layer_cost, parts=weights(1, 2)),
     "RMSNormalization": Operator(_rms_normalization, cost=_rms_cost, parts=weights(1)),

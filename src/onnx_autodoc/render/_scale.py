@@ -5,6 +5,10 @@ from typing import Final
 _FILES: Final = ((1e12, " TB"), (1e9, " GB"), (1e6, " MB"), (1e3, " kB"))
 
 
+_COUNTS: Final = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+_MEMORY: Final = ((1 << 40, " TiB"), (1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"))
+
+
 def count(number: int) -> str:
     """A count in full, with separators: 1,088."""
     return f"{number:,}"
@@ -16,6 +20,26 @@ def file_size(nbytes: int) -> str:
         if nbytes >= scale:
             return f"{nbytes / scale:.1f}{unit}"
     return f"{nbytes} bytes"
+
+
+def short(number: int, unit: str = "") -> str:
+    """A count in three significant digits: 22.6 M, 1.43 GMACs. Small ones in full."""
+    return (_scaled(number, _COUNTS, " ") or f"{number} ") + unit if unit else short(number, " ").rstrip()
+
+
+def memory(nbytes: int) -> str:
+    """Memory in binary units, in three significant digits: 86.1 MiB."""
+    return _scaled(nbytes, _MEMORY, "") or plural(nbytes, "byte")
+
+
+def _scaled(number: int, units: tuple[tuple[int, str], ...], before: str) -> str:
+    """In the largest unit of which there is one, after rounding; nothing where there is none."""
+    return next((f"{three(number / scale)}{before}{unit}" for scale, unit in units if number >= scale * 0.9995), "")
+
+
+def three(number: float) -> str:
+    """Three significant digits, never in powers of ten."""
+    return f"{number:,.{max(0, 3 - len(str(int(number))))}f}"
 
 
 def percent(share: float) -> str:

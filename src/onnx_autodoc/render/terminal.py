@@ -10,15 +10,19 @@ from rich.text import Text
 
 from onnx_autodoc.document import Card, Port
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.render._scale import count, file_size, percent, plural
+from onnx_autodoc.render._scale import count, file_size, memory, percent, plural, short, three
 from onnx_autodoc.render._text import clean
 
 WIDTH: Final = 80
 _LABEL: Final = 13
-_MOST_PORTS: Final = 6
+_MOST_PORTS: Final = 4
 _MOST_GAPS: Final = 4
 _DIM_WIDTHS: Final = (24, 12, 8, 5)  # names of dimensions are shortened until the line fits: how many there are matters
 _MOST_OPERATORS: Final = 8
+_MOST_WORKERS: Final = 4
+_MOST_SIZES: Final = 42  # letters
+_LONGEST_NODE: Final = 36
+_LONGEST_FORMULA: Final = 220
 
 
 def render_terminal(report: Report, color: bool = False) -> str:
@@ -49,16 +53,91 @@ def _title(card: Card) -> Text:
 
 def _lines(card: Card) -> Iterator[tuple[str, Text | str]]:
     yield "", ""
+    yield "Parameters", _parameters(card)
     yield "Precision", _precision(card)
+    yield from _compute(card)
+    yield from _memory(card)
+    yield from _cache(card)
+    yield "", ""
     yield "Graph", _graph(card)
     yield "Operators", _operators(card)
+    yield "Work", _work(card)
     yield "", ""
     yield from _ports("Inputs", card.interface.inputs)
     yield from _ports("Outputs", card.interface.outputs)
     yield "", ""
     yield "Assumed", _assumed(card)
     yield "Shapes", _shapes(card)
+    yield "Not counted", _not_counted(card)
     yield from _gaps(card)
+
+
+def _parameters(card: Card) -> str:
+    held = card.parameters
+    apart = {"statistics": held.statistics, "for quantization": held.quantization}
+    more = "".join(f" · {short(number)} {name}" for name, number in apart.items() if number)
+    unread = f" · {short(held.unread)} of them unused" if held.unread else ""
+    if not held.total:
+        return "none in the file" + more
+    return f"{short(held.total)} in {plural(held.tensors, 'tensor')} · weights {memory(held.bytes)}{more}{unread}"
+
+
+def _compute(card: Card) -> Iterator[tuple[str, Text | str]]:
+    done, formula = card.compute, card.compute.formula.macs
+    least = "at least " if done.coverage.gaps else ""
+    yield "Compute", f"{least}{short(done.macs, 'MACs')} · {short(done.flops, 'FLOPs')}{_sizes(card)}"
+    if done.cheapest is not None:
+        yield "", f"in the dearest branches; {short(done.cheapest.macs, 'MACs')} in the cheapest: the data decide"
+    if formula is not None and done.macs:
+        yield "", f"MACs = {clean(formula, _LONGEST_FORMULA)}"
+
+
+def _sizes(card: Card) -> str:
+    """The sizes that a cost holds for, where there are few."""
+    dims = card.assumptions.dims
+    few = ", ".join(f"{clean(name, 24)} {size}" for name, size in dims.items())
+    return f" at {few}" if dims and len(few) <= _MOST_SIZES else " at the sizes below" if dims else ""
+
+
+def _memory(card: Card) -> Iterator[tuple[str, Text | str]]:
+    used, done = card.memory, card.compute
+    if used.peak_activation_bytes is None:
+        return
+    yield "Memory", f"activations up to {memory(used.peak_activation_bytes)} at {_tail(used.peak_node or '')}"
+    if done.arithmetic_intensity is not None:
+        yield "", f"{memory(done.bytes_moved)} moved · {three(done.arithmetic_intensity)} FLOPs per byte"
+
+
+def _tail(name: str) -> str:
+    """A long path by its end, which tells more."""
+    name = clean(name, 400)
+    return name if len(name) <= _LONGEST_NODE else "…" + name[1 - _LONGEST_NODE :]
+
+
+def _cache(card: Card) -> Iterator[tuple[str, Text | str]]:
+    kept = card.memory.kv_cache
+    if kept is None:
+        return
+    parts = [plural(kept.layers, "layer")] if kept.layers else []
+    parts += [plural(kept.kv_heads, "head") + f" of {kept.head_dim}"] if kept.kv_heads else []
+    yield "KV cache", f"{memory(kept.bytes_per_token)} per token and sequence ({', '.join([*parts, kept.dtype])})"
+    yield "", " · ".join(f"{size.tokens // 1024}k {memory(size.bytes)}" for size in kept.at)
+
+
+def _work(card: Card) -> str:
+    total = card.compute.flops
+    rows = sorted((row for row in card.graph.operators if row.flops), key=lambda row: -row.flops)[:_MOST_WORKERS]
+    shown = ", ".join(f"{clean(row.op, 40)} {percent(row.flops / total)}" for row in rows)
+    return f"{shown} of the FLOPs" if shown else "no arithmetic"
+
+
+def _not_counted(card: Card) -> str:
+    covered = card.compute.coverage
+    if not covered.gaps:
+        return f"nothing: {count(covered.counted)} of {count(covered.nodes)} nodes"
+    ops = dict.fromkeys(gap.op for gap in covered.gaps)
+    names = ", ".join(clean(op, 40) for op in list(ops)[:_MOST_WORKERS]) + (" …" if len(ops) > _MOST_WORKERS else "")
+    return f"{count(covered.nodes - covered.counted)} of {count(covered.nodes)} nodes: {names}"
 
 
 def _precision(card: Card) -> str:

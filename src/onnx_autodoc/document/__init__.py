@@ -1,0 +1,7 @@
+"""The published document and how it comes from what was measured."""
+
+from onnx_autodoc.document._build import build
+from onnx_autodoc.document._rows import MOST_ROWS, node_rows
+from onnx_autodoc.document._types import SCHEMA_VERSION, Card, Generated, NodeRow, OutputCell, Port
+
+__all__ = ["MOST_ROWS", "SCHEMA_VERSION", "Card", "Generated", "NodeRow", "OutputCell", "Port", "build", "node_rows"]

@@ -1,0 +1,52 @@
+"""The nodes of a model one by one, with what each of them costs."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.document._types import NodeRow, OutputCell
+from onnx_autodoc.errors import LimitReached
+from onnx_autodoc.facts import Facts, Row, Share
+from onnx_autodoc.ops import Cost, Dim
+from onnx_autodoc.resolve import Step
+
+MOST_ROWS: Final = 100_000  # and eight for each node of the file: functions that call functions can ask for any number
+
+
+def node_rows(facts: Facts) -> Iterator[NodeRow]:
+    """Every node in file order, what is inside a node right after it, a function's nodes after each of its calls.
+
+    The weights of a function's node are listed where it comes first, so that the rows sum to the total.
+    """
+    most = MOST_ROWS + 8 * facts.nodes_total
+    weights = dict(facts.parameters.nodes)
+    for at, row in enumerate(facts.costs.rows()):
+        if at >= most:
+            raise LimitReached(f"{facts.model.path}: with functions listed at every call there are over {most:,} nodes")
+        yield _row(row, weights.pop((row.owner, row.step.at), Share()))
+
+
+def _row(row: Row, share: Share) -> NodeRow:
+    node, cost = row.step.node, row.cost or Cost()
+    flops = cost.flops if row.cost else None
+    return NodeRow(
+        scope=row.scope,
+        name=node.name,
+        op=node.op,
+        domain=node.domain,
+        outputs=_cells(row.step),
+        params=share.elements,
+        macs=_known(cost.macs if row.cost else None),
+        flops=_known(flops),
+        read_bytes=_known(cost.read),
+        written_bytes=_known(cost.written),
+        gap=row.gap or None,
+    )
+
+
+def _known(number: Dim | None) -> int | None:
+    return number if type(number) is int else None
+
+
+def _cells(step: Step) -> tuple[OutputCell, ...]:
+    named = zip(step.node.outputs, step.outputs)
+    return tuple(OutputCell(name, known.dtype, known.concrete) for name, known in named)
