@@ -16,6 +16,7 @@ from onnx_autodoc.render._text import clean
 WIDTH: Final = 80
 _LABEL: Final = 13
 _MOST_PORTS: Final = 4
+_MOST_GIVEN: Final = 6
 _MOST_GAPS: Final = 4
 _DIM_WIDTHS: Final = (24, 12, 8, 5)  # names of dimensions are shortened until the line fits: how many there are matters
 _MOST_OPERATORS: Final = 8
@@ -67,7 +68,7 @@ def _lines(card: Card) -> Iterator[tuple[str, Text | str]]:
     yield from _ports("Outputs", card.interface.outputs)
     yield "", ""
     yield "Assumed", _assumed(card)
-    yield "Shapes", _shapes(card)
+    yield from _shapes(card)
     yield "Not counted", _not_counted(card)
     yield from _gaps(card)
 
@@ -195,15 +196,14 @@ def _assumed(card: Card) -> str:
     given = [*card.assumptions.dims.items(), *card.assumptions.values.items()]
     if not given:
         return "nothing: every dimension is fixed in the file"
-    shown = ", ".join(f"{clean(name, 40)} = {size}" for name, size in given[:_MOST_PORTS])
-    return shown + (f", {count(len(given) - _MOST_PORTS)} more" if len(given) > _MOST_PORTS else "")
+    shown = ", ".join(f"{clean(name, 40)} = {size}" for name, size in given[:_MOST_GIVEN])
+    return shown + (f", {count(len(given) - _MOST_GIVEN)} more" if len(given) > _MOST_GIVEN else "")
 
 
-def _shapes(card: Card) -> str:
+def _shapes(card: Card) -> Iterator[tuple[str, Text | str]]:
     shapes = card.graph.shapes
-    if shapes.resolved == shapes.outputs:
-        return f"all {count(shapes.outputs)} node outputs resolved"
-    return f"{count(shapes.resolved)} of {count(shapes.outputs)} node outputs resolved"
+    if shapes.resolved < shapes.outputs:
+        yield "Shapes", f"{count(shapes.resolved)} of {count(shapes.outputs)} node outputs resolved"
 
 
 def _gaps(card: Card) -> Iterator[tuple[str, Text | str]]:
