@@ -96,6 +96,10 @@ class _Search:
             each = [tuple(power + (at == tokens) for at, power in enumerate(powers)) for powers in one]
             yield _joined(batch, each), self._points(once, one)
         yield _joined(batch, one), self._points(once, one)
+        if (pixels := self._pixels()) is not None:
+            by_pixel = [tuple(power * (at in pixels) for at in range(self._others)) for power in range(3)]
+            by_row = [tuple(step * (at == pixels[0]) for at in range(self._others)) for step in range(3)]
+            yield _joined(batch, by_pixel), self._points(once, by_row)
         yield _joined(batch, two), self._points(once, two)
         if self._batched:
             both = [(0,), (1,)]
@@ -105,12 +109,21 @@ class _Search:
         roles = [each.role for each in self._all[self._batched :]]
         return roles.index(Role.SEQUENCE) if Role.SEQUENCE in roles else None
 
+    def _pixels(self) -> tuple[int, int] | None:
+        """Height and width: work for each pixel, and attention between all of them, goes by their product.
+
+        To settle its powers, other heights are enough.
+        """
+        roles = [each.role for each in self._all[self._batched :]]
+        both = Role.HEIGHT in roles and Role.WIDTH in roles
+        return (roles.index(Role.HEIGHT), roles.index(Role.WIDTH)) if both else None
+
     def _points(self, batch: Sequence[Powers], others: Sequence[Powers]) -> list[Point]:
         """The exponents of the monomials as steps away from the card's sizes: these points settle them."""
         return [self._point(steps) for steps in _joined(batch, others)]
 
     def _point(self, steps: Sequence[int]) -> Point:
-        return tuple(_moved(variable, step) for variable, step in zip(self._all, steps, strict=True))
+        return tuple(_moved(self._all[at].size, step, at) for at, step in enumerate(steps))
 
     def _affordable(self, points: Sequence[Point]) -> bool:
         return sum(point not in self._values for point in points) * self._work <= self._left
@@ -142,9 +155,8 @@ def _joined(first: Sequence[Powers], second: Sequence[Powers]) -> list[Powers]:
     return [one + other for one, other in product(first or [()], second)]
 
 
-def _moved(variable: Variable, step: int) -> int:
+def _moved(size: int, step: int, which: int) -> int:
     """A size some way off the card's: downwards from a large one, upwards from a small one."""
-    size = variable.size
     if step == _CHECK:
-        return size // 2 + 1 if size >= _FEW else size + 4
+        return size // 2 + 1 + 2 * which if size >= _FEW else size + 4 + which  # no two sizes alike
     return size - _STEPS[step] if size >= _LARGE else size + _SMALL_STEPS[step]

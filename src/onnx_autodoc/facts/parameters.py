@@ -53,7 +53,7 @@ def parameters(model: Model) -> Parameters:
         total=sums[Part.WEIGHT] + sum(bundle.elements for bundle in bundles),
         nbytes=sum(share.nbytes for _, share in shares),
         tensors=len(weights) + len(bundles),
-        by_dtype=_by_dtype(weights, Counter({bundle.dtype: bundle.elements for bundle in bundles})),
+        by_dtype=_by_dtype(weights, bundles),
         packed=any(each.packed is not None for each in weights),
         statistics=sums[Part.STATISTIC],
         quantization=sums[Part.QUANTIZATION],
@@ -94,7 +94,10 @@ def _share(held: Held, part: Part) -> Share:
     return Share(held.elements if part is Part.WEIGHT else 0, nbytes or 0)
 
 
-def _by_dtype(weights: list[Held], counts: Counter[str]) -> dict[str, int]:
+def _by_dtype(weights: list[Held], bundles: list[Bundle]) -> dict[str, int]:
+    counts = Counter[str]()
     for each in weights:
         counts[each.packed.dtype if each.packed else each.tensor.dtype or "unknown"] += each.elements
+    for bundle in bundles:
+        counts[bundle.dtype] += bundle.elements
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,81 @@
+"""The worst moment of a run, counted by hand."""
+
+import pytest
+
+from onnx_autodoc.facts.memory import Memory, memory
+from onnx_autodoc.resolve import Request, bind, resolve
+from tests._text import model
+
+
+def used(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> Memory:
+    found = model(text, functions=functions)
+    return memory(found, resolve(found, bind(found, Request(dims=dims, values=values))))
+
+
+def peak(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> tuple[str, int]:
+    found = used(text, *dims, values=values, functions=functions).peak
+    assert found is not None
+    return found.node, found.nbytes
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("g (float[10] x) => (float[] y) { y = Relu(x) }", ("Relu_0", 80)),
+        # x is freed after a, a after b: never more than two at once
+        ("g (float[10] x) => (float[] y) { a = Relu(x)  b = Relu(a)  y = Relu(b) }", ("Relu_0", 80)),
+        # a lives until the end
+        ("g (float[10] x) => (float[] y) { a = Relu(x)  b = Exp(a)  c = Exp(b)  y = Add(a, c) }", ("Exp_2", 120)),
+        # an output stays; so does nothing else
+        ("g (float[10] x) => (float[] a, float[] y) { a = Relu(x)  b = Exp(a)  y = Exp(b) }", ("Exp_2", 120)),
+        # an output that nobody reads is gone after its node
+        ("g (float[8] x) => (float[] y) { a, b = Split <num_outputs = 2> (x)  y = Exp(a) }", ("Split_0", 64)),
+        # twice in one node is once in memory
+        ("g (float[10] x) => (float[] y) { y = Mul(x, x) }", ("Mul_0", 80)),
+    ],
+)
+def test_a_value_lives_from_its_maker_to_its_last_reader(text: str, expected: tuple[str, int]) -> None:
+    assert peak(text) == expected
+
+
+def test_weights_and_what_is_made_of_them_alone_take_no_memory_of_a_run() -> None:
+    text = """g (float[10] x) => (float[] y) <float[10] w = {1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0}> {
+        k = Constant <value = float[10] {1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0}> ()
+        v = Mul(w, k)  u = Exp(v)  y = Mul(x, u) }"""
+    assert peak(text) == ("Mul_3", 80)
+
+
+def test_what_only_changes_the_shape_shares_its_memory() -> None:
+    text = """g (float[2,5] x) => (float[] y) { f = Flatten(x)  i = Identity(f)
+        s = Constant <value = int64[1] {10}> ()  r = Reshape(i, s)  a = Exp(r)  y = Add(a, r) }"""
+    assert peak(text) == ("Add_5", 120)
+    assert used(text).timeline[0] == (0, 40)
+
+
+def test_what_runs_inside_a_node_comes_on_top() -> None:
+    text = """g (float[10] x, bool c) => (float[] y) { a = Relu(x)
+        b = If (c) <then_branch = t () => (float p) { q = Exp(a)  r = Exp(q)  p = Add(q, r) },
+                    else_branch = e () => (float u) { u = Exp(a) }>
+        y = Add(a, b) }"""
+    # a (40), then q, r and p (40 each); c is one byte, and gone before y
+    assert peak(text, values=("c=1",)) == ("If_1/then_branch/Add_2", 40 + 1 + 3 * 40)
+    assert peak(text, values=("c=0",)) == ("Add_2", 120)
+
+
+def test_a_function_works_on_the_values_of_its_caller() -> None:
+    function = '<domain: "local", opset_import: ["" : 18]> f (x) => (y) { a = Exp(x)  y = Exp(a) }'
+    assert peak("g (float[10] x) => (float[] y) { y = local.f(x) }", functions=function) == ("f_0/f/Exp_1", 120)
+
+
+def test_what_has_no_known_size_is_named() -> None:
+    found = used("g (float[4] x) => (int64[] y) { i = NonZero(x)  y = Transpose(i) }")
+    assert found.peak is not None and found.peak.nbytes == 16
+    assert list(found.unknown.values()) == [2]
+
+
+def test_the_timeline_is_short_and_keeps_the_peak() -> None:
+    nodes = "  ".join(f"a{at + 1} = Relu(a{at})" for at in range(999))
+    text = f"g (float[10] a0) => (float[] y) {{ {nodes}  b = Concat <axis = 0> (a999, a999)  y = Relu(b) }}"
+    found = used(text)
+    assert found.peak is not None and found.peak.nbytes == 160
+    assert len(found.timeline) <= 200 and max(nbytes for _, nbytes in found.timeline) == 160

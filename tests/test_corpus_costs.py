@@ -1,0 +1,114 @@
+"""Every cost of every corpus model against the record: what onnxruntime ran and what PyTorch counts."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from onnx_autodoc.api import report
+from onnx_autodoc.render import Report
+from onnx_autodoc.resolve import Request
+from tests._corpus import KEPT, MODELS, REGISTRY, graph, request
+
+# The data decide which branch of these runs; the recorded run took the cheaper one.
+BRANCHING = {"control-flow-loop-if", "openwakeword-hey-jarvis"}
+
+
+@cache
+def made(path: Path, name: str) -> Report:
+    return report(path, request(name))
+
+
+def assert_macs_are_recorded(path: Path, name: str) -> None:
+    compute = made(path, name).card.compute
+    assert compute.coverage.gaps == () and compute.coverage.counted == compute.coverage.nodes
+    assert (compute.cheapest is not None) == (name in BRANCHING)
+    macs = compute.cheapest.macs if compute.cheapest else compute.macs
+    assert 2 * macs == MODELS[name]["flops_2mac"]
+    assert compute.flops >= 2 * compute.macs >= 2 * macs
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_macs_are_those_of_the_recorded_run(name: str) -> None:
+    assert_macs_are_recorded(graph(name), name)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODELS if MODELS[name]["origin"]["kind"] == "registry"))
+def test_the_file_with_its_weights_has_the_same_macs(name: str) -> None:
+    path = next((REGISTRY / name).glob("*.onnx"), None) if REGISTRY.is_dir() else None
+    if path is None:
+        pytest.skip("`make corpus` brings the registry models with their weights")
+    assert_macs_are_recorded(path, name)
+
+
+@pytest.mark.parametrize("name", [name for name in KEPT if "weights_in_file" in MODELS[name]])
+def test_parameters_are_those_of_the_architecture(name: str) -> None:
+    record, found = MODELS[name], made(graph(name), name).card.parameters
+    assert found.total == record["weights_in_file"]
+    assert found.statistics == (record.get("statistics") or 0)
+    assert found.total == sum(found.by_dtype.values())
+    assert found.unread == 0
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_rows_sum_to_totals(name: str) -> None:
+    report = made(graph(name), name)
+    card, rows = report.card, list(report.nodes())
+    assert sum(row.macs or 0 for row in rows) == card.compute.macs
+    assert sum(row.flops or 0 for row in rows) == card.compute.flops
+    assert sum((row.read_bytes or 0) + (row.written_bytes or 0) for row in rows) == card.compute.bytes_moved
+    assert sum(row.params for row in rows) + card.parameters.unread == card.parameters.total
+    assert all(row.macs is not None or row.gap for row in rows)
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_operators_and_layers_sum_to_totals(name: str) -> None:
+    card = made(graph(name), name).card
+    assert sum(row.macs for row in card.graph.operators) == card.compute.macs
+    assert sum(row.flops for row in card.graph.operators) == card.compute.flops
+    assert sum(row.params for row in card.graph.operators) == card.parameters.total - card.parameters.unread
+    assert sum(row.weight_bytes for row in card.graph.operators) == card.memory.weights_bytes
+    assert sum(row.params for row in card.parameters.by_layer) == card.parameters.total - card.parameters.unread
+    assert max((moment.bytes for moment in card.memory.timeline), default=None) == card.memory.peak_activation_bytes
+
+
+def test_bert_and_yolo_cost_what_they_really_cost() -> None:
+    bert = made(graph("bert-base-qa-ts-op12"), "bert-base-qa-ts-op12").card.compute
+    yolo = made(graph("yolov8l-nc1"), "yolov8l-nc1").card.compute
+    assert 2 * bert.macs == 45_903_249_408
+    assert 2 * yolo.macs == 164_808_755_200
+    assert yolo.flops == pytest.approx(165.09e9, rel=1e-3)
+
+
+@pytest.mark.parametrize("other", ["fp16", "int4-matmulnbits", "ortfused", "dynquant-int8"])
+def test_another_form_of_a_model_costs_the_same(other: str) -> None:
+    plain, form = (made(graph(name), name).card for name in (f"all-minilm-l6-v2-{each}" for each in ("ts-op14", other)))
+    assert form.compute.macs == plain.compute.macs
+    assert form.parameters.total == plain.parameters.total
+    if other != "dynquant-int8":  # quantizing activations is arithmetic of its own
+        assert form.compute.flops == pytest.approx(plain.compute.flops, rel=1e-3)
+
+
+CACHED = {"smollm2-135m-genai-int4", "smollm2-135m-kv-op17"}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_only_decoders_with_a_past_have_a_cache(name: str) -> None:
+    found = made(graph(name), name).card.memory.kv_cache
+    assert (found is not None) == (name in CACHED)
+    if found:
+        record = MODELS[name]
+        assert (found.layers, found.kv_heads, found.head_dim) == (record["layers"], record["kv_heads"], 64)
+        assert found.bytes_per_token == 2 * 30 * 3 * 64 * 4
+        assert [(size.tokens, size.bytes) for size in found.at][0] == (2048, 2048 * found.bytes_per_token)
+
+
+def test_the_formula_of_an_encoder_is_exact() -> None:
+    formula = report(graph("all-minilm-l6-v2-ts-op14"), Request()).card.compute.formula
+    assert formula.macs == "batch_size·(10,616,832·sequence_length + 4,608·sequence_length²)"
+    assert formula.variables == ("batch_size", "sequence_length")
+
+
+@pytest.mark.parametrize("name", ["ppocr-mobile-cls-v2", "ppocrv4-det-ch", "ppocrv4-rec-ch", "silero-vad"])
+def test_where_sizes_are_rounded_there_is_no_formula(name: str) -> None:
+    assert report(graph(name), Request()).card.compute.formula.macs is None
