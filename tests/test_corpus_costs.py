@@ -100,7 +100,8 @@ def test_only_decoders_with_a_past_have_a_cache(name: str) -> None:
         record = MODELS[name]
         assert (found.layers, found.kv_heads, found.head_dim) == (record["layers"], record["kv_heads"], 64)
         assert found.bytes_per_token == 2 * 30 * 3 * 64 * 4
-        assert [(size.tokens, size.bytes) for size in found.at][0] == (2048, 2048 * found.bytes_per_token)
+        sizes = {size.tokens: size.bytes for size in found.at}
+        assert sizes == {tokens: tokens * found.bytes_per_token for tokens in (2048, 8192, 32768, 131072)}
 
 
 def test_the_formula_of_an_encoder_is_exact() -> None:

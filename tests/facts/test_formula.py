@@ -59,11 +59,9 @@ def test_rounded_sizes_have_no_formula() -> None:
 
 def test_a_table_that_ends_is_no_polynomial() -> None:
     """Beyond its end a slice stays as long as it is: what holds below must not be printed as if it held above."""
-    numbers = ", ".join(["1.0"] * 100)
     text = """g (float[1,4] x, float[seq,1] z, float[100,4] w) => (float[] y) {
         s = Shape <start = 0, end = 1> (z)  o = Constant <value = int64[1] {0}> ()
         p = Slice(w, o, s, o)  t = Transpose(p)  y = MatMul(x, t) }"""
-    del numbers
     assert formula(text).expressions.get("macs") is None
 
 

@@ -43,7 +43,8 @@ def test_a_weight_with_several_readers_counts_once() -> None:
 
 
 def test_numbers_of_the_code_and_of_shapes_are_no_weights() -> None:
-    text = """g (float[2,4] x) => (float[] y) <float[4] b = {1.0, 2.0, 3.0, 4.0}, float eps = {0.1}, int64[2] s = {4, 2}> {
+    text = """g (float[2,4] x) => (float[] y)
+        <float[4] b = {1.0, 2.0, 3.0, 4.0}, float eps = {0.1}, int64[2] s = {4, 2}> {
         a = Add(x, b)  c = Add(a, eps)  d = Reshape(c, s)
         anchors = Constant <value = float[2] {1.0, 2.0}> ()  y = Sub(d, anchors) }"""
     found = held(text)
@@ -60,7 +61,8 @@ def test_statistics_are_counted_apart() -> None:
 
 QUANTIZED = """g (float[1,2] x) => (float[] y) <int8[2,2] q = {1, 2, 3, 4}, float[2] s = {0.1, 0.2}, int8[2] z = {0, 0},
     int32[2] b = {1, 2}, float[2] bs = {0.1, 0.1}> {
-    w = DequantizeLinear <axis = 1> (q, s, z)  a = MatMul(x, w)  c = DequantizeLinear <axis = 0> (b, bs)  y = Add(a, c) }"""
+    w = DequantizeLinear <axis = 1> (q, s, z)  a = MatMul(x, w)
+    c = DequantizeLinear <axis = 0> (b, bs)  y = Add(a, c) }"""
 
 
 def test_a_quantized_weight_is_one_weight_with_its_scale_and_zero_point() -> None:
@@ -71,7 +73,8 @@ def test_a_quantized_weight_is_one_weight_with_its_scale_and_zero_point() -> Non
 
 
 def test_the_scale_of_a_dynamically_quantized_weight_is_no_weight() -> None:
-    text = """g (float[1,2] x) => (float[] y) <int8[2,3] w = {1, 2, 3, 4, 5, 6}, float[3] s = {0.1, 0.2, 0.3}, int8[3] z = {0, 0, 0}> {
+    text = """g (float[1,2] x) => (float[] y)
+        <int8[2,3] w = {1, 2, 3, 4, 5, 6}, float[3] s = {0.1, 0.2, 0.3}, int8[3] z = {0, 0, 0}> {
         q, qs, qz = DynamicQuantizeLinear(x)  p = MatMulInteger(q, w, qz, z)  f = Cast <to = 1> (p)
         k = Mul(qs, s)  y = Mul(f, k) }"""
     found = held(text)
