@@ -6,7 +6,7 @@ ENV := .venv
 RUN := $(ENV)/bin/onnx-autodoc
 CARD = $(basename $(notdir $(MODEL))).card
 
-.PHONY: demo card test lint types pytest corpus bench scoreboard schema clean
+.PHONY: demo card test lint types pytest corpus bench scoreboard schema docs clean
 
 demo: $(ENV)/installed
 	@$(RUN) demo -o demo.card
@@ -38,6 +38,9 @@ scoreboard: $(ENV)/developing
 
 schema: $(ENV)/developing
 	$(RUN) schema > src/onnx_autodoc/schema/card-1.json
+
+docs: $(ENV)/developing
+	$(ENV)/bin/python -m scripts.costs_page > docs/costs.md
 
 $(ENV)/installed: pyproject.toml
 	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)

@@ -7,12 +7,17 @@ is missed.
 import multiprocessing
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks._measure import best, ours, python
 from benchmarks._models import repeated, with_external_weights, with_inline_weights, without_weights
+from onnx_autodoc.facts import Figures
+from onnx_autodoc.facts.parameters import parameters
+from onnx_autodoc.read import read
+from onnx_autodoc.resolve import Request, bind, resolve
 
 BERT = "bert-base-qa-ts-op12"
 DECODER = "smollm2-135m-kv-op17"
@@ -84,9 +89,25 @@ def start_up(folder: Path) -> Iterator[Row]:
     yield Row("a small model's card, wall seconds", small.wall, 1, "")
 
 
+def costs(folder: Path) -> Iterator[Row]:
+    """All costs of 6,849 nodes against resolving their shapes; formulas take a few times both."""
+    model = read(without_weights(DECODER, folder / "decoder.onnx"))
+    binding = bind(model, Request())
+    shapes = resolve(model, binding)
+    floor = min(_seconds(lambda: resolve(model, binding)) for _ in range(5))
+    spent = min(_seconds(lambda: (Figures.of(model, shapes), parameters(model))) for _ in range(5))
+    yield Row("costs / shapes, 6,849 nodes", spent / floor, 2.5, f"{spent:.2f} s / {floor:.2f} s")
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
 def main() -> int:
     rows: list[Row] = []
-    for part in (start_up, against_load, flat_in_weights, linear_in_nodes):
+    for part in (start_up, against_load, flat_in_weights, linear_in_nodes, costs):
         with tempfile.TemporaryDirectory() as folder:
             for row in part(Path(folder)):
                 rows.append(row)

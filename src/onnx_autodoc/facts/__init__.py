@@ -20,6 +20,7 @@ __all__ = [
     "Cache",
     "Costs",
     "Facts",
+    "Figures",
     "Formula",
     "Gap",
     "Memory",
