@@ -40,6 +40,6 @@ def _sorted(nodes: Sequence[Node], maker: dict[str, int]) -> Iterator[int]:
 
 def needed_names(node: Node) -> Sequence[str]:
     """Every value that a node reads: its inputs, and what its subgraphs take from around them."""
-    if node.holds_graphs:
+    if node.nested:
         return (*node.inputs, *(name for _, graph in node.graphs() for name in graph.outer))
     return node.inputs

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from onnx_autodoc.graph._dtypes import stored_bytes
 
@@ -81,13 +82,11 @@ class Node(Struct, frozen=True):
     domain: str = ""
     attributes: "Mapping[str, Attribute]" = {}
     overload: str = ""
+    nested: bool = False  # whether it holds subgraphs: asked of every node, and true of few
 
-    @property
-    def holds_graphs(self) -> bool:
-        return any(
-            type(item) is Graph or (type(item) is tuple and item and type(item[0]) is Graph)
-            for item in self.attributes.values()
-        )
+    def __post_init__(self) -> None:
+        if self.attributes and next(self.graphs(), None) is not None:
+            force_setattr(self, "nested", True)
 
     def graphs(self) -> Iterator[tuple[str, "Graph"]]:
         """The subgraphs that this node runs, each with the attribute that holds it."""
