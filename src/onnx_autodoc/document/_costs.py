@@ -81,7 +81,7 @@ def compute_section(facts: Facts) -> ComputeSection:
         cheapest=_cheapest(total),
         bytes_moved=moved,
         arithmetic_intensity=total.flops / moved if moved else None,
-        coverage=Coverage(total.counted, total.nodes, tuple(gaps)),
+        coverage=Coverage(total.counted, total.nodes, total.unmoved.total(), tuple(gaps)),
         formula=_formula(facts),
         top=tuple(TopNode(name, op, macs, macs / total.macs) for macs, name, op in total.dearest()),
     )
@@ -113,6 +113,7 @@ def memory_section(facts: Facts) -> MemorySection:
     return MemorySection(
         weights_bytes=facts.parameters.nbytes,
         peak_activation_bytes=peak.nbytes if peak else None,
+        unsized=sum(facts.memory.unknown.values()),
         peak_node=peak.node if peak else None,
         timeline=tuple(Moment(at, nbytes) for at, nbytes in facts.memory.timeline),
         by_op=_by_op(facts),

@@ -129,10 +129,11 @@ class Uncounted(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """Where `gaps` is not empty, the totals are "at least"."""
+    """Where `gaps` is not empty, MACs and FLOPs are "at least"; bytes moved are, where `unmoved` nodes' are not known."""
 
     counted: int
     nodes: int
+    unmoved: int
     gaps: tuple[Uncounted, ...]
 
 
@@ -206,8 +207,11 @@ class CacheSection(Struct, frozen=True):
 
 
 class MemorySection(Struct, frozen=True):
+    """Where there are `unsized` values, whose size only the data decide, the peak is "at least"."""
+
     weights_bytes: int
     peak_activation_bytes: int | None
+    unsized: int
     peak_node: str | None
     timeline: tuple[Moment, ...]
     by_op: tuple[MemoryRow, ...]

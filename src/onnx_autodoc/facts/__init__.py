@@ -93,20 +93,20 @@ class Figures(Struct, frozen=True, eq=False):
     def of(cls, model: Model, shapes: Shapes) -> "Figures":
         return cls(Costs(model, shapes), memory(model, shapes), cache(model, shapes))
 
-    def exact(self) -> dict[str, int]:
-        """Those that are known to the unit, by the name that the card gives them."""
-        total, found = self.costs.total, dict[str, int]()
+    def exact(self) -> dict[str, tuple[int, ...]]:
+        """Those that are known to the unit, by the name that the card gives them: numbers whose largest it is."""
+        total, found = self.costs.total, dict[str, tuple[int, ...]]()
         if not total.missing:
-            found |= {"macs": total.macs, "flops": total.flops}
+            found |= {"macs": (total.macs,), "flops": (total.flops,)}
         if not total.unmoved:
-            found["bytes_moved"] = total.read + total.written
-        if not self.memory.unknown and self.memory.peak is not None:
-            found["peak_activation_bytes"] = self.memory.peak.nbytes
-        return found | ({"kv_cache_bytes": self.cache.nbytes} if self.cache else {})
+            found["bytes_moved"] = (total.read + total.written,)
+        if not self.memory.unknown and self.memory.moments:
+            found["peak_activation_bytes"] = self.memory.moments
+        return found | ({"kv_cache_bytes": (self.cache.nbytes,)} if self.cache else {})
 
 
 def _formula(model: Model, binding: Binding, shapes: Shapes, figures: Figures) -> Formula:
-    def measured(other: Binding) -> dict[str, int] | None:
+    def measured(other: Binding) -> dict[str, tuple[int, ...]] | None:
         found = resolve(model, other)
         return None if found.contradictions else Figures.of(model, found).exact()
 

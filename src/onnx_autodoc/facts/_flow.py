@@ -19,18 +19,18 @@ _DRAWN: Final = frozenset(
 class Flow:
     """The values of one graph by whether they vary from run to run."""
 
-    __slots__ = ("_fixed", "_outer", "_varying", "bookkeeping", "unnamed")
+    __slots__ = ("_fixed", "_outer", "_unnamed", "_varying", "bookkeeping")
 
     def __init__(self, varying: Iterable[str], fixed: Iterable[str], outer: "Flow | None", unnamed: bool) -> None:
         self._varying, self._fixed, self._outer = set(varying), set(fixed), outer
-        self.unnamed = unnamed  # of names that are defined nowhere: the inputs of a function
+        self._unnamed = unnamed  # of names that are defined nowhere: the inputs of a function
         self.bookkeeping: set[int] = set()  # the places of nodes that do not hang on data
 
     def varies(self, name: str) -> bool:
         flow = self
         while name not in flow._varying and name not in flow._fixed:
             if flow._outer is None:
-                return flow.unnamed
+                return flow._unnamed
             flow = flow._outer
         return name in flow._varying
 
@@ -49,11 +49,14 @@ class Flow:
             return True
         if node.op in _OF_SIZES and not node.domain and step.inputs and (known := step.inputs[0]) is not None:
             return known.concrete is None
-        return any(map(self.varies, filter(None, needed_names(node))))
+        return self.reads_data(step)
+
+    def reads_data(self, step: Step) -> bool:
+        return any(map(self.varies, filter(None, needed_names(step.node))))
 
     def inside(self, step: Step, body: Body) -> "Flow":
         """Of what a node runs. Its own inputs vary if anything varies that the node reads."""
-        varies = any(map(self.varies, filter(None, needed_names(step.node))))
+        varies = self.reads_data(step)
         graph = step.node.attributes.get(body.name)
         if not isinstance(graph, Graph):
             return Flow((), (), None, varies).follow(body.steps)  # a function sees nothing around it

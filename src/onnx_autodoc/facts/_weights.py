@@ -125,7 +125,7 @@ class _Survey:
         if node.op in _ANEW:
             made = []
         elif fixed:
-            made = [held for each in carried if each for held in each][:_MOST_CARRIED]
+            made = list(dict.fromkeys(held for each in carried if each for held in each))[:_MOST_CARRIED]
         else:
             _claim(reader, carried)
         values.update(dict.fromkeys(filter(None, node.outputs), made))

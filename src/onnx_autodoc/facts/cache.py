@@ -1,57 +1,44 @@
 """What a decoder keeps of each token: its key-value cache.
 
-Only what the graph proves: an output that is an input with more tokens behind it (past and present), or the cache of an
-operator that has one. Names prove nothing, and what stays as long as it was (a recurrent state, a window of samples) is
-no key-value cache.
+Only what the graph proves: an output that is an input with more tokens in it (past and present), the cache of an
+operator that has one, the keys and values of a first run. Names prove nothing. What is as long as it was (a recurrent
+state, a window of samples) is no key-value cache, nor is what a decoder keeps of its encoder: that does not grow.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections import Counter
 from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.facts._origins import Root, Scope, roots
-from onnx_autodoc.graph import Model, Value, all_graphs, stored_bytes
-from onnx_autodoc.ops import Cached, Known, find
+from onnx_autodoc.facts._pairs import Pair, Pairs
+from onnx_autodoc.graph import Model, stored_bytes
 from onnx_autodoc.resolve import Shapes, inputs_of
 
-_FEWEST_DIMS: Final = 4  # batch, heads, tokens, size of a head
-_STACKED: Final = 2  # keys and values in one tensor
+_BOTH: Final = 2  # keys and values in one tensor
 
 
-class Pair(Struct, frozen=True):
-    """A tensor of the cache: how it comes in (or not, where the cache begins here), how it goes out, and its tokens."""
+class _Kept(Struct, frozen=True):
+    """A tensor of the cache, and its dims but for the tokens and the batch."""
 
-    past: str | None
-    present: str
-    known: Known
-    tokens: tuple[int, ...]  # the axes along which tokens lie
-
-    def each(self) -> int | None:
-        """Elements for one token of one sequence."""
-        dims = self._others()
-        return None if dims is None else math.prod(dims)
-
-    def heads(self) -> tuple[int, int] | None:
-        """How many heads, and the size of one: the two dims that are neither batch nor tokens nor keys-and-values."""
-        dims = self._others()
-        dims = dims[1:] if dims and self.stacked else dims
-        return (dims[0], dims[1]) if dims and len(dims) == 2 else None
+    pair: Pair
+    dims: tuple[int, ...]
+    dtype: str
+    nbytes: int
 
     @property
-    def stacked(self) -> bool:
-        dims = self.known.concrete
-        return dims is not None and len(dims) == 5 and dims[0] == _STACKED
+    def each(self) -> int:
+        """Bytes for one token of one sequence."""
+        return stored_bytes(self.dtype, math.prod(self.dims)) or 0
 
-    def _others(self) -> tuple[int, ...] | None:
-        dims = self.known.concrete
-        if dims is None:
-            return None
-        left = [at for at in range(len(dims)) if at not in self.tokens]
-        batch = 1 if self.stacked else 0
-        gone = left[batch : batch + 1] if len(self.tokens) == 1 else []  # blocks of a paged cache belong to nobody
-        return tuple(dims[at] for at in left if at not in gone)
+    @property
+    def count(self) -> int:
+        """How many keys or values (of layers) are stacked in it."""
+        return math.prod(self.dims[:-2])
+
+    @property
+    def is_stacked(self) -> bool:
+        return _BOTH in self.dims[:-2]
 
 
 class Cache(Struct, frozen=True):
@@ -62,110 +49,66 @@ class Cache(Struct, frozen=True):
     dtype: str
     nbytes: int  # of the whole cache after this run
     tensors: tuple[str, ...]  # the outputs that hold it
+    windows: tuple[tuple[int, int], ...] = ()  # (tokens, bytes of each): the part that keeps only the newest tokens
 
     def at(self, tokens: int) -> int:
-        return self.bytes_per_token * tokens
+        dropped = sum(each * max(tokens - most, 0) for most, each in self.windows)
+        return self.bytes_per_token * tokens - dropped
 
 
 def cache(model: Model, shapes: Shapes) -> Cache | None:
-    pairs = list(pairs_of(model, shapes))
-    sizes = [(pair.each(), pair.known.dtype) for pair in pairs]
-    if not pairs or any(each is None or dtype is None for each, dtype in sizes):
+    pairs = list(Pairs(model, shapes).all())
+    kept = _kept(pairs, _batch(model, shapes, pairs))
+    if not pairs or kept is None:
         return None
-    token = sum(stored_bytes(dtype or "", each or 0) or 0 for each, dtype in sizes)
-    heads = {pair.heads() for pair in pairs}
-    kv_heads, head_dim = next(iter(heads)) or (None, None) if len(heads) == 1 else (None, None)
+    numbers = [each for each in kept if each.dims[-1:] != (1,)] or kept  # the rest are scales, one for each head
+    heads = {each.dims[-2] if len(each.dims) > 1 else None for each in numbers}
+    sizes = {each.dims[-1] if len(each.dims) > 1 else None for each in numbers}
     return Cache(
-        bytes_per_token=token,
-        layers=_layers(pairs),
-        kv_heads=kv_heads,
-        head_dim=head_dim,
-        dtype=pairs[0].known.dtype or "",
-        nbytes=sum(stored_bytes(pair.known.dtype or "", math.prod(pair.known.concrete or ())) or 0 for pair in pairs),
+        bytes_per_token=sum(each.each for each in kept),
+        layers=_layers(numbers),
+        kv_heads=next(iter(heads)) if len(heads) == 1 else None,
+        head_dim=next(iter(sizes)) if len(sizes) == 1 else None,
+        dtype=Counter(each.dtype for each in numbers).most_common(1)[0][0],
+        nbytes=sum(each.nbytes for each in kept),
         tensors=tuple(pair.present for pair in pairs),
+        windows=tuple((each.pair.most, each.each) for each in kept if each.pair.most is not None),
     )
 
 
-def _layers(pairs: list[Pair]) -> int | None:
+def _layers(kept: list[_Kept]) -> int | None:
     """Two tensors for each layer, or one with both in it."""
-    if all(pair.stacked for pair in pairs):
-        return len(pairs)
-    return len(pairs) // 2 if len(pairs) % 2 == 0 and not any(pair.stacked for pair in pairs) else None
+    count, stacked = sum(each.count for each in kept), {each.is_stacked for each in kept}
+    return count // _BOTH if count % _BOTH == 0 and len(stacked) == 1 else None
 
 
-def pairs_of(model: Model, shapes: Shapes) -> Iterator[Pair]:
-    inputs = {value.name for value in inputs_of(model)}
-    scope = Scope(model.graph, inputs)
-    tokens = _token_dims(model, scope)
-    for value in model.graph.outputs:
-        known = shapes.values.get(value.name)
-        if known is None or known.shape is None or len(known.shape) < 3:
-            continue
-        found = next((pair for pair in _pairs(scope, value.name, known, shapes) if pair is not None), None)
-        found = found or _by_first_run(scope, value, known, tokens)
-        if found is not None:
-            yield found
+def _batch(model: Model, shapes: Shapes, pairs: list[Pair]) -> int:
+    """How many sequences there are: as many as other inputs begin with."""
+    cached = {pair.past for pair in pairs}
+    others = [value.name for value in inputs_of(model) if value.name not in cached and value.name in shapes.values]
+    dims = [shapes.values[name].concrete or () for name in others]
+    found = Counter(each[0] for each in dims if len(each) > 1)
+    return found.most_common(1)[0][0] if found else 1
 
 
-def _token_dims(model: Model, scope: Scope) -> set[str]:
-    """The names of the dims of inputs that pick rows of a table: tokens."""
-    picking = [node.inputs[1:2] for graph in all_graphs(model) for node in graph.nodes if node.op == "Gather"]
-    found = {name for names in picking for name in _inputs(scope, names)}
-    types = [value.type for value in inputs_of(model) if value.name in found]
-    return {dim for each in types if each for dim in (each.dims or ())[1:] if isinstance(dim, str)}
+def _kept(pairs: list[Pair], batch: int) -> list[_Kept] | None:
+    """None where a size is not known."""
+    found = []
+    for pair in pairs:
+        dims, dtype = pair.known.concrete, pair.known.dtype
+        if dims is None or dtype is None:
+            return None
+        found.append(_Kept(pair, _of_one(pair, dims, batch), dtype, stored_bytes(dtype, math.prod(dims)) or 0))
+    return found
 
 
-def _by_first_run(scope: Scope, output: Value, known: Known, token_dims: set[str]) -> Pair | None:
-    """Keys and values of a decoder's first run: attention looks at them, and they are as long as the tokens."""
-    dims = (output.type.dims if output.type else None) or ()
-    tokens = [at for at, dim in enumerate(dims) if at > 0 and dim in token_dims]
-    if len(dims) < _FEWEST_DIMS or len(tokens) != 1 or not scope.attended(output.name):
-        return None
-    return Pair(None, output.name, known, (tokens[0],))
-
-
-def _pairs(scope: Scope, output: str, known: Known, shapes: Shapes) -> Iterator[Pair | None]:
-    waiting = [(scope, output, 0)]
-    while waiting:
-        inner, name, depth = waiting.pop()
-        for root in roots(inner, name):
-            if root.node is None or depth > _STACKED:
-                continue
-            yield from _by_operator(root, output, known)
-            if root.node.op == "Concat" and not root.node.domain:
-                yield _by_growth(root, output, known, shapes)
-                waiting.extend((root.scope, item, depth + 1) for item in root.node.inputs)
-
-
-def _by_operator(root: Root, output: str, known: Known) -> Iterator[Pair]:
-    """The cache of an operator that keeps one."""
-    entry = find(root.node.domain, root.node.op) if root.node else None
-    for cached in entry.caches if entry is not None else ():
-        if root.node is not None and cached.present == root.at:
-            past = next(_inputs(root.scope, root.node.inputs[cached.past : cached.past + 1]), None)
-            yield Pair(past, output, known, _axes(cached, known))
-
-
-def _axes(cached: Cached, known: Known) -> tuple[int, ...]:
-    rank = len(known.shape or ())
-    return tuple(axis % rank for axis in cached.tokens)
-
-
-def _by_growth(root: Root, output: str, known: Known, shapes: Shapes) -> Pair | None:
-    """An input with something joined to it along one axis, which the output has more of, and attention looks at."""
-    if root.node is None or not root.scope.attended(root.node.outputs[0]):
-        return None
-    for past in _inputs(root.scope, root.node.inputs):
-        before, after = shapes.values[past].concrete, known.concrete
-        if before is None or after is None or len(before) != len(after):
-            continue
-        grown = [at for at, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
-        if len(grown) == 1 and after[grown[0]] > before[grown[0]]:
-            return Pair(past, output, known, (grown[0],))
-    return None
-
-
-def _inputs(scope: Scope, names: Iterable[str]) -> Iterator[str]:
-    """The inputs of the model that some values are, if only moved on the way."""
-    for name in filter(None, names):
-        yield from (root.name for root in roots(scope, name) if root.node is None)
+def _of_one(pair: Pair, dims: tuple[int, ...], batch: int) -> tuple[int, ...]:
+    """The dims of one token of one sequence. The batch may be an axis of its own, or in one axis with the heads."""
+    left = [dim for at, dim in enumerate(dims) if at not in pair.tokens]
+    if len(pair.tokens) > 1:
+        return tuple(left)  # blocks of a paged cache belong to nobody
+    if batch in left:
+        left.remove(batch)
+        return tuple(left)
+    at = next((at for at, dim in enumerate(left) if batch > 1 and dim % batch == 0), None)
+    return tuple(dim // batch if at == place else dim for place, dim in enumerate(left))

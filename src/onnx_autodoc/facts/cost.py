@@ -87,10 +87,9 @@ class Costs:
         """One pass of a body, counted once however often it is asked for."""
         if body.times == 0:
             return _untouched(body)
-        inner = flow.inside(step, body)
-        key = (id(body.steps), inner.unnamed)
+        key = (id(body.steps), flow.reads_data(step))
         if key not in self._seen:
-            self._seen[key] = self._tally(body.steps, inner)
+            self._seen[key] = self._tally(body.steps, flow.inside(step, body))
         return self._seen[key]
 
     def _passes(self, step: Step, body: Body, flow: Flow) -> Iterator[Tally]:

@@ -1,8 +1,9 @@
 """Costs as formulas in the open dimensions: exact, or not at all.
 
 The costs are worked out at a few more sizes; the smallest set of monomials whose one polynomial through these points
-has whole coefficients and is right at one further point, where every size is another, is the formula. Sizes that are
-rounded (a stride that does not divide a picture) break every polynomial, and then there is none.
+has whole coefficients and is right at further points, where every size is another, is the formula. Sizes that are
+rounded (a stride that does not divide a picture) break every polynomial, and then there is none. What is alive while
+each node runs is a polynomial of its own; the peak is the largest of those that none of the others covers.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,9 +12,19 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.facts._polynomial import Point, Powers, Terms, evaluate, fit, powers_up_to, written
+from onnx_autodoc.facts._polynomial import (
+    Point,
+    Powers,
+    Solver,
+    Terms,
+    evaluate,
+    largest,
+    powers_up_to,
+    solver,
+    written,
+)
 from onnx_autodoc.facts._variables import Variable, Variables
-from onnx_autodoc.graph import Model
+from onnx_autodoc.graph import Model, all_graphs
 from onnx_autodoc.resolve import Binding, Role
 
 MOST_WORK: Final = 30_000  # rules applied at other sizes, all together: about a second
@@ -23,8 +34,11 @@ _LARGE: Final = 64  # sizes from here on are varied downwards: tables of positio
 _STEPS: Final = (0, 3, 7)  # how far off the card's size
 _SMALL_STEPS: Final = (0, 1, 2)
 _CHECK: Final = 3  # the step of the check: far off, so that no rounding hides
+_FAR: Final = (40, 4)  # times the card's size: what holds up to some size (a window, a table) must not hide
+_LOOPS: Final = 2  # rules applied for each node of the file: where loops are followed pass by pass, far is dear
+_MOST_TERMS: Final = 4  # polynomials of which one is the largest
 
-Figures = Mapping[str, int]  # quantity -> its value
+Figures = Mapping[str, tuple[int, ...]]  # quantity -> numbers, the largest of which is its value
 
 
 class Formula(Struct, frozen=True):
@@ -32,7 +46,7 @@ class Formula(Struct, frozen=True):
 
     variables: tuple[Variable, ...] = ()
     expressions: Mapping[str, str | None] = {}
-    terms: Mapping[str, Terms] = {}
+    terms: Mapping[str, Sequence[Terms]] = {}  # where there are several, the largest one holds
     checked_at: tuple[Mapping[str, int], ...] = ()
 
 
@@ -46,18 +60,24 @@ def formula(
     variables = Variables(model, binding)
     if not variables.all or not figures:
         return NONE
-    found = _Search(variables, figures, work, measure).found()
+    far = _FAR if work <= _LOOPS * sum(len(graph.nodes) for graph in all_graphs(model)) else ()
+    found = _Search(variables, figures, work, measure, far).found()
     if found is None and len({each.role for each in variables.all}) < len(variables.all):
         variables.merged()
-        found = _Search(variables, figures, work, measure).found()
+        found = _Search(variables, figures, work, measure, far).found()
     return found or NONE
 
 
 class _Search:
     def __init__(
-        self, variables: Variables, figures: Figures, work: int, measure: Callable[[Binding], Figures | None]
+        self,
+        variables: Variables,
+        figures: Figures,
+        work: int,
+        measure: Callable[[Binding], Figures | None],
+        far: Sequence[int],
     ) -> None:
-        self._variables = variables
+        self._variables, self._far = variables, far
         self._all = sorted(variables.all, key=lambda each: each.role is not Role.BATCH)
         self._batched = self._all[0].role is Role.BATCH
         self._others = len(self._all) - self._batched
@@ -71,18 +91,28 @@ class _Search:
         if self._others > _MOST_OTHERS:
             return None
         check = self._point([_CHECK] * len(self._all))
-        terms: dict[str, Terms] = {}
+        terms: dict[str, Sequence[Terms]] = {}
         for basis, points in self._guesses():
             open_ = [name for name in self._figures if name not in terms]
-            if not open_ or not self._affordable([*points, check]):
+            if not open_ or not self._affordable([*points, check, *map(self._times, self._far[:1])]):
                 break
             if any(self._figures.keys() - (self._at(point) or {}).keys() for point in (*points, check)):
                 return None  # at other sizes it cannot run, or less is known
-            for name in open_:
-                fitted = fit(basis, {point: self._known(point)[name] for point in points})
-                if fitted is not None and self._is_right(name, fitted):
-                    terms[name] = fitted
+            self._look_far()
+            solve = solver(basis, points)
+            fitted = {name: self._fitted(name, solve, points) for name in open_}
+            terms |= {name: found for name, found in fitted.items() if found}
         return self._written(terms, check)
+
+    def _look_far(self) -> None:
+        """At much larger sizes, if it runs there."""
+        for times in self._far:
+            found = self._at(self._times(times))
+            if found is not None and not self._figures.keys() - found.keys():
+                break
+
+    def _times(self, times: int) -> Point:
+        return tuple(each.size + 4 if each.role is Role.BATCH else each.size * times + 1 for each in self._all)
 
     def _guesses(self) -> Iterator[tuple[list[Powers], list[Point]]]:
         """Sets of monomials from few to many, each with as many points that settle its coefficients.
@@ -134,21 +164,35 @@ class _Search:
             self._values[point] = self._measure(self._variables.at(self._sizes(point)))
         return self._values[point]
 
-    def _known(self, point: Point) -> Figures:
-        return self._values[point] or {}
-
     def _sizes(self, point: Point) -> dict[str, int]:
         return {variable.name: size for variable, size in zip(self._all, point, strict=True)}
 
-    def _is_right(self, name: str, terms: Terms) -> bool:
-        return all(evaluate(terms, point) == found[name] for point, found in self._values.items() if found)
+    def _fitted(self, name: str, solve: Solver, points: Sequence[Point]) -> Sequence[Terms] | None:
+        """Polynomials that are right wherever the quantity is known, the largest of which is it."""
+        known = {point: found[name] for point, found in self._values.items() if found and name in found}
+        if len({len(numbers) for numbers in known.values()}) > 1:
+            return None
+        fitted = []
+        for column in set(zip(*known.values(), strict=True)):
+            values = dict(zip(known, column, strict=True))
+            terms = solve([values[point] for point in points])
+            if terms is None or any(evaluate(terms, point) != value for point, value in values.items()):
+                return None
+            fitted.append(terms)
+        found = largest(fitted, [0 if each.role is Role.PAST else 1 for each in self._all])
+        return found if len(found) <= _MOST_TERMS else None
 
-    def _written(self, terms: Mapping[str, Terms], check: Point) -> Formula | None:
+    def _written(self, terms: Mapping[str, Sequence[Terms]], check: Point) -> Formula | None:
         if not terms:
             return NONE
         names = [variable.name for variable in self._all]
-        expressions = {name: written(terms[name], names) if name in terms else None for name in self._figures}
+        expressions = {name: _either(terms[name], names) if name in terms else None for name in self._figures}
         return Formula(tuple(self._all), expressions, terms, (self._sizes(check),))
+
+
+def _either(terms: Sequence[Terms], names: Sequence[str]) -> str:
+    texts = [written(each, names) for each in terms]
+    return texts[0] if len(texts) == 1 else f"max({'; '.join(texts)})"
 
 
 def _joined(first: Sequence[Powers], second: Sequence[Powers]) -> list[Powers]:

@@ -1,9 +1,9 @@
 """How much memory the values of a run take at the worst moment.
 
-The convention: nodes run in file order; a node's outputs exist together with its inputs; a value is freed after its
-last reader; the graph's inputs and outputs count, weights and constants do not, nor what is computed from them alone (a
-weight dequantized or turned is still a weight); what only changes the shape shares its memory. What runs inside a node
-comes on top of what is alive around it.
+The convention: nodes run in file order (in the nearest one that works where a file's own does not); a node's outputs
+exist together with its inputs; a value is freed after its last reader; the graph's inputs and outputs count, weights
+and constants do not, nor what is computed from them alone (a weight dequantized or turned is still a weight); what only
+changes the shape shares its memory. What runs inside a node comes on top of what is alive around it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.graph import Graph, Model, deep_recursion, label, needed_names
+from onnx_autodoc.graph import Graph, Model, deep_recursion, execution_order, label, needed_names
 from onnx_autodoc.ops import Dim, Known, Unknown, nbytes
 from onnx_autodoc.resolve import Body, Shapes, Step, inputs_of
 
@@ -28,6 +28,7 @@ class Moment(Struct, frozen=True):
 
 class Memory(Struct, frozen=True):
     peak: Moment | None
+    moments: tuple[int, ...]  # bytes, while each node of the main graph runs
     timeline: tuple[tuple[int, int], ...]  # (place of a node, bytes), the worst of each stretch of nodes
     unknown: dict[str, int]  # values of unknown size, by reason
 
@@ -37,10 +38,12 @@ def memory(model: Model, shapes: Shapes) -> Memory:
     held = {tensor.name for tensor in model.graph.initializers}
     inputs = {value.name: shapes.values[value.name] for value in inputs_of(model) if value.name in shapes.values}
     outputs = [value.name for value in model.graph.outputs]
+    room = _Room(shapes.steps, inputs, outputs, held)
     with deep_recursion():
-        moments = measure.moments(_Room(shapes.steps, inputs, outputs, held))
+        moments = measure.moments(room)
     peak = max(moments, key=lambda moment: moment.nbytes, default=None)
-    return Memory(peak, _thinned(moments), measure.unknown)
+    timeline = tuple((room.steps[at].at, nbytes) for at, nbytes in _thinned(moments))
+    return Memory(peak, tuple(moment.nbytes for moment in moments), timeline, measure.unknown)
 
 
 def _thinned(moments: Sequence[Moment]) -> tuple[tuple[int, int], ...]:
@@ -119,12 +122,13 @@ class _Room:
         held: set[str],
         around: "_Room | None" = None,
     ) -> None:
-        self.steps, self.inputs = steps, inputs
+        self.steps = [steps[at] for at in execution_order([step.node for step in steps])]
+        self.inputs = inputs
         self.first: dict[str, str] = {name: name for name in inputs}
         self._held, self._around = held, around
-        for step in steps:
+        for step in self.steps:
             self._name(step)
-        last = {self.first[name]: at for at, step in enumerate(steps) for name in self._read(step)}
+        last = {self.first[name]: at for at, step in enumerate(self.steps) for name in self._read(step)}
         last |= {self.first[name]: len(steps) for name in outputs if name in self.first}
         self.freed: dict[int, list[str]] = {}
         for name, at in last.items():

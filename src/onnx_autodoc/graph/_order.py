@@ -1,6 +1,7 @@
 """The order in which nodes can be resolved: the file's own where that works, as ONNX demands; else a sorted one."""
 
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
 
 from onnx_autodoc.graph._types import Node
 
@@ -19,6 +20,7 @@ def _late(node: Node, at: int, maker: dict[str, int]) -> bool:
 
 
 def _sorted(nodes: Sequence[Node], maker: dict[str, int]) -> Iterator[int]:
+    """Of the nodes that can run, always the first one in the file."""
     reads = [{maker[name] for name in needed_names(node) if name in maker} for node in nodes]
     readers: list[list[int]] = [[] for _ in nodes]
     for at, needs in enumerate(reads):
@@ -26,15 +28,13 @@ def _sorted(nodes: Sequence[Node], maker: dict[str, int]) -> Iterator[int]:
             readers[need].append(at)
     waiting = [len(needs) for needs in reads]
     ready = [at for at, count in enumerate(waiting) if count == 0]
-    done = 0
-    while done < len(ready):
-        at = ready[done]
-        done += 1
+    while ready:
+        at = heappop(ready)
         yield at
         for reader in readers[at]:
             waiting[reader] -= 1
             if waiting[reader] == 0:
-                ready.append(reader)
+                heappush(ready, reader)
     yield from (at for at, count in enumerate(waiting) if count > 0)
 
 

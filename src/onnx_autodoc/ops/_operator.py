@@ -56,6 +56,7 @@ class Cached(Struct, frozen=True):
     past: int  # the input
     present: int  # the output
     tokens: tuple[int, ...] = (-2,)
+    axis: str = ""  # the attribute that names another axis of tokens
 
 
 class Operator(Struct, frozen=True):

@@ -100,5 +100,5 @@ OPERATORS: dict[str, Operator] = {
     "Attention": Operator(_attention, cost=_attention_cost, caches=(Cached(4, 1), Cached(5, 2))),
     "LinearAttention": Operator(_linear_attention, cost=linear_attention),
     "RotaryEmbedding": Operator(same, cost=rotary(1), parts=constants(1, 2)),
-    "TensorScatter": Operator(same, cost=free, caches=(Cached(0, 0),)),
+    "TensorScatter": Operator(same, cost=free, caches=(Cached(0, 0, axis="axis"),)),
 }

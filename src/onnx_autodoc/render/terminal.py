@@ -22,7 +22,7 @@ _DIM_WIDTHS: Final = (24, 12, 8, 5)  # names of dimensions are shortened until t
 _MOST_OPERATORS: Final = 8
 _MOST_WORKERS: Final = 4
 _MOST_SIZES: Final = 42  # letters
-_LONGEST_NODE: Final = 36
+_LONGEST_NODE: Final = 30
 _LONGEST_FORMULA: Final = 220
 
 
@@ -104,9 +104,11 @@ def _memory(card: Card) -> Iterator[tuple[str, Text | str]]:
     used, done = card.memory, card.compute
     if used.peak_activation_bytes is None:
         return
-    yield "Memory", f"activations up to {memory(used.peak_activation_bytes)} at {_tail(used.peak_node or '')}"
+    least = "at least " if used.unsized else ""
+    yield "Memory", f"peak activations {least}{memory(used.peak_activation_bytes)} at {_tail(used.peak_node or '')}"
     if done.arithmetic_intensity is not None:
-        yield "", f"{memory(done.bytes_moved)} moved · {three(done.arithmetic_intensity)} FLOPs per byte"
+        least = "at least " if done.coverage.unmoved else ""
+        yield "", f"{least}{memory(done.bytes_moved)} moved · {three(done.arithmetic_intensity)} FLOPs per byte"
 
 
 def _tail(name: str) -> str:
