@@ -129,7 +129,7 @@ class Uncounted(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """Where `gaps` is not empty, MACs and FLOPs are "at least"; bytes moved are, where `unmoved` nodes' are not known."""
+    """With `gaps`, MACs and FLOPs are "at least"; with `unmoved` nodes, whose bytes are not known, so is what is moved."""
 
     counted: int
     nodes: int
