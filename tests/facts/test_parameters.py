@@ -51,6 +51,15 @@ def test_numbers_of_the_code_and_of_shapes_are_no_weights() -> None:
     assert (found.total, found.constants) == (4, 1 + 2 + 2)
 
 
+def test_numbers_written_out_in_a_constant_node_are_constants_too() -> None:
+    text = """g (float[2] x) => (float[] y) <float[2,2] w = {1.0, 2.0, 3.0, 4.0}> {
+        s = Constant <value_ints = [4]> ()  r = Reshape(w, s)  k = Constant <value_floats = [1.0, 2.0]> ()
+        a = Mul(x, k)  y = Mul(a, r) }"""
+    found = held(text)
+    assert (found.total, found.constants) == (4, 3)
+    assert owners(found) == {"Mul_4": (4, 16)}
+
+
 def test_statistics_are_counted_apart() -> None:
     ones = "{1.0, 1.0, 1.0}"
     text = f"""g (float[1,3,2,2] x) => (float[] y) <float[3] s = {ones}, float[3] b = {ones}, float[3] m = {ones},

@@ -129,7 +129,7 @@ class Uncounted(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """With `gaps`, MACs and FLOPs are "at least"; with `unmoved` nodes, whose bytes are not known, so is what is moved."""
+    """With `gaps`, MACs and FLOPs are "at least"; with `unmoved` nodes, whose bytes are not known, bytes moved are."""
 
     counted: int
     nodes: int

@@ -25,11 +25,11 @@ from onnx_autodoc.graph import (
 from onnx_autodoc.ops import Operator, Packed, Part, find
 from onnx_autodoc.resolve import inputs_of
 
-SMALL_INTEGERS: Final = frozenset(("int8", "uint8", "int16", "uint16", "int4", "uint4", "int2", "uint2"))
+_SMALL_INTEGERS: Final = frozenset(("int8", "uint8", "int16", "uint16", "int4", "uint4", "int2", "uint2"))
 _ANEW: Final = frozenset(("Shape", "Size", "ConstantOfShape", "Range", "EyeLike"))  # no constant is in what they make
 _RANKED: Final = (Part.WEIGHT, Part.STATISTIC, Part.QUANTIZATION, Part.CONSTANT)  # of what several readers say
 
-DYNAMIC_SCALE: Final = "DynamicQuantizeLinear"  # its second output, times the scale of a weight
+_DYNAMIC_SCALE: Final = "DynamicQuantizeLinear"  # its second output, times the scale of a weight
 _MOST_CARRIED: Final = 64  # constants that go into one constant value: more are nobody's in particular
 
 Owner = tuple[object, ...]  # a graph of the file: () is the main one, else the way there
@@ -43,6 +43,7 @@ class Reader(Struct, frozen=True):
     name: str
     op: str
     domain: str
+    rank: int  # in the order of the file, inner graphs after the outer ones
 
 
 class Held(Struct, eq=False):
@@ -82,6 +83,7 @@ class _Survey:
     def __init__(self, model: Model) -> None:
         self.held: list[Held] = []
         self.bundles: list[Bundle] = []
+        self._visited = 0
         self._stored: dict[object, Held] = {}  # tensors of external files, by place: two names may share one
         waiting: deque[tuple[Owner, str, Graph, Values]] = deque()
         waiting.append(((), "", model.graph, Values({value.name: None for value in inputs_of(model)})))
@@ -97,10 +99,11 @@ class _Survey:
         literals = {name for node in graph.nodes if node.op == "Constant" for name in node.outputs}
         for name, tensor in constants_of(graph):
             values[name] = [self._holding(tensor, name in literals)]
-        scales = {node.outputs[1] for node in graph.nodes if node.op == DYNAMIC_SCALE and len(node.outputs) > 1}
+        scales = {node.outputs[1] for node in graph.nodes if node.op == _DYNAMIC_SCALE and len(node.outputs) > 1}
         for at in execution_order(graph.nodes):
             node, name_here = graph.nodes[at], path + label(graph.nodes[at], at)
-            self._node(Reader((owner, at), name_here, node.op, node.domain), node, values, scales)
+            self._visited += 1
+            self._node(Reader((owner, at), name_here, node.op, node.domain, self._visited), node, values, scales)
             for name, inner in node.graphs():
                 given = Values(dict.fromkeys(value.name for value in inner.inputs), *values.maps)
                 yield (*owner, at, name), f"{name_here}/{name}/", inner, given
@@ -122,7 +125,7 @@ class _Survey:
         self.bundles.extend(_bundles(reader, node, entry))
         fixed = all(values.get(name) is not None for name in needed_names(node) if name) and bool(node.inputs)
         made: list[Held] | None = None
-        if node.op in _ANEW:
+        if node.op in _ANEW and not node.domain:
             made = []
         elif fixed:
             made = list(dict.fromkeys(held for each in carried if each for held in each))[:_MOST_CARRIED]
@@ -170,6 +173,6 @@ def part_of(held: Held, literals_count: bool) -> Part:
     if said is not None:
         return said
     tensor = held.tensor
-    numbers = is_float(tensor.dtype) or tensor.dtype in SMALL_INTEGERS
+    numbers = is_float(tensor.dtype) or tensor.dtype in _SMALL_INTEGERS
     counts = numbers and tensor.elements > 1 and (literals_count or not held.literal)
     return Part.WEIGHT if counts else Part.CONSTANT

@@ -36,7 +36,7 @@ _SMALL_STEPS: Final = (0, 1, 2)
 _CHECK: Final = 3  # the step of the check: far off, so that no rounding hides
 _FAR: Final = (40, 4)  # times the card's size: what holds up to some size (a window, a table) must not hide
 _LOOPS: Final = 2  # rules applied for each node of the file: where loops are followed pass by pass, far is dear
-_MOST_TERMS: Final = 4  # polynomials of which one is the largest
+_MOST_TERMS: Final = 8  # polynomials of which one is the largest
 
 Figures = Mapping[str, tuple[int, ...]]  # quantity -> numbers, the largest of which is its value
 

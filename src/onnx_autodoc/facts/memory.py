@@ -28,7 +28,7 @@ class Moment(Struct, frozen=True):
 
 class Memory(Struct, frozen=True):
     peak: Moment | None
-    moments: tuple[int, ...]  # bytes, while each node of the main graph runs
+    moments: tuple[int, ...]  # bytes, while each node runs; none where nodes run inside nodes
     timeline: tuple[tuple[int, int], ...]  # (place of a node, bytes), the worst of each stretch of nodes
     unknown: dict[str, int]  # values of unknown size, by reason
 
@@ -43,7 +43,8 @@ def memory(model: Model, shapes: Shapes) -> Memory:
         moments = measure.moments(room)
     peak = max(moments, key=lambda moment: moment.nbytes, default=None)
     timeline = tuple((room.steps[at].at, nbytes) for at, nbytes in _thinned(moments))
-    return Memory(peak, tuple(moment.nbytes for moment in moments), timeline, measure.unknown)
+    flat = not any(body.times != 0 for step in room.steps for body in step.bodies)
+    return Memory(peak, tuple(moment.nbytes for moment in moments) if flat else (), timeline, measure.unknown)
 
 
 def _thinned(moments: Sequence[Moment]) -> tuple[tuple[int, int], ...]:

@@ -76,10 +76,10 @@ def _literals_count(held: list[Held]) -> bool:
 def _by_node(shares: list[tuple[Reader | None, Share]]) -> tuple[dict[Place, Reader], dict[Place, Share]]:
     readers: dict[Place, Reader] = {}
     nodes: dict[Place, Share] = {}
-    for reader, share in shares:
-        if reader is not None:
-            readers[reader.place] = reader
-            nodes[reader.place] = nodes.get(reader.place, Share()) + share
+    known = [(reader, share) for reader, share in shares if reader is not None]
+    for reader, share in sorted(known, key=lambda item: item[0].rank):
+        readers[reader.place] = reader
+        nodes[reader.place] = nodes.get(reader.place, Share()) + share
     return readers, nodes
 
 

@@ -196,7 +196,17 @@ def constants_of(graph: Graph) -> Iterator[tuple[str, Tensor]]:
     yield from ((tensor.name, tensor) for tensor in graph.initializers)
     for node in graph.nodes:
         if node.op == "Constant" and not node.domain and node.outputs:
-            yield from ((node.outputs[0], item) for item in node.attributes.values() if isinstance(item, Tensor))
+            yield from ((node.outputs[0], _literal(item)) for item in node.attributes.values())
+
+
+def _literal(item: Attribute) -> Tensor:
+    """What a Constant node holds, as a tensor; it may be given as plain numbers too."""
+    if isinstance(item, Tensor):
+        return item
+    count = item.count if isinstance(item, Long) else len(item) if isinstance(item, tuple) else None
+    first = item.first[:1] if isinstance(item, Long) else item[:1] if isinstance(item, tuple) else (item,)
+    kind = {float: "float32", int: "int64"}.get(type(first[0]), "string") if first else "float32"
+    return Tensor("", kind, () if count is None else (count,))
 
 
 def tensors_of(graph: Graph) -> Iterator[Tensor]:

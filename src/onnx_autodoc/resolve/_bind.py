@@ -13,6 +13,7 @@ from onnx_autodoc.errors import BadInput
 from onnx_autodoc.graph import Model, Value
 from onnx_autodoc.ops import Array, dims_text, numpy_dtype
 from onnx_autodoc.resolve._roles import Role, dim_name, role_of
+from onnx_autodoc.resolve._switches import switches
 
 _SEQUENCE: Final = 128
 # One new token over a cache, so that the context is as long as a plain sequence would be.
@@ -110,7 +111,9 @@ def bind(model: Model, request: Request, usual: Mapping[Role, int] | None = None
     _sum_names(sizes, taken, found)
     axes = {(item.value.name, item.axis): sizes[item.key] for item in found if item.key in sizes} | single
     chosen = {item.key: axes[item.value.name, item.axis] for item in found if (item.value.name, item.axis) in axes}
-    return Binding(sizes, axes, _values(model, request), chosen, taken)
+    past = {item.value.name for item in found if item.role is Role.PAST and axes.get((item.value.name, item.axis))}
+    values = {**switches(model, inputs_of(model), past), **_values(model, request)}
+    return Binding(sizes, axes, values, chosen, taken)
 
 
 def _sum_names(sizes: dict[str, int], taken: dict[str, Role], found: list[Open]) -> None:
