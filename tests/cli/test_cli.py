@@ -14,6 +14,7 @@ import pytest
 
 from onnx_autodoc.schema import card_schema
 from tests._corpus import KEPT, graph
+from tests._text import proto
 from tests._wire import chunk, model, value
 
 MINILM = str(graph("all-minilm-l6-v2-ts-op14"))
@@ -68,6 +69,15 @@ def test_json_follows_the_published_schema_and_the_contract() -> None:
     assert card["assumptions"]["dims"] == {"batch_size": 1, "sequence_length": 128}
     assert card["interface"]["outputs"][0]["shape"] == ["batch_size", "sequence_length", 384]
     assert card["interface"]["outputs"][0]["bound"] == [1, 128, 384]
+
+
+def test_a_flag_that_was_given_is_a_flag_in_json(tmp_path: Path) -> None:
+    text = """g (float[2] x, bool c) => (float[] y) { y = If (c) <then_branch = a () => (float p) { p = Relu(x) },
+        else_branch = b () => (float q) { q = Exp(x) }> }"""
+    (tmp_path / "flag.onnx").write_bytes(proto(text).SerializeToString())
+    card = json.loads(ran(str(tmp_path / "flag.onnx"), "--value", "c=true", "--format", "json").stdout)
+    jsonschema.validate(card, json.loads(card_schema()))
+    assert card["assumptions"]["values"] == {"c": True}
 
 
 def test_nodes_are_one_object_per_line_in_file_order() -> None:

@@ -65,6 +65,13 @@ def test_a_table_that_ends_is_no_polynomial() -> None:
     assert formula(text).expressions.get("macs") is None
 
 
+def test_where_sizes_pick_a_branch_there_is_no_formula() -> None:
+    text = """g (float[seq,4] x) => (float[] y) { s = Size(x)  k = Constant <value = int64 {2000}> ()  c = Less(s, k)
+        t = Transpose(x)  y = If (c) <then_branch = a () => (float p) { p = MatMul(x, t) },
+                                       else_branch = b () => (float q) { q = Relu(x) }> }"""
+    assert formula(text).expressions.get("macs") is None
+
+
 def test_different_names_for_one_size_are_one_variable() -> None:
     text = "g (float[unk__1,8] x, float[unk__2,8] z, float[8,8] w) => (float[] y) { a = Add(x, z)  y = MatMul(a, w) }"
     found = formula(text)

@@ -60,6 +60,12 @@ def test_numbers_written_out_in_a_constant_node_are_constants_too() -> None:
     assert owners(found) == {"Mul_4": (4, 16)}
 
 
+def test_what_an_exporter_fills_in_for_a_missing_bias_is_no_weight() -> None:
+    text = """g (float[1,2] x) => (float[] y) <float[2] w = {1.0, 2.0}> {
+        b = Constant <value = float[2] {0.0, 0.0}> ()  y = LayerNormalization(x, w, b) }"""
+    assert held(text).total == 2
+
+
 def test_statistics_are_counted_apart() -> None:
     ones = "{1.0, 1.0, 1.0}"
     text = f"""g (float[1,3,2,2] x) => (float[] y) <float[3] s = {ones}, float[3] b = {ones}, float[3] m = {ones},

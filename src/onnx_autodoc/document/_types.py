@@ -66,7 +66,7 @@ class Interface(Struct, frozen=True):
 
 class Assumptions(Struct, frozen=True):
     dims: dict[str, int]
-    values: dict[str, int | float]
+    values: dict[str, bool | int | float]
     notes: tuple[str, ...]
 
 

@@ -19,11 +19,12 @@ _DRAWN: Final = frozenset(
 class Flow:
     """The values of one graph by whether they vary from run to run."""
 
-    __slots__ = ("_fixed", "_outer", "_unnamed", "_varying", "bookkeeping")
+    __slots__ = ("_fixed", "_outer", "_sized", "_unnamed", "_varying", "bookkeeping")
 
     def __init__(self, varying: Iterable[str], fixed: Iterable[str], outer: "Flow | None", unnamed: bool) -> None:
         self._varying, self._fixed, self._outer = set(varying), set(fixed), outer
         self._unnamed = unnamed  # of names that are defined nowhere: the inputs of a function
+        self._sized: set[str] = set()  # of the fixed ones, those that hang on sizes
         self.bookkeeping: set[int] = set()  # the places of nodes that do not hang on data
 
     def varies(self, name: str) -> bool:
@@ -41,7 +42,15 @@ class Flow:
             (self._varying if varies else self._fixed).update(name for name in nodes[at].outputs if name)
             if not varies:
                 self.bookkeeping.add(at)
+                if nodes[at].op in _OF_SIZES or any(map(self.is_sized, nodes[at].inputs)):
+                    self._sized.update(nodes[at].outputs)
         return self
+
+    def is_sized(self, name: str) -> bool:
+        flow: Flow | None = self
+        while flow is not None and name not in flow._sized:
+            flow = flow._outer
+        return flow is not None
 
     def _step_varies(self, step: Step) -> bool:
         node = step.node

@@ -47,6 +47,7 @@ class Tally(Struct):
     unmoved: Counter[str] = field(default_factory=Counter)  # nodes whose bytes are not known, by reason
     top: list[tuple[int, str, str]] = field(default_factory=list)  # (macs, node, operator), the dearest
     notes: dict[str, None] = field(default_factory=dict)
+    sized: bool = False  # sizes pick a branch somewhere: at other sizes another one may run
 
     @property
     def flops(self) -> int:
@@ -100,6 +101,7 @@ class Tally(Struct):
         self.nodes += inner.nodes
         self.counted += inner.counted
         self.notes |= inner.notes
+        self.sized |= inner.sized
         self.unmoved += inner.unmoved
         for (op, why), missing in inner.missing.items():
             mine = self.missing.setdefault((op, why), Missing())

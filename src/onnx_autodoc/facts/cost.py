@@ -52,6 +52,7 @@ class Costs:
     def _inside(self, tally: Tally, step: Step, flow: Flow) -> None:
         name = label(step.node, step.at)
         chosen = self._chosen(step, flow)
+        tally.sized |= step.node.op == "If" and flow.is_sized(step.node.inputs[0])
         for body in step.bodies:
             inner, path = self._body(step, body, flow), f"{name}/{body.name}"
             tally.enlist(inner, path)

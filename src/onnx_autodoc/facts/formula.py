@@ -27,14 +27,14 @@ from onnx_autodoc.facts._variables import Variable, Variables
 from onnx_autodoc.graph import Model, all_graphs
 from onnx_autodoc.resolve import Binding, Role
 
-MOST_WORK: Final = 30_000  # rules applied at other sizes, all together: about a second
+MOST_WORK: Final = 36_000  # rules applied at other sizes, all together: about a second
 _MOST_OTHERS: Final = 3  # variables beside the batch
 _FEW: Final = 8
 _LARGE: Final = 64  # sizes from here on are varied downwards: tables of positions end somewhere
 _STEPS: Final = (0, 3, 7)  # how far off the card's size
 _SMALL_STEPS: Final = (0, 1, 2)
 _CHECK: Final = 3  # the step of the check: far off, so that no rounding hides
-_FAR: Final = (40, 4)  # times the card's size: what holds up to some size (a window, a table) must not hide
+_FAR: Final = (40, 4)  # times the card's size, or less: what holds up to some size (a window, a table) must not hide
 _LOOPS: Final = 2  # rules applied for each node of the file: where loops are followed pass by pass, far is dear
 _MOST_TERMS: Final = 8  # polynomials of which one is the largest
 
@@ -77,11 +77,13 @@ class _Search:
         measure: Callable[[Binding], Figures | None],
         far: Sequence[int],
     ) -> None:
-        self._variables, self._far = variables, far
+        self._variables = variables
         self._all = sorted(variables.all, key=lambda each: each.role is not Role.BATCH)
         self._batched = self._all[0].role is Role.BATCH
         self._others = len(self._all) - self._batched
         self._measure = measure
+        self._ups = [self._resized(times, 1) for times in far]
+        self._downs = [self._resized(1, times) for times in _FAR]
         self._work, self._left = work, MOST_WORK
         self._values: dict[Point, Figures | None] = {self._point([0] * len(self._all)): figures}
         self._figures = figures
@@ -94,7 +96,7 @@ class _Search:
         terms: dict[str, Sequence[Terms]] = {}
         for basis, points in self._guesses():
             open_ = [name for name in self._figures if name not in terms]
-            if not open_ or not self._affordable([*points, check, *map(self._times, self._far[:1])]):
+            if not open_ or not self._affordable([*points, check, *self._ups[:1], *self._downs[:1]]):
                 break
             if any(self._figures.keys() - (self._at(point) or {}).keys() for point in (*points, check)):
                 return None  # at other sizes it cannot run, or less is known
@@ -105,14 +107,11 @@ class _Search:
         return self._written(terms, check)
 
     def _look_far(self) -> None:
-        """At much larger sizes, if it runs there."""
-        for times in self._far:
-            found = self._at(self._times(times))
-            if found is not None and not self._figures.keys() - found.keys():
-                break
-
-    def _times(self, times: int) -> Point:
-        return tuple(each.size + 4 if each.role is Role.BATCH else each.size * times + 1 for each in self._all)
+        """At much larger and at much smaller sizes, if it runs there."""
+        for way in (self._ups, self._downs):
+            for point in way:
+                if not self._figures.keys() - (self._at(point) or {}).keys():
+                    break
 
     def _guesses(self) -> Iterator[tuple[list[Powers], list[Point]]]:
         """Sets of monomials from few to many, each with as many points that settle its coefficients.
@@ -154,6 +153,9 @@ class _Search:
 
     def _point(self, steps: Sequence[int]) -> Point:
         return tuple(_moved(self._all[at].size, step, at) for at, step in enumerate(steps))
+
+    def _resized(self, up: int, down: int) -> Point:
+        return tuple(each.size + 4 if each.role is Role.BATCH else each.size * up // down + 1 for each in self._all)
 
     def _affordable(self, points: Sequence[Point]) -> bool:
         return sum(point not in self._values for point in points) * self._work <= self._left

@@ -4,7 +4,7 @@ from onnx_autodoc.graph import dtype_name
 from onnx_autodoc.ops._call import Call, axis_of, size
 from onnx_autodoc.ops._cost import Cost, each
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
-from onnx_autodoc.ops._operator import Operator, Part, weights
+from onnx_autodoc.ops._operator import Operator, Part
 from onnx_autodoc.ops._prices import standardized
 from onnx_autodoc.ops._ranks import deep
 from onnx_autodoc.ops.elementwise import same
@@ -117,13 +117,13 @@ def _lrn_cost(call: Call) -> Cost:
 
 OPERATORS: dict[str, Operator] = {
     "BatchNormalization": Operator(
-        _batch_normalization, cost=_batch_cost, parts=weights(1, 2) | {3: Part.STATISTIC, 4: Part.STATISTIC}
+        _batch_normalization, cost=_batch_cost, parts={3: Part.STATISTIC, 4: Part.STATISTIC}
     ),
-    # Exporters write GroupNorm as one of these with ones and zeros: constants here are not weights by their place.
+    # Exporters fill in ones and zeros where a norm has no scale or bias: constants here are no weights by their place.
     "InstanceNormalization": Operator(_instance_normalization, cost=_instance_cost),
-    "GroupNormalization": Operator(same, cost=_group_cost, parts=weights(1, 2)),
-    "LayerNormalization": Operator(_layer_normalization, cost=_layer_cost, parts=weights(1, 2)),
-    "RMSNormalization": Operator(_rms_normalization, cost=_rms_cost, parts=weights(1)),
+    "GroupNormalization": Operator(same, cost=_group_cost),
+    "LayerNormalization": Operator(_layer_normalization, cost=_layer_cost),
+    "RMSNormalization": Operator(_rms_normalization, cost=_rms_cost),
     "MeanVarianceNormalization": Operator(same, cost=_mean_variance_cost),
     "LpNormalization": Operator(same, cost=_lp_cost),
     "LRN": Operator(same, cost=_lrn_cost),
