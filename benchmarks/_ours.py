@@ -1,6 +1,6 @@
 """`onnx-autodoc card MODEL --format json`, with a `--dim` for every size and a `--value` for every value of the
 recorded run; the whole card is made. Compared are `compute.macs` and `parameters.total`. Where `compute.coverage.gaps`
-names something, the MACs are said to be a lower bound.
+names operators that may hold multiply-adds, the MACs are said to be a lower bound.
 """
 
 import json
@@ -23,6 +23,6 @@ def found(text: str) -> dict[str, Any]:
     """What the card says; a section that it does not have is no answer."""
     card: dict[str, Any] = json.loads(text)
     compute = card.get("compute") or {}
-    gaps = (compute.get("coverage") or {}).get("gaps")
+    gaps = (compute.get("coverage") or {}).get("gaps") or ()
     params = (card.get("parameters") or {}).get("total")
-    return {"macs": compute.get("macs"), "params": params, "at_least": bool(gaps)}
+    return {"macs": compute.get("macs"), "params": params, "at_least": any(gap["macs"] for gap in gaps)}

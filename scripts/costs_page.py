@@ -24,7 +24,7 @@ exporter writes them out.
 - **Bytes**: a node reads each of its inputs and writes each of its outputs once, except where the table says otherwise.
   What only changes the shape moves nothing.
 - An operator that is not in the tables, or of which a size is not known, is a gap: it is listed under
-  `compute.coverage.gaps`, and the totals are "at least".
+  `compute.coverage.gaps`, and FLOPs are "at least"; MACs are too, unless the operator surely holds none.
 """
 
 

@@ -70,7 +70,7 @@ def test_a_crash_and_a_timeout_are_shown_as_what_they_are() -> None:
 
 def test_a_section_our_card_lacks_is_no_answer() -> None:
     assert found("{}") == {"macs": None, "params": None, "at_least": False}
-    full = '{"compute": {"macs": 7, "coverage": {"gaps": [{}]}}, "parameters": {"total": 5}}'
+    full = '{"compute": {"macs": 7, "coverage": {"gaps": [{"macs": true}]}}, "parameters": {"total": 5}}'
     assert found(full) == {"macs": 7, "params": 5, "at_least": True}
 
 

@@ -80,6 +80,12 @@ def cost_of(entry: Operator, case: Case, domain: str) -> Cost:
     return entry.cost(Call(call.node, call.inputs, case.opset, tuple(entry.infer(call))[: case.outputs]))
 
 
+def unsaid(cost: Cost) -> str:
+    """Why the arithmetic of a node without multiply-adds is not told."""
+    assert cost.macs == 0 and isinstance(cost.other, Unknown)
+    return cost.other.why
+
+
 def less_known(case: Case) -> Iterator[list[Known | None]]:
     """The inputs with something of them hidden: one size, all sizes, the elements, the whole shape."""
     whole = [None if array is None else known(array) for array in case.inputs]

@@ -16,7 +16,7 @@ from onnx_autodoc.ops._operator import Operator, Part
 from tests._corpus import MODELS, graph, resolved
 from tests.ops import test_microsoft as run_here
 from tests.ops._arrays import half, single, small
-from tests.ops._calls import Case, call_of, cost_of, less_known, name_of
+from tests.ops._calls import Case, call_of, cost_of, less_known, name_of, unsaid
 from tests.ops.test_microsoft_layout import BLOCKED, EXTRAS, LAST, NCHWC, NHWC
 from tests.ops.test_microsoft_schemas import SAID
 
@@ -129,8 +129,7 @@ def test_what_onnxruntime_adds_to_onnx() -> None:
     regions = [single(1, 5, 4), *[single(1, 8, 9, 9)] * 4]
     assert cost("MultilevelCropAndResize_TRT", *regions, table=extras, pooled_size=7).other == 7 * 5 * 8 * 49
     assert cost("MemcpyToHost", X, table=extras) == Cost()
-    with pytest.raises(NotKnown, match="sampled"):
-        cost("PyramidROIAlign_TRT", *regions, table=extras, pooled_size=7)
+    assert "sampled" in unsaid(cost("PyramidROIAlign_TRT", *regions, table=extras, pooled_size=7))
 
 
 def test_moved_data_cost_nothing() -> None:
@@ -138,10 +137,10 @@ def test_moved_data_cost_nothing() -> None:
     assert cost("Trilu", X) == cost("UnfoldTensor", X, size=2) == Cost()
 
 
-@pytest.mark.parametrize("op", ["SparseToDenseMatMul", "MurmurHash3", "Unique"])
-def test_what_the_shapes_do_not_tell_is_not_counted(op: str) -> None:
-    with pytest.raises(NotKnown, match=op):
-        cost(op, *[half(4, 4)] * 2)
+def test_what_the_shapes_do_not_tell_is_not_counted() -> None:
+    with pytest.raises(NotKnown, match="SparseToDenseMatMul"):
+        cost("SparseToDenseMatMul", *[half(4, 4)] * 2)
+    assert all(op in unsaid(cost(op, half(4, 4))) for op in ("MurmurHash3", "Unique"))
 
 
 def test_an_activation_that_nobody_knows_is_not_counted() -> None:

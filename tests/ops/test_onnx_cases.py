@@ -16,7 +16,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.graph import Model, dtype_name
 from onnx_autodoc.ops import find
 from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, Shapes, bind, resolve
@@ -32,6 +32,12 @@ def cases() -> list[Any]:
 
 
 def shapes_of(model: onnx.ModelProto, inputs: list[object], path: Path) -> Shapes:
+    found, request = asked(model, inputs, path)
+    return resolve(found, bind(found, request))
+
+
+def asked(model: onnx.ModelProto, inputs: list[object], path: Path) -> tuple[Model, Request]:
+    """A case read from its bytes, and the sizes of its recorded inputs."""
     path.write_bytes(model.SerializeToString())
     found = read(path)
     held = {tensor.name for tensor in found.graph.initializers}
@@ -41,7 +47,7 @@ def shapes_of(model: onnx.ModelProto, inputs: list[object], path: Path) -> Shape
         if isinstance(item, np.ndarray) and value.name and value.name not in held
         for axis, size in enumerate(item.shape)
     ]
-    return resolve(found, bind(found, Request(dims=tuple(dims))))
+    return found, Request(dims=tuple(dims))
 
 
 def as_constants(model: onnx.ModelProto, inputs: list[object]) -> onnx.ModelProto:

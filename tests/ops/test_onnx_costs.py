@@ -2,32 +2,20 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
 from onnx_autodoc.api import facts_of
 from onnx_autodoc.document import node_rows
 from onnx_autodoc.facts import Facts
 from onnx_autodoc.ops import TABLES
-from onnx_autodoc.read import read
-from onnx_autodoc.resolve import Request
-from tests.ops.test_onnx_cases import as_constants, cases
+from tests.ops.test_onnx_cases import as_constants, asked, cases
 
 
-def measured(case: object, path: Path, constant: bool) -> Facts:
-    inputs, _ = case.data_sets[0]  # type: ignore[attr-defined]
-    model = as_constants(case.model, inputs) if constant else case.model  # type: ignore[attr-defined]
-    path.write_bytes(model.SerializeToString())
-    found = read(path)
-    held = {tensor.name for tensor in found.graph.initializers}
-    dims = [
-        f"{value.name}.{axis}={size}"
-        for value, item in zip(model.graph.input, inputs)
-        if isinstance(item, np.ndarray) and value.name and value.name not in held
-        for axis, size in enumerate(item.shape)
-    ]
-    return facts_of(found, Request(dims=tuple(dims)))
+def measured(case: Any, path: Path, constant: bool) -> Facts:
+    inputs, _ = case.data_sets[0]
+    return facts_of(*asked(as_constants(case.model, inputs) if constant else case.model, inputs, path))
 
 
 @pytest.mark.parametrize("constant", [False, True], ids=["as they are", "with constant inputs"])

@@ -6,8 +6,9 @@ import pytest
 from onnx_autodoc.graph import Long, Node
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import NotKnown, Unknown, tensor
+from onnx_autodoc.ops._known import Unknown, tensor
 from onnx_autodoc.ops.text import OPERATORS
+from tests.ops._calls import unsaid
 from tests.ops._one_node import assert_as_it_runs, cost, infer
 
 WORDS = np.array(["a b", "c"], object)
@@ -61,11 +62,9 @@ def test_joining_strings_is_no_arithmetic() -> None:
 
 @pytest.mark.parametrize("op", ["StringSplit", "StringNormalizer", "RegexFullMatch"])
 def test_what_is_done_with_characters_is_not_counted(op: str) -> None:
-    with pytest.raises(NotKnown, match=f"{op}: how many characters are read, the data decide"):
-        cost(OPERATORS, op, [WORDS], 20)
+    assert unsaid(cost(OPERATORS, op, [WORDS], 20)) == f"{op}: how many characters are read, the data decide"
 
 
 def test_the_weights_of_a_vocabulary_are_learned() -> None:
-    with pytest.raises(NotKnown, match="n-grams"):
-        cost(OPERATORS, "TfIdfVectorizer", [np.array([1, 2])], 20, **COUNTING)
+    assert "n-grams" in unsaid(cost(OPERATORS, "TfIdfVectorizer", [np.array([1, 2])], 20, **COUNTING))
     assert OPERATORS["TfIdfVectorizer"].held == ("weights",)

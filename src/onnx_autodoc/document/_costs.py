@@ -73,14 +73,16 @@ def compute_section(facts: Facts) -> ComputeSection:
     total = facts.costs.total
     moved = total.read + total.written
     gaps = [
-        Uncounted(op, missing.count, why, tuple(missing.nodes)) for (op, why), missing in sorted(total.missing.items())
+        Uncounted(op, missing.count, why, missing.macs, tuple(missing.nodes))
+        for (op, why), missing in sorted(total.missing.items())
     ]
+    known = bool(moved) and (bool(total.flops) or not gaps)
     return ComputeSection(
         macs=total.macs,
         flops=total.flops,
         cheapest=_cheapest(total),
         bytes_moved=moved,
-        arithmetic_intensity=total.flops / moved if moved else None,
+        arithmetic_intensity=total.flops / moved if known else None,
         coverage=Coverage(total.counted, total.nodes, total.unmoved.total(), tuple(gaps)),
         formula=_formula(facts),
         top=tuple(TopNode(name, op, macs, macs / total.macs) for macs, name, op in total.dearest()),

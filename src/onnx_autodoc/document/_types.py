@@ -122,14 +122,17 @@ class ParametersSection(Struct, frozen=True):
 
 
 class Uncounted(Struct, frozen=True):
+    """Nodes whose cost is not known. `macs`: whether multiply-adds are among what is missing, or other work alone."""
+
     op: str
     count: int
     reason: str
+    macs: bool
     nodes: tuple[str, ...]
 
 
 class Coverage(Struct, frozen=True):
-    """With `gaps`, MACs and FLOPs are "at least"; with `unmoved` nodes, whose bytes are not known, bytes moved are."""
+    """With `gaps`, FLOPs are "at least", and MACs where a gap says so; bytes moved are with `unmoved` nodes."""
 
     counted: int
     nodes: int

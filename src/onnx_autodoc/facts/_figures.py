@@ -44,8 +44,10 @@ def _exact(costs: Costs, used: Memory | None, kept: Cache | None) -> dict[str, t
     total, found = costs.total, dict[str, tuple[int, ...]]()
     if total.sized:
         return found
+    if not any(missing.macs for missing in total.missing.values()):
+        found["macs"] = (total.macs,)
     if not total.missing:
-        found |= {"macs": (total.macs,), "flops": (total.flops,)}
+        found["flops"] = (total.flops,)
     if used is not None and not total.unmoved:
         found["bytes_moved"] = (total.read + total.written,)
     if used is not None and not used.unknown and used.moments:

@@ -18,6 +18,7 @@ class Missing(Struct):
     """Nodes of one operator whose cost is not known for one reason."""
 
     count: int = 0
+    macs: bool = False  # multiply-adds are among what is not known
     nodes: list[str] = field(default_factory=list)
 
 
@@ -69,15 +70,16 @@ class Tally(Struct):
         if macs:
             self.top.append((macs, label(node, step.at), node.op))
         if priced.gap:
-            self.miss(node.op, priced.gap, label(node, step.at))
+            self.miss(node.op, priced.gap, label(node, step.at), isinstance(cost.macs, Unknown))
         for number in (cost.read, cost.written):
             if isinstance(number, Unknown):
                 self.unmoved[number.why] += 1
                 break
 
-    def miss(self, op: str, why: str, name: str, count: int = 1) -> None:
+    def miss(self, op: str, why: str, name: str, macs: bool) -> None:
         found = self.missing.setdefault((op, why), Missing())
-        found.count += count
+        found.count += 1
+        found.macs |= macs
         if len(found.nodes) < MOST_NAMES:
             found.nodes.append(name)
 
@@ -106,6 +108,7 @@ class Tally(Struct):
         for (op, why), missing in inner.missing.items():
             mine = self.missing.setdefault((op, why), Missing())
             mine.count += missing.count
+            mine.macs |= missing.macs
             mine.nodes += [f"{path}/{name}" for name in missing.nodes][: MOST_NAMES - len(mine.nodes)]
 
     def dearest(self) -> list[tuple[int, str, str]]:

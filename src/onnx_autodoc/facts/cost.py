@@ -62,7 +62,7 @@ class Costs:
                 tally.add(each, _times(body), path)
             if isinstance(body.times, Unknown) and (inner.macs or inner.other):
                 tally.counted -= 1
-                tally.miss(step.node.op, _unending(body.times, inner), name)
+                tally.miss(step.node.op, _unending(body.times, inner), name, bool(inner.macs))
         if chosen is not None:
             self._spare(tally, step, chosen, flow)
 

@@ -74,6 +74,16 @@ def each_input(count: int, parts: str) -> Price:
     return price
 
 
+def untold(why: str) -> Price:
+    """An operator without multiply-adds, whose other arithmetic the shapes do not tell: listed with the reason."""
+
+    def price(call: Call) -> Cost:
+        return Cost(other=Unknown(f"{call.node.op}: {why}"))
+
+    price.__doc__ = f"no multiply-adds; the rest is not counted: {why}"
+    return price
+
+
 def uncounted(why: str) -> Price:
     """An operator whose cost is not told by the shapes: listed on the card, with the reason."""
 

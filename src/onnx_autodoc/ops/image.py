@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from onnx_autodoc.ops._call import Call, axis_of, size
-from onnx_autodoc.ops._cost import NOTHING, Cost, free, picked, uncounted
+from onnx_autodoc.ops._cost import NOTHING, Cost, free, picked, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, tensor
 from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops._prices import between
@@ -231,8 +231,8 @@ OPERATORS: dict[str, Operator] = {
     "SpaceToDepth": Operator(_space_to_depth, cost=free),
     "CenterCropPad": Operator(_center_crop_pad, cost=free),
     "Crop": Operator(_crop, cost=picked),
-    "ImageDecoder": Operator(_image_decoder, cost=uncounted("how the image is compressed, the data decide")),
+    "ImageDecoder": Operator(_image_decoder, cost=untold("how the image is compressed, the data decide")),
     "NonMaxSuppression": Operator(
-        _non_max_suppression, cost=uncounted("how many boxes are compared, the data decide"), parts=constants(3, 4)
+        _non_max_suppression, cost=untold("how many boxes are compared, the data decide"), parts=constants(3, 4)
     ),
 }

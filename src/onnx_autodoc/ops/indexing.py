@@ -3,7 +3,7 @@
 import numpy as np
 
 from onnx_autodoc.ops._call import Call, axis_of, size
-from onnx_autodoc.ops._cost import NOTHING, Cost, each_input, free, picked, uncounted
+from onnx_autodoc.ops._cost import NOTHING, Cost, each_input, free, picked, untold
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Unknown, like, tensor
 from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops.elementwise import same
@@ -123,7 +123,7 @@ OPERATORS: dict[str, Operator] = {
     "ScatterND": Operator(same, _scatter_nd_value, partial=True, cost=_scatter_cost),
     "OneHot": Operator(_one_hot, cost=free, parts=constants(2)),
     "Compress": Operator(_compress, cost=picked),
-    "Unique": Operator(_unique, cost=uncounted("how many elements are compared, the data decide")),
+    "Unique": Operator(_unique, cost=untold("how many elements are compared, the data decide")),
     "ArgMax": Operator(_arg, cost=_compared),
     "ArgMin": Operator(_arg, cost=_compared),
 }

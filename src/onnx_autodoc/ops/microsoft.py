@@ -6,7 +6,7 @@ Attention, quantisation, layouts, decoding and stateful layers of that domain ar
 from onnx_autodoc.graph import dtype_name
 from onnx_autodoc.ops import _microsoft_prices as prices
 from onnx_autodoc.ops._call import Call, axis_of, size
-from onnx_autodoc.ops._cost import Cost, Price, each, free, picked, uncounted, view
+from onnx_autodoc.ops._cost import Cost, Price, each, free, picked, uncounted, untold, view
 from onnx_autodoc.ops._fusion import activated, chain, result, total
 from onnx_autodoc.ops._known import Contradiction, Known, NotKnown, Shape, Unknown, tensor
 from onnx_autodoc.ops._operator import Operator, Rule, constants, scales, weights
@@ -266,7 +266,7 @@ OPERATORS: dict[str, Operator] = {
     "GroupNorm": Operator(same, cost=prices.group_norm, parts=weights(1, 2)),
     "Irfft": Operator(_irfft, cost=_fourier_cost),
     "IsAllFinite": Operator(_all_finite, cost=_all_finite_cost),
-    "MurmurHash3": Operator(_hash, cost=uncounted("a hash works on bits, not on numbers")),
+    "MurmurHash3": Operator(_hash, cost=untold("a hash works on bits, not on numbers")),
     "Pad": SLICING["Pad"],
     "QEmbedLayerNormalization": Operator(
         _quantized_embed_norm, cost=prices.quantized_embed_norm, parts=scales(*range(8, 18))

@@ -1,7 +1,7 @@
 """Text in and text out in onnxruntime (com.microsoft): whole generation loops, tokenizers and embeddings of words."""
 
 from onnx_autodoc.ops._call import Call, size
-from onnx_autodoc.ops._cost import Cost, each_input, uncounted
+from onnx_autodoc.ops._cost import Cost, each_input, uncounted, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, like, tensor
 from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import deep, ranked
@@ -152,13 +152,13 @@ def _word_embedding_cost(call: Call) -> Cost:
 OPERATORS: dict[str, Operator] = {
     "AttnLSTM": Operator(_attention_lstm, cost=_attention_lstm_cost),
     "BeamSearch": Operator(_beams, cost=_GENERATED),
-    "BifurcationDetector": Operator(_bifurcation, cost=uncounted("how many tokens are compared, the data decide")),
+    "BifurcationDetector": Operator(_bifurcation, cost=untold("how many tokens are compared, the data decide")),
     "DynamicTimeWarping": Operator(_time_warping, cost=each_input(3, "two comparisons, one addition")),
     "GreedySearch": Operator(_greedy, cost=_GENERATED),
     "NGramHashMapping": Operator(_ngram_hashes, cost=_hashes_cost),
     "NGramRepeatBlock": Operator(_repeat_block, cost=_repeat_block_cost),
     "Sampling": Operator(_greedy, cost=_GENERATED),
-    "Tokenizer": Operator(_tokenizer, cost=uncounted("how many characters are read, the data decide")),
+    "Tokenizer": Operator(_tokenizer, cost=untold("how many characters are read, the data decide")),
     "VarlenNGramHashMapping": Operator(_packed_ngram_hashes, cost=_hashes_cost),
     "WhisperBeamSearch": Operator(_whisper_beams, cost=_GENERATED),
     "WordConvEmbedding": Operator(_word_embedding, cost=_word_embedding_cost),

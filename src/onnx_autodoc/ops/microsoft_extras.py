@@ -1,7 +1,7 @@
 """Operators that onnxruntime defines in the domain of ONNX itself: of its own passes, of TensorRT, of Caffe2."""
 
 from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import each, free, uncounted
+from onnx_autodoc.ops._cost import each, free, untold
 from onnx_autodoc.ops._known import Contradiction, Known, Shape, tensor
 from onnx_autodoc.ops._microsoft_prices import rms_norm
 from onnx_autodoc.ops._operator import Operator, constants, weights
@@ -45,13 +45,13 @@ ONNX_EXTRAS: dict[str, Operator] = {
     "DisentangledAttention_TRT": Operator(same, cost=each(3, "two sums, scale")),
     "DynamicSlice": SLICING["Slice"],
     "EfficientNMS_TRT": Operator(
-        _efficient_nms, cost=uncounted("how many boxes are compared, the data decide"), parts=constants(2)
+        _efficient_nms, cost=untold("how many boxes are compared, the data decide"), parts=constants(2)
     ),
     "GRUUnit": Operator(same, cost=each(6, "sigmoid, tanh, two products, difference, sum")),
     "GivenTensorFill": Operator(_given_fill, cost=made, held=("values",)),
     "MemcpyFromHost": Operator(same, cost=free),
     "MemcpyToHost": Operator(same, cost=free),
     "MultilevelCropAndResize_TRT": Operator(_roi_patches, cost=each(between(4), "place between four others")),
-    "PyramidROIAlign_TRT": Operator(_roi_patches, cost=uncounted("how often a region is sampled, the plugin decides")),
+    "PyramidROIAlign_TRT": Operator(_roi_patches, cost=untold("how often a region is sampled, the plugin decides")),
     "SimplifiedLayerNormalization": Operator(simplified_norm, cost=rms_norm, parts=weights(1)),
 }

@@ -4,7 +4,7 @@ from onnx_autodoc.graph import dtype_name
 from onnx_autodoc.ops import _packs as packs
 from onnx_autodoc.ops import _quantized_prices as prices
 from onnx_autodoc.ops._call import Call, axis_of, broadcast
-from onnx_autodoc.ops._cost import each, uncounted
+from onnx_autodoc.ops._cost import each, untold
 from onnx_autodoc.ops._fusion import as_plain
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
 from onnx_autodoc.ops._operator import Operator, scales, weights
@@ -145,7 +145,7 @@ def _dynamic_lstm(call: Call) -> list[Known]:
     return recurrent(call, states=2, hidden_axis=1)  # R is [directions, hidden, 4 * hidden], turned against LSTM's
 
 
-_BLOCK_FLOAT = uncounted("how many numbers share an exponent, and how they are rounded, is left to the hardware")
+_BLOCK_FLOAT = untold("how many numbers share an exponent, and how they are rounded, is left to the hardware")
 _TWO, _ONE = (
     scales(1, 2, 4, 5, 6, 7),
     scales(1, 2, 3, 4),

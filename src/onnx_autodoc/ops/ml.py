@@ -1,7 +1,7 @@
 """Classical machine learning (ai.onnx.ml): N rows of F features in, one result per row out."""
 
 from onnx_autodoc.ops._call import Call, size
-from onnx_autodoc.ops._cost import Cost, each, free, picked, uncounted
+from onnx_autodoc.ops._cost import Cost, each, free, picked, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Unknown, sequence, tensor
 from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import deep
@@ -190,7 +190,7 @@ def _normalizer_cost(call: Call) -> Cost:
     return Cost(other=2 * elements if norm == "MAX" else 3 * elements + (_rows(call) if norm == "L2" else 0))
 
 
-_trees = uncounted("how deep each row falls through the trees, the data decide")
+_trees = untold("how deep each row falls through the trees, the data decide")
 _LINEAR = ("coefficients", "intercepts")
 _MACHINE = ("coefficients", "rho", "support_vectors", "prob_a", "prob_b")
 _BASE = ("base_values", "base_values_as_tensor", "nodes_values", "nodes_values_as_tensor")

@@ -1,7 +1,7 @@
 """Pools: one number from each window, from each channel, or from each region of interest."""
 
 from onnx_autodoc.ops._call import Call, size
-from onnx_autodoc.ops._cost import Cost, Price, free, uncounted
+from onnx_autodoc.ops._cost import Cost, Price, free, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, tensor
 from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops._prices import between, folded
@@ -137,9 +137,7 @@ OPERATORS: dict[str, Operator] = {
     "GlobalAveragePool": Operator(_global_pool, cost=folded(1, 1, "sum, division")),
     "GlobalMaxPool": Operator(_global_pool, cost=folded(1, 0, "comparison")),
     "GlobalLpPool": Operator(_global_pool, cost=folded(2, 1, "power, sum, root")),
-    "MaxRoiPool": Operator(
-        _max_roi_pool, cost=uncounted("how large each region is, the data decide"), parts=constants(1)
-    ),
+    "MaxRoiPool": Operator(_max_roi_pool, cost=untold("how large each region is, the data decide"), parts=constants(1)),
     "RoiAlign": Operator(_roi_align, cost=_roi_align_cost, parts=constants(1)),
     "MaxUnpool": Operator(_max_unpool, cost=free),
 }

@@ -2,7 +2,7 @@
 
 from onnx_autodoc.graph import Long
 from onnx_autodoc.ops._call import Call, broadcast
-from onnx_autodoc.ops._cost import free, uncounted
+from onnx_autodoc.ops._cost import free, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Unknown, tensor
 from onnx_autodoc.ops._operator import Operator
 
@@ -50,7 +50,7 @@ def _places(call: Call) -> Dim:
     return max(indexes) + 1
 
 
-_read = uncounted("how many characters are read, the data decide")
+_read = untold("how many characters are read, the data decide")
 
 OPERATORS: dict[str, Operator] = {
     "StringConcat": Operator(_string_concat, cost=free),
@@ -58,6 +58,6 @@ OPERATORS: dict[str, Operator] = {
     "StringNormalizer": Operator(_string_normalizer, cost=_read),
     "RegexFullMatch": Operator(_regex_full_match, cost=_read),
     "TfIdfVectorizer": Operator(
-        _tf_idf_vectorizer, cost=uncounted("how many n-grams are found, the data decide"), held=("weights",)
+        _tf_idf_vectorizer, cost=untold("how many n-grams are found, the data decide"), held=("weights",)
     ),
 }

@@ -85,12 +85,19 @@ def _parameters(card: Card) -> str:
 
 def _compute(card: Card) -> Iterator[tuple[str, Text | str]]:
     done, formula = card.compute, card.compute.formula.macs
-    least = "at least " if done.coverage.gaps else ""
-    yield "Compute", f"{least}{short(done.macs, 'MACs')} · {short(done.flops, 'FLOPs')}{_sizes(card)}"
+    gaps = done.coverage.gaps
+    macs = _bounded(done.macs, "MACs", any(gap.macs for gap in gaps))
+    yield "Compute", f"{macs} · {_bounded(done.flops, 'FLOPs', bool(gaps))}{_sizes(card)}"
     if done.cheapest is not None:
         yield "", f"in the dearest branches; {short(done.cheapest.macs, 'MACs')} in the cheapest: the data decide"
     if formula is not None and done.macs:
         yield "", f"MACs = {clean(formula, _LONGEST_FORMULA)}"
+
+
+def _bounded(number: int, unit: str, more: bool) -> str:
+    if not more:
+        return short(number, unit)
+    return f"at least {short(number, unit)}" if number else f"{unit} not known,"
 
 
 def _sizes(card: Card) -> str:
@@ -106,9 +113,10 @@ def _memory(card: Card) -> Iterator[tuple[str, Text | str]]:
         return
     least = "at least " if used.unsized else ""
     yield "Memory", f"peak activations {least}{memory(used.peak_activation_bytes)} at {_tail(used.peak_node or '')}"
-    if done.arithmetic_intensity is not None:
-        least = "at least " if done.coverage.unmoved else ""
-        yield "", f"{least}{memory(done.bytes_moved)} moved · {three(done.arithmetic_intensity)} FLOPs per byte"
+    least = "at least " if done.coverage.unmoved else ""
+    intensity = done.arithmetic_intensity
+    each = f" · {three(intensity)} FLOPs per byte" if intensity is not None else ""
+    yield "", f"{least}{memory(done.bytes_moved)} moved{each}"
 
 
 def _tail(name: str) -> str:
