@@ -1,6 +1,8 @@
 """`onnx-autodoc card MODEL --format json`, with a `--dim` for every size and a `--value` for every value of the
 recorded run; the whole card is made. Compared are `compute.macs` and `parameters.total`. Where `compute.coverage.gaps`
-names operators that may hold multiply-adds, the MACs are said to be a lower bound.
+names operators that may hold multiply-adds, the MACs are said to be a lower bound. Where only the data decide which
+branch runs, it counts the dearer one and says so (`compute.cheapest` has the other end): against a run that took the
+cheaper one, that is wrong here.
 """
 
 import json
