@@ -57,7 +57,7 @@ def test_an_error_is_never_rounded_to_none_or_all() -> None:
 
 def test_a_failure_is_the_last_line_shortened_and_without_our_paths() -> None:
     ended = Ended(RUN, code=1, late=False)
-    assert reason(ended, "Traceback\nKeyError: /tmp/a/net.onnx\n", ["/tmp/a/"]) == "failed: KeyError: net.onnx"
+    assert reason(ended, "Traceback\nKeyError: /models/a/net.onnx\n", ["/models/a/"]) == "failed: KeyError: net.onnx"
     assert reason(ended, "", ()) == "failed: (it says nothing)"
     assert len(reason(ended, "x" * 500)) == len("failed: ") + SHOWN
 

@@ -145,3 +145,24 @@ def test_another_order_of_the_nodes_changes_no_total(seed: int) -> None:
     assert (other.costs.total.macs, other.costs.total.flops) == (plain.costs.total.macs, plain.costs.total.flops)
     assert other.costs.total.read + other.costs.total.written == plain.costs.total.read + plain.costs.total.written
     assert other.parameters.total == plain.parameters.total == 8
+
+
+CHOICE = """y = If (x) <then_branch = a () => (float p) { p = Exp(x) },
+    else_branch = b () => (float q) { q = Tan(x) }>"""
+
+
+@pytest.mark.parametrize(
+    ("nodes", "which"),
+    [
+        (CHOICE, 0),
+        ("c = Concat <axis = 1> (x, x)  p = MatMul(x, c)  y = Relu(c)", 1),
+        ("c = Concat <axis = 1> (x, x)  y = Relu(x)", 0),
+        ("s = Shape(x)  y = Relu(x)", 0),
+    ],
+)
+@pytest.mark.parametrize("part", ["input", "output"])
+def test_a_node_that_lacks_inputs_or_outputs_costs_that_node_alone(nodes: str, which: int, part: str) -> None:
+    made = proto(f"g (float[1,B,2,2] x) => (float[] y) {{ {nodes} }}")
+    made.graph.node[which].ClearField(part)
+    found = facts_of(loaded(made), Request())
+    assert found.costs.total.nodes == len(list(node_rows(found)))

@@ -1,16 +1,19 @@
 """Depth, precision and gaps on models small enough to count by hand."""
 
+from pathlib import Path
+
 import pytest
 from onnx import TensorProto, helper
 
-from onnx_autodoc.api import card, facts_of
+from onnx_autodoc.api import card, facts_of, report
 from onnx_autodoc.facts import Precision
 from onnx_autodoc.facts.depth import depth
 from onnx_autodoc.facts.parameters import parameters
 from onnx_autodoc.facts.precision import precision
+from onnx_autodoc.render import FORMATS
 from onnx_autodoc.resolve import Request
 from tests._corpus import graph
-from tests._text import loaded, model
+from tests._text import loaded, model, proto
 
 
 @pytest.mark.parametrize(
@@ -79,3 +82,12 @@ def test_a_number_that_may_steer_is_named_where_something_is_open() -> None:
     assert any("--value n=N" in reason for reason in gaps)
     given = facts_of(model(text.replace("float[4]", "float[1]")), Request(values=("n=3",)))
     assert given.gaps == () and given.shapes.values["y"].concrete == (3,)
+
+
+def test_what_is_not_known_is_null_not_zero(tmp_path: Path) -> None:
+    path = tmp_path / "magic.onnx"
+    path.write_bytes(proto("g (float[2,3] x) => (float[] y) { y = custom.Magic(x) }").SerializeToString())
+    made = card(path)
+    assert (made.compute.macs, made.compute.flops) == (None, None)
+    assert [(row.macs, row.flops) for row in made.graph.operators] == [(None, None)]
+    assert "MACs not known · FLOPs not known" in FORMATS["terminal"].render(report(path, Request()))

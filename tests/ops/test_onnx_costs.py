@@ -42,4 +42,6 @@ def test_every_operator_has_a_documented_price() -> None:
         for table in tables:
             for name, entry in table.items():
                 assert entry.cost is not None, f"{domain}.{name} has no cost"
-                assert (entry.cost.__doc__ or "").strip(), f"the price of {domain}.{name} says nothing"
+                line = entry.cost.__doc__ or ""
+                assert line.strip() and not line[0].isspace(), f"the price of {domain}.{name} says nothing"
+                assert not line.endswith("."), f"{domain}.{name}: {line}"

@@ -19,21 +19,36 @@ from onnx_autodoc.document._types import (
     WeightRow,
     Work,
 )
-from onnx_autodoc.facts import Cache, Facts, Share, Tally
+from onnx_autodoc.facts import Cache, Facts, Share, Spent, Tally
 
 _CONTEXTS: Final = (2048, 8192, 32768, 131072)  # tokens for which the size of a cache is given
 _MOST_LAYERS: Final = 2000
 
 
 def operator_rows(facts: Facts) -> tuple[OperatorRow, ...]:
-    total, spent, weights = facts.nodes_total, facts.costs.total.operators, _weights_by_operator(facts)
-    rows = []
-    for domain, op, count in facts.operators:
-        cost, share = spent.get((domain, op)), weights.get((domain, op), Share())
-        macs, flops = (cost.macs, cost.flops) if cost else (0, 0)
-        name = domain or "ai.onnx"
-        rows.append(OperatorRow(op, name, count, count / total, share.elements, share.nbytes, macs, flops))
-    return tuple(rows)
+    weights = _weights_by_operator(facts)
+    return tuple(_operator_row(facts, *row, weights) for row in facts.operators)
+
+
+def _operator_row(facts: Facts, domain: str, op: str, count: int, weights: dict[tuple[str, str], Share]) -> OperatorRow:
+    total, share = facts.costs.total, weights.get((domain, op), Share())
+    spent = total.operators.get((domain, op), Spent())
+    missing = [each for (name, _), each in total.missing.items() if name == op]
+    return OperatorRow(
+        op=op,
+        domain=domain or "ai.onnx",
+        count=count,
+        share=count / facts.nodes_total,
+        params=share.elements,
+        weight_bytes=share.nbytes,
+        macs=_least(spent.macs, any(each.macs for each in missing)),
+        flops=_least(spent.flops, bool(missing)),
+    )
+
+
+def _least(number: int, more: bool) -> int | None:
+    """A lower bound where there is more; of nothing known, there is none."""
+    return None if more and not number else number
 
 
 def _weights_by_operator(facts: Facts) -> dict[tuple[str, str], Share]:
@@ -76,13 +91,13 @@ def compute_section(facts: Facts) -> ComputeSection:
         Uncounted(op, missing.count, why, missing.macs, tuple(missing.nodes))
         for (op, why), missing in sorted(total.missing.items())
     ]
-    known = bool(moved) and (bool(total.flops) or not gaps)
+    flops = _least(total.flops, bool(gaps))
     return ComputeSection(
-        macs=total.macs,
-        flops=total.flops,
+        macs=_least(total.macs, any(gap.macs for gap in gaps)),
+        flops=flops,
         cheapest=_cheapest(total),
-        bytes_moved=moved,
-        arithmetic_intensity=total.flops / moved if known else None,
+        bytes_moved=_least(moved, bool(total.unmoved)),
+        arithmetic_intensity=flops / moved if moved and flops is not None else None,
         coverage=Coverage(total.counted, total.nodes, total.unmoved.total(), tuple(gaps)),
         formula=_formula(facts),
         top=tuple(TopNode(name, op, macs, macs / total.macs) for macs, name, op in total.dearest()),
@@ -114,7 +129,7 @@ def memory_section(facts: Facts) -> MemorySection:
     peak = facts.memory.peak
     return MemorySection(
         weights_bytes=facts.parameters.nbytes,
-        peak_activation_bytes=peak.nbytes if peak else None,
+        peak_activation_bytes=_least(peak.nbytes, bool(facts.memory.unknown)) if peak else None,
         unsized=sum(facts.memory.unknown.values()),
         peak_node=peak.node if peak else None,
         timeline=tuple(Moment(at, nbytes) for at, nbytes in facts.memory.timeline),

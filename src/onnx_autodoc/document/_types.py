@@ -77,8 +77,8 @@ class OperatorRow(Struct, frozen=True):
     share: float
     params: int
     weight_bytes: int
-    macs: int
-    flops: int
+    macs: int | None
+    flops: int | None
 
 
 class Resolution(Struct, frozen=True):
@@ -166,12 +166,15 @@ class Work(Struct, frozen=True):
 
 
 class ComputeSection(Struct, frozen=True):
-    """`cheapest`: what a run takes where the data pick the cheapest branches; None where they have no choice."""
+    """`cheapest`: what a run takes where the data pick the cheapest branches; None where they have no choice.
 
-    macs: int
-    flops: int
+    With gaps the numbers are lower bounds, and None where nothing at all is known.
+    """
+
+    macs: int | None
+    flops: int | None
     cheapest: Work | None
-    bytes_moved: int
+    bytes_moved: int | None
     arithmetic_intensity: float | None
     coverage: Coverage
     formula: FormulaSection

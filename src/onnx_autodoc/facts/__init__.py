@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from onnx_autodoc.facts._figures import Figures, formulas
 from onnx_autodoc.facts._gaps import Gap, gaps, resolution
-from onnx_autodoc.facts._tally import Tally
+from onnx_autodoc.facts._tally import Spent, Tally
 from onnx_autodoc.facts.cache import Cache
 from onnx_autodoc.facts.cost import Costs, Row
 from onnx_autodoc.facts.depth import depth
@@ -29,6 +29,7 @@ __all__ = [
     "Precision",
     "Row",
     "Share",
+    "Spent",
     "Tally",
     "measure",
 ]

@@ -3,30 +3,22 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.facts._origins import MOST_VISITS, MOVERS, Scope, roots
+from onnx_autodoc.facts._origins import MOST_VISITS, Scope, roots
 from onnx_autodoc.graph import Node
+from onnx_autodoc.ops import kinds
 
-# Between a cache and its product: positions are turned in, scales taken out.
-_PASSING: Final = MOVERS | {"Add", "Concat", "Div", "Mul", "Neg", "RotaryEmbedding", "Sub", "Where"}
-# A matrix product's sides, by operator: the inputs that it multiplies.
-_PRODUCTS: Final = {
-    **dict.fromkeys(("FusedMatMul", "MatMul", "MatMulInteger", "MatMulIntegerToFloat", "TransposeMatMul"), (0, 1)),
-    **dict.fromkeys(("DynamicQuantizeMatMul", "Gemm", "FusedGemm"), (0, 1)),
-    "QLinearMatMul": (0, 3),
-}
 _DEEPEST: Final = 64  # moves of a constant
-_SCORES: Final = frozenset(("Add", "Cast", "Div", "IsNaN", "Mul", "Reshape", "Squeeze", "Unsqueeze", "Sub", "Where"))
 
 
 def attended(scope: Scope, name: str) -> bool:
     """Whether attention looks at a value."""
-    return any(_looks(inner, node, at) for inner, node, at in _readers(scope, name, _PASSING))
+    return any(_looks(inner, node, at) for inner, node, at in _readers(scope, name, kinds.PASSING))
 
 
 def _looks(scope: Scope, node: Node, at: int) -> bool:
-    if node.op == "Einsum" or "Attention" in node.op:
+    if node.op == kinds.SUMMED or kinds.ATTENTION in node.op:
         return True
-    left, right = _PRODUCTS.get(node.op, (-1, -1))
+    left, right = kinds.PRODUCTS.get(node.op, (-1, -1))
     if at == right:
         return left < len(node.inputs) and not is_constant(scope, node.inputs[left])
     return at == left and right < len(node.inputs) and _is_softened(scope, node, right)
@@ -35,8 +27,8 @@ def _looks(scope: Scope, node: Node, at: int) -> bool:
 def _is_softened(scope: Scope, node: Node, right: int) -> bool:
     """Whether a product makes scores or takes them: keys and values may as well be on its left side."""
     taken = (root.node for root in roots(scope, node.inputs[right]))
-    made = (reader for _, reader, _ in _readers(scope, node.outputs[0], _SCORES))
-    return any("Softmax" in each.op for nodes in (taken, made) for each in nodes if each is not None)
+    made = (reader for name in node.outputs[:1] for _, reader, _ in _readers(scope, name, kinds.SCORES))
+    return any(kinds.SOFTMAX in each.op for nodes in (taken, made) for each in nodes if each is not None)
 
 
 def is_constant(scope: Scope, name: str) -> bool:
@@ -47,7 +39,7 @@ def is_constant(scope: Scope, name: str) -> bool:
             return True
         inner, name = waiting.pop()
         root = inner.find(name)
-        if root is not None and (root.node is None or root.node.op not in MOVERS | {"Constant"}):
+        if root is not None and (root.node is None or root.node.op not in kinds.MOVERS | {kinds.CONSTANT}):
             return False
         waiting.extend((root.scope, item) for item in (root.node.inputs if root and root.node else ()) if root)
     return False

@@ -5,15 +5,10 @@ runtime can do it once. Its arithmetic is not counted as the model's (its matrix
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from onnx_autodoc.graph import Graph, Model, execution_order, needed_names
+from onnx_autodoc.ops import kinds
 from onnx_autodoc.resolve import Body, Step, inputs_of
-
-_OF_SIZES: Final = frozenset(("Shape", "Size"))
-_DRAWN: Final = frozenset(
-    ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial")
-)
 
 
 class Flow:
@@ -42,7 +37,7 @@ class Flow:
             (self._varying if varies else self._fixed).update(name for name in nodes[at].outputs if name)
             if not varies:
                 self.bookkeeping.add(at)
-                if nodes[at].op in _OF_SIZES or any(map(self.is_sized, nodes[at].inputs)):
+                if nodes[at].op in kinds.OF_SIZES or any(map(self.is_sized, nodes[at].inputs)):
                     self._sized.update(nodes[at].outputs)
         return self
 
@@ -54,9 +49,9 @@ class Flow:
 
     def _step_varies(self, step: Step) -> bool:
         node = step.node
-        if node.op in _DRAWN and not node.domain:
+        if node.op in kinds.DRAWN and not node.domain:
             return True
-        if node.op in _OF_SIZES and not node.domain and step.inputs and (known := step.inputs[0]) is not None:
+        if node.op in kinds.OF_SIZES and not node.domain and step.inputs and (known := step.inputs[0]) is not None:
             return known.concrete is None
         return self.reads_data(step)
 

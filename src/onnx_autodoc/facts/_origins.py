@@ -7,12 +7,8 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.graph import Function, Graph, Model, Node
+from onnx_autodoc.ops import kinds
 
-_IN_PLACE: Final = frozenset(
-    ("Cast", "CastLike", "DequantizeLinear", "DynamicQuantizeLinear", "Identity", "QuantizeLinear", "Slice", "Split")
-)
-_SHIFTING: Final = frozenset(("Expand", "Gather", "Reshape", "Squeeze", "Tile", "Unsqueeze"))  # axes get other places
-MOVERS: Final = _IN_PLACE | _SHIFTING | {"Transpose"}
 MOST_VISITS: Final = 20_000  # values looked at in one search: functions within functions may multiply
 _DEEPEST: Final = 64  # moves and branches followed from an output, and scopes within scopes
 
@@ -84,7 +80,7 @@ class Scope:
         if id(graph) not in self._inside:
             made = Scope(graph.nodes, (), self._functions)
             made._outer, made._depth = self, self._depth + 1
-            if node.op == "If":
+            if node.op == kinds.BRANCH:
                 made.exits = {value.name: (self, name) for value, name in zip(graph.outputs, node.outputs)}
             self._inside[id(graph)] = made
         return self._inside[id(graph)]
@@ -128,7 +124,7 @@ def roots(scope: Scope, name: str) -> Iterator[Root]:
         root, depth = waiting.pop()
         before = list(_before(root)) if root.node is not None and depth < _DEEPEST else []
         waiting.extend((each, depth + 1) for each in before)
-        if not before and (root.node is None or root.node.op not in MOVERS):
+        if not before and (root.node is None or root.node.op not in kinds.MOVERS):
             yield root
 
 
@@ -139,12 +135,12 @@ def _before(root: Root) -> Iterator[Root]:
     call = scope.called(node)
     if call is not None:
         names = [(call[1], call[0].outputs[root.at])] if root.at < len(call[0].outputs) else []
-    elif node.op == "If" and not node.domain:
+    elif node.op == kinds.BRANCH and not node.domain:
         branches = [(scope.inside(node, graph), graph.outputs) for _, graph in node.graphs()]
         names = [(inner, outputs[root.at].name) for inner, outputs in branches if root.at < len(outputs)]
     else:
-        names = [(scope, node.inputs[0])] if node.op in MOVERS and node.inputs else []
-    turn, slices = _turned(root.turn, node), (*root.slices, *[node] * (node.op == "Slice"))
+        names = [(scope, node.inputs[0])] if node.op in kinds.MOVERS and node.inputs else []
+    turn, slices = _turned(root.turn, node), (*root.slices, *[node] * (node.op == kinds.CUT))
     for inner, name in names:
         found = inner.find(name)
         if found is not None:
@@ -152,9 +148,9 @@ def _before(root: Root) -> Iterator[Root]:
 
 
 def _turned(turn: tuple[int, ...] | None, node: Node) -> tuple[int, ...] | None:
-    if turn is None or node.op in _SHIFTING:
+    if turn is None or node.op in kinds.SHIFTING:
         return None
-    if node.op != "Transpose":
+    if node.op != kinds.TURN:
         return turn
     axes = node.attributes.get("perm")
     perm = tuple(axis for axis in axes if isinstance(axis, int)) if isinstance(axes, tuple) else ()

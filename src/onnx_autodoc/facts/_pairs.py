@@ -10,13 +10,12 @@ from onnx_autodoc.facts._attended import attended
 from onnx_autodoc.facts._origins import Root, Scope, main_scope, roots
 from onnx_autodoc.facts._tokens import Tokens
 from onnx_autodoc.graph import Model, Node, Value
-from onnx_autodoc.ops import Cached, Known, find
+from onnx_autodoc.ops import Cached, Known, find, kinds
 from onnx_autodoc.resolve import Shapes, Step, inputs_of
 
 _FEWEST_DIMS: Final = 3  # batch, tokens, what is kept of each
 _HEADS_DIMS: Final = 4  # and heads
 _STACKED: Final = 2  # keys with values, then layers: joins between a cache and the output that holds it
-_JOINS: Final = frozenset(("Concat", "ConcatFromSequence", "SequenceConstruct"))
 
 
 class Pair(Struct, frozen=True):
@@ -63,7 +62,7 @@ class Pairs:
     def _endings(self, scope: Scope, steps: tuple[Step, ...], name: str, known: Known) -> Iterator[_Ending]:
         """An output, or where branches give it, each branch's, those that run first."""
         step, known = self._table(steps).get(name, (None, known))
-        if step is None or step.node.op != "If":
+        if step is None or step.node.op != kinds.BRANCH:
             yield _Ending(scope, name, known)
             return
         graphs, at = dict(step.node.graphs()), step.node.outputs.index(name)
@@ -87,10 +86,10 @@ class Pairs:
                 if root.node is None or depth > _STACKED:
                     continue
                 yield from self._by_operator(root, ending, value)
-                if root.node.op in _JOINS and not root.node.domain:
+                if root.node.op in kinds.JOINS and not root.node.domain:
                     yield from self._by_growth(root, ending, value)
                     waiting.extend((root.scope, item, depth + 1) for item in root.node.inputs)
-                elif root.node.op in _WRITERS:
+                elif root.node.op in kinds.WRITERS:
                     yield from self._by_writing(root, ending, value)
 
     def _by_operator(self, root: Root, ending: _Ending, value: Value) -> Iterator[Pair]:
@@ -133,7 +132,7 @@ class Pairs:
     def _by_writing(self, root: Root, ending: _Ending, value: Value) -> Iterator[Pair]:
         """An input of fixed length that new tokens are written into, which attention looks at."""
         assert root.node is not None
-        for at in _WRITERS[root.node.op]:
+        for at in kinds.WRITERS[root.node.op]:
             axis = self._written(root.node, at)
             axis = root.out(axis) if axis is not None else None
             for past in self._overwritten(root, at) if axis is not None else ():
@@ -149,22 +148,22 @@ class Pairs:
             names = node.inputs[at : at + 1] if node is not None else ()
             found = [each for name in names for each in roots(scope, name)]
             yield from (each.name for each in found if each.node is None)
-            waiting.extend(each for each in found if each.node is not None and each.node.op in _WRITERS)
+            waiting.extend(each for each in found if each.node is not None and each.node.op in kinds.WRITERS)
 
     def _written(self, node: Node, at: int) -> int | None:
         """The axis along which a node writes: the one that it has an index for, or less of than there is."""
-        if node.op.startswith("Scatter") and node.op != "ScatterND":
+        if node.op in kinds.ALONG:
             axis = node.attributes.get("axis", 0)
             return axis if isinstance(axis, int) and axis >= 0 else None
         data = self._dims(node, at)
-        new = self._dims(node, 1 if node.op == "ScatterND" else 3 - at)
+        new = self._dims(node, 1 if node.op == kinds.SCATTER_ND else 3 - at)
         if not data or not new:
             return None
-        places = new[:-1] if node.op == "ScatterND" else new
-        if node.op == "ScatterND" and new[-1] == 1:
+        places = new[:-1] if node.op == kinds.SCATTER_ND else new
+        if node.op == kinds.SCATTER_ND and new[-1] == 1:
             return 0
         less = [axis for axis, (all_, some) in enumerate(zip(data, places)) if some < all_]
-        return less[-1] if less and (node.op == "ScatterND" or len(data) == len(new)) else None
+        return less[-1] if less and (node.op == kinds.SCATTER_ND or len(data) == len(new)) else None
 
     def _dims(self, node: Node, at: int) -> tuple[int, ...] | None:
         known = self._shapes.values.get(node.inputs[at]) if at < len(node.inputs) else None
@@ -198,14 +197,13 @@ class Pairs:
         found: dict[tuple[str, int], str] = {}
         for scope in self._scope.within():
             for node in scope.nodes:
-                past = next(_inputs(scope, node.inputs), None) if node.op == "Concat" else None
+                past = next(_inputs(scope, node.inputs), None) if node.op in kinds.JOINS and node.outputs else None
                 if past is not None and attended(scope, node.outputs[0]):
                     parts = (root for name in node.inputs for root in roots(scope, name) if root.node is not None)
                     found |= {(root.name, id(root.scope)): past for root in parts}
         return found
 
 
-_WRITERS: Final = {"Scatter": (0,), "ScatterElements": (0,), "ScatterND": (0,), "Where": (1, 2)}
 _MOST_WRITES: Final = 1000
 
 

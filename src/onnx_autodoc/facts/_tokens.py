@@ -1,14 +1,11 @@
 """The tokens that a model reads: inputs that pick rows of a table, and what is made of them."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from onnx_autodoc.facts._origins import Root, Scope, roots
 from onnx_autodoc.graph import Model, Node, Value
-from onnx_autodoc.ops import Known
+from onnx_autodoc.ops import Known, kinds
 from onnx_autodoc.resolve import Shapes, inputs_of
-
-_ONLY_SIZES: Final = frozenset(("Shape", "Size"))  # what they give is as long as the tokens, not made of them
 
 
 class Tokens:
@@ -62,16 +59,15 @@ def _picking(scope: Scope) -> Iterator[Root]:
 
 def _rows(node: Node) -> tuple[str, ...]:
     """What picks the rows of a table."""
-    if node.op in ("Gather", "GatherBlockQuantized"):
-        return node.inputs[1:2]
-    return node.inputs[:1] if node.op == "EmbedLayerNormalization" else ()
+    at = kinds.PICKERS.get(node.op)
+    return () if at is None else node.inputs[at : at + 1]
 
 
 def _reached(nodes: tuple[Node, ...], start: set[str]) -> set[str]:
     found = set(start)
     for node in nodes:
-        if node.op in _ONLY_SIZES:
-            continue
+        if node.op in kinds.OF_SIZES:
+            continue  # what they give is as long as the tokens, not made of them
         taken = any(not graph.outer.isdisjoint(found) for _, graph in node.graphs()) if node.nested else False
         if taken or not found.isdisjoint(node.inputs):
             found.update(node.outputs)

@@ -22,14 +22,12 @@ from onnx_autodoc.graph import (
     label,
     needed_names,
 )
-from onnx_autodoc.ops import Operator, Packed, Part, find
+from onnx_autodoc.ops import Operator, Packed, Part, find, kinds
 from onnx_autodoc.resolve import inputs_of
 
 _SMALL_INTEGERS: Final = frozenset(("int8", "uint8", "int16", "uint16", "int4", "uint4", "int2", "uint2"))
-_ANEW: Final = frozenset(("Shape", "Size", "ConstantOfShape", "Range", "EyeLike"))  # no constant is in what they make
 _RANKED: Final = (Part.WEIGHT, Part.STATISTIC, Part.QUANTIZATION, Part.CONSTANT)  # of what several readers say
 
-_DYNAMIC_SCALE: Final = "DynamicQuantizeLinear"  # its second output, times the scale of a weight
 _MOST_CARRIED: Final = 64  # constants that go into one constant value: more are nobody's in particular
 
 Owner = tuple[object, ...]  # a graph of the file: () is the main one, else the way there
@@ -96,10 +94,10 @@ class _Survey:
     def _graph(
         self, owner: Owner, path: str, graph: Graph, values: Values
     ) -> Iterator[tuple[Owner, str, Graph, Values]]:
-        literals = {name for node in graph.nodes if node.op == "Constant" for name in node.outputs}
+        literals = {name for node in graph.nodes if node.op == kinds.CONSTANT for name in node.outputs}
         for name, tensor in constants_of(graph):
             values[name] = [self._holding(tensor, name in literals)]
-        scales = {node.outputs[1] for node in graph.nodes if node.op == _DYNAMIC_SCALE and len(node.outputs) > 1}
+        scales = {node.outputs[1] for node in graph.nodes if node.op == kinds.DYNAMIC_SCALE and len(node.outputs) > 1}
         for at in execution_order(graph.nodes):
             node, name_here = graph.nodes[at], path + label(graph.nodes[at], at)
             self._visited += 1
@@ -117,15 +115,15 @@ class _Survey:
         return self._stored[key]
 
     def _node(self, reader: Reader, node: Node, values: Values, scales: set[str]) -> None:
-        if node.op == "Constant" and not node.domain:
+        if node.op == kinds.CONSTANT and not node.domain:
             return
         entry = find(node.domain, node.op)
         carried = [values.get(name) if name else [] for name in node.inputs]
-        self._said(node, entry, carried, rescaled=node.op == "Mul" and not scales.isdisjoint(node.inputs))
+        self._said(node, entry, carried, rescaled=node.op == kinds.SCALE and not scales.isdisjoint(node.inputs))
         self.bundles.extend(_bundles(reader, node, entry))
         fixed = all(values.get(name) is not None for name in needed_names(node) if name) and bool(node.inputs)
         made: list[Held] | None = None
-        if node.op in _ANEW and not node.domain:
+        if node.op in kinds.MADE_ANEW and not node.domain:
             made = []
         elif fixed:
             made = list(dict.fromkeys(held for each in carried if each for held in each))[:_MOST_CARRIED]

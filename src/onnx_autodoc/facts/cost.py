@@ -13,7 +13,7 @@ from onnx_autodoc.facts._flow import Flow, flow_of
 from onnx_autodoc.facts._price import Priced, price
 from onnx_autodoc.facts._tally import Tally
 from onnx_autodoc.graph import Model, deep_recursion, label
-from onnx_autodoc.ops import Cost, Unknown
+from onnx_autodoc.ops import Cost, Unknown, kinds
 from onnx_autodoc.resolve import Body, Shapes, Step
 
 _NOT_RUN = "not counted: this branch is cheaper than the other one, which is counted: the data decide which one runs"
@@ -52,7 +52,7 @@ class Costs:
     def _inside(self, tally: Tally, step: Step, flow: Flow) -> None:
         name = label(step.node, step.at)
         chosen = self._chosen(step, flow)
-        tally.sized |= step.node.op == "If" and flow.is_sized(step.node.inputs[0])
+        tally.sized |= step.node.op == kinds.BRANCH and any(map(flow.is_sized, step.node.inputs))
         for body in step.bodies:
             inner, path = self._body(step, body, flow), f"{name}/{body.name}"
             tally.enlist(inner, path)

@@ -12,10 +12,9 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.graph import Graph, Model, deep_recursion, execution_order, label, needed_names
-from onnx_autodoc.ops import Dim, Known, Unknown, nbytes
+from onnx_autodoc.ops import Dim, Known, Unknown, kinds, nbytes
 from onnx_autodoc.resolve import Body, Shapes, Step, inputs_of
 
-SHARING: Final = frozenset(("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity"))
 _MOST_POINTS: Final = 200  # of the timeline
 
 
@@ -138,9 +137,9 @@ class _Room:
 
     def _name(self, step: Step) -> None:
         node = step.node
-        source = node.inputs[0] if node.inputs and node.op in SHARING and not node.domain else ""
+        source = node.inputs[0] if node.inputs and node.op in kinds.SHARING and not node.domain else ""
         needed = list(filter(None, needed_names(node)))
-        if (node.op == "Constant" and not node.domain) or (needed and all(map(self._is_held, needed))):
+        if (node.op == kinds.CONSTANT and not node.domain) or (needed and all(map(self._is_held, needed))):
             self._held.update(node.outputs)
             return
         for name in filter(None, node.outputs):

@@ -8,6 +8,9 @@ the walk's own business, in `resolve`.
 from typing import Final
 
 from onnx_autodoc.ops import (
+    _kinds as kinds,
+)
+from onnx_autodoc.ops import (
     attention,
     constant,
     convolution,
@@ -79,6 +82,7 @@ __all__ = [
     "Unknown",
     "dims_text",
     "find",
+    "kinds",
     "known_tensor",
     "merge_dims",
     "nbytes",

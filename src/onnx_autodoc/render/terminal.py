@@ -94,17 +94,17 @@ def _compute(card: Card) -> Iterator[tuple[str, Text | str]]:
         yield "", f"MACs = {clean(formula, _LONGEST_FORMULA)}"
 
 
-def _bounded(number: int, unit: str, more: bool) -> str:
-    if not more:
-        return short(number, unit)
-    return f"at least {short(number, unit)}" if number else f"{unit} not known,"
+def _bounded(number: int | None, unit: str, more: bool) -> str:
+    if number is None:
+        return f"{unit} not known"
+    return f"at least {short(number, unit)}" if more else short(number, unit)
 
 
 def _sizes(card: Card) -> str:
     """The sizes that a cost holds for, where there are few."""
     dims = card.assumptions.dims
     few = ", ".join(f"{clean(name, 24)} {size}" for name, size in dims.items())
-    return f" at {few}" if dims and len(few) <= _MOST_SIZES else " at the sizes below" if dims else ""
+    return f", at {few}" if dims and len(few) <= _MOST_SIZES else ", at the sizes below" if dims else ""
 
 
 def _memory(card: Card) -> Iterator[tuple[str, Text | str]]:
@@ -116,7 +116,8 @@ def _memory(card: Card) -> Iterator[tuple[str, Text | str]]:
     least = "at least " if done.coverage.unmoved else ""
     intensity = done.arithmetic_intensity
     each = f" · {three(intensity)} FLOPs per byte" if intensity is not None else ""
-    yield "", f"{least}{memory(done.bytes_moved)} moved{each}"
+    if done.bytes_moved is not None:
+        yield "", f"{least}{memory(done.bytes_moved)} moved{each}"
 
 
 def _tail(name: str) -> str:
@@ -137,9 +138,10 @@ def _cache(card: Card) -> Iterator[tuple[str, Text | str]]:
 
 def _work(card: Card) -> str:
     total = card.compute.flops
-    rows = sorted((row for row in card.graph.operators if row.flops), key=lambda row: -row.flops)[:_MOST_WORKERS]
-    shown = ", ".join(f"{clean(row.op, 40)} {percent(row.flops / total)}" for row in rows)
-    return f"{shown} of the FLOPs" if shown else "no arithmetic"
+    flops = [(row.flops, row.op) for row in card.graph.operators if row.flops]
+    most = sorted(flops, key=lambda row: -row[0])[:_MOST_WORKERS]
+    shown = ", ".join(f"{clean(op, 40)} {percent(each / (total or each))}" for each, op in most)
+    return f"{shown} of the FLOPs" if shown else "not known" if total is None else "no arithmetic"
 
 
 def _not_counted(card: Card) -> str:

@@ -4,14 +4,11 @@ Default sizes are those of a run over a past; so by default the branch that read
 """
 
 from collections.abc import Collection
-from typing import Final
 
 import numpy as np
 
 from onnx_autodoc.graph import Model, Node, Value
-from onnx_autodoc.ops import Array
-
-_SAME: Final = frozenset(("Cast", "Identity", "Reshape", "Squeeze"))
+from onnx_autodoc.ops import Array, kinds
 
 
 def switches(model: Model, inputs: Collection[Value], past: Collection[str]) -> dict[str, Array]:
@@ -20,7 +17,11 @@ def switches(model: Model, inputs: Collection[Value], past: Collection[str]) -> 
     made = {name: node for node in model.graph.nodes for name in node.outputs} if flags else {}
     found: dict[str, Array] = {}
     for node in model.graph.nodes if flags else ():
-        flag = flags.get(_origin(node.inputs[0], made)) if node.nested and node.op == "If" and node.inputs else None
+        flag = (
+            flags.get(_origin(node.inputs[0], made))
+            if node.nested and node.op == kinds.BRANCH and node.inputs
+            else None
+        )
         reads = {name: not graph.outer.isdisjoint(past) for name, graph in node.graphs()} if flag else {}
         dims = (flag.type.dims if flag is not None and flag.type else None) or ()
         if flag is not None and len(set(reads.values())) == 2 and all(dim == 1 for dim in dims):
@@ -32,7 +33,7 @@ def _origin(name: str, made: dict[str, Node]) -> str:
     """What a flag was before it was brought into shape."""
     for _ in range(len(made)):
         node = made.get(name)
-        if node is None or node.op not in _SAME or not node.inputs:
+        if node is None or node.op not in kinds.RESHAPED or not node.inputs:
             break
         name = node.inputs[0]
     return name
