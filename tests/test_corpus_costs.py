@@ -26,7 +26,8 @@ def assert_macs_are_recorded(path: Path, name: str) -> None:
     assert (compute.cheapest is not None) == (name in BRANCHING)
     macs = compute.cheapest.macs if compute.cheapest else compute.macs
     assert 2 * macs == MODELS[name]["flops_2mac"]
-    assert compute.flops >= 2 * compute.macs >= 2 * macs
+    assert (compute.flops is None) == (name == "openjtalk-nani-model")  # trees: the data decide how deep rows fall
+    assert compute.flops is None or compute.flops >= 2 * compute.macs >= 2 * macs
 
 
 @pytest.mark.parametrize("name", KEPT)
