@@ -1,12 +1,15 @@
 # make demo            the card of a small real model, on a fresh machine
 # make card MODEL=...  the card of your own model
 # make test            the whole suite, linters and types included
+# make test-browser    the diagrams, drawn by the real mermaid in a real browser (Debian: brings Chromium and node)
 PYTHON ?= python3
 ENV := .venv
 RUN := $(ENV)/bin/onnx-autodoc
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+debian = { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1); } > /dev/null
 CARD = $(basename $(notdir $(MODEL))).card
 
-.PHONY: demo card test lint types pytest corpus bench scoreboard schema docs clean
+.PHONY: demo card test test-browser browser pictures lint types pytest corpus bench scoreboard schema docs clean
 
 demo: $(ENV)/installed
 	@$(RUN) demo -o demo.card
@@ -29,6 +32,21 @@ types: $(ENV)/developing
 
 pytest: $(ENV)/developing
 	$(ENV)/bin/pytest -n auto
+
+test-browser: $(ENV)/developing browser
+	$(ENV)/bin/pytest -m browser tests/browser
+
+pictures: $(ENV)/developing browser
+	$(ENV)/bin/python -m scripts.pictures $(MODELS)
+
+browser: $(ENV)/browser/ready
+	@command -v chromium > /dev/null || command -v google-chrome > /dev/null || $(call debian,chromium fonts-dejavu-core)
+
+$(ENV)/browser/ready: tests/browser/package.json
+	@command -v npm > /dev/null || $(call debian,nodejs npm)
+	@mkdir -p $(@D) && cp $< $(@D)/
+	@npm install --prefix $(@D) --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error > /dev/null
+	@touch $@
 
 bench: $(ENV)/developing
 	$(ENV)/bin/python -m benchmarks.run

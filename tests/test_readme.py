@@ -46,10 +46,11 @@ def test_every_command_of_the_readme_works(fresh: tuple[Path, dict[str, str]]) -
         assert (fresh[0] / written).exists(), written
     code = re.findall(r"```python\n(.*?)```", README, re.S)[0]
     done = run(f"python - <<'CODE'\n{code}\nCODE", fresh)
-    first, formula = done.stdout.splitlines()
+    first, formula, kind = done.stdout.splitlines()
     macs = 64 * 10_616_832 + 64**2 * 4_608
     assert first == f"22565376 {macs} {64 * 19_968 + 64**2 * 4} (1, 64, 384)", done.stderr
     assert formula == "batch_size·(10,616,832·sequence_length + 4,608·sequence_length²)"
+    assert kind == "transformer-encoder 6 12 feature extraction"
 
 
 def test_the_card_in_the_readme_is_the_real_one() -> None:

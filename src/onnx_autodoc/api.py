@@ -14,6 +14,7 @@ from onnx_autodoc.graph import Model
 from onnx_autodoc.read import read
 from onnx_autodoc.render import Report
 from onnx_autodoc.resolve import Request, fit
+from onnx_autodoc.structure import describe
 
 _PIECE = 1 << 20
 
@@ -37,8 +38,9 @@ def report(path: str | PathLike[str], request: Request, sha256: bool = False) ->
     """The card and the rows of its nodes, for rendering."""
     model = read(path)
     facts = facts_of(model, request)
+    structure = describe(facts)
     digest = _sha256(model.path) if sha256 else None
-    return Report(build(facts, _generated(), digest), lambda: node_rows(facts))
+    return Report(build(facts, structure, _generated(), digest), lambda: node_rows(facts, structure.places))
 
 
 def facts_of(model: Model, request: Request) -> Facts:

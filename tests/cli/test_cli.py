@@ -185,6 +185,7 @@ def test_a_folder_gets_every_format(tmp_path: Path) -> None:
         "card.json",
         "nodes.jsonl",
         "nodes.csv",
+        "diagram.mmd",
     }
 
 

@@ -10,7 +10,7 @@ from onnx_autodoc.cli._commands import run_card, run_demo, run_schema
 from onnx_autodoc.errors import BadInput
 
 # The names of render.FORMATS, written out because importing it would cost `--help` its speed (a test compares them).
-FORMAT_NAMES: Final = ("terminal", "json", "nodes", "csv")
+FORMAT_NAMES: Final = ("terminal", "json", "nodes", "csv", "mermaid")
 COMMANDS: Final = ("card", "demo", "schema")
 
 

@@ -3,5 +3,18 @@
 from onnx_autodoc.document._build import build
 from onnx_autodoc.document._rows import MOST_ROWS, node_rows
 from onnx_autodoc.document._types import SCHEMA_VERSION, Card, Generated, NodeRow, OutputCell, Port
+from onnx_autodoc.structure import Box, Edge
 
-__all__ = ["MOST_ROWS", "SCHEMA_VERSION", "Card", "Generated", "NodeRow", "OutputCell", "Port", "build", "node_rows"]
+__all__ = [
+    "MOST_ROWS",
+    "SCHEMA_VERSION",
+    "Box",
+    "Card",
+    "Edge",
+    "Generated",
+    "NodeRow",
+    "OutputCell",
+    "Port",
+    "build",
+    "node_rows",
+]

@@ -1,5 +1,6 @@
 """From Facts to the Card: what was measured, section by section."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from onnx_autodoc.document._costs import compute_section, memory_section, operator_rows, parameters_section
@@ -7,6 +8,7 @@ from onnx_autodoc.document._types import (
     SCHEMA_VERSION,
     Assumptions,
     Card,
+    DatasetSection,
     ExternalFile,
     File,
     Generated,
@@ -16,25 +18,30 @@ from onnx_autodoc.document._types import (
     Port,
     Producer,
     Resolution,
+    StructureSection,
 )
-from onnx_autodoc.facts import Facts
+from onnx_autodoc.facts import Facts, Gap
 from onnx_autodoc.graph import Value
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve import inputs_of
+from onnx_autodoc.structure import Structure
 
 
-def build(facts: Facts, generated: Generated, sha256: str | None = None) -> Card:
+def build(facts: Facts, structure: Structure, generated: Generated, sha256: str | None = None) -> Card:
     return Card(
         schema_version=SCHEMA_VERSION,
         generated=generated,
         model=_model(facts, sha256),
-        interface=_interface(facts),
+        interface=_interface(facts, structure.roles),
         assumptions=_assumptions(facts),
         graph=_graph(facts),
         parameters=parameters_section(facts),
         compute=compute_section(facts),
         memory=memory_section(facts),
-        gaps=facts.gaps,
+        structure=structure_section(structure),
+        task=structure.task,
+        dataset=DatasetSection(structure.dataset, structure.contradictions),
+        gaps=(*facts.gaps, *_structure_gaps(structure)),
     )
 
 
@@ -56,21 +63,44 @@ def _model(facts: Facts, sha256: str | None) -> ModelSection:
     )
 
 
-def _interface(facts: Facts) -> Interface:
-    known = facts.shapes.values
-    return Interface(
-        tuple(_port(value, known.get(value.name)) for value in inputs_of(facts.model)),
-        tuple(_port(value, known.get(value.name)) for value in facts.model.graph.outputs),
+def structure_section(structure: Structure) -> StructureSection:
+    sizes = structure.sizes
+    return StructureSection(
+        family=structure.family.name,
+        layers=sizes.layers,
+        hidden=sizes.hidden,
+        heads=sizes.heads,
+        kv_heads=sizes.kv_heads,
+        head_dim=sizes.head_dim,
+        vocab=sizes.vocab,
+        context=sizes.context,
+        patch=sizes.patch,
+        blocks=structure.blocks,
+        residuals=structure.residuals,
+        work=structure.work,
+        tree=structure.tree,
+        evidence=structure.family.evidence,
     )
 
 
-def _port(value: Value, known: Known | None) -> Port:
+def _structure_gaps(structure: Structure) -> tuple[Gap, ...]:
+    return (Gap("structure", structure.gap),) if structure.gap else ()
+
+
+def _interface(facts: Facts, roles: Mapping[str, str]) -> Interface:
+    known = facts.shapes.values
+    return Interface(
+        tuple(_port(value, known.get(value.name), roles) for value in inputs_of(facts.model)),
+        tuple(_port(value, known.get(value.name), roles) for value in facts.model.graph.outputs),
+    )
+
+
+def _port(value: Value, known: Known | None, roles: Mapping[str, str]) -> Port:
     declared = value.type
     dtype = (declared.dtype if declared else None) or (known.dtype if known else None)
     dims = declared.dims if declared else None
-    return Port(
-        value.name, dtype, dims, None, declared.kind if declared else "tensor", known.concrete if known else None
-    )
+    kind, bound = declared.kind if declared else "tensor", known.concrete if known else None
+    return Port(value.name, dtype, dims, roles.get(value.name), kind, bound)
 
 
 def _assumptions(facts: Facts) -> Assumptions:

@@ -1,6 +1,6 @@
 """The nodes of a model one by one, with what each of them costs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from onnx_autodoc.document._types import NodeRow, OutputCell
@@ -12,20 +12,21 @@ from onnx_autodoc.resolve import Step
 MOST_ROWS: Final = 100_000  # and eight for each node of the file: functions that call functions can ask for any number
 
 
-def node_rows(facts: Facts) -> Iterator[NodeRow]:
+def node_rows(facts: Facts, places: Mapping[int, str] | None = None) -> Iterator[NodeRow]:
     """Every node in file order, what is inside a node right after it, a function's nodes after each of its calls.
 
-    The weights of a function's node are listed where it comes first, so that the rows sum to the total.
+    `places` are the layers and blocks that nodes stand in, by row. The weights of a function's node are listed where it
+    comes first, so that the rows sum to the total.
     """
     most = MOST_ROWS + 8 * facts.nodes_total
     weights = dict(facts.parameters.nodes)
     for at, row in enumerate(facts.costs.rows()):
         if at >= most:
             raise LimitReached(f"{facts.model.path}: with functions listed at every call there are over {most:,} nodes")
-        yield _row(row, weights.pop((row.owner, row.step.at), Share()))
+        yield _row(row, weights.pop((row.owner, row.step.at), Share()), (places or {}).get(at))
 
 
-def _row(row: Row, share: Share) -> NodeRow:
+def _row(row: Row, share: Share, block: str | None) -> NodeRow:
     node, cost = row.step.node, row.cost or Cost()
     flops = cost.flops if row.cost else None
     return NodeRow(
@@ -39,6 +40,7 @@ def _row(row: Row, share: Share) -> NodeRow:
         flops=_known(flops),
         read_bytes=_known(cost.read),
         written_bytes=_known(cost.written),
+        block=block,
         gap=row.gap or None,
     )
 

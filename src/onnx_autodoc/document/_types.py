@@ -7,6 +7,7 @@ bytes, counts, shares from 0 to 1. None means not applicable or not known; `gaps
 from msgspec import Struct
 
 from onnx_autodoc.facts import Gap, Precision
+from onnx_autodoc.structure import BlockCount, Box, Dataset, Part, Task
 
 SCHEMA_VERSION = "1.0"
 
@@ -224,6 +225,32 @@ class MemorySection(Struct, frozen=True):
     kv_cache: CacheSection | None
 
 
+class StructureSection(Struct, frozen=True):
+    """What the graph is made of. Sizes are None where it does not tell. `tree` is the drawing of it."""
+
+    family: str
+    layers: int | None
+    hidden: int | None
+    heads: int | None
+    kv_heads: int | None
+    head_dim: int | None
+    vocab: int | None
+    context: int | None
+    patch: tuple[int, ...] | None
+    blocks: tuple[BlockCount, ...]
+    residuals: dict[str, int]
+    work: tuple[Part, ...]
+    tree: Box | None
+    evidence: tuple[str, ...]
+
+
+class DatasetSection(Struct, frozen=True):
+    """What the file's metadata says of its data, and where the graph contradicts it."""
+
+    said: Dataset
+    contradictions: tuple[str, ...]
+
+
 class Card(Struct, frozen=True):
     schema_version: str
     generated: Generated
@@ -234,6 +261,9 @@ class Card(Struct, frozen=True):
     parameters: ParametersSection
     compute: ComputeSection
     memory: MemorySection
+    structure: StructureSection
+    task: Task
+    dataset: DatasetSection
     gaps: tuple[Gap, ...]
 
 

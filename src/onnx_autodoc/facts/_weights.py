@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from onnx_autodoc.facts._scaling import Beside, Scaling, scaling, written_out
 from onnx_autodoc.graph import (
     Graph,
     Long,
@@ -19,10 +20,11 @@ from onnx_autodoc.graph import (
     constants_of,
     execution_order,
     is_float,
+    is_integer,
     label,
     needed_names,
 )
-from onnx_autodoc.ops import Operator, Packed, Part, find, kinds
+from onnx_autodoc.ops import DEQUANTIZE, Operator, Packed, Part, find, kinds
 from onnx_autodoc.resolve import inputs_of
 
 _SMALL_INTEGERS: Final = frozenset(("int8", "uint8", "int16", "uint16", "int4", "uint4", "int2", "uint2"))
@@ -52,6 +54,8 @@ class Held(Struct, eq=False):
     said: set[Part] = field(default_factory=set)
     packed: Packed | None = None
     reader: Reader | None = None
+    scaling: Scaling | None = None  # where it is quantized
+    fed: bool = False  # its reader's data come out of a quantization too
 
     @property
     def elements(self) -> int:
@@ -82,6 +86,8 @@ class _Survey:
         self.held: list[Held] = []
         self.bundles: list[Bundle] = []
         self._visited = 0
+        self._picked: dict[str, Held] = {}  # values that are rows of a quantized table
+        self._dequantized: set[str] = set()  # data that were integers just before
         self._stored: dict[object, Held] = {}  # tensors of external files, by place: two names may share one
         waiting: deque[tuple[Owner, str, Graph, Values]] = deque()
         waiting.append(((), "", model.graph, Values({value.name: None for value in inputs_of(model)})))
@@ -120,6 +126,7 @@ class _Survey:
         entry = find(node.domain, node.op)
         carried = [values.get(name) if name else [] for name in node.inputs]
         self._said(node, entry, carried, rescaled=node.op == kinds.SCALE and not scales.isdisjoint(node.inputs))
+        self._scaled(node, carried)
         self.bundles.extend(_bundles(reader, node, entry))
         fixed = all(values.get(name) is not None for name in needed_names(node) if name) and bool(node.inputs)
         made: list[Held] | None = None
@@ -128,7 +135,8 @@ class _Survey:
         elif fixed:
             made = list(dict.fromkeys(held for each in carried if each for held in each))[:_MOST_CARRIED]
         else:
-            _claim(reader, carried)
+            _claim(reader, carried, fed=not self._dequantized.isdisjoint(node.inputs))
+            self._made_of_data(node, carried)
         values.update(dict.fromkeys(filter(None, node.outputs), made))
 
     def _said(self, node: Node, entry: Operator | None, carried: list[list[Held] | None], rescaled: bool) -> None:
@@ -143,12 +151,58 @@ class _Survey:
             if entry is not None and at in entry.packs and each[0].packed is None:
                 each[0].packed = entry.packs[at](node, each[0].tensor)
 
+    def _scaled(self, node: Node, carried: list[list[Held] | None]) -> None:
+        """How this node turns quantized weights into numbers, or the rows that were picked from one."""
+        for at, scale, zero in kinds.SCALED.get(node.op, ()):
+            if at < len(carried):
+                held = _largest(carried[at]) or self._picked.get(node.inputs[at])
+                if held is not None and held.scaling is None:
+                    beside = _beside(node, carried, scale), _beside(node, carried, zero)
+                    held.scaling = scaling(node, held.tensor, *beside)
+        if node.op == kinds.SCALE and len(carried) == 2:
+            self._multiplied(node, carried)
 
-def _claim(reader: Reader, carried: Iterable[list[Held] | None]) -> None:
+    def _multiplied(self, node: Node, carried: list[list[Held] | None]) -> None:
+        """A dequantization that is written out: small integers, cast, times fewer constants (as many: a mask)."""
+        for at, other in ((0, 1), (1, 0)):
+            held = _largest(carried[at]) or self._picked.get(node.inputs[at])
+            scale = carried[other]
+            if held is None or held.scaling is not None or held.tensor.dtype not in _SMALL_INTEGERS:
+                continue
+            if scale is None or len(scale) != 1 or not is_float(scale[0].tensor.dtype):
+                continue
+            if scale[0].tensor.elements < held.tensor.elements:
+                held.scaling = written_out(held.tensor, scale[0].tensor)
+                scale[0].said.add(Part.QUANTIZATION)
+
+    def _made_of_data(self, node: Node, carried: list[list[Held] | None]) -> None:
+        if node.op == DEQUANTIZE:
+            self._dequantized.update(node.outputs)
+        if node.op in kinds.RESHAPED and node.inputs and node.inputs[0] in self._picked and node.outputs:
+            self._picked[node.outputs[0]] = self._picked[node.inputs[0]]
+        if node.op in kinds.PICKERS and node.outputs:
+            table = next(filter(None, map(_largest, carried)), None)
+            if table is not None and is_integer(table.tensor.dtype):
+                self._picked[node.outputs[0]] = table
+
+
+def _largest(carried: list[Held] | None) -> Held | None:
+    """Of what went into a constant value, the weight: beside it are only sizes, scales and zero points."""
+    return max(carried, key=lambda held: held.tensor.elements) if carried else None
+
+
+def _beside(node: Node, carried: list[list[Held] | None], at: int) -> Beside:
+    if not 0 <= at < len(carried) or not node.inputs[at]:
+        return Beside(given=False)
+    each = carried[at]
+    return Beside(given=True, tensor=each[0].tensor if each is not None and len(each) == 1 else None)
+
+
+def _claim(reader: Reader, carried: Iterable[list[Held] | None], fed: bool) -> None:
     for each in carried:
         for held in each or ():
             if held.reader is None:
-                held.reader = reader
+                held.reader, held.fed = reader, fed
 
 
 def _bundles(reader: Reader, node: Node, entry: Operator | None) -> Iterator[Bundle]:

@@ -37,17 +37,25 @@ class Costs:
         self._shapes = shapes
         self._flow = flow_of(model, shapes.steps)
         self._seen: dict[tuple[int, bool], Tally] = {}
+        self._prices: dict[tuple[int, bool], Priced] = {}
         with deep_recursion():
             self.total = self._tally(shapes.steps, self._flow)
 
     def _tally(self, steps: tuple[Step, ...], flow: Flow) -> Tally:
         tally = Tally()
         for at, step in enumerate(steps):
-            tally.add_step(step, price(step, at in flow.bookkeeping))
+            tally.add_step(step, self.price(step, at in flow.bookkeeping))
             if step.bodies:
                 self._inside(tally, step, flow)
         tally.dearest()
         return tally
+
+    def price(self, step: Step, bookkeeping: bool) -> Priced:
+        """Each step's price once: its total and its row are made from the same."""
+        key = (id(step), bookkeeping)
+        if key not in self._prices:
+            self._prices[key] = price(step, bookkeeping)
+        return self._prices[key]
 
     def _inside(self, tally: Tally, step: Step, flow: Flow) -> None:
         name = label(step.node, step.at)
@@ -102,7 +110,7 @@ class Costs:
     def rows(self) -> Iterator[Row]:
         """Every node in file order, the nodes inside a node right after it; their costs sum to the total."""
         whole = _Level("", (), self._shapes.steps, [_Run(self._shapes.steps, self._flow, 1)])
-        stack = [whole.rows()]
+        stack = [whole.rows(self)]
         while stack:
             found = next(stack[-1], None)
             if found is None:
@@ -111,7 +119,7 @@ class Costs:
             level, row = found
             yield row
             bodies = [self._entered(level, row.step, at) for at in range(len(row.step.bodies))]
-            stack.extend(inner.rows() for inner in reversed(bodies))
+            stack.extend(inner.rows(self) for inner in reversed(bodies))
 
     def _entered(self, level: "_Level", step: Step, which: int) -> "_Level":
         """One body of a node, with every run of it that is counted."""
@@ -153,9 +161,9 @@ class _Level(Struct, frozen=True):
     runs: list[_Run]
     why: str = ""  # why they are not counted, or not wholly
 
-    def rows(self) -> Iterator[tuple["_Level", Row]]:
+    def rows(self, costs: Costs) -> Iterator[tuple["_Level", Row]]:
         for at, step in enumerate(self.steps):
-            each = [(price(run.steps[at], at in run.flow.bookkeeping), run.times) for run in self.runs]
+            each = [(costs.price(run.steps[at], at in run.flow.bookkeeping), run.times) for run in self.runs]
             gap = next((priced.gap for priced, _ in each if priced.gap), "")
             cost = _sum(each) if each else None
             yield self, Row(self.scope, step, self.owner, cost, gap or (self.why if step.gap == "" else step.gap))

@@ -9,6 +9,7 @@ from collections import Counter
 
 from msgspec import Struct
 
+from onnx_autodoc.facts._quantized import WeightGroup, weight_groups
 from onnx_autodoc.facts._weights import Bundle, Held, Place, Reader, held_by, part_of
 from onnx_autodoc.graph import Model, stored_bytes
 from onnx_autodoc.ops import Part
@@ -36,6 +37,7 @@ class Parameters(Struct, frozen=True):
     unread: int  # weights that no node puts to use
     readers: dict[Place, Reader]  # the nodes that put them to use, in file order
     nodes: dict[Place, Share]  # and what each has of them
+    groups: tuple[WeightGroup, ...]  # and which of them keep them alike
 
 
 def parameters(model: Model) -> Parameters:
@@ -49,8 +51,9 @@ def parameters(model: Model) -> Parameters:
     shares = [(each.reader, _share(each, part)) for each, part in parts if part is not Part.CONSTANT]
     shares += [(bundle.reader, Share(bundle.elements, _stored(bundle))) for bundle in bundles]
     readers, nodes = _by_node(shares)
+    total = sums[Part.WEIGHT] + sum(bundle.elements for bundle in bundles)
     return Parameters(
-        total=sums[Part.WEIGHT] + sum(bundle.elements for bundle in bundles),
+        total=total,
         nbytes=sum(share.nbytes for _, share in shares),
         tensors=len(weights) + len(bundles),
         by_dtype=_by_dtype(weights, bundles),
@@ -61,6 +64,7 @@ def parameters(model: Model) -> Parameters:
         unread=sum(each.elements for each in weights if each.reader is None),
         readers=readers,
         nodes=nodes,
+        groups=weight_groups(weights, bundles, total),
     )
 
 

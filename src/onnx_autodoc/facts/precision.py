@@ -5,8 +5,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from onnx_autodoc.facts._quantized import WeightGroup, stayed
 from onnx_autodoc.facts.parameters import Parameters
-from onnx_autodoc.graph import Model, all_graphs
+from onnx_autodoc.graph import Model, all_graphs, is_integer
 from onnx_autodoc.ops import DEQUANTIZE, DYNAMIC, QOPERATOR, QUANTIZE
 
 _SHORT: Final = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64"}
@@ -16,23 +17,27 @@ _FEW_BITS: Final = {"int4": "int4", "uint4": "int4", "int2": "int2", "uint2": "i
     "nf4": "nf4",
 }
 _MOSTLY: Final = 0.9  # from this share on, the rest (a norm kept in fp32) does not make a model "mixed"
+_HARDLY: Final = 0.01  # up to this share, a few quantized numbers (a mask, a table of flags) are no scheme
 
 
 class Precision(Struct, frozen=True):
     label: str | None
     weights: dict[str, float]  # share of the weights' elements by type
     scheme: str | None
+    story: tuple[WeightGroup, ...]  # which layers keep their weights how
+    stayed: str | None  # what a quantized model still keeps in floating point
 
 
 def precision(model: Model, parameters: Parameters) -> Precision:
     ops = Counter(node.op for graph in all_graphs(model) for node in graph.nodes)
     total = parameters.total
     shares = {dtype: count / total for dtype, count in parameters.by_dtype.items()} if total else {}
-    label, scheme = _scheme(ops, shares, parameters.packed)
-    return Precision(label or _plain(shares), shares, scheme)
+    few_bits = parameters.packed or any(group.how == "weight-only" for group in parameters.groups)
+    label, scheme = _scheme(ops, shares, parameters.packed, few_bits)
+    return Precision(label or _plain(shares), shares, scheme, parameters.groups, stayed(parameters.groups))
 
 
-def _scheme(ops: Counter[str], shares: dict[str, float], packed: bool) -> tuple[str | None, str | None]:
+def _scheme(ops: Counter[str], shares: dict[str, float], packed: bool, few_bits: bool) -> tuple[str | None, str | None]:
     """A label for quantized models and a sentence on how; nothing for plain ones."""
     for dtype, share in shares.items():
         if dtype in _FEW_BITS and (packed or share > 1 - _MOSTLY):
@@ -45,7 +50,8 @@ def _scheme(ops: Counter[str], shares: dict[str, float], packed: bool) -> tuple[
         return "fp8-qdq", "float8 weights between QuantizeLinear and DequantizeLinear"
     if ops[QUANTIZE] and ops[DEQUANTIZE]:
         return "int8-qdq", "int8 weights and activations between QuantizeLinear and DequantizeLinear"
-    if ops[DEQUANTIZE] or packed:
+    integers = sum(share for dtype, share in shares.items() if is_integer(dtype))
+    if (ops[DEQUANTIZE] or few_bits) and (integers > _HARDLY or not shares):
         return "int8-weights", "int8 weights, computed in floating point"
     return None, None
 

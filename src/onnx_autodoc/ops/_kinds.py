@@ -4,6 +4,7 @@ from typing import Final
 
 CONSTANT: Final = "Constant"
 BRANCH: Final = "If"
+LOOP: Final = "Loop"
 TURN: Final = "Transpose"
 CUT: Final = "Slice"
 SCALE: Final = "Mul"
@@ -42,3 +43,32 @@ PRODUCTS: Final = {
     **dict.fromkeys(("DynamicQuantizeMatMul", "Gemm", "FusedGemm"), (0, 1)),
     "QLinearMatMul": (0, 3),
 }
+
+# Quantized weights: where the weight is, where its scale, where its zero point (-1: the operator takes none).
+# The input of a quantizer counts too: floating-point weights that are quantized and back again on their way.
+SCALED: Final[dict[str, tuple[tuple[int, int, int], ...]]] = {
+    **dict.fromkeys(("DequantizeLinear", "QuantizeLinear"), ((0, 1, 2),)),
+    **dict.fromkeys(("ConvInteger", "MatMulInteger"), ((1, -1, 3),)),
+    "MatMulIntegerToFloat": ((1, 3, 5),),
+    "DynamicQuantizeMatMul": ((1, 2, 3),),
+    "DynamicQuantizeLSTM": ((1, 8, 9), (2, 10, 11)),
+    **dict.fromkeys(("QLinearConv", "QLinearConvTranspose", "QGemm"), ((3, 4, 5),)),
+    **dict.fromkeys(("QLinearMatMul", "QLinearAdd", "QLinearMul"), ((3, 4, 5), (0, 1, 2))),
+    "QAttention": ((1, 4, 7),),
+    "QEmbedLayerNormalization": ((2, 8, 13), (3, 9, 14), (4, 10, 15)),
+    **dict.fromkeys(("MatMulNBits", "MatMulBnb4"), ((1, 2, 3),)),
+    **dict.fromkeys(("MatMulBlockQuantizedFp4Weight", "MatMulBlockQuantizedFp8Weight"), ((1, 2, -1),)),
+    "MatMulNBitsMlp": ((3, 4, -1), (6, 7, -1)),
+    "MatMulNBitsQkv": ((3, 4, -1), (6, 7, -1), (9, 10, -1)),
+    "GatherBlockQuantized": ((0, 2, 3),),
+    "QMoE": ((2, 3, 11), (5, 6, 12), (8, 9, 13)),
+}
+# Those whose bytes hold several numbers around the middle of their range, unless zero points say otherwise
+PACKED: Final = frozenset(("MatMulNBits", "MatMulNBitsMlp", "MatMulNBitsQkv", "GatherBlockQuantized", "QMoE"))
+BLOCKS: Final = {"GatherBlockQuantized": 128}  # numbers with one scale, where the node does not say
+BY_DIRECTION: Final = frozenset(("DynamicQuantizeLSTM",))  # the first axis of their weights and scales is the direction
+ON_INTEGERS: Final = ("QLinear", "QGemm", "QAttention", "QOrdered", "QEmbed")  # how names of int8 operators begin
+
+# What turns the number of a class into its label
+ENCODER: Final = "LabelEncoder"
+LABEL_PICK: Final = "ArrayFeatureExtractor"

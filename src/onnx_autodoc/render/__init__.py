@@ -11,6 +11,7 @@ from msgspec import Struct
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render.csv import render_csv
 from onnx_autodoc.render.json import render_json
+from onnx_autodoc.render.mermaid import render_mermaid
 from onnx_autodoc.render.nodes import render_nodes
 
 __all__ = ["FORMATS", "Format", "Report", "render_terminal"]
@@ -34,4 +35,5 @@ FORMATS: Final[dict[str, Format]] = {
     "json": Format(render_json, ".json", "card.json"),
     "nodes": Format(render_nodes, ".jsonl", "nodes.jsonl"),
     "csv": Format(render_csv, ".csv", "nodes.csv"),
+    "mermaid": Format(render_mermaid, ".mmd", "diagram.mmd"),
 }

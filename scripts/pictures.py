@@ -1,0 +1,42 @@
+"""docs/pictures/NAME.png, the diagrams of ten models of the corpus: `make pictures`, or some of them by name."""
+
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from onnx_autodoc import card
+from onnx_autodoc.render.mermaid import diagrams
+from tests._corpus import graph
+from tests.browser._browser import draw
+
+FOLDER: Final = Path(__file__).parent.parent / "docs" / "pictures"
+MODELS: Final = (
+    "all-minilm-l6-v2-ts-op14",
+    "bert-base-qa-ortfused",
+    "bilstm-gru-tagger",
+    "onnx-light-squeezenet",
+    "resnet50-ts-op17",
+    "sd-vae-decoder",
+    "smollm2-135m-kv-op17",
+    "vit-tiny-dynamo",
+    "whisper-tiny-decoder",
+    "yolov8l-nc1",
+)
+
+
+def main(names: tuple[str, ...]) -> int:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    texts = {name: diagrams(_tree(name)) for name in names}
+    seen: dict[str, dict[str, Any]] = draw(texts, FOLDER, scale=1.5)["seen"]
+    for name, found in seen.items():
+        size = found["error"] or f"{len(found['boxes'])} boxes, {found['width']} × {found['height']}"
+        sys.stdout.write(f"{name}: {size}\n")
+    return int(any(found["error"] for found in seen.values()))
+
+
+def _tree(name: str) -> Any:
+    return card(graph(name)).structure.tree  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    sys.exit(main(tuple(sys.argv[1:]) or MODELS))

@@ -1,0 +1,57 @@
+"""Outputs that are no answers: what a decoder or a cell hands to its next run, and what attention looked at."""
+
+from typing import Final
+
+from onnx_autodoc.blocks._net import Net, Term
+from onnx_autodoc.blocks._tails import Tail
+from onnx_autodoc.blocks._words import RECURRENT
+
+_MOVES: Final = frozenset(
+    ("Concat", "Slice", "Split", "Transpose", "Reshape", "Gather", "Expand", "Tile", "stack", "Pad")
+)
+
+_SUMS: Final = frozenset(("Add", "Mul", "Sub"))
+
+
+def is_weights(net: Net, tail: Tail) -> bool:
+    """What a softmax made inside an attention."""
+    made = [(net.makers[value], value) for value in tail.ends]
+    return len(made) == 1 and made[0][0] is not None and _maker_inside(made[0][0], made[0][1]) == "softmax"
+
+
+def _maker_inside(term: Term, value: int) -> str | None:
+    if term.op != "attention" or value == term.outputs[0]:
+        return None
+    return next((part.op for part in term.within() if part is not term and value in part.outputs), None)
+
+
+def is_state(net: Net, tail: Tail) -> bool:
+    """Keys and values that attention made or was given, the last state of a cell, a window of what came in."""
+    idle = tail.given and all(
+        net.rank(value) == 0 for value in tail.given
+    )  # times zero: kept so that it is not dropped
+    if not tail.ops <= (_MOVES | _SUMS if idle else _MOVES):
+        return False
+    if tail.ends and all(_is_kept(net.makers[value], value) for value in tail.ends):
+        return True
+    return any(_is_window(net, tail, value) for value in tail.given)
+
+
+def _is_kept(term: Term | None, value: int) -> bool:
+    if term is None:
+        return False
+    if term.op == "attention":
+        return value in term.outputs[1:]
+    if term.op in RECURRENT:
+        single = term.facts.get("looped") is False  # one step of a cell
+        return single or value in term.outputs[1:]
+    return False
+
+
+def _is_window(net: Net, tail: Tail, value: int) -> bool:
+    """An input with something new joined to it: as long as before, or longer along one axis."""
+    before, after = net.shape(value), net.shape(tail.value)
+    if before is None or after is None or "Concat" not in tail.ops:
+        return False
+    before, after = (tuple(dim for dim in dims if dim != 1) for dims in (before, after))
+    return len(before) == len(after) and sum(one != other for one, other in zip(before, after)) <= 1

@@ -1,0 +1,179 @@
+"""What one input is for: a rule for each thing that can be done with it, for integers and flags and for numbers."""
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+from onnx_autodoc.blocks._net import Net, Term
+from onnx_autodoc.blocks._reach import Reach, readers_inside
+from onnx_autodoc.blocks._signals import signal_role
+from onnx_autodoc.blocks._tails import batch, places
+from onnx_autodoc.blocks._tracing import behind
+from onnx_autodoc.blocks._words import MIXERS, RECURRENT
+from onnx_autodoc.graph import is_float
+from onnx_autodoc.ops import find
+
+_ANGLES: Final = frozenset(("Sin", "Cos"))
+_MAPS: Final = ("linear", "mlp", "gated-mlp", "head", "conv", "conv-norm-act")
+_INITIAL: Final = 4  # the inputs of a recurrent operator from here on are lengths and states
+_TABULAR: Final = (
+    *("Scaler", "Normalizer", "Imputer", "TreeEnsemble", "SVM"),
+    *("LinearClassifier", "LinearRegressor", "OneHotEncoder"),
+)
+_FARTHEST: Final = 300  # values behind a mask
+_OF_WORDS: Final = frozenset(("StringNormalizer", "Tokenizer", "TfIdfVectorizer", "StringSplit", "RegexFullMatch"))
+
+
+def entry_role(net: Net, name: str, value: int) -> str | None:
+    known = net.knowns[value]
+    reach = Reach(net, value)
+    if known is None or known.dtype is None:
+        return None
+    if known.dtype == "string":
+        return "text" if reach.ops & _OF_WORDS else "category"
+    rules = _OF_NUMBERS if is_float(known.dtype) or known.dtype == "uint8" else _OF_INTEGERS
+    for rule in rules:
+        role = rule(net, value, reach)
+        if role is not None:
+            return role
+    return signal_role(net, name, value, reach) if rules is _OF_NUMBERS else None
+
+
+# -- integers and flags
+
+
+def _looked_up(net: Net, value: int, reach: Reach) -> str | None:
+    """Numbers of rows in a table."""
+    tables = [term for term, read in reach.meets if term.op == "embedding" and read == term.inputs[0]]
+    found = [term.facts.get("role") for term in tables]
+    if tables and not any(_many(net, term) for term in tables) and not net.of(*MIXERS):
+        return "category"
+    if "token" in found:
+        return "tokens"
+    if not found or "CumSum" in reach.ops:
+        return None  # positions that were counted from a mask
+    return "segment" if "type" in found else "positions"
+
+
+def _many(net: Net, table: Term) -> bool:
+    """Whether several rows are looked up for one example: words of a text, not a column of a table."""
+    count = places(net, table.outputs[0], table.facts.get("width") or 0)
+    return count is None or count > 1
+
+
+def _angles(net: Net, value: int, reach: Reach) -> str | None:
+    """Sines and cosines that attention turns by are positions; those that a map reads are a time."""
+    turned = [part for term, read in reach.meets for part in readers_inside(term, read) if part.op == "RotaryEmbedding"]
+    if turned and not is_float(_dtype(net, value)):
+        return "positions"
+    if not reach.ops & _ANGLES:
+        return None
+    if reach.met("attention"):
+        return "positions"
+    return "timestep" if reach.met(*_MAPS) and not _many_numbers(net, value) else None
+
+
+def _dtype(net: Net, value: int) -> str | None:
+    known = net.knowns[value]
+    return known.dtype if known is not None else None
+
+
+def _many_numbers(net: Net, value: int) -> bool:
+    return math.prod(net.shape(value) or ()) > batch(net)
+
+
+def _compared_with_itself(net: Net, value: int, reach: Reach) -> str | None:
+    """Whether two tokens are of the same part of a text."""
+    equals = [net.varying(term) for term in reach.terms if term.op == "Equal"]
+    pairs = [sides for sides in equals if len(set(sides)) == 2]
+    return "segment" if pairs and reach.meets and not reach.met("embedding") else None
+
+
+def _hiding(net: Net, value: int, reach: Reach) -> str | None:
+    """What decides which places attention sees, or which are summed. One number for each example is a length."""
+    if not (reach.met("attention") or reach.joins or (reach.left and _is_asked_for(net, value))):
+        return None
+    rank = net.rank(value)
+    return "lengths" if rank is not None and rank < 2 else "mask"
+
+
+def _is_asked_for(net: Net, value: int) -> bool:
+    """By an operator that is told of its mask beside the data, or that wants the number of tokens instead."""
+    fused = net.of("attention")
+    masks = dict.fromkeys(mask for term in fused for mask in term.facts.get("masks", ()))
+    made = (step for mask in masks for step in behind(net, mask, lambda _: False, _FARTHEST))
+    if value in masks or any(value in step.inputs for step in made):
+        return True
+    return any(_counts_tokens(part) for term in fused for part in term.within())
+
+
+def _counts_tokens(part: Term) -> bool:
+    """An operator that wants the number of tokens instead of a mask."""
+    return part.op == "attention-core" and part.facts.get("form") in ("GroupQueryAttention", "SparseAttention")
+
+
+# -- real numbers
+
+
+def _kept(net: Net, value: int, reach: Reach) -> str | None:
+    """Keys and values of tokens before, or the state of a cell."""
+    for term, read in reach.meets:
+        if term.op == "attention" and any(_is_past(part, read) for part in readers_inside(term, read)):
+            return "past state"
+        if term.op == "carry" or (term.op in RECURRENT and _is_initial(net, term, read)):
+            return "state"
+    return None
+
+
+def _is_past(part: Term, value: int) -> bool:
+    """Joined to new keys or values, or multiplied as they are: nothing projects it."""
+    if part.op == "attention-core" and part.node is not None:
+        entry = find(part.node.domain, part.node.op)
+        taken = [cached.past for cached in entry.caches] if entry is not None else []
+        names = [part.node.inputs[at] for at in taken if at < len(part.node.inputs)]
+        return bool(any(names)) and value not in (part.facts.get(key) for key in ("queries", "keys", "values"))
+    return part.op in ("Concat", "MatMul", "ScatterND", "ScatterElements")
+
+
+def _is_initial(net: Net, term: Term, value: int) -> bool:
+    if term.facts.get("looped") is None:
+        return value in term.inputs[_INITIAL:] and value != term.inputs[0]
+    if term.facts["looped"]:
+        return False  # a loop's states come in as `carry`
+    dims = [dim for dim in net.shape(value) or () if dim != 1]
+    return any([dim for dim in net.shape(made) or () if dim != 1] == dims for made in term.outputs)
+
+
+def _carried(net: Net, value: int, reach: Reach) -> str | None:
+    """A window that is handed on: joined with what is new, and an output is its end."""
+    dims = net.shape(value)
+    joined = [term for term in reach.terms if term.op == "Concat"]
+    for out in net.leaving:
+        made = net.makers[out]
+        cut = made is not None and made in reach.terms and made.op in ("Slice", "Concat", "Split")
+        if cut and joined and net.shape(out) == dims:
+            return "state"
+    return None
+
+
+def _asked(net: Net, value: int, reach: Reach) -> str | None:
+    """What cross attention projects to keys and values, and nobody else reads."""
+    crossed = [term for term in reach.met("attention") if term.facts.get("cross")]
+    read = [part.op for term, at in reach.meets if term in crossed for part in readers_inside(term, at)]
+    return "encoder states" if crossed and "linear" in read and (net.rank(value) or 0) > 2 else None
+
+
+def _added_mask(net: Net, value: int, reach: Reach) -> str | None:
+    """Real numbers that are added to scores."""
+    read = [part.op for term, at in reach.meets if term.op == "attention" for part in readers_inside(term, at)]
+    return "mask" if read and set(read) <= {"Add", "Where", "Mul"} else None
+
+
+def _column(net: Net, value: int, reach: Reach) -> str | None:
+    """Columns of a table: what trees and scalers read."""
+    return "features" if any(op.startswith(_TABULAR) for op in reach.ops) else None
+
+
+Rule = Callable[[Net, int, Reach], "str | None"]
+_OF_INTEGERS: Final[tuple[Rule, ...]] = (_looked_up, _angles, _compared_with_itself, _hiding, _column)
+_OF_NUMBERS: Final[tuple[Rule, ...]] = (_kept, _carried, _asked, _angles, _added_mask, _column)

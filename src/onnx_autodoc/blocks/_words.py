@@ -1,0 +1,56 @@
+"""Kinds by what they are, for rules and for whoever reads the net."""
+
+from typing import Final
+
+NORMS: Final = ("layer-norm", "rms-norm", "batch-norm", "group-norm", "instance-norm")
+SHOWN_ACTIVATIONS: Final = ("silu", "gelu", "hard-swish", "mish")
+ACTIVATIONS: Final = (
+    *SHOWN_ACTIVATIONS,
+    *("Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Clip", "Softplus", "Softsign", "ThresholdedRelu"),
+)
+GATES: Final = ("Sigmoid", "HardSigmoid", "Tanh", "softmax")
+RECURRENT: Final = ("lstm", "gru", "rnn")
+MIXERS: Final = ("attention", "state-space", *RECURRENT)  # what lets places of a sequence see each other
+WEIGHTED: Final = (
+    *("linear", "conv", "mlp", "gated-mlp", "moe", "embedding", "patch-embedding", "conv-norm-act", "squeeze-excite"),
+    *("inverted-residual", "depthwise-separable", "expert-weights", "Conv", "ConvTranspose", "DeformConv", *MIXERS),
+)
+POOLS: Final = ("GlobalAveragePool", "GlobalMaxPool", "AveragePool", "MaxPool", "mean", "ReduceMean", "ReduceMax")
+SHOWN: Final = (
+    *NORMS,
+    *SHOWN_ACTIVATIONS,
+    *("softmax", "attention", "mlp", "gated-mlp", "moe", "embedding", "patch-embedding", "linear", "conv"),
+    *("conv-norm-act", "depthwise-separable", "inverted-residual", "squeeze-excite", "head", *RECURRENT),
+)
+# what a person would draw as a box of its own
+RESIZING: Final = ("Resize", "Upsample", "DepthToSpace", "SpaceToDepth", "MaxUnpool", "GridSample", "AffineGrid")
+TREES: Final = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor")
+WAVES: Final = ("Sin", "Cos")
+SPECTRA: Final = ("STFT", "DFT", "MelWeightMatrix")
+_SINGLE: Final = (
+    "head",
+    "softmax",
+    "MatMul",
+    "NonMaxSuppression",
+    "RoiAlign",
+    "LRN",
+    "LpNormalization",
+    "TopK",
+    "ArgMax",
+)
+DRAWN: Final = frozenset((*WEIGHTED, *NORMS, *POOLS, *RESIZING, *TREES, *SPECTRA, *_SINGLE))
+PREPARING: Final = (
+    *("Scaler", "Normalizer", "Imputer", "OneHotEncoder", "LabelEncoder", "Binarizer", "FeatureVectorizer"),
+    *("TfIdfVectorizer", "StringNormalizer", "StringSplit", "StringConcat", "RegexFullMatch", "Tokenizer"),
+    *(*SPECTRA, "ImageDecoder", "Resize"),
+)
+CLASSIC: Final = ("LinearClassifier", "LinearRegressor", "SVMClassifier", "SVMRegressor", *TREES)
+CONVOLVING: Final = ("conv", "Conv", "ConvTranspose", "DeformConv")
+JOINING: Final = "Concat"
+CUTTING: Final = frozenset(("Split", "Slice"))
+# helpers of other rules: never a block of their own
+SMALL: Final = frozenset(("square", "mean", "root", "over-root", "cube", "relu-6", "one-and-erf", "one-and-tanh"))
+
+
+def either(*ops: str) -> str:
+    return "|".join(ops)

@@ -1,0 +1,119 @@
+"""What a model is, in a line or two: its family, its sizes, its task, and the way through its blocks."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.document import Box, Card
+from onnx_autodoc.render._scale import count, plural
+from onnx_autodoc.render._text import clean
+
+_FAMILIES: Final = {
+    "cnn": "Convolutional network",
+    "transformer-encoder": "Transformer encoder",
+    "transformer-decoder": "Transformer decoder",
+    "encoder-decoder": "Transformer, encoder and decoder",
+    "vision-transformer": "Vision transformer",
+    "hybrid": "Hybrid",
+    "rnn": "Recurrent network",
+    "mlp": "Multilayer perceptron",
+    "diffusion-unet": "Diffusion U-Net",
+    "tree-ensemble": "Tree ensemble",
+    "preprocessing": "Preprocessing",
+    "unknown": "Family not known",
+}
+_SURE: Final = 0.85
+_LIKELY: Final = 0.65
+_MOST_STEPS: Final = 7
+_LONGEST: Final = 200
+
+
+def what_it_is(card: Card) -> str:
+    """ "Transformer encoder, 6 layers of width 384, 12 heads; question answering." """
+    found = card.structure
+    parts = [_FAMILIES.get(found.family, found.family)]
+    if found.family == "hybrid":
+        parts[0] += f" ({clean(found.evidence[0], 60)})" if found.evidence else ""
+    if found.layers:
+        wide = f" of width {count(found.hidden)}" if found.hidden else ""
+        parts.append(plural(found.layers, "layer") + wide)
+    if found.heads and found.family not in ("cnn", "rnn"):
+        grouped = found.kv_heads not in (None, found.heads)
+        keys = f" ({found.kv_heads} for keys and values)" if grouped else ""
+        parts.append(plural(found.heads, "head") + keys)
+    return f"{', '.join(parts)}; {_task(card)}"
+
+
+def _task(card: Card) -> str:
+    task = card.task
+    if task.name is None:
+        return "the graph does not tell its task"
+    name = clean(task.name, 60)
+    sure = name if task.confidence >= _SURE else f"probably {name}" if task.confidence >= _LIKELY else f"perhaps {name}"
+    return f"{sure}, {_many(task.classes, 'class', 'classes')}" if task.classes else sure
+
+
+def cache_of(card: Card) -> str | None:
+    """Why there is no cache, where one could ask for it."""
+    if card.structure.family in ("transformer-encoder", "vision-transformer"):
+        return "none: an encoder"
+    if card.structure.family in ("transformer-decoder", "encoder-decoder"):
+        return "none: every run computes the whole sequence anew"
+    return None
+
+
+def way(card: Card) -> str | None:
+    """The way through the blocks, the repeated layer opened: "Embedding → 6 × [Attention → Add → …] → Linear"."""
+    tree = card.structure.tree
+    if tree is None:
+        return None
+    boxes = [box for box in tree.children if box.kind not in ("input", "output")]
+    if not boxes:
+        return None
+    steps = [_step(box, boxes) for box in boxes[:_MOST_STEPS]]
+    rest = f" → … {count(len(boxes) - _MOST_STEPS)} more, see --format mermaid" if len(boxes) > _MOST_STEPS else ""
+    return clean(" → ".join(steps) + rest, _LONGEST)
+
+
+def _step(box: Box, boxes: list[Box]) -> str:
+    largest = max((each for each in boxes if each.repeats and _is_rich(each)), key=_weight, default=None)
+    times = f"{box.count} × " if box.count > 1 else ""
+    if box is largest:
+        return f"{times}[{' → '.join(_inner(box))}]"
+    return times + box.label
+
+
+def _is_rich(box: Box) -> bool:
+    """Whether it is worth being opened: several things are inside."""
+    return sum(part.kind not in ("input", "add") for part in box.children) > 1
+
+
+def _inner(box: Box) -> Iterator[str]:
+    for part in box.children:
+        if part.kind != "input":
+            yield part.label + (f" {part.detail}" if part.detail and part.kind in _DETAILED else "")
+
+
+_DETAILED: Final = ("attention", "attention-block", "mlp", "mlp-block", "gated-mlp", "moe")
+
+
+def _weight(box: Box) -> tuple[float, int]:
+    return box.share or 0.0, box.params
+
+
+def said_of_data(card: Card) -> str | None:
+    """What the metadata says of classes, characters, sizes and rates, and who wrote it."""
+    said = card.dataset.said
+    names = ", ".join(clean(name, 20) for name in said.names[:3]) + (" …" if len(said.names) > 3 else "")
+    parts = [
+        _many(said.classes, "class", "classes") + (f" ({names})" if names else "") if said.classes else "",
+        _many(said.characters, "character", "characters") if said.characters else "",
+        f"{said.image_size[0]}×{said.image_size[1]}" if said.image_size else "",
+        f"stride {said.stride}" if said.stride else "",
+        f"{count(said.sample_rate)} Hz" if said.sample_rate else "",
+    ]
+    found = ", ".join(filter(None, parts))
+    return f"{found}: the file's metadata" if found else None
+
+
+def _many(number: int, one: str, more: str) -> str:
+    return f"{count(number)} {one if number == 1 else more}"

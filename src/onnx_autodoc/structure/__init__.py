@@ -1,0 +1,108 @@
+"""What a model is: its blocks, layers and family, its task, and a drawing of it, all read off its graph."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from onnx_autodoc.blocks import Net, blocks, words
+from onnx_autodoc.blocks.ports import roles
+from onnx_autodoc.facts import Facts
+from onnx_autodoc.metadata import Dataset, contradictions, dataset
+from onnx_autodoc.resolve import inputs_of
+from onnx_autodoc.structure._boxes import Box, Edge
+from onnx_autodoc.structure._ledger import Ledger, by_block
+from onnx_autodoc.structure._places import places
+from onnx_autodoc.structure._ports import Ports
+from onnx_autodoc.structure._sketch import Sketch
+from onnx_autodoc.structure.family import Family, family
+from onnx_autodoc.structure.sizes import Sizes, sizes
+from onnx_autodoc.structure.task import Task, task
+from onnx_autodoc.structure.tree import MOST_BOXES, sketched, tree
+from onnx_autodoc.structure.work import Part, work
+
+__all__ = ["BlockCount", "Box", "Dataset", "Edge", "Part", "Structure", "Task", "describe"]
+
+_UNITS: Final = ("bottleneck", "residual-block", "dense-layer", "csp", "spp", "inception")
+
+
+class BlockCount(Struct, frozen=True):
+    """Blocks of one kind, and what they hold and cost together. A block within a block counts for both kinds."""
+
+    kind: str
+    count: int
+    params: int
+    macs: int | None
+
+
+class Structure(Struct, frozen=True, eq=False):
+    family: Family
+    sizes: Sizes
+    blocks: tuple[BlockCount, ...]
+    residuals: dict[str, int]
+    work: tuple[Part, ...]
+    tree: Box | None
+    task: Task
+    dataset: Dataset
+    contradictions: tuple[str, ...]  # where the file's metadata says other than its graph
+    roles: dict[str, str]  # of inputs and outputs, by name
+    places: dict[int, str]  # by row: the layer and block that a node stands in
+    gap: str  # why there is no more
+
+
+def describe(facts: Facts) -> Structure:
+    ledger = Ledger(facts)
+    said = dataset(facts.model)
+    if not ledger.whole:
+        return _nothing(said, "with functions opened at every call there are too many nodes to look for structure")
+    net = blocks(facts.model, facts.shapes, ledger.runs)
+    return _described(facts, net, ledger, said)
+
+
+def _nothing(said: Dataset, why: str) -> Structure:
+    unknown = Family("unknown", (why,))
+    return Structure(unknown, Sizes(), (), {}, (), None, Task(None, 0.0, None, ()), said, (), {}, {}, why)
+
+
+def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structure:
+    known = roles(net, facts.model)
+    ports = Ports(net, known)
+    sketch = sketched(net, ledger, MOST_BOXES - ports.count)
+    kin = family(net, ledger, facts.cache is not None, known)
+    return Structure(
+        family=kin,
+        sizes=sizes(net),
+        blocks=tuple(_counted(net, ledger, sketch)),
+        residuals=dict(sorted(Counter(term.facts["skip"] for term in net if "skip" in term.facts).items())),
+        work=work(net, ledger),
+        tree=tree(Path(facts.model.path).name, sketch, ports, ledger),
+        task=task(facts, net, known, kin.name, said),
+        dataset=said,
+        contradictions=_contradictions(facts, said),
+        roles=known,
+        places=places(net, sketch),
+        gap=net.cut,
+    )
+
+
+def _counted(net: Net, ledger: Ledger, sketch: Sketch) -> list[BlockCount]:
+    found = by_block(net, ledger, words.SHOWN)
+    rows = [BlockCount(kind, count, spent.params, spent.macs) for kind, (count, spent) in found.items()]
+    for kind in _UNITS:
+        units = [unit for unit in sketch.units if unit.kind == kind]
+        if units:
+            spent = ledger.spent(term for unit in units for term in unit.terms)
+            rows.append(BlockCount(kind, len(units), spent.params, spent.macs))
+    return rows
+
+
+def _contradictions(facts: Facts, said: Dataset) -> tuple[str, ...]:
+    known = facts.shapes.values
+    outputs = {value.name: known[value.name].concrete for value in facts.model.graph.outputs if value.name in known}
+    inputs = {
+        value.name: tuple(dim if isinstance(dim, int) else None for dim in value.type.dims)
+        for value in inputs_of(facts.model)
+        if value.type is not None and value.type.dims is not None
+    }
+    return contradictions(said, outputs, inputs)

@@ -1,0 +1,133 @@
+"""Words for boxes: what a group is called, and its sizes in a few words."""
+
+from collections import Counter
+from typing import Final
+
+from onnx_autodoc.blocks import Net, Term, words
+from onnx_autodoc.structure._sketch import Group
+
+_LABELS: Final = {
+    "attention": "Attention",
+    "attention-block": "Attention",
+    "mlp": "MLP",
+    "mlp-block": "MLP",
+    "gated-mlp": "Gated MLP",
+    "moe": "Mixture of experts",
+    "encoder-layer": "Encoder layer",
+    "decoder-layer": "Decoder layer",
+    "layer": "Layer",
+    "embedding": "Embedding",
+    "patch-embedding": "Patch embedding",
+    "conv": "Conv",
+    "conv-norm-act": "Conv",
+    "linear": "Linear",
+    "head": "Head",
+    "bottleneck": "Bottleneck",
+    "residual-block": "Residual block",
+    "inverted-residual": "Inverted residual",
+    "depthwise-separable": "Depthwise separable conv",
+    "squeeze-excite": "Squeeze-excite",
+    "dense-layer": "Dense layer",
+    "csp": "CSP block",
+    "spp": "Pyramid pooling",
+    "inception": "Inception",
+    "branches": "Branches",
+    "stage": "Stage",
+    "lstm": "LSTM",
+    "gru": "GRU",
+    "rnn": "RNN",
+    "layer-norm": "LayerNorm",
+    "rms-norm": "RMSNorm",
+    "batch-norm": "BatchNorm",
+    "group-norm": "GroupNorm",
+    "instance-norm": "InstanceNorm",
+    "softmax": "Softmax",
+    "mean": "Mean",
+    "add": "Add",
+}
+_CHANNELED: Final = ("bottleneck", "residual-block", "csp", "spp", "inception", "dense-layer", "inverted-residual")
+_MOST_KINDS: Final = 3
+
+
+def label(group: Group) -> str:
+    if group.kind in ("attention", "attention-block") and any(_crosses(term) for term in group.terms):
+        return "Cross-attention"
+    name = _LABELS.get(group.kind, group.kind)
+    joins = not group.children and group.kind != words.JOINING and group.has(words.JOINING)
+    return f"{name} + {words.JOINING}" if joins else name
+
+
+def _crosses(term: Term) -> bool:
+    return term.op == "attention" and bool(term.facts.get("cross"))
+
+
+def detail(net: Net, group: Group) -> str | None:
+    """A few words on sizes; for a group of several things, which."""
+    if group.kind in ("stage", "layer", "branches"):
+        return _contents(group)
+    if group.kind in _CHANNELED:
+        return _channels(net.shape(group.value))
+    for term in group.terms:
+        found = _of_term(net, term)
+        if found:
+            return found
+    return None
+
+
+def _channels(dims: tuple[int, ...] | None) -> str | None:
+    if dims is None or len(dims) < 3:
+        return None
+    return f"{dims[1]:,} channels at " + "×".join(map(str, dims[2:]))
+
+
+def _contents(group: Group) -> str | None:
+    counts = Counter(label(child) for child in group.children for _ in range(child.count))
+    shown = [f"{count} × {name}" if count > 1 else name for name, count in counts.most_common(_MOST_KINDS)]
+    return ", ".join(shown) + (" …" if len(counts) > _MOST_KINDS else "") if shown else None
+
+
+def _of_term(net: Net, term: Term) -> str | None:
+    facts = term.facts
+    if term.op == "attention" and facts.get("heads"):
+        return _heads(term)
+    if term.op in ("mlp", "gated-mlp", "head"):
+        sizes = [facts.get(key) for key in ("from", "inner", "to")]
+        path = " → ".join(f"{size:,}" for size in sizes if size)
+        return ", ".join(filter(None, (facts.get("activation"), path)))
+    if term.op == "moe" and facts.get("experts"):
+        return f"{facts['experts']} experts, {facts['chosen']} at a time"
+    if term.op in ("embedding", "patch-embedding"):
+        return _table(term)
+    if term.op in words.RECURRENT and facts.get("hidden"):
+        return f"hidden {facts['hidden']:,}" + (", both ways" if facts.get("bidirectional") else "")
+    return _map(term)
+
+
+def _heads(term: Term) -> str:
+    facts = term.facts
+    text = f"{facts['heads']} heads" if facts["heads"] != 1 else "1 head"
+    text += f" × {facts['head_dim']}" if facts.get("head_dim") else ""
+    grouped = facts.get("kv_heads") not in (None, facts["heads"])
+    return text + (f", {facts['kv_heads']} for keys and values" if grouped else "")
+
+
+def _table(term: Term) -> str | None:
+    facts = term.facts
+    if facts.get("patch"):
+        return "patches of " + "×".join(map(str, facts["patch"]))
+    return f"{facts['rows']:,} × {facts['width']:,}" if facts.get("rows") and facts.get("width") else None
+
+
+def _map(term: Term) -> str | None:
+    facts = term.facts
+    if term.op in ("conv", "conv-norm-act", "depthwise-separable", "inverted-residual"):
+        kernel = "×".join(map(str, facts.get("kernel") or ()))
+        stride = max(facts.get("strides") or (1,))
+        parts = [kernel, f"/{stride}" if stride > 1 else "", _widths(facts.get("from"), facts.get("to"))]
+        act = f", {facts['act'].lower()}" if facts.get("act") else ""
+        return " ".join(filter(None, parts)) + act
+    return _widths(facts.get("from"), facts.get("to")) or None if term.op == "linear" else None
+
+
+def _widths(given: int | None, made: int | None) -> str:
+    return f"{given:,} → {made:,}" if given and made else ""

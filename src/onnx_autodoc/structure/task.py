@@ -1,0 +1,92 @@
+"""What a model is for, as far as its graph tells: from what goes in (roles) and how it ends (heads).
+
+Confidence is a number with a meaning: 0.9 and more where the graph leaves one reading, about 0.8 where another one
+would be odd, 0.7 where the exporter says so and the graph does not, 0.6 and less where only sizes or names hint at it.
+No task is better than a false one.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from onnx_autodoc.blocks import Net
+from onnx_autodoc.blocks.heads import heads
+from onnx_autodoc.facts import Facts
+from onnx_autodoc.metadata import Dataset
+from onnx_autodoc.structure import _answers, _sights, _texts
+from onnx_autodoc.structure._case import Case, Task, Verdict
+
+__all__ = ["Task", "task"]
+
+_RULES: Final = (
+    *(_texts.spans, _texts.language, _texts.matching),
+    *(_sights.diffusion, _sights.boxes, _sights.pictures, _sights.maps),
+    *(_answers.trees, _answers.steps, _answers.classes, _answers.one_number, _answers.features),
+)
+# the exporter's own words, and ours
+_WORDS: Final = {
+    "detect": "object detection",
+    "segment": "instance segmentation",
+    "pose": "pose estimation",
+    "classify": "image classification",
+    "obb": "oriented object detection",
+    "sentence-similarity": "sentence embedding",
+    "automatic-speech-recognition": "speech recognition",
+    "text2text-generation": "text-to-text generation",
+    "image-feature-extraction": "image embedding",
+}
+_OURS: Final = frozenset(
+    (
+        *("question answering", "sentence embedding", "feature extraction", "text classification", "fill mask"),
+        *("token classification", "text generation", "image classification", "object detection", "text to speech"),
+        *("semantic segmentation", "instance segmentation", "pose estimation", "text detection", "text recognition"),
+        *("voice activity detection", "audio classification", "depth estimation", "super resolution"),
+        *("tabular classification", "tabular regression", "image embedding", "speech recognition"),
+    )
+)
+_WITH_CLASSES: Final = ("classification", "object detection", "segmentation", "pose")
+
+
+def task(facts: Facts, net: Net, roles: Mapping[str, str], family: str, dataset: Dataset | None) -> Task:
+    """The first rule that holds, checked against what the file says of itself."""
+    case = Case(heads(net), dict(roles), family, net, facts.cache is not None)
+    found = next((verdict for rule in _RULES if (verdict := rule(case)) is not None), None)
+    if found is not None and not case.layered and not found.name.startswith("tabular"):
+        found = None  # one layer is a part of a model, whatever it looks like
+    said = _said(dataset)
+    if said is not None and dataset is not None:
+        return _agreed(case, found, said, dataset)
+    if found is None:
+        return Task(None, 0.0, None, ())
+    return _finished(found, dataset)
+
+
+def _said(dataset: Dataset | None) -> str | None:
+    word = (dataset.task or "").strip().lower() if dataset is not None else ""
+    plain = word.replace("-", " ").replace("_", " ")
+    return _WORDS.get(word) or (plain if plain in _OURS else None)
+
+
+def _agreed(case: Case, found: Verdict | None, said: str, dataset: Dataset) -> Task:
+    """The exporter knows what it exported; where the graph says the same, that is as sure as it gets."""
+    source = dataset.sources.get("task", "metadata")
+    said_so = f"{source} says {dataset.task}"
+    if found is None:
+        return Task(said, 0.7, _counted(said, None, dataset), (said_so,))
+    if found.name == said:
+        return _finished(replace(found, confidence=0.97, evidence=(*found.evidence, said_so)), dataset)
+    kept = found.evidence if found.near == said or said in found.also else (f"the graph looks like {found.name}",)
+    sure = 0.9 if found.near == said or said in found.also else 0.6
+    return Task(said, sure, _counted(said, found.classes, dataset), (said_so, *kept))
+
+
+def _finished(found: Verdict, dataset: Dataset | None) -> Task:
+    return Task(found.name, found.confidence, _counted(found.name, found.classes, dataset), found.evidence)
+
+
+def _counted(name: str, classes: int | None, dataset: Dataset | None) -> int | None:
+    """Classes of the graph; where it cannot tell (boxes that were chosen, trees), those that the file names."""
+    if not any(word in name for word in _WITH_CLASSES):
+        return None
+    return classes if classes is not None else dataset.classes if dataset is not None else None

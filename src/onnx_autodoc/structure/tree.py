@@ -1,0 +1,105 @@
+"""The model as a tree of boxes, drawn from the graph: at most 30 on the first level, repeated layers folded."""
+
+from typing import Final
+
+from onnx_autodoc.blocks import Net
+from onnx_autodoc.structure._boxes import Box, Edge
+from onnx_autodoc.structure._fold import fold
+from onnx_autodoc.structure._inside import Inside, parts
+from onnx_autodoc.structure._ledger import Ledger
+from onnx_autodoc.structure._ports import Ports
+from onnx_autodoc.structure._shrink import shrink
+from onnx_autodoc.structure._sketch import Group, Sketch
+from onnx_autodoc.structure._units import gather, meet
+from onnx_autodoc.structure._wording import detail, label
+
+MOST_BOXES: Final = 30
+_FAR: Final = 60  # groups between where branches part and meet, once there are too many
+_MOST_CHILDREN: Final = 30
+
+
+def sketched(net: Net, ledger: Ledger, most: int) -> Sketch:
+    """Groups that a person would draw, at most so many."""
+    sketch = Sketch(net)
+    gather(sketch)
+    fold(sketch)
+    if len(sketch.groups) > most:
+        meet(sketch, _FAR)
+        fold(sketch)
+    shrink(sketch, most, lambda group: ledger.spent(group.terms).macs or 0)
+    return sketch
+
+
+def tree(name: str, sketch: Sketch, ports: Ports, ledger: Ledger) -> Box:
+    drawing = _Drawing(sketch, ledger)
+    ids = {group: f"b{at}" for at, group in enumerate(sketch.groups)}
+    boxes = [drawing.box(group, ids[group], drawing.entering(group)) for group in sketch.groups]
+    edges = [*drawing.edges(ids), *ports.edges(sketch, ids)]
+    spent = ledger.spent(sketch.net)
+    return Box(
+        id="model",
+        kind="model",
+        label=name,
+        detail=None,
+        count=1,
+        params=spent.params,
+        macs=ledger.total,
+        share=1.0 if ledger.total else None,
+        nodes=spent.nodes,
+        repeats=False,
+        children=(*ports.givers, *boxes, *ports.takers),
+        edges=tuple(edges),
+    )
+
+
+class _Drawing:
+    def __init__(self, sketch: Sketch, ledger: Ledger) -> None:
+        self._sketch, self._net, self._ledger = sketch, sketch.net, ledger
+
+    def box(self, group: Group, name: str, entering: set[int]) -> Box:
+        spent = self._ledger.spent(group.terms)
+        total = self._ledger.total
+        inner = parts(group) if group.children or group.skip else []
+        if group.count > 1:
+            entering = self._handed_on(group)
+        inside = Inside(self._net, inner if 1 < len(inner) <= _MOST_CHILDREN else [], entering, name)
+        return Box(
+            id=name,
+            kind=group.kind,
+            label=label(group),
+            detail=detail(self._net, group),
+            count=group.count,
+            params=spent.params,
+            macs=spent.macs,
+            share=spent.macs / total if total and spent.macs is not None else None,
+            nodes=spent.nodes,
+            repeats=group.count > 1,
+            children=(*inside.doors, *(self.box(child, at, set()) for child, at in inside.ids.items())),
+            edges=inside.edges,
+        )
+
+    def _handed_on(self, group: Group) -> set[int]:
+        """What the last of several alike reads of those before it."""
+        own = set(group.turns[-1])
+        others = set(group.terms) - own
+        return {value for term in own for value in term.inputs if self._net.makers[value] in others}
+
+    def entering(self, group: Group) -> set[int]:
+        """What a group reads of the one that it goes on from."""
+        givers = self._sketch.givers(group)
+        if not givers:
+            return set()
+        main = set(givers[0].terms)
+        values = {value for term in group.terms for value in term.inputs}
+        return {value for value in values if self._net.makers[value] in main}
+
+    def edges(self, ids: dict[Group, str]) -> list[Edge]:
+        found: list[Edge] = []
+        for group in self._sketch.groups:
+            values = self._sketch.before(group)
+            for at, giver in enumerate(self._sketch.givers(group)):
+                kind = "skip" if at else "data"
+                known = self._net.knowns[values[giver]]
+                dtype = known.dtype if known is not None else None
+                found.append(Edge(ids[giver], ids[group], self._net.shape(values[giver]), dtype, kind))
+        return found

@@ -1,0 +1,114 @@
+"""What the real mermaid makes of our texts: it draws every one of them, and names from a model stay names."""
+
+import re
+from typing import Any
+
+import pytest
+
+from onnx_autodoc import card
+from onnx_autodoc.document import Card
+from onnx_autodoc.document import Box
+from onnx_autodoc.render._text import clean
+from onnx_autodoc.render.mermaid import MOST_BOXES, diagrams, layer, mermaid
+from tests._corpus import KEPT, graph
+from tests.browser._browser import draw
+from tests.render._trees import HOSTILE, TREES
+
+pytestmark = pytest.mark.browser
+
+THEMES = ("default", "dark")
+WIDEST = 1100  # pixels: a column of 880 shows it at four fifths
+has_trees = pytest.mark.skipif("structure" not in Card.__struct_fields__, reason="cards have no tree")
+
+
+def drawn_boxes(text: str) -> int:
+    return len(re.findall(r"^    [nm]\d+x?[(\[]", text, re.M))
+
+
+def drawn_edges(text: str) -> int:
+    return len(re.findall(r"^    [nm]\d+ -", text, re.M))
+
+
+def check(text: str, seen: dict[str, Any]) -> None:
+    assert seen["error"] is None
+    assert len(seen["boxes"]) == drawn_boxes(text)
+    assert seen["edges"] == drawn_edges(text)
+    assert seen["foreign"] == [], "no word of a label became anything but text"
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    made = {name: diagrams(tree()) for name, tree in TREES.items()}
+    alone = {f"{name}-model": mermaid(tree()) for name, tree in TREES.items()}
+    inside = {f"{name}-layer": layer(tree()) for name, tree in TREES.items()}
+    return made | alone | {name: text for name, text in inside.items() if text is not None}
+
+
+@pytest.fixture(scope="module")
+def seen(texts: dict[str, str]) -> dict[str, Any]:
+    return draw(texts, themes=THEMES)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_every_shape_of_model_is_drawn_in_both_themes(name: str, texts: dict[str, str], seen: dict[str, Any]) -> None:
+    for kind in (name, f"{name}-model", f"{name}-layer"):
+        for theme in ("", "-dark"):
+            if kind in texts:
+                check(texts[kind], seen["seen"][kind + theme])
+    assert seen["seen"][name]["width"] <= WIDEST
+
+
+def test_nothing_leaves_the_page(seen: dict[str, Any]) -> None:
+    assert seen["left"] == []
+
+
+def test_the_layer_is_framed_and_skips_are_dotted(seen: dict[str, Any]) -> None:
+    assert seen["seen"]["encoder"]["frames"] == ["one of 6 × Encoder layer"]
+    assert seen["seen"]["unet"]["dotted"] == 4
+    assert "1×512×32×32" in seen["seen"]["unet"]["shapes"]
+    (title,) = seen["seen"]["hostile-layer"]["frames"]
+    assert "".join(title.split()) == "oneof2×]ˋtˋ*b*$$x$$<imgsrc=x>fa:fa-car"
+
+
+@pytest.mark.parametrize("at", range(len(HOSTILE)))
+def test_a_name_is_drawn_as_it_is(at: int, seen: dict[str, Any]) -> None:
+    """Up to where it is shortened, white space and the one letter that has a lookalike."""
+    words = "".join(clean(HOSTILE[at]).replace("`", "ˋ").split()) or "other"
+    shown = "".join(seen["seen"]["hostile"]["boxes"][at].split())
+    assert shown.startswith(words[:28]), shown
+
+
+def test_the_browser_tells_bad_from_good() -> None:
+    bad = {
+        "broken": "flowchart TB\n    n0[",
+        "picture": 'flowchart TB\n    n0["<img src=https://picture.invalid/x.png>"]',
+        "formula": 'flowchart TB\n    n0["$$x^2$$"]',
+    }
+    found = draw(bad)
+    assert found["seen"]["broken"]["error"]
+    assert found["seen"]["picture"]["foreign"] or found["left"]
+    assert found["seen"]["formula"]["foreign"]
+
+
+def tree_of(name: str) -> Box:
+    structure: Any = card(graph(name)).structure  # type: ignore[attr-defined]
+    tree: Box = structure.tree
+    return tree
+
+
+@pytest.fixture(scope="module")
+def corpus() -> dict[str, Box]:
+    return {name: tree_of(name) for name in KEPT}
+
+
+@pytest.fixture(scope="module")
+def corpus_seen(corpus: dict[str, Box]) -> dict[str, Any]:
+    return draw({name: diagrams(tree) for name, tree in corpus.items()})
+
+
+@has_trees
+@pytest.mark.parametrize("name", KEPT)
+def test_every_model_of_the_corpus_is_drawn(name: str, corpus: dict[str, Box], corpus_seen: dict[str, Any]) -> None:
+    check(diagrams(corpus[name]), corpus_seen["seen"][name])
+    assert 0 < len(corpus[name].children) <= MOST_BOXES
+    assert corpus_seen["left"] == []

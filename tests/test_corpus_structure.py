@@ -1,0 +1,126 @@
+"""Structure against the record of the corpus: family, layers, widths, heads and blocks, whoever exported the model."""
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from onnx_autodoc.api import report
+from onnx_autodoc.document import Box, Card
+from onnx_autodoc.resolve import Request
+from tests._corpus import KEPT, MODELS, REGISTRY, graph
+
+SIZES = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocab")
+
+
+@cache
+def card(name: str) -> Card:
+    return report(graph(name), Request()).card
+
+
+def counted(found: Card, kind: str) -> int:
+    if kind == "residual-add":
+        return found.structure.residuals.get("add", 0)
+    return {block.kind: block.count for block in found.structure.blocks}.get(kind, 0)
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_the_family_is_one_that_the_record_accepts(name: str) -> None:
+    path = graph(name) if name in KEPT else next((REGISTRY / name).glob("*.onnx"), None) if REGISTRY.is_dir() else None
+    if path is None:
+        pytest.skip("`make corpus` brings the registry models with their weights")
+    assert report(path, Request()).card.structure.family in MODELS[name]["family_accept"]
+
+
+@pytest.mark.parametrize("name", [name for name in KEPT if any(MODELS[name].get(size) for size in SIZES)])
+def test_sizes_equal_the_record(name: str) -> None:
+    record: dict[str, Any] = MODELS[name]
+    said = {size: record[size] for size in SIZES if record.get(size) is not None}
+    assert {size: getattr(card(name).structure, size) for size in said} == said
+
+
+@pytest.mark.parametrize("name", [name for name in KEPT if MODELS[name].get("blocks")])
+def test_blocks_equal_the_record(name: str) -> None:
+    record: dict[str, int] = MODELS[name]["blocks"]
+    assert {kind: counted(card(name), kind) for kind in record} == record
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["all-minilm-l6-v2-" + form for form in ("ts-op14", "fp16", "dynquant-int8", "int4-matmulnbits", "ortfused")],
+        ["bert-base-qa-" + form for form in ("ts-op12", "dynamo", "ortfused")],
+        ["smollm2-135m-kv-op17", "smollm2-135m-genai-int4"],
+        ["resnet50-ts-op17", "resnet50-qdq-int8", "resnet50-unfused-bn-op13", "onnx-light-resnet50"],
+    ],
+    ids=lambda names: names[0],
+)
+def test_one_model_in_every_hand_is_one_structure(names: list[str]) -> None:
+    """Of the blocks, those that an exporter cannot fold away."""
+    kinds = ("attention", "layer-norm", "rms-norm", "gelu", "silu", "mlp", "gated-mlp", "embedding", "residual-add")
+    seen = {
+        (
+            card(name).structure.family,
+            *(getattr(card(name).structure, size) for size in SIZES),
+            *(counted(card(name), kind) for kind in kinds),
+            tuple(box.kind for box in card(name).structure.tree.children if box.count > 1),  # type: ignore[union-attr]
+        )
+        for name in names
+    }
+    assert len(seen) == 1
+
+
+def boxes(box: Box) -> list[Box]:
+    return [box, *(inner for child in box.children for inner in boxes(child))]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_drawing_is_small_and_whole(name: str) -> None:
+    tree = card(name).structure.tree
+    assert tree is not None
+    assert 2 <= len(tree.children) <= 30
+    for box in boxes(tree):
+        ids = [child.id for child in box.children]
+        assert len(ids) == len(set(ids))
+        assert all(edge.source in ids and edge.target in ids for edge in box.edges)
+        assert box.share is None or 0 <= box.share <= 1
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_boxes_of_a_drawing_sum_to_the_model(name: str) -> None:
+    found = card(name)
+    tree = found.structure.tree
+    assert tree is not None
+    assert sum(box.macs or 0 for box in tree.children) == (found.compute.macs or 0)
+    assert sum(part.macs for part in found.structure.work) == (found.compute.macs or 0)
+    assert tree.macs == found.compute.macs
+    assert sum(box.params for box in tree.children) <= found.parameters.total
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_no_input_or_output_floats(name: str) -> None:
+    tree = card(name).structure.tree
+    assert tree is not None
+    joined = {end for edge in tree.edges for end in (edge.source, edge.target)}
+    ports = {box.id for box in tree.children if box.kind in ("input", "output")}
+    assert ports <= joined
+
+
+REPEATED = {
+    "all-minilm-l6-v2-ts-op14": [(6, "encoder-layer")],
+    "e5-small-v2-dynquant-int8": [(12, "encoder-layer")],
+    "smollm2-135m-kv-op17": [(30, "decoder-layer")],
+    "whisper-tiny-decoder": [(4, "decoder-layer")],
+    "vit-tiny-dynamo": [(12, "encoder-layer")],
+    "resnet50-ts-op17": [(3, "bottleneck"), (4, "bottleneck"), (6, "bottleneck"), (3, "bottleneck")],
+    "onnx-light-densenet121": [(6, "dense-layer"), (12, "dense-layer"), (24, "dense-layer"), (16, "dense-layer")],
+}
+
+
+@pytest.mark.parametrize(("name", "layers"), REPEATED.items())
+def test_repeated_layers_are_folded(name: str, layers: list[tuple[int, str]]) -> None:
+    tree = card(name).structure.tree
+    assert tree is not None
+    folded = [box for box in tree.children if box.repeats]
+    assert [(box.count, box.kind) for box in folded] == layers
+    assert all(len(box.children) > 1 for box in folded)
