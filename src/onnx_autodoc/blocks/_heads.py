@@ -20,6 +20,14 @@ def heads_of(net: Net, product: Term, trails: list[Trail]) -> dict[str, Fact]:
     return {"heads": heads, "kv_heads": kv_heads, "head_dim": width, "form": "plain", "rotary": rotary}
 
 
+def repeated(net: Net, facts: dict[str, Fact], trails: list[Trail]) -> dict[str, Fact]:
+    """Of an operator that is given keys repeated for each head: how many there were before."""
+    width = facts.get("head_dim")
+    found = _ratio(_width(net, trails[1]), width) if width and not _is_packed(net, trails) else None
+    turned = {"rotary": True} if any(_turned(net, trail) for trail in trails[:2]) else {}
+    return turned | ({"kv_heads": found} if found and found < (facts.get("heads") or 0) else {})
+
+
 def _plain(net: Net, product: Term) -> tuple[int | None, int | None]:
     """[…, heads, tokens, width] times […, heads, width, tokens]; axes of one element may be anywhere."""
     queries = product.facts["weight"] if product.op == "linear" else product.inputs[0]

@@ -9,7 +9,7 @@ none. Found by following values, since what lies on the way differs from exporte
 
 from typing import Final
 
-from onnx_autodoc.blocks._heads import heads_of
+from onnx_autodoc.blocks._heads import heads_of, repeated
 from onnx_autodoc.blocks._masks import masked
 from onnx_autodoc.blocks._net import Fact, Net, Term
 from onnx_autodoc.blocks._tracing import MOVES, Trail, behind, is_move, onward
@@ -34,7 +34,7 @@ def find(net: Net) -> None:
             _decomposed(net, softmax)
     for core in net.of("attention-core"):
         trails = [Trail(net, core.facts[key]) for key in ("queries", "keys", "values")]
-        facts = masked(net, list(core.facts.get("masks", ())), core.facts)
+        facts = masked(net, list(core.facts.get("masks", ())), core.facts) | repeated(net, core.facts, trails)
         _claim(net, [core], trails, core.outputs[0], {**core.facts, **facts})
     _without_softmax(net)
 

@@ -18,14 +18,14 @@ _OPERATORS: Final = {
     "DynamicQuantizeLSTM": "lstm",
     "AttnLSTM": "lstm",
 }
+_GATE: Final = "Sigmoid|HardSigmoid"  # the hard one is Keras's
 _CELLS: Final = (
     (
         "lstm",
-        "c = Add(Mul(Sigmoid|HardSigmoid(f), p), Mul(Sigmoid|HardSigmoid(i), Tanh(g)))\ny = Mul(Sigmoid(o), Tanh(c))",
+        f"c = Add(Mul({_GATE}(f), p), Mul({_GATE}(i), Tanh(g)))\ny = Mul({_GATE}(o), Tanh(c))",
     ),
-    ("gru", "n = Tanh(a)\ny = Add(Mul(Sub(p, n), Sigmoid(z)), n)"),
-    ("gru", "s = Sigmoid(z)\ny = Add(Mul(Sub(1, s), Tanh(a)), Mul(s, p))"),
-    ("gru", "s = Sigmoid(z)\ny = Add(Mul(s, p), Mul(Sub(1, s), Tanh(a)))"),
+    ("gru", f"n = Tanh(a)\ny = Add(Mul(Sub(p, n), {_GATE}(z)), n)"),
+    ("gru", f"s = {_GATE}(z)\ny = Add(Mul(Sub(1, s), Tanh(a)), Mul(s, p))"),
 )
 _INSIDE: Final = frozenset(
     (
