@@ -94,7 +94,9 @@ def test_the_boxes_of_a_drawing_sum_to_the_model(name: str) -> None:
     assert sum(box.macs or 0 for box in tree.children) == (found.compute.macs or 0)
     assert sum(part.macs for part in found.structure.work) == (found.compute.macs or 0)
     assert tree.macs == found.compute.macs
-    assert sum(box.params for box in tree.children) <= found.parameters.total
+    used = found.parameters.total - found.parameters.unread
+    drawn = sum(box.params for box in tree.children)
+    assert drawn < used if name == "silero-vad" else drawn == used  # two models in one file: the branch that runs
 
 
 @pytest.mark.parametrize("name", KEPT)

@@ -22,12 +22,12 @@ from onnx_autodoc.blocks import (
 )
 from onnx_autodoc.blocks._flat import flatten
 from onnx_autodoc.blocks._net import Net, Term
-from onnx_autodoc.blocks._regions import region
+from onnx_autodoc.blocks._regions import regions
 from onnx_autodoc.blocks._rule import apply
 from onnx_autodoc.graph import Model
 from onnx_autodoc.resolve import Shapes
 
-__all__ = ["FAMILIES", "Net", "Term", "blocks", "region", "words"]
+__all__ = ["FAMILIES", "Net", "Term", "blocks", "words"]
 
 FAMILIES: Final[tuple[Callable[[Net], None], ...]] = (
     lambda net: apply(net, linears.RULES),
@@ -48,4 +48,5 @@ def blocks(model: Model, shapes: Shapes, runs: Sequence[bool]) -> Net:
     net = flatten(model, shapes, runs)
     for find in FAMILIES:
         find(net)
+    net.skips = regions(net)
     return net

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from onnx_autodoc.blocks._entries import is_kept
 from onnx_autodoc.blocks._net import Net, Term
 from onnx_autodoc.blocks._tails import Tail
 from onnx_autodoc.blocks._words import RECURRENT
@@ -11,6 +12,9 @@ _MOVES: Final = frozenset(
 )
 
 _SUMS: Final = frozenset(("Add", "Mul", "Sub"))
+_TURNS: Final = frozenset((*_SUMS, "Neg", "RotaryEmbedding"))  # by their position
+_PROJECTIONS: Final = frozenset(("linear", "conv", "rms-norm", "layer-norm"))
+_NEAR: Final = 40  # values between a projection and attention
 
 
 def is_weights(net: Net, tail: Tail) -> bool:
@@ -35,6 +39,29 @@ def is_state(net: Net, tail: Tail) -> bool:
     if tail.ends and all(_is_kept(net.makers[value], value) for value in tail.ends):
         return True
     return any(_is_window(net, tail, value) for value in tail.given)
+
+
+def is_shared(net: Net, tail: Tail) -> bool:
+    """Keys or values that were projected for the output as well: attention reads them as they leave."""
+    projected = all(term.op in _PROJECTIONS for term in tail.sources)
+    if not tail.sources or not projected or not tail.ops <= _MOVES | _TURNS:
+        return False
+    values = (tail.value, *(made for term in tail.terms for made in term.outputs), *tail.ends)
+    return any(_is_attended(net, value) for value in values)
+
+
+def _is_attended(net: Net, value: int) -> bool:
+    """Whether attention reads it without projecting it, perhaps moved before."""
+    waiting, seen = [value], {value}
+    while waiting and len(seen) < _NEAR:
+        value = waiting.pop()
+        for term in net.readers[value]:
+            if term.op == "attention" and is_kept(net, term, value):
+                return True
+            fresh = [made for made in term.outputs if term.op in _MOVES and made not in seen]
+            seen.update(fresh)
+            waiting.extend(fresh)
+    return False
 
 
 def _is_kept(term: Term | None, value: int) -> bool:

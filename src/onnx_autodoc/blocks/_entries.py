@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from onnx_autodoc.blocks._net import Net, Term
-from onnx_autodoc.blocks._reach import Reach, readers_inside
+from onnx_autodoc.blocks._reach import KEEPING, Reach, readers_inside, uses_inside
 from onnx_autodoc.blocks._signals import signal_role
 from onnx_autodoc.blocks._tails import batch, places
 from onnx_autodoc.blocks._tracing import behind
@@ -13,6 +13,7 @@ from onnx_autodoc.blocks._words import MIXERS, RECURRENT
 from onnx_autodoc.graph import is_float
 from onnx_autodoc.ops import find
 
+_ORDERED: Final = frozenset(("Gather", "GatherND", "GatherElements", "Slice", "Expand", "Tile"))  # by their others
 _ANGLES: Final = frozenset(("Sin", "Cos"))
 _MAPS: Final = ("linear", "mlp", "gated-mlp", "head", "conv", "conv-norm-act")
 _INITIAL: Final = 4  # the inputs of a recurrent operator from here on are lengths and states
@@ -44,7 +45,8 @@ def entry_role(net: Net, name: str, value: int) -> str | None:
 
 def _looked_up(net: Net, value: int, reach: Reach) -> str | None:
     """Numbers of rows in a table."""
-    tables = [term for term, read in reach.meets if term.op == "embedding" and read == term.inputs[0]]
+    met = [term for term, read in reach.meets if term.op == "embedding" and read == term.inputs[0]]
+    tables = [term for term in met if _is_data_of(net, term.inputs[0], value)]
     found = [term.facts.get("role") for term in tables]
     if tables and not any(_many(net, term) for term in tables) and not net.of(*MIXERS):
         return "category"
@@ -53,6 +55,21 @@ def _looked_up(net: Net, value: int, reach: Reach) -> str | None:
     if not found or "CumSum" in reach.ops:
         return None  # positions that were counted from a mask
     return "segment" if "type" in found else "positions"
+
+
+def _is_data_of(net: Net, at: int, value: int) -> bool:
+    """Whether a value is another one's numbers, not only put in its order or cut to its size."""
+    waiting, seen = [at], {at}
+    while waiting and len(seen) < _FARTHEST:
+        at = waiting.pop()
+        made = net.makers[at]
+        if at == value:
+            return True
+        if made is not None:
+            given = made.inputs[:1] if made.op in _ORDERED else net.varying(made)
+            waiting.extend(each for each in given if each not in seen)
+            seen.update(given)
+    return False
 
 
 def _many(net: Net, table: Term) -> bool:
@@ -66,11 +83,18 @@ def _angles(net: Net, value: int, reach: Reach) -> str | None:
     turned = [part for term, read in reach.meets for part in readers_inside(term, read) if part.op == "RotaryEmbedding"]
     if turned and not is_float(_dtype(net, value)):
         return "positions"
+    if not is_float(_dtype(net, value)) and any(_becomes_angles(net, term) for term in reach.met("linear")):
+        return "positions"
     if not reach.ops & _ANGLES:
         return None
     if reach.met("attention"):
         return "positions"
     return "timestep" if reach.met(*_MAPS) and not _many_numbers(net, value) else None
+
+
+def _becomes_angles(net: Net, term: Term) -> bool:
+    """The product of one number with frequencies, as rotary positions are made."""
+    return term.facts.get("from") == 1 and bool(Reach(net, term.outputs[0]).ops & _ANGLES)
 
 
 def _dtype(net: Net, value: int) -> str | None:
@@ -85,12 +109,14 @@ def _many_numbers(net: Net, value: int) -> bool:
 def _compared_with_itself(net: Net, value: int, reach: Reach) -> str | None:
     """Whether two tokens are of the same part of a text."""
     equals = [net.varying(term) for term in reach.terms if term.op == "Equal"]
-    pairs = [sides for sides in equals if len(set(sides)) == 2]
+    pairs = [sides for sides in equals if len(sides) == 2 and reach.seen.issuperset(sides)]
     return "segment" if pairs and reach.meets and not reach.met("embedding") else None
 
 
 def _hiding(net: Net, value: int, reach: Reach) -> str | None:
     """What decides which places attention sees, or which are summed. One number for each example is a length."""
+    if reach.met(*RECURRENT) and (net.rank(value) or 0) < 2:
+        return "lengths"
     if not (reach.met("attention") or reach.joins or (reach.left and _is_asked_for(net, value))):
         return None
     rank = net.rank(value)
@@ -118,21 +144,38 @@ def _counts_tokens(part: Term) -> bool:
 def _kept(net: Net, value: int, reach: Reach) -> str | None:
     """Keys and values of tokens before, or the state of a cell."""
     for term, read in reach.meets:
-        if term.op == "attention" and any(_is_past(part, read) for part in readers_inside(term, read)):
+        if term.op == "attention" and is_kept(net, term, read):
             return "past state"
-        if term.op == "carry" or (term.op in RECURRENT and _is_initial(net, term, read)):
+        if term.op == "carry" and any(net.shape(out) == net.shape(value) for out in net.leaving):
+            return "state"  # what nobody hands on is none
+        if term.op in RECURRENT and _is_initial(net, term, read):
             return "state"
     return None
 
 
+def is_kept(net: Net, term: Term, value: int) -> bool:
+    """Whether an attention takes a value for keys or values as it is: nothing projects it."""
+    uses = uses_inside(net, term, value)
+    return any(_is_past(part, at) for part, at in uses) and not any(part.op in _MAPS for part, _ in uses)
+
+
+def _remembered(net: Net, value: int, reach: Reach) -> str | None:
+    """Features of another text that are weighed as they are and asked as well. A cache keeps the two apart."""
+    if net.rank(value) != 3 or not reach.meets or any(term.op != "attention" for term, _ in reach.meets):
+        return None
+    uses = [part.op for term, read in reach.meets[:1] for part, _ in uses_inside(net, term, read)]
+    asked = [op for op in uses if op == "MatMul" or op in _MAPS]
+    return "encoder states" if "MatMul" in uses and len(asked) > 1 and not KEEPING & set(uses) else None
+
+
 def _is_past(part: Term, value: int) -> bool:
-    """Joined to new keys or values, or multiplied as they are: nothing projects it."""
+    """Joined to new keys or values, or multiplied as they are."""
     if part.op == "attention-core" and part.node is not None:
         entry = find(part.node.domain, part.node.op)
         taken = [cached.past for cached in entry.caches] if entry is not None else []
         names = [part.node.inputs[at] for at in taken if at < len(part.node.inputs)]
         return bool(any(names)) and value not in (part.facts.get(key) for key in ("queries", "keys", "values"))
-    return part.op in ("Concat", "MatMul", "ScatterND", "ScatterElements")
+    return part.op == "MatMul" or part.op in KEEPING
 
 
 def _is_initial(net: Net, term: Term, value: int) -> bool:
@@ -176,4 +219,6 @@ def _column(net: Net, value: int, reach: Reach) -> str | None:
 
 Rule = Callable[[Net, int, Reach], "str | None"]
 _OF_INTEGERS: Final[tuple[Rule, ...]] = (_looked_up, _angles, _compared_with_itself, _hiding, _column)
-_OF_NUMBERS: Final[tuple[Rule, ...]] = (_kept, _carried, _asked, _angles, _added_mask, _column)
+_OF_NUMBERS: Final[tuple[Rule, ...]] = (
+    *(_looked_up, _remembered, _kept, _carried, _asked, _angles, _added_mask, _column),
+)

@@ -103,6 +103,8 @@ class _Flat:
 
     def _step(self, step: Step, scope: _Scope, row: int) -> None:
         self._left -= 1
+        if not step.node.outputs:
+            return  # nothing comes of it
         if step.bodies and self._depth < _DEEPEST and self._left > 0:
             self._open(step, scope, row)
             return
@@ -155,7 +157,7 @@ class _Flat:
             self._at += 1
             term = Term(draft.op, draft.inputs, draft.outputs, self._at, (row,) if draft.main else ())
             term.node, term.version, term.loop = step.node, step.version, self._loop
-            term.facts = draft.facts
+            term.facts, term.row = draft.facts, row
             self.net.add(term)
 
     def _join(self, op: str, inputs: list[int], name: str, known: Known | None, fixed: bool = False) -> int:

@@ -15,7 +15,9 @@ def heads_of(net: Net, product: Term, trails: list[Trail]) -> dict[str, Fact]:
     if width and not packed:
         heads, kv_heads = _ratio(wide[0], width) or batch, _ratio(wide[1], width) or _cached(net, trails[1]) or batch
     elif width and batch and wide[0] and wide[0] % width == 0:
-        kv_heads = max((wide[0] // width - batch) // 2, 1)
+        # values may be wider than keys: then what is left over is no number of heads
+        spare = (wide[0] // width - batch) // 2
+        kv_heads = spare if spare and batch % spare == 0 else batch
     rotary = any(_turned(net, trail) for trail in trails[:2])
     return {"heads": heads, "kv_heads": kv_heads, "head_dim": width, "form": "plain", "rotary": rotary}
 

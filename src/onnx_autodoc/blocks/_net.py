@@ -17,7 +17,7 @@ Fact = Any  # a number, a word or a flag that a block's finder noted
 class Term:
     """One operation, or a block that was made of several. `rows` are the file's nodes in it, by their row number."""
 
-    __slots__ = ("at", "facts", "inputs", "loop", "node", "op", "outputs", "parts", "rows", "version")
+    __slots__ = ("at", "facts", "inputs", "loop", "node", "op", "outputs", "parts", "row", "rows", "version")
 
     def __init__(self, op: str, inputs: Sequence[int], outputs: Sequence[int], at: int, rows: tuple[int, ...]) -> None:
         self.op = op
@@ -25,6 +25,7 @@ class Term:
         self.outputs = tuple(outputs)
         self.at = at  # its place in an order that works
         self.rows = rows
+        self.row = rows[0] if rows else -1  # of its node, which may be another term's as well
         self.node: Node | None = None  # of the file, where it is a single one
         self.version: int | None = None
         self.loop = 0  # the loop body that it is in, 0 if in none
@@ -63,6 +64,8 @@ class Net:
         self.carried: dict[int, int] = {}  # what a loop's body hands on to its next pass: the value it began with
         self.aside: dict[int, int] = {}  # rows that are no terms: the value that they pass on
         self.weights: dict[int, str] = {}  # constants of the file by value
+        self.skips: dict[Term, list[Term]] = {}  # what each skip goes around, by the sum or join at its end
+        self.notes: dict[str, Fact] = {}  # what was asked of the whole net, once its blocks were found
         self.cut = ""  # why it is not whole
 
     # -- making it
@@ -106,6 +109,7 @@ class Net:
         wanted = dict.fromkeys(outputs)
         kept = self._own(sorted(set(members), key=_place), wanted)
         made = {value for term in kept for value in term.outputs}
+        wanted = dict.fromkeys(value for value in outputs if value in made)
         read = dict.fromkeys(value for term in kept for value in term.inputs if value not in made)
         inputs = sorted(read, key=self.fixed.__getitem__)  # data first
         wanted |= dict.fromkeys(value for value in made if self._is_read_outside(value, kept))
@@ -118,13 +122,18 @@ class Net:
         return self.add(block)
 
     def _own(self, members: list[Term], wanted: dict[int, None]) -> dict[Term, None]:
-        """Without those whose values leave in the middle: another block may need them."""
-        kept = dict.fromkeys(members)
+        """Without those whose values leave in the middle (another block may need them), or before the block is done."""
+        kept, main = dict.fromkeys(members), next(iter(wanted), None)
         for term in reversed(members):
-            inner = [value for value in term.outputs if value not in wanted]
-            if len(inner) == len(term.outputs) and any(self._is_read_outside(value, kept) for value in inner):
+            inner = wanted.keys().isdisjoint(term.outputs)
+            early = main not in term.outputs and self._is_read_early(term, kept, members[-1].at)
+            if early or (inner and any(self._is_read_outside(value, kept) for value in term.outputs)):
                 del kept[term]
         return kept
+
+    def _is_read_early(self, term: Term, kept: dict[Term, None], end: int) -> bool:
+        readers = (reader for value in term.outputs for reader in self.readers[value])
+        return any(reader.at < end and reader not in kept for reader in readers)
 
     def _is_read_outside(self, value: int, members: Iterable[Term]) -> bool:
         return value in self.leaving or any(reader not in members for reader in self.readers[value])

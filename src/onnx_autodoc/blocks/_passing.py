@@ -24,6 +24,8 @@ def passed_on(net: Net, step: Step, inputs: list[int], rescaled: set[int]) -> in
         return 0
     if op in _SAME_SIZE:
         return _same(net, step, inputs)
+    if op == "Transpose":
+        return 0 if _moves_nothing(step) else None
     if op in _NEUTRAL:
         return _neutral(net, op, inputs, rescaled)
     if op == "Where":
@@ -40,6 +42,17 @@ def _same(net: Net, step: Step, inputs: list[int]) -> int | None:
     if shape is None or made is None:
         return None
     return 0 if [dim for dim in shape if dim != 1] == [dim for dim in made if dim != 1] else None
+
+
+def _moves_nothing(step: Step) -> bool:
+    """Pooled features [batch, 1, 1, channels] in another layout."""
+    known, order = step.inputs[0], step.node.attributes.get("perm")
+    shape = known.concrete if known is not None else None
+    axes = [at for at in order if isinstance(at, int)] if isinstance(order, tuple) else []
+    if shape is None or sorted(axes) != list(range(len(shape))):
+        return False
+    moved = [at for at in axes if shape[at] != 1]
+    return moved == sorted(moved) and len([at for at in moved if at]) < 2
 
 
 def _neutral(net: Net, op: str, inputs: list[int], rescaled: set[int]) -> int | None:

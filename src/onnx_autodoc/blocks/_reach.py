@@ -4,11 +4,13 @@ from typing import Final
 
 from onnx_autodoc.blocks._net import Net, Term
 from onnx_autodoc.blocks._tails import is_source
+from onnx_autodoc.blocks._tracing import is_move
 from onnx_autodoc.graph import is_float
 
 _FARTHEST: Final = 300  # terms followed from one input
 _WHOLE: Final = frozenset(("linear", "conv", "layer-norm", "rms-norm", "softmax"))
 _JOINING: Final = frozenset(("Mul", "Where", "Div"))
+KEEPING: Final = frozenset(("Concat", "ScatterND", "ScatterElements"))  # how new tokens are put beside those before
 
 
 class Reach:
@@ -70,6 +72,24 @@ def readers_inside(term: Term, value: int) -> list[Term]:
         else:
             found.append(part)
     return found or [term]
+
+
+def uses_inside(net: Net, term: Term, value: int) -> list[tuple[Term, int]]:
+    """What a block does with a value once it is moved or scaled, and put beside others: parts, with what they read."""
+    waiting, found, seen = [value], list[tuple[Term, int]](), {value}
+    while waiting:
+        at = waiting.pop()
+        for part in readers_inside(term, at):
+            if part is term:
+                continue
+            moved = is_move(net, part)
+            if not moved:
+                found.append((part, at))
+            if moved or part.op in KEEPING:
+                fresh = [made for made in part.outputs if made not in seen]
+                seen.update(fresh)
+                waiting.extend(fresh)
+    return found
 
 
 def first_convolution(term: Term) -> Term | None:

@@ -4,11 +4,28 @@ from typing import Final
 
 from onnx_autodoc.blocks._net import Net, Term
 
-_LARGEST: Final = 2000  # terms in one region
+_LARGEST: Final = 600  # terms in one region
+_EACH: Final = 40  # terms looked at, for each of the net; beyond that, skips are not followed
+_KINDS: Final = ("add", "concat")
 
 
-def region(net: Net, end: Term) -> list[Term]:
-    """The terms that a skip goes around, in order: computed from where it begins, on the way to where it ends."""
+def regions(net: Net) -> dict[Term, list[Term]]:
+    """What each sum or join at the end of a skip goes around, short ways first; nothing for those that are too many."""
+    ends = [term for term in net if term.facts.get("skip") in _KINDS]
+    left, found = 1000 + _EACH * len(net.terms), dict[Term, list[Term]]()
+    for end in sorted(ends, key=lambda end: (_length(net, end), end.at)):
+        found[end] = _region(net, end) if left > 0 else []
+        left -= max(len(found[end]), 1) * 4
+    return dict(sorted(found.items(), key=lambda item: item[0].at))
+
+
+def _length(net: Net, end: Term) -> int:
+    maker = net.makers[end.facts["around"]]
+    return end.at - (maker.at if maker is not None else 0)
+
+
+def _region(net: Net, end: Term) -> list[Term]:
+    """The terms between, in order: computed from where the skip begins, on the way to where it ends."""
     start = end.facts["around"]
     behind = _behind(net, end, start)
     reached, inside = {start}, list[Term]()
@@ -16,7 +33,7 @@ def region(net: Net, end: Term) -> list[Term]:
         if not reached.isdisjoint(term.inputs):
             reached.update(term.outputs)
             inside.append(term)
-    return inside
+    return inside if len(behind) < _LARGEST else []
 
 
 def _behind(net: Net, end: Term, start: int) -> set[Term]:

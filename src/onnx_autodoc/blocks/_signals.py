@@ -79,6 +79,8 @@ def _layout(net: Net, value: int, reach: Reach, conv: Term) -> str:
 def _mapped(net: Net, value: int, reach: Reach) -> str | None:
     """Read by a linear map, a cell or a norm."""
     dims = net.shape(value) or ()
+    if len(dims) == 4 and all(term.op == "attention" for term, _ in reach.meets):
+        return None  # pictures are cut into patches first
     if len(dims) == 4 and min(sorted(dims[1:])[1:]) >= _SMALLEST:
         return "image NCHW" if dims[1] in _COLOURS else "image NHWC" if dims[3] in _COLOURS else None
     first = [term.op for term, _ in reach.meets]

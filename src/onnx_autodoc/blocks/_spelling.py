@@ -130,8 +130,7 @@ def _convolved(it: Spelling, weight: int) -> dict[str, Fact]:
     to = dims[1] * group if transposed and dims[1] else dims[0]
     kernel = tuple(it.numbers("kernel_shape")) or tuple(dims[2:])
     strides = it.numbers("strides") or (1,) * len(kernel)
-    source = it.net.shape(it.input(0)) or ()
-    channels = source[-1 if it.node.op.startswith("Nhwc") else 1] if len(source) > 1 else None
+    channels = dims[0] if transposed else dims[1] * group if dims[1] else None
     return {
         "kernel": kernel,
         "strides": strides,

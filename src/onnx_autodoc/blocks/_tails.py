@@ -99,6 +99,12 @@ def is_biased(term: Term) -> bool:
 
 def batch(net: Net) -> int:
     """How many examples there are: as many as most inputs begin with."""
+    if "batch" not in net.notes:
+        net.notes["batch"] = _batch(net)
+    return int(net.notes["batch"])
+
+
+def _batch(net: Net) -> int:
     dims = [net.shape(value) or () for value in net.inputs.values()]
     found = Counter(each[0] for each in dims if len(each) > 1)
     return max(found.most_common(1)[0][0], 1) if found else 1

@@ -27,6 +27,7 @@ RESIZING: Final = ("Resize", "Upsample", "DepthToSpace", "SpaceToDepth", "MaxUnp
 TREES: Final = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor")
 WAVES: Final = ("Sin", "Cos")
 SPECTRA: Final = ("STFT", "DFT", "MelWeightMatrix")
+CLASSIC: Final = ("LinearClassifier", "LinearRegressor", "SVMClassifier", "SVMRegressor", *TREES)
 _SINGLE: Final = (
     "head",
     "softmax",
@@ -38,15 +39,15 @@ _SINGLE: Final = (
     "TopK",
     "ArgMax",
 )
-DRAWN: Final = frozenset((*WEIGHTED, *NORMS, *POOLS, *RESIZING, *TREES, *SPECTRA, *_SINGLE))
+DRAWN: Final = frozenset((*WEIGHTED, *NORMS, *POOLS, *RESIZING, *CLASSIC, *SPECTRA, *_SINGLE))
 PREPARING: Final = (
     *("Scaler", "Normalizer", "Imputer", "OneHotEncoder", "LabelEncoder", "Binarizer", "FeatureVectorizer"),
     *("TfIdfVectorizer", "StringNormalizer", "StringSplit", "StringConcat", "RegexFullMatch", "Tokenizer"),
     *(*SPECTRA, "ImageDecoder", "Resize"),
 )
-CLASSIC: Final = ("LinearClassifier", "LinearRegressor", "SVMClassifier", "SVMRegressor", *TREES)
 CONVOLVING: Final = ("conv", "Conv", "ConvTranspose", "DeformConv")
 JOINING: Final = "Concat"
+ADDING: Final = "Add"
 CUTTING: Final = frozenset(("Split", "Slice"))
 # helpers of other rules: never a block of their own
 SMALL: Final = frozenset(("square", "mean", "root", "over-root", "cube", "relu-6", "one-and-erf", "one-and-tanh"))

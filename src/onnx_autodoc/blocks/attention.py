@@ -16,16 +16,44 @@ from onnx_autodoc.blocks._tracing import MOVES, Trail, behind, is_move, onward
 
 _ON_SCORES: Final = MOVES | {"Add", "Sub", "Mul", "Div", "Where", "Clip", "Tanh", "Concat", "Max", "Min", "Relu"}
 _NEARBY: Final = 40  # values behind keys and values that are looked at
-_LONGEST: Final = 40  # terms between a product and its softmax
+_LONGEST: Final = 60  # terms between a product and its softmax
 
 
 class Scores:
-    """What lies between the first product and the softmax."""
+    """What lies between the first product and the softmax: back over masks and scales, a bounded way."""
 
-    def __init__(self) -> None:
+    def __init__(self, net: Net, value: int) -> None:
         self.products: dict[Term, None] = {}
         self.terms: dict[Term, None] = {}
         self.masks: dict[int, None] = {}
+        seen = self._behind(net, value)
+        reached = {made for term in self.products for made in term.outputs}
+        for term in sorted(seen, key=lambda term: term.at):
+            if not reached.isdisjoint(term.inputs) or (term.op == "linear" and _is_additive(net, term)):
+                reached.update(term.outputs)
+                self.terms[term] = None
+        self.masks = {
+            given: None
+            for term in self.terms
+            if term.op in ("Add", "Sub", "Where")
+            for given in term.inputs
+            if given and given not in reached
+        }
+
+    def _behind(self, net: Net, value: int) -> dict[Term, None]:
+        """The terms on the way to products; the products are noted."""
+        waiting, seen = [value], dict[Term, None]()
+        while waiting and len(seen) < _LONGEST:
+            value = waiting.pop()
+            term = net.makers[value]
+            if term is None or net.fixed[value] or term in seen or term in self.products:
+                continue
+            if term.op == "MatMul" or (term.op == "linear" and _asks(net, term)):
+                self.products[term] = None
+            elif term.op in _ON_SCORES or (term.op == "linear" and _is_additive(net, term)):
+                seen[term] = None
+                waiting.extend(net.varying(term) if term.op != "linear" else ())
+        return seen
 
 
 def find(net: Net) -> None:
@@ -40,7 +68,7 @@ def find(net: Net) -> None:
 
 
 def _decomposed(net: Net, softmax: Term) -> None:
-    scores = _scores(net, softmax.inputs[0])
+    scores = Scores(net, softmax.inputs[0])
     moves, product, value = _weighing(net, softmax)
     if product is None or (not scores.products and not scores.terms):
         return
@@ -56,34 +84,6 @@ def _decomposed(net: Net, softmax: Term) -> None:
     facts |= masked(net, list(scores.masks), facts, first)
     members = [softmax, *scores.products, *scores.terms, *moves, product]
     _claim(net, members, [*trails, *others], product.outputs[0], facts)
-
-
-def _scores(net: Net, value: int) -> Scores:
-    """Back from a softmax over masks and scales to the products that make its scores."""
-    found = Scores()
-    _step_back(net, value, found)
-    return found
-
-
-def _step_back(net: Net, value: int, found: Scores) -> bool:
-    """Whether a product lies behind a value; what is on the way there is noted."""
-    term = net.makers[value]
-    if term is None or net.fixed[value] or len(found.terms) > _LONGEST:
-        return False
-    if term.op == "MatMul" or (term.op == "linear" and _asks(net, term)):
-        found.products[term] = None
-        return True
-    if term.op == "linear" and _is_additive(net, term):
-        found.terms[term] = None
-        return True
-    if term.op not in _ON_SCORES:
-        return False
-    reached = {given: _step_back(net, given, found) for given in dict.fromkeys(net.varying(term))}
-    if any(reached.values()):
-        found.terms[term] = None
-        aside = [given for given in term.inputs if given and not reached.get(given)]
-        found.masks.update(dict.fromkeys(aside if term.op in ("Add", "Sub", "Where") else ()))
-    return any(reached.values())
 
 
 def _asks(net: Net, term: Term) -> bool:

@@ -1,19 +1,22 @@
 """Tables that are looked up by number, positions that are added, and pictures cut into patches.
 
-token      Gather(W[rows, width], ids)             the table with the most rows
+token      Gather(W[rows, width], ids)             the table with the most rows, or with as many as there are answers
 type       the same, with a handful of rows
 position   Gather(W, positions), or Add(x, W[places, width]) where the exporter did the looking up
 """
 
+import re
 from typing import Final
 
 from onnx_autodoc.blocks._net import Net, Term
+from onnx_autodoc.blocks._tails import tails
 from onnx_autodoc.blocks._tracing import behind
 from onnx_autodoc.graph import is_float
 from onnx_autodoc.ops import kinds
 
 _QUANTIZED: Final = frozenset(("int8", "uint8", "int4", "uint4"))
 _FEW_TYPES: Final = 4
+_PLACE: Final = r"position|(^|_)pos(_|$)"
 _NARROWEST: Final = 8  # features of an embedding
 _BEFORE_POSITIONS: Final = frozenset(
     ("embedding", "patch-embedding", "Add", "Mul", "linear", "conv", "Concat", "layer-norm", "Transpose")
@@ -52,17 +55,46 @@ def _looked_up(net: Net, term: Term) -> None:
 
 
 def _roles(net: Net) -> None:
+    """What was counted is a position. Of the rest, tokens have the table that the last map makes numbers for."""
     found = [term for term in net.of("embedding") if "role" not in term.facts]
-    most = max((term.facts["rows"] or 0 for term in found), default=0)
+    free = [term for term in found if not _is_counted(net, term)]
+    vocabulary = _vocabulary(net, free)
     for term in found:
-        rows = term.facts["rows"] or 0
-        counted = any(each.op in ("CumSum", "Range") for each in behind(net, term.inputs[0], _is_far, 60))
-        few = rows <= _FEW_TYPES < most
-        term.facts["role"] = "position" if counted else "type" if few else "token" if rows == most else "position"
+        term.facts["role"] = _role(net, term, vocabulary) if term in free else "position"
+
+
+def _is_counted(net: Net, term: Term) -> bool:
+    return any(each.op in ("CumSum", "Range") for each in behind(net, term.inputs[0], _is_far, 60))
 
 
 def _is_far(term: Term) -> bool:
     return term.op in ("linear", "conv", "attention", "embedding")
+
+
+def _role(net: Net, term: Term, vocabulary: int) -> str:
+    """A second table is one of positions if it is added to the first; else another language, or another alphabet."""
+    rows = term.facts["rows"] or 0
+    if rows <= _FEW_TYPES < vocabulary:
+        return "type"
+    added = any(reader.op == "Add" for reader in net.readers[term.outputs[0]])
+    return "position" if rows != vocabulary and added else "token"
+
+
+def _vocabulary(net: Net, tables: list[Term]) -> int:
+    """The rows of the token table: as many as there are answers for each place, or the most. A name breaks the tie."""
+    rows = {term.facts["rows"] or 0 for term in tables}
+    rivals = {count for count in rows if count > _FEW_TYPES}
+    if len(rivals) < 2:
+        return max(rows, default=0)
+    named = {value: name for name, value in net.inputs.items()}
+    places = {term.facts["rows"] for term in tables if re.search(_PLACE, named.get(term.inputs[0], ""), re.I)}
+    return max(rivals & _answers(net) or rivals - places or rivals)
+
+
+def _answers(net: Net) -> set[int]:
+    """How many numbers there are for each place, where maps make them."""
+    dims = [net.shape(tail.value) or () for tail in tails(net) if any(term.op == "linear" for term in tail.sources)]
+    return {each[-1] for each in dims if len(each) == 3}
 
 
 def _placed(net: Net, term: Term) -> None:
@@ -116,6 +148,5 @@ def _patches(net: Net) -> None:
 
 def _sees_the_picture(net: Net, conv: Term) -> bool:
     """Nothing but scaling between the input and it."""
-    ops = [term.op for term in behind(net, conv.inputs[0], lambda term: term.op not in _ON_PICTURES, 30)]
-    ends = net.makers[conv.inputs[0]]
-    return ends is None or bool(ops)
+    trail = behind(net, conv.inputs[0], lambda _: False, 30)
+    return all(term.op in _ON_PICTURES for term in trail if net.terms.get(term.at) is term)

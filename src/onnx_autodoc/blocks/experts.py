@@ -7,7 +7,7 @@ head   an mlp that no skip goes around, in a model whose other ones stand in ski
 from typing import Final
 
 from onnx_autodoc.blocks._net import Net, Term
-from onnx_autodoc.blocks._regions import region
+from onnx_autodoc.blocks._regions import regions
 from onnx_autodoc.blocks._tracing import behind
 from onnx_autodoc.blocks._words import NORMS
 
@@ -17,13 +17,13 @@ _ROUTING: Final = frozenset(
 
 
 def find(net: Net) -> None:
-    regions = [(end, region(net, end)) for end in net.of("Add") if end.facts.get("skip") == "add"]
-    inside = {term for _, terms in regions for term in terms}
+    found = {end: terms for end, terms in regions(net).items() if end.op == "Add"}
+    inside = {term for terms in found.values() for term in terms}
     stray = [term for term in net.of("mlp") if term not in inside]
     if any(term.op == "mlp" for term in inside):
         for term in stray:
             net.rename(term, "head")
-    for end, terms in regions:
+    for end, terms in found.items():
         router = _router(net, terms)
         if router is not None and not any(term.op == "attention" for term in terms):
             _claim(net, end, terms, router)

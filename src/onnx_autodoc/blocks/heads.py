@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from onnx_autodoc.blocks import _grids, _pictures
 from onnx_autodoc.blocks._answers import of_features, of_map
 from onnx_autodoc.blocks._beside import paired
-from onnx_autodoc.blocks._ends import is_state, is_weights
+from onnx_autodoc.blocks._ends import is_shared, is_state, is_weights
 from onnx_autodoc.blocks._head import Head, act_of, is_normed
 from onnx_autodoc.blocks._net import Net
 from onnx_autodoc.blocks._tails import Tail, tails, width
@@ -31,10 +31,19 @@ __all__ = ["Head", "heads"]
 
 _TREES: Final = ("TreeEnsembleClassifier", "LinearClassifier", "SVMClassifier")
 _FORESTS: Final = ("TreeEnsembleRegressor", "TreeEnsemble", "LinearRegressor", "SVMRegressor")
+_COUNTED: Final = frozenset(("int64", "int32", "bool"))
+_OF_ANY_TYPE: Final = frozenset(("trees", "detection", "segmentation", "state"))
 _LABELLED: Final = frozenset(("ZipMap", "ArrayFeatureExtractor", "LabelEncoder"))
 
 
 def heads(net: Net) -> tuple[Head, ...]:
+    """Found once: roles and the task both ask for them."""
+    if "heads" not in net.notes:
+        net.notes["heads"] = _found(net)
+    return tuple(net.notes["heads"])
+
+
+def _found(net: Net) -> tuple[Head, ...]:
     found = tails(net)
     listed = set(_grids.raw(net, found))
     made = [_raw(net, tail) if tail in listed else _head(net, tail) for tail in found]
@@ -45,14 +54,21 @@ def _head(net: Net, tail: Tail) -> Head | None:
     for find in (_handed_on, _of_trees, _of_matching, _of_boxes, _of_pixels, of_map, of_features):
         head = find(net, tail)
         if head is not None:
-            return replace(head, values=(tail.value, *tail.ends))
+            return replace(head, values=(tail.value, *tail.ends)) if _is_of_its_type(net, tail, head) else None
     return None
+
+
+def _is_of_its_type(net: Net, tail: Tail, head: Head) -> bool:
+    """Whole numbers and flags are picked, never scores or features."""
+    known = net.knowns[tail.value]
+    whole = known is not None and known.dtype in _COUNTED
+    return not whole or head.act in ("argmax", "picked") or head.kind in _OF_ANY_TYPE
 
 
 def _handed_on(net: Net, tail: Tail) -> Head | None:
     if is_weights(net, tail):
         return Head("weights", tail.output, evidence=f"{tail.output} is what attention weighs by")
-    if is_state(net, tail):
+    if is_state(net, tail) or is_shared(net, tail):
         return Head("state", tail.output, evidence=f"{tail.output} is handed to the next run")
     return None
 

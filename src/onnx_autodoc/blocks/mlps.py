@@ -6,7 +6,8 @@ gated-mlp   linear(Mul(act(linear(x)), linear(x)))     the two inner maps may be
 
 from typing import Final
 
-from onnx_autodoc.blocks._net import Net, Term
+from onnx_autodoc.blocks._net import Fact, Net, Term
+from onnx_autodoc.blocks._pattern import Match
 from onnx_autodoc.blocks._rule import Rule, apply
 from onnx_autodoc.blocks._words import ACTIVATIONS, GATES, either
 
@@ -14,8 +15,19 @@ _ACTS: Final = either(*ACTIVATIONS, "Tanh", "Sigmoid")
 _NORMS: Final = "layer-norm|batch-norm"
 _TURNED: Final = "Reshape|Transpose|Flatten"
 _CUTS: Final = frozenset(("Split", "Slice", "Reshape", "Transpose", "Gather"))
+
+
+def _keeps_features(net: Net, found: Match) -> dict[str, Fact] | None:
+    """As many numbers go into the second map as came out of the first: places were not joined in between."""
+    second, first = (term.facts for term in found.terms if term.op == "linear")
+    return {} if first.get("to") is not None and first.get("to") == second.get("from") else None
+
+
 RULES: Final = (
     Rule("mlp", (f"y = linear({_ACTS}(linear(x)))", f"y = linear({_ACTS}(Add(linear(x), B)))"), whole=True),
+    Rule("mlp", (f"y = linear(square({_ACTS}(linear(x))))",), whole=True),
+    # Gemm wants two axes: batch and places are folded for it
+    Rule("mlp", (f"y = linear(Reshape({_ACTS}(Reshape(linear(x)))))",), _keeps_features, whole=True),
     Rule("mlp", (f"y = linear({_ACTS}({_NORMS}(linear(x))))", f"y = linear({_NORMS}({_ACTS}(linear(x))))"), whole=True),
     # with a convolution over the places in between
     Rule("mlp", (f"y = linear({_ACTS}({_TURNED}({_TURNED}(conv({_TURNED}({_TURNED}(linear(x))))))))",), whole=True),

@@ -12,6 +12,9 @@ from onnx_autodoc.blocks._net import Net, Term
 from onnx_autodoc.blocks._words import GATES, NORMS, WEIGHTED
 
 _FARTHEST: Final = 600  # values looked at for one skip
+_FARTHEST_JOINED: Final = 6000  # joins are few, and those of a U-Net go around all the rest of it
+_EACH: Final = 100  # values looked at for all skips, for each term of the net
+_MOST_SIDES: Final = 16
 _KINDS: Final = {"Add": "add", "Concat": "concat", "Sub": "subtract", "Mul": "gate"}
 _PROJECTIONS: Final = ("conv", "conv-norm-act", "linear", "batch-norm", "AveragePool", "MaxPool", "Pad", "Slice")
 _LEARNED: Final = frozenset((*WEIGHTED, *NORMS))
@@ -20,30 +23,33 @@ _RESIZES: Final = frozenset(("Resize", "Upsample"))
 
 def find(net: Net) -> None:
     """Mark the skips: `skip` says of which kind, `around` where it begins."""
+    ways = _Ways(net)
     for term in net.of(*_KINDS):
-        sides = net.varying(term)
+        sides = net.varying(term)[:_MOST_SIDES]
         if len(sides) < 2 or (term.op != "Concat" and len(sides) > 2):
             continue
-        start = _start(net, term, sides)
+        start = _start(ways, term, sides)
         if start is not None:
             term.facts |= {"skip": _KINDS[term.op], "around": start}
 
 
-def _start(net: Net, term: Term, sides: list[int]) -> int | None:
+def _start(ways: "_Ways", term: Term, sides: list[int]) -> int | None:
+    net = ways.net
     if term.op == "Concat" and not _joins_channels(net, term):
         return None
     if term.op == "Mul" and not any(_is_gate(net, side) for side in sides):
         return None
     if term.op == "Sub":
-        sides = sides[:1] if _lies_behind(net, sides[0], sides[1]) else []
+        sides = sides[:1] if ways.lie_behind(sides[0], sides[1]) else []
         return sides[0] if sides else None
     if term.op == "Add" and not _are_alike(net, sides):
         return None
+    most = _FARTHEST_JOINED if term.op == "Concat" else _FARTHEST
     for one in sides:
         origin = _unmoved(net, one)
-        if any(other != one and _lies_behind(net, origin, other) for other in sides):
+        if any(other != one and ways.lie_behind(origin, other, most) for other in sides):
             return origin
-    return _projected(net, term, sides)
+    return _projected(ways, term, sides)
 
 
 def _unmoved(net: Net, value: int) -> int:
@@ -59,8 +65,9 @@ def _are_alike(net: Net, sides: list[int]) -> bool:
     return any(dims is None for dims in shapes) or len({math.prod(dims) for dims in shapes if dims is not None}) == 1
 
 
-def _projected(net: Net, term: Term, sides: list[int]) -> int | None:
+def _projected(ways: "_Ways", term: Term, sides: list[int]) -> int | None:
     """A side that is one projection of what lies behind the other."""
+    net = ways.net
     if term.op not in ("Add", "Concat"):
         return None
     for one in sides:
@@ -69,7 +76,7 @@ def _projected(net: Net, term: Term, sides: list[int]) -> int | None:
             if made is None:
                 break
             behind = made.inputs[0]
-            if any(other != one and _lies_behind(net, behind, other) for other in sides):
+            if any(other != one and ways.lie_behind(behind, other) for other in sides):
                 return None if _is_parallel(net, term, behind, sides) else behind
             made = net.maker(behind, *_PROJECTIONS)
     return None
@@ -100,22 +107,30 @@ def _joins_channels(net: Net, term: Term) -> bool:
     return at in (1, rank - 1) and rank > 1 and at != 0
 
 
-def _lies_behind(net: Net, goal: int, value: int) -> bool:
-    """Whether a value was computed from another one by something with weights."""
-    start = net.makers[goal]
-    first = start.at if start is not None else -1
-    waiting, seen = [(value, False)], {(value, False)}
-    while waiting and len(seen) < _FARTHEST:
-        value, weighted = waiting.pop()
-        if value == goal:
-            if weighted:
-                return True
-            continue
-        made = net.makers[value]
-        if made is None or made.at < first or net.fixed[value]:
-            continue
+class _Ways:
+    """Ways back through a net. All of them together are bounded, so that no graph takes more than its size is worth."""
+
+    def __init__(self, net: Net) -> None:
+        self.net = net
+        self._left = 20_000 + _EACH * len(net.terms)
+
+    def lie_behind(self, goal: int, value: int, most: int = _FARTHEST) -> bool:
+        """Whether a value was computed from another one by something with weights."""
+        start = self.net.makers[goal]
+        first = start.at if start is not None else -1
+        waiting, seen, found = [(value, False)], {(value, False)}, False
+        while waiting and not found and len(seen) < min(most, self._left):
+            value, weighted = waiting.pop()
+            found = value == goal and weighted
+            fresh = [item for item in self._before(value, weighted, goal, first) if item not in seen]
+            seen.update(fresh)
+            waiting.extend(fresh)
+        self._left -= len(seen)
+        return found
+
+    def _before(self, value: int, weighted: bool, goal: int, first: int) -> list[tuple[int, bool]]:
+        made = self.net.makers[value]
+        if made is None or made.at < first or self.net.fixed[value] or value == goal:
+            return []
         heavy = weighted or made.op in _LEARNED
-        fresh = [(given, heavy) for given in net.varying(made) if (given, heavy) not in seen]
-        seen.update(fresh)
-        waiting.extend(fresh)
-    return False
+        return [(given, heavy) for given in self.net.varying(made)]

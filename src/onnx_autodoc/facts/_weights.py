@@ -49,6 +49,7 @@ class Reader(Struct, frozen=True):
 class Held(Struct, eq=False):
     """One constant of the file, and what its readers say of it."""
 
+    name: str  # that nodes read it by
     tensor: Tensor
     literal: bool  # from a Constant node
     said: set[Part] = field(default_factory=set)
@@ -102,7 +103,7 @@ class _Survey:
     ) -> Iterator[tuple[Owner, str, Graph, Values]]:
         literals = {name for node in graph.nodes if node.op == kinds.CONSTANT for name in node.outputs}
         for name, tensor in constants_of(graph):
-            values[name] = [self._holding(tensor, name in literals)]
+            values[name] = [self._holding(name, tensor, name in literals)]
         scales = {node.outputs[1] for node in graph.nodes if node.op == kinds.DYNAMIC_SCALE and len(node.outputs) > 1}
         for at in execution_order(graph.nodes):
             node, name_here = graph.nodes[at], path + label(graph.nodes[at], at)
@@ -112,11 +113,11 @@ class _Survey:
                 given = Values(dict.fromkeys(value.name for value in inner.inputs), *values.maps)
                 yield (*owner, at, name), f"{name_here}/{name}/", inner, given
 
-    def _holding(self, tensor: Tensor, literal: bool) -> Held:
+    def _holding(self, name: str, tensor: Tensor, literal: bool) -> Held:
         place = tensor.place
         key = (place.path, place.offset, place.length) if place is not None and place.path is not None else id(tensor)
         if key not in self._stored:
-            self._stored[key] = Held(tensor, literal)
+            self._stored[key] = Held(name, tensor, literal)
             self.held.append(self._stored[key])
         return self._stored[key]
 

@@ -6,6 +6,7 @@ belongs to a quantization, and constants that nobody learned are counted apart.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -38,6 +39,7 @@ class Parameters(Struct, frozen=True):
     readers: dict[Place, Reader]  # the nodes that put them to use, in file order
     nodes: dict[Place, Share]  # and what each has of them
     groups: tuple[WeightGroup, ...]  # and which of them keep them alike
+    held: tuple[tuple[str, Place, int], ...]  # each weight that is used: its name, who reads it first, its elements
 
 
 def parameters(model: Model) -> Parameters:
@@ -65,7 +67,16 @@ def parameters(model: Model) -> Parameters:
         readers=readers,
         nodes=nodes,
         groups=weight_groups(weights, bundles, total),
+        held=tuple(_held(weights, bundles)),
     )
+
+
+def _held(weights: list[Held], bundles: list[Bundle]) -> Iterator[tuple[str, Place, int]]:
+    for each in weights:
+        if each.reader is not None:
+            yield each.name, each.reader.place, each.elements
+    for bundle in bundles:
+        yield "", bundle.reader.place, bundle.elements
 
 
 def _literals_count(held: list[Held]) -> bool:

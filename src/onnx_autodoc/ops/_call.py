@@ -81,7 +81,12 @@ class Call:
         given = self.attr_ints("axes")
         if given is not None:
             return list(given)
-        return self.ints(1) if self.has(1) else None
+        if not self.has(1):
+            return None
+        items = self.ints(1)
+        if any(not isinstance(item, int | Unknown) for item in items):
+            raise Contradiction(f"{self.node.op} takes whole numbers as axes, not {self.known(1).dtype}")
+        return items
 
     def output(self, at: int = 0) -> Shape:
         """The dims of an output, once they are known; stops with the reason where they are not."""

@@ -74,7 +74,7 @@ def _listed(known: Known) -> Array | None:
     dims = known.concrete
     if known.value is not None or dims is None or known.dtype not in ("int32", "int64"):
         return known.value
-    if math.prod(dims) > MAX_LISTED:
+    if min(dims, default=0) < 0 or math.prod(dims) > MAX_LISTED:
         return None
     array = np.empty(dims, object)
     why = known.why or "its elements are only known when the model runs"

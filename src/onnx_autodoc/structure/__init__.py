@@ -57,6 +57,7 @@ def describe(facts: Facts) -> Structure:
     if not ledger.whole:
         return _nothing(said, "with functions opened at every call there are too many nodes to look for structure")
     net = blocks(facts.model, facts.shapes, ledger.runs)
+    ledger.settle(facts, net)
     return _described(facts, net, ledger, said)
 
 
@@ -72,7 +73,7 @@ def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structu
     kin = family(net, ledger, facts.cache is not None, known)
     return Structure(
         family=kin,
-        sizes=sizes(net),
+        sizes=sizes(net, kin.name),
         blocks=tuple(_counted(net, ledger, sketch)),
         residuals=dict(sorted(Counter(term.facts["skip"] for term in net if "skip" in term.facts).items())),
         work=work(net, ledger),

@@ -7,7 +7,6 @@ from onnx_autodoc.structure._names import transformer_kind
 from onnx_autodoc.structure._sketch import Group, Sketch
 
 _LONGEST_PERIOD: Final = 8
-_MOST_SEEN: Final = 500  # groups looked at before two are thought to lead back
 
 
 def fold(sketch: Sketch) -> None:
@@ -23,7 +22,7 @@ def _single_layers(sketch: Sketch, chain: list[Group]) -> None:
     at = 0
     while at < len(chain):
         end = _layer_end(chain, at)
-        if end and not leads_back(sketch, chain[at:end]):
+        if end and not sketch.leads_back(chain[at:end]):
             _join(sketch, chain[at:end], end - at)
         at = end or at + 1
 
@@ -66,27 +65,9 @@ def _fold_chain(sketch: Sketch, chain: list[Group]) -> None:
     at = 0
     while at < len(chain):
         period, times = _best(marks, at)
-        if times > 1 and not leads_back(sketch, chain[at : at + period * times]):
+        if times > 1 and not sketch.leads_back(chain[at : at + period * times]):
             _join(sketch, chain[at : at + period * times], period)
         at += max(period * times, 1)
-
-
-def leads_back(sketch: Sketch, groups: list[Group]) -> bool:
-    """Whether a way leads out of some groups and in again: then they cannot be one."""
-    inside = set(groups)
-    waiting = [giver for group in groups for giver in sketch.before(group) if giver not in inside]
-    first, seen = groups[0].level, set(waiting)
-    while waiting:
-        group = waiting.pop()
-        if group in inside:
-            return True
-        if group.level > first:
-            fresh = [giver for giver in sketch.before(group) if giver not in seen]
-            seen.update(fresh)
-            waiting.extend(fresh)
-        if len(seen) > _MOST_SEEN:
-            return True
-    return False
 
 
 def _mark(sketch: Sketch, group: Group) -> tuple[object, ...]:
@@ -96,7 +77,14 @@ def _mark(sketch: Sketch, group: Group) -> tuple[object, ...]:
     if group.skip == "concat" and dims is not None:
         dims = dims[2:]  # such units widen what they are given
     crossed = sum(bool(term.facts.get("cross")) for term in group.terms)
-    return kind, dims, crossed, frozenset(id(each) for each in sketch.givers(group)[1:])
+    return kind, dims, crossed, _widths(group), frozenset(id(each) for each in sketch.givers(group)[1:])
+
+
+def _widths(group: Group) -> tuple[object, ...]:
+    """The sizes of what has weights, but for projections at the side of a skip: only the first of a stage has one."""
+    maps = sorted(str(term.facts.get("inner")) for term in group.terms if term.op in ("mlp", "gated-mlp"))
+    kernels = sorted(max(term.facts.get("kernel") or (1,), default=1) for term in group.terms)
+    return *maps, *(size for size in kernels if size > 1)
 
 
 def _best(marks: list[tuple[object, ...]], at: int) -> tuple[int, int]:

@@ -31,8 +31,10 @@ def _without(group: Group, terms: set[Term]) -> Group | None:
     kept = [term for term in group.terms if term not in terms]
     if not kept:
         return None
-    left = Group(group.kind, kept, group.level, group.children)
-    left.count = group.count
+    whole = len(kept) == len(group.terms)
+    left = Group(group.kind, kept, group.level, group.children if whole else ())
+    if whole:
+        left.count, left.turns = group.count, group.turns
     return left
 
 

@@ -7,7 +7,8 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.blocks import Net, Term
-from onnx_autodoc.facts import Facts, Share
+from onnx_autodoc.facts import Facts
+from onnx_autodoc.ops import kinds
 
 MOST_ROWS: Final = 100_000  # and eight for each node of the file: functions that call functions can ask for any number
 
@@ -21,8 +22,9 @@ class Spent(Struct, frozen=True):
 
 
 class Ledger:
+    """Multiply-adds by row, and (once it is settled with a net) weights by the row that puts them to use there."""
+
     def __init__(self, facts: Facts) -> None:
-        weights = dict(facts.parameters.nodes)
         most = MOST_ROWS + 8 * facts.nodes_total
         rows = list(islice(facts.costs.rows(), most + 1))
         self.whole = len(rows) <= most
@@ -31,13 +33,45 @@ class Ledger:
         unknown = not total.macs and any(each.macs for each in total.missing.values())
         self.total = None if unknown else total.macs
         self._macs = [_known(row.cost.macs) if row.cost is not None else None for row in rows]
-        self._params = [weights.pop((row.owner, row.step.at), Share()).elements for row in rows]
+        self._params = [0] * len(rows)
+        self._places = [(row.owner, row.step.at) for row in rows]
+
+    def settle(self, facts: Facts, net: Net) -> None:
+        """A weight goes to its first reader; where that is not on the net (a call, another branch), to one that is."""
+        leaves = [term for term in net.everything() if not term.parts]
+        drawn = {row for term in leaves for row in term.rows}
+        rows: dict[object, int] = {}
+        for row, place in enumerate(self._places):
+            if place not in rows or (rows[place] not in drawn and row in drawn):
+                rows[place] = row
+        named = _readers(net, leaves)
+        for name, place, elements in facts.parameters.held:
+            first = rows.get(place)
+            home = first if first in drawn else named.get(name, first)
+            if home is not None:
+                self._params[home] += elements
 
     def spent(self, terms: Iterable[Term]) -> Spent:
         rows = list(dict.fromkeys(row for term in terms for row in term.rows))
         known = [self._macs[row] for row in rows]
         macs = sum(macs for macs in known if macs is not None)
         return Spent(sum(self._params[row] for row in rows), None if None in known and not macs else macs, len(rows))
+
+
+def _readers(net: Net, leaves: list[Term]) -> dict[str, int]:
+    """By the name of a constant, the row on the net that reads it first, turned and dequantized as it may be."""
+    found: dict[str, int] = {}
+    seen: set[int] = set()
+    for term in sorted(leaves, key=lambda term: term.at):
+        waiting = [value for value in term.inputs if net.fixed[value] and value not in seen]
+        while waiting:
+            value = waiting.pop()
+            seen.add(value)
+            made = net.makers[value]
+            if value in net.weights or (made is not None and made.op == kinds.CONSTANT):
+                found.setdefault(net.names[value], term.row)
+            waiting.extend(given for given in (made.inputs if made is not None else ()) if given not in seen)
+    return found
 
 
 def _known(number: object) -> int | None:

@@ -37,6 +37,8 @@ def _meeting(terms: list[Term], kinds: Counter[str], convs: int) -> str:
     joined = kinds[words.JOINING]
     skipped = any(term.facts.get("skip") == "add" for term in terms)
     pools = sum(kinds[pool] for pool in words.POOLS)
+    if convs < 2 and not (joined and pools >= 2):
+        return "branches"
     if joined and pools >= 2 and convs <= 3:
         return "spp"
     if joined and (skipped or any(kinds[cut] for cut in words.CUTTING)):

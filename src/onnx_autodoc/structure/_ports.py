@@ -12,14 +12,11 @@ _MOST: Final = 5  # that are drawn one by one
 class Ports:
     def __init__(self, net: Net, roles: dict[str, str]) -> None:
         self._net = net
-        self._inputs = _folded(net, {name: value for name, value in net.inputs.items() if net.readers[value]}, roles)
+        used = {name: value for name, value in net.inputs.items() if net.readers[value] or value in net.leaving}
+        self._inputs = _folded(net, used, roles)
         self._outputs = _folded(net, net.outputs, roles)
-        self.givers = tuple(
-            _port(name, "input", len(names), roles.get(names[0])) for name, names in self._inputs.items()
-        )
-        self.takers = tuple(
-            _port(name, "output", len(names), roles.get(names[0])) for name, names in self._outputs.items()
-        )
+        self.givers = tuple(_port("input", names, roles) for names in self._inputs.values())
+        self.takers = tuple(_port("output", names, roles) for names in self._outputs.values())
         self.count = len(self.givers) + len(self.takers)
 
     def edges(self, sketch: Sketch, ids: dict[Group, str]) -> list[Edge]:
@@ -57,9 +54,13 @@ def _id(side: str, name: str) -> str:
     return f"{side}:{name}"
 
 
-def _port(name: str, kind: str, count: int, role: str | None) -> Box:
+def _port(kind: str, names: list[str], roles: dict[str, str]) -> Box:
+    """States of a decoder are many of one kind; other ports are only many."""
+    name, role = names[0], roles.get(names[0])
+    alike = len({roles.get(each) for each in names}) == 1 and role is not None
+    label = name if alike or len(names) == 1 else f"{name} + {len(names) - 1} more"
     side = "in" if kind == "input" else "out"
-    return Box(_id(side, name), kind, name, role, count, 0, 0, 0.0, 0, False, (), ())
+    return Box(_id(side, name), kind, label, role, len(names) if alike else 1, 0, 0, 0.0, 0, False, (), ())
 
 
 def _folded(net: Net, values: dict[str, int], roles: dict[str, str]) -> dict[str, list[str]]:

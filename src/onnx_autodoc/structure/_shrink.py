@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from itertools import pairwise
 
-from onnx_autodoc.structure._fold import chains, leads_back
+from onnx_autodoc.structure._fold import chains
 from onnx_autodoc.structure._sketch import Group, Sketch
 
 
@@ -24,7 +24,7 @@ def _join_neighbours(sketch: Sketch, most: int, close: bool, weight: Callable[[G
     for one, other in sorted(pairs, key=lambda pair: weight(pair[0]) + weight(pair[1])):
         if len(taken) >= 2 * extra:
             break
-        if taken.isdisjoint((one, other)) and not leads_back(sketch, [one, other]):
+        if taken.isdisjoint((one, other)) and not sketch.leads_back([one, other]):
             taken |= {one, other}
             _join(sketch, [one, other])
     return bool(taken)

@@ -4,19 +4,25 @@ A group is what becomes one box. Its level is the longest way to it from the inp
 have come from groups of lower levels, so that no way ever leads back.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from onnx_autodoc.blocks import Net, Term, words
+
+_MOST_SEEN: Final = 500  # groups looked at before some are thought to lead back
 
 
 class Group:
     """Terms that are drawn together. `count` alike stand for each other; `children` are the groups within one."""
 
-    __slots__ = ("around", "children", "count", "kind", "level", "skip", "terms", "turns", "value")
+    __slots__ = ("around", "children", "count", "first", "kind", "last", "level", "skip", "terms", "turns", "value")
 
     def __init__(self, kind: str, terms: list[Term], level: int = 0, children: "tuple[Group, ...]" = ()) -> None:
         self.kind = kind
         self.terms = terms
+        self.first = self.last = terms[0].at  # the places of its earliest and its latest term
+        for term in terms:
+            self.first, self.last = min(self.first, term.at), max(self.last, term.at)
         self.level = level
         self.children = children
         self.count = 1
@@ -25,9 +31,9 @@ class Group:
         self.skip = ""
         self.turns: list[list[Term]] = []  # the terms of each of the `count` alike
 
-    @property
-    def at(self) -> int:
-        return self.terms[-1].at
+    def take(self, term: Term) -> None:
+        self.terms.append(term)
+        self.last = max(self.last, term.at)
 
     def has(self, *ops: str) -> bool:
         return any(term.op in ops for term in self.terms)
@@ -41,7 +47,7 @@ class Sketch:
         self.home: dict[Term, Group] = {}
         self.groups: dict[Group, None] = {}
         self.units: list[Group] = []  # what was found to belong together, whatever it is drawn in
-        self._aside: dict[int, frozenset[str]] = {value: frozenset((name,)) for name, value in net.inputs.items()}
+        self._aside: dict[int, tuple[str, ...]] = {value: (name,) for name, value in net.inputs.items()}
         everything = not any(term.op in words.DRAWN for term in net)
         for term in net:
             self._place(term, drawn=everything or term.op in words.DRAWN)
@@ -50,15 +56,15 @@ class Sketch:
         """A term of its own box, one that goes with what it reads, or one that only prepares an input."""
         behind = list({id(group): group for group in map(self.maker, self.net.varying(term)) if group}.values())
         if not behind and not drawn:
-            names = frozenset(name for value in term.inputs for name in self._aside.get(value, ()))
-            self._aside.update(dict.fromkeys(term.outputs, names))
+            names = dict.fromkeys(name for value in term.inputs for name in self._aside.get(value, ()))
+            self._aside.update(dict.fromkeys(term.outputs, tuple(names)))
             return
         top = max((group.level for group in behind), default=-1)
         nearest = [group for group in behind if group.level == top]
         if drawn or len(nearest) > 1:
             self.add(Group(term.op, [term], top + 1))
         else:
-            nearest[0].terms.append(term)
+            nearest[0].take(term)
             self.home[term] = nearest[0]
 
     def add(self, group: Group) -> None:
@@ -69,9 +75,9 @@ class Sketch:
         term = self.net.makers[value]
         return self.home.get(term) if term is not None else None
 
-    def names(self, value: int) -> frozenset[str]:
+    def names(self, value: int) -> tuple[str, ...]:
         """The inputs that a value is, or was prepared from."""
-        return self._aside.get(value, frozenset())
+        return self._aside.get(value, ())
 
     def replace(self, old: Iterable[Group], new: Group) -> None:
         """Put several groups into one."""
@@ -103,6 +109,32 @@ class Sketch:
                 after[giver].append(group)
         return before, after
 
+    def comes_from(self, group: Group, origin: Group) -> bool:
+        """Whether a way leads from one group to another, not too far off."""
+        waiting, seen = [group], {group}
+        while waiting and len(seen) < _MOST_SEEN:
+            for giver in self.before(waiting.pop()):
+                if giver is origin:
+                    return True
+                if giver.last > origin.first and giver not in seen:
+                    seen.add(giver)
+                    waiting.append(giver)
+        return False
+
+    def leads_back(self, groups: Sequence[Group]) -> bool:
+        """Whether a way leads out of some groups and in again: then they cannot be one."""
+        inside, first = set(groups), min(group.first for group in groups)
+        waiting = [giver for group in groups for giver in self.before(group) if giver not in inside]
+        seen = set(waiting)
+        while waiting and len(seen) < _MOST_SEEN:
+            for giver in self.before(waiting.pop()):
+                if giver in inside:
+                    return True
+                if giver.last > first and giver not in seen:
+                    seen.add(giver)
+                    waiting.append(giver)
+        return bool(waiting)
+
     def relevel(self) -> None:
         """Levels and order anew, after groups were joined."""
         before, after = self.links()
@@ -117,4 +149,5 @@ class Sketch:
                 left[reader] -= 1
                 if not left[reader]:
                     ready.append(reader)
+        order += [group for group in self.groups if left[group]]  # none, unless a way leads back
         self.groups = dict.fromkeys(sorted(order, key=lambda group: (group.level, group.terms[0].at)))

@@ -3,24 +3,23 @@
 from collections.abc import Callable
 from typing import Final
 
-from onnx_autodoc.blocks import Term, region, words
+from onnx_autodoc.blocks import Term, words
 from onnx_autodoc.structure._names import unit_kind
 from onnx_autodoc.structure._sketch import Group, Sketch
 
+_SMALL: Final = 60  # terms that go down and up again within one block
 _LARGEST: Final = 400  # terms that a skip goes around, for it to be one unit
 _FARTHEST: Final = 300  # steps up to a common origin
 _PASSES: Final = 4
-_ENDED: Final = ("csp", "spp")
+_ENDED: Final = ("csp", "spp", "inception")
 _TABLES: Final = ("embedding", "patch-embedding")
 
 
 def gather(sketch: Sketch, widest: int = 12) -> None:
     """`widest` is how many groups may lie between where branches part and where they meet."""
     _tables(sketch)
-    ends = [term for term in sketch.net if term.facts.get("skip") in ("add", "concat")]
-    found = [(end, region(sketch.net, end)) for end in ends]
-    for end, terms in sorted(found, key=lambda item: len(item[1])):
-        if len(terms) <= _LARGEST and not any(_resizes(term) for term in terms) and not _holds_layers(terms):
+    for end, terms in sorted(sketch.net.skips.items(), key=lambda item: len(item[1])):
+        if len(terms) <= _LARGEST and not _spans(sketch, end, terms) and not _holds_layers(terms):
             _around(sketch, end, terms)
     sketch.relevel()
     meet(sketch, widest)
@@ -32,6 +31,14 @@ def meet(sketch: Sketch, widest: int) -> None:
             break
     _ends(sketch)
     _asides(sketch)
+
+
+def _spans(sketch: Sketch, end: Term, terms: list[Term]) -> bool:
+    """Whether a skip goes around what changes the size, for good: its parts tell more than the whole would."""
+    if not any(_resizes(term) for term in terms):
+        return False
+    same = sketch.net.shape(end.facts["around"]) == sketch.net.shape(end.outputs[0])
+    return end.facts["skip"] != "add" or not same or len(terms) > _SMALL
 
 
 def _resizes(term: Term) -> bool:
@@ -71,12 +78,12 @@ def _around(sketch: Sketch, end: Term, terms: list[Term]) -> None:
     inside = dict.fromkeys(terms)
     groups = {id(group): group for term in terms if (group := sketch.home.get(term)) is not None}
     whole = [group for group in groups.values() if group is last or all(term in inside for term in group.terms)]
-    if last is None or last not in whole or not _is_closed(sketch, whole, last):
+    if last is None or last not in whole or not _is_closed(sketch, whole, last) or sketch.leads_back(whole):
         return
     start = sketch.net.makers[end.facts["around"]]
     parted = start is not None and start.op in words.CUTTING
     kind = "csp" if parted and end.op == words.JOINING else unit_kind(_terms(whole), str(end.facts["skip"]))
-    whole.sort(key=lambda group: group.at)
+    whole.sort(key=lambda group: group.last)
     unit = Group(kind, _terms(whole), whole[0].level, tuple(whole) if len(whole) > 1 else last.children)
     unit.skip, unit.around, unit.value = str(end.facts["skip"]), end.facts["around"], end.outputs[0]
     sketch.replace(whole, unit)
@@ -108,10 +115,10 @@ def _branches(sketch: Sketch, widest: int) -> bool:
         closed = inside and all(set(after[each]) <= inside for each in inside if each is not group)
         if not closed or not taken.isdisjoint(inside) or len(inside) < 2 or _spans_sizes(inside):
             continue
-        if _holds_layers([term for each in inside for term in each.terms]):
+        if _holds_layers([term for each in inside for term in each.terms]) or sketch.leads_back(list(inside)):
             continue
         taken |= inside
-        whole = sorted(inside, key=lambda each: (each.level, each.at))
+        whole = sorted(inside, key=lambda each: (each.level, each.last))
         unit = Group(unit_kind(_terms(whole), "join"), _terms(whole), whole[0].level, tuple(whole))
         unit.value = group.value
         sketch.replace(whole, unit)
@@ -129,7 +136,8 @@ def _ends(sketch: Sketch) -> None:
         givers, readers = before[unit], after[unit]
         whole = [each for each in givers if len(givers) == 1 and _is_pointwise(each) and after[each] == [unit]]
         whole += [unit]
-        whole += [each for each in readers if len(readers) == 1 and _is_pointwise(each) and len(before[each]) == 1]
+        after_it = readers if unit.kind != "inception" else []  # there the next one begins
+        whole += [each for each in after_it if len(readers) == 1 and _is_pointwise(each) and len(before[each]) == 1]
         whole = [each for each in whole if each in sketch.groups]
         if len(whole) > 1 and unit in whole:
             grown = Group(unit.kind, _terms(whole), whole[0].level, tuple(whole))
@@ -152,6 +160,7 @@ def _asides(sketch: Sketch) -> None:
         if alone and before[readers[0]][0] is not group and readers[0] in sketch.groups and readers[0].children:
             reader = readers[0]
             reader.terms = _terms([group, reader])
+            reader.first = min(reader.first, group.first)
             reader.children = (group, *reader.children)
             sketch.home.update(dict.fromkeys(group.terms, reader))
             del sketch.groups[group]

@@ -46,6 +46,7 @@ _LABELS: Final = {
     "add": "Add",
 }
 _CHANNELED: Final = ("bottleneck", "residual-block", "csp", "spp", "inception", "dense-layer", "inverted-residual")
+_TELLING: Final = (("attention",), ("moe", "mlp", "gated-mlp"), words.RECURRENT, ("patch-embedding", "embedding"))
 _MOST_KINDS: Final = 3
 
 
@@ -53,8 +54,14 @@ def label(group: Group) -> str:
     if group.kind in ("attention", "attention-block") and any(_crosses(term) for term in group.terms):
         return "Cross-attention"
     name = _LABELS.get(group.kind, group.kind)
-    joins = not group.children and group.kind != words.JOINING and group.has(words.JOINING)
-    return f"{name} + {words.JOINING}" if joins else name
+    if group.children or group.kind == words.JOINING:
+        return name
+    joins = words.JOINING if group.has(words.JOINING) else words.ADDING if _sums(group) else ""
+    return f"{name} + {joins}" if joins else name
+
+
+def _sums(group: Group) -> bool:
+    return group.kind in words.RESIZING and group.has(words.ADDING)
 
 
 def _crosses(term: Term) -> bool:
@@ -67,11 +74,13 @@ def detail(net: Net, group: Group) -> str | None:
         return _contents(group)
     if group.kind in _CHANNELED:
         return _channels(net.shape(group.value))
-    for term in group.terms:
-        found = _of_term(net, term)
-        if found:
-            return found
-    return None
+    terms = sorted(group.terms, key=lambda term: (_rank(term), term.at))
+    return next((found for term in terms if (found := _of_term(net, term))), None)
+
+
+def _rank(term: Term) -> int:
+    """What a group is about comes first."""
+    return next((at for at, kinds in enumerate(_TELLING) if term.op in kinds), len(_TELLING))
 
 
 def _channels(dims: tuple[int, ...] | None) -> str | None:

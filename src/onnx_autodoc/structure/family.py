@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.blocks import Net, Term, region, words
+from onnx_autodoc.blocks import Net, Term, words
 from onnx_autodoc.structure._ledger import Ledger
 
 _MAPS: Final = ("linear", "mlp", "gated-mlp", "moe", "head")
@@ -51,8 +51,7 @@ class _Look:
         for term in net.everything():
             self.kinds.setdefault(term.op, []).append(term)
         self.attention = net.of("attention")
-        skips = [region(net, end) for end in net if end.facts.get("skip") == "add"] if self.attention else []
-        self.layered = any(term.op == "attention" for terms in skips for term in terms)
+        self.layered = any(term.op == "attention" for terms in net.skips.values() for term in terms)
         self.total = ledger.total or 0
 
     def count(self, *kinds: str) -> int:

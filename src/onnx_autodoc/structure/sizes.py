@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.blocks import Net, Term, region, words
+from onnx_autodoc.blocks import Net, Term, words
 
 _FFN: Final = ("mlp", "gated-mlp", "moe")
 
@@ -22,14 +22,14 @@ class Sizes(Struct, frozen=True):
     patch: tuple[int, ...] | None = None
 
 
-def sizes(net: Net) -> Sizes:
+def sizes(net: Net, family: str) -> Sizes:
     attending = net.of("attention")
     own = [term for term in attending if not term.facts.get("cross")] or attending
     tokens = [term for term in net.of("embedding") if term.facts.get("role") == "token"]
     places = [term for term in net.of("embedding") if term.facts.get("role") == "position"]
     patches = net.of("patch-embedding")
     return Sizes(
-        layers=_layers(net),
+        layers=_layers(net) if family != "cnn" else None,
         hidden=_hidden(net, own),
         heads=_usual(term.facts.get("heads") for term in own),
         kv_heads=_usual(term.facts.get("kv_heads") for term in own),
@@ -47,21 +47,35 @@ def _usual(numbers: Iterable[int | None]) -> int | None:
 
 
 def _layers(net: Net) -> int | None:
-    """How many skips go around something that mixes places; else around a map; else recurrent layers."""
-    units = [(end, region(net, end)) for end in net if end.facts.get("skip") == "add"]
-    mixing = [term for _, terms in units for term in terms if _mixes(term)]
+    """How many skips go around something that mixes places; else around a map; else recurrent layers on one way."""
+    units = [terms for end, terms in net.skips.items() if end.facts["skip"] == "add"]
+    mixing = [term for terms in units for term in terms if _mixes(term)]
     if mixing:
         return len(dict.fromkeys(mixing))
     cells = net.of(*words.RECURRENT)
     if cells:
-        return len(cells)
-    maps = [[term for term in terms if term.op in _FFN] for _, terms in units]
+        return min(_depth(net), len({_learned(net, term) for term in cells}))
+    maps = [[term for term in terms if term.op in _FFN] for terms in units]
     inner = [found for found in maps if found]
     return len(inner) // _period([_width(found[0]) for found in inner]) if inner else None
 
 
+def _learned(net: Net, term: Term) -> tuple[int, ...]:
+    """The weights of a cell: one that is written out for every step is one all the same."""
+    return tuple(sorted(value for value in term.inputs if net.fixed[value] and value in net.weights))
+
+
+def _depth(net: Net) -> int:
+    """The most recurrent layers on one way; both directions of one stand side by side."""
+    depth: dict[int, int] = {}
+    for term in net:
+        behind = max((depth.get(value, 0) for value in term.inputs), default=0)
+        depth.update(dict.fromkeys(term.outputs, behind + (term.op in words.RECURRENT)))
+    return max(depth.values(), default=0)
+
+
 def _mixes(term: Term) -> bool:
-    return term.op in words.MIXERS and not term.facts.get("cross")
+    return term.op == "attention" and not term.facts.get("cross")
 
 
 def _width(term: Term) -> object:
@@ -87,5 +101,5 @@ def _hidden(net: Net, attending: list[Term]) -> int | None:
 
 def _mapped(net: Net) -> list[int | None]:
     """The widths of skips around maps."""
-    ends = [end for end in net if end.facts.get("skip") == "add" and any(term.op in _FFN for term in region(net, end))]
+    ends = [end for end, terms in net.skips.items() if any(term.op in _FFN for term in terms)]
     return [dims[-1] for end in ends if (dims := net.shape(end.outputs[0]))]

@@ -96,9 +96,9 @@ class _Drawing:
     def edges(self, ids: dict[Group, str]) -> list[Edge]:
         found: list[Edge] = []
         for group in self._sketch.groups:
-            values = self._sketch.before(group)
-            for at, giver in enumerate(self._sketch.givers(group)):
-                kind = "skip" if at else "data"
+            values, givers = self._sketch.before(group), self._sketch.givers(group)
+            for giver in givers:
+                kind = "skip" if giver is not givers[0] and self._sketch.comes_from(givers[0], giver) else "data"
                 known = self._net.knowns[values[giver]]
                 dtype = known.dtype if known is not None else None
                 found.append(Edge(ids[giver], ids[group], self._net.shape(values[giver]), dtype, kind))
