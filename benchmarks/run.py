@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from benchmarks._measure import best, ours, python
 from benchmarks._models import repeated, with_external_weights, with_inline_weights, without_weights
-from onnx_autodoc.facts import Figures
+from onnx_autodoc.facts import Figures, measure
 from onnx_autodoc.facts.parameters import parameters
 from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, bind, resolve
+from onnx_autodoc.structure import describe
 
 BERT = "bert-base-qa-ts-op12"
 DECODER = "smollm2-135m-kv-op17"
@@ -99,6 +100,17 @@ def costs(folder: Path) -> Iterator[Row]:
     yield Row("costs / shapes, 6,849 nodes", spent / floor, 2.5, f"{spent:.2f} s / {floor:.2f} s")
 
 
+def structure(folder: Path) -> Iterator[Row]:
+    """Blocks, layers, family, task and drawing of 6,849 nodes against resolving their shapes."""
+    model = read(without_weights(DECODER, folder / "decoder.onnx"))
+    binding = bind(model, Request())
+    shapes = resolve(model, binding)
+    facts = measure(model, binding, shapes)
+    floor = min(_seconds(lambda: resolve(model, binding)) for _ in range(5))
+    spent = min(_seconds(lambda: describe(facts)) for _ in range(5))
+    yield Row("structure / shapes, 6,849 nodes", spent / floor, 2.5, f"{spent:.2f} s / {floor:.2f} s")
+
+
 def _seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
@@ -107,7 +119,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def main() -> int:
     rows: list[Row] = []
-    for part in (start_up, against_load, flat_in_weights, linear_in_nodes, costs):
+    for part in (start_up, against_load, flat_in_weights, linear_in_nodes, costs, structure):
         with tempfile.TemporaryDirectory() as folder:
             for row in part(Path(folder)):
                 rows.append(row)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from onnx_autodoc import card
+from onnx_autodoc.document import Box
 from onnx_autodoc.render.mermaid import diagrams
 from tests._corpus import graph
 from tests.browser._browser import draw
@@ -34,8 +35,10 @@ def main(names: tuple[str, ...]) -> int:
     return int(any(found["error"] for found in seen.values()))
 
 
-def _tree(name: str) -> Any:
-    return card(graph(name)).structure.tree  # type: ignore[attr-defined]
+def _tree(name: str) -> Box:
+    tree = card(graph(name)).structure.tree
+    assert tree is not None
+    return tree
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """The same model in every exporter's hand, and many models in one: structure against what was counted in PyTorch.
 
 `data/exports.zip` has small models with random weights (which are left out) as TorchScript at several opsets, dynamo,
-optimizers, int8, fp16, int4 and onnxruntime-genai write them. `truth.json` in it was counted on the PyTorch modules while
-they ran, not read off a graph. Left out of it: what an exporter folds away for good (a norm of constants, a first
-attention whose queries are constants, an activation that is computed once for many readers).
+optimizers, int8, fp16, int4 and onnxruntime-genai write them. `truth.json` in it was counted on the PyTorch modules
+while they ran, not read off a graph. Left out of it: what an exporter folds away for good (a norm of constants, a
+first attention whose queries are constants, an activation that is computed once for many readers).
 """
 
 import json

@@ -55,14 +55,17 @@ CLS = "nil0 = Constant<value = int64 {0}>() c2 = Gather<axis = 1>(h, nil0)"
         ("l = MatMul(c2, w) y = Add(l, b)", "classification", 7),
         ("l = MatMul(c2, w) t = Add(l, b) y = Softmax(t)", "classification", 7),
         ("l = MatMul(c2, w) t = Add(l, b) y = ArgMax<axis = -1, keepdims = 0>(t)", "classification", 7),
-        ("y = MatMul(c2, w)", "embedding", None),  # a projection: classes have a bias
+        ("y = MatMul(c2, w)", "classification", 7),  # a bias of zeros is dropped by exporters
+        ("y = MatMul(c2, w2)", "embedding", None),  # a projection: wide, and classes have a bias
+        ("l = MatMul(c2, w3) y = Add(l, b3)", "embedding", None),  # no list of classes has 128
+        ("l = MatMul(c2, w) t = Add(l, b) y = PRelu(t, b)", "embedding", None),
         ("l = MatMul(c2, w) t = Add(l, b) y = LpNormalization(t)", "embedding", None),
         ("l = MatMul(c2, w) t = Add(l, b) y = Tanh(t)", "embedding", None),
         ("y = Identity(c2)", "embedding", None),
     ],
 )
 def test_one_place_taken(end: str, kind: str, classes: int | None) -> None:
-    net, _ = encoder(f"{CLS} {end}", "float y", w=(16, 7), b=(7,))
+    net, _ = encoder(f"{CLS} {end}", "float y", w=(16, 7), b=(7,), w2=(16, 48), w3=(16, 128), b3=(128,))
     assert (only(net).kind, only(net).classes, only(net).places) == (kind, classes, 1)
 
 

@@ -19,6 +19,7 @@ from onnx_autodoc.blocks import (
     norms,
     recurrent,
     skips,
+    spectra,
 )
 from onnx_autodoc.blocks._flat import flatten
 from onnx_autodoc.blocks._net import Net, Term
@@ -36,6 +37,7 @@ FAMILIES: Final[tuple[Callable[[Net], None], ...]] = (
     attention.find,
     recurrent.find,
     embeddings.find,
+    spectra.find,
     mlps.find,
     convolutions.find,
     skips.find,

@@ -1,11 +1,15 @@
 """Outputs that make sense only beside others: two ends of a span, boxes and their scores, masks for boxes."""
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from onnx_autodoc.blocks._grids import BOX
 from onnx_autodoc.blocks._head import Head, has_tokens
 from onnx_autodoc.blocks._net import Net
 from onnx_autodoc.blocks._tails import Tail
+
+_LISTED: Final = ("ctc", "numbers", "boxes", "scores", "detection")
 
 
 def paired(net: Net, made: list[Head], found: list[Tail]) -> list[Head]:
@@ -33,9 +37,7 @@ def _is_one(pair: list[Head], found: list[Tail]) -> bool:
 def _queries(net: Net, made: list[Head], found: list[Tail]) -> list[Head]:
     """Boxes and scores of as many things each. What a loop writes one after another is a sequence, no set."""
     looped = {tail.output for tail in found if any(term.loop for term in (*tail.terms, *tail.sources))}
-    lists = [
-        head for head in made if head.kind in ("ctc", "boxes", "scores", "detection") and head.output not in looped
-    ]
+    lists = [head for head in made if head.kind in _LISTED and head.output not in looped]
     box = next((head for head in lists if head.places and (head.kind == "boxes" or head.classes == BOX)), None)
     score = next((head for head in lists if box is not None and head is not box and head.places == box.places), None)
     if box is None or score is None:

@@ -52,7 +52,7 @@ def _looked_up(net: Net, value: int, reach: Reach) -> str | None:
         return "category"
     if "token" in found:
         return "tokens"
-    if not found or "CumSum" in reach.ops:
+    if not found or "CumSum" in reach.ops or is_float(_dtype(net, value)):
         return None  # positions that were counted from a mask
     return "segment" if "type" in found else "positions"
 
@@ -144,7 +144,7 @@ def _counts_tokens(part: Term) -> bool:
 def _kept(net: Net, value: int, reach: Reach) -> str | None:
     """Keys and values of tokens before, or the state of a cell."""
     for term, read in reach.meets:
-        if term.op == "attention" and is_kept(net, term, read):
+        if term.op == "attention" and is_kept(net, term, read) and _is_cache(net, term, value, reach):
             return "past state"
         if term.op == "carry" and any(net.shape(out) == net.shape(value) for out in net.leaving):
             return "state"  # what nobody hands on is none
@@ -157,6 +157,13 @@ def is_kept(net: Net, term: Term, value: int) -> bool:
     """Whether an attention takes a value for keys or values as it is: nothing projects it."""
     uses = uses_inside(net, term, value)
     return any(_is_past(part, at) for part, at in uses) and not any(part.op in _MAPS for part, _ in uses)
+
+
+def _is_cache(net: Net, term: Term, value: int, reach: Reach) -> bool:
+    """New tokens are put beside it; or it has heads, and what asks was projected."""
+    if reach.ops & KEEPING or any(part.op in KEEPING or part.op == "attention-core" for part in term.within()):
+        return True
+    return (net.rank(value) or 0) > 3 and any(part.op in _MAPS for part in term.parts)
 
 
 def _remembered(net: Net, value: int, reach: Reach) -> str | None:

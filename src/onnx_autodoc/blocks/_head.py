@@ -17,6 +17,10 @@ _SQUASHING: Final = {"Sigmoid": "sigmoid", "HardSigmoid": "sigmoid"}
 _PICKING: Final = {"softmax": "softmax", "LogSoftmax": "log-softmax", "ArgMax": "argmax"}
 
 
+# how many classes there are in the lists that everybody trains on: CIFAR, Places, SUN, ImageNet
+USUAL: Final = frozenset((100, 101, 102, 200, 365, 397, 1000, 1001, 10_450, 11_221, 21_841, 21_843))
+
+
 class Head(Struct, frozen=True):
     """`act` is what was done to the numbers last: softmax, sigmoid, argmax, log-softmax, or nothing. Of an embedding it
     is how it was pooled.
@@ -40,6 +44,16 @@ def act_of(net: Net, tail: Tail, wide: int | None = None) -> str | None:
         if term.op in _PICKING:
             return _PICKING[term.op] if wide is None or softmax_size(net, term) == wide else None
     return None
+
+
+def is_scaled(net: Net, tail: Tail) -> bool:
+    """A number between two bounds (a mark from 1 to 5, a place in a picture): what a sigmoid made is stretched."""
+    for term in tail.terms:
+        if term.op in _SQUASHING:
+            return False
+        if term.op in ("Mul", "Div") and len(net.varying(term)) == 1:
+            return any(op in tail.ops for op in _SQUASHING)
+    return False
 
 
 def pooled_by(tail: Tail) -> str | None:

@@ -17,7 +17,7 @@ _SMALLEST: Final = 8  # pixels on a side
 
 def signal_role(net: Net, name: str, value: int, reach: Reach) -> str | None:
     """The role of real numbers that are neither a state nor a mask."""
-    if reach.ops & _FOURIER:
+    if reach.ops & _FOURIER or any(term.op == "stft" for term, _ in reach.meets):
         return "audio"
     for term, _ in reach.meets:
         conv = first_convolution(term)

@@ -13,20 +13,37 @@ RECURRENT: Final = ("lstm", "gru", "rnn")
 MIXERS: Final = ("attention", "state-space", *RECURRENT)  # what lets places of a sequence see each other
 WEIGHTED: Final = (
     *("linear", "conv", "mlp", "gated-mlp", "moe", "embedding", "patch-embedding", "conv-norm-act", "squeeze-excite"),
-    *("inverted-residual", "depthwise-separable", "expert-weights", "Conv", "ConvTranspose", "DeformConv", *MIXERS),
+    *(
+        "inverted-residual",
+        "depthwise-separable",
+        "expert-weights",
+        "stft",
+        "Conv",
+        "ConvTranspose",
+        "DeformConv",
+        *MIXERS,
+    ),
 )
+SHRINKING: Final = ("MaxPool", "AveragePool")
 POOLS: Final = ("GlobalAveragePool", "GlobalMaxPool", "AveragePool", "MaxPool", "mean", "ReduceMean", "ReduceMax")
 SHOWN: Final = (
     *NORMS,
     *SHOWN_ACTIVATIONS,
     *("softmax", "attention", "mlp", "gated-mlp", "moe", "embedding", "patch-embedding", "linear", "conv"),
-    *("conv-norm-act", "depthwise-separable", "inverted-residual", "squeeze-excite", "head", *RECURRENT),
+    *("conv-norm-act", "depthwise-separable", "inverted-residual", "squeeze-excite", "head", *RECURRENT, "stft"),
 )
+# operators that are a block all by themselves, and what they are called
+NAMED: Final = {
+    "NonMaxSuppression": "nms",
+    "TreeEnsemble": "tree-ensemble",
+    "TreeEnsembleClassifier": "tree-ensemble",
+    "TreeEnsembleRegressor": "tree-ensemble",
+}
 # what a person would draw as a box of its own
 RESIZING: Final = ("Resize", "Upsample", "DepthToSpace", "SpaceToDepth", "MaxUnpool", "GridSample", "AffineGrid")
 TREES: Final = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor")
 WAVES: Final = ("Sin", "Cos")
-SPECTRA: Final = ("STFT", "DFT", "MelWeightMatrix")
+SPECTRA: Final = ("stft", "MelWeightMatrix")
 CLASSIC: Final = ("LinearClassifier", "LinearRegressor", "SVMClassifier", "SVMRegressor", *TREES)
 _SINGLE: Final = (
     "head",
@@ -45,7 +62,7 @@ PREPARING: Final = (
     *("TfIdfVectorizer", "StringNormalizer", "StringSplit", "StringConcat", "RegexFullMatch", "Tokenizer"),
     *(*SPECTRA, "ImageDecoder", "Resize"),
 )
-CONVOLVING: Final = ("conv", "Conv", "ConvTranspose", "DeformConv")
+CONVOLVING: Final = ("conv", "stft", "Conv", "ConvTranspose", "DeformConv")
 JOINING: Final = "Concat"
 ADDING: Final = "Add"
 CUTTING: Final = frozenset(("Split", "Slice"))

@@ -16,6 +16,8 @@ from onnx_autodoc.blocks._tracing import MOVES, Trail, behind, is_move, onward
 
 _ON_SCORES: Final = MOVES | {"Add", "Sub", "Mul", "Div", "Where", "Clip", "Tanh", "Concat", "Max", "Min", "Relu"}
 _NEARBY: Final = 40  # values behind keys and values that are looked at
+_MOVED: Final = 6  # moves between the cut and the projection
+_CUT_RANK: Final = 6  # [batch, rows, in a window, columns, in a window, features]
 _LONGEST: Final = 60  # terms between a product and its softmax
 
 
@@ -162,8 +164,22 @@ def _claim(net: Net, members: list[Term], trails: list[Trail], output: int, fact
         output = after.outputs[0]
     kept = [made for term in whole for made in term.outputs if made in net.leaving]
     wide = after.facts["to"] if after is not None and after in whole else None
-    facts |= {"cross": _crosses(net, trails), "width": wide}
+    facts |= {"cross": _crosses(net, trails), "width": wide, "windowed": _is_windowed(net, trails[0])}
     net.merge("attention", whole, list(dict.fromkeys([output, *kept])), **facts)
+
+
+def _is_windowed(net: Net, trail: Trail) -> bool:
+    """Whether what is asked about was cut into windows before: rows and columns split in two each."""
+    for term in trail.projections(net):
+        value = term.inputs[0]
+        for _ in range(_MOVED):
+            made = net.maker(value, *MOVES)
+            if made is None:
+                break
+            value = made.inputs[0]
+            if (net.rank(value) or 0) >= _CUT_RANK:
+                return True
+    return False
 
 
 def _crosses(net: Net, trails: list[Trail]) -> bool:

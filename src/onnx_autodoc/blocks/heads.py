@@ -7,6 +7,7 @@
     detection              boxes with scores in one list (pose, oriented: with points, an angle), or those chosen
     boxes, scores          the two apart;  raw-detection: grids nobody decoded;  prototypes: masks to be mixed for boxes
     segmentation           classes for each pixel;  map, picture: one number, three colours;  text-map: where text is
+    numbers                several for each place, and nothing says what of
     embedding              features of the whole;  hidden: of each place;  features: of coarse cells
     matching               the product of two embeddings
     trees                  a classifier of ai.onnx.ml;  trees-regression
@@ -23,11 +24,12 @@ from onnx_autodoc.blocks import _grids, _pictures
 from onnx_autodoc.blocks._answers import of_features, of_map
 from onnx_autodoc.blocks._beside import paired
 from onnx_autodoc.blocks._ends import is_shared, is_state, is_weights
-from onnx_autodoc.blocks._head import Head, act_of, is_normed
+from onnx_autodoc.blocks._head import USUAL, Head, act_of, is_normed
 from onnx_autodoc.blocks._net import Net
 from onnx_autodoc.blocks._tails import Tail, tails, width
+from onnx_autodoc.blocks._words import WEIGHTED
 
-__all__ = ["Head", "heads"]
+__all__ = ["USUAL", "Head", "heads"]
 
 _TREES: Final = ("TreeEnsembleClassifier", "LinearClassifier", "SVMClassifier")
 _FORESTS: Final = ("TreeEnsembleRegressor", "TreeEnsemble", "LinearRegressor", "SVMRegressor")
@@ -59,10 +61,12 @@ def _head(net: Net, tail: Tail) -> Head | None:
 
 
 def _is_of_its_type(net: Net, tail: Tail, head: Head) -> bool:
-    """Whole numbers and flags are picked, never scores or features."""
+    """Whole numbers are picked, never scores or features, but for the products of quantized maps. Flags are neither."""
     known = net.knowns[tail.value]
-    whole = known is not None and known.dtype in _COUNTED
-    return not whole or head.act in ("argmax", "picked") or head.kind in _OF_ANY_TYPE
+    dtype = known.dtype if known is not None else None
+    if dtype not in _COUNTED or head.kind in _OF_ANY_TYPE or net.maker(tail.value, *WEIGHTED) is not None:
+        return True
+    return dtype != "bool" and head.act in ("argmax", "picked")
 
 
 def _handed_on(net: Net, tail: Tail) -> Head | None:

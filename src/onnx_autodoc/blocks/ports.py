@@ -5,6 +5,7 @@ signal may be sound (`_signals`), and of the two ends of a span either may be th
 """
 
 import re
+from collections import Counter
 from typing import Final
 
 from onnx_autodoc.blocks._entries import entry_role
@@ -25,7 +26,6 @@ _OUTPUTS: Final = {
     "hidden": "hidden states",
     "score": "score",
     "probability": "probability",
-    "score-per-place": "token scores",
     "probability-per-place": "probabilities",
     "features": "feature map",
     "picture": "image",
@@ -55,8 +55,9 @@ def roles(net: Net, model: Model) -> dict[str, str]:
     for name, value in net.inputs.items():
         found[name] = beside.get(name) or entry_role(net, name, value)
     _in_company(net, found, ends)
+    _handed_back(net, found, ends)
     for head in ends:
-        found[head.output] = _cleaned(net, head, found) or _output(head, found, ends)
+        found[head.output] = _cleaned(net, head, found) or _output(net, head, found, ends)
     return {name: role for name, role in found.items() if role}
 
 
@@ -82,6 +83,17 @@ def _in_company(net: Net, found: dict[str, str | None], ends: tuple[Head, ...]) 
             found[name] = "latent" if role == "features" else role
 
 
+def _handed_back(net: Net, found: dict[str, str | None], ends: tuple[Head, ...]) -> None:
+    """Numbers as large as a state that is handed on are the one of the run before, where no other input is it."""
+    known = Counter(net.shape(net.inputs[name]) for name, role in found.items() if role in ("state", "past state"))
+    made = Counter(net.shape(net.outputs[head.output]) for head in ends if head.kind == "state")
+    free = {dims: count - known[dims] for dims, count in made.items() if dims is not None and dims not in known}
+    for dims, count in free.items():
+        alike = [name for name, value in net.inputs.items() if found[name] == "features" and net.shape(value) == dims]
+        if 0 < len(alike) <= count:
+            found |= dict.fromkeys(alike, "state")
+
+
 def _is_picture(net: Net, name: str, role: str) -> bool:
     """Also one with more channels than colours."""
     return role.startswith("image") or (role == "features" and net.rank(net.inputs[name]) == 4)
@@ -99,12 +111,15 @@ def _channels(net: Net, name: str, role: str) -> int | None:
 # -- outputs
 
 
-def _output(head: Head, found: dict[str, str | None], ends: tuple[Head, ...]) -> str | None:
+def _output(net: Net, head: Head, found: dict[str, str | None], ends: tuple[Head, ...]) -> str | None:
     if head.kind == "span":
         return _span(head, [each.output for each in ends if each.kind == "span"])
     if head.kind in _CLASSES:
-        raw = _CLASSES[head.kind] if _SENSED & {(role or "").split(" ")[0] for role in found.values()} else None
-        return _BY_ACT.get(head.act or "", raw)
+        return _BY_ACT.get(head.act or "") or _of_classes(head, found, ends)
+    if head.kind == "score-per-place":
+        return "token scores" if head.places in _lengths(net, found) else None
+    if head.kind == "lm" and head.act == "argmax":
+        return "tokens"
     if head.kind == "embedding":
         given = {role.split(" ")[0] for role in found.values() if role}
         return "sentence embedding" if "tokens" in given and "image" not in given else "embedding"
@@ -113,6 +128,18 @@ def _output(head: Head, found: dict[str, str | None], ends: tuple[Head, ...]) ->
     if head.kind == "detection" and head.act in _CHOSEN:
         return _CHOSEN[head.act]
     return _OUTPUTS.get(head.kind)
+
+
+def _of_classes(head: Head, found: dict[str, str | None], ends: tuple[Head, ...]) -> str | None:
+    """Beside classes that went through a softmax, other bare numbers are none: a box, the points of a face."""
+    others = [each for each in ends if each.kind == head.kind and each.act and each.classes != head.classes]
+    sensed = _SENSED & {(role or "").split(" ")[0] for role in found.values()}
+    return _CLASSES[head.kind] if sensed and not others else None
+
+
+def _lengths(net: Net, found: dict[str, str | None]) -> set[int | None]:
+    """How long the texts are that come in."""
+    return {(net.shape(value) or (0,))[-1] for name, value in net.inputs.items() if found[name] == "tokens"}
 
 
 def _of_pixels(head: Head, found: dict[str, str | None]) -> str | None:

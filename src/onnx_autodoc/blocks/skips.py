@@ -28,6 +28,8 @@ def find(net: Net) -> None:
         sides = net.varying(term)[:_MOST_SIDES]
         if len(sides) < 2 or (term.op != "Concat" and len(sides) > 2):
             continue
+        if term.op in ("Add", "Concat") and any(_is_resized(net, side) for side in sides):
+            term.facts["merge"] = "top-down"  # a level of a pyramid, or of a U-Net's way up
         start = _start(ways, term, sides)
         if start is not None:
             term.facts |= {"skip": _KINDS[term.op], "around": start}
@@ -50,6 +52,11 @@ def _start(ways: "_Ways", term: Term, sides: list[int]) -> int | None:
         if any(other != one and ways.lie_behind(origin, other, most) for other in sides):
             return origin
     return _projected(ways, term, sides)
+
+
+def _is_resized(net: Net, value: int) -> bool:
+    made = net.maker(value, *_RESIZES, "conv", "conv-norm-act")
+    return made is not None and (made.op in _RESIZES or bool(made.facts.get("transposed")))
 
 
 def _unmoved(net: Net, value: int) -> int:

@@ -76,6 +76,7 @@ def structure_section(structure: Structure) -> StructureSection:
         context=sizes.context,
         patch=sizes.patch,
         blocks=structure.blocks,
+        attention=structure.attention,
         residuals=structure.residuals,
         work=structure.work,
         tree=structure.tree,

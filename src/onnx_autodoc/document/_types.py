@@ -7,7 +7,7 @@ bytes, counts, shares from 0 to 1. None means not applicable or not known; `gaps
 from msgspec import Struct
 
 from onnx_autodoc.facts import Gap, Precision
-from onnx_autodoc.structure import BlockCount, Box, Dataset, Part, Task
+from onnx_autodoc.structure import AttentionKind, BlockCount, Box, Dataset, Part, Task
 
 SCHEMA_VERSION = "1.0"
 
@@ -238,6 +238,7 @@ class StructureSection(Struct, frozen=True):
     context: int | None
     patch: tuple[int, ...] | None
     blocks: tuple[BlockCount, ...]
+    attention: tuple[AttentionKind, ...]
     residuals: dict[str, int]
     work: tuple[Part, ...]
     tree: Box | None

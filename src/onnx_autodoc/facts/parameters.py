@@ -26,6 +26,13 @@ class Share(Struct, frozen=True):
         return Share(self.elements + other.elements, self.nbytes + other.nbytes)
 
 
+class Weight(Struct, frozen=True):
+    name: str  # that nodes read it by
+    place: Place  # of the node that puts it to use first
+    elements: int
+    dtype: str
+
+
 class Parameters(Struct, frozen=True):
     total: int
     nbytes: int  # of the weights with their scales, zero points and statistics
@@ -39,7 +46,7 @@ class Parameters(Struct, frozen=True):
     readers: dict[Place, Reader]  # the nodes that put them to use, in file order
     nodes: dict[Place, Share]  # and what each has of them
     groups: tuple[WeightGroup, ...]  # and which of them keep them alike
-    held: tuple[tuple[str, Place, int], ...]  # each weight that is used: its name, who reads it first, its elements
+    held: tuple[Weight, ...]  # each of them that is used
 
 
 def parameters(model: Model) -> Parameters:
@@ -71,12 +78,13 @@ def parameters(model: Model) -> Parameters:
     )
 
 
-def _held(weights: list[Held], bundles: list[Bundle]) -> Iterator[tuple[str, Place, int]]:
+def _held(weights: list[Held], bundles: list[Bundle]) -> Iterator[Weight]:
     for each in weights:
         if each.reader is not None:
-            yield each.name, each.reader.place, each.elements
+            dtype = each.packed.dtype if each.packed else each.tensor.dtype or "unknown"
+            yield Weight(each.name, each.reader.place, each.elements, dtype)
     for bundle in bundles:
-        yield "", bundle.reader.place, bundle.elements
+        yield Weight("", bundle.reader.place, bundle.elements, bundle.dtype)
 
 
 def _literals_count(held: list[Held]) -> bool:

@@ -31,7 +31,10 @@ _WORDS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("port", frozenset(("input", "output"))),
     ("embedding", frozenset(("embedding", "embeddings", "positions", "lookup"))),
     ("convolution", frozenset(("conv", "convolution", "depthwise", "bottleneck", "inverted", "squeeze", "residual"))),
-    ("convolution", frozenset(("pool", "pooling", "upsample", "downsample", "resize", "c2f", "csp", "spp", "inception"))),
+    (
+        "convolution",
+        frozenset(("pool", "pooling", "upsample", "downsample", "resize", "c2f", "csp", "spp", "inception")),
+    ),
     ("attention", frozenset(("attention", "cross", "scores"))),
     ("dense", frozenset(("mlp", "moe", "linear", "dense", "gemm", "matmul", "projection", "head", "classifier"))),
     ("dense", frozenset(("tree", "trees", "ensemble"))),

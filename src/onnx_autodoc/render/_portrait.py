@@ -117,3 +117,30 @@ def said_of_data(card: Card) -> str | None:
 
 def _many(number: int, one: str, more: str) -> str:
     return f"{count(number)} {one if number == 1 else more}"
+
+
+_KEPT: Final = {
+    "embedding": "embeddings",
+    "attention": "attention",
+    "mlp": "MLPs",
+    "gated-mlp": "MLPs",
+    "conv": "convolutions",
+    "head": "the head",
+    "lstm": "LSTMs",
+    "gru": "GRUs",
+    "layer-norm": "norms",
+    "rms-norm": "norms",
+    "batch-norm": "norms",
+    "group-norm": "norms",
+}
+
+
+def kept_in_float(card: Card) -> str:
+    """Which parts of a quantized model stayed in floating point, mostly or all."""
+    found = [_KEPT[block.kind] for block in card.structure.blocks if block.kind in _KEPT and _is_float(block.dtypes)]
+    return f"; in floating point: {', '.join(dict.fromkeys(found))}" if found else ""
+
+
+def _is_float(dtypes: dict[str, int]) -> bool:
+    floats = sum(count for dtype, count in dtypes.items() if "float" in dtype)
+    return floats > 0.9 * sum(dtypes.values()) > 0

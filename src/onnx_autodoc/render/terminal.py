@@ -19,7 +19,7 @@ from onnx_autodoc.render._cost_lines import (
     parameters_line,
     work_line,
 )
-from onnx_autodoc.render._portrait import said_of_data, way, what_it_is
+from onnx_autodoc.render._portrait import kept_in_float, said_of_data, way, what_it_is
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._scale import count, file_size, percent, plural
 from onnx_autodoc.render._text import clean
@@ -121,8 +121,10 @@ def _precision(card: Card) -> str:
     if precision.label is None:
         return "none: the file holds no weights in tensors"
     shares = ", ".join(f"{dtype} {percent(share)}" for dtype, share in list(precision.weights.items())[:4])
-    scheme = f" · {precision.scheme}" if precision.scheme else ""
-    return f"{precision.label}{scheme} (of the weights: {shares})"
+    if precision.scheme is None:
+        return f"{precision.label} (of the weights: {shares})"
+    kept = kept_in_float(card)
+    return f"{precision.label} · {precision.scheme} (of the weights: {shares}){kept}"
 
 
 def _graph(card: Card) -> str:

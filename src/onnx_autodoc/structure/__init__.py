@@ -16,13 +16,14 @@ from onnx_autodoc.structure._ledger import Ledger, by_block
 from onnx_autodoc.structure._places import places
 from onnx_autodoc.structure._ports import Ports
 from onnx_autodoc.structure._sketch import Sketch
+from onnx_autodoc.structure.attention import AttentionKind, attention
 from onnx_autodoc.structure.family import Family, family
 from onnx_autodoc.structure.sizes import Sizes, sizes
 from onnx_autodoc.structure.task import Task, task
 from onnx_autodoc.structure.tree import MOST_BOXES, sketched, tree
 from onnx_autodoc.structure.work import Part, work
 
-__all__ = ["BlockCount", "Box", "Dataset", "Edge", "Part", "Structure", "Task", "describe"]
+__all__ = ["AttentionKind", "BlockCount", "Box", "Dataset", "Edge", "Part", "Structure", "Task", "describe"]
 
 _UNITS: Final = ("bottleneck", "residual-block", "dense-layer", "csp", "spp", "inception")
 
@@ -34,12 +35,14 @@ class BlockCount(Struct, frozen=True):
     count: int
     params: int
     macs: int | None
+    dtypes: dict[str, int]  # the parameters by the type that they are kept in
 
 
 class Structure(Struct, frozen=True, eq=False):
     family: Family
     sizes: Sizes
     blocks: tuple[BlockCount, ...]
+    attention: tuple[AttentionKind, ...]
     residuals: dict[str, int]
     work: tuple[Part, ...]
     tree: Box | None
@@ -63,7 +66,7 @@ def describe(facts: Facts) -> Structure:
 
 def _nothing(said: Dataset, why: str) -> Structure:
     unknown = Family("unknown", (why,))
-    return Structure(unknown, Sizes(), (), {}, (), None, Task(None, 0.0, None, ()), said, (), {}, {}, why)
+    return Structure(unknown, Sizes(), (), (), {}, (), None, Task(None, 0.0, None, ()), said, (), {}, {}, why)
 
 
 def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structure:
@@ -75,6 +78,7 @@ def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structu
         family=kin,
         sizes=sizes(net, kin.name),
         blocks=tuple(_counted(net, ledger, sketch)),
+        attention=attention(net),
         residuals=dict(sorted(Counter(term.facts["skip"] for term in net if "skip" in term.facts).items())),
         work=work(net, ledger),
         tree=tree(Path(facts.model.path).name, sketch, ports, ledger),
@@ -88,13 +92,16 @@ def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structu
 
 
 def _counted(net: Net, ledger: Ledger, sketch: Sketch) -> list[BlockCount]:
-    found = by_block(net, ledger, words.SHOWN)
-    rows = [BlockCount(kind, count, spent.params, spent.macs) for kind, (count, spent) in found.items()]
+    found = by_block(net, ledger, (*words.SHOWN, *dict.fromkeys(words.NAMED.values())))
+    rows = [BlockCount(kind, count, spent.params, spent.macs, spent.dtypes) for kind, (count, spent) in found.items()]
+    merges = [term for term in net if term.facts.get("merge")]
+    if merges:
+        rows.append(BlockCount("top-down-merge", len(merges), 0, 0, {}))
     for kind in _UNITS:
         units = [unit for unit in sketch.units if unit.kind == kind]
         if units:
             spent = ledger.spent(term for unit in units for term in unit.terms)
-            rows.append(BlockCount(kind, len(units), spent.params, spent.macs))
+            rows.append(BlockCount(kind, len(units), spent.params, spent.macs, spent.dtypes))
     return rows
 
 

@@ -2,19 +2,19 @@
 
 from typing import Final
 
-from onnx_autodoc.blocks.heads import Head
+from onnx_autodoc.blocks.heads import USUAL, Head
 from onnx_autodoc.structure._case import Case, Verdict
 
 _HEARD: Final = ("audio", "spectrogram")
 _BYTES: Final = 300  # a table with fewer rows holds bytes or letters
 _FEWEST_SIGNS: Final = 10  # digits and a blank
 _FEWEST_SOUNDS: Final = 20
-# what goes in -> (task, how sure); the first that is there
+# what goes in -> (task, how sure through a softmax, how sure without); the first that is there
 _CLASSIFIED: Final = (
-    ("image", "image classification", 0.9),  # points of a face look the same, and are rare
-    ("audio", "audio classification", 0.85),
-    ("spectrogram", "audio classification", 0.75),
-    ("video", "video classification", 0.85),
+    ("image", "image classification", 0.93, 0.75),  # bare numbers may be the points of a face
+    ("audio", "audio classification", 0.88, 0.7),
+    ("spectrogram", "audio classification", 0.78, 0.6),  # or how good it sounds
+    ("video", "video classification", 0.88, 0.75),
 )
 
 
@@ -61,22 +61,32 @@ def classes(case: Case) -> Verdict | None:
     others = {head.kind for head in case.answers} - {"classification", "embedding", "hidden", "features"}
     if not found or others or len(case.given("image")) > 1:
         return None
-    head = found[0]
+    head = next((head for head in found if head.act), found[0])
     said = (head.evidence,)
     if case.given("tokens"):
-        return _text(case, said, head.classes) if not case.given("image", *_HEARD) else None
-    for role, name, likely in _CLASSIFIED:
+        text = not case.given("image", *_HEARD)
+        return _text(case, said, head.classes, 0.6 if len(found) > 1 else 1.0) if text else None
+    if case.given("audio") and case.of("state"):
+        return _listening(case, said) if head.classes == 2 else None
+    for role, name, picked, bare in _CLASSIFIED:
         if case.given(role):
-            sure = min(likely + 0.03 if head.act else likely, 0.7 if case.gray else 1.0)
+            sure = min(picked if head.act or head.classes in USUAL else bare, _most(case, found))
             return Verdict(name, sure, (*said, case.said(role)), head.classes, also=("image embedding",))
     if _is_table(case) and head.act in ("softmax", "argmax"):
         return Verdict("tabular classification", 0.8, (*said, case.said("features")), head.classes)
     return None
 
 
-def _text(case: Case, said: tuple[str, ...], count: int | None) -> Verdict:
+def _most(case: Case, found: list[Head]) -> float:
+    """How sure one can be beside other answers (a box, other digits), or where a state comes in beside a picture."""
+    if len(found) > 1 or (case.given("image") and case.given("state")):
+        return 0.6
+    return 0.7 if case.gray else 1.0
+
+
+def _text(case: Case, said: tuple[str, ...], count: int | None, most: float = 1.0) -> Verdict:
     rows = max((term.facts.get("rows") or 0 for term in case.blocks("embedding")), default=0)
-    sure = 0.9 if rows > _BYTES or case.blocks("attention") else 0.6
+    sure = min(most, 0.9 if rows > _BYTES or case.blocks("attention") else 0.6)
     return Verdict("text classification", sure, (*said, case.said("tokens")), count)
 
 
@@ -109,16 +119,20 @@ def one_number(case: Case) -> Verdict | None:
 
 def _of_numbers(case: Case, said: tuple[str, ...], likely: bool) -> Verdict | None:
     if case.given("audio") and likely:
-        handed = case.of("state")
-        name = "voice activity detection" if handed else "audio classification"
-        more = ("a state is handed on: it listens piece by piece",) if handed else ()
-        return Verdict(name, 0.7 if handed else 0.6, (*said, case.said("audio"), *more), also=("audio classification",))
+        if case.of("state"):
+            return _listening(case, said)
+        return Verdict("audio classification", 0.6, (*said, case.said("audio")))
     if len(case.given("image")) == 1 and likely:
         return Verdict("image classification", 0.7, (*said, case.said("image")), 2)
     if _is_table(case):
         name = "tabular classification" if likely else "tabular regression"
         return Verdict(name, 0.75 if likely else 0.7, (*said, case.said("features")), 2 if likely else None)
     return None
+
+
+def _listening(case: Case, said: tuple[str, ...]) -> Verdict:
+    more = (case.said("audio"), "a state is handed on: it listens piece by piece")
+    return Verdict("voice activity detection", 0.7, (*said, *more), also=("audio classification",))
 
 
 def features(case: Case) -> Verdict | None:
@@ -128,6 +142,8 @@ def features(case: Case) -> Verdict | None:
         return None
     pooled = [head for head in found if head.kind == "embedding"]
     if case.given("tokens"):
+        if case.given("features"):
+            return None  # speech that is made of a text, after what was said before
         if case.given("image"):
             said = tuple(head.evidence for head in pooled[:2])
             return Verdict("image-text matching", 0.7, said) if len(pooled) > 1 else None
@@ -146,6 +162,8 @@ def _of_text(case: Case, head: Head, only: bool) -> Verdict:
 
 def _of_senses(case: Case, said: tuple[str, ...], pooled: bool) -> Verdict | None:
     if case.given("image"):
+        if case.gray:
+            return None  # may be a spectrogram
         name = "image embedding" if pooled else "feature extraction"
         also = ("feature extraction", "image embedding")
         return Verdict(name, 0.8 if pooled else 0.7, (*said, case.said("image")), also=also)

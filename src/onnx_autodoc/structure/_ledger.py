@@ -1,12 +1,13 @@
 """What each node of the file costs and holds, by its row: for adding up blocks and boxes."""
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.blocks import Net, Term
+from onnx_autodoc.blocks import Net, Term, words
 from onnx_autodoc.facts import Facts
 from onnx_autodoc.ops import kinds
 
@@ -19,6 +20,7 @@ class Spent(Struct, frozen=True):
     params: int = 0
     macs: int | None = 0
     nodes: int = 0
+    dtypes: dict[str, int] = {}  # the parameters by the type that they are kept in
 
 
 class Ledger:
@@ -33,7 +35,7 @@ class Ledger:
         unknown = not total.macs and any(each.macs for each in total.missing.values())
         self.total = None if unknown else total.macs
         self._macs = [_known(row.cost.macs) if row.cost is not None else None for row in rows]
-        self._params = [0] * len(rows)
+        self._params: dict[int, Counter[str]] = {}  # by row and type
         self._places = [(row.owner, row.step.at) for row in rows]
 
     def settle(self, facts: Facts, net: Net) -> None:
@@ -45,17 +47,18 @@ class Ledger:
             if place not in rows or (rows[place] not in drawn and row in drawn):
                 rows[place] = row
         named = _readers(net, leaves)
-        for name, place, elements in facts.parameters.held:
-            first = rows.get(place)
-            home = first if first in drawn else named.get(name, first)
+        for weight in facts.parameters.held:
+            first = rows.get(weight.place)
+            home = first if first in drawn else named.get(weight.name, first)
             if home is not None:
-                self._params[home] += elements
+                self._params.setdefault(home, Counter())[weight.dtype] += weight.elements
 
     def spent(self, terms: Iterable[Term]) -> Spent:
         rows = list(dict.fromkeys(row for term in terms for row in term.rows))
         known = [self._macs[row] for row in rows]
         macs = sum(macs for macs in known if macs is not None)
-        return Spent(sum(self._params[row] for row in rows), None if None in known and not macs else macs, len(rows))
+        dtypes = sum((self._params[row] for row in rows if row in self._params), Counter[str]())
+        return Spent(dtypes.total(), None if None in known and not macs else macs, len(rows), dict(dtypes))
 
 
 def _readers(net: Net, leaves: list[Term]) -> dict[str, int]:
@@ -82,5 +85,5 @@ def by_block(net: Net, ledger: Ledger, kinds: Iterable[str]) -> dict[str, tuple[
     """How many blocks there are of each kind, and what they cost together; blocks within blocks count too."""
     found: dict[str, list[Term]] = {}
     for term in net.everything():
-        found.setdefault(term.op, []).append(term)
+        found.setdefault(words.NAMED.get(term.op, term.op), []).append(term)
     return {kind: (len(found[kind]), ledger.spent(found[kind])) for kind in kinds if kind in found}

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from onnx_autodoc.blocks import words
 from onnx_autodoc.blocks.heads import Head
 from onnx_autodoc.structure._case import Case, Verdict
 
@@ -109,16 +110,31 @@ def maps(case: Case) -> Verdict | None:
     if found := case.of("text-map"):
         return Verdict("text detection", 0.6, (found[0].evidence,), also=("semantic segmentation",))
     if found := case.of("segmentation"):
-        return _of_classes(case, found[0])
+        return _of_classes(case, _chosen(found)) if _is_alone(case, found) else None
     found = case.of("map")
     return _of_one_map(case, found[0]) if found and len(found) == len(case.answers) else None
+
+
+def _chosen(found: list[Head]) -> Head:
+    return next((head for head in found if head.act), found[0])
+
+
+def _is_alone(case: Case, found: list[Head]) -> bool:
+    """Coarse maps of several widths side by side are a score and a box for each cell, and no masks."""
+    return len({head.classes for head in found}) == 1 or any(_factor(case, head) == 1 for head in found)
+
+
+def _narrows(case: Case) -> bool:
+    """Whether it looks at more than a few pixels: through steps or pools, and back to the size that went in."""
+    return _shrinks(case) or bool(case.blocks(*words.SHRINKING))
 
 
 def _of_classes(case: Case, head: Head) -> Verdict:
     if head.classes in _PERSON and head.act is None and _factor(case, head) != 1:
         said = (head.evidence, f"{head.classes} maps: the points of a person")
         return Verdict("pose estimation", 0.6, said, also=("semantic segmentation",))
-    sure = 0.9 if head.act in ("argmax", "softmax") else 0.75
+    restored = _factor(case, head) == 1 and _narrows(case)
+    sure = 0.9 if head.act in ("argmax", "softmax") else 0.75 if restored else 0.6
     return Verdict("semantic segmentation", sure, (head.evidence,), head.classes, also=("pose estimation",))
 
 

@@ -6,6 +6,7 @@ from onnx_autodoc.structure._case import Case, Verdict
 
 _WHISPER: Final = (51_864, 51_865, 51_866)  # rows of its tables of tokens
 _HEARD: Final = ("audio", "spectrogram")
+_CELLS: Final = ("lstm", "gru", "rnn", "state-space")
 
 
 def spans(case: Case) -> Verdict | None:
@@ -21,10 +22,11 @@ def language(case: Case) -> Verdict | None:
     said = (found[0].evidence,)
     if len(found) > 1 and case.family == "transformer-encoder":
         return None
-    if len(case.given("tokens")) > 1 and len(found) == 1:
-        return Verdict("text-to-text generation", 0.92, (*said, "one text goes in, another one is written"))
     crossed = [term for term in case.blocks("attention") if term.facts.get("cross")]
-    if crossed and case.family != "transformer-encoder":
+    writing = crossed or case.blocks(*_CELLS) or case.family != "transformer-encoder"
+    if len(case.given("tokens")) > 1 and len(found) == 1 and writing:
+        return Verdict("text-to-text generation", 0.92, (*said, "one text goes in, another one is written"))
+    if case.given("encoder") or (crossed and case.family != "transformer-encoder"):
         return _conditioned(case, said)
     if case.given(*_HEARD):
         return Verdict("speech recognition", 0.75, (*said, case.said(*_HEARD)))
@@ -38,12 +40,22 @@ def _conditioned(case: Case, said: tuple[str, ...]) -> Verdict:
     for roles, name in ((_HEARD, "speech recognition"), (("image",), "image-to-text")):
         if case.given(*roles):
             return Verdict(name, 0.85, (*said, case.said(*roles), "cross attention reads it"))
+    if _hears(case):
+        more = (case.said("features"), "convolutions along time read it, and cross attention what they make")
+        return Verdict("speech recognition", 0.6, (*said, *more), also=("text generation",))
     rows = {term.facts.get("rows") for term in case.blocks("embedding")}
     if rows & set(_WHISPER):
         return Verdict("speech recognition", 0.7, (*said, "the vocabulary is as large as that of Whisper"))
     said = (*said, "cross attention reads what an encoder made; of what is not in this file")
     near = ("text-to-text generation", "speech recognition", "image-to-text")
     return Verdict("text generation", 0.6, said, also=near)
+
+
+def _hears(case: Case) -> bool:
+    """Features of frames that convolutions along time read: speech, with as many bands as nobody else has."""
+    framed = [name for name in case.given("features") if len(case.dims(name) or ()) == 3]
+    convs = case.blocks("conv", "conv-norm-act", "linear", "mlp")
+    return bool(framed) and any(len(term.facts.get("kernel") or ()) == 1 for term in convs)
 
 
 def _alone(case: Case, said: tuple[str, ...]) -> Verdict:
@@ -53,9 +65,11 @@ def _alone(case: Case, said: tuple[str, ...]) -> Verdict:
         return Verdict("text generation", 0.95 if kept else 0.92, (*said, "attention looks back only", *kept))
     if case.given("past"):
         return Verdict("text generation", 0.9, (*said, "keys and values of tokens before come in"))
+    if seeing and (case.cached or case.of("state")):
+        return Verdict("text generation", 0.8, (*said, "keys and values are kept for the next token"))
     if seeing:
         return Verdict("fill mask", 0.85, (*said, "attention looks both ways"), also=("text generation",))
-    cells = case.blocks("lstm", "gru", "rnn", "state-space")
+    cells = case.blocks(*_CELLS)
     both = any(term.facts.get("bidirectional") for term in cells)
     name = "fill mask" if both else "text generation"
     return Verdict(

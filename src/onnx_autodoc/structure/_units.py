@@ -106,27 +106,31 @@ def _branches(sketch: Sketch, widest: int) -> bool:
     """Units of branches that part at one group and meet again at another; whether there were any."""
     before, after = sketch.links()
     origins = _origins(list(sketch.groups), before)
-    changed, taken = False, set[Group]()
+    taken = set[Group]()
     for group in list(sketch.groups):
         origin = origins.get(group)
-        if origin is None or len(before[group]) < 2:
-            continue
-        inside = _between(group, origin, before, widest)
-        closed = inside and all(set(after[each]) <= inside for each in inside if each is not group)
-        if not closed or not taken.isdisjoint(inside) or len(inside) < 2 or _spans_sizes(inside):
-            continue
-        if _holds_layers([term for each in inside for term in each.terms]) or sketch.leads_back(list(inside)):
-            continue
-        taken |= inside
-        whole = sorted(inside, key=lambda each: (each.level, each.last))
-        unit = Group(unit_kind(_terms(whole), "join"), _terms(whole), whole[0].level, tuple(whole))
-        unit.value = group.value
-        sketch.replace(whole, unit)
-        sketch.units.append(unit)
-        changed = True
-    if changed:
+        inside = _between(group, origin, before, widest) if origin is not None and len(before[group]) > 1 else set()
+        if len(inside) > 1 and taken.isdisjoint(inside) and _is_a_unit(sketch, group, inside, after):
+            taken |= inside
+            _meet_at(sketch, group, inside)
+    if taken:
         sketch.relevel()
-    return changed
+    return bool(taken)
+
+
+def _is_a_unit(sketch: Sketch, end: Group, inside: set[Group], after: dict[Group, list[Group]]) -> bool:
+    """Nothing in it is read elsewhere, and neither its sizes nor layers in it are worth being told."""
+    closed = all(set(after[each]) <= inside for each in inside if each is not end)
+    terms = [term for each in inside for term in each.terms]
+    return closed and not _spans_sizes(inside) and not _holds_layers(terms) and not sketch.leads_back(list(inside))
+
+
+def _meet_at(sketch: Sketch, end: Group, inside: set[Group]) -> None:
+    whole = sorted(inside, key=lambda each: (each.level, each.last))
+    unit = Group(unit_kind(_terms(whole), "join"), _terms(whole), whole[0].level, tuple(whole))
+    unit.value = end.value
+    sketch.replace(whole, unit)
+    sketch.units.append(unit)
 
 
 def _ends(sketch: Sketch) -> None:

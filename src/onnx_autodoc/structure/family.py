@@ -51,7 +51,8 @@ class _Look:
         for term in net.everything():
             self.kinds.setdefault(term.op, []).append(term)
         self.attention = net.of("attention")
-        self.layered = any(term.op == "attention" for terms in net.skips.values() for term in terms)
+        around = [terms for end, terms in net.skips.items() if end.facts["skip"] == "add"]
+        self.layered = any(term.op == "attention" for terms in around for term in terms)
         self.total = ledger.total or 0
 
     def count(self, *kinds: str) -> int:

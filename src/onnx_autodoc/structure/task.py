@@ -82,7 +82,10 @@ def _agreed(case: Case, found: Verdict | None, said: str, dataset: Dataset) -> T
 
 
 def _finished(found: Verdict, dataset: Dataset | None) -> Task:
-    return Task(found.name, found.confidence, _counted(found.name, found.classes, dataset), found.evidence)
+    """Where the file names as many classes as the graph has, they are classes."""
+    named = dataset is not None and dataset.classes is not None and dataset.classes == found.classes
+    sure = max(found.confidence, 0.9) if named and "classification" in found.name else found.confidence
+    return Task(found.name, sure, _counted(found.name, found.classes, dataset), found.evidence)
 
 
 def _counted(name: str, classes: int | None, dataset: Dataset | None) -> int | None:
