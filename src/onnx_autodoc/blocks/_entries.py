@@ -196,14 +196,11 @@ def _is_initial(net: Net, term: Term, value: int) -> bool:
 
 def _carried(net: Net, value: int, reach: Reach) -> str | None:
     """A window that is handed on: joined with what is new, and an output is its end."""
-    dims = net.shape(value)
-    joined = [term for term in reach.terms if term.op == "Concat"]
-    for out in net.leaving:
-        made = net.makers[out]
-        cut = made is not None and made in reach.terms and made.op in ("Slice", "Concat", "Split")
-        if cut and joined and net.shape(out) == dims:
-            return "state"
-    return None
+    if "Concat" not in reach.ops:
+        return None
+    made = [out for term in reach.terms if term.op in ("Slice", "Concat", "Split") for out in term.outputs]
+    alike = any(net.shape(out) == net.shape(value) for out in made if out in net.leaving)
+    return "state" if alike else None
 
 
 def _asked(net: Net, value: int, reach: Reach) -> str | None:

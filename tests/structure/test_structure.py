@@ -1,0 +1,102 @@
+"""What a card says of a model's structure beyond the corpus: kinds of attention, families, pyramids, types by block."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from onnx_autodoc.api import report
+from onnx_autodoc.document import Card
+from onnx_autodoc.resolve import Request
+from tests._corpus import KEPT, graph
+from tests.structure._described import described
+
+
+@cache
+def card(name: str) -> Card:
+    return report(graph(name), Request()).card
+
+
+def test_attention_is_told_apart() -> None:
+    kinds = card("whisper-tiny-decoder").structure.attention
+    assert [(kind.count, kind.causal, kind.cross) for kind in kinds] == [(4, True, False), (4, False, True)]
+
+
+@pytest.mark.parametrize("name", ["smollm2-135m-kv-op17", "smollm2-135m-genai-int4"])
+def test_positions_may_be_turned_into_queries_and_keys(name: str) -> None:
+    (kind,) = card(name).structure.attention
+    assert (kind.count, kind.causal, kind.rotary, kind.heads, kind.kv_heads) == (30, True, True, 9, 3)
+
+
+def test_encoders_neither_look_back_nor_turn() -> None:
+    (kind,) = card("bert-base-qa-dynamo").structure.attention
+    assert (kind.causal, kind.cross, kind.rotary, kind.windowed, kind.relative_bias) == (False,) * 5
+
+
+def blocks(found: Card) -> dict[str, int]:
+    return {block.kind: block.count for block in found.structure.blocks}
+
+
+def test_a_detector_has_a_pyramid() -> None:
+    found = blocks(card("yolov8l-nc1"))
+    assert (found["top-down-merge"], found["csp"], found["spp"], found["residual-block"]) == (2, 8, 1, 18)
+
+
+def test_dense_layers_bottlenecks_and_mobile_blocks_are_counted() -> None:
+    assert blocks(card("onnx-light-densenet121"))["dense-layer"] == 58
+    assert blocks(card("resnet50-ts-op17"))["bottleneck"] == 16
+    assert blocks(card("mobilenetv2-qoperator-int8"))["inverted-residual"] == 16
+    assert blocks(card("onnx-light-squeezenet"))["inception"] == 8
+
+
+def test_a_spectrum_by_convolution_is_no_layer_of_the_net() -> None:
+    assert blocks(card("silero-vad"))["stft"] == 1
+
+
+def test_what_was_quantized_is_said_block_by_block() -> None:
+    types = {block.kind: block.dtypes for block in card("all-minilm-l6-v2-int4-matmulnbits").structure.blocks}
+    assert set(types["layer-norm"]) == set(types["embedding"]) == {"float32"}
+    assert types["linear"]["int4"] == 10_616_832
+    assert types["linear"]["float32"] == types["linear"].get("float32") == 6 * (4 * 384 + 1536 + 384)  # the biases
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_places_of_nodes_name_blocks_that_are_counted(name: str) -> None:
+    made = report(graph(name), Request())
+    places = {row.block for row in made.nodes() if row.block is not None}
+    layers = {place.split("[")[0] for place in places if "[" in place}
+    drawn = {box.kind for box in made.card.structure.tree.children if box.repeats}  # type: ignore[union-attr]
+    assert layers <= drawn
+
+
+def test_every_node_of_a_layer_says_which() -> None:
+    made = report(graph("all-minilm-l6-v2-ts-op14"), Request())
+    found = [row.block for row in made.nodes() if row.op == "Softmax"]
+    assert found == [f"encoder-layer[{at}]/attention" for at in range(6)]
+
+
+def test_functions_that_multiply_leave_the_structure_unknown_with_a_reason(tmp_path: Path) -> None:
+    """A function that calls another twice, which calls another twice, and so on."""
+    head = '<domain: "local", opset_import: ["" : 18, "local" : 1]>'
+    calls = [f"{{ z = local.f{at + 1}(x) y = local.f{at + 1}(z) }}" for at in range(20)]
+    functions = "".join(f"{head} f{at} (x) => (y) {body}\n" for at, body in enumerate(calls))
+    functions += '<domain: "local", opset_import: ["" : 18]> f20 (x) => (y) { y = Relu(x) }'
+    found = described("g (float[4] x) => (float y) { y = local.f0(x) }", functions=functions)
+    assert found.family.name == "unknown"
+    assert "too many nodes" in found.gap
+
+
+WEIGHTS = "w = Constant <value = float[4,4] {1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8}> ()"
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (f"{WEIGHTS} y = MatMul(x, w)", "unknown"),
+        (f"{WEIGHTS} h = MatMul(x, w) r = Relu(h) y = MatMul(r, w)", "mlp"),
+        ("y = Relu(x)", "unknown"),
+    ],
+    ids=["one linear map", "two with an activation", "no weights"],
+)
+def test_small_families(body: str, name: str) -> None:
+    assert described(f"g (float[1,4] x) => (float y) {{ {body} }}").family.name == name
