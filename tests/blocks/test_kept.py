@@ -53,6 +53,12 @@ def test_keys_of_an_encoder_that_come_in_are_no_picture() -> None:
     assert (found["pk"], found["pv"]) == ("past state", "past state")
 
 
+def test_an_axis_of_frames_is_no_side_of_a_picture() -> None:
+    text = "g (float[1,3,HIGH,64] x) => (float y) { y = Conv<strides = [2, 2]>(x, w) }"
+    found = {name: roles(*built(text.replace("HIGH", name), w=(8, 3, 3, 3)))["x"] for name in ("height", "frames")}
+    assert found == {"height": "image NCHW", "frames": "spectrogram"}
+
+
 def test_a_picture_is_cut_before_it_is_attended_to() -> None:
     text = "g (float[1,3,16,16] q, float[1,3,16,16] k, float[1,3,16,16] v) => (float y) {"
     text += " t = Transpose<perm = [0, 1, 3, 2]>(k) s = MatMul(q, t) p = Softmax(s) y = MatMul(p, v) }"

@@ -37,6 +37,13 @@ def test_a_box_beside_classes_is_no_list_of_classes() -> None:
     assert (found.get("box"), found["y"]) == (None, "probabilities")
 
 
+def test_a_box_for_each_cell_beside_classes_is_no_mask() -> None:
+    end = "box = Conv(f, w, b) t = Conv(f, w2, b2) y = Softmax<axis = 1>(t)"
+    weights = {"w": (4, 8, 1, 1), "b": (4,), "w2": (2, 8, 1, 1), "b2": (2,)}
+    found = roles(*picture(end, "float box, float y", **weights))
+    assert (found.get("box"), found["y"]) == (None, "masks")
+
+
 def test_one_number_for_each_sample_is_no_score_of_tokens() -> None:
     text = "g (float[1,1,400] x) => (float y) { a = Conv<strides = [4]>(x, w1, b1) r = Relu(a) y = Conv(r, w2, b2) }"
     assert "y" not in roles(*built(text, w1=(8, 1, 4), b1=(8,), w2=(1, 8, 1), b2=(1,)))

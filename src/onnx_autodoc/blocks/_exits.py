@@ -73,9 +73,14 @@ def exit_role(head: Head, beside: Company) -> str | None:
 
 def _of_classes(head: Head, beside: Company) -> str | None:
     """Beside classes that went through a softmax, other bare numbers are none: a box, the points of a face."""
-    others = any(kind == head.kind and classes != head.classes for kind, classes in beside.picked)
-    bare = _CLASSES[head.kind] if _SENSED & beside.senses and not others else None
+    bare = _CLASSES[head.kind] if _SENSED & beside.senses and not _is_beside_classes(head, beside) else None
     return _BY_ACT.get(head.act or "", bare)
+
+
+def _is_beside_classes(head: Head, beside: Company) -> bool:
+    """Whether another output of its kind, as wide as it is not, went through a softmax, and it did not."""
+    others = any(kind == head.kind and classes != head.classes for kind, classes in beside.picked)
+    return others and head.act is None
 
 
 def _of_places(head: Head, beside: Company) -> str | None:
@@ -92,6 +97,8 @@ def _of_pixels(head: Head, beside: Company) -> str | None:
         return "labels"
     if "image" not in beside.senses:
         return "probabilities" if head.act in ("sigmoid", "softmax") else None
+    if head.kind == "segmentation" and _is_beside_classes(head, beside):
+        return None
     return "masks" if head.kind == "segmentation" or head.act == "sigmoid" else "map"
 
 

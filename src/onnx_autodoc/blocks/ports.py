@@ -1,10 +1,13 @@
 """What inputs and outputs are for, as far as the graph proves it: by what is done with them, not by their names.
 
-A name only breaks a tie between two things that the graph allows: a picture of one channel may be a spectrogram, a
-signal may be sound (`_signals`), and of the two ends of a span either may be the start.
+A name only breaks a tie between two things that the graph allows: a picture of one channel, or with an
+axis of frames, may be a spectrogram, a signal may be sound (`_signals`), and of the two ends of a span either may be
+the start.
 """
 
+import re
 from collections import Counter
+from typing import Final
 
 from onnx_autodoc.blocks._entries import entry_role
 from onnx_autodoc.blocks._exits import company, exit_role
@@ -14,6 +17,8 @@ from onnx_autodoc.blocks._tails import size
 from onnx_autodoc.blocks.heads import Head, heads
 from onnx_autodoc.graph import Model
 
+_FRAMES: Final = re.compile(r"frame|time", re.I)
+
 
 def roles(net: Net, model: Model) -> dict[str, str]:
     """The role of each input and output that has one."""
@@ -21,6 +26,7 @@ def roles(net: Net, model: Model) -> dict[str, str]:
     found: dict[str, str | None] = {}
     for name, value in net.inputs.items():
         found[name] = beside.get(name) or entry_role(net, name, value)
+    _along_time(model, found)
     _in_company(net, found, ends)
     _handed_back(net, found, ends)
     others = company(net, found, ends)
@@ -30,6 +36,15 @@ def roles(net: Net, model: Model) -> dict[str, str]:
 
 
 # -- what an input is beside others
+
+
+def _along_time(model: Model, found: dict[str, str | None]) -> None:
+    """A name breaks the tie: what has frames for one of its sides is no picture."""
+    for value in model.graph.inputs:
+        dims = value.type.dims or () if value.type is not None else ()
+        timed = any(isinstance(dim, str) and _FRAMES.search(dim) for dim in dims[1:])
+        if timed and (found.get(value.name) or "").startswith("image"):
+            found[value.name] = "spectrogram"
 
 
 def _in_company(net: Net, found: dict[str, str | None], ends: tuple[Head, ...]) -> None:

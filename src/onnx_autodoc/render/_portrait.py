@@ -23,8 +23,7 @@ _FAMILIES: Final = {
 }
 _SURE: Final = 0.85
 _LIKELY: Final = 0.65
-_MOST_STEPS: Final = 7
-_LONGEST: Final = 200
+_LONGEST: Final = 130  # letters of the way through the blocks, before the rest is only counted
 
 
 def what_it_is(card: Card) -> str:
@@ -32,7 +31,7 @@ def what_it_is(card: Card) -> str:
     found = card.structure
     parts = [_FAMILIES.get(found.family, found.family)]
     if found.family == "hybrid":
-        parts[0] += f" ({clean(found.evidence[0], 60)})" if found.evidence else ""
+        parts[0] += f" ({clean(' and '.join(found.evidence[:2]), 90)})" if found.evidence else ""
     if found.layers:
         wide = f" of width {count(found.hidden)}" if found.hidden else ""
         parts.append(plural(found.layers, "layer") + wide)
@@ -69,9 +68,13 @@ def way(card: Card) -> str | None:
     boxes = [box for box in tree.children if box.kind not in ("input", "output")]
     if not boxes:
         return None
-    steps = [_step(box, boxes) for box in boxes[:_MOST_STEPS]]
-    rest = f" → … {count(len(boxes) - _MOST_STEPS)} more, see --format mermaid" if len(boxes) > _MOST_STEPS else ""
-    return clean(" → ".join(steps) + rest, _LONGEST)
+    steps: list[str] = []
+    for box in boxes:
+        if steps and len(" → ".join(steps)) + len(box.label) > _LONGEST:
+            break
+        steps.append(clean(_step(box, boxes), _LONGEST))
+    rest = f" → … {count(len(boxes) - len(steps))} more, see --format mermaid" if len(boxes) > len(steps) else ""
+    return " → ".join(steps) + rest
 
 
 def _step(box: Box, boxes: list[Box]) -> str:
@@ -112,7 +115,9 @@ def said_of_data(card: Card) -> str | None:
         f"{count(said.sample_rate)} Hz" if said.sample_rate else "",
     ]
     found = ", ".join(filter(None, parts))
-    return f"{found}: the file's metadata" if found else None
+    sources = (said.sources.get(key) for key in ("names", "classes", "characters", *said.sources))
+    source = clean(next(filter(None, sources), "metadata"), 60)
+    return f"{found}: {source}" if found else None
 
 
 def _many(number: int, one: str, more: str) -> str:

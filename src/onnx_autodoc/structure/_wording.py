@@ -42,6 +42,8 @@ _LABELS: Final = {
     "group-norm": "GroupNorm",
     "instance-norm": "InstanceNorm",
     "softmax": "Softmax",
+    "stft": "Spectrum",
+    **dict.fromkeys(words.TREES, "Tree ensemble"),
     "mean": "Mean",
     "add": "Add",
 }

@@ -85,7 +85,7 @@ def _transformer(look: _Look) -> Family | None:
     evidence = [_said(len(plain), "attention block")]
     convs = look.share("conv")
     if look.count("conv") and convs >= _MOST and not look.count("patch-embedding"):
-        return Family("hybrid", (*evidence, f"{convs:.0%} of the multiply-adds are in convolutions"))
+        return Family("hybrid", (*evidence, f"{_percent(convs)} of the multiply-adds are in convolutions"))
     return _with_attention(look, plain, evidence)
 
 
@@ -137,7 +137,9 @@ def _recurrent(look: _Look) -> Family | None:
     convs = look.share("conv")
     names = " and ".join(kind.upper() for kind in words.RECURRENT if look.count(kind))
     if convs >= _SOME:
-        return Family("hybrid", (_said(count, f"{names} layer"), f"{convs:.0%} of the multiply-adds in convolutions"))
+        return Family(
+            "hybrid", (_said(count, f"{names} layer"), f"{_percent(convs)} of the multiply-adds in convolutions")
+        )
     return Family("rnn", (_said(count, f"{names} layer"),))
 
 
@@ -147,7 +149,7 @@ def _convolutional(look: _Look) -> Family | None:
         return None
     if look.count("conv") and not look.kinds.get("linear") and look.count(*words.SPECTRA) and count <= 2:
         return Family("preprocessing", ("a spectrum is computed, nothing was learned",))
-    share = f"{look.share('conv', 'Conv'):.0%} of the multiply-adds in them"
+    share = f"{_percent(look.share('conv', 'Conv'))} of the multiply-adds in them"
     return Family("cnn", (_said(count, "convolution"), share, *_folded(look)))
 
 
@@ -193,3 +195,7 @@ def _prepares(look: _Look) -> Family | None:
 
 def _said(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"
