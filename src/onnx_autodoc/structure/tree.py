@@ -16,6 +16,7 @@ from onnx_autodoc.structure._wording import detail, label
 MOST_BOXES: Final = 30
 _FAR: Final = 60  # groups between where branches part and meet, once there are too many
 _MOST_CHILDREN: Final = 30
+_DEEPEST: Final = 4  # boxes in boxes
 
 
 def sketched(net: Net, ledger: Ledger, most: int) -> Sketch:
@@ -56,10 +57,11 @@ class _Drawing:
     def __init__(self, sketch: Sketch, ledger: Ledger) -> None:
         self._sketch, self._net, self._ledger = sketch, sketch.net, ledger
 
-    def box(self, group: Group, name: str, entering: set[int]) -> Box:
+    def box(self, group: Group, name: str, entering: set[int], depth: int = 0) -> Box:
         spent = self._ledger.spent(group.terms)
         total = self._ledger.total
-        inner = parts(group) if group.children or group.skip else []
+        opened = depth < _DEEPEST and (group.children or group.skip)
+        inner = parts(group) if opened else []
         if group.count > 1:
             entering = self._handed_on(group)
         inside = Inside(self._net, inner if 1 < len(inner) <= _MOST_CHILDREN else [], entering, name)
@@ -74,7 +76,7 @@ class _Drawing:
             share=spent.macs / total if total and spent.macs is not None else None,
             nodes=spent.nodes,
             repeats=group.count > 1,
-            children=(*inside.doors, *(self.box(child, at, set()) for child, at in inside.ids.items())),
+            children=(*inside.doors, *(self.box(child, at, set(), depth + 1) for child, at in inside.ids.items())),
             edges=inside.edges,
         )
 
