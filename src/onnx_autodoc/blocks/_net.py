@@ -179,6 +179,9 @@ class Net:
         """What a term reads of data."""
         return [value for value in term.inputs if not self.fixed[value]]
 
+    def has(self, op: str) -> bool:
+        return bool(self._kinds.get(op))
+
     def of(self, *ops: str) -> list[Term]:
         """The terms of some kinds, in order."""
         return sorted((term for op in dict.fromkeys(ops) for term in self._kinds.get(op, ())), key=_place)

@@ -86,8 +86,29 @@ def _plain(word: str, named: dict[str, Operand]) -> Operand:
     return named.get(word) or Any(word, word[0].isupper())
 
 
+@cache
+def _calls(text: str) -> tuple[tuple[str, ...], ...]:
+    """The operators that a pattern needs: one of each of these."""
+    waiting: list[Operand] = [compiled(text)]
+    found: list[tuple[str, ...]] = []
+    while waiting:
+        operand = waiting.pop()
+        if isinstance(operand, Call):
+            found.append(operand.ops)
+            waiting.extend(operand.inputs)
+    return tuple(dict.fromkeys(found))
+
+
+def is_possible(net: Net, text: str) -> bool:
+    """Whether a net has all that a pattern needs: most have not, and then no place needs to be looked at."""
+    return all(any(net.has(op) for op in ops) for ops in _calls(text))
+
+
 def match(net: Net, pattern: Call, term: Term) -> Match | None:
     """Whether a term ends a pattern."""
+    made = {maker.op for value in term.inputs if (maker := net.makers[value]) is not None}
+    if any(isinstance(wanted, Call) and made.isdisjoint(wanted.ops) for wanted in pattern.inputs):
+        return None
     for found in _terms(net, pattern, term, _State({}, {})):
         return Match(found.values, tuple(dict.fromkeys(found.terms.values())))
     return None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from onnx_autodoc.blocks._net import Fact, Net, Term
-from onnx_autodoc.blocks._pattern import Match, compiled, match
+from onnx_autodoc.blocks._pattern import Match, compiled, is_possible, match
 
 Check = Callable[[Net, Match], "dict[str, Fact] | None"]
 
@@ -24,7 +24,7 @@ def apply(net: Net, rules: Sequence[Rule]) -> None:
     for rule in rules:
         for text in rule.patterns:
             pattern = compiled(text)
-            for term in net.of(*pattern.ops):
+            for term in net.of(*pattern.ops) if is_possible(net, text) else ():
                 if net.terms.get(term.at) is term and (found := match(net, pattern, term)) is not None:
                     _claim(net, rule, found, term)
 
