@@ -100,3 +100,15 @@ WEIGHTS = "w = Constant <value = float[4,4] {1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8}> (
 )
 def test_small_families(body: str, name: str) -> None:
     assert described(f"g (float[1,4] x) => (float y) {{ {body} }}").family.name == name
+
+
+def test_where_sizes_are_not_known_a_net_of_convolutions_is_one_all_the_same() -> None:
+    text = """
+    g (float[n] x, int64[4] d) => (float y)
+    { s = Constant <value_ints = [4, 4, 3, 3]> () w = ConstantOfShape(s) t = Constant <value_ints = [4, 4]> ()
+       l = ConstantOfShape(t) i = Reshape(x, d) a = Conv(i, w) b = Relu(a) c = Conv(b, w) e = Relu(c) f = Conv(e, w)
+       p = GlobalAveragePool(f) q = Flatten(p) r = MatMul(q, l) u = Relu(r) y = MatMul(u, l) }
+    """
+    found = described(text)
+    assert found.tree is not None and found.tree.macs is None
+    assert found.family.name == "cnn"

@@ -23,8 +23,9 @@ class Family(Struct, frozen=True):
 
 
 def family(net: Net, ledger: Ledger, cached: bool, roles: Mapping[str, str]) -> Family:
-    """`cached`: whether the model keeps keys and values from step to step; `roles` are those of its inputs."""
-    look = _Look(net, ledger, cached, any(role.startswith("image") for role in roles.values()))
+    """`cached`: whether the model keeps keys and values from step to step; `roles` are those of inputs and outputs."""
+    kept = cached or "present state" in roles.values()
+    look = _Look(net, ledger, kept, any(role.startswith("image") for role in roles.values()))
     for judge in (
         _trees,
         _diffusion,
@@ -59,8 +60,11 @@ class _Look:
         return sum(len(self.kinds.get(kind, ())) for kind in kinds)
 
     def share(self, *kinds: str) -> float:
+        """Of the multiply-adds; where these are not known, of the terms that have some."""
+        if not self.total:
+            return self.count(*kinds) / max(self.count("conv", "linear", "attention", *kinds), 1)
         macs = self.ledger.spent(term for kind in kinds for term in self.kinds.get(kind, ())).macs
-        return (macs or 0) / self.total if self.total else 0.0
+        return (macs or 0) / self.total
 
 
 def _trees(look: _Look) -> Family | None:
