@@ -180,3 +180,8 @@ def test_a_bias_before_a_fused_gelu_belongs_to_the_map_before_it() -> None:
 def test_other_quantized_operators_are_plain_ones(call: str, op: str) -> None:
     found = net(f"y = {call}", x="uint8[1,4,6,6]", **BYTES)
     assert kinds(found) == [op] and found.of(op)[0].inputs[0] == found.inputs["x"]
+
+
+def test_a_convolution_with_an_impossible_weight_is_one_of_unknown_width() -> None:
+    found = net("y = Conv(x, W)", odd=True, x=(1, 3, 8, 8), W=(4,))
+    assert [term.facts["to"] for term in found.of("conv")] == [None]

@@ -124,7 +124,8 @@ def _convolution(it: Spelling) -> Iterator[Draft]:
 
 
 def _convolved(it: Spelling, weight: int) -> dict[str, Fact]:
-    dims = it.net.shape(weight) or (None, None)
+    held = it.net.shape(weight) or ()
+    dims = held if len(held) > 1 else (None, None)  # none can have a weight of fewer dimensions
     group = it.number("group", 1)
     transposed = "Transpose" in it.node.op
     to = dims[1] * group if transposed and dims[1] else dims[0]
