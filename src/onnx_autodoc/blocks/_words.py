@@ -63,6 +63,8 @@ PREPARING: Final = (
     *(*SPECTRA, "ImageDecoder", "Resize"),
 )
 CONVOLVING: Final = ("conv", "stft", "Conv", "ConvTranspose", "DeformConv")
+FILTERS: Final = ("conv", "Conv", "ConvTranspose")  # with a weight, and with one that is computed
+DECAYING: Final = ("Softplus", "Exp")  # by a learned step, as state-space layers do
 JOINING: Final = "Concat"
 ADDING: Final = "Add"
 CUTTING: Final = frozenset(("Split", "Slice"))

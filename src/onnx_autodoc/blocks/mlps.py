@@ -83,7 +83,7 @@ def _origin(net: Net, value: int) -> list[Term]:
 
 
 def _claim(net: Net, gate: Term, act: Term, before: list[Term]) -> None:
-    """With the map after it. A gate that no map follows is one all the same (a gated linear unit)."""
+    """With the map after it. A gate that no map follows is a gated linear unit: it stays what it is."""
     readers = net.readers[gate.outputs[0]]
     members, output = [*before, act, gate], gate.outputs[0]
     while len(readers) == 1 and readers[0].op in ("layer-norm", "rms-norm") and output not in net.leaving:

@@ -148,12 +148,12 @@ def _recurrent(look: _Look) -> Family | None:
 
 
 def _convolutional(look: _Look) -> Family | None:
-    count = look.count("conv", "Conv", "ConvTranspose")
-    if not count or (look.share("conv", "Conv") < _SOME and look.count("linear") > 1):
+    count = look.count(*words.FILTERS)
+    if not count or (look.share(*words.FILTERS) < _SOME and look.count("linear") > 1):
         return None
     if look.count("conv") and not look.kinds.get("linear") and look.count(*words.SPECTRA) and count <= 2:
         return Family("preprocessing", ("a spectrum is computed, nothing was learned",))
-    share = f"{_percent(look.share('conv', 'Conv'))} of the multiply-adds in them"
+    share = f"{_percent(look.share(*words.FILTERS))} of the multiply-adds in them"
     return Family("cnn", (_said(count, "convolution"), share, *_folded(look)))
 
 
@@ -169,7 +169,7 @@ def _folded(look: _Look) -> tuple[str, ...]:
 def _state_space(look: _Look) -> Family | None:
     """Decay by a learned step, and a convolution over the last few places: none of the families has a name for it."""
     along = any(term.facts.get("depthwise") and len(term.facts["kernel"]) == 1 for term in look.kinds.get("conv", ()))
-    if not along or not look.count("Softplus") or not look.count("Exp"):
+    if not along or not all(map(look.count, words.DECAYING)):
         return None
     return Family("unknown", ("state-space layers: neither attention nor recurrence, decay by a learned step",))
 
