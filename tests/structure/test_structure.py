@@ -112,3 +112,21 @@ def test_where_sizes_are_not_known_a_net_of_convolutions_is_one_all_the_same() -
     found = described(text)
     assert found.tree is not None and found.tree.macs is None
     assert found.family.name == "cnn"
+
+
+WINDOW = "s = Constant <value_ints = [66, 1, 64]> () w = ConstantOfShape(s)"
+MEL = "t = Constant <value_ints = [33, 20]> () b = ConstantOfShape(t)"
+POWER = "c = Conv <strides = [32]> (x, w) z = Constant <value_ints = [1, 2, 33, -1]> () h = Reshape(c, z)"
+BANDS = (
+    "o = Constant <value_ints = [1]> () p = ReduceSumSquare <keepdims = 0> (h, o) q = Transpose <perm = [0, 2, 1]> (p)"
+)
+
+
+def test_a_spectrogram_is_preparation_and_a_net_behind_it_is_one() -> None:
+    """What a convolution with a long window makes is a spectrum; one more map makes its bands."""
+    front = f"{WINDOW} {MEL} {POWER} {BANDS} q = Transpose <perm = [0, 2, 1]> (p) m = MatMul(q, b)"
+    alone = described(f"g (float[1,1,4096] x) => (float y) {{ {front} y = Log(m) }}")
+    assert alone.family.name == "preprocessing"
+    net = "f = Constant <value_ints = [20, 20]> () g = ConstantOfShape(f) r = MatMul(m, g) u = Relu(r) y = MatMul(u, g)"
+    behind = described(f"g (float[1,1,4096] x) => (float y) {{ {front} {net} }}")
+    assert behind.family.name == "mlp"

@@ -10,7 +10,7 @@ from onnx_autodoc.blocks._tracing import is_move
 
 _SHORTEST: Final = 64  # samples of a window
 _FEWEST: Final = 17  # frequencies
-_SQUARED: Final = frozenset(("square", "Abs", "Sqrt", "ReduceL2"))
+_SQUARED: Final = frozenset(("square", "Abs", "Sqrt", "ReduceL2", "ReduceSumSquare"))
 _FARTHEST: Final = 12
 
 

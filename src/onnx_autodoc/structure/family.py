@@ -13,6 +13,7 @@ _CONVS: Final = ("conv",)
 _FEW: Final = 4  # convolutions that only prepare a picture
 _MANY: Final = 8  # convolutions in a row hardly train without a norm
 _NEARLY: Final = 0.8
+_BANDS: Final = 2  # linear maps of a spectrogram: to bands, to cosines
 _SOME: Final = 0.1  # of the work: so much is worth a word
 _MOST: Final = 0.5
 
@@ -31,6 +32,7 @@ def family(net: Net, ledger: Ledger, cached: bool, roles: Mapping[str, str]) -> 
         _diffusion,
         _transformer,
         _recurrent,
+        _spectral,
         _state_space,
         _mixing,
         _convolutional,
@@ -142,17 +144,15 @@ def _recurrent(look: _Look) -> Family | None:
     names = " and ".join(kind.upper() for kind in words.RECURRENT if look.count(kind))
     if convs >= _SOME:
         return Family(
-            "hybrid", (_said(count, f"{names} layer"), f"{_percent(convs)} of the multiply-adds in convolutions")
+            "hybrid", (_said(count, f"{names} cell"), f"{_percent(convs)} of the multiply-adds are in convolutions")
         )
-    return Family("rnn", (_said(count, f"{names} layer"),))
+    return Family("rnn", (_said(count, f"{names} cell"),))
 
 
 def _convolutional(look: _Look) -> Family | None:
     count = look.count(*words.FILTERS)
     if not count or (look.share(*words.FILTERS) < _SOME and look.count("linear") > 1):
         return None
-    if look.count("conv") and not look.kinds.get("linear") and look.count(*words.SPECTRA) and count <= 2:
-        return Family("preprocessing", ("a spectrum is computed, nothing was learned",))
     share = f"{_percent(look.share(*words.FILTERS))} of the multiply-adds in them"
     return Family("cnn", (_said(count, "convolution"), share, *_folded(look)))
 
@@ -164,6 +164,14 @@ def _folded(look: _Look) -> tuple[str, ...]:
     if look.count(*words.NORMS) or len(convs) < _MANY or biased < len(convs) * _NEARLY:
         return ()
     return ("no norm is left: BatchNorm was folded into the convolutions, their biases show",)
+
+
+def _spectral(look: _Look) -> Family | None:
+    """A spectrum, and at most the map to its bands and to their cosines: no net comes after it."""
+    spectra, maps = look.count(*words.SPECTRA), look.count("linear")
+    if not spectra or look.count(*words.FILTERS) or maps > _BANDS or look.count("mlp", "gated-mlp", "embedding"):
+        return None
+    return Family("preprocessing", (_said(spectra, "spectrum"), "no net comes after it"))
 
 
 def _state_space(look: _Look) -> Family | None:
