@@ -10,6 +10,7 @@ from onnx_autodoc.document import Box, Card
 from onnx_autodoc.resolve import Request
 from tests._corpus import KEPT, MODELS, REGISTRY, graph
 
+PORTS = ("input", "output")
 SIZES = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocab")
 
 
@@ -106,6 +107,18 @@ def test_no_input_or_output_floats(name: str) -> None:
     joined = {end for edge in tree.edges for end in (edge.source, edge.target)}
     ports = {box.id for box in tree.children if box.kind in ("input", "output")}
     assert ports <= joined
+
+
+STEERING = {"control-flow-loop-if": 1, "silero-vad": 1}  # inputs that only pick a branch or count passes
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_every_input_and_output_is_drawn(name: str) -> None:
+    found = card(name)
+    assert found.structure.tree is not None
+    drawn = {kind: sum(box.count for box in found.structure.tree.children if box.kind == kind) for kind in PORTS}
+    assert drawn["input"] == len(found.interface.inputs) - STEERING.get(name, 0)
+    assert drawn["output"] == len(found.interface.outputs)
 
 
 REPEATED = {

@@ -66,7 +66,7 @@ def _grouped(it: Spelling) -> Iterator[Draft]:
     facts |= {"causal": True, "rotary": bool(it.number("do_rotary"))}
     window = it.number("local_window_size", -1)
     facts |= {"window": window if window > 0 else None, "queries": q, "keys": k or q, "values": v or q}
-    yield it.draft("attention-core", _data(it, q, k, v, *it.inputs[3:5]), **facts)
+    yield it.draft("attention-core", _data(it, q, k, v, *it.inputs[3:7]), **facts)
 
 
 def _standard(it: Spelling) -> Iterator[Draft]:

@@ -48,6 +48,8 @@ def _embed_norm(it: Spelling) -> Iterator[Draft]:
         joined = it.inner()
         yield it.aside("Add", (total, part), joined)
         total = joined
+    if it.input(7) and len(it.outputs) > 1:
+        yield it.aside("ReduceSum", (it.input(7),), it.outputs[1])  # how many tokens the mask leaves
     placed = it.outputs[2] if len(it.outputs) > 2 else it.inner()
     yield it.aside("Add", (total, it.input(3)), placed)
     yield it.draft("layer-norm", (placed, it.input(5), it.input(6)), it.outputs[:1])
