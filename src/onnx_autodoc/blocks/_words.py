@@ -68,8 +68,6 @@ DECAYING: Final = ("Softplus", "Exp")  # by a learned step, as state-space layer
 JOINING: Final = "Concat"
 ADDING: Final = "Add"
 CUTTING: Final = frozenset(("Split", "Slice"))
-# helpers of other rules: never a block of their own
-SMALL: Final = frozenset(("square", "mean", "root", "over-root", "cube", "relu-6", "one-and-erf", "one-and-tanh"))
 
 
 def either(*ops: str) -> str:

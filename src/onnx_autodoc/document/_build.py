@@ -77,6 +77,7 @@ def structure_section(structure: Structure) -> StructureSection:
         patch=sizes.patch,
         blocks=structure.blocks,
         attention=structure.attention,
+        in_float=structure.in_float,
         residuals=structure.residuals,
         work=structure.work,
         tree=structure.tree,

@@ -1,15 +1,13 @@
 """The nodes of a model one by one, with what each of them costs."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from onnx_autodoc.document._types import NodeRow, OutputCell
 from onnx_autodoc.errors import LimitReached
 from onnx_autodoc.facts import Facts, Row, Share
 from onnx_autodoc.ops import Cost, Dim
 from onnx_autodoc.resolve import Step
-
-MOST_ROWS: Final = 100_000  # and eight for each node of the file: functions that call functions can ask for any number
+from onnx_autodoc.structure import MOST_ROWS
 
 
 def node_rows(facts: Facts, places: Mapping[int, str] | None = None) -> Iterator[NodeRow]:

@@ -239,6 +239,7 @@ class StructureSection(Struct, frozen=True):
     patch: tuple[int, ...] | None
     blocks: tuple[BlockCount, ...]
     attention: tuple[AttentionKind, ...]
+    in_float: tuple[str, ...]
     residuals: dict[str, int]
     work: tuple[Part, ...]
     tree: Box | None

@@ -88,7 +88,8 @@ def work_line(card: Card) -> str:
     parts = card.structure.work
     if parts:
         shown = ", ".join(f"{part.part} {percent(part.share)}" for part in parts[:_MOST_WORKERS])
-        return f"{shown} of the MACs"
+        missing = any(gap.macs for gap in card.compute.coverage.gaps)
+        return f"{shown} of the MACs" + (" that were counted" if missing else "")
     total = card.compute.flops
     flops = [(row.flops, row.op) for row in card.graph.operators if row.flops]
     most = sorted(flops, key=lambda row: -row[0])[:_MOST_WORKERS]

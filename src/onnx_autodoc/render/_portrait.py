@@ -141,11 +141,6 @@ _KEPT: Final = {
 
 
 def kept_in_float(card: Card) -> str:
-    """Which parts of a quantized model stayed in floating point, mostly or all."""
-    found = [_KEPT[block.kind] for block in card.structure.blocks if block.kind in _KEPT and _is_float(block.dtypes)]
-    return f"; in floating point: {', '.join(dict.fromkeys(found))}" if found else ""
-
-
-def _is_float(dtypes: dict[str, int]) -> bool:
-    floats = sum(count for dtype, count in dtypes.items() if "float" in dtype)
-    return floats > 0.9 * sum(dtypes.values()) > 0
+    """Which parts of a quantized model stayed in floating point."""
+    found = dict.fromkeys(_KEPT[kind] for kind in card.structure.in_float if kind in _KEPT)
+    return f"; in floating point: {', '.join(found)}" if found else ""

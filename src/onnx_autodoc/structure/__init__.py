@@ -9,10 +9,11 @@ from msgspec import Struct
 from onnx_autodoc.blocks import Net, blocks, words
 from onnx_autodoc.blocks.ports import roles
 from onnx_autodoc.facts import Facts
+from onnx_autodoc.graph import is_float
 from onnx_autodoc.metadata import Dataset, contradictions, dataset
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.structure._boxes import Box, Edge
-from onnx_autodoc.structure._ledger import Ledger, by_block
+from onnx_autodoc.structure._ledger import MOST_ROWS, Ledger, by_block
 from onnx_autodoc.structure._places import places
 from onnx_autodoc.structure._ports import Ports
 from onnx_autodoc.structure._sketch import Sketch
@@ -23,8 +24,20 @@ from onnx_autodoc.structure.task import Task, task
 from onnx_autodoc.structure.tree import MOST_BOXES, sketched, tree
 from onnx_autodoc.structure.work import Part, work
 
-__all__ = ["AttentionKind", "BlockCount", "Box", "Dataset", "Edge", "Part", "Structure", "Task", "describe"]
+__all__ = [
+    "MOST_ROWS",
+    "AttentionKind",
+    "BlockCount",
+    "Box",
+    "Dataset",
+    "Edge",
+    "Part",
+    "Structure",
+    "Task",
+    "describe",
+]
 
+_NEARLY_ALL: Final = 0.9
 _UNITS: Final = ("bottleneck", "residual-block", "dense-layer", "csp", "spp", "inception")
 
 
@@ -43,6 +56,7 @@ class Structure(Struct, frozen=True, eq=False):
     sizes: Sizes
     blocks: tuple[BlockCount, ...]
     attention: tuple[AttentionKind, ...]
+    in_float: tuple[str, ...]  # kinds of blocks whose weights are kept in floating point, all or nearly
     residuals: dict[str, int]
     work: tuple[Part, ...]
     tree: Box | None
@@ -66,7 +80,7 @@ def describe(facts: Facts) -> Structure:
 
 def _nothing(said: Dataset, why: str) -> Structure:
     unknown = Family("unknown", (why,))
-    return Structure(unknown, Sizes(), (), (), {}, (), None, Task(None, 0.0, None, ()), said, (), {}, {}, why)
+    return Structure(unknown, Sizes(), (), (), (), {}, (), None, Task(None, 0.0, None, ()), said, (), {}, {}, why)
 
 
 def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structure:
@@ -74,11 +88,13 @@ def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structu
     ports = Ports(net, known)
     sketch = sketched(net, ledger, MOST_BOXES - ports.count)
     kin = family(net, ledger, facts.cache is not None, known)
+    counted = tuple(_counted(net, ledger, sketch))
     return Structure(
         family=kin,
         sizes=sizes(net, kin.name),
-        blocks=tuple(_counted(net, ledger, sketch)),
+        blocks=counted,
         attention=attention(net),
+        in_float=tuple(row.kind for row in counted if _is_float(row.dtypes)),
         residuals=dict(sorted(Counter(term.facts["skip"] for term in net if "skip" in term.facts).items())),
         work=work(net, ledger),
         tree=tree(Path(facts.model.path).name, sketch, ports, ledger),
@@ -103,6 +119,11 @@ def _counted(net: Net, ledger: Ledger, sketch: Sketch) -> list[BlockCount]:
             spent = ledger.spent(term for unit in units for term in unit.terms)
             rows.append(BlockCount(kind, len(units), spent.params, spent.macs, spent.dtypes))
     return rows
+
+
+def _is_float(dtypes: dict[str, int]) -> bool:
+    floats = sum(count for dtype, count in dtypes.items() if is_float(dtype))
+    return floats > _NEARLY_ALL * sum(dtypes.values()) > 0
 
 
 def _contradictions(facts: Facts, said: Dataset) -> tuple[str, ...]:

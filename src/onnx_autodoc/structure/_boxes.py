@@ -5,6 +5,8 @@ The root stands for the whole model; its children are the boxes of the first dia
 
 from msgspec import Struct
 
+from onnx_autodoc.blocks import Net
+
 
 class Edge(Struct, frozen=True):
     """Values that go from one box to another. `kind` is "data", or "skip" for what passes boxes by."""
@@ -36,3 +38,8 @@ class Box(Struct, frozen=True):
     repeats: bool
     children: tuple["Box", ...]
     edges: tuple[Edge, ...]
+
+
+def edge(net: Net, source: str, target: str, value: int, kind: str = "data") -> Edge:
+    known = net.knowns[value]
+    return Edge(source, target, net.shape(value), known.dtype if known is not None else None, kind)

@@ -1,7 +1,7 @@
 """What is drawn inside a box: the parts of one layer, with the sums at the ends of its skips as boxes of their own."""
 
 from onnx_autodoc.blocks import Net, Term
-from onnx_autodoc.structure._boxes import Box, Edge
+from onnx_autodoc.structure._boxes import Box, Edge, edge
 from onnx_autodoc.structure._sketch import Group
 
 
@@ -58,7 +58,9 @@ class Inside:
                     source = self._source(value)
                     if source is not None and source != self.ids[group]:
                         kind = "data" if at == 0 or source == self.ids[groups[at - 1]] else self._kind(group)
-                        found.setdefault((source, self.ids[group]), self._edge(source, self.ids[group], value, kind))
+                        found.setdefault(
+                            (source, self.ids[group]), edge(self._net, source, self.ids[group], value, kind)
+                        )
         return tuple(found.values())
 
     def _kind(self, group: Group) -> str:
@@ -70,7 +72,3 @@ class Inside:
         maker = self._net.makers[value]
         home = self._home.get(maker) if maker is not None else None
         return self.ids[home] if home is not None else None
-
-    def _edge(self, source: str, target: str, value: int, kind: str) -> Edge:
-        known = self._net.knowns[value]
-        return Edge(source, target, self._net.shape(value), known.dtype if known is not None else None, kind)

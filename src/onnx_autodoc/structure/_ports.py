@@ -3,7 +3,7 @@
 from typing import Final
 
 from onnx_autodoc.blocks import Net
-from onnx_autodoc.structure._boxes import Box, Edge
+from onnx_autodoc.structure._boxes import Box, Edge, edge
 from onnx_autodoc.structure._sketch import Group, Sketch
 
 _MOST: Final = 5  # that are drawn one by one
@@ -30,7 +30,7 @@ class Ports:
                 for value in self._net.varying(term):
                     for name in sketch.names(value):
                         key = (_id("in", homes[name]), ids[group])
-                        found.setdefault(key, self._edge(*key, self._net.inputs[name]))
+                        found.setdefault(key, edge(self._net, *key, self._net.inputs[name]))
         return list(found.values())
 
     def _leaving(self, sketch: Sketch, ids: dict[Group, str]) -> list[Edge]:
@@ -42,12 +42,8 @@ class Ports:
                 group = sketch.maker(value)
                 givers = [ids[group]] if group is not None else [_id("in", homes[each]) for each in sketch.names(value)]
                 for giver in givers:
-                    found.setdefault((giver, home), self._edge(giver, _id("out", home), value))
+                    found.setdefault((giver, home), edge(self._net, giver, _id("out", home), value))
         return list(found.values())
-
-    def _edge(self, source: str, target: str, value: int) -> Edge:
-        known = self._net.knowns[value]
-        return Edge(source, target, self._net.shape(value), known.dtype if known is not None else None, "data")
 
 
 def _id(side: str, name: str) -> str:

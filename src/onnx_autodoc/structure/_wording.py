@@ -106,7 +106,8 @@ def _of_term(net: Net, term: Term) -> str | None:
         path = " → ".join(f"{size:,}" for size in sizes if size)
         return ", ".join(filter(None, (facts.get("activation"), path)))
     if term.op == "moe" and facts.get("experts"):
-        return f"{facts['experts']} experts, {facts['chosen']} at a time"
+        chosen = f", {facts['chosen']} at a time" if facts.get("chosen") else ""
+        return f"{facts['experts']} experts{chosen}"
     if term.op in ("embedding", "patch-embedding"):
         return _table(term)
     if term.op in words.RECURRENT and facts.get("hidden"):

@@ -3,7 +3,7 @@
 from typing import Final
 
 from onnx_autodoc.blocks import Net
-from onnx_autodoc.structure._boxes import Box, Edge
+from onnx_autodoc.structure._boxes import Box, Edge, edge
 from onnx_autodoc.structure._fold import fold
 from onnx_autodoc.structure._inside import Inside, parts
 from onnx_autodoc.structure._ledger import Ledger
@@ -101,7 +101,5 @@ class _Drawing:
             values, givers = self._sketch.before(group), self._sketch.givers(group)
             for giver in givers:
                 kind = "skip" if giver is not givers[0] and self._sketch.comes_from(givers[0], giver) else "data"
-                known = self._net.knowns[values[giver]]
-                dtype = known.dtype if known is not None else None
-                found.append(Edge(ids[giver], ids[group], self._net.shape(values[giver]), dtype, kind))
+                found.append(edge(self._net, ids[giver], ids[group], values[giver], kind))
         return found
