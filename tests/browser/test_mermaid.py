@@ -7,8 +7,8 @@ import pytest
 
 from onnx_autodoc import card
 from onnx_autodoc.document import Box
-from onnx_autodoc.render._text import clean
 from onnx_autodoc.render.mermaid import MOST_BOXES, diagrams, layer, mermaid
+from onnx_autodoc.say import clean
 from tests._corpus import KEPT, graph
 from tests.browser._browser import draw
 from tests.render._trees import HOSTILE, TREES

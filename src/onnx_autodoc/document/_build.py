@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from onnx_autodoc.document._costs import compute_section, memory_section, operator_rows, parameters_section
+from msgspec.structs import replace
+
+from onnx_autodoc.document._costs import (
+    compute_section,
+    memory_section,
+    operator_rows,
+    parameters_section,
+    scaling_rows,
+)
+from onnx_autodoc.document._summary import summary_of
 from onnx_autodoc.document._types import (
     SCHEMA_VERSION,
     Assumptions,
@@ -19,6 +28,7 @@ from onnx_autodoc.document._types import (
     Producer,
     Resolution,
     StructureSection,
+    Summary,
 )
 from onnx_autodoc.facts import Facts, Gap
 from onnx_autodoc.graph import Value
@@ -28,7 +38,7 @@ from onnx_autodoc.structure import Structure
 
 
 def build(facts: Facts, structure: Structure, generated: Generated, sha256: str | None = None) -> Card:
-    return Card(
+    made = Card(
         schema_version=SCHEMA_VERSION,
         generated=generated,
         model=_model(facts, sha256),
@@ -41,8 +51,11 @@ def build(facts: Facts, structure: Structure, generated: Generated, sha256: str 
         structure=structure_section(structure),
         task=structure.task,
         dataset=DatasetSection(structure.dataset, structure.contradictions),
+        scaling=scaling_rows(facts),
+        summary=Summary("", "", "", ""),
         gaps=(*facts.gaps, *_structure_gaps(structure)),
     )
+    return replace(made, summary=summary_of(made))
 
 
 def _model(facts: Facts, sha256: str | None) -> ModelSection:

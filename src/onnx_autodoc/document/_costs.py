@@ -1,9 +1,11 @@
 """The sections of the card that say what a model costs."""
 
 import heapq
+from collections.abc import Mapping
 from typing import Final
 
-from onnx_autodoc.document._types import (
+from onnx_autodoc.document._cost_types import (
+    BatchRow,
     CacheSection,
     CacheSize,
     ComputeSection,
@@ -12,13 +14,14 @@ from onnx_autodoc.document._types import (
     MemoryRow,
     MemorySection,
     Moment,
-    OperatorRow,
     ParametersSection,
+    Term,
     TopNode,
     Uncounted,
     WeightRow,
     Work,
 )
+from onnx_autodoc.document._types import OperatorRow
 from onnx_autodoc.facts import Cache, Facts, Share, Spent, Tally
 
 _CONTEXTS: Final = (2048, 8192, 32768, 131072)  # tokens for which the size of a cache is given
@@ -43,6 +46,7 @@ def _operator_row(facts: Facts, domain: str, op: str, count: int, weights: dict[
         weight_bytes=share.nbytes,
         macs=_least(spent.macs, any(each.macs for each in missing)),
         flops=_least(spent.flops, bool(missing)),
+        bytes_moved=_least(spent.read + spent.written, bool(spent.unmoved)),
     )
 
 
@@ -116,12 +120,35 @@ def _formula(facts: Facts) -> FormulaSection:
     return FormulaSection(
         variables=tuple(variable.name for variable in found.variables),
         dims={variable.name: variable.keys for variable in found.variables},
+        steps={variable.name: found.steps.get(variable.name, 1) for variable in found.variables},
         macs=found.expressions.get("macs"),
         flops=found.expressions.get("flops"),
         bytes_moved=found.expressions.get("bytes_moved"),
         peak_activation_bytes=found.expressions.get("peak_activation_bytes"),
         kv_cache_bytes=found.expressions.get("kv_cache_bytes"),
+        terms={name: tuple(_terms(each) for each in sums) for name, sums in found.terms.items()},
         checked_at=tuple(dict(point) for point in found.checked_at),
+    )
+
+
+def _terms(found: Mapping[tuple[int, ...], int]) -> tuple[Term, ...]:
+    return tuple(Term(factor, powers) for powers, factor in found.items())
+
+
+def scaling_rows(facts: Facts) -> tuple[BatchRow, ...]:
+    return tuple(_batch_row(facts, each.batch, each.figures) for each in facts.scaling)
+
+
+def _batch_row(facts: Facts, batch: int, figures: Mapping[str, int]) -> BatchRow:
+    flops, moved, peak = (figures.get(name) for name in ("flops", "bytes_moved", "peak_activation_bytes"))
+    return BatchRow(
+        batch=batch,
+        macs=figures.get("macs"),
+        flops=flops,
+        bytes_moved=moved,
+        arithmetic_intensity=flops / moved if flops is not None and moved else None,
+        peak_activation_bytes=peak,
+        memory_bytes=None if peak is None else facts.parameters.nbytes + peak,
     )
 
 

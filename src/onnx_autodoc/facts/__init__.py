@@ -14,6 +14,7 @@ from onnx_autodoc.facts.formula import Formula
 from onnx_autodoc.facts.memory import Memory
 from onnx_autodoc.facts.parameters import Parameters, Share, parameters
 from onnx_autodoc.facts.precision import Precision, precision
+from onnx_autodoc.facts.scaling import Scaled, scaling
 from onnx_autodoc.graph import Model, all_graphs
 from onnx_autodoc.resolve import Binding, Shapes
 
@@ -28,6 +29,7 @@ __all__ = [
     "Parameters",
     "Precision",
     "Row",
+    "Scaled",
     "Share",
     "Spent",
     "Tally",
@@ -50,6 +52,7 @@ class Facts(Struct, frozen=True, eq=False):
     memory: Memory
     cache: Cache | None
     formula: Formula
+    scaling: tuple[Scaled, ...]
     gaps: tuple[Gap, ...]
 
 
@@ -58,6 +61,7 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
     operators = sorted(((*key, count) for key, count in counts.items()), key=lambda row: (-row[2], row[1], row[0]))
     resolved, outputs, reasons = resolution(shapes)
     weights, figures = parameters(model), Figures.of(model, shapes)
+    found = formulas(model, binding, shapes, figures)
     return Facts(
         model=model,
         binding=binding,
@@ -72,6 +76,7 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
         costs=figures.costs,
         memory=figures.memory,
         cache=figures.cache,
-        formula=formulas(model, binding, shapes, figures),
+        formula=found,
+        scaling=scaling(found),
         gaps=tuple(gaps(model, binding, shapes, reasons, figures)),
     )

@@ -25,11 +25,19 @@ class Missing(Struct):
 class Spent(Struct):
     macs: int = 0
     other: int = 0
+    read: int = 0
     written: int = 0
+    unmoved: int = 0  # nodes whose bytes are not known
 
     @property
     def flops(self) -> int:
         return 2 * self.macs + self.other
+
+    def add(self, more: "Spent", times: int) -> None:
+        self.macs += more.macs * times
+        self.other += more.other * times
+        self.read += more.read * times
+        self.written += more.written * times
 
 
 class Tally(Struct):
@@ -66,6 +74,7 @@ class Tally(Struct):
         spent = self.operators.setdefault((node.domain, node.op), Spent())
         spent.macs += macs
         spent.other += other
+        spent.read += known(cost.read)
         spent.written += known(cost.written)
         if macs:
             self.top.append((macs, label(node, step.at), node.op))
@@ -74,6 +83,7 @@ class Tally(Struct):
         for number in (cost.read, cost.written):
             if isinstance(number, Unknown):
                 self.unmoved[number.why] += 1
+                spent.unmoved += 1
                 break
 
     def miss(self, op: str, why: str, name: str, macs: bool) -> None:
@@ -92,10 +102,7 @@ class Tally(Struct):
         self.read += inner.read * times
         self.written += inner.written * times
         for key, spent in inner.operators.items():
-            mine = self.operators.setdefault(key, Spent())
-            mine.macs += spent.macs * times
-            mine.other += spent.other * times
-            mine.written += spent.written * times
+            self.operators.setdefault(key, Spent()).add(spent, times)
         self.top.extend((macs * times, f"{path}/{name}", op) for macs, name, op in inner.dearest() if times)
 
     def enlist(self, inner: "Tally", path: str) -> None:
@@ -105,6 +112,8 @@ class Tally(Struct):
         self.notes |= inner.notes
         self.sized |= inner.sized
         self.unmoved += inner.unmoved
+        for key, spent in inner.operators.items():
+            self.operators.setdefault(key, Spent()).unmoved += spent.unmoved
         for (op, why), missing in inner.missing.items():
             mine = self.missing.setdefault((op, why), Missing())
             mine.count += missing.count

@@ -48,6 +48,7 @@ class Formula(Struct, frozen=True):
     expressions: Mapping[str, str | None] = {}
     terms: Mapping[str, Sequence[Terms]] = {}  # where there are several, the largest one holds
     checked_at: tuple[Mapping[str, int], ...] = ()
+    steps: Mapping[str, int] = {}  # by variable: sizes at which it holds are so far apart; 1 where left out
 
 
 NONE: Final = Formula()

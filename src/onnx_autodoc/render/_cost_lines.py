@@ -7,8 +7,7 @@ from rich.text import Text
 
 from onnx_autodoc.document import Card
 from onnx_autodoc.render._portrait import cache_of
-from onnx_autodoc.render._scale import count, memory, percent, plural, short, three
-from onnx_autodoc.render._text import clean
+from onnx_autodoc.say import clean, count, memory, percent, plural, short, three
 
 Line = tuple[str, Text | str]
 

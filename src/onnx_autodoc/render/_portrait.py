@@ -4,51 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.document import Box, Card
-from onnx_autodoc.render._scale import count, plural
-from onnx_autodoc.render._text import clean
+from onnx_autodoc.say import clean, count, plural
 
-_FAMILIES: Final = {
-    "cnn": "Convolutional network",
-    "transformer-encoder": "Transformer encoder",
-    "transformer-decoder": "Transformer decoder",
-    "encoder-decoder": "Transformer, encoder and decoder",
-    "vision-transformer": "Vision transformer",
-    "hybrid": "Hybrid",
-    "rnn": "Recurrent network",
-    "mlp": "Multilayer perceptron",
-    "diffusion-unet": "Diffusion U-Net",
-    "tree-ensemble": "Tree ensemble",
-    "preprocessing": "Preprocessing",
-    "unknown": "Family not known",
-}
-_SURE: Final = 0.85
-_LIKELY: Final = 0.65
 _LONGEST: Final = 130  # letters of the way through the blocks, before the rest is only counted
-
-
-def what_it_is(card: Card) -> str:
-    """ "Transformer encoder, 6 layers of width 384, 12 heads; question answering." """
-    found = card.structure
-    parts = [_FAMILIES.get(found.family, found.family)]
-    if found.family == "hybrid":
-        parts[0] += f" ({clean(' and '.join(found.evidence[:2]), 90)})" if found.evidence else ""
-    if found.layers:
-        wide = f" of width {count(found.hidden)}" if found.hidden else ""
-        parts.append(plural(found.layers, "layer") + wide)
-    if found.heads and found.family not in ("cnn", "rnn"):
-        grouped = found.kv_heads not in (None, found.heads)
-        keys = f" ({found.kv_heads} for keys and values)" if grouped else ""
-        parts.append(plural(found.heads, "head") + keys)
-    return f"{', '.join(parts)}; {_task(card)}"
-
-
-def _task(card: Card) -> str:
-    task = card.task
-    if task.name is None:
-        return "the graph does not tell its task"
-    name = clean(task.name, 60)
-    sure = name if task.confidence >= _SURE else f"probably {name}" if task.confidence >= _LIKELY else f"perhaps {name}"
-    return f"{sure}, {_many(task.classes, 'class', 'classes')}" if task.classes else sure
 
 
 def cache_of(card: Card) -> str | None:
@@ -108,8 +66,8 @@ def said_of_data(card: Card) -> str | None:
     said = card.dataset.said
     names = ", ".join(clean(name, 20) for name in said.names[:3]) + (" …" if len(said.names) > 3 else "")
     parts = [
-        _many(said.classes, "class", "classes") + (f" ({names})" if names else "") if said.classes else "",
-        _many(said.characters, "character", "characters") if said.characters else "",
+        plural(said.classes, "class", "classes") + (f" ({names})" if names else "") if said.classes else "",
+        plural(said.characters, "character", "characters") if said.characters else "",
         f"{said.image_size[0]}×{said.image_size[1]}" if said.image_size else "",
         f"stride {said.stride}" if said.stride else "",
         f"{count(said.sample_rate)} Hz" if said.sample_rate else "",
@@ -118,10 +76,6 @@ def said_of_data(card: Card) -> str | None:
     sources = (said.sources.get(key) for key in ("names", "classes", "characters", *said.sources))
     source = clean(next(filter(None, sources), "metadata"), 60)
     return f"{found}: {source}" if found else None
-
-
-def _many(number: int, one: str, more: str) -> str:
-    return f"{count(number)} {one if number == 1 else more}"
 
 
 _KEPT: Final = {

@@ -19,10 +19,9 @@ from onnx_autodoc.render._cost_lines import (
     parameters_line,
     work_line,
 )
-from onnx_autodoc.render._portrait import kept_in_float, said_of_data, way, what_it_is
+from onnx_autodoc.render._portrait import kept_in_float, said_of_data, way
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.render._scale import count, file_size, percent, plural
-from onnx_autodoc.render._text import clean
+from onnx_autodoc.say import clean, count, file_size, percent, plural
 
 WIDTH: Final = 80
 HEIGHT: Final = 40
@@ -56,7 +55,7 @@ def _rendered(card: Card, color: bool, room: _Room) -> str:
     text = io.StringIO()
     console = Console(file=text, width=WIDTH, force_terminal=color, no_color=not color, highlight=False, markup=False)
     console.print(_title(card))
-    console.print(Text(what_it_is(card)))
+    console.print(Text(card.summary.what))
     table = Table.grid(padding=(0, 0), expand=True)
     table.add_column(width=_LABEL, style="bold", no_wrap=True)
     table.add_column(ratio=1, overflow="fold")

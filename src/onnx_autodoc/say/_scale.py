@@ -51,5 +51,6 @@ def percent(share: float) -> str:
     return f"{share * 100:.0f} %"
 
 
-def plural(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+def plural(number: int, word: str, words: str = "") -> str:
+    """ "1 node", "2 nodes", "3 classes"."""
+    return f"{number:,} {word if number == 1 else words or word + 's'}"
