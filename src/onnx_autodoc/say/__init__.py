@@ -1,4 +1,4 @@
-"""Numbers and names for people: the only place that rounds and scales, and that makes strings of a file safe to show."""
+"""Numbers and names for people: the only place that rounds and scales, and that makes a file's strings safe to show."""
 
 from onnx_autodoc.say._scale import count, file_size, memory, percent, plural, short, three
 from onnx_autodoc.say._text import clean
