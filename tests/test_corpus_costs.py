@@ -112,6 +112,14 @@ def test_the_formula_of_an_encoder_is_exact() -> None:
     assert formula.variables == ("batch_size", "sequence_length")
 
 
-@pytest.mark.parametrize("name", ["ppocr-mobile-cls-v2", "ppocrv4-det-ch", "ppocrv4-rec-ch", "silero-vad"])
-def test_where_sizes_are_rounded_there_is_no_formula(name: str) -> None:
-    assert report(graph(name), Request()).card.compute.formula.macs is None
+@pytest.mark.parametrize(
+    ("name", "steps"), [("ppocr-mobile-cls-v2", (64, 4)), ("ppocrv4-det-ch", (32, 32)), ("ppocrv4-rec-ch", (8,))]
+)
+def test_where_strides_round_sizes_a_formula_holds_in_steps(name: str, steps: tuple[int, ...]) -> None:
+    formula = report(graph(name), Request()).card.compute.formula
+    assert formula.macs is not None
+    assert tuple(formula.steps[name] for name in formula.variables[1:]) == steps
+
+
+def test_where_a_size_picks_a_branch_there_is_no_formula() -> None:
+    assert report(graph("silero-vad"), Request()).card.compute.formula.macs is None

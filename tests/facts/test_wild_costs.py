@@ -47,11 +47,13 @@ def test_a_peak_that_others_cover_stands_alone() -> None:
     assert facts(text).formula.expressions["peak_activation_bytes"] == "96·batch·seq"
 
 
-def test_a_peak_inside_of_nodes_has_no_formula() -> None:
+def test_a_peak_inside_of_nodes_has_its_formula() -> None:
     text = """g (float[seq,8] x, bool c) => (float[] y) {
         y = If (c) <then_branch = t () => (float p) { q = Exp(x)  p = Exp(q) },
                     else_branch = e () => (float u) { u = Exp(x) }> }"""
-    assert facts(text).formula.expressions.get("peak_activation_bytes") is None
+    found = facts(text)
+    assert found.formula.expressions["peak_activation_bytes"] == "1 + 96·seq"
+    assert found.memory.peak is not None and found.memory.peak.nbytes == 1 + 96 * 128
 
 
 def test_what_is_left_of_polynomials_is_somewhere_the_largest() -> None:
@@ -65,12 +67,14 @@ def test_a_formula_holds_far_above_the_sizes_of_the_card(rows: int, expected: st
     assert facts(TABLE.replace("ROWS", str(rows))).formula.expressions.get("macs") == expected
 
 
-def test_a_formula_holds_far_below_the_sizes_of_the_card() -> None:
+def test_a_formula_says_from_which_size_on_it_holds() -> None:
+    """Up to 32 tokens, fewer rows are read than the table has."""
     text = """g (float[1,8] x, int64[1,seq] i, uint8[32,4] t, float[32,1] s) => (float[] y) {
         w = com.microsoft.GatherBlockQuantized <gather_axis = 0, quantize_axis = 1, block_size = 16> (t, i, s)
         r = Transpose <perm = [0, 2, 1]> (w)  y = MatMul(x, r) }"""
-    found = facts(text).formula.expressions
-    assert (found["macs"], found["bytes_moved"]) == ("8·seq", None)
+    found = facts(text).formula
+    assert (found.expressions["macs"], found.expressions["bytes_moved"]) == ("8·seq", "288 + 140·seq")
+    assert found.least == {"seq": 33}
 
 
 def test_nodes_in_no_order_that_runs_are_counted_in_one_that_does() -> None:

@@ -1,20 +1,30 @@
 """The published document and how it comes from what was measured."""
 
 from onnx_autodoc.document._build import build
+from onnx_autodoc.document._cost_types import BatchRow, CacheSection, Uncounted, WeightRow
 from onnx_autodoc.document._rows import node_rows
-from onnx_autodoc.document._types import SCHEMA_VERSION, Card, Generated, NodeRow, OutputCell, Port
-from onnx_autodoc.structure import MOST_ROWS, Box, Edge
+from onnx_autodoc.document._types import SCHEMA_VERSION, Card, Generated, NodeRow, OperatorRow, OutputCell, Port
+from onnx_autodoc.facts import WeightGroup
+from onnx_autodoc.structure import MOST_ROWS, AttentionKind, Box, Edge, Sample
 
 __all__ = [
     "MOST_ROWS",
     "SCHEMA_VERSION",
+    "AttentionKind",
+    "BatchRow",
     "Box",
+    "CacheSection",
     "Card",
     "Edge",
     "Generated",
     "NodeRow",
+    "OperatorRow",
     "OutputCell",
     "Port",
+    "Sample",
+    "Uncounted",
+    "WeightGroup",
+    "WeightRow",
     "build",
     "node_rows",
 ]

@@ -20,6 +20,7 @@ from onnx_autodoc.document._types import (
     DatasetSection,
     ExternalFile,
     File,
+    FlowRow,
     Generated,
     GraphSection,
     Interface,
@@ -34,7 +35,7 @@ from onnx_autodoc.facts import Facts, Gap
 from onnx_autodoc.graph import Value
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve import inputs_of
-from onnx_autodoc.structure import Structure
+from onnx_autodoc.structure import Sample, Structure
 
 
 def build(facts: Facts, structure: Structure, generated: Generated, sha256: str | None = None) -> Card:
@@ -42,11 +43,11 @@ def build(facts: Facts, structure: Structure, generated: Generated, sha256: str 
         schema_version=SCHEMA_VERSION,
         generated=generated,
         model=_model(facts, sha256),
-        interface=_interface(facts, structure.roles),
+        interface=_interface(facts, structure),
         assumptions=_assumptions(facts),
         graph=_graph(facts),
         parameters=parameters_section(facts),
-        compute=compute_section(facts),
+        compute=compute_section(facts, structure.sizes.context),
         memory=memory_section(facts),
         structure=structure_section(structure),
         task=structure.task,
@@ -102,20 +103,20 @@ def _structure_gaps(structure: Structure) -> tuple[Gap, ...]:
     return (Gap("structure", structure.gap),) if structure.gap else ()
 
 
-def _interface(facts: Facts, roles: Mapping[str, str]) -> Interface:
-    known = facts.shapes.values
+def _interface(facts: Facts, structure: Structure) -> Interface:
+    known, roles, samples = facts.shapes.values, structure.roles, structure.samples
     return Interface(
-        tuple(_port(value, known.get(value.name), roles) for value in inputs_of(facts.model)),
-        tuple(_port(value, known.get(value.name), roles) for value in facts.model.graph.outputs),
+        tuple(_port(value, known.get(value.name), roles, samples) for value in inputs_of(facts.model)),
+        tuple(_port(value, known.get(value.name), roles, {}) for value in facts.model.graph.outputs),
     )
 
 
-def _port(value: Value, known: Known | None, roles: Mapping[str, str]) -> Port:
+def _port(value: Value, known: Known | None, roles: Mapping[str, str], samples: Mapping[str, Sample]) -> Port:
     declared = value.type
     dtype = (declared.dtype if declared else None) or (known.dtype if known else None)
     dims = declared.dims if declared else None
     kind, bound = declared.kind if declared else "tensor", known.concrete if known else None
-    return Port(value.name, dtype, dims, roles.get(value.name), kind, bound)
+    return Port(value.name, dtype, dims, roles.get(value.name), kind, bound, samples.get(value.name))
 
 
 def _assumptions(facts: Facts) -> Assumptions:
@@ -138,5 +139,6 @@ def _graph(facts: Facts) -> GraphSection:
         depth=facts.depth,
         operator_types=len(rows),
         operators=rows,
+        flow=tuple(FlowRow(source, target, count) for source, target, count in facts.flow),
         shapes=Resolution(facts.resolved, facts.outputs),
     )

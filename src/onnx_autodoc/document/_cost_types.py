@@ -55,19 +55,24 @@ class Term(Struct, frozen=True):
 class FormulaSection(Struct, frozen=True):
     """Exact expressions in `variables`; None where there is none. `dims` names the open dimensions of each variable.
 
-    They hold at sizes that are whole `steps` away from those of the card. `terms` are the same for machines: sums of
-    terms, of which the largest one holds where there are several.
+    They hold at sizes that are whole `steps` away from those of the card and not below the `least` ones, where the
+    model runs; above the `most` ones, where there are such, it does not. `terms` are the same for machines: sums of
+    terms, of which the largest one holds where there are several, divided by the quantity's number in `divisors`, which
+    leaves no rest at these sizes.
     """
 
     variables: tuple[str, ...]
     dims: dict[str, tuple[str, ...]]
     steps: dict[str, int]
+    least: dict[str, int]
+    most: dict[str, int]
     macs: str | None
     flops: str | None
     bytes_moved: str | None
     peak_activation_bytes: str | None
     kv_cache_bytes: str | None
     terms: dict[str, tuple[tuple[Term, ...], ...]]
+    divisors: dict[str, int]
     checked_at: tuple[dict[str, int], ...]
 
 
@@ -119,8 +124,9 @@ class CacheSize(Struct, frozen=True):
 
 
 class CacheSection(Struct, frozen=True):
-    """Of one sequence. `tensors` are the outputs that hold the cache."""
+    """Of one sequence; `bytes` is all of it after a run at the card's sizes. `tensors` are the outputs that hold it."""
 
+    bytes: int
     bytes_per_token: int
     layers: int | None
     kv_heads: int | None

@@ -22,7 +22,8 @@ from onnx_autodoc.document._cost_types import (
     Work,
 )
 from onnx_autodoc.document._types import OperatorRow
-from onnx_autodoc.facts import Cache, Facts, Share, Spent, Tally
+from onnx_autodoc.facts import Cache, Facts, Formula, Share, Spent, Tally
+from onnx_autodoc.resolve import Role
 
 _CONTEXTS: Final = (2048, 8192, 32768, 131072)  # tokens for which the size of a cache is given
 _MOST_LAYERS: Final = 2000
@@ -88,7 +89,7 @@ def _by_layer(facts: Facts) -> tuple[WeightRow, ...]:
     return tuple(heapq.nlargest(_MOST_LAYERS, rows, key=lambda row: row.bytes) if len(rows) > _MOST_LAYERS else rows)
 
 
-def compute_section(facts: Facts) -> ComputeSection:
+def compute_section(facts: Facts, context: int | None) -> ComputeSection:
     total = facts.costs.total
     moved = total.read + total.written
     gaps = [
@@ -103,7 +104,7 @@ def compute_section(facts: Facts) -> ComputeSection:
         bytes_moved=_least(moved, bool(total.unmoved)),
         arithmetic_intensity=flops / moved if moved and flops is not None else None,
         coverage=Coverage(total.counted, total.nodes, total.unmoved.total(), tuple(gaps)),
-        formula=_formula(facts),
+        formula=_formula(facts, context),
         top=tuple(TopNode(name, op, macs, macs / total.macs) for macs, name, op in total.dearest()),
     )
 
@@ -115,20 +116,32 @@ def _cheapest(total: Tally) -> Work | None:
     return Work(macs, 2 * macs + total.other - total.spared_other)
 
 
-def _formula(facts: Facts) -> FormulaSection:
+def _formula(facts: Facts, context: int | None) -> FormulaSection:
     found = facts.formula
     return FormulaSection(
         variables=tuple(variable.name for variable in found.variables),
         dims={variable.name: variable.keys for variable in found.variables},
         steps={variable.name: found.steps.get(variable.name, 1) for variable in found.variables},
+        least={variable.name: found.least[variable.name] for variable in found.variables},
+        most=_most(found, context),
         macs=found.expressions.get("macs"),
         flops=found.expressions.get("flops"),
         bytes_moved=found.expressions.get("bytes_moved"),
         peak_activation_bytes=found.expressions.get("peak_activation_bytes"),
         kv_cache_bytes=found.expressions.get("kv_cache_bytes"),
         terms={name: tuple(_terms(each) for each in sums) for name, sums in found.terms.items()},
+        divisors={name: found.divisors.get(name, 1) for name in found.terms},
         checked_at=tuple(dict(point) for point in found.checked_at),
     )
+
+
+def _most(found: Formula, context: int | None) -> dict[str, int]:
+    """Beyond the positions that it has learned, a model does not run. Of two sequences, whose they are is not told."""
+    sequences = [each for each in found.variables if each.role is Role.SEQUENCE]
+    if context is None or len(sequences) > 1:
+        return {}
+    tokens = [each for each in found.variables if each.role in (Role.SEQUENCE, Role.PAST)]
+    return {each.name: context for each in tokens if each.size <= context}
 
 
 def _terms(found: Mapping[tuple[int, ...], int]) -> tuple[Term, ...]:
@@ -181,6 +194,7 @@ def _by_op(facts: Facts) -> tuple[MemoryRow, ...]:
 
 def _cache(cache: Cache) -> CacheSection:
     return CacheSection(
+        bytes=cache.nbytes,
         bytes_per_token=cache.bytes_per_token,
         layers=cache.layers,
         kv_heads=cache.kv_heads,

@@ -1,9 +1,9 @@
 """The card in words: a line, two sentences, a paragraph. From a template: every word is one the sections prove."""
 
-from collections.abc import Iterator
+from collections import Counter
 from typing import Final
 
-from onnx_autodoc.document._types import Card, Summary
+from onnx_autodoc.document._types import Card, Port, Summary
 from onnx_autodoc.say import clean, count, file_size, memory, percent, plural, short
 
 _FAMILIES: Final = {
@@ -23,6 +23,7 @@ _FAMILIES: Final = {
 _SURE: Final = 0.85
 _LIKELY: Final = 0.65
 _FEW: Final = 3
+_MOST: Final = 5
 
 
 def summary_of(card: Card) -> Summary:
@@ -56,69 +57,63 @@ def _task(card: Card) -> str:
 
 def _tldr(card: Card) -> str:
     """What it is, how large it is, what a run takes."""
-    costs = [*_held(card), *_takes(card)]
-    return f"{what_it_is(card)}. {_sentence(costs)}" if costs else f"{what_it_is(card)}."
+    return " ".join(filter(None, (f"{what_it_is(card)}.", _held(card), _takes(card))))
 
 
-def _sentence(parts: list[str]) -> str:
-    text = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    return text[0].upper() + text[1:] + "."
-
-
-def _held(card: Card) -> Iterator[str]:
+def _held(card: Card) -> str:
     held = card.parameters
-    if held.total:
-        yield f"{short(held.total)} parameters in {card.model.precision.label} ({memory(held.bytes)})"
+    if not held.total:
+        return "No weights in the file."
+    return f"{short(held.total)} parameters in {card.model.precision.label or 'no one type'}, {memory(held.bytes)}."
 
 
-def _takes(card: Card) -> Iterator[str]:
+def _takes(card: Card) -> str:
     done, used = card.compute, card.memory
-    if done.macs:
+    parts = []
+    if done.macs is not None:
         least = "at least " if any(gap.macs for gap in done.coverage.gaps) else ""
-        yield f"{least}{short(done.macs, 'MACs')} for one run{_at(card)}"
+        parts.append(least + short(done.macs, "MACs") if done.macs else "no multiply-adds")
     if used.peak_activation_bytes:
         least = "at least " if used.unsized else ""
-        yield f"{least}{memory(used.peak_activation_bytes)} of activations at the peak"
+        parts.append(f"{least}{memory(used.peak_activation_bytes)} of activations")
+    return f"One run{_at(card)} takes {_joined(parts)}." if parts else ""
 
 
 def _at(card: Card) -> str:
     """The sizes that it holds for, where there are few."""
-    dims = list(card.assumptions.dims.items())
-    if not dims:
-        return ""
-    few = ", ".join(f"{clean(name, 24)} {count(size)}" for name, size in dims[:_FEW])
-    return f" at {few}" + (" and others" if len(dims) > _FEW else "")
+    sizes, names = card.assumptions.dims, card.compute.formula.dims
+    dims = [key for keys in names.values() for key in keys[:1]] or list(sizes)
+    few = ", ".join(f"{clean(name, 24)} {count(sizes[name])}" for name in dims[:_FEW] if name in sizes)
+    return f" at {few}" + (" and others" if len(dims) > _FEW else "") if few else ""
 
 
 def _text(card: Card) -> str:
     sentences = (_origin(card), _ports(card), _made_of(card), _where(card), _kept(card), _open(card))
-    return " ".join(filter(None, sentences))
+    return " ".join(filter(None, sentences)).strip()
 
 
 def _origin(card: Card) -> str:
     model = card.model
-    made = " ".join(filter(None, (model.producer.name, model.producer.version)))
+    made = clean(" ".join(filter(None, (model.producer.name, model.producer.version))), 60)
     opset = model.opsets.get("ai.onnx")
-    parts = [f"exported by {clean(made, 60)}" if made else "", f"opset {opset}" if opset else ""]
-    said = ", ".join(filter(None, parts))
-    size = file_size(model.file.bytes)
-    beside = " and weights in " + plural(len(model.file.external), "file") + " beside it" if model.file.external else ""
-    return f"An ONNX file of {size}{beside}" + (f", {said}." if said else ".")
+    beside = f" with weights in {plural(len(model.file.external), 'file')} beside it" if model.file.external else ""
+    by = f", written by {made}" if made else ""
+    by += f" for opset {opset}" if opset else ""
+    return f"An ONNX file of {file_size(model.file.bytes)}{beside}{by}."
 
 
 def _ports(card: Card) -> str:
-    ends = card.interface
-    return f"It takes {_listed(ends.inputs)} and gives {_listed(ends.outputs)}."
+    return f"It takes {_listed(card.interface.inputs)} and gives {_listed(card.interface.outputs)}."
 
 
-def _listed(ports: tuple[object, ...]) -> str:
-    names = [clean(str(getattr(port, "name", "")), 40) for port in ports]
-    roles = [getattr(port, "role", None) for port in ports]
-    shown = [f"{name} ({role})" if role else name for name, role in zip(names[:_FEW], roles, strict=False)]
-    rest = len(names) - len(shown)
-    if rest > 0:
-        shown.append(f"{count(rest)} more")
-    return _joined(shown) or "nothing"
+def _listed(ports: tuple[Port, ...]) -> str:
+    shown = [clean(port.name, 40) + _role(port) for port in ports[:_FEW]]
+    rest = len(ports) - len(shown)
+    return _joined([*shown, *([f"{count(rest)} more"] if rest else [])]) or "nothing"
+
+
+def _role(port: Port) -> str:
+    return f" ({clean(port.role, 40)})" if port.role and port.role != port.name else ""
 
 
 def _joined(words: list[str]) -> str:
@@ -126,18 +121,29 @@ def _joined(words: list[str]) -> str:
 
 
 def _made_of(card: Card) -> str:
-    graph = card.graph
-    kinds = [f"{count(row.count)} × {row.kind}" for row in card.structure.blocks[: _FEW + 1] if row.count]
-    made = f" make up {_joined(kinds)}" if kinds else ""
-    return f"{plural(graph.nodes_total, 'node')} of {plural(graph.operator_types, 'operator type')}{made}."
+    """The boxes of the drawing, alike ones together."""
+    nodes, tree = plural(card.graph.nodes_total, "node"), card.structure.tree
+    boxes = Counter[str]()
+    for box in tree.children if tree is not None else ():
+        if box.kind not in ("input", "output"):
+            boxes[clean(box.label, 40)] += box.count
+    most = dict(boxes.most_common(_MOST))
+    shown = [f"{count(most[label])} × {label}" if most[label] > 1 else label for label in boxes if label in most]
+    rest = len(boxes) - len(shown)
+    form = _joined([*shown, *([f"{count(rest)} other kinds of parts"] if rest > 1 else [])])
+    return f"Its {nodes} form {form}." if form else f"It has {nodes}."
 
 
 def _where(card: Card) -> str:
     parts = card.structure.work
     if not parts or not card.compute.macs:
         return ""
-    shown = _joined([f"{part.part} ({percent(part.share)})" for part in parts[:_FEW]])
-    return f"The multiply-adds are in {shown}."
+    counted = " that were counted" if any(gap.macs for gap in card.compute.coverage.gaps) else ""
+    if len(parts) == 1:
+        return f"All multiply-adds{counted} are in {parts[0].part}."
+    first, *rest = parts[:_FEW]
+    shown = [f"{percent(first.share)} are in {first.part}", *(f"{percent(part.share)} in {part.part}" for part in rest)]
+    return f"Of the multiply-adds{counted}, {_joined(shown)}."
 
 
 def _kept(card: Card) -> str:
@@ -146,7 +152,9 @@ def _kept(card: Card) -> str:
 
 
 def _open(card: Card) -> str:
-    if card.gaps or card.compute.coverage.gaps:
-        number = len(card.gaps) + len(card.compute.coverage.gaps)
-        return f"{plural(number, 'thing').capitalize()} could not be told from the file, each listed with its reason."
-    return "Nothing in it was left uncounted."
+    """What the reader must know is missing."""
+    missing = card.compute.coverage.nodes - card.compute.coverage.counted
+    costs = f"The cost of {plural(missing, 'node')} is not known, and the totals are without it. " if missing else ""
+    if len(card.gaps) == 1:
+        return f"{costs}Left open: {clean(card.gaps[0].reason, 160)}."
+    return costs + (f"Left open: {count(len(card.gaps))} points, each listed with its reason." if card.gaps else "")

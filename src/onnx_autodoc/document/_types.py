@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from onnx_autodoc.document._cost_types import BatchRow, ComputeSection, MemorySection, ParametersSection
 from onnx_autodoc.facts import Gap, Precision
-from onnx_autodoc.structure import AttentionKind, BlockCount, Box, Dataset, Part, Task
+from onnx_autodoc.structure import AttentionKind, BlockCount, Box, Dataset, Part, Sample, Task
 
 SCHEMA_VERSION = "1.0"
 
@@ -51,7 +51,10 @@ class ModelSection(Struct, frozen=True):
 
 
 class Port(Struct, frozen=True):
-    """An input or an output. `shape` is what the file declares, `bound` what it is under the assumptions."""
+    """An input or an output. `shape` is what the file declares, `bound` what it is under the assumptions.
+
+    `sample` says how to fill an input so that the model runs; None where its size is not known, and of outputs.
+    """
 
     name: str
     dtype: str | None
@@ -59,6 +62,7 @@ class Port(Struct, frozen=True):
     role: str | None
     kind: str
     bound: tuple[int, ...] | None
+    sample: Sample | None
 
 
 class Interface(Struct, frozen=True):
@@ -84,6 +88,14 @@ class OperatorRow(Struct, frozen=True):
     bytes_moved: int | None
 
 
+class FlowRow(Struct, frozen=True):
+    """How often a node of one operator reads what a node of another one made."""
+
+    source: str
+    target: str
+    count: int
+
+
 class Resolution(Struct, frozen=True):
     """Of how many node outputs that run the concrete shape is known."""
 
@@ -98,6 +110,7 @@ class GraphSection(Struct, frozen=True):
     depth: int
     operator_types: int
     operators: tuple[OperatorRow, ...]
+    flow: tuple[FlowRow, ...]
     shapes: Resolution
 
 

@@ -4,10 +4,12 @@ from collections import Counter
 
 from msgspec import Struct
 
-from onnx_autodoc.facts._figures import Figures, formulas
+from onnx_autodoc.facts._figures import Figures, Sizes
 from onnx_autodoc.facts._gaps import Gap, gaps, resolution
+from onnx_autodoc.facts._quantized import WeightGroup
 from onnx_autodoc.facts._tally import Spent, Tally
 from onnx_autodoc.facts.cache import Cache
+from onnx_autodoc.facts.connections import flow
 from onnx_autodoc.facts.cost import Costs, Row
 from onnx_autodoc.facts.depth import depth
 from onnx_autodoc.facts.formula import Formula
@@ -33,6 +35,7 @@ __all__ = [
     "Share",
     "Spent",
     "Tally",
+    "WeightGroup",
     "measure",
 ]
 
@@ -45,6 +48,7 @@ class Facts(Struct, frozen=True, eq=False):
     depth: int
     nodes_total: int
     operators: tuple[tuple[str, str, int], ...]  # (domain, operator, how many), most first
+    flow: tuple[tuple[str, str, int], ...]  # (operator, operator that reads it, how often), most first
     resolved: int  # node outputs whose dims are all known, of those that run
     outputs: int
     parameters: Parameters
@@ -61,7 +65,8 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
     operators = sorted(((*key, count) for key, count in counts.items()), key=lambda row: (-row[2], row[1], row[0]))
     resolved, outputs, reasons = resolution(shapes)
     weights, figures = parameters(model), Figures.of(model, shapes)
-    found = formulas(model, binding, shapes, figures)
+    sizes = Sizes(model, binding, shapes, figures)
+    found = sizes.formula()
     return Facts(
         model=model,
         binding=binding,
@@ -70,6 +75,7 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
         depth=depth(model),
         nodes_total=sum(counts.values()),
         operators=tuple(operators),
+        flow=flow(model),
         resolved=resolved,
         outputs=outputs,
         parameters=weights,
@@ -77,6 +83,6 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
         memory=figures.memory,
         cache=figures.cache,
         formula=found,
-        scaling=scaling(found),
+        scaling=scaling(sizes, found),
         gaps=tuple(gaps(model, binding, shapes, reasons, figures)),
     )

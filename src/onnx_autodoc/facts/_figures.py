@@ -1,15 +1,20 @@
 """What depends on the sizes that were bound, and how it goes with them."""
 
-from msgspec import Struct
+from typing import Final
 
+from msgspec import Struct, structs
+
+from onnx_autodoc.facts._fitting import PEAK, Parts
+from onnx_autodoc.facts._tally import known
 from onnx_autodoc.facts.cache import Cache, cache
 from onnx_autodoc.facts.cost import Costs
-from onnx_autodoc.facts.formula import MOST_WORK, Formula, formula
+from onnx_autodoc.facts.formula import Formula, formula
 from onnx_autodoc.facts.memory import Memory, memory
 from onnx_autodoc.graph import Model
-from onnx_autodoc.resolve import Binding, Shapes, resolve
+from onnx_autodoc.ops import Dim, Unknown, nbytes
+from onnx_autodoc.resolve import Binding, Role, Shapes, resolve
 
-_ALL = 14  # sizes at which a formula for every quantity may have to be tried
+_MOST_NODES: Final = 100_000
 
 
 class Figures(Struct, frozen=True, eq=False):
@@ -21,35 +26,68 @@ class Figures(Struct, frozen=True, eq=False):
     def of(cls, model: Model, shapes: Shapes) -> "Figures":
         return cls(Costs(model, shapes), memory(model, shapes), cache(model, shapes))
 
+    def known(self) -> dict[str, int]:
+        """What is known to the unit, by the name that the card gives it."""
+        total, used, found = self.costs.total, self.memory, dict[str, int]()
+        if not any(missing.macs for missing in total.missing.values()):
+            found["macs"] = total.macs
+        if not total.missing:
+            found["flops"] = total.flops
+        if not total.unmoved:
+            found["bytes_moved"] = total.read + total.written
+        if not used.unknown and used.peak is not None:
+            found[PEAK] = used.peak.nbytes
+        return found | ({"kv_cache_bytes": self.cache.nbytes} if self.cache else {})
 
-def formulas(model: Model, binding: Binding, shapes: Shapes, figures: Figures) -> Formula:
-    """Of a large graph, only what few sizes may tell: multiply-adds and the cache, not bytes and peaks."""
-    every = shapes.work * _ALL <= MOST_WORK
+    def parts(self) -> Parts:
+        """The same by node: numbers whose sum it is, and of what is alive, the largest of which is the peak.
 
-    def measured(other: Binding) -> dict[str, tuple[int, ...]] | None:
-        found = resolve(model, other)
+        Nothing, where functions that are called often make very many nodes.
+        """
+        if self.costs.total.nodes > _MOST_NODES:
+            return {}
+        costs = [row.cost for row in self.costs.rows() if row.cost is not None]
+        every = {
+            "macs": tuple(known(cost.macs) for cost in costs),
+            "flops": tuple(known(cost.flops) for cost in costs),
+            "bytes_moved": tuple(known(number) for cost in costs for number in (cost.read, cost.written)),
+            PEAK: self.memory.levels,
+            "kv_cache_bytes": (self.cache.nbytes if self.cache else 0,),
+        }
+        return {name: every[name] for name in self.known() if every[name]}
+
+
+class Sizes:
+    """The figures of one model at the sizes of its card and at others."""
+
+    def __init__(self, model: Model, binding: Binding, shapes: Shapes, figures: Figures) -> None:
+        self.model, self.binding, self.work = model, binding, shapes.work
+        self.own, self._shapes = None if shapes.contradictions else figures, shapes
+
+    def at(self, other: Binding) -> Figures | None:
+        """None where it does not run."""
+        found = resolve(self.model, other)
         if found.contradictions:
             return None
-        return _exact(Costs(model, found), memory(model, found) if every else None, cache(model, found))
+        return Figures(Costs(self.model, found), memory(self.model, found), self._kept(found))
 
-    exact = {} if shapes.contradictions else _exact(figures.costs, figures.memory if every else None, figures.cache)
-    return formula(model, binding, exact, shapes.work, measured)
+    def _kept(self, shapes: Shapes) -> Cache | None:
+        """The cache at other sizes: the same outputs, whose bytes are enough to know where they were on the card."""
+        kept = self.own.cache if self.own else None
+        if kept is None or kept.nbytes != self._stored(kept, self._shapes):
+            return cache(self.model, shapes)
+        stored = self._stored(kept, shapes)
+        return cache(self.model, shapes) if isinstance(stored, Unknown) else structs.replace(kept, nbytes=stored)
+
+    def _stored(self, kept: Cache, shapes: Shapes) -> Dim:
+        return sum((nbytes(shapes.values[name]) for name in kept.tensors), start=0)
+
+    def formula(self, role: Role | None = None) -> Formula:
+        """In all open sizes, or in those of one role alone, all others as they are."""
+        parts = _steady(self.own)
+        return formula(self.model, self.binding, parts, self.work, lambda other: _steady(self.at(other)), role)
 
 
-def _exact(costs: Costs, used: Memory | None, kept: Cache | None) -> dict[str, tuple[int, ...]]:
-    """What is known to the unit, by the name that the card gives it: numbers, the largest of which it is.
-
-    Nothing, where sizes pick a branch: what holds at all sizes that are tried need not hold at others.
-    """
-    total, found = costs.total, dict[str, tuple[int, ...]]()
-    if total.sized:
-        return found
-    if not any(missing.macs for missing in total.missing.values()):
-        found["macs"] = (total.macs,)
-    if not total.missing:
-        found["flops"] = (total.flops,)
-    if used is not None and not total.unmoved:
-        found["bytes_moved"] = (total.read + total.written,)
-    if used is not None and not used.unknown and used.moments:
-        found["peak_activation_bytes"] = used.moments
-    return found | ({"kv_cache_bytes": (kept.nbytes,)} if kept else {})
+def _steady(figures: Figures | None) -> Parts:
+    """Nothing, where sizes pick a branch: what holds at all sizes that are tried need not hold at others."""
+    return {} if figures is None or figures.costs.total.sized else figures.parts()

@@ -1,7 +1,7 @@
-"""Polynomials in the sizes of open dimensions: fitted exactly, with whole coefficients, and written for people."""
+"""Polynomials in the sizes of open dimensions: fitted exactly, compared, and written for people."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import comb, lcm, prod
@@ -10,7 +10,10 @@ from operator import mul
 Powers = tuple[int, ...]  # the exponent of each variable
 Point = tuple[int, ...]  # the size of each variable
 Terms = Mapping[Powers, int]  # coefficients that are not 0
-Solver = Callable[[Sequence[int]], Terms | None]
+Ratios = Mapping[Powers, Fraction | int]  # the same, while they are fitted
+Rows = tuple[tuple[int, ...], ...]
+
+PRIME = (1 << 61) - 1
 
 _RAISED = {1: "", 2: "²", 3: "³"}
 
@@ -29,46 +32,67 @@ def evaluate(terms: Terms, point: Point) -> int:
     return sum(factor * monomial(powers, point) for powers, factor in terms.items())
 
 
-def fit(basis: Sequence[Powers], values: Mapping[Point, int]) -> Terms | None:
-    """The only polynomial over these monomials with these values, if its coefficients are whole."""
-    return solver(basis, list(values))(list(values.values()))
+def settled(matrix: Rows) -> tuple[Rows, Rows] | None:
+    """The first rows that settle all unknowns, and the other ones; then each of those as a sum of the first.
+
+    In remainders by the prime; None where the rows do not settle them.
+    """
+    width = len(matrix[0])
+    found: list[tuple[int, int, list[int]]] = []  # (row, the column that it settles, what it was reduced to)
+    for at, numbers in enumerate(matrix):
+        if len(found) < width:
+            row = [number % PRIME for number in (*numbers, *(len(found) == other for other in range(width)))]
+            _settle(found, at, row, width)
+    if len(found) < width:
+        return None
+    rows = tuple(at for at, _, _ in found)
+    rest = tuple(at for at in range(len(matrix)) if at not in rows)
+    inverse = [row[width:] for _, _, row in sorted(found, key=lambda each: each[1])]
+    return (rows, rest), tuple(
+        tuple(sum(map(mul, matrix[at], column)) % PRIME for column in zip(*inverse)) for at in rest
+    )
 
 
-def solver(basis: Sequence[Powers], points: Sequence[Point]) -> Solver:
-    """Fits many polynomials over the same monomials by their values at the same points."""
-    inverse = _inverted([[Fraction(monomial(powers, point)) for powers in basis] for point in points])
-    if inverse is None:
-        return _unsolved
-    scale = lcm(*(item.denominator for row in inverse for item in row))
-    rows = [[int(item * scale) for item in row] for row in inverse]
-
-    def solve(values: Sequence[int]) -> Terms | None:
-        sums = [sum(map(mul, row, values)) for row in rows]
-        whole = not any(total % scale for total in sums)
-        return {powers: total // scale for powers, total in zip(basis, sums, strict=True) if total} if whole else None
-
-    return solve
+def _settle(found: list[tuple[int, int, list[int]]], at: int, row: list[int], width: int) -> None:
+    """Takes what other rows have settled out of this one, and what is left of it out of them."""
+    for _, column, above in found:
+        row = _less(row, row[column], above)
+    column = next((column for column in range(width) if row[column]), width)
+    if column == width:
+        return
+    factor = pow(row[column], -1, PRIME)
+    row = [item * factor % PRIME for item in row]
+    found[:] = [(one, two, _less(above, above[column], row)) for one, two, above in found]
+    found.append((at, column, row))
 
 
-def _unsolved(values: Sequence[int]) -> None:
-    """Nothing is told by values at points that do not settle the coefficients."""
+def _less(row: list[int], factor: int, other: list[int]) -> list[int]:
+    return [(item - factor * more) % PRIME for item, more in zip(row, other, strict=True)] if factor else row
 
 
-def _inverted(matrix: list[list[Fraction]]) -> list[list[Fraction]] | None:
-    """Gauss and Jordan, in fractions; None where there is no single solution."""
+def inverted(matrix: Sequence[Sequence[int]]) -> tuple[Rows, int]:
+    """The inverse of rows that settle all unknowns, times a scale that makes it whole."""
     count = len(matrix)
-    rows = [[*row, *(Fraction(at == other) for other in range(count))] for at, row in enumerate(matrix)]
+    rows = [[*map(Fraction, row), *(Fraction(at == other) for other in range(count))] for at, row in enumerate(matrix)]
     for at in range(count):
-        pivot = next((row for row in range(at, count) if rows[row][at]), None)
-        if pivot is None:
-            return None
+        pivot = next(row for row in range(at, count) if rows[row][at])
         rows[at], rows[pivot] = rows[pivot], rows[at]
         rows[at] = [item / rows[at][at] for item in rows[at]]
         for row in range(count):
             factor = rows[row][at]
             if row != at and factor:
                 rows[row] = [item - factor * above for item, above in zip(rows[row], rows[at], strict=True)]
-    return [row[count:] for row in rows]
+    scale = lcm(*(item.denominator for row in rows for item in row[count:]))
+    return tuple(tuple(int(item * scale) for item in row[count:]) for row in rows), scale
+
+
+def whole(ratios: Ratios, divisor: int) -> Terms:
+    return {powers: int(factor * divisor) for powers, factor in sorted(ratios.items(), key=_order) if factor}
+
+
+def divisor_of(many: Iterable[Ratios]) -> int:
+    """The least number that makes all coefficients whole."""
+    return lcm(*(factor.denominator for ratios in many for factor in ratios.values()))
 
 
 def largest(many: Iterable[Terms], least: Sequence[int]) -> list[Terms]:
@@ -98,8 +122,11 @@ def _moved(terms: Terms, least: Sequence[int]) -> Terms:
     return found
 
 
-def written(terms: Terms, variables: Sequence[str]) -> str:
+def written(terms: Terms, variables: Sequence[str], divisor: int = 1) -> str:
     """The first variable stands in front if all terms have it: batch·(10,616,832·sequence + 4,608·sequence²)."""
+    if divisor != 1:
+        text = written(terms, variables)
+        return f"{text if ' ' not in text or text.endswith(')') else f'({text})'}/{divisor:,}"
     if not terms:
         return "0"
     ordered = sorted(terms.items(), key=_order)
@@ -113,7 +140,7 @@ def _sum(texts: Iterable[str]) -> str:
     return " + ".join(texts).replace("+ -", "- ")
 
 
-def _order(item: tuple[Powers, int]) -> tuple[int, list[int]]:
+def _order(item: tuple[Powers, Fraction | int]) -> tuple[int, list[int]]:
     powers, _ = item
     return sum(powers), [-power for power in powers]
 

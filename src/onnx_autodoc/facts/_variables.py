@@ -61,3 +61,7 @@ class Variables:
             Variable(each[0].name, tuple(key for one in each for key in one.keys), role, each[0].size)
             for role, each in roles.items()
         )
+
+    def kept(self, some: Sequence[Variable]) -> None:
+        """Only these; all other sizes stay as they are on the card."""
+        self.all = tuple(some)

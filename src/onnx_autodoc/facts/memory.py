@@ -7,6 +7,7 @@ changes the shape shares its memory. What runs inside a node comes on top of wha
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, islice
 from typing import Final
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from onnx_autodoc.ops import Dim, Known, Unknown, kinds, nbytes
 from onnx_autodoc.resolve import Body, Shapes, Step, inputs_of
 
 _MOST_POINTS: Final = 200  # of the timeline
+_MOST_LEVELS: Final = 200_000
 
 
 class Moment(Struct, frozen=True):
@@ -27,7 +29,7 @@ class Moment(Struct, frozen=True):
 
 class Memory(Struct, frozen=True):
     peak: Moment | None
-    moments: tuple[int, ...]  # bytes, while each node runs; none where nodes run inside nodes
+    levels: tuple[int, ...]  # bytes after each value that comes or goes, inside nodes too; none where they are too many
     timeline: tuple[tuple[int, int], ...]  # (place of a node, bytes), the worst of each stretch of nodes
     unknown: dict[str, int]  # values of unknown size, by reason
 
@@ -42,8 +44,7 @@ def memory(model: Model, shapes: Shapes) -> Memory:
         moments = measure.moments(room)
     peak = max(moments, key=lambda moment: moment.nbytes, default=None)
     timeline = tuple((room.steps[at].at, nbytes) for at, nbytes in _thinned(moments))
-    flat = not any(body.times != 0 for step in room.steps for body in step.bodies)
-    return Memory(peak, tuple(moment.nbytes for moment in moments) if flat else (), timeline, measure.unknown)
+    return Memory(peak, tuple(measure.levels), timeline, measure.unknown)
 
 
 def _thinned(moments: Sequence[Moment]) -> tuple[tuple[int, int], ...]:
@@ -57,12 +58,14 @@ def _thinned(moments: Sequence[Moment]) -> tuple[tuple[int, int], ...]:
 class _Measure:
     def __init__(self) -> None:
         self.unknown: dict[str, int] = {}
-        self._seen: dict[int, Moment | None] = {}
+        self._seen: dict[int, tuple[Moment | None, list[int]]] = {}
+        self.levels: list[int] = []  # of the graph that was measured last
+        self._are_many = False  # nesting multiplies them: from then on there are none
 
     def moments(self, room: "_Room") -> list[Moment]:
         """What is alive at each node of one graph."""
         alive = {name: self.size(known) for name, known in room.inputs.items()}
-        total, found = sum(alive.values()), []
+        total, found, levels = sum(alive.values()), [], list(accumulate(alive.values()))
         for at, step in enumerate(room.steps):
             made = {name: self.size(known) for name, known in room.made(step)}
             name, inside = label(step.node, step.at), self.inside(step, room)
@@ -72,7 +75,12 @@ class _Measure:
             found.append(worst)
             alive |= made
             gone = [*room.freed.get(at, ()), *(name for name in made if name not in room.read)]
-            total += sum(made.values()) - sum(alive.pop(name, 0) for name in gone)
+            levels += (total + level for level in self._levels_inside(step))
+            changes = [*made.values(), *(-alive.pop(name, 0) for name in gone)]
+            levels += islice(accumulate(changes, initial=total), 1, None)
+            total += sum(changes)
+            self._are_many |= len(levels) > _MOST_LEVELS
+        self.levels = [] if self._are_many else levels
         return found
 
     def size(self, known: Known) -> int:
@@ -92,8 +100,15 @@ class _Measure:
         if key not in self._seen:
             moments = self.moments(_room_inside(step, body, room))
             worst = max(moments, key=lambda moment: moment.nbytes, default=None)
-            self._seen[key] = worst and Moment(f"{body.name}/{worst.node}", worst.nbytes)
-        return self._seen[key]
+            self._seen[key] = worst and Moment(f"{body.name}/{worst.node}", worst.nbytes), self.levels
+        return self._seen[key][0]
+
+    def _levels_inside(self, step: Step) -> Iterator[int]:
+        """Of each body that was measured, back to nothing in the end."""
+        for body in step.bodies:
+            if body.times != 0 and not self._are_many:
+                yield from self._seen[id(body.steps)][1]
+                yield 0
 
 
 def _room_inside(step: Step, body: Body, room: "_Room") -> "_Room":

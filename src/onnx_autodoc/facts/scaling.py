@@ -1,32 +1,63 @@
-"""What a run takes at other sizes of the batch, by the formulas, where the file leaves the batch open."""
+"""What a run takes at other sizes of the batch, where the file leaves the batch open."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
 
+from onnx_autodoc.facts._figures import Sizes
 from onnx_autodoc.facts._polynomial import evaluate
+from onnx_autodoc.facts._variables import Variables
 from onnx_autodoc.facts.formula import Formula
 from onnx_autodoc.resolve import Role
 
 BATCHES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
+_MOST_WORK: Final = 12_000  # rules applied at all of these batches: a graph that takes more is not tried at each
+
+_Rows = Mapping[int, Mapping[str, int]]
 
 
 class Scaled(Struct, frozen=True):
-    """The figures whose formula is known, by the name that the card gives them."""
+    """The figures that are known to the unit, by the name that the card gives them."""
 
     batch: int
     figures: Mapping[str, int]
 
 
-def scaling(formula: Formula) -> tuple[Scaled, ...]:
-    """With every other size as it is on the card; nothing where the batch is fixed or no formula was found."""
-    roles = [variable.role for variable in formula.variables]
-    if Role.BATCH not in roles:
+def scaling(sizes: Sizes, formula: Formula) -> tuple[Scaled, ...]:
+    """With every other size as it is on the card; nothing where the batch is fixed, or where it runs at no other.
+
+    By the formula as far as there is one. What has none is worked out at each of these batches, or of a large graph by
+    a formula in the batch alone.
+    """
+    variables = Variables(sizes.model, sizes.binding)
+    variables.kept([each for each in variables.all if each.role is Role.BATCH])
+    if not variables.all or sizes.own is None:
         return ()
-    return tuple(_at(formula, roles.index(Role.BATCH), batch) for batch in BATCHES)
+    rows = _by_formula(formula)
+    if sizes.own.known().keys() - formula.terms.keys() or not rows:
+        apart = sizes.work * len(BATCHES) <= _MOST_WORK
+        more = _worked_out(sizes, variables) if apart else _by_formula(sizes.formula(Role.BATCH))
+        rows = {batch: {**more.get(batch, {}), **rows.get(batch, {})} for batch in BATCHES}
+    found = tuple(Scaled(batch, rows[batch]) for batch in BATCHES if rows.get(batch))
+    return found if len(found) > 1 else ()
 
 
-def _at(formula: Formula, which: int, batch: int) -> Scaled:
-    point = tuple(batch if at == which else each.size for at, each in enumerate(formula.variables))
-    return Scaled(batch, {name: max(evaluate(each, point) for each in sums) for name, sums in formula.terms.items()})
+def _by_formula(formula: Formula) -> _Rows:
+    roles = [variable.role for variable in formula.variables]
+    return {batch: _evaluated(formula, batch) for batch in BATCHES} if Role.BATCH in roles else {}
+
+
+def _evaluated(formula: Formula, batch: int) -> Mapping[str, int]:
+    point = tuple(batch if each.role is Role.BATCH else each.size for each in formula.variables)
+    most = {name: max(evaluate(each, point) for each in sums) for name, sums in formula.terms.items()}
+    return {name: number // formula.divisors.get(name, 1) for name, number in most.items()}
+
+
+def _worked_out(sizes: Sizes, variables: Variables) -> _Rows:
+    found = {}
+    for batch in BATCHES:
+        figures = sizes.at(variables.at({each.name: batch for each in variables.all}))
+        if figures is not None:
+            found[batch] = figures.known()
+    return found

@@ -35,7 +35,19 @@ def compute_lines(card: Card) -> Iterator[Line]:
     if done.cheapest is not None:
         yield "", f"in the dearest branches; {short(done.cheapest.macs, 'MACs')} in the cheapest: the data decide"
     if formula is not None and done.macs:
-        yield "", f"MACs = {clean(formula, _LONGEST_FORMULA)}"
+        yield "", f"MACs = {clean(formula, _LONGEST_FORMULA)}{_apart(card)}"
+
+
+def _apart(card: Card) -> str:
+    """At which sizes a formula holds, where not at all: for height, width in steps of 32 from 224."""
+    formula, groups = card.compute.formula, dict[str, list[str]]()
+    for name, step in formula.steps.items():
+        size = next((card.assumptions.dims[dim] for dim in formula.dims[name] if dim in card.assumptions.dims), 1)
+        parts = [f"in steps of {step} from {size}"] if step != 1 else []
+        parts += [f"not below {formula.least[name]}"] if formula.least[name] > max((size - 1) % step + 1, 1) else []
+        if parts:
+            groups.setdefault(", ".join(parts), []).append(clean(name, 24))
+    return "".join(f", for {', '.join(names)} {apart}" for apart, names in groups.items())
 
 
 def _bounded(number: int | None, unit: str, more: bool) -> str:
