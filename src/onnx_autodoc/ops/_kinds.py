@@ -30,6 +30,15 @@ ALONG: Final = frozenset(("Scatter", "ScatterElements"))  # write along one axis
 JOINS: Final = frozenset(("Concat", "ConcatFromSequence", "SequenceConstruct"))
 WRITERS: Final = {"Scatter": (0,), "ScatterElements": (0,), SCATTER_ND: (0,), "Where": (1, 2)}  # what they write into
 PICKERS: Final = {"Gather": 1, "GatherBlockQuantized": 1, "EmbedLayerNormalization": 0}  # the input that picks rows
+LOOKUPS: Final = frozenset(("Gather", "GatherElements"))  # take rows of their first input by the numbers in the second
+LOOKUP_ND: Final = "GatherND"  # likewise, by a number for each of several axes
+EMBEDS: Final = {"EmbedLayerNormalization": 8, "QEmbedLayerNormalization": 99}  # where positions are, if they are given
+COUNT: Final = "CumSum"  # positions from a mask
+COUNTED: Final = {  # what keeps them positions, and how a constant beside them moves them
+    **dict.fromkeys(("Cast", "Identity", "Mul", "Reshape", "Slice", "Squeeze", "Unsqueeze", "Where"), 0),
+    "Add": 1,
+    "Sub": -1,
+}
 
 # Attention: between a cache and its product, positions are turned in and scales taken out.
 ATTENTION: Final = "Attention"  # a part of the name of every operator that is one

@@ -166,6 +166,7 @@ def _choose(
     model: Model, found: list[Open], text: str, named: dict[str, int], single: dict[tuple[str, int], int]
 ) -> None:
     key, number = _parsed(text, "--dim", "NAME=N or INPUT.AXIS=N")
+    key = key if any(item.key == key for item in found) else key.strip()  # a name may end in a space
     if any(item.name == key for item in found):
         named[key] = number
         return
@@ -187,7 +188,7 @@ def _parsed(text: str, option: str, form: str) -> tuple[str, int]:
     key, _, number = text.rpartition("=")
     if not key or not re.fullmatch(r"[0-9]{1,18}", number.strip()):
         raise BadInput(f"{option} {text}: give it as {form}, N a whole number")
-    return key.strip(), int(number)
+    return key, int(number)
 
 
 def _near(word: str, words: list[str]) -> str:

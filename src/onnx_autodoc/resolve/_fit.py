@@ -8,12 +8,14 @@ turn, and sizes that the file's own weights have. What the user chose is never c
 from typing import Final
 
 from onnx_autodoc.graph import Model
-from onnx_autodoc.resolve._bind import Binding, Request, bind, open_axes
+from onnx_autodoc.resolve._bind import Binding, Request, bind, inputs_of, open_axes
+from onnx_autodoc.resolve._lookups import misses
 from onnx_autodoc.resolve._pass import resolve
 from onnx_autodoc.resolve._roles import Role
 from onnx_autodoc.resolve._shapes import Shapes
-from onnx_autodoc.resolve._trials import has_other, trials
+from onnx_autodoc.resolve._trials import OTHERS, has_other, trials
 
+_PICTURE: Final = 4  # dimensions
 _MOST_WORK: Final = 60_000  # rules applied in trials, all together: a second or two
 
 
@@ -21,11 +23,30 @@ def fit(model: Model, request: Request) -> tuple[Binding, Shapes]:
     """The user's sizes and defaults that the graph accepts, and every shape under them."""
     binding, shapes = _fitted(model, request)
     told = _told_by_outputs(model, binding, shapes)
-    if not told:
-        return binding, shapes
-    fuller = _with_sizes(model, binding, told)
-    found = resolve(model, fuller)
-    return (binding, shapes) if _trouble(found) > _trouble(shapes) else (fuller, found)
+    if told:
+        fuller = _with_sizes(model, binding, told, frozenset(told))
+        found = resolve(model, fuller)
+        if _trouble(found) <= _trouble(shapes):
+            binding, shapes = fuller, found
+    return _filled(model, binding, shapes)
+
+
+def _filled(model: Model, binding: Binding, shapes: Shapes) -> tuple[Binding, Shapes]:
+    """Sizes that no node's output hangs on, like the channels of a picture: the first that no node minds.
+
+    Not those of a table: what reads its columns by number minds nothing until it runs.
+    """
+    left, work = [item.key for item in open_axes(model) if item.key not in binding.chosen], shapes.work
+    ranks = [len(value.type.dims or ()) if value.type else 0 for value in inputs_of(model)]
+    for number in OTHERS if left and max(ranks, default=0) >= _PICTURE else ():
+        if work > _MOST_WORK:
+            break
+        fuller = _with_sizes(model, binding, dict.fromkeys(left, number), binding.told.union(left))
+        found = resolve(model, fuller)
+        work += found.work
+        if _trouble(found) <= _trouble(shapes):
+            return fuller, found
+    return binding, shapes
 
 
 def _told_by_outputs(model: Model, binding: Binding, shapes: Shapes) -> dict[str, int]:
@@ -41,15 +62,15 @@ def _told_by_outputs(model: Model, binding: Binding, shapes: Shapes) -> dict[str
     }
 
 
-def _with_sizes(model: Model, binding: Binding, told: dict[str, int]) -> Binding:
-    items = [item for item in open_axes(model) if item.key in told]
+def _with_sizes(model: Model, binding: Binding, more: dict[str, int], told: frozenset[str]) -> Binding:
+    items = [item for item in open_axes(model) if item.key in more]
     return Binding(
-        {**binding.sizes, **told},
-        {**binding.axes, **{(item.value.name, item.axis): told[item.key] for item in items}},
+        {**binding.sizes, **more},
+        {**binding.axes, **{(item.value.name, item.axis): more[item.key] for item in items}},
         binding.values,
-        {**binding.chosen, **told},
+        {**binding.chosen, **more},
         {**binding.defaults, **{item.key: item.role for item in items}},
-        frozenset(told),
+        told,
     )
 
 
@@ -62,7 +83,7 @@ def _fitted(model: Model, request: Request) -> tuple[Binding, Shapes]:
     for usual, is_usual in trials(model, best, shapes):
         if left <= 0 or not _trouble(shapes):
             break
-        if not _may_help(usual, is_usual, _trouble(shapes)):
+        if not _may_help(usual, is_usual, _trouble(shapes), best):
             continue
         binding = bind(model, request, {**kept, **usual})
         found = resolve(model, binding)
@@ -73,16 +94,18 @@ def _fitted(model: Model, request: Request) -> tuple[Binding, Shapes]:
 
 
 def _trouble(shapes: Shapes) -> tuple[int, ...]:
-    """How badly it fits: nodes that cannot run, nodes of the main graph not resolved, then branches that cannot run."""
+    """How badly it fits: nodes that cannot run, tables that end too early, nodes of the main graph not resolved, then
+    branches that cannot run."""
     gaps = sum(1 for step in shapes.steps if step.gap)
-    found = (len(shapes.contradictions), gaps, len(shapes.avoided))
+    found = (len(shapes.contradictions), misses(shapes), gaps, len(shapes.avoided))
     return found if any(found) else ()
 
 
-def _may_help(usual: dict[Role, int], is_usual: bool, trouble: tuple[int, ...]) -> bool:
+def _may_help(usual: dict[Role, int], is_usual: bool, trouble: tuple[int, ...], binding: Binding) -> bool:
     """Where all nodes run, what the data decides stays open at any size, and only what had no size needs one.
 
-    Where it runs, if not through every branch, an unusual size is no better.
+    A table that ends too early wants less. Where it runs, if not through every branch, an unusual size is no better.
     """
-    cannot_run, gaps, avoided = trouble
-    return bool(cannot_run or (gaps and Role.OTHER in usual) or (avoided and is_usual))
+    cannot_run, missed, gaps, avoided = trouble
+    less = all(usual.get(role, 0) <= binding.sizes[key] for key, role in binding.defaults.items())
+    return bool(cannot_run or (missed and less) or (gaps and Role.OTHER in usual) or (avoided and is_usual))

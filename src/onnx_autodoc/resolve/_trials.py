@@ -7,6 +7,7 @@ from typing import Final
 from onnx_autodoc.graph import Model, all_graphs, label, tensors_of
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve._bind import Binding, open_axes
+from onnx_autodoc.resolve._lookups import missed
 from onnx_autodoc.resolve._roles import Role
 from onnx_autodoc.resolve._shapes import Shapes
 
@@ -16,7 +17,7 @@ _PICTURES: Final = (
     *((side, side) for side in (128, 112, 96, 64, 32, 28)),
 )
 _LENGTHS: Final = (512, 576, 256, 384, 1024, 64, 77, 32, 16, 3000, 1500, 16_000, 8, 1)
-_OTHERS: Final = (3, 1, 512, 576, 16_000)
+OTHERS: Final = (3, 1, 512, 576, 16_000)
 _FROM_WEIGHTS: Final = 12
 _FROM_NODES: Final = 16
 _FEW: Final = 8  # elements of a list of sizes
@@ -35,7 +36,7 @@ def trials(model: Model, binding: Binding, shapes: Shapes) -> Iterator[tuple[dic
     for role in (Role.PAST, Role.SEQUENCE, Role.CONTEXT, Role.SAMPLES, Role.OTHER):
         if role in roles or (role is Role.OTHER and has_other(model)):
             # What failing nodes ask for comes second: where the first usual size will do, they only wanted more.
-            first, *more = _OTHERS if role is Role.OTHER else _LENGTHS
+            first, *more = OTHERS if role is Role.OTHER else _LENGTHS
             numbers = (first, *_asked_sizes(shapes, binding, role), *more)
             yield from ((_sized(role, number, roles), True) for number in numbers)
             yield from ((_sized(role, number, roles), False) for number in held)
@@ -54,7 +55,7 @@ def _asked_sizes(shapes: Shapes, binding: Binding, role: Role) -> list[int]:
     default = next((binding.sizes[key] for key, taken in binding.defaults.items() if taken is role), 0)
     found: dict[int, None] = {}
     for step in shapes.steps:
-        if step.gap and f"{label(step.node, step.at)}: {step.gap}" in shapes.contradictions:
+        if missed(step) or (step.gap and f"{label(step.node, step.at)}: {step.gap}" in shapes.contradictions):
             wanted = {number for known in step.inputs if known is not None for number in _numbers(known) if number > 1}
             found |= dict.fromkeys(sorted(wanted, reverse=True))
             pairs = permutations(sorted(wanted), 2)

@@ -19,6 +19,7 @@ from onnx_autodoc.structure._ports import Ports
 from onnx_autodoc.structure._sketch import Sketch
 from onnx_autodoc.structure.attention import AttentionKind, attention
 from onnx_autodoc.structure.family import Family, family
+from onnx_autodoc.structure.samples import Sample, samples
 from onnx_autodoc.structure.sizes import Sizes, sizes
 from onnx_autodoc.structure.task import Task, task
 from onnx_autodoc.structure.tree import MOST_BOXES, sketched, tree
@@ -32,6 +33,7 @@ __all__ = [
     "Dataset",
     "Edge",
     "Part",
+    "Sample",
     "Structure",
     "Task",
     "describe",
@@ -64,6 +66,7 @@ class Structure(Struct, frozen=True, eq=False):
     dataset: Dataset
     contradictions: tuple[str, ...]  # where the file's metadata says other than its graph
     roles: dict[str, str]  # of inputs and outputs, by name
+    samples: dict[str, Sample]  # how to fill inputs, by name
     places: dict[int, str]  # by row: the layer and block that a node stands in
     gap: str  # why there is no more
 
@@ -72,15 +75,17 @@ def describe(facts: Facts) -> Structure:
     ledger = Ledger(facts)
     said = dataset(facts.model)
     if not ledger.whole:
-        return _nothing(said, "with functions opened at every call there are too many nodes to look for structure")
+        why = "with functions opened at every call there are too many nodes to look for structure"
+        return _nothing(facts, said, why)
     net = blocks(facts.model, facts.shapes, ledger.runs)
     ledger.settle(facts, net)
     return _described(facts, net, ledger, said)
 
 
-def _nothing(said: Dataset, why: str) -> Structure:
+def _nothing(facts: Facts, said: Dataset, why: str) -> Structure:
     unknown = Family("unknown", (why,))
-    return Structure(unknown, Sizes(), (), (), (), {}, (), None, Task(None, 0.0, None, ()), said, (), {}, {}, why)
+    task_, filled = Task(None, 0.0, None, ()), samples(facts, {})
+    return Structure(unknown, Sizes(), (), (), (), {}, (), None, task_, said, (), {}, filled, {}, why)
 
 
 def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structure:
@@ -102,6 +107,7 @@ def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structu
         dataset=said,
         contradictions=_contradictions(facts, said),
         roles=known,
+        samples=samples(facts, known),
         places=places(net, sketch),
         gap=net.cut,
     )
