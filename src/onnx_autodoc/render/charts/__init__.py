@@ -1,0 +1,38 @@
+"""Charts: pictures of the card's numbers, as SVG of our own. Each file draws one, and says when it does not.
+
+The pictures have class names only: a page has `STYLE` once, a file of its own is made by `standalone`.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from onnx_autodoc.document import Card
+from onnx_autodoc.render.charts._chart import Chart
+from onnx_autodoc.render.charts._style import STYLE, standalone
+from onnx_autodoc.render.charts.cache import cache
+from onnx_autodoc.render.charts.memory import memory
+from onnx_autodoc.render.charts.operators import operators
+from onnx_autodoc.render.charts.overview import overview
+from onnx_autodoc.render.charts.parameters import parameters
+from onnx_autodoc.render.charts.roofline import roofline
+from onnx_autodoc.render.charts.scaling import scaling
+from onnx_autodoc.render.charts.work import work
+
+__all__ = ["CHARTS", "STYLE", "Chart", "charts", "standalone"]
+
+CHARTS: Final[tuple[Callable[[Card], Chart | None], ...]] = (
+    overview,
+    operators,
+    parameters,
+    work,
+    memory,
+    roofline,
+    scaling,
+    cache,
+)
+
+
+def charts(card: Card) -> tuple[Chart, ...]:
+    """Those that say more than a sentence would, in order."""
+    drawn = (draw(card) for draw in CHARTS)
+    return tuple(chart for chart in drawn if chart is not None)

@@ -1,0 +1,125 @@
+"""Plots: memory over the run, and arithmetic against bytes, with recorded numbers."""
+
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from onnx_autodoc.render.charts._axes import by_powers, of_memory, plain
+from onnx_autodoc.render.charts._labels import Spot, placed
+from onnx_autodoc.render.charts.memory import memory
+from onnx_autodoc.render.charts.roofline import roofline
+from tests._corpus import KEPT
+from tests.render.charts._look import card, parsed, texts, titles
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_dot_of_the_peak_is_where_the_curve_is_highest(name: str) -> None:
+    chart = memory(card(name))
+    assert chart is not None
+    curve = next(path for path in parsed(chart).iter("path") if path.get("class") == "curve")
+    places = [tuple(map(float, point.split())) for point in re.split("[ML]", curve.attrib["d"])[1:]]
+    (dot,) = parsed(chart).iter("circle")
+    assert float(dot.attrib["cy"]) == min(y for _, y in places)
+    assert len(places) == 2 * len(card(name).memory.timeline)
+
+
+def test_the_peak_has_its_size_and_its_node() -> None:
+    chart = memory(card("all-minilm-l6-v2-ts-op14"))
+    assert chart is not None
+    assert "peak 2.50 MiB at /m/encoder/layer.0/intermediate/intermediate_act_fn/Erf" in texts(chart)
+    assert {"0", "1 MiB", "2 MiB", "3 MiB", "first node", "last of 646 nodes"} <= set(texts(chart))
+    assert max(int(title.split(": ")[1].split()[0].replace(",", "")) for title in titles(chart, "rect")) == 2_621_440
+
+
+def test_a_peak_of_unknown_sizes_is_at_least() -> None:
+    chart = memory(card("slanet-table-en"))
+    assert chart is not None
+    assert "peak at least 4.97 MiB at p2o.Concat.11" in texts(chart)
+    assert "at least 4.97 MiB" in chart.alt
+
+
+def test_a_few_points_and_a_flat_line_are_a_sentence() -> None:
+    found = card("bilstm-gru-tagger")
+    few = replace(found.memory, timeline=found.memory.timeline[:3])
+    flat = replace(found.memory, timeline=tuple(replace(moment, bytes=7) for moment in found.memory.timeline))
+    assert memory(replace(found, memory=few)) is None
+    assert memory(replace(found, memory=flat)) is None
+
+
+def test_dots_stand_where_flops_and_bytes_put_them() -> None:
+    chart = roofline(card("bilstm-gru-tagger"))
+    assert chart is not None
+    marks = {(dot.findtext("title") or "").split(":")[0]: dot for dot in parsed(chart).iter("circle")}
+    assert set(marks) == {"LSTM", "GRU", "MatMul", "Add", "whole model"}
+    across = {name: float(dot.attrib["cx"]) for name, dot in marks.items()}
+    up = {name: float(dot.attrib["cy"]) for name, dot in marks.items()}
+    assert across["Add"] < across["MatMul"] < across["GRU"] < across["whole model"] < across["LSTM"]
+    assert up["whole model"] <= up["LSTM"] < up["GRU"] < up["MatMul"] < up["Add"]
+    assert "5 types without arithmetic move 23 % of the bytes." in texts(chart)
+    assert "LSTM 90 %" in texts(chart)
+
+
+def test_the_area_of_a_dot_is_its_share_of_the_bytes() -> None:
+    found = card("yolov8l-nc1")
+    chart = roofline(found)
+    assert chart is not None
+    radius = {
+        (dot.findtext("title") or "").split(":")[0]: float(dot.attrib["r"]) for dot in parsed(chart).iter("circle")
+    }
+    moved = {row.op: row.bytes_moved or 0 for row in found.graph.operators}
+    assert (radius["Conv"] / radius["Sigmoid"]) ** 2 == pytest.approx(moved["Conv"] / moved["Sigmoid"], rel=0.03)
+
+
+def test_two_types_with_arithmetic_are_a_sentence() -> None:
+    found = card("yolov8l-nc1")
+    rows = tuple(row for row in found.graph.operators if row.op in ("Conv", "Add", "Concat"))
+    assert roofline(replace(found, graph=replace(found.graph, operators=rows))) is None
+
+
+def test_nodes_without_a_count_are_named() -> None:
+    found = card("yolov8l-nc1")
+    gap = card("control-flow-loop-if").compute.coverage.gaps[0]
+    coverage = replace(found.compute.coverage, gaps=(replace(gap, count=3),))
+    chart = roofline(replace(found, compute=replace(found.compute, coverage=coverage)))
+    assert chart is not None
+    assert any("3 nodes not counted: the numbers are at least these." in text for text in texts(chart))
+
+
+@pytest.mark.parametrize(
+    ("most", "marks"),
+    [
+        (649, (0, 200, 400, 600, 800)),
+        (3, (0, 1, 2, 3)),
+        (5 << 20, (0, 2 << 20, 4 << 20, 6 << 20)),
+        (1 << 62, (0, 1 << 60, 2 << 60, 3 << 60, 4 << 60)),
+    ],
+)
+def test_marks_of_memory_are_round_in_its_unit(most: int, marks: tuple[int, ...]) -> None:
+    assert of_memory(most, 0, 100).marks[: len(marks)] == marks
+    assert of_memory(most, 0, 100).high >= most
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 1), (0.3, 0.4), (1, 1e19), (1e-19, 1e-3), (3, 80)])
+def test_marks_of_powers_are_inside_and_neither_few_nor_many(low: float, high: float) -> None:
+    scale = by_powers(low, high, 0, 100)
+    places = [scale.at(mark) for mark in scale.marks]
+    assert 1 <= len(places) <= 8
+    assert min(places) >= 0
+    assert max(places) <= 100
+    assert 0 < scale.at(low) <= scale.at(high) < 100
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("2.50 MiB", "2.5 MiB"), ("1.00 G", "1 G"), ("10.0 k", "10 k"), ("100", "100")]
+)
+def test_marks_have_no_idle_zeros(text: str, said: str) -> None:
+    assert plain(text) == said
+
+
+def test_names_give_way_to_each_other_and_to_dots() -> None:
+    spots = [Spot(50, 50, 3, "first"), Spot(60, 50, 3, "second"), Spot(61, 54, 3, "third")]
+    found = list(placed(spots, (0, 0, 130, 100)))
+    assert [spot.name for _, _, spot in found] == ["first", "second", "third"]
+    assert found[0][0] + 26 < 47, "left of its dot, since another is on the right"
+    assert list(placed(spots, (0, 0, 20, 20))) == []

@@ -1,0 +1,57 @@
+"""Colours: a page brings its theme, a file that stands alone brings its own."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from onnx_autodoc.render.charts import STYLE, charts, standalone
+from onnx_autodoc.render.charts._style import _ROLES
+from tests.render.charts._look import card, size
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_a_file_stands_alone() -> None:
+    for chart in charts(card("bilstm-gru-tagger")):
+        alone = ET.fromstring(standalone(chart))
+        style = alone.findtext(f"{SVG}style") or ""
+        assert alone.tag == f"{SVG}svg"
+        assert "var(" not in style, "converters do not know variables"
+        assert "$" not in style
+        assert "prefers-color-scheme:dark" in style
+        assert alone.findtext(f"{SVG}title") == chart.title
+        wide, high = size(chart)
+        assert float(alone.attrib["width"]) == wide + 16
+        assert float(alone.attrib["height"]) == high + 16
+
+
+def test_a_file_has_all_that_the_picture_has() -> None:
+    chart = charts(card("bilstm-gru-tagger"))[0]
+    alone = ET.fromstring(standalone(chart))
+    inline = ET.fromstring(chart.svg)
+    assert [text.get("x") for text in alone.iter(f"{SVG}text")] == [text.get("x") for text in inline.iter("text")]
+    assert len(list(alone.iter(f"{SVG}rect"))) == len(list(inline.iter("rect"))) + 1, "and its paper"
+
+
+def test_every_variable_is_set_for_light_and_dark_and_paper() -> None:
+    used = set(re.findall(r"var\((--[a-z-]+)\)", STYLE))
+    blocks = re.findall(r":root[^{]*\{([^}]*)\}", STYLE)
+    assert len(blocks) == 4
+    for block in blocks:
+        assert used <= set(re.findall(r"(--[a-z-]+):", block))
+    assert blocks[0] == blocks[3], "paper is light"
+    assert blocks[1] == blocks[2] != blocks[0]
+
+
+def _light(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+@pytest.mark.parametrize(("role", "least"), [("ink", 12), ("soft", 4.5), ("accent", 3), ("mark", 3)])
+def test_what_is_read_stands_out_from_its_paper(role: str, least: float, theme: int) -> None:
+    one, two = sorted((_light(_ROLES[role][theme]), _light(_ROLES["paper"][theme])))
+    assert (two + 0.05) / (one + 0.05) >= least
