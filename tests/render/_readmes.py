@@ -1,0 +1,119 @@
+"""READMEs as people write them for the Hub, and how the Hub reads them."""
+
+import re
+from functools import cache
+from typing import Any
+
+import yaml
+from msgspec.structs import replace
+
+from onnx_autodoc.api import report
+from onnx_autodoc.document import Card
+from onnx_autodoc.render import Report
+from onnx_autodoc.render import _markers as markers
+from onnx_autodoc.resolve import Request
+from onnx_autodoc.structure import Dataset
+from tests._corpus import graph
+
+# As in huggingface_hub, repocard.py: "exact same regex as in the Hub server".
+_BLOCK = re.compile(r"^(\s*---(?:\r\n|\r|\n))([\S\s]*?)((?:\r\n|\r|\n)---[ \t]*(\r\n|\n|$))")
+
+FIELDS = "library_name: onnx\npipeline_tag: object-detection\nlicense: agpl-3.0\ntags:\n- onnx\n- int8"
+OURS = markers.enclosed("## In short\n\nA detector.\n")
+NEW = f"---\n{FIELDS}\n---\n\n# best.onnx\n\n{OURS}\n## For people\n\nWho?\n"
+PART = NEW[NEW.index(markers.BEGIN) : NEW.index(markers.END) + len(markers.END)]
+
+HUMAN = """---
+# reviewed by the whole team, do not reorder
+language:
+- en
+- "no"          # Norwegian, not false
+license: apache-2.0  # see LICENSE
+thumbnail: 'https://example.org/a#b.png'
+tags:
+  - detection
+  - "edge ai"   # quoted on purpose
+widget:
+- text: "A colon: here, and a # sign"
+  example_title: |
+    Two lines
+      of title
+model-index:
+- name: best
+  results:
+  - task: {type: object-detection, name: "Object Detection"}
+    dataset:
+      type: coco
+      name: COCO 2017
+    metrics:
+      - type: map
+        value: 0.51
+extra_gated_prompt: >-
+  You agree to
+  everything: yes.
+
+datasets: [ coco ]   # only the train split
+---
+# Best detector \U0001f680
+
+We made this by *hand*.
+
+| split | mAP |
+|-------|----:|
+| val   | 0.51 |
+
+```python
+import onnxruntime
+print("--- not front matter ---")
+```
+
+- In a list:
+  ```bash
+  pip install onnxruntime
+  ```
+
+---
+
+Licence questions: write to us.\x20\x20
+"""
+
+
+def hub_reads(text: str) -> dict[str, Any]:
+    found = _BLOCK.search(text.removeprefix("\ufeff"))
+    assert found is not None, "the Hub finds no front matter"
+    data = yaml.safe_load(found[2] + "\n")
+    return {} if data is None else dict(data)
+
+
+def without_part(text: str) -> str:
+    """What is not ours."""
+    begin, end = text.index(markers.BEGIN), text.index(markers.END)
+    return text[:begin] + text[end + len(markers.END) :]
+
+
+HOSTILE = [
+    markers.END,
+    f"x\n{markers.END}\n---\nlicense: mit\n---\n",
+    "---",
+    "\n---\nlicense: mit\n---\n",
+    "!!python/object/apply:os.system ['x']",
+    "&anchor *alias <<: {a: b}",
+    "<!-- onnx-autodoc: begin -->",
+    "<!-- hidden",
+    "name: [a, 'b\", {c}",
+    "\ufeff\u2028\x85\x00\ud800",
+]
+
+
+@cache
+def told(name: str) -> Report:
+    return report(graph(name), Request())
+
+
+def card(name: str) -> Card:
+    return told(name).card
+
+
+def saying(found: Card, **said: str) -> Card:
+    dataset = replace(found.dataset, said=Dataset(extras=said))
+    return replace(found, dataset=dataset)
