@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
-SCRIPT = Path(__file__).parent / "draw.cjs"
+HERE = Path(__file__).parent
 MODULES = ROOT / ".venv" / "browser" / "node_modules"
 
 
@@ -20,11 +20,26 @@ def draw(
     With a folder, it gets a picture of each.
     """
     asked = {"diagrams": dict(diagrams), "folder": folder and str(folder), "themes": list(themes), "scale": scale}
+    seen: dict[str, Any] = json.loads(_run("draw.cjs", asked))
+    return seen
+
+
+def photograph(pages: Mapping[str, str], dark: bool = False, width: int = 1280, height: int = 1600) -> None:
+    """Pictures of the top of pages, by their files."""
+    _run("photo.cjs", {"pages": dict(pages), "dark": dark, "width": width, "height": height, "wait": 1500})
+
+
+def _run(script: str, asked: Mapping[str, Any]) -> str:
     around = {**os.environ, "NODE_PATH": str(MODULES)}
     done = subprocess.run(
-        ["node", SCRIPT], input=json.dumps(asked), capture_output=True, text=True, check=False, timeout=900, env=around
+        ["node", HERE / script],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+        env=around,
     )
     if done.returncode:
         raise RuntimeError(done.stderr)
-    seen: dict[str, Any] = json.loads(done.stdout)
-    return seen
+    return done.stdout

@@ -4,20 +4,10 @@
 const fs = require("node:fs");
 const path = require("node:path");
 const { chromium } = require("playwright-core");
+const { FLAGS, browserPath } = require("./chromium.cjs");
 
 const COLUMN = 880; // pixels: the width that a README has
 const PAGES = { default: "#ffffff", dark: "#0d1117" };
-const BROWSERS = ["chromium", "google-chrome"];
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
-FLAGS.push("--disable-component-update", "--disable-sync");
-
-function browserPath() {
-  const folders = (process.env.PATH || "").split(path.delimiter);
-  const paths = BROWSERS.flatMap((name) => folders.map((folder) => path.join(folder, name)));
-  const found = process.env.CHROMIUM || paths.find((file) => fs.existsSync(file));
-  if (!found) throw new Error("no Chromium is installed");
-  return found;
-}
 
 function mermaidPath() {
   return process.env.MERMAID || path.join(path.dirname(require.resolve("mermaid/package.json")), "dist/mermaid.min.js");

@@ -1,0 +1,163 @@
+"use strict";
+// Where boxes go: each level is laid out by dagre, an open box as large as what is inside; a long drawing goes on in a
+// second column, since a screen is wider than high.
+const Layout = (() => {
+  const { dagre } = Vendor;
+  const GAP = 44; // between columns, where lines pass
+  const FRAME = { side: 16, top: 48, bottom: 16 }; // around what is inside of an open box
+  const LINE = [18, 15]; // heights of a title and of finer print
+  const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+  const pen = document.createElement("canvas").getContext("2d");
+
+  function wide(text, font) {
+    pen.font = `${font} ${FONT}`;
+    return pen.measureText(text).width;
+  }
+
+  function sizeOf(box) {
+    const lines = Boxes.lines(box);
+    const widths = lines.map((line, at) => wide(line, at ? "11px" : "600 13px"));
+    const height = LINE[0] + LINE[1] * (lines.length - 1) + 18;
+    return { width: Math.max(96, Math.ceil(Math.max(...widths)) + 28), height };
+  }
+
+  // Every box of a level and of the open ones in it, from the level's left upper corner.
+  function level(box) {
+    const graph = new dagre.Graph({ multigraph: true });
+    graph.setGraph({ rankdir: "TB", nodesep: 26, ranksep: 34, edgesep: 16 });
+    const inner = box.children.map((child) => (Boxes.isOpen(child) ? level(child) : null));
+    inner.forEach((inside, at) =>
+      graph.setNode(String(at), inside ? framed(box.children[at], inside) : sizeOf(box.children[at])),
+    );
+    box.edges.forEach(([from, to], at) => graph.setEdge(String(from), String(to), {}, String(at)));
+    dagre.layout(graph);
+    return gathered(box, graph, inner);
+  }
+
+  // Room for its title above what is inside.
+  function framed(box, { width, height }) {
+    const [title, ...fine] = Boxes.lines(box);
+    const words = Math.max(wide(title, "600 13px"), wide(fine.join(" · "), "11px")) + 2 * FRAME.side;
+    return { width: Math.max(words, width + 2 * FRAME.side), height: height + FRAME.top + FRAME.bottom };
+  }
+
+  function gathered(box, graph, inner) {
+    const places = box.children.map((child, at) => {
+      const { x, y, width, height } = graph.node(String(at));
+      return { box: child, x, y, width, height, inside: inner[at] };
+    });
+    const lines = box.edges.map(([from, to, flow, skip], at) => {
+      const { points } = graph.edge(String(from), String(to), String(at));
+      return { from, to, flow, skip, points: points.slice(1, -1) };
+    });
+    const made = { places, lines };
+    return Object.assign(made, bounds(made));
+  }
+
+  function bounds({ places, lines }) {
+    const xs = [...places.flatMap((one) => [one.x - one.width / 2, one.x + one.width / 2])];
+    lines.forEach((line) => line.points.forEach((point) => xs.push(point.x)));
+    const ys = places.flatMap((one) => [one.y - one.height / 2, one.y + one.height / 2]);
+    const [left, top] = [Math.min(...xs), Math.min(...ys)];
+    const shift = (point) => ((point.x -= left), (point.y -= top));
+    places.forEach(shift);
+    lines.forEach((line) => line.points.forEach(shift));
+    return { width: Math.max(...xs) - left, height: Math.max(...ys) - top };
+  }
+
+  // Rows of boxes, from above: whatever overlaps in height stands in one row.
+  function rows(places) {
+    const found = [];
+    [...places]
+      .sort((a, b) => a.y - a.height / 2 - (b.y - b.height / 2))
+      .forEach((one) => {
+        const last = found.at(-1);
+        const top = one.y - one.height / 2;
+        if (last && top < last.bottom)
+          ((last.bottom = Math.max(last.bottom, one.y + one.height / 2)), last.places.push(one));
+        else found.push({ top, bottom: one.y + one.height / 2, places: [one] });
+      });
+    return found;
+  }
+
+  // Into as many columns as make it about as wide as the screen says, cut between rows.
+  function columns(made, ratio) {
+    const wanted = Math.max(1, Math.round(Math.sqrt((made.height * ratio) / (made.width + GAP))));
+    const all = rows(made.places);
+    if (wanted === 1 || all.length < 6) return [all];
+    const high = made.height / wanted;
+    const found = [[]];
+    all.forEach((row) => {
+      const first = found.at(-1)[0];
+      if (first && row.bottom - first.top > high * 1.08 && found.length < wanted) found.push([row]);
+      else found.at(-1).push(row);
+    });
+    return found;
+  }
+
+  function wrap(made, ratio) {
+    const cut = columns(made, ratio);
+    if (cut.length === 1) return made;
+    const where = new Map(); // box -> its column
+    cut.forEach((column, at) => column.forEach((row) => row.places.forEach((one) => where.set(one.box, at))));
+    const at = (place) => where.get(made.places[place].box);
+    const inside = made.lines.map((line) => (at(line.from) === at(line.to) ? at(line.from) : null));
+    let left = 0;
+    const gutters = cut.map((column, index) => {
+      const own = made.lines.filter((_, i) => inside[i] === index).flatMap((line) => line.points);
+      const boxes = column.flatMap((row) => row.places);
+      const xs = [
+        ...boxes.flatMap((one) => [one.x - one.width / 2, one.x + one.width / 2]),
+        ...own.map((point) => point.x),
+      ];
+      const [dx, dy] = [left - Math.min(...xs), -column[0].top];
+      [...boxes, ...own].forEach((one) => ((one.x += dx), (one.y += dy)));
+      left += Math.max(...xs) - Math.min(...xs) + GAP;
+      return left - GAP / 2;
+    });
+    made.lines.forEach((line, i) => inside[i] === null && (line.points = around(made, line, at, gutters, i)));
+    return made;
+  }
+
+  // From one column to another: out below the box, along the gutter, into the other from above.
+  function around(made, line, at, gutters, lane) {
+    const [from, to] = [made.places[line.from], made.places[line.to]];
+    const off = ((lane % 5) - 2) * 4; // lines side by side, not upon each other
+    const [out, into] = [from.y + from.height / 2 + 16 + off, to.y - to.height / 2 - 16 + off];
+    const [near, far] = [gutters[at(line.from)] + off, gutters[at(line.to) - 1] + off];
+    const over =
+      near === far
+        ? []
+        : [
+            { x: near, y: -22 + off },
+            { x: far, y: -22 + off },
+          ];
+    return [{ x: from.x, y: out }, { x: near, y: out }, ...over, { x: far, y: into }, { x: to.x, y: into }];
+  }
+
+  // The same, but from the corner of the whole drawing: what the canvas is told.
+  function flat(made, owner, dx, dy, found) {
+    const id = (at) => made.places[at].box.id;
+    made.places.forEach((one) => {
+      found.boxes.push({ box: one.box, x: one.x + dx, y: one.y + dy, width: one.width, height: one.height });
+      if (!one.inside) return;
+      const left = one.x + dx - one.inside.width / 2;
+      flat(one.inside, one.box, left, one.y + dy - one.height / 2 + FRAME.top, found);
+    });
+    made.lines.forEach((line) => {
+      const points = line.points.map((point) => ({ x: point.x + dx, y: point.y + dy }));
+      found.lines.push({
+        from: id(line.from),
+        to: id(line.to),
+        flow: line.flow,
+        skip: line.skip,
+        points,
+        depth: owner.depth + 1,
+      });
+    });
+    return found;
+  }
+
+  const arrange = (ratio) => flat(wrap(level(Boxes.root), ratio), Boxes.root, 0, 0, { boxes: [], lines: [] });
+  return Object.freeze({ arrange, FONT, FRAME });
+})();

@@ -1,0 +1,74 @@
+"use strict";
+// The rows of the nodes, unpacked (html/_rows.py packs them). A row is made when it is asked for.
+const Nodes = (() => {
+  const data = JSON.parse(document.getElementById("node-data").textContent);
+  const size = data.ops.length;
+  const names = [];
+
+  for (let at = 0, last = ""; at < size; at++) {
+    last = last.slice(0, data.names[2 * at]) + data.names[2 * at + 1];
+    names.push(last);
+  }
+
+  const word = (place) => (place === null || place === undefined ? null : data.words[place]);
+  const op = (at) => word(data.ops[at]);
+  const block = (at) => word(data.blocks[at]);
+
+  function outputs(at) {
+    const flat = data.outputs[at];
+    const found = [];
+    for (let i = 0; i < flat.length; i += 4) {
+      const name = names[at].slice(0, flat[i]) + flat[i + 1];
+      found.push({ name, dtype: word(flat[i + 2]), shape: word(flat[i + 3]) });
+    }
+    return found;
+  }
+
+  // Read and written; not known where either is not.
+  function moved(at) {
+    const [read, written] = [data.read_bytes[at], data.written_bytes[at]];
+    return read === null || written === null ? null : BigInt(read) + BigInt(written);
+  }
+
+  const row = (at) => ({
+    name: names[at],
+    op: op(at),
+    block: block(at),
+    outputs: outputs(at),
+    params: data.params[at],
+    macs: data.macs[at],
+    flops: data.flops[at],
+    read: data.read_bytes[at],
+    written: data.written_bytes[at],
+    gap: word(data.gaps[at]),
+  });
+
+  // Lowered once, on the first search: the page does not wait for it.
+  let lowered = null;
+  function texts() {
+    lowered ??= names.map((name, at) => `${name}\n${op(at)}\n${block(at) ?? ""}`.toLowerCase());
+    return lowered;
+  }
+
+  // Places of the nodes that have every word of the text in their name, operator or block, in the order of the file.
+  function search(text) {
+    const asked = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = [];
+    texts().forEach((one, at) => asked.every((part) => one.includes(part)) && found.push(at));
+    return found;
+  }
+
+  const inBlocks = (fits) => {
+    const places = [];
+    const known = new Map();
+    for (let at = 0; at < size; at++) {
+      const place = data.blocks[at];
+      if (place === null) continue;
+      if (!known.has(place)) known.set(place, fits(word(place)));
+      if (known.get(place)) places.push(at);
+    }
+    return places;
+  };
+
+  return Object.freeze({ size, name: (at) => names[at], op, block, outputs, moved, row, search, inBlocks, data });
+})();

@@ -1,0 +1,96 @@
+"use strict";
+// Numbers for people, to the letter as say/_scale.py writes them: three significant digits, ties to the even digit.
+// Counts are BigInt, since they go beyond what a Number holds exactly.
+const Numbers = (() => {
+  const COUNTS = [
+    [10n ** 12n, "T"],
+    [10n ** 9n, "G"],
+    [10n ** 6n, "M"],
+    [10n ** 3n, "k"],
+  ];
+  const MEMORY = [
+    [1n << 40n, " TiB"],
+    [1n << 30n, " GiB"],
+    [1n << 20n, " MiB"],
+    [1n << 10n, " KiB"],
+  ];
+  const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+
+  const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
+
+  const bits = (whole) => whole.toString(2).length;
+
+  // The double nearest to the quotient: whatever is cut off leaves a one at the end, so that a tie is no false tie.
+  function divide(above, below) {
+    if (above <= SAFE && below <= SAFE) return Number(above) / Number(below);
+    const shift = Math.max(0, 66 - bits(above) + bits(below));
+    const scaled = above << BigInt(shift);
+    const quotient = scaled / below;
+    const sticky = quotient * below === scaled ? quotient : quotient | 1n;
+    return Number(sticky) / 2 ** shift;
+  }
+
+  // A double as a fraction, exactly: [above, below].
+  function fraction(number) {
+    let below = 1n;
+    while (!Number.isInteger(number)) {
+      number *= 2;
+      below *= 2n;
+    }
+    return [BigInt(number), below];
+  }
+
+  // With so many decimals, half to even, as Python's ".2f" does and toFixed does not.
+  function fixed(number, decimals) {
+    const [above, below] = fraction(number);
+    const scaled = above * 10n ** BigInt(decimals);
+    let whole = scaled / below;
+    const twice = 2n * (scaled - whole * below);
+    if (twice > below || (twice === below && whole % 2n === 1n)) whole += 1n;
+    const digits = whole.toString().padStart(decimals + 1, "0");
+    const cut = digits.length - decimals;
+    return grouped(digits.slice(0, cut)) + (decimals ? "." + digits.slice(cut) : "");
+  }
+
+  function three(number) {
+    const digits = BigInt(Math.trunc(number)).toString().length;
+    return fixed(number, Math.max(0, 3 - digits));
+  }
+
+  function scaled(whole, units, before) {
+    const found = units.find(([scale]) => whole >= Number(scale) * 0.9995);
+    return found ? three(divide(whole, found[0])) + before + found[1] : "";
+  }
+
+  const count = (whole) => grouped(BigInt(whole).toString());
+
+  function short(whole, unit = "") {
+    whole = BigInt(whole);
+    const text = scaled(whole, COUNTS, " ") || whole.toString() + " ";
+    return unit ? text + unit : text.trimEnd();
+  }
+
+  function memory(nbytes) {
+    nbytes = BigInt(nbytes);
+    return scaled(nbytes, MEMORY, "") || `${count(nbytes)} ${nbytes === 1n ? "byte" : "bytes"}`;
+  }
+
+  function percent(share) {
+    if (share > 0 && share < 0.01) return "<1 %";
+    if (share > 0.99 && share < 1) return ">99 %";
+    return fixed(share * 100, 0) + " %";
+  }
+
+  // A whole number, or a quotient as [above, below], in one of the ways that a figure may be written.
+  function write(value, way, unit) {
+    if (way === "three") return three(Array.isArray(value) ? divide(value[0], value[1]) : Number(value));
+    if (way === "memory") return memory(value);
+    if (way === "unit") return short(value, unit);
+    return way === "count" ? count(value) : short(value);
+  }
+
+  // A number that may not be known, as a cell of a table.
+  const cell = (value, say) => (value === null || value === undefined ? "not known" : say(value));
+
+  return Object.freeze({ cell, count, divide, fixed, memory, percent, short, three, write });
+})();

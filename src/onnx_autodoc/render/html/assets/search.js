@@ -1,0 +1,72 @@
+"use strict";
+// The box at the top: sections and nodes by a part of their name, as one types.
+const Search = (() => {
+  const MOST = 12; // nodes in the list; the table has the rest
+  const field = document.getElementById("search");
+  const panel = document.getElementById("found");
+  const list = document.getElementById("found-list");
+  const counted = document.getElementById("search-count");
+
+  function item(title, detail, act) {
+    const made = document.createElement("li");
+    const button = document.createElement("button");
+    const name = document.createElement("span");
+    const more = document.createElement("small");
+    button.type = "button";
+    name.textContent = title;
+    more.textContent = detail;
+    button.append(name, more);
+    button.addEventListener("click", () => (close(), act()));
+    made.append(button);
+    return made;
+  }
+
+  function sections(text) {
+    const links = [...document.querySelectorAll(".side nav a")];
+    return links.filter((link) => link.textContent.toLowerCase().includes(text.toLowerCase())).slice(0, 4);
+  }
+
+  function draw() {
+    const text = field.value.trim();
+    if (!text) return close();
+    const found = Nodes.search(text);
+    const items = sections(text).map((link) => item(link.textContent, "section", () => link.click()));
+    items.push(...found.slice(0, MOST).map((at) => item(Nodes.name(at), Nodes.op(at), () => NodeTable.reveal(at))));
+    if (found.length > MOST) items.push(item(`All ${Numbers.count(found.length)} nodes`, "in the table", all));
+    list.replaceChildren(...items);
+    counted.textContent = found.length === 1 ? "1 node" : `${found.length ? Numbers.count(found.length) : "No"} nodes`;
+    panel.hidden = false;
+  }
+
+  function all() {
+    NodeTable.show(field.value.trim());
+    document.getElementById("nodes").scrollIntoView();
+    document.getElementById("node-filter").focus({ preventScroll: true });
+  }
+
+  function close() {
+    panel.hidden = true;
+  }
+
+  // Up and down go through the list; up from its first goes back to the box.
+  function move(event) {
+    const buttons = [...list.querySelectorAll("button")];
+    const at = buttons.indexOf(document.activeElement);
+    if (event.key === "Escape") return (close(), field.focus());
+    if (event.key === "Enter" && at < 0 && buttons.length) return (event.preventDefault(), buttons[0].click());
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return undefined;
+    event.preventDefault();
+    const to = at + (event.key === "ArrowDown" ? 1 : -1);
+    return to < 0 ? field.focus() : buttons[Math.min(to, buttons.length - 1)]?.focus();
+  }
+
+  function start() {
+    field.disabled = false;
+    field.addEventListener("input", draw);
+    field.addEventListener("focus", () => field.value.trim() && draw());
+    field.closest(".search").addEventListener("keydown", move);
+    document.addEventListener("pointerdown", (event) => field.closest(".search").contains(event.target) || close());
+  }
+
+  return Object.freeze({ start, focus: () => (field.focus(), field.select()) });
+})();

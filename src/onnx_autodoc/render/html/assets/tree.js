@@ -1,0 +1,93 @@
+"use strict";
+// The boxes as a tree of words, for the keyboard and for those who do not see the drawing. Each moves the other.
+const Tree = (() => {
+  const root = document.getElementById("graph-tree");
+  let current = null; // the id of the box that the keyboard is on
+  let tell = { choose: () => {}, toggle: () => {} };
+
+  function item(box) {
+    const made = document.createElement("li");
+    const name = document.createElement("span");
+    const [title, ...fine] = Boxes.lines(box);
+    const small = document.createElement("small");
+    name.textContent = title;
+    small.textContent = fine.join(" · ");
+    name.append(" ", small);
+    made.append(name);
+    made.setAttribute("role", "treeitem");
+    made.setAttribute("aria-selected", String(box.id === current));
+    made.dataset.box = box.id;
+    made.tabIndex = box.id === current ? 0 : -1;
+    if (Boxes.canOpen(box)) made.setAttribute("aria-expanded", String(Boxes.isOpen(box)));
+    if (Boxes.isOpen(box)) made.append(group(box));
+    return made;
+  }
+
+  function group(box) {
+    const list = document.createElement("ul");
+    list.setAttribute("role", "group");
+    list.append(...box.children.map(item));
+    return list;
+  }
+
+  const itemOf = (id) => root.querySelector(`[data-box="${id}"]`);
+
+  function draw() {
+    const focused = root.contains(document.activeElement);
+    if (!current || !Boxes.drawn().some((box) => box.id === current)) current = Boxes.root.children[0]?.id ?? null;
+    root.replaceChildren(...Boxes.root.children.map(item));
+    if (focused && current) itemOf(current).focus();
+  }
+
+  function go(id, focus = true) {
+    const before = current && itemOf(current);
+    if (before) ((before.tabIndex = -1), before.setAttribute("aria-selected", "false"));
+    current = id;
+    const now = itemOf(id);
+    now.tabIndex = 0;
+    now.setAttribute("aria-selected", "true");
+    if (focus) now.focus();
+    else now.scrollIntoView({ block: "nearest" });
+  }
+
+  function key(event) {
+    const boxes = Boxes.drawn();
+    const at = boxes.findIndex((box) => box.id === current);
+    const box = boxes[at];
+    const moves = {
+      ArrowDown: () => boxes[at + 1],
+      ArrowUp: () => boxes[at - 1],
+      Home: () => boxes[0],
+      End: () => boxes.at(-1),
+      ArrowRight: () => (Boxes.isOpen(box) ? box.children[0] : tell.toggle(box, true)),
+      ArrowLeft: () => (Boxes.isOpen(box) ? tell.toggle(box, false) : box.parent.depth >= 0 ? box.parent : null),
+      Enter: () => tell.toggle(box),
+      " ": () => tell.toggle(box),
+    };
+    if (!box || !moves[event.key]) return;
+    event.preventDefault();
+    const next = moves[event.key]();
+    if (next) (go(next.id), tell.choose(next));
+    else tell.choose(box);
+  }
+
+  function start(handlers) {
+    tell = handlers;
+    root.addEventListener("keydown", key);
+    root.addEventListener(
+      "focusin",
+      ({ target }) => target.dataset.box && target.dataset.box !== current && go(target.dataset.box, false),
+    );
+    root.addEventListener("click", (event) => {
+      const found = event.target.closest("[data-box]");
+      if (!found) return;
+      const box = Boxes.all.get(found.dataset.box);
+      go(box.id);
+      tell.choose(box);
+      tell.toggle(box);
+    });
+    draw();
+  }
+
+  return Object.freeze({ start, draw, go });
+})();
