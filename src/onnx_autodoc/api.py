@@ -8,15 +8,59 @@ from os import PathLike
 from pathlib import Path
 
 from onnx_autodoc import __version__
-from onnx_autodoc.document import Card, Generated, build, node_rows
+from onnx_autodoc.document import Card as Document
+from onnx_autodoc.document import Generated, build, node_rows
 from onnx_autodoc.facts import Facts, measure
 from onnx_autodoc.graph import Model
 from onnx_autodoc.read import read
-from onnx_autodoc.render import Report
+from onnx_autodoc.render import FORMATS, Report
 from onnx_autodoc.resolve import Request, fit
 from onnx_autodoc.structure import describe
 
 _PIECE = 1 << 20
+
+
+class Card(Document, frozen=True, dict=True):
+    """The card of a model: its sections as typed values, and a door to every format.
+
+    `print(card)` is the terminal card, and a notebook shows a card that is the last value of a cell.
+    """
+
+    def render(self, format_name: str) -> str | bytes:
+        """The card in any of the formats that the command line knows."""
+        if format_name not in FORMATS:
+            raise ValueError(f"there is no format {format_name!r}; there are {', '.join(FORMATS)}")
+        return FORMATS[format_name].render(self.__dict__["report"])
+
+    def to_markdown(self) -> str:
+        """GitHub-flavoured Markdown, without pictures, which would be files beside it."""
+        return self._text("markdown")
+
+    def to_html(self) -> str:
+        """One self-contained page."""
+        return self._text("html")
+
+    def to_json(self) -> str:
+        """By the published schema."""
+        return self._text("json")
+
+    def to_mermaid(self) -> str:
+        """The drawing of the model."""
+        return self._text("mermaid")
+
+    def __str__(self) -> str:
+        return self._text("terminal")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary, key numbers, inputs and outputs."""
+        from onnx_autodoc.render.html import render_fragment
+
+        return render_fragment(self)
+
+    def _text(self, format_name: str) -> str:
+        made = self.render(format_name)
+        assert isinstance(made, str)
+        return made
 
 
 def card(
@@ -31,7 +75,13 @@ def card(
     """The card of a model file, with its open dimensions bound as the command line's options of these names do."""
     asked = tuple(f"{name}={number}" for name, number in (dims or {}).items())
     given = tuple(f"{name}={number}" for name, number in (values or {}).items())
-    return report(path, Request(asked, batch, seq, size, given)).card
+    return _with_doors(report(path, Request(asked, batch, seq, size, given)))
+
+
+def _with_doors(made: Report) -> Card:
+    card = Card(*(getattr(made.card, name) for name in Document.__struct_fields__))
+    card.__dict__["report"] = made  # no field: the card's own data stay those of the schema
+    return card
 
 
 def report(path: str | PathLike[str], request: Request, sha256: bool = False) -> Report:

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -158,7 +159,9 @@ def test_the_same_model_gives_the_same_bytes(words: list[str], tmp_path: Path) -
         ([MINILM, "--form", "json"], "unrecognized"),
         ([MINILM, "-o", "card.poem"], "no known format"),
         ([MINILM, "-o", "no/such/folder/card.json"], "no folder"),
-        ([MINILM, "-o", ".", "--format", "json"], "a folder gets every format"),
+        ([MINILM, "-o", ".", "--format", "json"], "a folder gets several formats"),
+        ([MINILM, "--pictures", "png"], "only Markdown written with -o has pictures"),
+        ([MINILM, "-o", "x.json", "--pictures", "svg"], "only Markdown written with -o has pictures"),
     ],
 )
 def test_a_wrong_request_is_one_line_and_exit_2(words: list[str], said: str) -> None:
@@ -178,15 +181,43 @@ def test_a_file_gets_the_format_of_its_suffix(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_a_folder_gets_every_format(tmp_path: Path) -> None:
-    assert ran(CONTROL, "-o", str(tmp_path / "made.card")).returncode == 0
-    assert {path.name for path in (tmp_path / "made.card").iterdir()} == {
-        "card.txt",
-        "card.json",
-        "nodes.jsonl",
-        "nodes.csv",
-        "diagram.mmd",
-    }
+def test_a_folder_gets_what_people_read_and_the_numbers(tmp_path: Path) -> None:
+    assert ran(MINILM, "-o", str(tmp_path / "made.card")).returncode == 0
+    made = {path.name for path in (tmp_path / "made.card").iterdir()}
+    assert made == {"card.md", "card.html", "card.json", "architecture.md", "nodes.csv", "pictures"}
+    text = (tmp_path / "made.card" / "card.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"\]\((pictures/[a-z]+\.svg)\)", text))
+    assert shown == {f"pictures/{path.name}" for path in (tmp_path / "made.card" / "pictures").iterdir()}
+    assert "pictures/memory.svg" in shown
+
+
+def test_markdown_has_its_pictures_beside_it(tmp_path: Path) -> None:
+    assert ran(MINILM, "-o", str(tmp_path / "a b.md"), "--pictures", "png").returncode == 0
+    assert "](a%20b.pictures/memory.png)" in (tmp_path / "a b.md").read_text(encoding="utf-8")
+    assert (tmp_path / "a b.pictures" / "memory.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_markdown_on_standard_output_has_no_pictures() -> None:
+    assert "](" not in ran(CONTROL, "--format", "markdown").stdout
+
+
+def test_what_people_wrote_in_a_readme_stays(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text("---\nlicense: mit # ours\n---\n\n# Mine\n\nWords of a person.\n", encoding="utf-8")
+    for _ in range(2):
+        assert ran(CONTROL, "-o", str(readme), "--format", "huggingface").returncode == 0
+    text = readme.read_text(encoding="utf-8")
+    assert text.startswith("---\nlicense: mit # ours\n") and "\n# Mine\n\nWords of a person.\n" in text
+    assert text.count("onnx-autodoc: begin") == text.count("## Key numbers") == 1
+
+
+def test_a_readme_that_cannot_be_merged_is_left_alone(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    for broken in ("---\nlicense: mit\n", "<!-- onnx-autodoc: begin -->\n", "\udcff"):
+        readme.write_bytes(broken.encode(errors="surrogateescape"))
+        done = ran(CONTROL, "-o", str(readme), "--format", "huggingface")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert readme.read_bytes() == broken.encode(errors="surrogateescape")
 
 
 def test_an_existing_report_survives_a_failure(tmp_path: Path) -> None:

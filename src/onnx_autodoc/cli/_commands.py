@@ -10,7 +10,7 @@ def run_card(options: Namespace) -> int:
     from onnx_autodoc.cli._output import Target, emit
     from onnx_autodoc.resolve import Request
 
-    target = Target.of(options.output, options.format)
+    target = Target.of(options.output, options.format, options.pictures)
     request = Request(tuple(options.dim), options.batch, options.seq, options.size, tuple(options.value))
     emit(report(options.model, request, options.sha256), target)
     return 0
@@ -22,7 +22,7 @@ def run_demo(options: Namespace) -> int:
     from onnx_autodoc.cli._output import Target, emit
     from onnx_autodoc.resolve import Request
 
-    target = Target.of(options.output, options.format)
+    target = Target.of(options.output, options.format, options.pictures)
     with as_file(files("onnx_autodoc") / "data" / "demo.onnx") as path:
         found = report(path, Request())
         if target.path is not None and not options.format:

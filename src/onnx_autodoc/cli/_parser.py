@@ -10,7 +10,9 @@ from onnx_autodoc.cli._commands import run_card, run_demo, run_schema
 from onnx_autodoc.errors import BadInput
 
 # The names of render.FORMATS, written out because importing it would cost `--help` its speed (a test compares them).
-FORMAT_NAMES: Final = ("terminal", "json", "nodes", "csv", "mermaid")
+FORMAT_NAMES: Final = (
+    *("terminal", "markdown", "html", "json", "architecture", "nodes", "csv", "mermaid", "huggingface", "pdf"),
+)
 COMMANDS: Final = ("card", "demo", "schema")
 
 
@@ -62,10 +64,11 @@ def _output_options(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="PATH",
-        help="write to a file, whose suffix chooses the format (.json .jsonl .csv .txt); "
-        "to a folder, which gets all of them; or to standard output (-)",
+        help="write to a file, whose suffix chooses the format (.md .html .json .csv .jsonl .mmd .pdf .txt); to a "
+        "folder, which gets Markdown, HTML, JSON, the nodes as CSV and pictures; or to standard output (-)",
     )
     parser.add_argument("--format", choices=FORMAT_NAMES, help="default: by the suffix of -o, else terminal")
+    parser.add_argument("--pictures", choices=("svg", "png"), help="the charts beside Markdown (default svg)")
 
 
 def _dimension_options(parser: argparse.ArgumentParser) -> None:

@@ -1,20 +1,17 @@
-"""Renderers: each turns a `Report` into one text. None of them can reach the graph.
+"""Renderers: each turns a `Report` into one document. None of them can reach the graph.
 
 A format is a file here with one function, and a line in `FORMATS`.
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.render._report import Report
-from onnx_autodoc.render.csv import render_csv
-from onnx_autodoc.render.json import render_json
-from onnx_autodoc.render.mermaid import render_mermaid
-from onnx_autodoc.render.nodes import render_nodes
+from onnx_autodoc.render._report import Beside, Report
 
-__all__ = ["FORMATS", "Format", "Report", "render_terminal"]
+__all__ = ["FORMATS", "Beside", "Format", "Report", "pictures", "render_terminal"]
 
 
 def render_terminal(report: Report, color: bool = False) -> str:
@@ -24,16 +21,46 @@ def render_terminal(report: Report, color: bool = False) -> str:
     return terminal.render_terminal(report, color)
 
 
+def pictures(report: Report, suffix: str) -> dict[str, str | bytes]:
+    """The charts of a card as files, by name."""
+    from onnx_autodoc.render import _pictures
+
+    return _pictures.pictures(report.card, suffix)
+
+
 class Format(Struct, frozen=True):
-    render: Callable[[Report], str]
-    suffix: str  # of the file that `-o` recognises and a folder gets
-    file: str  # the file's name in a folder
+    render: Callable[[Report], str | bytes]
+    suffix: str  # of the file that `-o` recognises; the first format of a suffix is meant by it
+    file: str | None = None  # the file's name in a folder; None: a folder does without it
+    illustrated: bool = False  # shows the charts, which stand as files beside it
+    merged: Callable[[str, str], str] | None = None  # the text to write where there is one already
+
+
+def _late(module: str, name: str) -> Callable[[Report], str | bytes]:
+    """A renderer that is loaded when it is used: a card as JSON needs no templates."""
+
+    def render(report: Report) -> str | bytes:
+        made: str | bytes = getattr(import_module(f"onnx_autodoc.render.{module}"), name)(report)
+        return made
+
+    return render
+
+
+def _merged(old: str, new: str) -> str:
+    from onnx_autodoc.render import huggingface
+
+    return huggingface.merge(old, new)
 
 
 FORMATS: Final[dict[str, Format]] = {
-    "terminal": Format(render_terminal, ".txt", "card.txt"),
-    "json": Format(render_json, ".json", "card.json"),
-    "nodes": Format(render_nodes, ".jsonl", "nodes.jsonl"),
-    "csv": Format(render_csv, ".csv", "nodes.csv"),
-    "mermaid": Format(render_mermaid, ".mmd", "diagram.mmd"),
+    "terminal": Format(_late("terminal", "render_terminal"), ".txt"),
+    "markdown": Format(_late("markdown", "render_markdown"), ".md", "card.md", illustrated=True),
+    "html": Format(_late("html", "render_html"), ".html", "card.html"),
+    "json": Format(_late("json", "render_json"), ".json", "card.json"),
+    "architecture": Format(_late("architecture", "render_architecture"), ".md", "architecture.md"),
+    "nodes": Format(_late("nodes", "render_nodes"), ".jsonl"),
+    "csv": Format(_late("csv", "render_csv"), ".csv", "nodes.csv"),
+    "mermaid": Format(_late("mermaid", "render_mermaid"), ".mmd"),
+    "huggingface": Format(_late("huggingface", "render_huggingface"), ".md", illustrated=True, merged=_merged),
+    "pdf": Format(_late("pdf", "render_pdf"), ".pdf"),
 }

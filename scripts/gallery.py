@@ -1,0 +1,68 @@
+"""docs/gallery: cards of eight models of the corpus, as Markdown, as a page and as a picture of it: `make gallery`."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+from onnx_autodoc.api import report
+from onnx_autodoc.render import FORMATS, Beside, Report, pictures
+from onnx_autodoc.resolve import Request
+from tests._corpus import graph
+from tests.browser._browser import photograph
+
+FOLDER: Final = Path(__file__).parent.parent / "docs" / "gallery"
+WHEN: Final = "1700000000"  # one time for all, so that the same card is the same bytes
+MODELS: Final = {
+    "all-minilm-l6-v2-ts-op14": "a sentence encoder",
+    "resnet50-qdq-int8": "an image classifier, quantized to int8",
+    "sd-vae-decoder": "the decoder of a diffusion model",
+    "silero-vad": "a voice activity detector, with branches and a recurrent cell",
+    "smollm2-135m-genai-int4": "a language model with 4-bit weights and a key-value cache",
+    "vit-tiny-dynamo": "a vision transformer",
+    "whisper-tiny-decoder": "the decoder of a speech recognizer",
+    "yolov8l-nc1": "an object detector",
+}
+
+_HEAD: Final = """# Gallery
+
+Cards of real models, made from their graphs alone: their weights are not in this repository, and the cards say so.
+Download a page and open it in a browser; it fetches nothing.
+
+"""
+
+
+def documents(name: str) -> dict[str, str]:
+    """The files of one model, by their place in its folder."""
+    os.environ["SOURCE_DATE_EPOCH"] = WHEN
+    made = report(graph(name), Request())
+    shown = Report(made.card, made.nodes, Beside("pictures", ".svg"))
+    texts = {entry.file: entry.render(shown) for key, entry in FORMATS.items() if key in ("markdown", "html")}
+    texts |= {f"pictures/{file}": data for file, data in pictures(made, ".svg").items()}
+    return {str(file): str(text) for file, text in texts.items()}
+
+
+def index() -> str:
+    rows = [f"| [{name}]({name}/card.md) | {what} | [card.html]({name}/card.html) |" for name, what in MODELS.items()]
+    shots = [f"## {name}\n\n[![The top of the page]({name}/card.png)]({name}/card.md)" for name in MODELS]
+    return (
+        _HEAD
+        + "| card | model | page |\n|---|---|---|\n"
+        + "\n".join([*rows, "", *"\n\n".join(shots).splitlines(), ""])
+    )
+
+
+def main() -> int:
+    for name in MODELS:
+        shutil.rmtree(FOLDER / name, ignore_errors=True)
+        for file, text in documents(name).items():
+            (FOLDER / name / file).parent.mkdir(parents=True, exist_ok=True)
+            (FOLDER / name / file).write_text(text, encoding="utf-8", newline="")
+    (FOLDER / "README.md").write_text(index(), encoding="utf-8")
+    photograph({str(FOLDER / name / "card.html"): str(FOLDER / name / "card.png") for name in MODELS})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""The architecture document: the headings that such documents have always had, with true content below them."""
+
+import re
+
+from onnx_autodoc.api import report
+from onnx_autodoc.render.architecture import render_architecture
+from onnx_autodoc.resolve import Request
+from tests._corpus import graph
+
+HEADINGS = [
+    "# Architecture: e5-small-v2-dynquant-int8 (int8-dynamic)",
+    "## Model Overview",
+    "## Architecture Diagram",
+    "### Operator Flow",
+    "### Metadata",
+    "### File Information",
+    "## Input/Output Specification",
+    "### Inputs",
+    "### Outputs",
+    "## Graph Structure",
+    "## Operators",
+    "### Operator Frequency",
+    "## Parameters",
+]
+
+
+def made(name: str) -> str:
+    return render_architecture(report(graph(name), Request()))
+
+
+def test_the_headings_are_the_old_ones() -> None:
+    assert re.findall(r"^#+ .*", made("e5-small-v2-dynquant-int8"), re.M) == HEADINGS
+
+
+def test_what_the_old_document_got_wrong_is_right() -> None:
+    text = made("e5-small-v2-dynquant-int8")
+    assert "pixel_values" not in text and "QDQ" not in text
+    assert "<b>input_ids</b>" in text and "12 × Encoder layer" in text
+    deep, shallow = (re.findall(r"Graph Depth:\*\* (\S+)", made(name))[0] for name in (E5, MINILM))
+    assert int(deep.replace(",", "")) > 1.7 * int(shallow.replace(",", ""))
+    assert "| `input_ids` | int64 | `[batch_size, sequence_length]` |" in text
+
+
+E5, MINILM = "e5-small-v2-dynquant-int8", "all-minilm-l6-v2-dynquant-int8"
+
+
+def test_operator_flow_has_connections_of_the_graph() -> None:
+    """A convolution is read by its activation: 97 SiLUs read one twice each."""
+    text = made("yolov8l-nc1")
+    assert "| `Conv` | `Mul` | 97 |" in text and "| `Conv` | `Sigmoid` | 97 |" in text
+    assert "| `Constant` |" not in text.split("### Metadata")[0]

@@ -1,0 +1,179 @@
+"""Markdown as GitHub's own parser reads it: our headings, tables and code, and nothing that a model's strings add."""
+
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import cmarkgfm
+import pytest
+from cmarkgfm.cmark import Options
+
+from onnx_autodoc.api import report
+from onnx_autodoc.render import FORMATS, Beside, Report
+from onnx_autodoc.render._blocks import Column, Figure, Items, Name, Paragraph, Section, Strong, Table
+from onnx_autodoc.render.markdown import code, escaped, written
+from onnx_autodoc.resolve import Request
+from onnx_autodoc.say import clean
+from tests._corpus import KEPT, graph
+from tests._hostile_names import NAMES, hostile
+
+ILLUSTRATED = ("markdown", "huggingface")
+TEXTS = ("markdown", "architecture", "huggingface")
+OURS = {
+    *("h1", "h2", "h3", "p", "ul", "li", "strong", "em", "code", "pre", "blockquote", "hr"),
+    *("table", "thead", "tbody", "tr", "th", "td", "details", "summary", "img"),
+}
+
+
+class Page(HTMLParser):
+    """What a reader would get: tags with attributes, and the text inside code."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.coded: list[str] = []
+        self.said: list[str] = []
+        self._open = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag == "code":
+            self._open += 1
+            self.coded.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open -= tag == "code"
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+        if self._open:
+            self.coded[-1] += data
+
+
+def read(text: str) -> Page:
+    return Page(cmarkgfm.github_flavored_markdown_to_html(text, options=Options.CMARK_OPT_UNSAFE))
+
+
+@cache
+def made(name: str, format_name: str = "markdown") -> str:
+    return shown(report(graph(name), Request()), format_name)
+
+
+def shown(found: Report, format_name: str) -> str:
+    beside = Beside("pictures", ".svg") if format_name in ILLUSTRATED else None
+    text = FORMATS[format_name].render(Report(found.card, found.nodes, beside))
+    assert isinstance(text, str)
+    return text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_code_and_nothing_else(name: str) -> None:
+    page = read(f"before {code(name)} after")
+    assert [tag for tag, _ in page.tags] == ["p", "code"]
+    assert page.coded == [clean(name, 600)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_in_a_table_stays_in_its_cell(name: str) -> None:
+    section = Section("s", name, (Table((Column(name), Column("b")), (((Name(name),), (name,)),)),))
+    card = report(graph("control-flow-loop-if"), Request()).card
+    page = read(written((section,), card, None))
+    assert [tag for tag, _ in page.tags] == [
+        "h2",
+        "table",
+        "thead",
+        "tr",
+        "th",
+        "th",
+        "tbody",
+        "tr",
+        "td",
+        "code",
+        "td",
+    ]
+    assert page.coded == [clean(name, 600)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_plain_text_is_text(name: str) -> None:
+    blocks = (Paragraph((name,)), Items(((name, " ", Strong(name)),)))
+    page = read(written((Section("s", "t", blocks),), report(graph("control-flow-loop-if"), Request()).card, None))
+    assert [tag for tag, _ in page.tags] == ["h2", "p", "ul", "li", "strong"]
+    assert "".join(name.split()) in "".join("".join(page.said).split()).replace("\ufffd", "\0")
+
+
+def test_what_people_read_is_not_spoiled() -> None:
+    assert escaped("batch_size 1, <1 % (of all): 3 × 4 - 5") == "batch_size 1, <1 % (of all): 3 × 4 - 5"
+
+
+@pytest.mark.parametrize(("text", "safe"), [("1. one", "1\\. one"), ("- x", "\\- x"), ("45.0 KiB", "45.0 KiB")])
+def test_a_line_begins_no_list(text: str, safe: str) -> None:
+    assert (
+        written(
+            (Section("s", "t", (Paragraph((text,)),)),), report(graph("control-flow-loop-if"), Request()).card, None
+        )
+        == f"## t\n\n{safe}\n"
+    )
+
+
+@pytest.mark.parametrize("format_name", TEXTS)
+def test_the_strings_of_a_hostile_model_stay_strings(format_name: str, tmp_path: Path) -> None:
+    text = shown(report(hostile(tmp_path), Request()), format_name)
+    body = text.split("\n---\n", 1)[1] if format_name == "huggingface" else text
+    page = read(body)
+    assert {tag for tag, _ in page.tags} <= OURS
+    for tag, attributes in page.tags:
+        allowed = {"img": {"src", "alt"}, "pre": {"lang"}, "td": {"align"}, "th": {"align"}}.get(tag, set())
+        assert set(attributes) <= allowed, (tag, attributes)
+        assert (attributes.get("src") or "pictures/").startswith("pictures/")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\u2028\u2029]", text)
+
+
+@pytest.mark.parametrize("format_name", TEXTS)
+@pytest.mark.parametrize("name", KEPT)
+def test_every_card_of_the_corpus_is_sound(name: str, format_name: str) -> None:
+    text = made(name, format_name)
+    body = text.split("\n---\n", 1)[1] if format_name == "huggingface" else text
+    page = read(body)
+    assert {tag for tag, _ in page.tags} <= OURS
+    assert text.count("<details>") == text.count("</details>") == sum(tag == "details" for tag, _ in page.tags)
+    assert len(text.encode()) < 1 << 20
+    assert "\\" not in "".join(attributes.get("src") or "" for _, attributes in page.tags)
+    assert not re.search(r"(?i)\| *(inf|nan|n/a|null|none) *\|", body), "what is not known is said in words"
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_rows_sum_to_totals(name: str) -> None:
+    for format_name in TEXTS:
+        sums = list(totals(made(name, format_name)))
+        assert sums
+        for heading, summed, total in sums:
+            assert summed == total, (format_name, heading)
+
+
+def totals(text: str) -> list[tuple[str, int, int]]:
+    """Of every table with a total: its column's title, the sum of its rows, and what the total says."""
+    found = []
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+        head, _, *rows = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
+        if rows and rows[-1][0] == "**All**":
+            for at, title in enumerate(head):
+                cells = [number(row[at]) for row in rows]
+                if cells[-1] is not None:
+                    found.append((title, sum(cell or 0 for cell in cells[:-1]), cells[-1]))
+    return found
+
+
+def number(cell: str) -> int | None:
+    plain = cell.replace("*", "").removeprefix("at least ").replace(",", "")
+    return int(plain) if plain.isdigit() else None
+
+
+def test_a_table_with_a_total_has_its_numbers_in_full() -> None:
+    rows = (((Name("a"),), (Figure("1.00 k", 1001, "MACs"),)), ((Name("b"),), (Figure("2", 2, "MACs"),)))
+    table = Table((Column("x"), Column("MACs", True)), rows, (("All",), (Figure("1.00 k", 1003, "MACs"),)))
+    text = written((Section("s", "t", (table,)),), report(graph("control-flow-loop-if"), Request()).card, None)
+    assert "| `a` | 1,001 |" in text
+    assert "| **All** | **1,003** |" in text
