@@ -35,7 +35,6 @@ Download a page and open it in a browser; it fetches nothing.
 
 def documents(name: str) -> dict[str, str]:
     """The files of one model, by their place in its folder."""
-    os.environ["SOURCE_DATE_EPOCH"] = WHEN
     made = report(graph(name), Request())
     shown = Report(made.card, made.nodes, Beside("pictures", ".svg"))
     texts = {entry.file: entry.render(shown) for key, entry in FORMATS.items() if key in ("markdown", "html")}
@@ -54,6 +53,7 @@ def index() -> str:
 
 
 def main() -> int:
+    os.environ["SOURCE_DATE_EPOCH"] = WHEN
     for name in MODELS:
         shutil.rmtree(FOLDER / name, ignore_errors=True)
         for file, text in documents(name).items():

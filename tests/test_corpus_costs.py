@@ -123,3 +123,12 @@ def test_where_strides_round_sizes_a_formula_holds_in_steps(name: str, steps: tu
 
 def test_where_a_size_picks_a_branch_there_is_no_formula() -> None:
     assert report(graph("silero-vad"), Request()).card.compute.formula.macs is None
+
+
+def test_what_runs_nobody_knows_how_often_is_not_nothing() -> None:
+    """A loop whose trips only the data decide: its operators are not known, and bytes are "at least"."""
+    found = report(graph("control-flow-loop-if"), Request()).card
+    rows = {row.op: row for row in found.graph.operators}
+    assert (rows["Gemm"].macs, rows["Tanh"].flops, rows["Tanh"].bytes_moved) == (None, None, None)
+    assert found.compute.coverage.unmoved
+    assert found.compute.formula.bytes_moved is None

@@ -5,8 +5,8 @@
 and read the difference. Of the page, what is the same in every page (scripts, styles) stays out of the file.
 """
 
-import os
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -41,8 +41,10 @@ _SAME = re.compile(r"(<(script|style)\b[^>]*>)(.*?)(</\2>)", re.S)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _same_time() -> None:
-    os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
+def _same_time() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+        yield
 
 
 @cache

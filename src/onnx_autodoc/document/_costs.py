@@ -45,8 +45,8 @@ def _operator_row(facts: Facts, domain: str, op: str, count: int, weights: dict[
         share=count / facts.nodes_total,
         params=share.elements,
         weight_bytes=share.nbytes,
-        macs=_least(spent.macs, any(each.macs for each in missing)),
-        flops=_least(spent.flops, bool(missing)),
+        macs=_least(spent.macs, spent.more_macs or any(each.macs for each in missing)),
+        flops=_least(spent.flops, spent.more_macs or spent.more_other or bool(missing)),
         bytes_moved=_least(spent.read + spent.written, bool(spent.unmoved)),
     )
 

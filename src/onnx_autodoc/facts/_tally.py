@@ -28,6 +28,8 @@ class Spent(Struct):
     read: int = 0
     written: int = 0
     unmoved: int = 0  # nodes whose bytes are not known
+    more_macs: bool = False  # they run nobody knows how often: what is counted is the least of it
+    more_other: bool = False
 
     @property
     def flops(self) -> int:
@@ -113,12 +115,24 @@ class Tally(Struct):
         self.sized |= inner.sized
         self.unmoved += inner.unmoved
         for key, spent in inner.operators.items():
-            self.operators.setdefault(key, Spent()).unmoved += spent.unmoved
+            mine = self.operators.setdefault(key, Spent())
+            mine.unmoved += spent.unmoved
+            mine.more_macs |= spent.more_macs
+            mine.more_other |= spent.more_other
         for (op, why), missing in inner.missing.items():
             mine = self.missing.setdefault((op, why), Missing())
             mine.count += missing.count
             mine.macs |= missing.macs
             mine.nodes += [f"{path}/{name}" for name in missing.nodes][: MOST_NAMES - len(mine.nodes)]
+
+    def leave_open(self, inner: "Tally", why: str) -> None:
+        """What runs inside a node runs nobody knows how often: all of it is "at least"."""
+        self.unmoved[why] += bool(inner.read or inner.written)
+        for key, spent in inner.operators.items():
+            mine = self.operators.setdefault(key, Spent())
+            mine.unmoved += bool(spent.read or spent.written)
+            mine.more_macs |= bool(spent.macs)
+            mine.more_other |= bool(spent.other)
 
     def dearest(self) -> list[tuple[int, str, str]]:
         """The nodes with the most multiply-adds, the first ones first among equals."""

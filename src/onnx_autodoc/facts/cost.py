@@ -68,6 +68,8 @@ class Costs:
                 continue
             for each in self._passes(step, body, flow):
                 tally.add(each, _times(body), path)
+            if isinstance(body.times, Unknown):
+                tally.leave_open(inner, body.times.why)
             if isinstance(body.times, Unknown) and (inner.macs or inner.other):
                 tally.counted -= 1
                 tally.miss(step.node.op, _unending(body.times, inner), name, bool(inner.macs))

@@ -6,8 +6,8 @@ from typing import Final
 from rich.text import Text
 
 from onnx_autodoc.document import Card
-from onnx_autodoc.render._portrait import cache_of
-from onnx_autodoc.say import clean, count, memory, percent, plural, short, three
+from onnx_autodoc.render._portrait import cache_of, intensity_of
+from onnx_autodoc.say import clean, count, memory, percent, plural, short
 
 Line = tuple[str, Text | str]
 
@@ -70,8 +70,8 @@ def memory_lines(card: Card) -> Iterator[Line]:
     least = "at least " if used.unsized else ""
     yield "Memory", f"peak activations {least}{memory(used.peak_activation_bytes)} at {_tail(used.peak_node or '')}"
     least = "at least " if done.coverage.unmoved else ""
-    intensity = done.arithmetic_intensity
-    each = f" · {three(intensity)} FLOPs per byte" if intensity is not None else ""
+    intensity = intensity_of(card)
+    each = f" · {intensity}" if intensity is not None else ""
     if done.bytes_moved is not None:
         yield "", f"{least}{memory(done.bytes_moved)} moved{each}"
 

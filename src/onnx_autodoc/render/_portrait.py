@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.document import Box, Card
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.say import clean, count, plural, three
 
 _LONGEST: Final = 130  # letters of the way through the blocks, before the rest is only counted
 
@@ -16,6 +16,16 @@ def cache_of(card: Card) -> str | None:
     if card.structure.family in ("transformer-decoder", "encoder-decoder"):
         return "none: every run computes the whole sequence anew"
     return None
+
+
+def intensity_of(card: Card) -> str | None:
+    """FLOPs for each byte moved. What is missing above the line makes it a lower bound, below it an upper one."""
+    found, covered = card.compute.arithmetic_intensity, card.compute.coverage
+    if found is None:
+        return None
+    bound = ("at most " if covered.unmoved else "at least ") if bool(covered.unmoved) != bool(covered.gaps) else ""
+    counted = ", of what was counted" if covered.unmoved and covered.gaps else ""
+    return f"{bound}{three(found)} FLOPs per byte{counted}"
 
 
 def way(card: Card) -> str | None:

@@ -2,7 +2,8 @@
 
 from onnx_autodoc.document import Card
 from onnx_autodoc.render._blocks import Figure
-from onnx_autodoc.say import clean, count, file_size, memory, percent, short, three
+from onnx_autodoc.render._portrait import intensity_of
+from onnx_autodoc.say import clean, count, file_size, memory, percent, short
 
 _MOST = 12  # sizes that are named
 _EXACT = "exact: counted in the graph"
@@ -67,13 +68,11 @@ def peak(card: Card) -> Figure:
 
 
 def intensity(card: Card) -> Figure:
-    found = card.compute.arithmetic_intensity
-    if found is None:
+    found, shown = card.compute.arithmetic_intensity, intensity_of(card)
+    if shown is None:
         return Figure("not known")
     basis = "FLOPs divided by bytes moved"
-    return Figure(
-        f"{three(found)} FLOPs per byte", found, "FLOPs per byte", None, sizes(card), basis, "arithmetic_intensity"
-    )
+    return Figure(shown, found, "FLOPs per byte", None, sizes(card), basis, "arithmetic_intensity")
 
 
 def together(card: Card) -> Figure:

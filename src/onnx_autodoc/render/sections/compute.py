@@ -80,7 +80,8 @@ def _parts(card: Card) -> Iterator[Block]:
         return
     yield Heading("Where the work is")
     if len(parts) == 1:
-        yield Paragraph((f"All multiply-adds that were counted are in {parts[0].part}.",))
+        counted = " that were counted" if any(gap.macs for gap in card.compute.coverage.gaps) else ""
+        yield Paragraph((f"All multiply-adds{counted} are in {parts[0].part}.",))
         yield Picture("work")
         return
     rows = tuple(((part.part,), (figures.rounded(part.macs, "MACs"),), (figures.share(part.share),)) for part in parts)

@@ -1,0 +1,51 @@
+"""The card on paper, and charts as PNG: made by libraries that not everyone has."""
+
+import io
+import sys
+
+import pytest
+from pypdf import PdfReader
+
+from onnx_autodoc.api import report
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.render import FORMATS, Report, pictures
+from onnx_autodoc.render.sections import card_sections
+from onnx_autodoc.resolve import Request
+from tests._corpus import graph
+
+
+@pytest.fixture(scope="module")
+def made() -> Report:
+    return report(graph("bilstm-gru-tagger"), Request())
+
+
+def test_a_pdf_has_every_section(made: Report) -> None:
+    data = FORMATS["pdf"].render(made)
+    assert isinstance(data, bytes)
+    text = "".join(page.extract_text() for page in PdfReader(io.BytesIO(data)).pages)
+    assert "bilstm-gru-tagger.onnx" in text and "83.4 MMACs" in text
+    assert [section.title for section in card_sections(made.card) if section.title not in text] == []
+
+
+def test_a_png_is_as_wide_as_it_is_sharp(made: Report) -> None:
+    drawn = pictures(made, ".png")
+    assert set(drawn) == {name.replace(".svg", ".png") for name in pictures(made, ".svg")}
+    for data in drawn.values():
+        assert isinstance(data, bytes) and data.startswith(b"\x89PNG\r\n\x1a\n")
+        assert int.from_bytes(data[16:20]) == 1440
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "make"),
+    [
+        ("weasyprint", "pdf", lambda found: FORMATS["pdf"].render(found)),
+        ("resvg_py", "png", lambda found: pictures(found, ".png")),
+    ],
+)
+def test_what_is_not_installed_is_said_with_the_command(
+    module: str, extra: str, make: object, made: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    assert callable(make)
+    with pytest.raises(BadInput, match=rf"pip install 'onnx-autodoc\[{extra}\]'"):
+        make(made)
