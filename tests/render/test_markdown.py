@@ -104,6 +104,17 @@ def test_plain_text_is_text(name: str) -> None:
     assert "".join(name.split()) in "".join("".join(page.said).split()).replace("\ufffd", "\0")
 
 
+@pytest.mark.parametrize("name", ["net.v2@int8.onnx", "mailto:a.b@link.invalid", "xmpp:a@link.invalid/x", "@someone"])
+def test_no_name_becomes_an_address(name: str) -> None:
+    card = report(graph("control-flow-loop-if"), Request()).card
+    blocks = (Paragraph((name, Strong(name))), Table((Column(name),), (((name,),),)))
+    text = written((Section("s", name, blocks),), card, None)
+    page = read(text)
+    assert "a" not in {tag for tag, _ in page.tags}
+    assert "".join(page.said).count(name) == 5
+    assert not re.search(r"@\w", text)
+
+
 def test_what_people_read_is_not_spoiled() -> None:
     assert escaped("batch_size 1, <1 % (of all): 3 × 4 - 5") == "batch_size 1, <1 % (of all): 3 × 4 - 5"
 

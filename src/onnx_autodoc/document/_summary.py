@@ -24,6 +24,7 @@ _SURE: Final = 0.85
 _LIKELY: Final = 0.65
 _FEW: Final = 3
 _MOST: Final = 5
+_OTHER: Final = "other"  # the part of the work that no block holds
 
 
 def summary_of(card: Card) -> Summary:
@@ -64,7 +65,8 @@ def _held(card: Card) -> str:
     held = card.parameters
     if not held.total:
         return "No weights in the file."
-    return f"{short(held.total)} parameters in {card.model.precision.label or 'no one type'}, {memory(held.bytes)}."
+    word = "parameter" if held.total == 1 else "parameters"
+    return f"{short(held.total)} {word} in {card.model.precision.label or 'no one type'}, {memory(held.bytes)}."
 
 
 def _takes(card: Card) -> str:
@@ -103,13 +105,20 @@ def _origin(card: Card) -> str:
 
 
 def _ports(card: Card) -> str:
-    return f"It takes {_listed(card.interface.inputs)} and gives {_listed(card.interface.outputs)}."
+    taken, given = _listed(card.interface.inputs), _listed(card.interface.outputs)
+    return f"It takes {taken or 'no inputs'} and gives {given or 'no outputs'}."
 
 
 def _listed(ports: tuple[Port, ...]) -> str:
-    shown = [clean(port.name, 40) + _role(port) for port in ports[:_FEW]]
+    shown = [_named(port.name) + _role(port) for port in ports[:_FEW]]
     rest = len(ports) - len(shown)
-    return _joined([*shown, *([f"{count(rest)} more"] if rest else [])]) or "nothing"
+    return _joined([*shown, *([f"{count(rest)} more"] if rest else [])])
+
+
+def _named(name: str) -> str:
+    """In quotes where it would read as a number, or as nothing."""
+    shown = clean(name, 40)
+    return shown if any(char.isalpha() for char in shown) else f"“{shown}”"
 
 
 def _role(port: Port) -> str:
@@ -122,16 +131,18 @@ def _joined(words: list[str]) -> str:
 
 def _made_of(card: Card) -> str:
     """The boxes of the drawing, alike ones together."""
-    nodes, tree = plural(card.graph.nodes_total, "node"), card.structure.tree
+    total, tree = card.graph.nodes_total, card.structure.tree
     boxes = Counter[str]()
     for box in tree.children if tree is not None else ():
         if box.kind not in ("input", "output"):
             boxes[clean(box.label, 40)] += box.count
-    most = dict(boxes.most_common(_MOST))
+    most = dict(boxes.most_common(_MOST if len(boxes) > _MOST + 1 else _MOST + 1))
     shown = [f"{count(most[label])} × {label}" if most[label] > 1 else label for label in boxes if label in most]
     rest = len(boxes) - len(shown)
-    form = _joined([*shown, *([f"{count(rest)} other kinds of parts"] if rest > 1 else [])])
-    return f"Its {nodes} form {form}." if form else f"It has {nodes}."
+    form = _joined([*shown, *([f"{count(rest)} other kinds of parts"] if rest else [])])
+    if not form:
+        return f"It has {plural(total, 'node')}." if total else "It has no nodes."
+    return f"Its {count(total)} nodes form {form}." if total > 1 else f"Its only node is {form}."
 
 
 def _where(card: Card) -> str:
@@ -140,10 +151,17 @@ def _where(card: Card) -> str:
         return ""
     counted = " that were counted" if any(gap.macs for gap in card.compute.coverage.gaps) else ""
     if len(parts) == 1:
-        return f"All multiply-adds{counted} are in {parts[0].part}."
+        return "" if parts[0].part == _OTHER else f"All multiply-adds{counted} are in {parts[0].part}."
     first, *rest = parts[:_FEW]
-    shown = [f"{percent(first.share)} are in {first.part}", *(f"{percent(part.share)} in {part.part}" for part in rest)]
+    shown = [
+        f"{percent(first.share)} are {_in(first.part)}",
+        *(f"{percent(each.share)} {_in(each.part)}" for each in rest),
+    ]
     return f"Of the multiply-adds{counted}, {_joined(shown)}."
+
+
+def _in(part: str) -> str:
+    return "in no known block" if part == _OTHER else f"in {part}"
 
 
 def _kept(card: Card) -> str:
@@ -154,7 +172,8 @@ def _kept(card: Card) -> str:
 def _open(card: Card) -> str:
     """What the reader must know is missing."""
     missing = card.compute.coverage.nodes - card.compute.coverage.counted
-    costs = f"The cost of {plural(missing, 'node')} is not known, and the totals are without it. " if missing else ""
     if len(card.gaps) == 1:
-        return f"{costs}Left open: {clean(card.gaps[0].reason, 160)}."
+        without = "; the totals are without it" if missing else ""
+        return f"Left open: {clean(card.gaps[0].reason, 160).rstrip('.')}{without}."
+    costs = f"The cost of {plural(missing, 'node')} is not known, and the totals are without it. " if missing else ""
     return costs + (f"Left open: {count(len(card.gaps))} points, each listed with its reason." if card.gaps else "")

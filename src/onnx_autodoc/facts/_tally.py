@@ -41,6 +41,12 @@ class Spent(Struct):
         self.read += more.read * times
         self.written += more.written * times
 
+    def enlist(self, inner: "Spent") -> None:
+        """What is not known of it."""
+        self.unmoved += inner.unmoved
+        self.more_macs |= inner.more_macs
+        self.more_other |= inner.more_other
+
 
 class Tally(Struct):
     """The cost of a list of steps with all that runs inside them. `counted` of `nodes` have a known cost."""
@@ -115,10 +121,7 @@ class Tally(Struct):
         self.sized |= inner.sized
         self.unmoved += inner.unmoved
         for key, spent in inner.operators.items():
-            mine = self.operators.setdefault(key, Spent())
-            mine.unmoved += spent.unmoved
-            mine.more_macs |= spent.more_macs
-            mine.more_other |= spent.more_other
+            self.operators.setdefault(key, Spent()).enlist(spent)
         for (op, why), missing in inner.missing.items():
             mine = self.missing.setdefault((op, why), Missing())
             mine.count += missing.count
@@ -127,10 +130,11 @@ class Tally(Struct):
 
     def leave_open(self, inner: "Tally", why: str) -> None:
         """What runs inside a node runs nobody knows how often: all of it is "at least"."""
-        self.unmoved[why] += bool(inner.read or inner.written)
+        if inner.read or inner.written:
+            self.unmoved[why] += 1
         for key, spent in inner.operators.items():
             mine = self.operators.setdefault(key, Spent())
-            mine.unmoved += bool(spent.read or spent.written)
+            mine.unmoved += int(bool(spent.read or spent.written))
             mine.more_macs |= bool(spent.macs)
             mine.more_other |= bool(spent.other)
 

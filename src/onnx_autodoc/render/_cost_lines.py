@@ -111,7 +111,7 @@ def work_line(card: Card) -> str:
 def not_counted_line(card: Card) -> str:
     covered = card.compute.coverage
     if not covered.gaps:
-        return f"nothing: {count(covered.counted)} of {count(covered.nodes)} nodes"
+        return f"nothing: {count(covered.counted)} of {plural(covered.nodes, 'node')}"
     ops = dict.fromkeys(gap.op for gap in covered.gaps)
     names = ", ".join(clean(op, 40) for op in list(ops)[:_MOST_WORKERS]) + (" …" if len(ops) > _MOST_WORKERS else "")
-    return f"{count(covered.nodes - covered.counted)} of {count(covered.nodes)} nodes: {names}"
+    return f"{count(covered.nodes - covered.counted)} of {plural(covered.nodes, 'node')}: {names}"

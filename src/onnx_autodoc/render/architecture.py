@@ -21,6 +21,7 @@ from onnx_autodoc.render._report import Report
 from onnx_autodoc.render.markdown import escaped, written
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._ports import shape_of, type_of
+from onnx_autodoc.render.sections._rest import rest
 from onnx_autodoc.say import clean, count, percent, plural
 
 _MOST: Final = 200
@@ -79,13 +80,15 @@ def _ports(card: Card) -> Section:
     return Section(
         "ports",
         "Input/Output Specification",
-        (Heading("Inputs"), _table(ends.inputs), Heading("Outputs"), _table(ends.outputs)),
+        (Heading("Inputs"), *_table(ends.inputs), Heading("Outputs"), *_table(ends.outputs)),
     )
 
 
-def _table(ports: tuple[Port, ...]) -> Block:
+def _table(ports: tuple[Port, ...]) -> tuple[Block, ...]:
+    if not ports:
+        return (Paragraph(("none",)),)
     rows = tuple(((Name(port.name),), (type_of(port),), shape_of(port.shape)) for port in ports[:_MOST])
-    return Table((Column("Name"), Column("Type"), Column("Shape")), rows) if rows else Paragraph(("none",))
+    return Table((Column("Name"), Column("Type"), Column("Shape")), rows), *rest(len(ports), _MOST)
 
 
 def _graph(card: Card) -> Section:
@@ -112,6 +115,7 @@ def _operators(card: Card) -> Section:
             Paragraph((Strong("Total Operations: "), count(graph.nodes_total))),
             Heading("Operator Frequency"),
             Table((Column("Operator"), Column("Count", True), Column("Percentage", True)), rows, total),
+            *rest(len(graph.operators), _MOST),
             Paragraph((Strong("Total Operator Types: "), count(graph.operator_types))),
         ),
     )

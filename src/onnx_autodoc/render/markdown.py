@@ -36,9 +36,10 @@ from onnx_autodoc.say import clean, count
 # Whatever could begin markup, a link, a mention, a formula or an entity is written so that it cannot. The rest stays as
 # it is: people read the text itself, too.
 _ACTIVE: Final = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
-_ENTITY: Final = re.compile(
-    r"&(?=[#a-zA-Z])|<(?=[a-zA-Z/!?])|@(?=\w)|\$|:(?=//)|(?<=mailto):|(?<=xmpp):|w(?=ww\.)", re.I
-)
+_ENTITY: Final = re.compile(r"&(?=[#a-zA-Z])|<(?=[a-zA-Z/!?])|\$|:(?=//)|(?<=mailto):|(?<=xmpp):|w(?=ww\.)", re.I)
+# Addresses and mentions are sought once entities are read: only what stands between parts them.
+_ADDRESS: Final = re.compile(r"@(?=\w)")
+_APART: Final = "@<!-- -->"
 # At the beginning of a line: lists, headings, quotes, rules.
 _LEADING: Final = re.compile(r"^(\s*)([-+=>]|#{1,6}(?=\s)|\d{1,9}[.)](?=\s|$))")
 _LONGEST_NAME: Final = 600
@@ -94,7 +95,7 @@ class _Writer:
         chart = self._drawn.get(block.chart)
         if chart is None or self._beside is None:
             return ""
-        return f"![{escaped(chart.alt)}]({quote(self._beside.folder)}/{chart.name}{self._beside.suffix})"
+        return f"![{_plain(chart.alt)}]({quote(self._beside.folder)}/{chart.name}{self._beside.suffix})"
 
 
 def _line(text: Text) -> str:
@@ -124,6 +125,11 @@ def _inline(part: Inline) -> str:
 
 def escaped(text: str) -> str:
     """Text that is nothing but text, on one line."""
+    return _ADDRESS.sub(_APART, _plain(text))
+
+
+def _plain(text: str) -> str:
+    """As words behind a picture, which hold no links."""
     text = _ACTIVE.sub(r"\\\g<0>", " ".join(text.split()) if "\n" in text else text)
     return _ENTITY.sub(lambda found: f"&#{ord(found[0])};", text)
 

@@ -120,10 +120,10 @@ def _precision(card: Card) -> str:
     if precision.label is None:
         return "none: the file holds no weights in tensors"
     shares = ", ".join(f"{dtype} {percent(share)}" for dtype, share in list(precision.weights.items())[:4])
+    told = f" (of the weights: {shares})" if shares else ""
     if precision.scheme is None:
-        return f"{precision.label} (of the weights: {shares})"
-    kept = kept_in_float(card)
-    return f"{precision.label} · {precision.scheme} (of the weights: {shares}){kept}"
+        return f"{precision.label}{told}"
+    return f"{precision.label} · {precision.scheme}{told}{kept_in_float(card)}"
 
 
 def _graph(card: Card) -> str:

@@ -38,7 +38,9 @@ def _scaled(number: int, units: tuple[tuple[int, str], ...], before: str) -> str
 
 
 def three(number: float) -> str:
-    """Three significant digits, never in powers of ten."""
+    """Three significant digits, never in powers of ten. "0.00" is said only of nothing."""
+    if 0 < number < 0.005:
+        return "<0.01"
     return f"{number:,.{max(0, 3 - len(str(int(number))))}f}"
 
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from onnx_autodoc.document import Card
 from onnx_autodoc.render.charts._svg import number, said
-from onnx_autodoc.say import clean
+from onnx_autodoc.say import clean, count
 
 WIDTH: Final = 720.0
 MARGIN: Final = 8.0
@@ -33,6 +33,6 @@ def framed(name: str, title: str, alt: str, height: float, pieces: Sequence[str]
 def holds(card: Card) -> str:
     """The sizes that the numbers hold for: "at batch 1, sequence 128"; nothing where all were fixed in the file."""
     dims = list(card.assumptions.dims.items())
-    few = ", ".join(f"{clean(name, 24)} {size}" for name, size in dims[:_MOST_DIMS])
+    few = ", ".join(f"{clean(name, 24)} {count(size)}" for name, size in dims[:_MOST_DIMS])
     more = f", {len(dims) - _MOST_DIMS} more" if len(dims) > _MOST_DIMS else ""
     return f"at {few}{more}" if dims else ""

@@ -64,4 +64,6 @@ def _grown(what: str, found: list[tuple[int, str]]) -> str:
     if len(found) < _LEAST:
         return ""
     (first, low), (last, high) = found[0], found[-1]
+    if len({shown for _, shown in found}) == 1:
+        return f"{what}: {low} at every batch"
     return f"{what} from {low} at batch {count(first)} to {high} at batch {count(last)}"

@@ -24,9 +24,11 @@ def number(exact: int | None, unit: str = "", basis: str = _STORED) -> Figure:
     return Figure("not known") if exact is None else Figure(count(exact), exact, unit, basis=basis)
 
 
-def rounded(exact: int | None, unit: str, basis: str = _STORED) -> Figure:
-    """In three digits, for a column whose title has the unit."""
-    return Figure("not known") if exact is None else Figure(short(exact), exact, unit, basis=basis)
+def rounded(exact: int | None, unit: str, least: bool = False) -> Figure:
+    """A cost in three digits, for a column whose title has the unit."""
+    if exact is None:
+        return Figure("not known")
+    return Figure("at least " * least + short(exact), exact, unit, basis=_LEAST if least else _EXACT)
 
 
 def stored(nbytes: int | None, basis: str = _STORED) -> Figure:

@@ -19,9 +19,11 @@ from onnx_autodoc.render._blocks import (
     Table,
 )
 from onnx_autodoc.render.sections import _figures as figures
+from onnx_autodoc.render.sections._rest import rest
 from onnx_autodoc.say import clean, count, plural, short
 
 _LONGEST: Final = 600  # letters of a formula
+_MOST: Final = 50  # gaps
 _FORMULAS: Final = (
     ("MACs", "macs"),
     ("FLOPs", "flops"),
@@ -79,6 +81,10 @@ def _parts(card: Card) -> Iterator[Block]:
     if not parts or not card.compute.macs:
         return
     yield Heading("Where the work is")
+    if len(parts) == 1 and parts[0].part == "other":
+        yield Paragraph(("No block that is known holds any multiply-adds.",))
+        yield Picture("work")
+        return
     if len(parts) == 1:
         counted = " that were counted" if any(gap.macs for gap in card.compute.coverage.gaps) else ""
         yield Paragraph((f"All multiply-adds{counted} are in {parts[0].part}.",))
@@ -108,9 +114,10 @@ def _gaps(card: Card) -> Iterator[Block]:
         return
     rows = tuple(
         ((Name(gap.op),), (figures.number(gap.count),), (clean(gap.reason, 300),), tuple(_nodes(gap.nodes)))
-        for gap in covered.gaps[:50]
+        for gap in covered.gaps[:_MOST]
     )
     yield Table((Column("Operator"), Column("Nodes", True), Column("Why"), Column("For example")), rows)
+    yield from rest(len(covered.gaps), _MOST)
 
 
 def _nodes(names: tuple[str, ...]) -> Iterator[Name | str | Figure]:

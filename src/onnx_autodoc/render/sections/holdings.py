@@ -6,6 +6,7 @@ from typing import Final
 from onnx_autodoc.document import Card, OperatorRow, WeightGroup
 from onnx_autodoc.render._blocks import Block, Column, Items, Name, Paragraph, Picture, Section, Strong, Table, Text
 from onnx_autodoc.render.sections import _figures as figures
+from onnx_autodoc.render.sections._rest import rest
 from onnx_autodoc.say import clean, plural
 
 _MOST: Final = 200
@@ -32,6 +33,7 @@ def precision(card: Card) -> Section | None:
         rows = tuple(_story(row) for row in found.story[:_MOST])
         titles = tuple(Column(name) for name in columns)
         blocks.append(Table((*titles, Column("Nodes", True), Column("Parameters", True), Column("Share", True)), rows))
+        blocks += rest(len(found.story), _MOST)
     if found.stayed:
         blocks.append(Paragraph((_sentence(clean(found.stayed, 400)),)))
     return Section("precision", "Precision", tuple(blocks))
@@ -109,26 +111,27 @@ def _by_layer(card: Card) -> Iterator[Block]:
 
 def operators(card: Card) -> Section:
     rows = card.graph.operators
-    shown = tuple(_operator(row) for row in rows[:_MOST])
+    shown = tuple(_operator(row, card) for row in rows[:_MOST])
     names = ("Count", "Share", "Parameters", "MACs", "FLOPs")
     columns = (Column("Operator"), Column("Domain"), *(Column(name, True) for name in names))
     total = _total(card) if len(rows) <= _MOST else None
     said = f"{plural(card.graph.nodes_total, 'node')} of {plural(len(rows), 'operator type')}."
-    folded = None if len(rows) <= _FEW else f"all {plural(len(rows), 'operator type')}"
-    return Section(
-        "operators", "Operators", (Paragraph((said,)), Picture("operators"), Table(columns, shown, total, folded))
-    )
+    all_ = f"all {plural(len(rows), 'operator type')}" if len(shown) == len(rows) else f"the first {_MOST} of them"
+    table = Table(columns, shown, total, all_ if len(rows) > _FEW else None)
+    blocks = (Paragraph((said,)), Picture("operators"), table, *rest(len(rows), _MOST))
+    return Section("operators", "Operators", blocks)
 
 
-def _operator(row: OperatorRow) -> tuple[Text, ...]:
+def _operator(row: OperatorRow, card: Card) -> tuple[Text, ...]:
+    gaps = [gap for gap in card.compute.coverage.gaps if gap.op == row.op]
     return (
         (Name(row.op),),
         (Name(row.domain),),
         (figures.number(row.count),),
         (figures.share(row.share),),
         (figures.number(row.params, "parameters"),),
-        (figures.rounded(row.macs, "MACs"),),
-        (figures.rounded(row.flops, "FLOPs"),),
+        (figures.rounded(row.macs, "MACs", any(gap.macs for gap in gaps)),),
+        (figures.rounded(row.flops, "FLOPs", bool(gaps)),),
     )
 
 

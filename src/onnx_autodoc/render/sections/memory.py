@@ -19,6 +19,7 @@ from onnx_autodoc.render._blocks import (
 )
 from onnx_autodoc.render._portrait import cache_of
 from onnx_autodoc.render.sections import _figures as figures
+from onnx_autodoc.render.sections._rest import rest
 from onnx_autodoc.say import memory, plural, three
 
 _MOST: Final = 200
@@ -62,6 +63,7 @@ def _by_operator(card: Card) -> Iterator[Block]:
     made = figures.stored(sum(row.written_bytes for row in rows), _MADE)
     columns = (Column("Operator"), Column("Weights", True), Column("Written in a run", True))
     yield Table(columns, shown[:_MOST], (("All",), (held,), (made,)) if len(rows) <= _MOST else None, "by operator")
+    yield from rest(len(rows), _MOST)
 
 
 def kv_cache(card: Card) -> Section | None:
@@ -77,7 +79,7 @@ def kv_cache(card: Card) -> Section | None:
     if formula:
         now = (Paragraph(("Bytes of the cache: ", Name(formula), ".")),)
     said = f" for each token of a sequence: {', '.join([*parts, kept.dtype])}."
-    held = f"Of one sequence; {plural(len(kept.tensors), 'output')} hold it."
+    held = f"Of one sequence; {plural(len(kept.tensors), 'output')} hold{'s' * (len(kept.tensors) == 1)} it."
     return Section(
         "kv-cache",
         "KV cache",
@@ -103,7 +105,7 @@ def batch_scaling(card: Card) -> Section | None:
     shown = tuple(
         (
             (figures.number(row.batch),),
-            (figures.rounded(row.macs, "MACs", _MADE),),
+            (figures.rounded(row.macs, "MACs"),),
             (figures.stored(row.memory_bytes, _MADE),),
             (figures.stored(row.bytes_moved, _MADE),),
             (_ratio(row.arithmetic_intensity),),

@@ -28,16 +28,30 @@ def _rows(card: Card) -> Iterator[tuple[str, Text]]:
     yield "Parameters", (figures.parameters(card),)
     yield "Weights", (figures.weights(card),)
     yield "Precision", _precision(card)
-    yield "Compute", (figures.macs(card), " · ", figures.flops(card))
+    yield "Compute", _compute(card)
     yield "Peak activations", (figures.peak(card),)
     yield "Memory for one run", (figures.together(card),)
-    yield "Bytes moved", (figures.moved(card), " · ", figures.intensity(card))
+    yield "Bytes moved", (figures.moved(card), *_each(card))
     if card.memory.kv_cache is not None:
         yield "KV cache", (figures.stored(card.memory.kv_cache.bytes_per_token), " per token and sequence")
     yield "Graph", (_graph(card),)
     yield "File", (figures.file_bytes(card.model.file.bytes), *_beside(card))
     yield "Opset", (f"ai.onnx {opset}" if opset else "none for ai.onnx",)
     yield "Not counted", (_not_counted(card),)
+
+
+def _compute(card: Card) -> Text:
+    """Which of the two is not known, is said."""
+    macs, flops = figures.macs(card), figures.flops(card)
+    if macs.exact is None and flops.exact is None:
+        return (macs,)
+    words = ["MACs "] if macs.exact is None else [], ["FLOPs "] if flops.exact is None else []
+    return (*words[0], macs, " · ", *words[1], flops)
+
+
+def _each(card: Card) -> Text:
+    found = figures.intensity(card)
+    return () if found.exact is None else (" · ", found)
 
 
 def _precision(card: Card) -> Text:

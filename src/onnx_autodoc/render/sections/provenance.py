@@ -20,6 +20,7 @@ from onnx_autodoc.render._blocks import (
     Text,
 )
 from onnx_autodoc.render.sections import _figures as figures
+from onnx_autodoc.render.sections._rest import rest
 from onnx_autodoc.say import clean, count, plural
 
 _MOST: Final = 100
@@ -38,9 +39,9 @@ def findings(card: Card) -> Section | None:
     wrong = (*card.dataset.contradictions, *card.dataset.said.problems)
     if not wrong:
         return None
-    said = "The file's metadata and its graph do not agree:"
+    said = "What the file's metadata says does not hold:"
     rows = tuple((clean(text, _LONGEST),) for text in wrong[:_MOST])
-    return Section("findings", "Findings", (Paragraph((said,)), Items(rows)))
+    return Section("findings", "Findings", (Paragraph((said,)), Items(rows), *rest(len(wrong), _MOST)))
 
 
 def provenance(card: Card) -> Section:
@@ -54,19 +55,20 @@ def _file(card: Card) -> Iterator[Block]:
     external = card.model.file.external
     if external:
         beside = tuple(((Name(item.path),), (figures.file_bytes(item.bytes),)) for item in external[:_MOST])
-        more = f", the first {_MOST}" if len(external) > _MOST else ""
         yield Heading("Files beside it")
-        yield Table((Column("File"), Column("Size", True)), beside, None, _few(len(external), "file", more))
+        yield Table((Column("File"), Column("Size", True)), beside, None, _few(len(external), "file"))
+        yield from rest(len(external), _MOST)
     held = card.model.metadata
     if held:
         pairs = tuple(((Name(clean(key, 80)),), (clean(text, _LONGEST),)) for key, text in list(held.items())[:_MOST])
         yield Heading("Metadata")
-        yield Table((Column("Key"), Column("Value")), pairs, None, _few(len(held), "entry", "", "entries"))
+        yield Table((Column("Key"), Column("Value")), pairs, None, _few(len(held), "entry", "entries"))
+        yield from rest(len(held), _MOST)
 
 
-def _few(number: int, word: str, more: str, words: str = "") -> str | None:
+def _few(number: int, word: str, words: str = "") -> str | None:
     """The line behind which a long table hides; a short one does not."""
-    return plural(number, word, words) + more if number > 8 else None
+    return plural(number, word, words) if number > 8 else None
 
 
 def _facts(card: Card) -> Iterator[tuple[str, Text]]:
@@ -102,8 +104,10 @@ def _assumed(card: Card) -> Iterator[Block]:
         rows = [((Name(name),), (Figure(count(size), size),)) for name, size in list(given.dims.items())[:_MOST]]
         rows += [((Name(name),), (Figure(str(value)),)) for name, value in list(given.values.items())[:_MOST]]
         yield Table((Column("Dimension or input"), Column("Taken as", True)), tuple(rows))
+        yield from rest(len(given.dims) + len(given.values), len(rows))
     if given.notes:
         yield Items(tuple((clean(note, _LONGEST),) for note in given.notes[:_MOST]))
+        yield from rest(len(given.notes), _MOST)
 
 
 def _unknown(card: Card) -> Iterator[Block]:
@@ -112,6 +116,7 @@ def _unknown(card: Card) -> Iterator[Block]:
         yield Paragraph(("Nothing was left open.",))
         return
     yield Items(tuple((Strong(f"{gap.section}: "), clean(gap.reason, _LONGEST)) for gap in card.gaps[:_MOST]))
+    yield from rest(len(card.gaps), _MOST)
 
 
 def for_people(card: Card) -> Section:

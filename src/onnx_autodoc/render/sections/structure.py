@@ -22,6 +22,7 @@ from onnx_autodoc.render._blocks import (
 )
 from onnx_autodoc.render._portrait import said_of_data
 from onnx_autodoc.render.sections import _figures as figures
+from onnx_autodoc.render.sections._rest import rest
 from onnx_autodoc.say import clean, count, plural
 
 _SIZES: Final = (
@@ -99,6 +100,7 @@ def _blocks(card: Card) -> Iterator[Block]:
     )
     yield Heading("Blocks")
     yield Table((Column("Kind"), Column("Count", True), Column("Parameters", True), Column("MACs", True)), rows)
+    yield from rest(len(found), _MOST)
     yield Paragraph(("A block within a block counts for both kinds.",))
 
 
@@ -107,6 +109,7 @@ def _attention(card: Card) -> Iterator[Block]:
     if kinds:
         yield Heading("Attention")
         yield Items(tuple(_kind(kind) for kind in kinds[:_MOST]))
+        yield from rest(len(kinds), _MOST)
 
 
 def _kind(kind: AttentionKind) -> Text:
