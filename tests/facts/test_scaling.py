@@ -61,3 +61,11 @@ def test_where_a_batch_picks_a_branch_each_batch_is_worked_out() -> None:
         t = Transpose(x)  y = If (c) <then_branch = a () => (float p) { p = MatMul(x, t) },
                                        else_branch = b () => (float q) { q = Relu(x) }> }"""
     assert scaled(text) == {1: 4, 2: 16, 4: 64, 8: 256, 16: 1024, 32: 0, 64: 0, 128: 0}
+
+
+def test_a_formula_that_was_right_at_no_large_batch_is_not_trusted_there() -> None:
+    """The table ends at 100 rows: up to there it is a formula, and beyond it the model does not run."""
+    text = """g (float[batch,4] x, float[100,4] w) => (float[] y) {
+        s = Shape <start = 0, end = 1> (x)  o = Constant <value = int64[1] {0}> ()
+        p = Slice(w, o, s, o)  a = Add(x, p)  t = Transpose(w)  y = MatMul(a, t) }"""
+    assert scaled(text) == {batch: 400 * batch for batch in (1, 2, 4, 8, 16, 32, 64)}

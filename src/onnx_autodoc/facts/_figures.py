@@ -4,7 +4,8 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from onnx_autodoc.facts._fitting import PEAK, Parts
+from onnx_autodoc.facts._again import Again, is_plain
+from onnx_autodoc.facts._fitting import PEAK, Parts, value_of
 from onnx_autodoc.facts._tally import known
 from onnx_autodoc.facts.cache import Cache, cache
 from onnx_autodoc.facts.cost import Costs
@@ -63,12 +64,32 @@ class Sizes:
     def __init__(self, model: Model, binding: Binding, shapes: Shapes, figures: Figures) -> None:
         self.model, self.binding, self.work = model, binding, shapes.work
         self.own, self._shapes = None if shapes.contradictions else figures, shapes
+        self._again: Again | None = None
 
-    def at(self, other: Binding) -> Figures | None:
-        """None where it does not run."""
+    def known_at(self, other: Binding) -> dict[str, int]:
+        """What is known to the unit; nothing where it does not run."""
+        if self.own is not None and other.axes == self.binding.axes:
+            return self.own.known()
         found = resolve(self.model, other)
+        if is_plain(found.steps):
+            parts = self._plainly(found)
+            return {name: value_of(name, parts) for name in parts}
+        return {} if found.contradictions else self._figures(found).known()
+
+    def _parts_at(self, other: Binding) -> Parts:
+        found = resolve(self.model, other)
+        if is_plain(found.steps):
+            return self._plainly(found)
+        return {} if found.contradictions else _steady(self._figures(found))
+
+    def _plainly(self, found: Shapes) -> Parts:
         if found.contradictions:
-            return None
+            return {}
+        self._again = self._again or Again(self.model, self._shapes)
+        kept, parts = self._kept(found), self._again.parts(found)
+        return parts | ({"kv_cache_bytes": (kept.nbytes,)} if kept else {}) if parts is not None else {}
+
+    def _figures(self, found: Shapes) -> Figures:
         return Figures(Costs(self.model, found), memory(self.model, found), self._kept(found))
 
     def _kept(self, shapes: Shapes) -> Cache | None:
@@ -84,8 +105,7 @@ class Sizes:
 
     def formula(self, role: Role | None = None) -> Formula:
         """In all open sizes, or in those of one role alone, all others as they are."""
-        parts = _steady(self.own)
-        return formula(self.model, self.binding, parts, self.work, lambda other: _steady(self.at(other)), role)
+        return formula(self.model, self.binding, _steady(self.own), self.work, self._parts_at, role)
 
 
 def _steady(figures: Figures | None) -> Parts:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from operator import ge
 from typing import Final
 
 from msgspec import Struct
@@ -23,10 +24,24 @@ class Sums(Struct, frozen=True):
 
     terms: Sequence[Terms]
     divisor: int = 1
+    every: Sequence[Terms] = ()  # with those that are never the largest from the `least` sizes on
+    least: Sequence[int] = ()
 
     def at(self, point: Point) -> int:
         most, rest = divmod(max(evaluate(each, point) for each in self.terms), self.divisor)
         return most if not rest else -1
+
+    def above(self, least: Sequence[int]) -> "Sums":
+        """With all that may be the largest one from these sizes on."""
+        if not self.every or tuple(self.least) == tuple(least):
+            return self
+        higher = bool(self.least) and all(map(ge, least, self.least))
+        kept = largest(self.terms if higher else self.every, least)
+        return Sums(kept, self.divisor, self.every, tuple(least))
+
+    @property
+    def are_few(self) -> bool:
+        return len(self.terms) <= _MOST_TERMS
 
 
 def value_of(name: str, parts: Parts) -> int:
@@ -81,8 +96,8 @@ def _worst(columns: Sequence[Column], sparse: Sparse, least: Sequence[int]) -> S
         last = column
     many = [*tops.values(), total]
     divisor = divisor_of(many)
-    kept = largest([whole(each, divisor) for each in many], least)
-    return Sums(kept, divisor) if len(kept) <= _MOST_TERMS else None
+    sums = Sums((), divisor, [whole(each, divisor) for each in many]).above(least)
+    return sums if sums.are_few else None
 
 
 def _add(total: dict[Powers, Fraction | int], more: Ratios, times: int) -> None:

@@ -46,17 +46,17 @@ class Places:
         return [point for point in points if all(one != two for one, two in zip(point, self.own(), strict=True))][:2]
 
     def smallest(self, steps: Mapping[str, int] | None = None) -> Point:
-        """All sizes as small as the lattice, or one with other steps, has them, but for the batch."""
+        """All sizes as small as the lattice, or one with other steps, has them."""
         pairs = zip(self._variables, self._steps, strict=True)
-        sizes = [_least(each, step if steps is None else steps.get(each.name, 1)) for each, step in pairs]
-        return tuple(self._batched(sizes, 4))
+        return tuple(_least(each, step if steps is None else steps.get(each.name, 1)) for each, step in pairs)
 
     def between(self, low: Point, steps: Mapping[str, int], part: int, whole: int) -> Point:
-        """So far on the way from there to the card's own sizes."""
+        """So far on the way from there to the card's own sizes; the batch stays."""
         found = []
         for each, least in zip(self._variables, low, strict=True):
             step = steps.get(each.name, 1)
-            found.append(least + -(-(each.size - least) // step * part // whole) * step)
+            way = 0 if each.role is Role.BATCH else each.size - least
+            found.append(least + -(-way // step * part // whole) * step)
         return tuple(found)
 
     def finer(self, steps: Mapping[str, int], turn: int) -> Point:
@@ -73,6 +73,15 @@ class Places:
             yield tuple(each.size + step * many for each, step in zip(self._variables, by, strict=True))
             for which in range(len(by)):
                 yield tuple(each.size + by[at] * many * (at == which) for at, each in enumerate(self._variables))
+
+    def apart(self) -> Iterator[Point]:
+        """Of sizes in one role, some as on the card and the others far below: what takes the larger one shows here."""
+        roles = [each.role for each in self._variables]
+        twice = [at for at, role in enumerate(roles) if role is not Role.BATCH and roles.count(role) > 1]
+        for small in (set(twice[::2]), set(twice[1::2])):
+            if small:
+                below = self._snapped([each.size // 4 + 1 for each in self._variables], 0)
+                yield tuple(below[at] if at in small else size for at, size in enumerate(self.own()))
 
     def alone(self, which: int) -> Iterator[Point]:
         """One variable at other sizes, the others as they are."""

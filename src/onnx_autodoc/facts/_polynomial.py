@@ -97,11 +97,16 @@ def divisor_of(many: Iterable[Ratios]) -> int:
 
 def largest(many: Iterable[Terms], least: Sequence[int]) -> list[Terms]:
     """Those of which one is the largest somewhere: none is surely below another one, from the least sizes on."""
+    rest = _uncovered((terms, terms) for terms in many)  # most are covered at all sizes, which is told at once
+    return [terms for _, terms in _uncovered((_moved(terms, least), terms) for _, terms in rest)]
+
+
+def _uncovered(pairs: Iterable[tuple[Terms, Terms]]) -> list[tuple[Terms, Terms]]:
     kept: list[tuple[Terms, Terms]] = []
-    for moved, terms in sorted(((_moved(terms, least), terms) for terms in many), key=_height, reverse=True):
-        if not any(_covers(above, moved) for above, _ in kept):
-            kept.append((moved, terms))
-    return [terms for _, terms in kept]
+    for one, terms in sorted(pairs, key=_height, reverse=True):
+        if not any(_covers(above, one) for above, _ in kept):
+            kept.append((one, terms))
+    return kept
 
 
 def _height(pair: tuple[Terms, Terms]) -> int:

@@ -35,16 +35,18 @@ class Memory(Struct, frozen=True):
 
 
 def memory(model: Model, shapes: Shapes) -> Memory:
-    measure = _Measure()
-    held = {tensor.name for tensor in model.graph.initializers}
-    inputs = {value.name: shapes.values[value.name] for value in inputs_of(model) if value.name in shapes.values}
-    outputs = [value.name for value in model.graph.outputs]
-    room = _Room(shapes.steps, inputs, outputs, held)
+    measure, room = _Measure(), main_room(model, shapes)
     with deep_recursion():
         moments = measure.moments(room)
     peak = max(moments, key=lambda moment: moment.nbytes, default=None)
     timeline = tuple((room.steps[at].at, nbytes) for at, nbytes in _thinned(moments))
     return Memory(peak, tuple(measure.levels), timeline, measure.unknown)
+
+
+def main_room(model: Model, shapes: Shapes) -> "Room":
+    held = {tensor.name for tensor in model.graph.initializers}
+    inputs = {value.name: shapes.values[value.name] for value in inputs_of(model) if value.name in shapes.values}
+    return Room(shapes.steps, inputs, [value.name for value in model.graph.outputs], held)
 
 
 def _thinned(moments: Sequence[Moment]) -> tuple[tuple[int, int], ...]:
@@ -62,7 +64,7 @@ class _Measure:
         self.levels: list[int] = []  # of the graph that was measured last
         self._are_many = False  # nesting multiplies them: from then on there are none
 
-    def moments(self, room: "_Room") -> list[Moment]:
+    def moments(self, room: "Room") -> list[Moment]:
         """What is alive at each node of one graph."""
         alive = {name: self.size(known) for name, known in room.inputs.items()}
         total, found, levels = sum(alive.values()), [], list(accumulate(alive.values()))
@@ -74,9 +76,8 @@ class _Measure:
                 worst = Moment(f"{name}/{inside.node}", total + inside.nbytes)
             found.append(worst)
             alive |= made
-            gone = [*room.freed.get(at, ()), *(name for name in made if name not in room.read)]
             levels += (total + level for level in self._levels_inside(step))
-            changes = [*made.values(), *(-alive.pop(name, 0) for name in gone)]
+            changes = [*made.values(), *(-alive.pop(name, 0) for name in room.gone(at, made))]
             levels += islice(accumulate(changes, initial=total), 1, None)
             total += sum(changes)
             self._are_many |= len(levels) > _MOST_LEVELS
@@ -90,12 +91,12 @@ class _Measure:
             return 0
         return found
 
-    def inside(self, step: Step, room: "_Room") -> Moment | None:
+    def inside(self, step: Step, room: "Room") -> Moment | None:
         """The worst moment of what runs inside a node."""
         found = [self._body(step, body, room) for body in step.bodies if body.times != 0]
         return max((moment for moment in found if moment is not None), key=lambda moment: moment.nbytes, default=None)
 
-    def _body(self, step: Step, body: Body, room: "_Room") -> Moment | None:
+    def _body(self, step: Step, body: Body, room: "Room") -> Moment | None:
         key = id(body.steps)
         if key not in self._seen:
             moments = self.moments(_room_inside(step, body, room))
@@ -111,12 +112,12 @@ class _Measure:
                 yield 0
 
 
-def _room_inside(step: Step, body: Body, room: "_Room") -> "_Room":
+def _room_inside(step: Step, body: Body, room: "Room") -> "Room":
     graph = step.node.attributes.get(body.name)
     if not isinstance(graph, Graph):
-        return _Room(body.steps, {}, (), set())  # a function works on its caller's values
+        return Room(body.steps, {}, (), set())  # a function works on its caller's values
     outputs = [value.name for value in graph.outputs]
-    return _Room(body.steps, _handed(graph, body), outputs, {tensor.name for tensor in graph.initializers}, room)
+    return Room(body.steps, _handed(graph, body), outputs, {tensor.name for tensor in graph.initializers}, room)
 
 
 def _handed(graph: Graph, body: Body) -> dict[str, Known]:
@@ -126,7 +127,7 @@ def _handed(graph: Graph, body: Body) -> dict[str, Known]:
     return {name: known for name, known in pairs if name in names and known is not None}
 
 
-class _Room:
+class Room:
     """The memory of one graph while it runs. Names that share memory go by the name of the first of them."""
 
     def __init__(
@@ -135,7 +136,7 @@ class _Room:
         inputs: Mapping[str, Known],
         outputs: Iterable[str],
         held: set[str],
-        around: "_Room | None" = None,
+        around: "Room | None" = None,
     ) -> None:
         self.steps = [steps[at] for at in execution_order([step.node for step in steps])]
         self.inputs = inputs
@@ -165,6 +166,10 @@ class _Room:
         while name not in room._held and name not in room.first and room._around is not None:
             room = room._around
         return name in room._held
+
+    def gone(self, at: int, made: Iterable[str]) -> list[str]:
+        """What nobody reads any more after this node."""
+        return [*self.freed.get(at, ()), *(name for name in made if name not in self.read)]
 
     def _read(self, step: Step) -> Iterator[str]:
         return (name for name in needed_names(step.node) if name in self.first)

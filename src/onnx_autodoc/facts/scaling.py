@@ -34,13 +34,20 @@ def scaling(sizes: Sizes, formula: Formula) -> tuple[Scaled, ...]:
     variables.kept([each for each in variables.all if each.role is Role.BATCH])
     if not variables.all or sizes.own is None:
         return ()
-    rows = _by_formula(formula)
+    rows = _by_formula(formula) if _reaches(formula) else {}
     if sizes.own.known().keys() - formula.terms.keys() or not rows:
         apart = sizes.work * len(BATCHES) <= _MOST_WORK
-        more = _worked_out(sizes, variables) if apart else _by_formula(sizes.formula(Role.BATCH))
+        alone = Formula() if apart else sizes.formula(Role.BATCH)
+        more = _worked_out(sizes, variables) if apart else _by_formula(alone) if _reaches(alone) else {}
         rows = {batch: {**more.get(batch, {}), **rows.get(batch, {})} for batch in BATCHES}
     found = tuple(Scaled(batch, rows[batch]) for batch in BATCHES if rows.get(batch))
     return found if len(found) > 1 else ()
+
+
+def _reaches(formula: Formula) -> bool:
+    """Whether it was right at a batch as large as the last one: some things end at a size that only trying tells."""
+    batches = [each.name for each in formula.variables if each.role is Role.BATCH]
+    return any(point[name] >= BATCHES[-1] for point in formula.checked_at for name in batches)
 
 
 def _by_formula(formula: Formula) -> _Rows:
@@ -57,7 +64,7 @@ def _evaluated(formula: Formula, batch: int) -> Mapping[str, int]:
 def _worked_out(sizes: Sizes, variables: Variables) -> _Rows:
     found = {}
     for batch in BATCHES:
-        figures = sizes.at(variables.at({each.name: batch for each in variables.all}))
-        if figures is not None:
-            found[batch] = figures.known()
+        known = sizes.known_at(variables.at({each.name: batch for each in variables.all}))
+        if known:
+            found[batch] = known
     return found
