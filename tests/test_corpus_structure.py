@@ -159,3 +159,9 @@ def test_repeated_layers_are_folded(name: str, layers: list[tuple[int, str]]) ->
     folded = [box for box in tree.children if box.repeats]
     assert [(box.count, box.kind) for box in folded] == layers
     assert all(len(box.children) > 1 for box in folded)
+
+
+@pytest.mark.parametrize("name", [name for name in KEPT if name.startswith(("all-minilm", "e5-small"))])
+def test_the_context_is_that_of_the_table_however_it_is_kept(name: str) -> None:
+    found = card(name)
+    assert (found.structure.context, found.compute.formula.most) == (512, {"sequence_length": 512})

@@ -43,8 +43,10 @@ async function drawn(page) {
   if (!(await page.locator("#graph").count())) return null;
   await page.evaluate(() => document.getElementById("graph").scrollIntoView());
   await page.waitForFunction(() => performance.getEntriesByName("drawn").length > 0, null, { timeout: 10000 });
+  const first = await page.evaluate(() => ({ open: [...Boxes.open], legible: Canvas.legible() }));
+  await page.evaluate(() => document.getElementById("graph-fold").click());
   const boxes = await page.evaluate(() => Graph.places());
-  const found = { boxes: boxes.length, tree: await page.locator("#graph-tree > li").count() };
+  const found = { first, boxes: boxes.length, tree: await page.locator("#graph-tree > li").count() };
   const holder = await page.evaluate(() => Boxes.root.children.find((box) => Boxes.canOpen(box))?.id ?? null);
   if (holder === null) return found;
   await page.evaluate((id) => Canvas.reveal(id), holder);

@@ -33,7 +33,10 @@ def made(name: str) -> Report:
 
 
 def sizes_of(name: str) -> list[int]:
-    return [slider.at + AWAY * slider.step for slider in sliders(made(name).card)]
+    """Above the card's sizes; below them where the model does not run above."""
+    found = sliders(made(name).card)
+    above = [slider.most is None or slider.at + AWAY * slider.step <= slider.most for slider in found]
+    return [slider.at + (AWAY if up else -AWAY) * slider.step for slider, up in zip(found, above)]
 
 
 def name_of_a_node(name: str) -> str | None:

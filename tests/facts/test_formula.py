@@ -275,3 +275,9 @@ def test_a_divisor_stands_behind_the_sum() -> None:
     assert written({(1, 1): 3}, ("b", "s"), 16) == "3·b·s/16"
     assert written({(1, 1): 3, (1, 0): 1}, ("b", "s"), 16) == "b·(1 + 3·s)/16"
     assert written({(1, 1): 3, (0, 0): 1}, ("b", "s"), 1024) == "(1 + 3·b·s)/1,024"
+
+
+def test_a_formula_is_in_lowest_terms() -> None:
+    """Its multiply-adds have a divisor; its peak, of which the coarse steps left one, needs none."""
+    found = card(graph("ppocrv4-det-ch")).compute.formula
+    assert (found.divisors["macs"], found.divisors["peak_activation_bytes"]) == (16, 1)

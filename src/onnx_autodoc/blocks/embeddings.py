@@ -125,9 +125,14 @@ def _table_rows(net: Net, value: int) -> int | None:
     for term in behind(net, value, lambda term: term.op in kinds.OF_SIZES, 40):
         if term.op in ("Gather", "Slice") and term.inputs and net.maker(term.inputs[0]) is None:
             dims, known = net.shape(term.inputs[0]), net.knowns[term.inputs[0]]
-            if dims and len(dims) >= 2 and known is not None and is_float(known.dtype):
+            if dims and len(dims) >= 2 and known is not None and _is_learned(known.dtype):
                 return dims[-2]
     return None
+
+
+def _is_learned(dtype: str | None) -> bool:
+    """Of numbers, or of what they were quantized to; not of indices."""
+    return is_float(dtype) or (dtype or "").removeprefix("u") in ("int8", "int4")
 
 
 def _patches(net: Net) -> None:

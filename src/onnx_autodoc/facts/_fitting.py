@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from math import gcd
 from operator import ge
 from typing import Final
 
@@ -38,6 +39,12 @@ class Sums(Struct, frozen=True):
         higher = bool(self.least) and all(map(ge, least, self.least))
         kept = largest(self.terms if higher else self.every, least)
         return Sums(kept, self.divisor, self.every, tuple(least))
+
+    def reduced(self) -> "Sums":
+        """In lowest terms."""
+        common = gcd(self.divisor, *(factor for each in self.terms for factor in each.values()))
+        lower = [{powers: factor // common for powers, factor in each.items()} for each in self.terms]
+        return Sums(lower, self.divisor // common)
 
     @property
     def are_few(self) -> bool:

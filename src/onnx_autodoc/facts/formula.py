@@ -118,7 +118,8 @@ def _is_rounded(found: Found, parts: Parts) -> bool:
 
 
 def _written(found: Found, parts: Parts) -> Formula:
-    names, sums = [variable.name for variable in found.variables], found.sums
+    names = [variable.name for variable in found.variables]
+    sums = {name: each.reduced() for name, each in found.sums.items()}
     return Formula(
         variables=tuple(found.variables),
         expressions={name: _either(sums[name], names) if name in sums else None for name in parts},

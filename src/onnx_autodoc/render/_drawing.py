@@ -22,6 +22,7 @@ _BESIDE: Final = 24  # between boxes of a row
 _GUTTER: Final = 72  # between columns
 _RATIO: Final = 1.25  # width to height that a page has room for
 _LETTERS: Final = (27, 34)  # of a title, of finer print
+_TELLING: Final = 0.3  # of the multiply-adds: a layer that shows what the model is made of
 _LANE: Final = 7  # between lines that run beside each other
 _INK: Final = "#4b5563"  # of lines
 _FONT: Final = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
@@ -43,14 +44,31 @@ class _Plan(Struct, frozen=True):
     height: float
 
 
-def drawing(tree: Box) -> str:
+class Inside(Struct, frozen=True):
+    """A layer of the drawing, opened."""
+
+    title: str
+    svg: str
+
+
+def inside(tree: Box) -> Inside | None:
+    """The repeated layer that does most of the work, where there is one: a page opens it at first sight."""
+    found = [box for box in tree.children if box.repeats and box.children and (box.share or 0) >= _TELLING]
+    layer = max(found, key=lambda box: box.share or 0, default=None)
+    if layer is None:
+        return None
+    title = clean(f"One of {count(layer.count)} × {layer.label.strip() or layer.kind}", 80)
+    return Inside(title, drawing(layer, title))
+
+
+def drawing(tree: Box, title: str = "") -> str:
     """The first level, as an element of its own for a page."""
     boxes = _few(tree.children or (tree,))
     edges = tuple(_between(tree.edges, {box.id for box in boxes}))
     plan = _plan(boxes, edges)
     wide, high = f"{plan.width + 48:.0f}", f"{plan.height + 44:.0f}"
     size = f'width="{wide}" height="{high}" viewBox="-24 -30 {wide} {high}" font-family="{_FONT}"'
-    title = escape(f"The model in {plural(len(boxes), 'box', 'boxes')}")
+    title = escape(title or f"The model in {plural(len(boxes), 'box', 'boxes')}")
     lines = [path for at, edge in enumerate(edges) for path in _line(plan, edge, at)]
     drawn = [piece for place in plan.places.values() for piece in _box(place)]
     head = f'<svg class="drawing" role="img" {size}><title>{title}</title>'

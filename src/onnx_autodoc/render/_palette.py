@@ -26,9 +26,10 @@ COLOURS: Final[dict[str, Colour]] = {
     "layer": Colour("#d9dcf9", "#4a4fb3"),
     "other": Colour("#e5e7eb", "#6b7280"),
 }
-# Words of a kind, the telling ones first: conv-norm-act is a convolution, layer-norm is no layer.
+# Words of a kind, the telling ones first: conv-norm-act is a convolution, layer-norm is no layer, a DenseNet's is none.
 _WORDS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("port", frozenset(("input", "output"))),
+    ("convolution", frozenset(("dense-layer",))),
     ("embedding", frozenset(("embedding", "embeddings", "positions", "lookup"))),
     ("convolution", frozenset(("conv", "convolution", "depthwise", "bottleneck", "inverted", "squeeze", "residual"))),
     (
@@ -46,5 +47,5 @@ _WORDS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
 
 def family(kind: str) -> str:
     """The family of a block's kind, by the words it is made of."""
-    words = set(kind.lower().split("-"))
+    words = {kind.lower(), *kind.lower().split("-")}
     return next((name for name, known in _WORDS if words & known), "other")

@@ -21,9 +21,9 @@ class Edge(Struct, frozen=True):
 class Box(Struct, frozen=True):
     """A part of the model. `count` alike in a row are folded into one box.
 
-    `params`, `macs`, `share` (of the model's MACs) and `nodes` are those of all `count` together, so that the boxes of
-    a level sum to what holds them. Where `repeats`, the children are one of the `count` alike, and so are their
-    numbers. `label` may hold words of the model file, and `edges` connect children by their `id`.
+    `params`, `macs`, `share` (of the model's MACs), `nodes` and `weight_bytes` are those of all `count` together, so
+    that the boxes of a level sum to what holds them. Where `repeats`, the children are one of the `count` alike, and
+    so are their numbers. `label` may hold words of the model file, and `edges` connect children by their `id`.
     """
 
     id: str
@@ -38,6 +38,7 @@ class Box(Struct, frozen=True):
     repeats: bool
     children: tuple["Box", ...]
     edges: tuple[Edge, ...]
+    weight_bytes: int = 0  # of its weights as the file stores them, with scales, zero points and statistics
 
 
 def edge(net: Net, source: str, target: str, value: int, kind: str = "data") -> Edge:

@@ -21,6 +21,7 @@ class Spent(Struct, frozen=True):
     macs: int | None = 0
     nodes: int = 0
     dtypes: dict[str, int] = {}  # the parameters by the type that they are kept in
+    stored: int = 0  # bytes of weights, as in the file
 
 
 class Ledger:
@@ -36,6 +37,7 @@ class Ledger:
         self.total = None if unknown else total.macs
         self._macs = [_known(row.cost.macs) if row.cost is not None else None for row in rows]
         self._params: dict[int, Counter[str]] = {}  # by row and type
+        self._stored = Counter[int]()  # bytes by row
         self._places = [(row.owner, row.step.at) for row in rows]
 
     def settle(self, facts: Facts, net: Net) -> None:
@@ -46,19 +48,30 @@ class Ledger:
         for row, place in enumerate(self._places):
             if place not in rows or (rows[place] not in drawn and row in drawn):
                 rows[place] = row
-        named = _readers(net, leaves)
+        named, homes = _readers(net, leaves), dict(rows)
         for weight in facts.parameters.held:
             first = rows.get(weight.place)
             home = first if first in drawn else named.get(weight.name, first)
             if home is not None:
                 self._params.setdefault(home, Counter())[weight.dtype] += weight.elements
+                homes[weight.place] = home
+        for place, share in facts.parameters.nodes.items():
+            if place in homes:
+                self._stored[_passed(net, homes[place])] += share.nbytes
 
     def spent(self, terms: Iterable[Term]) -> Spent:
         rows = list(dict.fromkeys(row for term in terms for row in term.rows))
         known = [self._macs[row] for row in rows]
         macs = sum(macs for macs in known if macs is not None)
         dtypes = sum((self._params[row] for row in rows if row in self._params), Counter[str]())
-        return Spent(dtypes.total(), None if None in known and not macs else macs, len(rows), dict(dtypes))
+        stored = sum(self._stored[row] for row in rows)
+        return Spent(dtypes.total(), None if None in known and not macs else macs, len(rows), dict(dtypes), stored)
+
+
+def _passed(net: Net, row: int) -> int:
+    """The row that made what this one only passes on: scales of data go with what made the data."""
+    maker = net.makers[net.aside[row]] if row in net.aside else None
+    return maker.row if maker is not None else row
 
 
 def _readers(net: Net, leaves: list[Term]) -> dict[str, int]:

@@ -50,6 +50,7 @@ def tree(name: str, sketch: Sketch, ports: Ports, ledger: Ledger) -> Box:
         repeats=False,
         children=(*ports.givers, *boxes, *ports.takers),
         edges=tuple(edges),
+        weight_bytes=spent.stored,
     )
 
 
@@ -78,6 +79,7 @@ class _Drawing:
             repeats=group.count > 1,
             children=(*inside.doors, *(self.box(child, at, set(), depth + 1) for child, at in inside.ids.items())),
             edges=inside.edges,
+            weight_bytes=spent.stored,
         )
 
     def _handed_on(self, group: Group) -> set[int]:

@@ -8,7 +8,7 @@ import pytest
 
 from onnx_autodoc import card
 from onnx_autodoc.document import Box
-from onnx_autodoc.render._drawing import MOST_BOXES, drawing
+from onnx_autodoc.render._drawing import MOST_BOXES, drawing, inside
 from tests._corpus import graph
 from tests.render._trees import TREES, box, chain, long_chain, root
 
@@ -82,3 +82,12 @@ def test_more_boxes_than_there_is_room_for_are_one() -> None:
 
 def test_the_same_tree_gives_the_same_drawing() -> None:
     assert drawing(tree_of("yolov8l-nc1")) == drawing(tree_of("yolov8l-nc1"))
+
+
+def test_the_layer_that_does_the_work_is_drawn_open() -> None:
+    tree = tree_of("all-minilm-l6-v2-ts-op14")
+    layer = inside(tree)
+    assert layer is not None
+    assert layer.title == "One of 6 × Encoder layer"
+    assert len(rectangles(layer.svg)) == 7
+    assert inside(tree_of("yolov8l-nc1")) is None, "no box of it repeats what most of the work is"

@@ -93,6 +93,7 @@ def _box(box: Box) -> dict[str, Any]:
         "detail": clean(box.detail or "", 160),
         "count": box.count,
         "params": whole(box.params),
+        "bytes": whole(box.weight_bytes),
         "macs": whole(box.macs),
         "share": box.share,
         "nodes": box.nodes,

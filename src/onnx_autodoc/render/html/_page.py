@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from onnx_autodoc.document import Box, Card
 from onnx_autodoc.render._blocks import Diagram, Picture, Section
-from onnx_autodoc.render._drawing import drawing
+from onnx_autodoc.render._drawing import drawing, inside
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render.charts import STYLE, Chart, charts
 from onnx_autodoc.render.html._assets import EARLY, GRAPH, PAGE, STYLES, VENDOR, asset, joined, policy
@@ -20,8 +20,10 @@ from onnx_autodoc.render.sections import card_sections
 from onnx_autodoc.say import clean, count, plural
 
 _LONGEST: Final = 20_000  # letters of a paragraph: more is no text
-_LONGEST_NAME: Final = 600
+_LONGEST_NAME: Final = 240
 _TALL: Final = 16  # rows, from which on a table scrolls within itself
+_FEW: Final = 5  # boxes that need little room
+_MANY: Final = 16  # boxes that need more than a screen
 # cytoscape adds a rule like this by itself where no element of this id is; a page under our policy must bring it.
 _CONTAINER: Final = ".__________cytoscape_container { position: absolute; }"
 
@@ -70,6 +72,7 @@ def _data(card: Card, rows: Packed, tree: Box | None) -> dict[str, Any]:
         "node_data": Markup(as_json(rows.columns)),  # noqa: S704
         "box_data": Markup(as_json(boxes(tree))) if tree is not None else None,  # noqa: S704
         "picture": Markup(drawing(tree)) if tree is not None else None,  # noqa: S704
+        "inside": inside(tree) if tree is not None else None,
     }
 
 
@@ -88,6 +91,7 @@ def environment() -> Environment:
         "count": count,
         "plural": plural,
         "drawn": _drawn,
+        "room": _room,
         "markup": Markup,
     }
     found.globals["TALL"] = _TALL
@@ -106,6 +110,12 @@ def _named(text: str) -> str:
 
 def _lines(text: str) -> str:
     return "\n".join(clean(line, _LONGEST) for line in text.split("\n"))
+
+
+def _room(tree: Box) -> str:
+    """How high the drawing is, known before it is drawn: nothing moves when it comes to life."""
+    boxes = len(tree.children) + max((len(box.children) for box in tree.children if box.repeats), default=0)
+    return "few" if boxes <= _FEW else "many" if boxes >= _MANY else "some"
 
 
 def _drawn(block: Picture, pictures: dict[str, Chart]) -> Chart | None:

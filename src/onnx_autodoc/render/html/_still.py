@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from onnx_autodoc.document import Box, Card
 from onnx_autodoc.render._blocks import Block, Diagram, Note, Paragraph, Section, Strong, Table
-from onnx_autodoc.render._drawing import drawing
+from onnx_autodoc.render._drawing import drawing, inside
 from onnx_autodoc.render.charts import charts, standalone
 from onnx_autodoc.render.html._assets import STYLES, asset, joined
 from onnx_autodoc.render.html._figures import keys
@@ -26,8 +26,10 @@ def printed(card: Card) -> str:
     sections = tuple(map(_unfolded, card_sections(card)))
     style = Markup(joined(STYLES))  # noqa: S704  (our own files)
     pictures = {chart.name: replace(chart, svg=standalone(chart)) for chart in charts(card)}
-    drawn = _drawn(sections)
-    return _rendered("print.html", card, sections, style=style, keys=keys(card), charts=pictures, picture=drawn)
+    tree = _tree(sections)
+    drawn = Markup(drawing(tree)) if tree is not None else None  # noqa: S704
+    more = {"picture": drawn, "inside": inside(tree) if tree is not None else None}
+    return _rendered("print.html", card, sections, style=style, keys=keys(card), charts=pictures, **more)
 
 
 def fragment(card: Card) -> str:
@@ -56,6 +58,5 @@ def _open(table: Table) -> Iterator[Block]:
         yield Note((f"{plural(more, 'more row')}: in the HTML page and in the JSON card.",))
 
 
-def _drawn(sections: tuple[Section, ...]) -> Markup | None:
-    tree: Box | None = next((it.tree for one in sections for it in one.blocks if isinstance(it, Diagram)), None)
-    return Markup(drawing(tree)) if tree is not None else None  # noqa: S704
+def _tree(sections: tuple[Section, ...]) -> Box | None:
+    return next((it.tree for one in sections for it in one.blocks if isinstance(it, Diagram)), None)

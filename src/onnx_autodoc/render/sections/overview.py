@@ -15,12 +15,9 @@ def in_short(card: Card) -> Section:
 
 def key_numbers(card: Card) -> Section:
     rows = tuple(((name,), text) for name, text in _rows(card))
-    held = f"Costs hold for {figures.sizes(card)}."
-    return Section(
-        "key-numbers",
-        "Key numbers",
-        (Table((Column("What"), Column("How much")), rows), Paragraph((held,)), Picture("overview")),
-    )
+    held = Paragraph(("Costs hold for ", figures.sizes(card), "."))
+    table = Table((Column("What"), Column("How much")), rows)
+    return Section("key-numbers", "Key numbers", (table, held, Picture("overview")))
 
 
 def _rows(card: Card) -> Iterator[tuple[str, Text]]:

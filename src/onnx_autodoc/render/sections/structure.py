@@ -47,8 +47,9 @@ def architecture(card: Card) -> Section | None:
     tree = card.structure.tree
     if tree is None:
         return None
-    said = "Drawn from the graph: repeated layers folded, one of them opened; dotted lines pass boxes by."
-    return Section("architecture", "Architecture", (Diagram(tree), Note((said,))))
+    folded = "; repeated layers are folded, one of them opened" if any(box.repeats for box in tree.children) else ""
+    skips = "; broken lines pass boxes by" if any(edge.kind == "skip" for edge in tree.edges) else ""
+    return Section("architecture", "Architecture", (Diagram(tree), Note((f"Drawn from the graph{folded}{skips}.",))))
 
 
 def structure(card: Card) -> Section:

@@ -2,8 +2,9 @@
 // The drawing on its canvas. It is told what to draw and says which box was clicked; the tree beside it is its equal
 // for those who do not use a pointer.
 const Canvas = (() => {
-  const LEAST = 0.5; // the zoom below which nothing can be read
-  const READABLE = 0.75;
+  const LEAST = 0.58; // the zoom below which nothing can be read
+  const READABLE = 0.72;
+  const MARGIN = 18;
   let cy = null;
   let chosen = null;
 
@@ -105,16 +106,17 @@ const Canvas = (() => {
           "text-background-color": Theme.isDark() ? "#161c24" : "#ffffff",
           "text-background-opacity": 0.9,
           "text-background-padding": 2,
+          "text-margin-x": "data(shift)",
         },
       },
     ];
   }
 
   // A box is two nodes: its title, and above it the finer print, which cannot be clicked.
-  function boxed({ box, x, y, width, height }, by) {
+  function boxed({ box, x, y, width, height }, top) {
     const open = Boxes.isOpen(box);
     const [title, ...fine] = Boxes.lines(box);
-    const colour = Boxes.colour(box, by);
+    const colour = Boxes.colour(box, top);
     const z = 10 * box.depth;
     const kinds = [
       "box",
@@ -173,33 +175,47 @@ const Canvas = (() => {
     ];
     const kind = straight ? "straight" : line.points.length < 2 ? "curved" : "bent";
     const way = straight ? {} : bends(kind === "curved" ? swing : upright(line.points, from, to), from, to);
-    const data = { id: `e${at}`, source: line.from, target: line.to, flow: line.flow, z: 10 * line.depth + 1, ...way };
+    const shift = straight ? 8 + Layout.wide(line.flow, "10px") / 2 : 0; // beside a short line, not upon it
+    const data = { id: `e${at}`, source: line.from, target: line.to, flow: line.flow, shift, z: 10 * line.depth + 1 };
+    Object.assign(data, way);
     return { group: "edges", data, classes: line.skip ? [kind, "skip"] : [kind] };
   }
 
-  function draw(by, keep) {
-    const box = cy.container().getBoundingClientRect();
-    const { boxes, lines } = Layout.arrange(box.width / box.height);
+  function draw(keep) {
+    const { width, height } = cy.container().getBoundingClientRect();
+    const { boxes, lines } = Layout.arrange({ width: width - 2 * MARGIN, height: height - 2 * MARGIN });
+    const top = Boxes.top();
     const places = new Map(boxes.map((one) => [one.box.id, one]));
     cy.batch(() => {
       cy.elements().remove();
-      cy.add(boxes.flatMap((one) => boxed(one, by)));
+      cy.add(boxes.flatMap((one) => boxed(one, top)));
       cy.add(lines.map((line, at) => lined(line, at, places)));
     });
     look(keep);
     mark(chosen);
   }
 
-  // All of it where that can be read; else the box that was just opened or folded, else the beginning.
+  // All of it where that can be read; else its width, or what can be read around the first box, from the top; or the
+  // box that was just opened or folded.
   function look(id) {
-    cy.fit(cy.elements(), 18);
+    cy.fit(cy.elements(), MARGIN);
     if (cy.zoom() > 1.15) (cy.zoom(1.15), cy.center());
     if (cy.zoom() >= LEAST) return;
     const all = cy.elements().boundingBox();
-    cy.zoom(READABLE);
-    cy.pan({ x: 18 - all.x1 * READABLE, y: 18 - all.y1 * READABLE });
+    const across = cy.width() / (all.w + 2 * MARGIN);
+    const level = across >= LEAST ? Math.min(across, READABLE) : READABLE;
+    const middle = across >= LEAST ? (all.x1 + all.x2) / 2 : cy.nodes(".box")[0].position("x");
+    cy.zoom(level);
+    cy.pan({ x: cy.width() / 2 - middle * level, y: MARGIN - all.y1 * level });
     const one = id ? cy.getElementById(id) : null;
-    if (one && one.nonempty()) cy.center(one);
+    if (one && one.nonempty()) beginning(one);
+  }
+
+  // The middle of a box, or its upper end where it is higher than the canvas.
+  function beginning(one) {
+    cy.center(one);
+    const own = one.renderedBoundingBox();
+    if (own.h > cy.height()) cy.panBy({ x: 0, y: MARGIN - own.y1 });
   }
 
   function mark(id) {
@@ -215,7 +231,7 @@ const Canvas = (() => {
     if (one.empty()) return;
     const [seen, own] = [cy.extent(), one.boundingBox()];
     const inside = own.x1 >= seen.x1 && own.x2 <= seen.x2 && own.y1 >= seen.y1 && own.y2 <= seen.y2;
-    if (!inside) cy.center(one);
+    if (!inside) beginning(one);
   }
 
   function zoom(factor) {
@@ -252,7 +268,9 @@ const Canvas = (() => {
     document.addEventListener("theme", () => cy.style(style()));
   }
 
-  const fit = () => cy.fit(cy.elements(), 18);
+  const fit = () => cy.fit(cy.elements(), MARGIN);
+  const zoomed = () => cy.zoom();
+  const legible = () => cy.zoom() >= READABLE;
   const places = () =>
     cy.nodes(".box").map((node) => ({
       id: node.id(),
@@ -260,5 +278,5 @@ const Canvas = (() => {
       at: node.renderedPosition(),
       open: node.hasClass("frame"),
     }));
-  return Object.freeze({ start, draw, mark, reveal, zoom, fit, places });
+  return Object.freeze({ start, draw, mark, reveal, zoom, zoomed, fit, legible, places });
 })();

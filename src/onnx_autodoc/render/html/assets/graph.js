@@ -2,10 +2,13 @@
 // The drawing, the tree and the panel as one. It is made when a reader comes near: the page does not wait for it.
 const Graph = (() => {
   const byId = (id) => document.getElementById(id);
-  const { cell, count, percent, short } = Numbers;
+  const { cell, count, memory, percent, short } = Numbers;
   const MOST = 8; // nodes listed in the panel
+  const NAMES = { port: "input, output", normal: "norm, activation, sum", layer: "layer, stage" };
+  const MEASURES = { macs: "MACs", params: "parameters", bytes: "weight bytes" };
   const colour = byId("graph-colour");
   const panel = byId("graph-panel");
+  let alive = false;
 
   function make(tag, text) {
     const made = document.createElement(tag);
@@ -13,15 +16,20 @@ const Graph = (() => {
     return made;
   }
 
-  // Words by which the rows of a box's nodes are found; null where their blocks do not tell.
+  function button(text, act) {
+    const made = make("button", text);
+    made.type = "button";
+    made.addEventListener("click", act);
+    return made;
+  }
+
+  // The rows of a box's nodes, and words by which the table finds them; null where their blocks do not tell.
   function asked(box) {
+    const holds = (other) => other !== null && (other === box || Boxes.within(other).includes(box));
+    const places = Nodes.inBlocks((block) => holds(Boxes.holder(block)));
     const own = box.kind.replace(/-block$/, "");
-    const inside = box.parent && box.parent.depth >= 0 ? box.parent.kind : null;
-    const fits = inside
-      ? (block) => block.startsWith(`${inside}[`) && block.endsWith(`]/${own}`)
-      : (block) => block === own || block.startsWith(`${own}[`) || block.startsWith(`${own}/`);
-    const places = Nodes.inBlocks(fits);
-    return places.length ? { places, text: inside ? `${inside}[ ]/${own}` : own } : null;
+    const outer = box.depth > 0 ? `${box.parent.kind}[ ]/${own}` : Nodes.indexed(own) ? `${own}[` : own;
+    return places.length ? { places, text: outer } : null;
   }
 
   function nodesOf(box) {
@@ -35,79 +43,85 @@ const Graph = (() => {
       line.append(link, make("small", ` ${Nodes.op(at)}`));
       list.append(line);
     });
-    const all = make("button", `All ${count(found.places.length)} in the table`);
-    all.type = "button";
-    all.addEventListener("click", () => (NodeTable.show(found.text), byId("nodes").scrollIntoView()));
-    return [make("h4", "Nodes in blocks of this kind"), list, ...(found.places.length > MOST ? [all] : [])];
+    const show = () => (NodeTable.show(found.text), byId("nodes").scrollIntoView());
+    const all = found.places.length > MOST ? [button(`All ${count(found.places.length)} in the table`, show)] : [];
+    return [make("h4", box.times * box.count > 1 ? "Nodes in all of them" : "Nodes in it"), list, ...all];
   }
 
   function facts(box) {
     const list = make("dl");
     const add = (label, text) => list.append(make("dt", label), make("dd", text));
-    const each = box.times > 1 ? " (one of them)" : box.count > 1 ? " (all together)" : "";
-    add("Kind", box.kind);
     if (box.detail) add("What", box.detail);
-    if (box.count > 1) add("Alike in a row", count(box.count));
-    if (box.times > 1) add("In the model", `${count(box.times * box.count)} of it`);
+    add("Kind", box.kind);
     if (box.family === "port") return list;
-    add("Parameters", short(box.params) + each);
-    add("MACs", cell(box.macs, (macs) => short(macs, "MACs")) + each);
+    add("Parameters", short(box.params));
+    add("Weights", memory(box.bytes));
+    add("MACs", cell(box.macs, short));
     const part = Boxes.part(box, "macs");
-    if (part !== null) add("Of the model’s MACs", percent(part));
-    if (box.nodes) add("Nodes", count(box.nodes) + each);
+    if (part !== null) add("Share of MACs", percent(part) + (box.times > 1 ? " together" : ""));
+    if (box.nodes) add("Nodes", count(box.nodes));
     return list;
+  }
+
+  // Whose numbers these are, where there are several alike.
+  function whose(box) {
+    if (box.times > 1) return [make("p", `Numbers of one; the model has ${count(box.times * box.count)} of it.`)];
+    return box.count > 1 ? [make("p", `Numbers of all ${count(box.count)} together.`)] : [];
   }
 
   function choose(box) {
     Canvas.mark(box.id);
     Canvas.reveal(box.id);
-    const parts = [make("h3", Boxes.title(box)), facts(box)];
-    if (Boxes.canOpen(box)) {
-      const button = make("button", Boxes.isOpen(box) ? "Fold it" : "Open it");
-      button.type = "button";
-      button.addEventListener("click", () => (toggle(box), choose(box)));
-      parts.push(button);
-    }
+    Tree.choose(box.id);
+    const parts = [make("h4", Boxes.title(box)), ...whose(box), facts(box)];
+    if (Boxes.canOpen(box))
+      parts.push(button(Boxes.isOpen(box) ? "Fold it" : "Open it", () => (toggle(box), choose(box))));
     panel.replaceChildren(...parts, ...(box.family === "port" ? [] : nodesOf(box)));
+    panel.scrollTop = 0;
   }
 
   function toggle(box, whether) {
     if (!Boxes.toggle(box, whether)) return;
-    Canvas.draw(colour.value, box.id);
-    Tree.draw();
+    Canvas.draw(box.id);
+    told();
     Tree.go(box.id, false);
+  }
+
+  // What hangs on which boxes are in sight.
+  function told() {
+    Tree.draw();
+    legend();
     byId("graph-fold").disabled = Boxes.open.size === 0;
+  }
+
+  function ramp() {
+    const bar = make("span");
+    bar.className = "ramp";
+    if (!Boxes.top()) return [`No box in sight has ${MEASURES[Boxes.by()]} that are known.`];
+    return ["none", bar, `${percent(Boxes.top())} of the model’s ${MEASURES[Boxes.by()]}, the most of a box in sight`];
   }
 
   function legend() {
     const place = byId("graph-legend");
-    if (colour.value !== "kind") {
-      const bar = make("span");
-      bar.className = "ramp";
-      return place.replaceChildren(
-        "0 %",
-        bar,
-        `100 % of the model’s ${colour.value === "macs" ? "MACs" : "parameters"}`,
-      );
-    }
-    const used = [...new Set(Boxes.drawn().map((box) => box.family))].filter((name) => name !== "other");
-    const names = { port: "input, output", normal: "norm, activation, sum", dense: "dense", layer: "layer" };
+    if (Boxes.by() !== "kind") return place.replaceChildren(...ramp());
+    const seen = new Set(Boxes.drawn().map((box) => box.family));
+    const used = Object.keys(Boxes.colours).filter((name) => seen.has(name));
     return place.replaceChildren(
-      ...used.flatMap((name) => {
+      ...used.map((name) => {
         const spot = make("i");
         spot.style.backgroundColor = Boxes.colours[name][0];
         spot.style.borderColor = Boxes.colours[name][1];
-        const text = make("span", names[name] ?? name);
+        const text = make("span", NAMES[name] ?? name);
         text.prepend(spot);
-        return [text];
+        return text;
       }),
     );
   }
 
   function redraw() {
-    Canvas.draw(colour.value);
-    Tree.draw();
-    legend();
+    Boxes.measure(colour.value);
+    Canvas.draw();
+    told();
   }
 
   function controls() {
@@ -116,14 +130,22 @@ const Graph = (() => {
     byId("graph-in").addEventListener("click", () => Canvas.zoom(1.25));
     byId("graph-out").addEventListener("click", () => Canvas.zoom(1 / 1.25));
     byId("graph-fit").addEventListener("click", Canvas.fit);
-    byId("graph-fold").addEventListener("click", () => {
-      Boxes.open.clear();
-      byId("graph-fold").disabled = true;
-      redraw();
-    });
+    byId("graph-fold").addEventListener("click", () => (Boxes.open.clear(), redraw()));
+  }
+
+  // With the layer open that does most of the work, if it can still be read then.
+  function first() {
+    const layer = Boxes.telling();
+    if (layer) Boxes.toggle(layer, true);
+    Canvas.draw();
+    if (!layer || Canvas.legible()) return;
+    Boxes.toggle(layer, false);
+    Canvas.draw();
   }
 
   function start() {
+    if (alive) return;
+    alive = true;
     const container = byId("graph-canvas");
     const stage = make("div");
     stage.className = "live";
@@ -135,12 +157,22 @@ const Graph = (() => {
       Tree.go(id, false);
       choose(box);
     });
-    Canvas.draw(colour.value);
+    first();
     Tree.start({ choose, toggle });
     controls();
-    legend();
+    told();
     container.classList.add("alive");
     performance.mark("drawn");
+  }
+
+  // From elsewhere on the page: the box in sight, everything open that holds it.
+  function show(box) {
+    start();
+    const shut = Boxes.within(box).filter((outer) => Boxes.toggle(outer, true));
+    if (shut.length) (Canvas.draw(box.id), told());
+    Tree.go(box.id, false);
+    choose(box);
+    byId("graph").scrollIntoView();
   }
 
   const watch = new IntersectionObserver(
@@ -152,5 +184,5 @@ const Graph = (() => {
     { rootMargin: "400px" },
   );
   watch.observe(byId("graph"));
-  return Object.freeze({ places: () => Canvas.places() });
+  return Object.freeze({ places: () => Canvas.places(), show });
 })();

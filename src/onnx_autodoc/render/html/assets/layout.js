@@ -4,6 +4,9 @@
 const Layout = (() => {
   const { dagre } = Vendor;
   const GAP = 44; // between columns, where lines pass
+  const LANE = [16, 9]; // from boxes to a line that passes them by, and to the next one
+  const MOST_COLUMNS = 4;
+  const GAIN = 1.1; // how much larger everything must become for another column
   const FRAME = { side: 16, top: 48, bottom: 16 }; // around what is inside of an open box
   const LINE = [18, 15]; // heights of a title and of finer print
   const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
@@ -17,19 +20,20 @@ const Layout = (() => {
   function sizeOf(box) {
     const lines = Boxes.lines(box);
     const widths = lines.map((line, at) => wide(line, at ? "11px" : "600 13px"));
-    const height = LINE[0] + LINE[1] * (lines.length - 1) + 18;
+    const height = LINE[0] + LINE[1] * (lines.length - 1) + 14;
     return { width: Math.max(96, Math.ceil(Math.max(...widths)) + 28), height };
   }
 
   // Every box of a level and of the open ones in it, from the level's left upper corner.
   function level(box) {
     const graph = new dagre.Graph({ multigraph: true });
-    graph.setGraph({ rankdir: "TB", nodesep: 26, ranksep: 34, edgesep: 16 });
+    graph.setGraph({ rankdir: "TB", nodesep: 22, ranksep: 30, edgesep: 14 });
     const inner = box.children.map((child) => (Boxes.isOpen(child) ? level(child) : null));
     inner.forEach((inside, at) =>
       graph.setNode(String(at), inside ? framed(box.children[at], inside) : sizeOf(box.children[at])),
     );
-    box.edges.forEach(([from, to], at) => graph.setEdge(String(from), String(to), {}, String(at)));
+    // What passes boxes by does not push them aside: the way that the data take stays straight.
+    box.edges.forEach(([from, to, , skip], at) => skip || graph.setEdge(String(from), String(to), {}, String(at)));
     dagre.layout(graph);
     return gathered(box, graph, inner);
   }
@@ -46,12 +50,31 @@ const Layout = (() => {
       const { x, y, width, height } = graph.node(String(at));
       return { box: child, x, y, width, height, inside: inner[at] };
     });
+    const lanes = [];
     const lines = box.edges.map(([from, to, flow, skip], at) => {
-      const { points } = graph.edge(String(from), String(to), String(at));
-      return { from, to, flow, skip, points: points.slice(1, -1) };
+      const points = skip
+        ? beside(places, places[from], places[to], lanes)
+        : graph.edge(String(from), String(to), String(at)).points.slice(1, -1);
+      return { from, to, flow, skip, points };
     });
     const made = { places, lines };
     return Object.assign(made, bounds(made));
+  }
+
+  // Along the nearer side of the boxes between; lines that run there at the same height keep a distance.
+  function beside(places, from, to, lanes) {
+    const [top, bottom] = [from.y + from.height / 2, to.y - to.height / 2];
+    const between = places.filter((one) => one.y > top && one.y < bottom);
+    const left = Math.min(from.x, ...between.map((one) => one.x - one.width / 2));
+    const right = Math.max(from.x, ...between.map((one) => one.x + one.width / 2));
+    const side = from.x - left + Math.abs(to.x - left) <= right - from.x + Math.abs(right - to.x) ? -1 : 1;
+    const taken = lanes.filter((lane) => lane.side === side && lane.top < bottom && lane.bottom > top).length;
+    lanes.push({ side, top, bottom });
+    const x = (side < 0 ? left : right) + side * (LANE[0] + LANE[1] * taken);
+    return [
+      { x, y: top + 12 },
+      { x, y: bottom - 12 },
+    ];
   }
 
   function bounds({ places, lines }) {
@@ -80,11 +103,8 @@ const Layout = (() => {
     return found;
   }
 
-  // Into as many columns as make it about as wide as the screen says, cut between rows.
-  function columns(made, ratio) {
-    const wanted = Math.max(1, Math.round(Math.sqrt((made.height * ratio) / (made.width + GAP))));
-    const all = rows(made.places);
-    if (wanted === 1 || all.length < 6) return [all];
+  // Into so many columns, about equally high, cut between rows.
+  function columns(made, all, wanted) {
     const high = made.height / wanted;
     const found = [[]];
     all.forEach((row) => {
@@ -95,8 +115,31 @@ const Layout = (() => {
     return found;
   }
 
-  function wrap(made, ratio) {
-    const cut = columns(made, ratio);
+  function widthOf(column) {
+    const xs = column.flatMap((row) => row.places).flatMap((one) => [one.x - one.width / 2, one.x + one.width / 2]);
+    return Math.max(...xs) - Math.min(...xs);
+  }
+
+  // How large a drawing in these columns can be shown in the room that there is.
+  function scale(cut, room) {
+    const wide = cut.reduce((sum, column) => sum + widthOf(column) + GAP, -GAP);
+    const high = Math.max(...cut.map((column) => column.at(-1).bottom - column[0].top)) + (cut.length > 1 ? GAP : 0);
+    return Math.min(1, room.width / wide, room.height / high);
+  }
+
+  // The fewest columns that show it about as large as any number of them.
+  function best(made, room) {
+    const all = rows(made.places);
+    let found = [all];
+    for (let wanted = 2; wanted <= MOST_COLUMNS && all.length > 5; wanted++) {
+      const other = columns(made, all, wanted);
+      if (scale(other, room) > GAIN * scale(found, room)) found = other;
+    }
+    return found;
+  }
+
+  function wrap(made, room) {
+    const cut = best(made, room);
     if (cut.length === 1) return made;
     const where = new Map(); // box -> its column
     cut.forEach((column, at) => column.forEach((row) => row.places.forEach((one) => where.set(one.box, at))));
@@ -158,6 +201,6 @@ const Layout = (() => {
     return found;
   }
 
-  const arrange = (ratio) => flat(wrap(level(Boxes.root), ratio), Boxes.root, 0, 0, { boxes: [], lines: [] });
-  return Object.freeze({ arrange, FONT, FRAME });
+  const arrange = (room) => flat(wrap(level(Boxes.root), room), Boxes.root, 0, 0, { boxes: [], lines: [] });
+  return Object.freeze({ arrange, wide, FONT, FRAME });
 })();

@@ -38,6 +38,12 @@ const NodeTable = (() => {
     return made;
   }
 
+  // A path may break after each of its steps.
+  function broken(element, text) {
+    element.append(...text.split(/(?<=[/.])/).flatMap((part) => [part, make("wbr")]));
+    return element;
+  }
+
   function compare(one, two) {
     if (one === null || two === null) return one === two ? 0 : one === null ? Infinity : -Infinity;
     if (typeof one === "string" && typeof two === "string") return one.localeCompare(two, "en", { numeric: true });
@@ -70,17 +76,25 @@ const NodeTable = (() => {
     add("Bytes read", cell(row.read, count));
     add("Bytes written", cell(row.written, count));
     add("Block", row.block ?? "none");
+    const box = typeof Boxes === "undefined" ? null : Boxes.holder(row.block); // a page may have no drawing
     if (row.gap) add("Not known", row.gap);
     const line = make("tr", undefined, "more");
     const wide = make("td");
     wide.colSpan = COLUMNS.length;
-    wide.append(list);
+    wide.append(list, ...(box ? [drawn(box)] : []));
     line.append(wide);
     return line;
   }
 
+  function drawn(box) {
+    const button = make("button", `Show “${Boxes.title(box)}” in the drawing`, "to-box");
+    button.type = "button";
+    button.addEventListener("click", () => Graph.show(box));
+    return button;
+  }
+
   function named(at) {
-    const button = make("button", Nodes.name(at), "link");
+    const button = broken(make("button", undefined, "link"), Nodes.name(at));
     button.type = "button";
     button.setAttribute("aria-expanded", String(at === opened));
     button.addEventListener("click", () => {
@@ -94,9 +108,12 @@ const NodeTable = (() => {
   function line(at) {
     const row = make("tr");
     row.id = `node-${at}`;
-    COLUMNS.forEach(({ say, number }) => {
-      const made = make("td", say ? say(at) : undefined, number ? "number" : "");
+    COLUMNS.forEach(({ title, say, number }) => {
+      const text = say ? say(at) : undefined;
+      const none = /^0( bytes)?$/.test(text) ? " none" : "";
+      const made = make("td", title === "Block" ? undefined : text, number ? `number${none}` : "");
       if (!say) made.append(named(at));
+      if (title === "Block") broken(made, text);
       row.append(made);
     });
     return row;

@@ -58,6 +58,10 @@ const Nodes = (() => {
     return found;
   }
 
+  // Whether blocks are told apart by their place in layers of this kind.
+  const kinds = new Set(data.words.flatMap((text) => /^([^[\]]+)\[\d+\]/.exec(text)?.[1] ?? []));
+  const indexed = (kind) => kinds.has(kind);
+
   const inBlocks = (fits) => {
     const places = [];
     const known = new Map();
@@ -70,5 +74,6 @@ const Nodes = (() => {
     return places;
   };
 
-  return Object.freeze({ size, name: (at) => names[at], op, block, outputs, moved, row, search, inBlocks, data });
+  const name = (at) => names[at];
+  return Object.freeze({ size, name, op, block, outputs, moved, row, search, indexed, inBlocks, data });
 })();

@@ -53,6 +53,7 @@ const Numbers = (() => {
   }
 
   function three(number) {
+    if (number > 0 && number < 0.005) return "<0.01";
     const digits = BigInt(Math.trunc(number)).toString().length;
     return fixed(number, Math.max(0, 3 - digits));
   }

@@ -106,8 +106,19 @@ const Page = (() => {
     });
   }
 
+  // A chart that is wider than a narrow screen scrolls, by keys too.
+  function scrolling() {
+    const pictures = [...document.querySelectorAll(".picture")];
+    const tell = () =>
+      pictures
+        .map((one) => [one, one.scrollWidth > one.clientWidth])
+        .forEach(([one, wide]) => (wide ? (one.tabIndex = 0) : one.removeAttribute("tabindex")));
+    matchMedia("(max-width: 40rem)").addEventListener("change", tell);
+    tell();
+  }
+
   function start() {
-    const parts = [theme, menu, sizes, printing, keys, following, copying];
+    const parts = [theme, menu, sizes, printing, keys, following, copying, scrolling];
     [Tips.start, Tables.start, NodeTable.start, Search.start, Sliders.start, ...parts, links].forEach((part) => part());
     performance.mark("interactive");
   }

@@ -26,11 +26,19 @@ const Search = (() => {
     return links.filter((link) => link.textContent.toLowerCase().includes(text.toLowerCase())).slice(0, 4);
   }
 
+  // Boxes of the drawing, those outside before what is in them; a page may have no drawing.
+  function boxes(text) {
+    const all = typeof Boxes === "undefined" ? [] : [...Boxes.all.values()].filter((box) => box.depth >= 0);
+    const fits = (box) => `${box.label} ${box.kind}`.toLowerCase().includes(text.toLowerCase());
+    return all.filter((box) => box.family !== "port" && fits(box)).sort((a, b) => a.depth - b.depth).slice(0, 3);
+  }
+
   function draw() {
     const text = field.value.trim();
     if (!text) return close();
     const found = Nodes.search(text);
     const items = sections(text).map((link) => item(link.textContent, "section", () => link.click()));
+    boxes(text).forEach((box) => items.push(item(Boxes.title(box), "in the drawing", () => Graph.show(box))));
     items.push(...found.slice(0, MOST).map((at) => item(Nodes.name(at), Nodes.op(at), () => NodeTable.reveal(at))));
     if (found.length > MOST) items.push(item(`All ${Numbers.count(found.length)} nodes`, "in the table", all));
     list.replaceChildren(...items);

@@ -64,27 +64,44 @@ const Sliders = (() => {
     const figures = [...document.querySelectorAll("data[data-quantity]")].map(keep);
     const places = [...document.querySelectorAll("main [data-sizes]")].map((place) => [place, place.textContent]);
     const note = document.getElementById("moved");
+    const banner = document.getElementById("away");
+    stay();
     const reset = document.getElementById("reset");
     const at = data.sliders.map((slider) => BigInt(slider.at));
+    const told = note.textContent;
 
     function draw() {
       const away = at.some((size, index) => size !== BigInt(data.sliders[index].at));
-      const sizes = data.sliders.map((slider, index) => `${slider.name} ${Numbers.count(at[index])}`).join(", ");
+      const each = data.sliders.map((slider, index) => `${slider.name} ${Numbers.count(at[index])}`);
+      const sizes = each.join(", ");
+      const other = each.filter((_, index) => at[index] !== BigInt(data.sliders[index].at));
       figures.forEach((one) => (away ? rewrite(one, at, sizes) : restore(one)));
       places.forEach(([place, text]) => (place.textContent = away ? sizes : text));
       document.body.classList.toggle("away", away);
       reset.disabled = !away;
-      note.textContent = away
-        ? "Marked numbers follow these sizes. The summary, tables, charts and the drawing stay at the sizes of the card."
-        : "At the sizes of this card.";
+      note.textContent = away ? "Marked numbers follow. The rest stays at the card’s sizes and says so." : told;
+      banner.hidden = !away;
+      banner.querySelector("span").textContent = `What if: ${other.join(", ")}`;
     }
 
     data.sliders.forEach((slider, index) => connect(slider, index, at, draw));
-    reset.addEventListener("click", () => {
-      data.sliders.forEach((slider, index) => set(slider, index, at, slider.at));
-      draw();
-    });
+    [reset, banner.querySelector("button")].forEach((button) =>
+      button.addEventListener("click", () => {
+        data.sliders.forEach((slider, index) => set(slider, index, at, slider.at));
+        draw();
+      }),
+    );
   }
+
+  // What holds for the card's sizes and does not move with a slider: it says so while one is away from them.
+  function stay() {
+    const costs = 'data:is([data-unit="MACs"], [data-unit="FLOPs"], [data-holds])';
+    const still = (place) => !place.querySelector("data[data-quantity]") && place.querySelector(costs);
+    document.querySelectorAll("main .table:not(.nodes)").forEach((place) => still(place) && mark(place));
+    document.querySelectorAll("main .picture, main .graph, main .nodes").forEach(mark);
+  }
+
+  const mark = (place) => place.classList.add("stays");
 
   // The size nearest to what was asked for at which the formulas hold.
   function lattice(slider, asked) {

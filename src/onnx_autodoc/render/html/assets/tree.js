@@ -3,6 +3,7 @@
 const Tree = (() => {
   const root = document.getElementById("graph-tree");
   let current = null; // the id of the box that the keyboard is on
+  let chosen = null; // and of the one that the panel tells of
   let tell = { choose: () => {}, toggle: () => {} };
 
   function item(box) {
@@ -15,7 +16,7 @@ const Tree = (() => {
     name.append(" ", small);
     made.append(name);
     made.setAttribute("role", "treeitem");
-    made.setAttribute("aria-selected", String(box.id === current));
+    made.setAttribute("aria-selected", String(box.id === chosen));
     made.dataset.box = box.id;
     made.tabIndex = box.id === current ? 0 : -1;
     if (Boxes.canOpen(box)) made.setAttribute("aria-expanded", String(Boxes.isOpen(box)));
@@ -41,13 +42,26 @@ const Tree = (() => {
 
   function go(id, focus = true) {
     const before = current && itemOf(current);
-    if (before) ((before.tabIndex = -1), before.setAttribute("aria-selected", "false"));
+    if (before) before.tabIndex = -1;
     current = id;
     const now = itemOf(id);
     now.tabIndex = 0;
-    now.setAttribute("aria-selected", "true");
     if (focus) now.focus();
-    else now.scrollIntoView({ block: "nearest" });
+    else within(now.firstElementChild);
+  }
+
+  // Into sight in the list alone: the page does not move by itself.
+  function within(line) {
+    const [own, list] = [line.getBoundingClientRect(), root.getBoundingClientRect()];
+    if (own.top < list.top) root.scrollTop -= list.top - own.top + 4;
+    else if (own.bottom > list.bottom) root.scrollTop += own.bottom - list.bottom + 4;
+  }
+
+  function choose(id) {
+    chosen = id;
+    root.querySelectorAll("[data-box]").forEach((one) => {
+      one.setAttribute("aria-selected", String(one.dataset.box === chosen));
+    });
   }
 
   function key(event) {
@@ -89,5 +103,5 @@ const Tree = (() => {
     draw();
   }
 
-  return Object.freeze({ start, draw, go });
+  return Object.freeze({ start, draw, go, choose });
 })();
