@@ -31,14 +31,7 @@ class Strong(Struct, frozen=True):
     text: str
 
 
-class Link(Struct, frozen=True):
-    """To a place in this document, or to a file beside it; never to an address that a model names."""
-
-    text: str
-    target: str
-
-
-Inline = str | Name | Figure | Strong | Link
+Inline = str | Name | Figure | Strong
 Text = tuple[Inline, ...]
 
 

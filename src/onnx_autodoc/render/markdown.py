@@ -17,7 +17,6 @@ from onnx_autodoc.render._blocks import (
     Heading,
     Inline,
     Items,
-    Link,
     Name,
     Note,
     Paragraph,
@@ -47,15 +46,11 @@ _LONGEST_NAME: Final = 600
 
 def render_markdown(report: Report) -> str:
     card = report.card
-    return f"# {escaped(clean(card.model.name))}\n\n{render_body(card, report.beside)}"
-
-
-def render_body(card: Card, pictures: Beside | None) -> str:
-    """The sections of a card, from the second level on. `pictures`: where its charts stand, if they do."""
-    return written(card_sections(card), card, pictures)
+    return f"# {escaped(clean(card.model.name))}\n\n{written(card_sections(card), card, report.beside)}"
 
 
 def written(sections: tuple[Section, ...], card: Card, pictures: Beside | None) -> str:
+    """Some sections of a card, from the second level on. `pictures`: where its charts stand, if they do."""
     drawn = {chart.name: chart for chart in charts(card)} if pictures is not None else {}
     writer = _Writer(drawn, pictures)
     return "\n\n".join(text for section in sections for text in writer.section(section)) + "\n"
@@ -119,8 +114,6 @@ def _inline(part: Inline) -> str:
             return escaped(part.shown)
         case Strong():
             return f"**{escaped(part.text.rstrip())}**{' ' * part.text.endswith(' ')}"
-        case Link():
-            return f"[{escaped(part.text)}]({part.target})"
 
 
 def escaped(text: str) -> str:
