@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import AttentionKind, Card
+from onnx_autodoc.document import AttentionKind, Box, Card
 from onnx_autodoc.render._blocks import (
     Block,
     Column,
@@ -48,8 +48,12 @@ def architecture(card: Card) -> Section | None:
     if tree is None:
         return None
     folded = "; repeated layers are folded, one of them opened" if any(box.repeats for box in tree.children) else ""
-    skips = "; broken lines pass boxes by" if any(edge.kind == "skip" for edge in tree.edges) else ""
+    skips = "; broken lines pass boxes by" if _has_skips(tree) else ""
     return Section("architecture", "Architecture", (Diagram(tree), Note((f"Drawn from the graph{folded}{skips}.",))))
+
+
+def _has_skips(box: Box) -> bool:
+    return any(edge.kind == "skip" for edge in box.edges) or any(map(_has_skips, box.children))
 
 
 def structure(card: Card) -> Section:
