@@ -132,3 +132,11 @@ def test_what_runs_nobody_knows_how_often_is_not_nothing() -> None:
     assert (rows["Gemm"].macs, rows["Tanh"].flops, rows["Tanh"].bytes_moved) == (None, None, None)
     assert found.compute.coverage.unmoved
     assert found.compute.formula.bytes_moved is None
+
+
+def test_what_is_written_nobody_knows_how_often_is_not_none() -> None:
+    found = report(graph("control-flow-loop-if"), Request()).card.memory
+    rows = {row.op: row.written_bytes for row in found.by_op}
+    assert (rows["Gemm"], rows["Tanh"], rows["Gather"]) == (None, None, 8)
+    assert found.peak_activation_bytes is not None
+    assert found.run_bytes == found.weights_bytes + found.peak_activation_bytes

@@ -105,10 +105,12 @@ class ComputeSection(Struct, frozen=True):
 
 
 class MemoryRow(Struct, frozen=True):
+    """`written_bytes` is the least where the bytes of some nodes are not known, and None where those of none are."""
+
     op: str
     domain: str
     weight_bytes: int
-    written_bytes: int
+    written_bytes: int | None
 
 
 class Moment(Struct, frozen=True):
@@ -137,10 +139,14 @@ class CacheSection(Struct, frozen=True):
 
 
 class MemorySection(Struct, frozen=True):
-    """Where there are `unsized` values, whose size only the data decide, the peak is "at least"."""
+    """Where there are `unsized` values, whose size only the data decide, the peak is "at least".
+
+    `run_bytes`: weights and peak activations together.
+    """
 
     weights_bytes: int
     peak_activation_bytes: int | None
+    run_bytes: int | None
     unsized: int
     peak_node: str | None
     timeline: tuple[Moment, ...]

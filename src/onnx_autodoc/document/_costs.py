@@ -161,15 +161,21 @@ def _batch_row(facts: Facts, batch: int, figures: Mapping[str, int]) -> BatchRow
         bytes_moved=moved,
         arithmetic_intensity=flops / moved if flops is not None and moved else None,
         peak_activation_bytes=peak,
-        memory_bytes=None if peak is None else facts.parameters.nbytes + peak,
+        memory_bytes=_together(facts, peak),
     )
+
+
+def _together(facts: Facts, peak: int | None) -> int | None:
+    return None if peak is None else facts.parameters.nbytes + peak
 
 
 def memory_section(facts: Facts) -> MemorySection:
     peak = facts.memory.peak
+    alive = _least(peak.nbytes, bool(facts.memory.unknown)) if peak else None
     return MemorySection(
         weights_bytes=facts.parameters.nbytes,
-        peak_activation_bytes=_least(peak.nbytes, bool(facts.memory.unknown)) if peak else None,
+        peak_activation_bytes=alive,
+        run_bytes=_together(facts, alive),
         unsized=sum(facts.memory.unknown.values()),
         peak_node=peak.node if peak else None,
         timeline=tuple(Moment(at, nbytes) for at, nbytes in facts.memory.timeline),
@@ -185,11 +191,11 @@ def _by_op(facts: Facts) -> tuple[MemoryRow, ...]:
             op,
             domain or "ai.onnx",
             weights.get((domain, op), Share()).nbytes,
-            spent[domain, op].written if (domain, op) in spent else 0,
+            _least(spent[domain, op].written, bool(spent[domain, op].unmoved)) if (domain, op) in spent else 0,
         )
         for domain, op, _ in facts.operators
     ]
-    return tuple(row for row in rows if row.weight_bytes or row.written_bytes)
+    return tuple(row for row in rows if row.weight_bytes or row.written_bytes != 0)
 
 
 def _cache(cache: Cache) -> CacheSection:

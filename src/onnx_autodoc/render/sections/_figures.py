@@ -80,11 +80,10 @@ def intensity(card: Card) -> Figure:
 def together(card: Card) -> Figure:
     """Weights and activations: what a device must hold at once."""
     used = card.memory
-    if used.peak_activation_bytes is None:
+    if used.run_bytes is None:
         return Figure("not known")
-    total, least = used.weights_bytes + used.peak_activation_bytes, "at least " if used.unsized else ""
-    basis = "weights as stored + activations at the peak"
-    return Figure(least + memory(total), total, "bytes", None, sizes(card), basis, "memory_bytes")
+    least, basis = "at least " if used.unsized else "", "weights as stored + activations at the peak"
+    return Figure(least + memory(used.run_bytes), used.run_bytes, "bytes", None, sizes(card), basis, "memory_bytes")
 
 
 def _cost(card: Card, exact: int | None, unit: str, quantity: str, least: bool) -> Figure:

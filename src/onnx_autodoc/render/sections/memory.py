@@ -48,22 +48,28 @@ def _totals(card: Card) -> Iterator[Block]:
 
 
 def _by_operator(card: Card) -> Iterator[Block]:
-    rows = sorted(card.memory.by_op, key=lambda row: -(row.weight_bytes + row.written_bytes))
+    rows = sorted(card.memory.by_op, key=lambda row: -(row.weight_bytes + (row.written_bytes or 0)))
     if not rows:
         return
     shown = tuple(
         (
             (Name(row.op),),
             (figures.stored(row.weight_bytes) if row.weight_bytes else Figure("none", 0, "bytes"),),
-            (figures.stored(row.written_bytes, _MADE) if row.written_bytes else Figure("none", 0, "bytes"),),
+            (Figure("none", 0, "bytes") if row.written_bytes == 0 else figures.stored(row.written_bytes, _MADE),),
         )
         for row in rows
     )
     held = figures.stored(sum(row.weight_bytes for row in rows))
-    made = figures.stored(sum(row.written_bytes for row in rows), _MADE)
+    made = _written(card, sum(row.written_bytes or 0 for row in rows))
     columns = (Column("Operator"), Column("Weights", True), Column("Written in a run", True))
     yield Table(columns, shown[:_MOST], (("All",), (held,), (made,)) if len(rows) <= _MOST else None, "by operator")
     yield from rest(len(rows), _MOST)
+
+
+def _written(card: Card, nbytes: int) -> Figure:
+    """Of all operators; what is not known is not in it."""
+    least = "at least " if card.compute.coverage.unmoved else ""
+    return Figure(least + memory(nbytes), nbytes, "bytes", basis=_MADE)
 
 
 def kv_cache(card: Card) -> Section | None:
