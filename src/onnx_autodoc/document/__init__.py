@@ -5,6 +5,7 @@ from onnx_autodoc.document._cost_types import BatchRow, CacheSection, Uncounted,
 from onnx_autodoc.document._rows import node_rows
 from onnx_autodoc.document._types import SCHEMA_VERSION, Card, Generated, NodeRow, OperatorRow, OutputCell, Port
 from onnx_autodoc.facts import WeightGroup
+from onnx_autodoc.rules import Confidence, Finding, Severity
 from onnx_autodoc.structure import MOST_ROWS, AttentionKind, Box, Edge, Sample
 
 __all__ = [
@@ -15,13 +16,16 @@ __all__ = [
     "Box",
     "CacheSection",
     "Card",
+    "Confidence",
     "Edge",
+    "Finding",
     "Generated",
     "NodeRow",
     "OperatorRow",
     "OutputCell",
     "Port",
     "Sample",
+    "Severity",
     "Uncounted",
     "WeightGroup",
     "WeightRow",

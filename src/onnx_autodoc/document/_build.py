@@ -35,10 +35,12 @@ from onnx_autodoc.facts import Facts, Gap
 from onnx_autodoc.graph import Value
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve import inputs_of
+from onnx_autodoc.rules import Case, judge
 from onnx_autodoc.structure import Sample, Structure
 
 
 def build(facts: Facts, structure: Structure, generated: Generated, sha256: str | None = None) -> Card:
+    findings, unchecked = judge(Case(facts, structure))
     made = Card(
         schema_version=SCHEMA_VERSION,
         generated=generated,
@@ -53,8 +55,9 @@ def build(facts: Facts, structure: Structure, generated: Generated, sha256: str 
         task=structure.task,
         dataset=DatasetSection(structure.dataset, structure.contradictions),
         scaling=scaling_rows(facts),
+        findings=findings,
         summary=Summary("", "", "", ""),
-        gaps=(*facts.gaps, *_structure_gaps(structure)),
+        gaps=(*facts.gaps, *_structure_gaps(structure), *unchecked),
     )
     return replace(made, summary=summary_of(made))
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from onnx_autodoc.document._cost_types import BatchRow, ComputeSection, MemorySection, ParametersSection
 from onnx_autodoc.facts import Gap, Precision
+from onnx_autodoc.rules import Finding
 from onnx_autodoc.structure import AttentionKind, BlockCount, Box, Dataset, Part, Sample, Task
 
 SCHEMA_VERSION = "1.0"
@@ -165,6 +166,7 @@ class Card(Struct, frozen=True):
     task: Task
     dataset: DatasetSection
     scaling: tuple[BatchRow, ...]
+    findings: tuple[Finding, ...]
     summary: Summary
     gaps: tuple[Gap, ...]
 

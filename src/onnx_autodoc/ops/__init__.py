@@ -8,6 +8,9 @@ the walk's own business, in `resolve`.
 from typing import Final
 
 from onnx_autodoc.ops import (
+    _judged as judged,
+)
+from onnx_autodoc.ops import (
     _kinds as kinds,
 )
 from onnx_autodoc.ops import (
@@ -82,6 +85,7 @@ __all__ = [
     "Unknown",
     "dims_text",
     "find",
+    "judged",
     "kinds",
     "known_tensor",
     "merge_dims",

@@ -1,0 +1,57 @@
+"""What a reader of a model should know, one rule a file: the file's docstring is the rule's page.
+
+A rule is a file here with a docstring (title, "Why it matters: …", "What to do: …"), `SEVERITY`, `check(case)`, and if
+need be `CONFIDENCE` (else high) and `NEEDS_WEIGHTS`; a line in `_SHELF`; and a test with a model that fires it and a
+look-alike that does not. Rules judge; they measure nothing that `facts` could.
+"""
+
+import re
+from types import ModuleType
+from typing import Final
+
+from onnx_autodoc.facts import Gap
+from onnx_autodoc.resolve import SLIPS
+from onnx_autodoc.rules import (
+    dynamic_input,
+    unfused_batch_norm,
+)
+from onnx_autodoc.rules._case import Case
+from onnx_autodoc.rules._finding import Confidence, Finding, Rule, Severity
+
+__all__ = ["RULES", "Case", "Confidence", "Finding", "Rule", "Severity", "judge"]
+
+_SHELF: Final = (
+    dynamic_input,
+    unfused_batch_norm,
+)
+
+
+def _rule(module: ModuleType) -> Rule:
+    page = (module.__doc__ or "").strip()
+    do = re.search(r"^What to do: (.+?)(?:\n\n|\Z)", page, re.M | re.S)
+    assert do is not None, module.__name__
+    return Rule(
+        id=module.__name__.rpartition(".")[2].replace("_", "-"),
+        title=page.partition("\n")[0].rstrip("."),
+        page=page,
+        do=" ".join(do[1].split()),
+        severity=module.SEVERITY,
+        confidence=getattr(module, "CONFIDENCE", Confidence.HIGH),
+        check=module.check,
+        weights=getattr(module, "NEEDS_WEIGHTS", False),
+    )
+
+
+RULES: Final = {rule.id: rule for rule in map(_rule, _SHELF)}
+
+
+def judge(case: Case) -> tuple[tuple[Finding, ...], tuple[Gap, ...]]:
+    """What all rules find, the worst first, and the rules that could not be checked."""
+    found: list[Finding] = []
+    gaps: list[Gap] = []
+    for rule in RULES.values():
+        try:
+            found += map(rule.finding, rule.check(case))
+        except SLIPS as slip:  # a file that no rule expected costs that rule, not the card
+            gaps.append(Gap("findings", f"the rule {rule.id} could not be checked: {slip!r:.200}"))
+    return tuple(sorted(found, key=lambda finding: -finding.severity.rank)), tuple(gaps)

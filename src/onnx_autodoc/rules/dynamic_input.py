@@ -1,0 +1,31 @@
+"""An input has a size that is only known at run time.
+
+Why it matters: engines that compile ahead of time (TensorRT, OpenVINO on an NPU, QNN, CoreML) need a number or a range
+for it, and plan memory for the largest one.
+
+What to do: fix the size in the file if it never changes (onnxruntime.tools.make_dynamic_shape_fixed), else give the
+engine a range for it, as an optimization profile or an enumerated shape.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.resolve import open_axes
+from onnx_autodoc.rules._case import Case
+from onnx_autodoc.rules._finding import Found, Severity
+from onnx_autodoc.say import clean, plural
+
+SEVERITY: Final = Severity.NOTE
+_MOST: Final = 6  # that are named in the sentence
+
+
+def check(case: Case) -> Iterator[Found]:
+    keys = list(dict.fromkeys(axis.key for axis in open_axes(case.model)))
+    if keys:
+        named = ", ".join(clean(key, 40) for key in keys[:_MOST]) + (" …" if len(keys) > _MOST else "")
+        inputs = tuple(dict.fromkeys(axis.value.name for axis in open_axes(case.model)))
+        yield Found(f"{plural(len(keys), 'dimension')} of the inputs {_are(keys)} open: {named}", inputs)
+
+
+def _are(keys: list[str]) -> str:
+    return "is" if len(keys) == 1 else "are"

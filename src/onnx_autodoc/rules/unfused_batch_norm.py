@@ -1,0 +1,39 @@
+"""A batch normalization stands right after the convolution that could hold it.
+
+Why it matters: with its statistics fixed, a batch normalization is a factor and an offset per channel, which fit into
+the weights of the convolution or linear map before it. Left apart, every activation is read and written once more, and
+quantizers that look at weights see the wrong ranges.
+
+What to do: export with constant folding in evaluation mode (torch.onnx.export does both by default), or run
+onnxruntime's offline optimization at the basic level, which folds them.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.ops import judged
+from onnx_autodoc.rules._case import Case, Spot
+from onnx_autodoc.rules._finding import Found, Severity
+from onnx_autodoc.say import plural
+
+SEVERITY: Final = Severity.NOTE
+
+
+def check(case: Case) -> Iterator[Found]:
+    found = tuple(spot.path for spot in case.of(judged.BATCH_NORM) if _foldable(spot))
+    if found:
+        norms = plural(len(found), "batch normalization")
+        yield Found(f"{norms} could be folded into the convolution or linear map before {_each(found)}", found)
+
+
+def _each(found: tuple[str, ...]) -> str:
+    return "it" if len(found) == 1 else "each"
+
+
+def _foldable(spot: Spot) -> bool:
+    """Only this node reads the convolution, and the numbers of both are constants."""
+    before = next(spot.makers(), None)
+    if before is None or before.node.domain or before.node.op not in judged.FOLDS_NORMS:
+        return False
+    fixed = all(spot.scope.is_fixed(name) for name in (*spot.node.inputs[1:], *before.node.inputs[1:]) if name)
+    return fixed and before.only_reader() is spot and not spot.node.attributes.get("training_mode")

@@ -1,0 +1,11 @@
+from tests.rules._judged import found
+
+
+def test_open_dimensions_of_inputs_are_found() -> None:
+    (finding,) = found("dynamic-input", "g (float[batch, 3, height, 4] x, float[batch] z) => (float y) { y = Relu(x) }")
+    assert finding.message == "2 dimensions of the inputs are open: batch, height"
+    assert finding.evidence == ("x", "z")
+
+
+def test_sizes_that_are_fixed_are_not() -> None:
+    assert found("dynamic-input", "g (float[1, 3, 8, 4] x) => (float[n, m] y) { y = Flatten(x) }") == []
