@@ -7,12 +7,11 @@ from importlib.resources import as_file, files
 
 def run_card(options: Namespace) -> int:
     from onnx_autodoc.api import report
+    from onnx_autodoc.cli._options import request_of
     from onnx_autodoc.cli._output import Target, emit
-    from onnx_autodoc.resolve import Request
 
     target = Target.of(options.output, options.format, options.pictures)
-    request = Request(tuple(options.dim), options.batch, options.seq, options.size, tuple(options.value))
-    emit(report(options.model, request, options.sha256), target)
+    emit(report(options.model, request_of(options), options.sha256), target)
     return 0
 
 

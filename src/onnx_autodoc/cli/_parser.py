@@ -1,19 +1,20 @@
 """The commands and their options."""
 
 import argparse
-import re
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 from onnx_autodoc import __version__
+from onnx_autodoc.cli import _check, _compare, _rules
 from onnx_autodoc.cli._commands import run_card, run_demo, run_schema
+from onnx_autodoc.cli._options import dimension_options
 from onnx_autodoc.errors import BadInput
 
 # The names of render.FORMATS, written out because importing it would cost `--help` its speed (a test compares them).
 FORMAT_NAMES: Final = (
     *("terminal", "markdown", "html", "json", "architecture", "nodes", "csv", "mermaid", "huggingface", "pdf"),
 )
-COMMANDS: Final = ("card", "demo", "schema")
+COMMANDS: Final = ("card", "compare", "check", "rules", "explain", "demo", "schema")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -46,9 +47,13 @@ def _parser() -> argparse.ArgumentParser:
     card = commands.add_parser("card", help="the card of a model", description="The card of a model file.")
     card.add_argument("model", metavar="MODEL", help="an ONNX file")
     _output_options(card)
-    _dimension_options(card)
+    dimension_options(card)
     card.add_argument("--sha256", action="store_true", help="also hash the file (reads all of it, weights too)")
     card.set_defaults(run=run_card)
+
+    _compare.add(commands)
+    _check.add(commands)
+    _rules.add(commands)
 
     demo = commands.add_parser("demo", help="the card of a small real model that comes with the tool")
     _output_options(demo)
@@ -69,37 +74,3 @@ def _output_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=FORMAT_NAMES, help="default: by the suffix of -o, else terminal")
     parser.add_argument("--pictures", choices=("svg", "png"), help="the charts beside Markdown (default svg)")
-
-
-def _dimension_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("open dimensions", "sizes that the file leaves open; the card states each one")
-    group.add_argument(
-        "--dim",
-        action="append",
-        default=[],
-        metavar="NAME=N",
-        help="the size of an open dimension, by its name or as INPUT.AXIS=N (repeatable)",
-    )
-    group.add_argument("--batch", type=_positive, metavar="N", help="the batch size (default 1)")
-    group.add_argument("--seq", type=_positive, metavar="N", help="the sequence length (default 128)")
-    group.add_argument("--size", type=_size, metavar="HxW", help="the height and width of images (default 224x224)")
-    group.add_argument(
-        "--value",
-        action="append",
-        default=[],
-        metavar="INPUT=V",
-        help="the value of a single-number input that steers branches, loops or shapes (repeatable)",
-    )
-
-
-def _positive(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
-    return int(text)
-
-
-def _size(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"([1-9][0-9]{0,17})[x×]([1-9][0-9]{0,17})", text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not HEIGHTxWIDTH, for example 224x224")
-    return int(found[1]), int(found[2])
