@@ -31,10 +31,12 @@ ROOMS: dict[str, set[str]] = {
     "weights": {"errors", "graph", "read"},
     "rules": {"facts", "graph", "ops", "resolve", "say", "structure", "weights"},
     "document": {"rules", "weights", "errors", "facts", "graph", "ops", "resolve", "say", "structure"},
-    "schema": {"document"},
-    "render": {"document", "errors", "say"},
-    "api": {"", "document", "facts", "graph", "read", "render", "resolve", "structure"},
-    "cli": {"", "api", "errors", "render", "resolve", "schema"},
+    "compare": {"document", "errors", "say"},
+    "gate": {"compare", "document", "errors", "rules", "say"},
+    "schema": {"compare", "document", "gate"},
+    "render": {"compare", "document", "errors", "gate", "rules", "say"},
+    "api": {"", "compare", "errors", "gate", "rules", "weights", "document", "facts", "graph", "read", "render", "resolve", "structure"},
+    "cli": {"", "api", "compare", "errors", "gate", "render", "resolve", "rules", "schema"},
     "": {"api", "document", "errors"},  # the package itself, its public names
     "__main__": {"cli"},
 }

@@ -9,15 +9,18 @@ from pathlib import Path
 
 from onnx_autodoc import __version__
 from onnx_autodoc.document import Card as Document
-from onnx_autodoc.document import Generated, build, node_rows
+from onnx_autodoc.document import Generated, build, load, node_rows
+from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.facts import Facts, measure
 from onnx_autodoc.graph import Model
-from onnx_autodoc.read import read
+from onnx_autodoc.read import FileSource, read
 from onnx_autodoc.render import FORMATS, Report
 from onnx_autodoc.resolve import Request, fit
 from onnx_autodoc.structure import describe
 
 _PIECE = 1 << 20
+_HEAD = 512
+_LARGEST = 1 << 28  # bytes of a JSON card
 
 
 class Card(Document, frozen=True, dict=True):
@@ -91,6 +94,26 @@ def report(path: str | PathLike[str], request: Request, sha256: bool = False) ->
     structure = describe(facts)
     digest = _sha256(model.path) if sha256 else None
     return Report(build(facts, structure, _generated(), digest), lambda: node_rows(facts, structure.places))
+
+
+def opened(path: str | PathLike[str], request: Request) -> Document:
+    """The card of a model file, or the one that a JSON file holds: the content decides."""
+    data = _json(os.fspath(path))
+    if data is None:
+        return report(path, request).card
+    if request != Request():
+        raise BadInput(f"{path}: a card's sizes are those it was made for; --dim and the like need the model itself")
+    return load(data, os.fspath(path))
+
+
+def _json(path: str) -> bytes | None:
+    """All of a file that begins as JSON does; None of others."""
+    with FileSource(path) as source:
+        if not source.read(0, _HEAD).lstrip().startswith(b"{"):
+            return None
+        if source.size > _LARGEST:
+            raise LimitReached(f"{path}: a JSON card of over {_LARGEST:,} bytes is not read")
+        return source.read(0, source.size)
 
 
 def facts_of(model: Model, request: Request) -> Facts:

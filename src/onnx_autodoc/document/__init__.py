@@ -2,6 +2,7 @@
 
 from onnx_autodoc.document._build import build
 from onnx_autodoc.document._cost_types import BatchRow, CacheSection, Uncounted, WeightRow
+from onnx_autodoc.document._load import load
 from onnx_autodoc.document._rows import node_rows
 from onnx_autodoc.document._types import SCHEMA_VERSION, Card, Generated, NodeRow, OperatorRow, OutputCell, Port
 from onnx_autodoc.facts import WeightGroup
@@ -30,5 +31,6 @@ __all__ = [
     "WeightGroup",
     "WeightRow",
     "build",
+    "load",
     "node_rows",
 ]

@@ -14,7 +14,7 @@ from onnx_autodoc.read._sniff import sniff
 from onnx_autodoc.read._source import FileSource, Source
 from onnx_autodoc.read.onnx import read_onnx
 
-__all__ = ["FORMATS", "read"]
+__all__ = ["FORMATS", "FileSource", "read"]
 
 FORMATS: Final[dict[str, Callable[[Source], Model]]] = {"onnx": read_onnx}
 _HEAD: Final = 512
