@@ -66,6 +66,7 @@ schema: $(ENV)/developing
 
 docs: $(ENV)/developing
 	$(ENV)/bin/python -m scripts.costs_page > docs/costs.md
+	$(ENV)/bin/python -m scripts.rules_page > docs/rules.md
 
 $(ENV)/installed: pyproject.toml
 	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from onnx_autodoc.document import Card, Port
+from onnx_autodoc.document import Card, Port, Severity
 from onnx_autodoc.render._cost_lines import (
     Line,
     cache_lines,
@@ -21,12 +21,14 @@ from onnx_autodoc.render._cost_lines import (
 )
 from onnx_autodoc.render._portrait import kept_in_float, said_of_data, way
 from onnx_autodoc.render._report import Report
+from onnx_autodoc.render.sections.findings import tally
 from onnx_autodoc.say import clean, count, file_size, percent, plural
 
 WIDTH: Final = 80
 HEIGHT: Final = 40
 _LABEL: Final = 13
 _MOST_GIVEN: Final = 6
+_LONGEST: Final = 130  # letters of a line that may take two
 _DIM_WIDTHS: Final = (24, 12, 8, 5)  # names of dimensions are shortened until the line fits: how many there are matters
 
 
@@ -36,9 +38,11 @@ class _Room(Struct, frozen=True):
     ports: int
     operators: int
     gaps: int
+    findings: int
 
 
-_ROOMS: Final = (_Room(4, 8, 4), _Room(3, 6, 3), _Room(2, 3, 2), _Room(1, 0, 1))
+_ROOMS: Final = (_Room(4, 8, 4, 5), _Room(3, 6, 3, 4), _Room(2, 3, 2, 2), _Room(1, 0, 1, 1))
+_STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow"}
 
 
 def render_terminal(report: Report, color: bool = False) -> str:
@@ -95,6 +99,7 @@ def _lines(card: Card, room: _Room) -> Iterator[Line]:
     yield from _ports("Outputs", card.interface.outputs, room.ports)
     yield from _data(card)
     yield "", ""
+    yield from _findings(card, room.findings)
     yield "Assumed", _assumed(card)
     yield from _shapes(card)
     yield "Not counted", not_counted_line(card)
@@ -111,8 +116,6 @@ def _data(card: Card) -> Iterator[Line]:
     said = said_of_data(card)
     if said is not None:
         yield "Data", said
-    for text in card.dataset.contradictions[:1]:
-        yield "", Text(clean(text, 130), style="yellow")
 
 
 def _precision(card: Card) -> str:
@@ -181,6 +184,22 @@ def _shapes(card: Card) -> Iterator[Line]:
     shapes = card.graph.shapes
     if shapes.resolved < shapes.outputs:
         yield "Shapes", f"{count(shapes.resolved)} of {count(shapes.outputs)} node outputs resolved"
+
+
+def _findings(card: Card, most: int) -> Iterator[Line]:
+    """The worst ones a line each; how many there are of the others."""
+    if not card.findings:
+        yield "Findings", "none"
+        return
+    shown = [finding for finding in card.findings if finding.severity is not Severity.INFO][:most]
+    for at, finding in enumerate(shown):
+        head = f"{finding.severity:<7}  {finding.rule}: "
+        line = Text(head + clean(finding.message, _LONGEST - len(head)), style=_STYLES.get(finding.severity, ""))
+        yield "Findings" if at == 0 else "", line
+    left = card.findings[len(shown) :]
+    if left:
+        more = f"… {tally(left)}, see" if shown else f"{tally(left)}, see"
+        yield "" if shown else "Findings", f"{more} --format markdown"
 
 
 def _gaps(card: Card, most: int) -> Iterator[Line]:

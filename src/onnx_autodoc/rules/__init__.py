@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Final
 
 from onnx_autodoc.facts import Gap
+from onnx_autodoc.ops import NotKnown
 from onnx_autodoc.resolve import SLIPS
 from onnx_autodoc.rules import (
     dynamic_input,
@@ -52,6 +53,6 @@ def judge(case: Case) -> tuple[tuple[Finding, ...], tuple[Gap, ...]]:
     for rule in RULES.values():
         try:
             found += map(rule.finding, rule.check(case))
-        except SLIPS as slip:  # a file that no rule expected costs that rule, not the card
+        except (NotKnown, *SLIPS) as slip:  # a file that no rule expected costs that rule, not the card
             gaps.append(Gap("findings", f"the rule {rule.id} could not be checked: {slip!r:.200}"))
     return tuple(sorted(found, key=lambda finding: -finding.severity.rank)), tuple(gaps)

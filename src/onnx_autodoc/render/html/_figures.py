@@ -8,6 +8,7 @@ from msgspec import Struct
 from onnx_autodoc.document import CacheSection, Card
 from onnx_autodoc.render._blocks import Figure, Name, Text
 from onnx_autodoc.render.sections import _figures as known
+from onnx_autodoc.render.sections.findings import tally
 from onnx_autodoc.say import clean, count, memory, short, three
 
 # The ways in which a number may have been written; numbers.js has the same ones by the same names.
@@ -68,6 +69,7 @@ def keys(card: Card) -> tuple[Key, ...]:
         *_cached(card),
         Key("Precision", (Name(precision.label),) if precision.label else ("none",)),
         Key("Opset", (str(opset),) if opset else ("none of ai.onnx",)),
+        Key("Findings", (tally(card.findings),)),
     )
 
 

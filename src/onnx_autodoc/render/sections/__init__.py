@@ -9,12 +9,13 @@ from typing import Final
 from onnx_autodoc.document import Card
 from onnx_autodoc.render._blocks import Section
 from onnx_autodoc.render.sections.compute import complexity
+from onnx_autodoc.render.sections.findings import findings
 from onnx_autodoc.render.sections.hardware import hardware
 from onnx_autodoc.render.sections.holdings import operators, parameters, precision
 from onnx_autodoc.render.sections.interface import inputs_and_outputs, run_it
 from onnx_autodoc.render.sections.memory import batch_scaling, kv_cache, memory_of
 from onnx_autodoc.render.sections.overview import in_short, key_numbers
-from onnx_autodoc.render.sections.provenance import findings, for_people, provenance
+from onnx_autodoc.render.sections.provenance import for_people, provenance
 from onnx_autodoc.render.sections.structure import architecture, structure
 
 __all__ = ["CARD", "card_sections"]

@@ -34,16 +34,6 @@ _QUESTIONS: Final = (
 )
 
 
-def findings(card: Card) -> Section | None:
-    """Where the file contradicts itself."""
-    wrong = (*card.dataset.contradictions, *card.dataset.said.problems)
-    if not wrong:
-        return None
-    said = "What the file's metadata says does not hold:"
-    rows = tuple((clean(text, _LONGEST),) for text in wrong[:_MOST])
-    return Section("findings", "Findings", (Paragraph((said,)), Items(rows), *rest(len(wrong), _MOST)))
-
-
 def provenance(card: Card) -> Section:
     blocks = (*_file(card), *_assumed(card), *_unknown(card))
     return Section("provenance", "Provenance", blocks)

@@ -1,0 +1,61 @@
+"""What the rules say of every model of the corpus, as it was read and found true. After a change that is meant:
+
+    pytest tests/rules/test_corpus_findings.py --update
+
+and read the difference against the models: nothing in this list may be false.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from onnx_autodoc import card
+from onnx_autodoc.document import Severity
+from tests._corpus import KEPT, graph
+
+REVIEWED = Path(__file__).parent / "reviewed"
+
+
+@cache
+def said(name: str) -> str:
+    made = card(graph(name))
+    assert not [gap for gap in made.gaps if gap.section == "findings"]
+    lines = [f"{one.severity} {one.rule}: {one.message} [{one.confidence}]" for one in made.findings]
+    return "".join(f"{line}\n" for line in lines)
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_is_said_of_a_model_was_reviewed(name: str, request: pytest.FixtureRequest) -> None:
+    kept = REVIEWED / f"{name}.txt"
+    if request.config.getoption("--update"):
+        kept.write_text(said(name), encoding="utf-8")
+    assert said(name) == kept.read_text(encoding="utf-8"), "--update, once it was found true"
+
+
+def test_every_finding_can_be_acted_on() -> None:
+    for name in KEPT:
+        for finding in card(graph(name)).findings:
+            assert len(finding.recommendation) > 20
+            assert finding.message
+            assert not finding.message.endswith(".")
+            assert finding.count >= len(finding.evidence)
+
+
+def test_clean_models_have_no_warning() -> None:
+    """Plain exports of plain models; what is wrong with others stands in their lists."""
+    for name in CLEAN:
+        worst = [finding for finding in card(graph(name)).findings if finding.severity.rank >= Severity.WARNING.rank]
+        assert worst == []
+
+
+CLEAN = (
+    "all-minilm-l6-v2-ts-op14",
+    "bert-base-qa-dynamo",
+    "resnet50-ts-op17",
+    "resnet50-qdq-int8",
+    "vit-tiny-dynamo",
+    "yolov8l-nc1",
+    "whisper-tiny-encoder",
+    "smollm2-135m-kv-op17",
+)
