@@ -18,6 +18,7 @@ from onnx_autodoc.facts import Figures, measure
 from onnx_autodoc.facts.parameters import parameters
 from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, bind, resolve
+from onnx_autodoc.rules import Case, judge
 from onnx_autodoc.structure import describe
 
 BERT = "bert-base-qa-ts-op12"
@@ -111,6 +112,30 @@ def structure(folder: Path) -> Iterator[Row]:
     yield Row("structure / shapes, 6,849 nodes", spent / floor, 2.5, f"{spent:.2f} s / {floor:.2f} s")
 
 
+def judged(folder: Path) -> Iterator[Row]:
+    """All rules over 6,849 nodes against resolving their shapes."""
+    model = read(without_weights(DECODER, folder / "decoder.onnx"))
+    binding = bind(model, Request())
+    shapes = resolve(model, binding)
+    facts = measure(model, binding, shapes)
+    structured = describe(facts)
+    floor = min(_seconds(lambda: resolve(model, binding)) for _ in range(5))
+    spent = min(_seconds(lambda: judge(Case(facts, structured))) for _ in range(5))
+    yield Row("rules / shapes, 6,849 nodes", spent / floor, 1, f"{spent:.2f} s / {floor:.2f} s")
+
+
+def gated(folder: Path) -> Iterator[Row]:
+    """A policy over a 435 MB model against its card."""
+    path = made(with_inline_weights, BERT, folder / "bert.onnx")
+    policy = folder / "policy.toml"
+    policy.write_text('[limits]\n"compute.macs" = { max = 1e12 }\n[rules]\nfail_on = "error"\n')
+    card, check = best(ours("card", path, "--format", "json"), ours("check", path, "--policy", str(policy)), rounds=7)
+    yield Row(
+        "check / card, wall time (435 MB)", check.wall / card.wall, 1.1, f"{check.wall:.2f} s / {card.wall:.2f} s"
+    )
+    yield Row("check / card, peak memory", check.peak / card.peak, 1.1, "")
+
+
 def _seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
@@ -119,7 +144,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def main() -> int:
     rows: list[Row] = []
-    for part in (start_up, against_load, flat_in_weights, linear_in_nodes, costs, structure):
+    for part in (start_up, against_load, flat_in_weights, linear_in_nodes, costs, structure, judged, gated):
         with tempfile.TemporaryDirectory() as folder:
             for row in part(Path(folder)):
                 rows.append(row)

@@ -17,6 +17,7 @@ from onnx_autodoc.read import FileSource, read
 from onnx_autodoc.render import FORMATS, Report
 from onnx_autodoc.resolve import Request, fit
 from onnx_autodoc.structure import describe
+from onnx_autodoc.weights import external_hashes, survey
 
 _PIECE = 1 << 20
 _HEAD = 512
@@ -74,11 +75,15 @@ def card(
     seq: int | None = None,
     size: tuple[int, int] | None = None,
     values: dict[str, int] | None = None,
+    weights: bool = False,
 ) -> Card:
-    """The card of a model file, with its open dimensions bound as the command line's options of these names do."""
+    """The card of a model file, with its open dimensions bound as the command line's options of these names do.
+
+    With `weights` the numbers in the weights are read too, all of them: the section `weights`, and the rules on them.
+    """
     asked = tuple(f"{name}={number}" for name, number in (dims or {}).items())
     given = tuple(f"{name}={number}" for name, number in (values or {}).items())
-    return _with_doors(report(path, Request(asked, batch, seq, size, given)))
+    return _with_doors(report(path, Request(asked, batch, seq, size, given), weights=weights))
 
 
 def _with_doors(made: Report) -> Card:
@@ -87,23 +92,28 @@ def _with_doors(made: Report) -> Card:
     return card
 
 
-def report(path: str | PathLike[str], request: Request, sha256: bool = False) -> Report:
+def report(path: str | PathLike[str], request: Request, sha256: bool = False, weights: bool = False) -> Report:
     """The card and the rows of its nodes, for rendering."""
     model = read(path)
     facts = facts_of(model, request)
     structure = describe(facts)
-    digest = _sha256(model.path) if sha256 else None
-    return Report(build(facts, structure, _generated(), digest), lambda: node_rows(facts, structure.places))
+    hashes = {**external_hashes(model), "": _sha256(model.path)} if sha256 else {}
+    numbers = survey(model) if weights else None
+    made = build(facts, structure, _generated(), hashes, numbers)
+    return Report(made, lambda: node_rows(facts, structure.places))
 
 
-def opened(path: str | PathLike[str], request: Request) -> Document:
+def opened(path: str | PathLike[str], request: Request, weights: bool = False) -> Document:
     """The card of a model file, or the one that a JSON file holds: the content decides."""
     data = _json(os.fspath(path))
     if data is None:
-        return report(path, request).card
+        return report(path, request, weights=weights).card
     if request != Request():
         raise BadInput(f"{path}: a card's sizes are those it was made for; --dim and the like need the model itself")
-    return load(data, os.fspath(path))
+    found = load(data, os.fspath(path))
+    if weights and found.weights is None:
+        raise BadInput(f"{path}: the card was made without --weights; give the model itself, or write the card anew")
+    return found
 
 
 def _json(path: str) -> bytes | None:

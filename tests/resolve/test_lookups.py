@@ -75,3 +75,8 @@ def test_columns_of_a_table_stay_open() -> None:
 def test_spaces_around_a_name_that_is_given_do_not_matter() -> None:
     made = model("g (float[batch,seq,4] x) => (float y) { y = Relu(x) }")
     assert fit(made, Request(dims=(" seq = 5",)))[0].chosen["seq"] == 5
+
+
+def test_a_count_of_nothing_costs_no_card() -> None:
+    _, shapes = fit(model("g (int64[1,seq] ids) => (int64 y) { y = CumSum() }"), Request())
+    assert shapes.steps

@@ -45,10 +45,11 @@ def test_every_finding_can_be_acted_on() -> None:
 def test_clean_models_have_no_warning() -> None:
     """Plain exports of plain models; what is wrong with others stands in their lists."""
     for name in CLEAN:
-        worst = [finding for finding in card(graph(name)).findings if finding.severity.rank >= Severity.WARNING.rank]
-        assert worst == []
+        found = [finding for finding in card(graph(name)).findings if finding.rule not in STRIPPED]
+        assert [finding for finding in found if finding.severity.rank >= Severity.WARNING.rank] == []
 
 
+STRIPPED = ("missing-external-data",)  # the files here are graphs whose weights were left out: true, but not of theirs
 CLEAN = (
     "all-minilm-l6-v2-ts-op14",
     "bert-base-qa-dynamo",

@@ -1,20 +1,34 @@
 """`onnx-autodoc check`: whether models pass a policy. The CI gate."""
 
 import argparse
-from typing import Any
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from onnx_autodoc.cli._options import dimension_options
 from onnx_autodoc.errors import BadInput
 
-FORMAT_NAMES = ("text", "json", "sarif", "junit", "github")
+if TYPE_CHECKING:
+    from onnx_autodoc.gate import Named, Outcome, Policy
+
+FORMAT_NAMES: Final = ("text", "json", "sarif", "junit", "github")
+_SUFFIXES: Final = {".txt": "text", ".json": "json", ".sarif": "sarif", ".xml": "junit", ".md": "github"}
+_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 
 
 def add(commands: Any) -> None:
     parser = commands.add_parser("check", help="whether models pass a policy: the CI gate")
     parser.add_argument("models", nargs="+", metavar="MODEL", help="ONNX files or JSON cards")
-    parser.add_argument("--policy", required=True, metavar="FILE", help="limits, changes and rules, as TOML or YAML")
+    parser.add_argument("--policy", required=True, metavar="FILE", help="limits, changes and rules: TOML, YAML or JSON")
     parser.add_argument("--baseline", metavar="CARD", help="the JSON card or model that [changes] are measured against")
-    parser.add_argument("-o", "--output", metavar="PATH", help="write to a file (.json .sarif .xml .md .txt)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        action="append",
+        metavar="PATH",
+        help="write to a file (.json .sarif .xml .md .txt), or to standard output (-); repeatable",
+    )
     parser.add_argument("--format", choices=FORMAT_NAMES, help="default: by the suffix of -o, else text")
     parser.add_argument("--weights", action="store_true", help="also judge the numbers in the weights (reads them)")
     dimension_options(parser)
@@ -22,4 +36,112 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    raise BadInput("check: not built yet")
+    from onnx_autodoc.gate import outcome, read_policy
+
+    targets = _targets(options.output, options.format)
+    policy = read_policy(options.policy)
+    _check_use(policy, options)
+    cards = [(_name(model), _opened(model, options)) for model in options.models]
+    baseline = _baseline(options) if options.baseline else None
+    found = outcome(cards, policy, _name(options.policy), baseline)
+    for path, format_name in targets:
+        _emit(found, path, format_name)
+    return 0 if found.passed else 1
+
+
+def _targets(outputs: list[str] | None, format_name: str | None) -> list[tuple[Path | None, str]]:
+    """Where to, and as what: known to be sensible before any work is done."""
+    if outputs and len(outputs) > 1 and format_name:
+        raise BadInput("--format: each of several -o has the format of its suffix; leave out --format")
+    return [_target(output, format_name) for output in outputs or ["-"]]
+
+
+def _target(output: str, format_name: str | None) -> tuple[Path | None, str]:
+    if output == "-":
+        return None, format_name or "text"
+    path = Path(output)
+    if path.is_dir():
+        raise BadInput(f"-o {output}: a folder; name a file")
+    if not path.parent.is_dir():
+        raise BadInput(f"-o {output}: there is no folder {path.parent}")
+    found = format_name or _SUFFIXES.get(path.suffix.lower())
+    if found is None:
+        known = " ".join(_SUFFIXES)
+        raise BadInput(f"-o {output}: the suffix {path.suffix} is no known format; use one of {known}, or --format")
+    return path, found
+
+
+def _check_use(policy: "Policy", options: argparse.Namespace) -> None:
+    if policy.needs_baseline and not options.baseline:
+        asks = "[changes]" if policy.changes else "[rules] only_new"
+        raise BadInput(f"{options.policy}: {asks} is measured against a card; give it with --baseline")
+    if options.baseline and not policy.needs_baseline:
+        raise BadInput(
+            f"--baseline {options.baseline}: the policy has no [changes] and no only_new, so nothing uses it"
+        )
+
+
+def _opened(path: str, options: argparse.Namespace) -> Any:
+    from onnx_autodoc.api import opened
+    from onnx_autodoc.cli._options import request_of
+
+    return opened(path, request_of(options), options.weights)
+
+
+def _baseline(options: argparse.Namespace) -> "Named":
+    """At the sizes that were asked for. A JSON card has its own: whether they fit, the gate says."""
+    from onnx_autodoc.api import opened
+    from onnx_autodoc.resolve import Request
+
+    try:
+        return _name(options.baseline), _opened(options.baseline, options)
+    except BadInput:
+        return _name(options.baseline), opened(options.baseline, Request())
+
+
+def _name(path: str) -> str:
+    """As seen from here, where it is below: what CI calls a file."""
+    given, here = Path(path), Path.cwd()
+    return str(given.relative_to(here)) if given.is_absolute() and given.is_relative_to(here) else path
+
+
+def _emit(found: "Outcome", path: Path | None, format_name: str) -> None:
+    from onnx_autodoc.cli._output import write
+
+    if format_name == "github":
+        _github(found, path)
+    elif path is None:
+        sys.stdout.write(_rendered(found, format_name))
+    else:
+        write(path, _rendered(found, format_name))
+
+
+def _rendered(found: "Outcome", format_name: str) -> str:
+    from onnx_autodoc.render import render_outcome
+
+    return render_outcome(found, format_name)
+
+
+def _github(found: "Outcome", path: Path | None) -> None:
+    """Annotations to the log; the summary to the file that was named, else to where the job keeps its own."""
+    from onnx_autodoc.cli._output import write
+    from onnx_autodoc.render import render_outcome
+
+    kept = os.environ.get(_SUMMARY)
+    if path is not None:
+        write(path, render_outcome(found, "summary"))
+    elif kept:
+        _append(Path(kept), found)
+    sys.stdout.write(render_outcome(found, "github"))
+
+
+def _append(path: Path, found: "Outcome") -> None:
+    """Behind what other steps' commands wrote there; together it stays below what GitHub shows."""
+    from onnx_autodoc.render import render_outcome
+
+    try:
+        taken = path.stat().st_size if path.exists() else 0
+        with path.open("a", encoding="utf-8") as file:
+            file.write(render_outcome(found, "summary", taken))
+    except OSError as error:
+        raise BadInput(f"{_SUMMARY}: {path}: cannot be written: {error.strerror}") from None

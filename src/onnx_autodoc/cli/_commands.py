@@ -11,7 +11,8 @@ def run_card(options: Namespace) -> int:
     from onnx_autodoc.cli._output import Target, emit
 
     target = Target.of(options.output, options.format, options.pictures)
-    emit(report(options.model, request_of(options), options.sha256), target)
+    hashed = options.sha256 or target.hashed
+    emit(report(options.model, request_of(options), hashed, options.weights), target)
     return 0
 
 
@@ -23,7 +24,7 @@ def run_demo(options: Namespace) -> int:
 
     target = Target.of(options.output, options.format, options.pictures)
     with as_file(files("onnx_autodoc") / "data" / "demo.onnx") as path:
-        found = report(path, Request())
+        found = report(path, Request(), target.hashed)
         if target.path is not None and not options.format:
             emit(found, Target.of(None, None))
         emit(found, target)

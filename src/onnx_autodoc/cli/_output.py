@@ -21,6 +21,11 @@ class Target(Struct, frozen=True):
     path: Path | None  # None: standard output
     suffix: str = ".svg"  # of pictures
 
+    @property
+    def hashed(self) -> bool:
+        """Whether what is written asks for the model's hash."""
+        return self.format is not None and FORMATS[self.format].hashed
+
     @classmethod
     def of(cls, output: str | None, format_name: str | None, kind: str | None = None) -> "Target":
         target = cls._of(output, format_name)
@@ -41,19 +46,20 @@ class Target(Struct, frozen=True):
             return cls(None, path)
         if not path.parent.is_dir():
             raise BadInput(f"-o {output}: there is no folder {path.parent}")
-        return cls(format_name or _format_of(output, path.suffix), path)
+        return cls(format_name or _format_of(output, path), path)
 
 
 def _is_folder(output: str, path: Path) -> bool:
     return output.endswith(os.sep) or path.is_dir() or path.suffix in ("", ".card")
 
 
-def _format_of(output: str, suffix: str) -> str:
-    for name, entry in FORMATS.items():
-        if entry.suffix == suffix.lower():
-            return name
+def _format_of(output: str, path: Path) -> str:
+    """By the longest suffix that fits: `x.cdx.json` is no card."""
+    fitting = [name for name, entry in FORMATS.items() if path.name.lower().endswith(entry.suffix)]
+    if fitting:
+        return max(fitting, key=lambda name: len(FORMATS[name].suffix))
     known = " ".join(dict.fromkeys(entry.suffix for entry in FORMATS.values()))
-    raise BadInput(f"-o {output}: the suffix {suffix} is no known format; use one of {known}, or --format")
+    raise BadInput(f"-o {output}: the suffix {path.suffix} is no known format; use one of {known}, or --format")
 
 
 def emit(report: Report, target: Target) -> None:

@@ -13,6 +13,7 @@ from onnx_autodoc.errors import BadInput
 # The names of render.FORMATS, written out because importing it would cost `--help` its speed (a test compares them).
 FORMAT_NAMES: Final = (
     *("terminal", "markdown", "html", "json", "architecture", "nodes", "csv", "mermaid", "huggingface", "pdf"),
+    *("cyclonedx", "sarif", "junit", "github"),
 )
 COMMANDS: Final = ("card", "compare", "check", "rules", "explain", "demo", "schema")
 
@@ -49,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     _output_options(card)
     dimension_options(card)
     card.add_argument("--sha256", action="store_true", help="also hash the file (reads all of it, weights too)")
+    card.add_argument("--weights", action="store_true", help="also read the numbers in the weights, and judge them")
     card.set_defaults(run=run_card)
 
     _compare.add(commands)
@@ -69,8 +71,9 @@ def _output_options(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="PATH",
-        help="write to a file, whose suffix chooses the format (.md .html .json .csv .jsonl .mmd .pdf .txt); to a "
-        "folder, which gets Markdown, HTML, JSON, the nodes as CSV and pictures; or to standard output (-)",
+        help="write to a file, whose suffix chooses the format (.md .html .json .csv .jsonl .mmd .pdf .cdx.json .sarif "
+        ".xml .txt); to a folder, which gets Markdown, HTML, JSON, the nodes as CSV and pictures; or to standard "
+        "output (-)",
     )
     parser.add_argument("--format", choices=FORMAT_NAMES, help="default: by the suffix of -o, else terminal")
     parser.add_argument("--pictures", choices=("svg", "png"), help="the charts beside Markdown (default svg)")

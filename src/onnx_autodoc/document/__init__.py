@@ -4,7 +4,17 @@ from onnx_autodoc.document._build import build
 from onnx_autodoc.document._cost_types import BatchRow, CacheSection, Uncounted, WeightRow
 from onnx_autodoc.document._load import load
 from onnx_autodoc.document._rows import node_rows
-from onnx_autodoc.document._types import SCHEMA_VERSION, Card, Generated, NodeRow, OperatorRow, OutputCell, Port
+from onnx_autodoc.document._summary import SURE
+from onnx_autodoc.document._types import (
+    SCHEMA_VERSION,
+    Card,
+    ExternalFile,
+    Generated,
+    NodeRow,
+    OperatorRow,
+    OutputCell,
+    Port,
+)
 from onnx_autodoc.facts import WeightGroup
 from onnx_autodoc.rules import Confidence, Finding, Severity
 from onnx_autodoc.structure import MOST_ROWS, AttentionKind, Box, Edge, Sample
@@ -12,6 +22,7 @@ from onnx_autodoc.structure import MOST_ROWS, AttentionKind, Box, Edge, Sample
 __all__ = [
     "MOST_ROWS",
     "SCHEMA_VERSION",
+    "SURE",
     "AttentionKind",
     "BatchRow",
     "Box",
@@ -19,6 +30,7 @@ __all__ = [
     "Card",
     "Confidence",
     "Edge",
+    "ExternalFile",
     "Finding",
     "Generated",
     "NodeRow",

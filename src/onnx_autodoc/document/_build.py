@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -31,20 +32,31 @@ from onnx_autodoc.document._types import (
     StructureSection,
     Summary,
 )
+from onnx_autodoc.document._weight_types import WeightsSection
 from onnx_autodoc.facts import Facts, Gap
 from onnx_autodoc.graph import Value
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.rules import Case, judge
 from onnx_autodoc.structure import Sample, Structure
+from onnx_autodoc.weights import Weights
+
+_NOT_HASHED: Final[Mapping[str, str | None]] = {}
 
 
-def build(facts: Facts, structure: Structure, generated: Generated, sha256: str | None = None) -> Card:
-    findings, unchecked = judge(Case(facts, structure))
+def build(
+    facts: Facts,
+    structure: Structure,
+    generated: Generated,
+    hashes: Mapping[str, str | None] = _NOT_HASHED,
+    weights: Weights | None = None,
+) -> Card:
+    """`hashes` are of the model's own file ("") and of external ones by path, where they were asked for."""
+    findings, unchecked = judge(Case(facts, structure, weights))
     made = Card(
         schema_version=SCHEMA_VERSION,
         generated=generated,
-        model=_model(facts, sha256),
+        model=_model(facts, hashes),
         interface=_interface(facts, structure),
         assumptions=_assumptions(facts),
         graph=_graph(facts),
@@ -58,17 +70,26 @@ def build(facts: Facts, structure: Structure, generated: Generated, sha256: str 
         findings=findings,
         summary=Summary("", "", "", ""),
         gaps=(*facts.gaps, *_structure_gaps(structure), *unchecked),
+        weights=_weights(weights) if weights is not None else None,
     )
     return replace(made, summary=summary_of(made))
 
 
-def _model(facts: Facts, sha256: str | None) -> ModelSection:
+def _weights(weights: Weights) -> WeightsSection:
+    tensors = tuple(each.numbers for each in weights.tensors)
+    return WeightsSection(tensors, weights.bytes_read, sum(each.unread is not None for each in tensors))
+
+
+def _model(facts: Facts, hashes: Mapping[str, str | None]) -> ModelSection:
     model = facts.model
-    external = tuple(ExternalFile(item.path, item.nbytes, item.nbytes is not None) for item in model.external)
+    external = tuple(
+        ExternalFile(item.path, item.nbytes, item.nbytes is not None, hashes.get(item.path) if item.path else None)
+        for item in model.external
+    )
     return ModelSection(
         name=Path(model.path).name,
         format="onnx",
-        file=File(model.nbytes, sha256, external),
+        file=File(model.nbytes, hashes.get(""), external),
         ir_version=model.ir_version,
         opsets={domain or "ai.onnx": version for domain, version in sorted(model.opsets.items())},
         producer=Producer(model.producer or None, model.producer_version or None),

@@ -20,7 +20,7 @@ _FAMILIES: Final = {
     "preprocessing": "Preprocessing",
     "unknown": "Family not known",
 }
-_SURE: Final = 0.85
+SURE: Final = 0.85  # from here on a task is said without "probably"
 _LIKELY: Final = 0.65
 _FEW: Final = 3
 _MOST: Final = 5
@@ -52,7 +52,7 @@ def _task(card: Card) -> str:
     if task.name is None:
         return "the graph does not tell its task"
     name = clean(task.name, 60)
-    sure = name if task.confidence >= _SURE else f"probably {name}" if task.confidence >= _LIKELY else f"perhaps {name}"
+    sure = name if task.confidence >= SURE else f"probably {name}" if task.confidence >= _LIKELY else f"perhaps {name}"
     return f"{sure}, {plural(task.classes, 'class', 'classes')}" if task.classes else sure
 
 

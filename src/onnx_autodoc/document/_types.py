@@ -7,6 +7,7 @@ bytes, counts, shares from 0 to 1. None means not applicable or not known; `gaps
 from msgspec import Struct
 
 from onnx_autodoc.document._cost_types import BatchRow, ComputeSection, MemorySection, ParametersSection
+from onnx_autodoc.document._weight_types import WeightsSection
 from onnx_autodoc.facts import Gap, Precision
 from onnx_autodoc.rules import Finding
 from onnx_autodoc.structure import AttentionKind, BlockCount, Box, Dataset, Part, Sample, Task
@@ -24,6 +25,7 @@ class ExternalFile(Struct, frozen=True):
     path: str
     bytes: int | None
     present: bool
+    sha256: str | None = None
 
 
 class File(Struct, frozen=True):
@@ -169,6 +171,7 @@ class Card(Struct, frozen=True):
     findings: tuple[Finding, ...]
     summary: Summary
     gaps: tuple[Gap, ...]
+    weights: WeightsSection | None = None  # only if asked for
 
 
 class OutputCell(Struct, frozen=True):

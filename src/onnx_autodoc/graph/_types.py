@@ -19,6 +19,7 @@ class Place(Struct, frozen=True):
     path: str | None
     offset: int
     length: int | None  # None: to the end of the external file
+    clear: bool = True  # False: the file gives an offset or a length that is no number
 
 
 class Payload(Struct, frozen=True):
@@ -27,6 +28,8 @@ class Payload(Struct, frozen=True):
     encoding: str  # raw, floats, doubles, varints, strings
     nbytes: int
     data: bytes | tuple[bytes, ...] | None = None
+    pieces: int = 1  # fields of the file that they stand in, one after the other; a place has the first one's offset
+    usual: bool = True  # in the field that the specification has for their type, and in no other
 
 
 class Tensor(Struct, frozen=True):

@@ -14,6 +14,9 @@ from onnx_autodoc.ops import (
     _kinds as kinds,
 )
 from onnx_autodoc.ops import (
+    _specified as specified,
+)
+from onnx_autodoc.ops import (
     attention,
     constant,
     convolution,
@@ -92,6 +95,7 @@ __all__ = [
     "nbytes",
     "nothing",
     "numpy_dtype",
+    "specified",
 ]
 
 # domain -> the tables of its families

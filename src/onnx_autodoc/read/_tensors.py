@@ -16,6 +16,14 @@ _ENCODINGS: Final = {
     "varints64": "varints",
     "strings": "strings",
 }
+# type -> the field that the specification has for it, beside raw; int32_data for all others
+_FIELDS: Final = {
+    **dict.fromkeys(("float32", "complex64"), "floats"),
+    **dict.fromkeys(("float64", "complex128"), "doubles"),
+    **dict.fromkeys(("uint32", "uint64"), "varints64"),
+    "int64": "varints",
+    "string": "strings",
+}
 _EXTERNAL: Final = 1
 _KEEP_FLOATS: Final = 1024  # bytes: scales and bounds steer shapes, weights do not
 
@@ -23,13 +31,18 @@ _KEEP_FLOATS: Final = 1024  # bytes: scales and bounds steer shapes, weights do 
 def build_tensor(found: Found) -> Tensor:
     dims, dtype = _dims(found), dtype_name(found.get("dtype", 0))
     name = found.get("name", "")
-    if found.get("location") == _EXTERNAL or "external" in found:
+    fields = [field for field in _ENCODINGS if field in found]
+    if found.get("location") == _EXTERNAL or ("external" in found and not fields):
         return Tensor(name, dtype, dims, place=_external_place(dict(found.get("external", ()))))
-    field = next((field for field in _ENCODINGS if field in found), None)
-    if field is None:
+    if not fields:
         return Tensor(name, dtype, dims)
-    pieces: list[Piece] = found[field]
-    return Tensor(name, dtype, dims, _inline_place(pieces), _payload(_ENCODINGS[field], pieces, dtype))
+    pieces: list[Piece] = found[fields[0]]
+    payload = _payload(_ENCODINGS[fields[0]], pieces, dtype, _is_usual(fields, dtype))
+    return Tensor(name, dtype, dims, _inline_place(pieces), payload)
+
+
+def _is_usual(fields: list[str], dtype: str | None) -> bool:
+    return len(fields) == 1 and fields[0] in ("raw", _FIELDS.get(dtype or "", "varints32"))
 
 
 def build_sparse(found: Found) -> Tensor:
@@ -49,18 +62,21 @@ def _inline_place(pieces: list[Piece]) -> Place:
     return Place(None, pieces[0].offset, sum(piece.length for piece in pieces))
 
 
-def _payload(encoding: str, pieces: list[Piece], dtype: str | None) -> Payload:
+def _payload(encoding: str, pieces: list[Piece], dtype: str | None, usual: bool) -> Payload:
     nbytes = sum(piece.length for piece in pieces)
     if encoding == "strings":
-        return Payload(encoding, nbytes, tuple(piece.data or b"" for piece in pieces))
+        return Payload(encoding, nbytes, tuple(piece.data or b"" for piece in pieces), len(pieces), usual)
     if is_float(dtype) and nbytes > _KEEP_FLOATS:
-        return Payload(encoding, nbytes)
+        return Payload(encoding, nbytes, None, len(pieces), usual)
     data = [piece.data for piece in pieces if piece.data is not None]
-    return Payload(encoding, nbytes, b"".join(data) if len(data) == len(pieces) else None)
+    return Payload(encoding, nbytes, b"".join(data) if len(data) == len(pieces) else None, len(pieces), usual)
 
 
 def _external_place(entries: dict[str, str]) -> Place:
-    return Place(entries.get("location", ""), _number(entries.get("offset")) or 0, _number(entries.get("length")))
+    given = [entries[key] for key in ("offset", "length") if key in entries]
+    clear = all(_number(text) is not None for text in given)
+    offset, length = _number(entries.get("offset")) or 0, _number(entries.get("length"))
+    return Place(entries.get("location", ""), offset, length, clear)
 
 
 def _number(text: str | None) -> int | None:

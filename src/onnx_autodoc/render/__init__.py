@@ -5,13 +5,16 @@ A format is a file here with one function, and a line in `FORMATS`.
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from onnx_autodoc.render._report import Beside, Report
 
-__all__ = ["FORMATS", "Beside", "Format", "Report", "pictures", "render_terminal"]
+if TYPE_CHECKING:
+    from onnx_autodoc.gate import Outcome
+
+__all__ = ["FORMATS", "Beside", "Format", "Report", "pictures", "render_outcome", "render_terminal"]
 
 
 def render_terminal(report: Report, color: bool = False) -> str:
@@ -19,6 +22,26 @@ def render_terminal(report: Report, color: bool = False) -> str:
     from onnx_autodoc.render import terminal
 
     return terminal.render_terminal(report, color)
+
+
+def render_outcome(found: "Outcome", format_name: str, taken: int = 0) -> str:
+    """What a gate says, as text, json, sarif, junit, github; or as a job's summary, where `taken` bytes are used."""
+    if format_name == "summary":
+        from onnx_autodoc.render import github
+
+        return github.summary(found, github.MOST_BYTES - taken)
+    module, name = _OUTCOMES[format_name]
+    made: str = getattr(import_module(f"onnx_autodoc.render.{module}"), name)(found)
+    return made
+
+
+_OUTCOMES: Final = {
+    "text": ("_verdict", "render_text"),
+    "json": ("_verdict", "render_json"),
+    "sarif": ("sarif", "sarif"),
+    "junit": ("junit", "junit"),
+    "github": ("github", "annotations"),
+}
 
 
 def pictures(report: Report, suffix: str) -> dict[str, str | bytes]:
@@ -34,6 +57,7 @@ class Format(Struct, frozen=True):
     file: str | None = None  # the file's name in a folder; None: a folder does without it
     illustrated: bool = False  # shows the charts, which stand as files beside it
     merged: Callable[[str, str], str] | None = None  # the text to write where there is one already
+    hashed: bool = False  # of little use without the hash of the model, which reads all of the file
 
 
 def _late(module: str, name: str) -> Callable[[Report], str | bytes]:
@@ -63,4 +87,8 @@ FORMATS: Final[dict[str, Format]] = {
     "mermaid": Format(_late("mermaid", "render_mermaid"), ".mmd"),
     "huggingface": Format(_late("huggingface", "render_huggingface"), ".md", illustrated=True, merged=_merged),
     "pdf": Format(_late("pdf", "render_pdf"), ".pdf"),
+    "cyclonedx": Format(_late("cyclonedx", "render_cyclonedx"), ".cdx.json", hashed=True),
+    "sarif": Format(_late("sarif", "render_sarif"), ".sarif"),
+    "junit": Format(_late("junit", "render_junit"), ".xml"),
+    "github": Format(_late("github", "render_github"), ".log"),
 }

@@ -7,7 +7,7 @@ replaces our own part of it; every other byte of it stays.
 import re
 from typing import Final
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.document import SURE, Card
 from onnx_autodoc.render import _front_matter as matter
 from onnx_autodoc.render import _hub as hub
 from onnx_autodoc.render import _markers as markers
@@ -16,8 +16,6 @@ from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._yaml_lines import Entry, entries
 from onnx_autodoc.render.sections import card_sections
 from onnx_autodoc.say import clean
-
-_SURE: Final = 0.85  # from here on the card says a task without "probably"
 
 # A field is also said by others: who names a licence of his own has chosen one. And a library is the one of the whole
 # repository: where the Hub finds another one by itself (transformers beside its ONNX export), ours would hide it.
@@ -55,7 +53,7 @@ def _tags(card: Card) -> list[str]:
 
 def _pipeline_tag(card: Card) -> str | None:
     task = card.task
-    if task.name is None or task.confidence < _SURE:
+    if task.name is None or task.confidence < SURE:
         return None
     if task.name == "feature extraction":
         roles = {(port.role or "").split(" ")[0] for port in card.interface.inputs} & hub.FEATURES.keys()

@@ -49,9 +49,9 @@ def render_markdown(report: Report) -> str:
     return f"# {escaped(clean(card.model.name))}\n\n{written(card_sections(card), card, report.beside)}"
 
 
-def written(sections: tuple[Section, ...], card: Card, pictures: Beside | None) -> str:
-    """Some sections of a card, from the second level on. `pictures`: where its charts stand, if they do."""
-    drawn = {chart.name: chart for chart in charts(card)} if pictures is not None else {}
+def written(sections: tuple[Section, ...], card: Card | None, pictures: Beside | None) -> str:
+    """Some sections, from the second level on. `pictures`: where the charts of the card stand, if they do."""
+    drawn = {chart.name: chart for chart in charts(card)} if pictures is not None and card is not None else {}
     writer = _Writer(drawn, pictures)
     return "\n\n".join(text for section in sections for text in writer.section(section)) + "\n"
 

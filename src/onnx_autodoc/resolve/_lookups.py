@@ -75,8 +75,9 @@ def _counted_out(steps: tuple[Step, ...]) -> Iterator[bool]:
     most: dict[str, float] = {}  # by value
     for step in steps:
         node = step.node
-        if node.op == kinds.COUNT and step.inputs[0] is not None and step.inputs[0].concrete:
-            most |= dict.fromkeys(node.outputs, max(step.inputs[0].concrete))
+        counted = step.inputs[0] if node.op == kinds.COUNT and step.inputs else None
+        if counted is not None and counted.concrete:
+            most |= dict.fromkeys(node.outputs, max(counted.concrete))
         elif most and len(node.inputs) > 1 and node.inputs[1] in most and (rows := _rows(step)) is not None:
             yield most[node.inputs[1]] >= rows
         elif most and (passed := _passed(step, most)) is not None:

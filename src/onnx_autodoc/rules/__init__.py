@@ -13,8 +13,51 @@ from onnx_autodoc.facts import Gap
 from onnx_autodoc.ops import NotKnown
 from onnx_autodoc.resolve import SLIPS
 from onnx_autodoc.rules import (
+    constant_weight,
+    contradictory_shape,
+    contrib_operator,
+    control_flow,
+    custom_domain,
+    data_dependent_shape,
+    dead_node,
+    deprecated_operator,
+    duplicate_name,
+    duplicate_weight,
     dynamic_input,
+    escaping_external_data,
+    experimental_operator,
+    fixed_batch,
+    float64,
+    foldable_constant,
+    future_opset,
+    inline_weights,
+    int64_data,
+    large_activations,
+    large_embedding,
+    long_loop,
+    low_intensity,
+    metadata_contradiction,
+    missing_external_data,
+    missing_metadata,
+    missing_opset,
+    no_op_node,
+    non_finite_weight,
+    old_opset,
+    overridable_weight,
+    per_tensor_depthwise,
+    precision_seam,
+    random_operator,
+    redundant_cast,
+    redundant_reshape,
+    redundant_transpose,
+    training_mode,
     unfused_batch_norm,
+    unfused_block,
+    unfused_quantization,
+    unknown_operator,
+    unnamed_dimension,
+    unsupported_operator,
+    unused_weight,
 )
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Confidence, Finding, Rule, Severity
@@ -22,8 +65,51 @@ from onnx_autodoc.rules._finding import Confidence, Finding, Rule, Severity
 __all__ = ["RULES", "Case", "Confidence", "Finding", "Rule", "Severity", "judge"]
 
 _SHELF: Final = (
+    constant_weight,
+    contradictory_shape,
+    contrib_operator,
+    control_flow,
+    custom_domain,
+    data_dependent_shape,
+    dead_node,
+    deprecated_operator,
+    duplicate_name,
+    duplicate_weight,
     dynamic_input,
+    escaping_external_data,
+    experimental_operator,
+    fixed_batch,
+    float64,
+    foldable_constant,
+    future_opset,
+    inline_weights,
+    int64_data,
+    large_activations,
+    large_embedding,
+    long_loop,
+    low_intensity,
+    metadata_contradiction,
+    missing_external_data,
+    missing_metadata,
+    missing_opset,
+    no_op_node,
+    non_finite_weight,
+    old_opset,
+    overridable_weight,
+    per_tensor_depthwise,
+    precision_seam,
+    random_operator,
+    redundant_cast,
+    redundant_reshape,
+    redundant_transpose,
+    training_mode,
     unfused_batch_norm,
+    unfused_block,
+    unfused_quantization,
+    unknown_operator,
+    unnamed_dimension,
+    unsupported_operator,
+    unused_weight,
 )
 
 
@@ -51,6 +137,8 @@ def judge(case: Case) -> tuple[tuple[Finding, ...], tuple[Gap, ...]]:
     found: list[Finding] = []
     gaps: list[Gap] = []
     for rule in RULES.values():
+        if rule.weights and case.weights is None:
+            continue
         try:
             found += map(rule.finding, rule.check(case))
         except (NotKnown, *SLIPS) as slip:  # a file that no rule expected costs that rule, not the card

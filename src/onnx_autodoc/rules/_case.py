@@ -1,139 +1,26 @@
-"""What rules look at: a model's facts and structure, and its graphs with who makes and who reads each value.
-
-Every graph of the file is one `Scope`, however often it runs, so that rules cost as much as the graph is large.
-"""
+"""What rules look at: a model's facts and structure, its graphs, and its weights if they were read."""
 
 from collections.abc import Iterator
 from functools import cached_property
-
-from msgspec import Struct
+from typing import Final
 
 from onnx_autodoc.facts import Facts
-from onnx_autodoc.graph import (
-    Function,
-    Graph,
-    Model,
-    Node,
-    Tensor,
-    Value,
-    constants_of,
-    execution_order,
-    label,
-    needed_names,
-)
-from onnx_autodoc.ops import Known, kinds
-from onnx_autodoc.resolve import Body, Step
+from onnx_autodoc.graph import Model
+from onnx_autodoc.rules._scope import Scope, Spot, scopes_of
+from onnx_autodoc.rules._settled import Settled
 from onnx_autodoc.structure import Structure
+from onnx_autodoc.weights import Weights
 
+__all__ = ["Case", "Scope", "Spot"]
 
-class Spot(Struct, frozen=True, eq=False):
-    """One node at its place."""
-
-    scope: "Scope"
-    step: Step
-
-    @property
-    def node(self) -> Node:
-        return self.step.node
-
-    @property
-    def path(self) -> str:
-        """What evidence calls it: its name, after the way to its graph."""
-        name = label(self.step.node, self.step.at)
-        return f"{self.scope.path}/{name}" if self.scope.path else name
-
-    def input(self, at: int) -> Known | None:
-        return self.step.inputs[at] if at < len(self.step.inputs) else None
-
-    def output(self, at: int = 0) -> Known | None:
-        return self.step.outputs[at] if at < len(self.step.outputs) else None
-
-    def makers(self) -> "Iterator[Spot | None]":
-        """The node of this graph that makes each input; None for what comes from elsewhere."""
-        return (self.scope.maker(name) for name in self.node.inputs)
-
-    def only_reader(self) -> "Spot | None":
-        """The one node that reads what this one makes; None where several do, or the value goes elsewhere."""
-        names = [name for name in self.node.outputs if name]
-        if len(names) != 1 or names[0] in self.scope.leaving:
-            return None
-        readers = self.scope.readers(names[0])
-        return readers[0] if len(readers) == 1 else None
-
-
-class Scope:
-    """One graph of the file. `path` is the way there; `outer` is the graph around it, whose values it sees."""
-
-    def __init__(
-        self, path: str, steps: tuple[Step, ...], graph: Graph, outer: "Scope | None" = None, runs: bool = True
-    ) -> None:
-        self.path, self.graph, self.outer = path, graph, outer
-        self.runs = runs  # False: a branch that is not taken at these sizes
-        self.spots = tuple(Spot(self, step) for step in steps)
-
-    @cached_property
-    def leaving(self) -> frozenset[str]:
-        """Values that are read outside of this graph, or by graphs inside it."""
-        inner = (graph.outer for spot in self.spots if spot.node.nested for _, graph in spot.node.graphs())
-        return frozenset(value.name for value in self.graph.outputs).union(*inner)
-
-    @cached_property
-    def _makers(self) -> dict[str, Spot]:
-        return {name: spot for spot in self.spots for name in spot.node.outputs if name}
-
-    @cached_property
-    def _readers(self) -> dict[str, list[Spot]]:
-        found: dict[str, list[Spot]] = {}
-        for spot in self.spots:
-            for name in dict.fromkeys(spot.node.inputs):
-                found.setdefault(name, []).append(spot)
-        return found
-
-    @cached_property
-    def _constants(self) -> dict[str, Tensor]:
-        return dict(constants_of(self.graph))
-
-    def maker(self, name: str) -> Spot | None:
-        return self._makers.get(name)
-
-    def readers(self, name: str) -> list[Spot]:
-        """The nodes of this graph that read a value, each once, in file order."""
-        return self._readers.get(name, [])
-
-    def constant(self, name: str) -> Tensor | None:
-        """The initializer or Constant that a name stands for here, in this graph or around it."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope._constants:
-                return scope._constants[name]
-            scope = scope.outer
-        return None
-
-    @cached_property
-    def _fixed(self) -> set[str]:
-        """What is made of constants alone, here."""
-        found: set[str] = set()
-        nodes = [spot.node for spot in self.spots]
-        for at in execution_order(nodes):
-            node = nodes[at]
-            drawn = node.op in kinds.DRAWN and not node.domain
-            if not drawn and all(name in found or self._is_given(name) for name in needed_names(node) if name):
-                found.update(node.outputs)
-        return found
-
-    def _is_given(self, name: str) -> bool:
-        return name in self._constants or (self.outer is not None and self.outer.is_fixed(name))
-
-    def is_fixed(self, name: str) -> bool:
-        """Whether a value is the same in every run: a constant, or made of constants alone."""
-        return name in self._fixed or self._is_given(name)
+_INPUTS_ARE_APART: Final = 4  # from this IR version on, an initializer that is an input too may be overridden
 
 
 class Case:
-    """One model before the rules."""
+    """One model before the rules. `weights` are the numbers in it, where they were read."""
 
-    def __init__(self, facts: Facts, structure: Structure) -> None:
-        self.facts, self.structure = facts, structure
+    def __init__(self, facts: Facts, structure: Structure, weights: Weights | None = None) -> None:
+        self.facts, self.structure, self.weights = facts, structure, weights
 
     @property
     def model(self) -> Model:
@@ -141,7 +28,7 @@ class Case:
 
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
-        return tuple(_scopes(self.facts))
+        return tuple(scopes_of(self.facts))
 
     @property
     def main(self) -> Scope:
@@ -162,25 +49,14 @@ class Case:
         """The nodes of these operators, wherever they stand."""
         return [spot for op in ops for spot in self._by_operator.get((domain, op), ())]
 
+    @cached_property
+    def settled(self) -> Settled:
+        return Settled(self.scopes, self.overridable)
 
-def _scopes(facts: Facts) -> Iterator[Scope]:
-    """The main graph first. A function is one scope, that of its first call."""
-    functions = {function.key: function for function in facts.model.functions}
-    waiting = [Scope("", facts.shapes.steps, facts.model.graph)]
-    called: set[tuple[str, str, str]] = set()
-    while waiting:
-        scope = waiting.pop()
-        yield scope
-        for spot in reversed(scope.spots):
-            key = (spot.node.domain, spot.node.op, spot.node.overload)
-            if key not in called:
-                waiting.extend(_inner(spot, body, functions.get(key)) for body in reversed(spot.step.bodies))
-            called.update({key} & functions.keys())
-
-
-def _inner(spot: Spot, body: Body, function: Function | None) -> Scope:
-    path, runs = f"{spot.path}/{body.name}", spot.scope.runs and body.times != 0
-    if function is None:
-        return Scope(path, body.steps, dict(spot.node.graphs())[body.name], spot.scope, runs)
-    outputs = tuple(map(Value, function.outputs))
-    return Scope(path, body.steps, Graph(function.name, function.nodes, outputs=outputs), None, runs)
+    @cached_property
+    def overridable(self) -> frozenset[str]:
+        """Initializers that a caller may replace: defaults, not constants. Old files had to list all as inputs."""
+        if (self.model.ir_version or 0) < _INPUTS_ARE_APART:
+            return frozenset()
+        graph = self.model.graph
+        return frozenset(value.name for value in graph.inputs) & {tensor.name for tensor in graph.initializers}

@@ -1,0 +1,88 @@
+"""One-node models of every operator: the specification's own test cases, and bare nodes for what has none."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import onnx
+from msgspec import Struct
+from onnx import helper, numpy_helper
+from onnx.backend.test.case.node import collect_testcases
+from onnx.backend.test.case.test_case import TestCase
+
+SHAPE = [2, 3, 4, 4]
+OLD_ENOUGH = 10  # the file format's version: newer ones are refused before any operator is looked at
+
+
+class Sample(Struct, frozen=True):
+    """A model of one node, and the elements that its inputs have in the specification's test of it."""
+
+    domain: str
+    op: str
+    model: onnx.ModelProto
+    given: dict[str, onnx.TensorProto]
+
+    @property
+    def version(self) -> int:
+        """That of the operator's definition which holds in the model."""
+        opset = next(item.version for item in self.model.opset_import if item.domain == self.domain)
+        return int(onnx.defs.get_schema(self.op, opset, self.domain).since_version)
+
+    def plain(self) -> bytes:
+        return bytes(self.model.SerializeToString())
+
+    def at(self, opset: int) -> bytes:
+        """The same node in a file of another opset."""
+        copy = onnx.ModelProto.FromString(self.model.SerializeToString())
+        for item in copy.opset_import:
+            item.version = opset if item.domain == self.domain else item.version
+        return bytes(copy.SerializeToString())
+
+    def fixed(self) -> bytes:
+        """All inputs but the first as constants, as exporters write axes, sizes and weights."""
+        copy = onnx.ModelProto.FromString(self.model.SerializeToString())
+        keep = [item for at, item in enumerate(copy.graph.input) if at == 0 or item.name not in self.given]
+        held = [self.given[item.name] for item in copy.graph.input if item not in keep]
+        del copy.graph.input[:]
+        copy.graph.input.extend(keep)
+        copy.graph.initializer.extend(held)
+        return bytes(copy.SerializeToString())
+
+
+def samples() -> Iterator[Sample]:
+    """Every case of the specification's node tests that is one node."""
+    for case in collect_testcases(None):
+        if case.model is not None and len(case.model.graph.node) == 1 and not case.model.functions:
+            node = case.model.graph.node[0]
+            case.model.ir_version = OLD_ENOUGH
+            yield Sample(node.domain, node.op_type, case.model, dict(_given(case)))
+
+
+def _given(case: TestCase) -> Iterator[tuple[str, onnx.TensorProto]]:
+    for value, data in zip(case.model.graph.input, case.data_sets[0][0], strict=False):
+        if isinstance(data, onnx.TensorProto):
+            data = numpy_helper.to_array(data)
+        if value.type.HasField("tensor_type") and isinstance(data, np.ndarray):
+            yield value.name, numpy_helper.from_array(data, value.name)
+
+
+def bare(domain: str, op: str, opset: int, inputs: int = 1) -> bytes:
+    """A node with nothing right but its name: enough to ask whether anybody has heard of it."""
+    given = [helper.make_tensor_value_info(f"x{at}", onnx.TensorProto.FLOAT, SHAPE) for at in range(inputs)]
+    made = [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)]
+    node = helper.make_node(op, [item.name for item in given], ["y"], domain=domain)
+    opsets = {"": 21, domain: opset}
+    model = helper.make_model(
+        helper.make_graph([node], "g", given, made),
+        opset_imports=[helper.make_opsetid(*item) for item in opsets.items()],
+    )
+    model.ir_version = OLD_ENOUGH
+    return bytes(model.SerializeToString())
+
+
+def versions() -> dict[tuple[str, str], list[int]]:
+    """(domain, operator) -> the opsets at which it was defined, and those at which it was taken away left out."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if not schema.deprecated:
+            found.setdefault((schema.domain, schema.name), []).append(schema.since_version)
+    return {key: sorted(items) for key, items in found.items()}

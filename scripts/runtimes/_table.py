@@ -1,0 +1,39 @@
+"""A table of one runtime, written as a file of `src/onnx_autodoc/data/runtimes`."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+# Those of ONNX, and onnxruntime's own; its optimizer writes the last two for one kind of device
+SPECIFIED = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
+DOMAINS = (*SPECIFIED, "com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc")
+FOLDER = Path(__file__).parents[2] / "src/onnx_autodoc/data/runtimes"
+
+Ranges = dict[str, dict[str, list[int]]]  # domain -> operator -> [first opset] or [first opset, last opset]
+
+
+def write(head: dict[str, Any], operators: Ranges, notes: dict[str, dict[str, str]] | None = None) -> None:
+    """One operator a line, sorted, so that a new release is a diff that can be read."""
+    body = {**head, "operators": _sorted(operators), "notes": _sorted(notes or {})}
+    text = json.dumps(body, indent=1, ensure_ascii=False)
+    (FOLDER / f"{head['id']}.json").write_text(_short(text) + "\n", encoding="utf-8")
+
+
+def _sorted(table: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {domain: dict(sorted(rows.items())) for domain, rows in sorted(table.items()) if rows}
+
+
+def _short(text: str) -> str:
+    """Lists on one line."""
+    return re.sub(
+        r"\[[^\[\]{}]*\]", lambda found: " ".join(found[0].split()).replace("[ ", "[").replace(" ]", "]"), text
+    )
+
+
+def spans(defined: list[int], taken: list[bool]) -> list[int]:
+    """The opsets from the first definition that is taken to the last one, or without an end."""
+    first = taken.index(True)
+    last = len(taken) - taken[::-1].index(True)
+    assert all(taken[first:last]), (defined, taken)
+    return [defined[first]] if last == len(taken) else [defined[first], defined[last] - 1]

@@ -1,0 +1,117 @@
+"""onnxruntime on the CPU and on CUDA: `python -m scripts.runtimes.onnxruntime_kernels cpu DATE` (or `cuda DATE`).
+
+onnxruntime lists the kernels that are in its binary. What has none may still run, since the specification defines
+some operators by others: those are tried, as sessions of one node. For `cuda`, install onnxruntime-gpu; without a
+graphics card, run it with the libraries of `_pretend_cuda.py` on LD_LIBRARY_PATH, which let the kernels be listed.
+"""
+
+import sys
+
+import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+from scripts.runtimes._models import bare, samples
+from scripts.runtimes._table import DOMAINS, Ranges, spans, write
+
+OPEN_END = 2**31 - 1
+PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+HEADS = {
+    "cpu": {
+        "id": "onnxruntime-cpu",
+        "title": "onnxruntime",
+        "fallback": "the model does not load, unless another provider takes them",
+        "whole": True,
+    },
+    "cuda": {
+        "id": "onnxruntime-cuda",
+        "title": "onnxruntime's CUDA provider",
+        "fallback": "onnxruntime runs such nodes on the CPU",
+    },
+}
+Key = tuple[str, str]
+Definition = tuple[str, str, int]
+
+
+def kernels(provider: str) -> dict[Key, list[tuple[int, int]]]:
+    found: dict[Key, list[tuple[int, int]]] = {}
+    for kernel in state.get_all_opkernel_def():
+        if kernel.provider == provider:
+            found.setdefault((kernel.domain, kernel.op_name), []).append(kernel.version_range)
+    return found
+
+
+def defined() -> dict[Key, list[int]]:
+    """The definitions that onnxruntime knows: those of the specification, its own, and what it kept of old ones."""
+    found: dict[Key, list[int]] = {}
+    for schema in state.get_all_operator_schema():
+        if schema.domain in DOMAINS:
+            found.setdefault((schema.domain, schema.name), []).append(schema.since_version)
+    return {key: sorted(set(items)) for key, items in found.items()}
+
+
+def takes(version: int, ranges: list[tuple[int, int]]) -> bool:
+    """As onnxruntime matches: a kernel without an end is only of the definition that it was written for."""
+    return any(version == first or (last != OPEN_END and first <= version <= last) for first, last in ranges)
+
+
+def opens(model: bytes) -> bool:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        onnxruntime.InferenceSession(model, options, providers=[PROVIDERS["cpu"]])
+    except Exception:
+        return False
+    return True
+
+
+def composed(missing: set[Definition]) -> set[Definition]:
+    """Those definitions without a kernel of which a model runs nevertheless: they are made of other operators."""
+    found: set[Definition] = set()
+    tried = {key[:2] for key in missing}
+    for one in samples():
+        if (one.domain, one.op) in tried:
+            keys = {key for key in missing - found if key[:2] == (one.domain, one.op)}
+            found |= {key for key in keys if opens(one.at(key[2]))}
+    return found
+
+
+def newest(domain: str) -> int:
+    """The highest opset of a domain with which a model opens."""
+    op = {"": "Relu", "ai.onnx.ml": "Binarizer"}[domain]
+    return max(opset for opset in range(1, 40) if opens(bare(domain, op, opset)))
+
+
+def listed(provider: str, known: dict[Key, list[int]]) -> set[Definition]:
+    own = kernels(provider)
+    return {(*key, at) for key, items in known.items() for at in items if takes(at, own.get(key, []))}
+
+
+def table(provider: str) -> Ranges:
+    """An operator is taken apart only where no provider has a kernel of it: else it runs on the CPU, whole."""
+    known = defined()
+    held, on_cpu = listed(provider, known), listed(PROVIDERS["cpu"], known)
+    held |= composed({(*key, at) for key, items in known.items() for at in items} - held - on_cpu)
+    found: Ranges = {}
+    for (domain, op), items in known.items():
+        taken = [(domain, op, at) in held for at in items]
+        if any(taken):
+            found.setdefault(domain, {})[op] = spans(items, taken)
+    return found
+
+
+def main(which: str, date: str) -> None:
+    source = "the kernels that the onnxruntime package lists, and sessions of one node for operators without one"
+    head = {
+        **HEADS[which],
+        "version": onnxruntime.__version__,
+        "source": source,
+        "date": date,
+        "basis": "run",
+        "complete": list(DOMAINS),
+        "newest": {domain: newest(domain) for domain in ("", "ai.onnx.ml")},
+    }
+    write(head, table(PROVIDERS[which]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

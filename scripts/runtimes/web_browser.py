@@ -1,0 +1,112 @@
+"""onnxruntime-web on WebGPU: `python -m scripts.runtimes.web_browser VERSION DATE PACKAGE`, the npm package unpacked.
+
+The specification's one-node models are opened in a real browser with WebGPU alone, which fails where a node is left to
+the CPU. An operator is taken at an opset if one of its cases is. Needs `make browser` (chromium, playwright-core), and
+onnxruntime to know which cases open at all.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from scripts.runtimes._models import Sample, samples
+from scripts.runtimes._table import SPECIFIED, Ranges, spans, write
+from scripts.runtimes.onnxruntime_kernels import PROVIDERS, Definition, defined, listed, newest, opens
+
+OLDEST = 7  # that onnxruntime promises to run
+MOST = 9  # models of one definition, each of other types, attributes or outputs
+
+
+def models(folder: Path) -> dict[Path, Definition]:
+    """Files of the models to be tried, each at the last opset at which its operator is so defined."""
+    known = defined()
+    last = {domain: newest(domain) for domain in ("", "ai.onnx.ml")}
+    found: dict[Path, Definition] = {}
+    seen: dict[Definition, set[tuple[object, ...]]] = {}
+    for one in samples():
+        for at, until in _lives(known.get((one.domain, one.op), []), last.get(one.domain, 0)):
+            kinds = seen.setdefault((one.domain, one.op, at), set())
+            if _form(one) in kinds or len(kinds) == MOST or not opens(one.at(until)):
+                continue
+            kinds.add(_form(one))
+            path = folder / f"{len(found)}.onnx"
+            path.write_bytes(one.at(until))
+            found[path] = (one.domain, one.op, at)
+    return found
+
+
+def _form(one: Sample) -> tuple[object, ...]:
+    """What may decide whether a kernel is found: types, and how the node is written."""
+    node, types = one.model.graph.node[0], [value.type.tensor_type.elem_type for value in one.model.graph.input]
+    return (*types, len(node.output), *(item.SerializeToString() for item in node.attribute))
+
+
+def _lives(versions: list[int], last: int) -> list[tuple[int, int]]:
+    """Each definition's opset, and the last one before the next definition."""
+    ends = [*(version - 1 for version in versions[1:]), last]
+    return [(at, min(end, last)) for at, end in zip(versions, ends, strict=False) if at <= last and end >= OLDEST]
+
+
+def placed(package: str) -> dict[Definition, bool]:
+    """Each definition that was tried, and whether one of its models runs on WebGPU alone.
+
+    What has no kernel even on the CPU is taken apart, and its parts are placed: that is no lack of this provider's.
+    """
+    whole = listed(PROVIDERS["cpu"], defined())
+    found: dict[Definition, bool] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        tried = models(Path(folder))
+        command = ["node", str(Path(__file__).with_name("web_page.mjs")), package]
+        answers = subprocess.check_output(command, input="\n".join(map(str, tried)), text=True)  # noqa: S603
+    for line in answers.splitlines():
+        path, _, answer = line.partition("\t")
+        key = tried[Path(path)]
+        found[key] = found.get(key, key not in whole) or answer == "yes"
+    return found
+
+
+def documented(package: str) -> Ranges:
+    """What the package's document says of its other build: `Abs | ai.onnx(6-12,13+)` is [6]."""
+    found: Ranges = {}
+    text = Path(package, "docs/webgpu-operators.md").read_text(encoding="utf-8")
+    for op, said in re.findall(r"^\| (\w+) \| ([^|]*) \|", text, re.M):
+        for domain, opsets in re.findall(r"(ai\.onnx|com\.microsoft)\(([^)]*)\)", said):
+            numbers = [int(item) for item in re.findall(r"\d+", opsets)]
+            rows = found.setdefault("" if domain == "ai.onnx" else domain, {})
+            rows[op] = [min(numbers)] if "+" in opsets else [min(numbers), max(numbers)]
+    return found
+
+
+def table(taken: dict[Definition, bool], said: Ranges) -> Ranges:
+    """A model may be refused for its types, and the package has two builds: what either takes is taken."""
+    found: Ranges = {domain: dict(rows) for domain, rows in said.items()}
+    for domain, op in sorted({key[:2] for key in taken}):
+        versions = sorted(key[2] for key in taken if key[:2] == (domain, op))
+        flags = [taken[domain, op, version] for version in versions]
+        rows = found.setdefault(domain, {})
+        if any(flags) and len(rows.get(op, [0, 0])) > 1:
+            rows[op] = spans(versions, flags)
+        if op in rows and flags[0]:
+            rows[op] = [min(versions[0], rows[op][0]), *rows[op][1:]]
+    return found
+
+
+def main(version: str, date: str, package: str) -> None:
+    head = {
+        "id": "onnxruntime-web",
+        "title": "onnxruntime-web's WebGPU provider",
+        "version": version,
+        "source": "sessions of the specification's one-node test models in Chromium, with the npm package "
+        "onnxruntime-web on WebGPU alone, and the package's docs/webgpu-operators.md",
+        "date": date,
+        "basis": "run",
+        "complete": list(SPECIFIED),
+        "fallback": "onnxruntime-web runs such nodes on the CPU, in WebAssembly",
+    }
+    write(head, table(placed(package), documented(package)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

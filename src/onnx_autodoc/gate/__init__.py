@@ -1,0 +1,75 @@
+"""The CI gate: a card, a policy and perhaps a baseline go in; what passed and what did not comes out.
+
+It fails closed: what is not known, a rule that could not be checked or a figure that is missing fails what asks for it,
+unless the policy says otherwise beside it.
+"""
+
+from collections.abc import Sequence
+
+from onnx_autodoc.document import Card
+from onnx_autodoc.gate._changes import change_checks
+from onnx_autodoc.gate._findings import gap_checks, rule_checks, runtime_checks, unneeded
+from onnx_autodoc.gate._known import RULE_IDS, runtimes
+from onnx_autodoc.gate._limits import limit_checks
+from onnx_autodoc.gate._paths import listed as figures
+from onnx_autodoc.gate._policy import FAIL_ON, Allow, Change, Limit, Policy, Rules, Runtimes
+from onnx_autodoc.gate._read import read_policy
+from onnx_autodoc.gate._verdict import VERDICT_VERSION, Check, Kind, Outcome, Status, Verdict
+
+__all__ = [
+    "FAIL_ON",
+    "RULE_IDS",
+    "VERDICT_VERSION",
+    "Allow",
+    "Change",
+    "Check",
+    "Kind",
+    "Limit",
+    "Named",
+    "Outcome",
+    "Policy",
+    "Rules",
+    "Runtimes",
+    "Status",
+    "Verdict",
+    "figures",
+    "gate",
+    "outcome",
+    "read_policy",
+    "runtimes",
+]
+
+
+def gate(card: Card, policy: Policy, baseline: Card | None = None, model: str = "") -> Verdict:
+    """Whether a card passes. `model` is what the verdict calls it, else by the name on the card."""
+    if policy.needs_baseline and baseline is None:
+        raise ValueError("this policy asks about changes: there is no baseline to measure them against")
+    checks = (
+        *limit_checks(card, policy),
+        *(change_checks(card, policy, baseline) if baseline is not None else ()),
+        *runtime_checks(card, policy),
+        *gap_checks(card, policy),
+        *rule_checks(card, policy, baseline),
+    )
+    passed = all(check.status is not Status.FAIL for check in checks)
+    return Verdict(model or card.model.name, passed, checks, tuple(unneeded(card, policy)))
+
+
+Named = tuple[str, Card]
+
+
+def outcome(cards: Sequence[Named], policy: Policy, file: str | None = None, baseline: Named | None = None) -> Outcome:
+    """The verdicts on some cards, each with what it is called. `file` is that of the policy."""
+    was = baseline[1] if baseline else None
+    verdicts = tuple(gate(card, policy, was, name) for name, card in cards)
+    made = cards[0][1].generated
+    return Outcome(
+        schema_version=VERDICT_VERSION,
+        tool=made.tool,
+        version=made.version,
+        at=made.at,
+        passed=all(verdict.passed for verdict in verdicts),
+        policy=file,
+        baseline=baseline[0] if baseline else None,
+        verdicts=verdicts,
+    )

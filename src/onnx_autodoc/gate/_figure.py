@@ -1,0 +1,99 @@
+"""A figure of a card by its path: what it is, and whether that is all of it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+from onnx_autodoc.document import Card
+from onnx_autodoc.gate._paths import Reading, Step, is_numbered, names_of, readings
+from onnx_autodoc.gate._standing import Standing, standing
+
+# What adds up over rows of one name, and is none of it where there is no such row.
+_ADDS: Final = frozenset(("count", "share", "params", "weight_bytes", "macs", "flops", "bytes_moved", "written_bytes"))
+_SUMS: Final = _ADDS | {"bytes", "nodes"}
+# Tables that list all there is: what is not in them is not in the model.
+_COMPLETE: Final = (
+    *("graph.operators.*.", "memory.by_op.*.", "structure.blocks.*.", "structure.work.*.", "structure.attention.*."),
+    *("compute.coverage.gaps.*.", "findings.*.", "model.precision.story.*."),
+)
+_COMPLETE_TABLES: Final = ("parameters.by_dtype.*", "model.precision.weights.*", "structure.residuals.*")
+
+
+class Figure(Struct, frozen=True):
+    """`value` is None where it is not known. `whole` is what stands there itself, of a list not its length alone."""
+
+    value: bool | int | float | str | None
+    whole: Any
+    standing: Standing
+    why: str  # it is not known, or not all of it
+    pattern: str
+    kinds: frozenset[str]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one value, not a list, a table or a section."""
+        return not self.kinds & {"list", "table", "section"}
+
+
+def figure(card: Card, path: str) -> Figure:
+    """The longest names that the card has are the ones that are meant."""
+    ways = readings(path)
+    for way in ways:
+        found = list(_values(card, way.steps))
+        if found:
+            return _figure(card, way, _together(found, way))
+    return _figure(card, ways[0], _absent(card, ways[0]))
+
+
+def _figure(card: Card, way: Reading, whole: Any) -> Figure:
+    value = len(whole) if isinstance(whole, tuple | Mapping) else whole
+    plain = value if isinstance(value, bool | int | float | str) else None
+    stands, why = standing(card, way, plain is None)
+    return Figure(plain, whole, stands, why, way.pattern, way.kinds)
+
+
+def _values(at: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
+    """What stands at the end; nothing where there is no such row or key, several where rows share a name."""
+    if not steps or at is None:
+        yield at
+        return
+    first, rest = steps[0], steps[1:]
+    if first.how == "field":
+        yield from _values(getattr(at, first.name), rest)
+    elif first.how == "key":
+        yield from _values(at[first.name], rest) if first.name in at else ()
+    else:
+        for row in _rows(at, first):
+            yield from _values(row, rest)
+
+
+def _rows(rows: tuple[Any, ...], step: Step) -> list[Any]:
+    named = [row for row in rows if step.name in _names(row)] if step.how == "row" else []
+    if named or not step.name.isdecimal() or (rows and step.how == "row" and is_numbered(type(rows[0]))):
+        return named
+    return list(rows[int(step.name) : int(step.name) + 1])
+
+
+def _names(row: Any) -> tuple[str, ...]:
+    """What a row is called: an operator also with its domain before it."""
+    kind: Any = type(row)
+    fields = names_of(kind)
+    name = ".".join(str(getattr(row, field)) for field in fields)
+    domain = getattr(row, "domain", None) if fields == ("op",) else None
+    return (name, f"{domain}.{name}") if domain else (name,)
+
+
+def _together(found: list[Any], way: Reading) -> Any:
+    """Rows of one name add up where that means something; where they differ otherwise, nothing can be said."""
+    if len(found) == 1 or (way.last not in _SUMS and all(value == found[0] for value in found[1:])):
+        return found[0]
+    numbers = [value for value in found if isinstance(value, int | float)]
+    return sum(numbers) if way.last in _SUMS and len(numbers) == len(found) else None
+
+
+def _absent(card: Card, way: Reading) -> Any:
+    """None of it, in tables that list all there is; else not known."""
+    listed = way.pattern in _COMPLETE_TABLES or (way.pattern.startswith(_COMPLETE) and way.last in _ADDS)
+    placed = any(step.how == "row" and step.name.isdecimal() for step in way.steps)
+    return 0 if listed and not placed else None

@@ -1,0 +1,36 @@
+"""What the elements of data do not decide: the same in every run at the same sizes."""
+
+from collections.abc import Iterable
+
+from onnx_autodoc.graph import Node, execution_order, needed_names
+from onnx_autodoc.ops import kinds
+from onnx_autodoc.rules._scope import Scope
+
+
+class Settled:
+    """Values that constants and sizes alone decide, not the elements of data."""
+
+    def __init__(self, scopes: Iterable[Scope], changed: frozenset[str]) -> None:
+        self._here: dict[int, set[str]] = {}  # by the id of each scope, its own
+        for scope in scopes:  # outer ones come first
+            self._here[id(scope)] = {tensor.name for tensor in scope.graph.initializers} - changed
+            self._follow(scope)
+
+    def _follow(self, scope: Scope) -> None:
+        nodes = [spot.node for spot in scope.spots]
+        for at in execution_order(nodes):
+            if self._decides(scope, nodes[at]):
+                self._here[id(scope)].update(filter(None, nodes[at].outputs))
+
+    def _decides(self, scope: Scope, node: Node) -> bool:
+        if not node.domain and node.op in kinds.OF_SIZES:
+            return True
+        return node.op not in kinds.DRAWN and all(self.holds(scope, name) for name in needed_names(node) if name)
+
+    def holds(self, scope: Scope, name: str) -> bool:
+        """In this graph, or in one around it if the name is from there."""
+        found: Scope | None = scope
+        while found is not None and name not in self._here[id(found)]:
+            given = any(value.name == name for value in found.graph.inputs)
+            found = None if given or found.maker(name) is not None else found.outer
+        return found is not None

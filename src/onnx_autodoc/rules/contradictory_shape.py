@@ -1,0 +1,76 @@
+"""Shapes in the file contradict each other.
+
+Why it matters: a node whose inputs do not fit stops the model with an error. An output that is declared otherwise than
+its nodes make it misleads its callers, and onnxruntime warns of it; inside the graph a wrong declaration
+misleads tools that trust it.
+
+What to do: of a node that cannot run, look at the last step that changed the file, and export again. Declarations are
+made anew by python -m onnxruntime.tools.symbolic_shape_infer --input model.onnx --output new.onnx, after deleting the
+old ones (del model.graph.value_info[:]); those of outputs are corrected in model.graph.output.
+
+Said only of what is wrong at any size: the open dimensions are left open for this, so no size that was assumed or asked
+for can be the cause. Values inside the graph that are declared as single numbers are passed over: some exporters write
+that where they know no shape.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.graph import label
+from onnx_autodoc.resolve import Binding, Shapes, resolve
+from onnx_autodoc.rules._case import Case
+from onnx_autodoc.rules._finding import Confidence, Found, Severity
+from onnx_autodoc.say import clean
+
+SEVERITY: Final = Severity.WARNING
+_OPEN: Final = Binding({}, {}, {}, {}, {})
+_LONGEST: Final = 200
+_UNFIT: Final = "that it cannot take"  # as far as is known here what the operator takes
+_NO_SHAPE: Final = " as [], its nodes give "  # what some exporters write inside a graph where they know none
+
+
+def check(case: Case) -> Iterator[Found]:
+    shapes = _at_any_size(case)
+    if shapes.contradictions:
+        text = _told(shapes.contradictions, "a node cannot run", "nodes cannot run")
+        sure = Confidence.MEDIUM if all(_UNFIT in each for each in shapes.contradictions) else Confidence.HIGH
+        yield Found(text, _evidence(case, shapes), severity=Severity.ERROR, confidence=sure, about="nodes")
+    yield from _misdeclared(case, shapes)
+
+
+def _misdeclared(case: Case, shapes: Shapes) -> Iterator[Found]:
+    outputs = {value.name for value in case.model.graph.outputs}
+    wrong = {text: _declared(text) for text in shapes.misdeclared}
+    wrong = {text: name for text, name in wrong.items() if name in outputs or _NO_SHAPE not in text}
+    if wrong:
+        text = _told(tuple(wrong), "a value has another shape", "values have other shapes")
+        severity = Severity.NOTE if outputs.isdisjoint(wrong.values()) else Severity.WARNING
+        yield Found(text, tuple(dict.fromkeys(wrong.values())), severity=severity, about="declarations")
+
+
+def _at_any_size(case: Case) -> Shapes:
+    """Resolved once more without sizes, where there is anything to say and sizes were given."""
+    shapes, binding = case.facts.shapes, case.facts.binding
+    if not (shapes.contradictions or shapes.misdeclared) or not (binding.axes or binding.values):
+        return shapes
+    return resolve(case.model, _OPEN)
+
+
+def _declared(text: str) -> str:
+    """The value that a sentence about a declaration speaks of."""
+    return text.removeprefix("the file declares ").rpartition(", its nodes give ")[0].rpartition(" as ")[0]
+
+
+def _told(texts: tuple[str, ...], one: str, many: str) -> str:
+    head = one if len(texts) == 1 else f"{len(texts):,} {many}, first"
+    return f"{head}: {clean(texts[0], _LONGEST)}"
+
+
+def _evidence(case: Case, shapes: Shapes) -> tuple[str, ...]:
+    """The nodes that the sentences begin with. A name may hold a colon itself."""
+    heads: set[str] = set()
+    for text in shapes.contradictions:
+        parts = text.split(": ")
+        heads.update(": ".join(parts[:end]) for end in range(1, len(parts)))
+    spots = (spot for spot in case.spots() if spot.step.gap)
+    return tuple(spot.path for spot in spots if label(spot.node, spot.step.at) in heads)

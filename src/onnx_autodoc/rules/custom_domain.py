@@ -1,0 +1,39 @@
+"""Nodes belong to a domain that no stock runtime has kernels for.
+
+Why it matters: the file alone does not run. Whoever loads it needs the library that defines these operators, in a
+version that fits the runtime, and engines that compile ahead of time need a plugin for each.
+
+What to do: ship the library with the model and register it (SessionOptions.register_custom_ops_library in
+onnxruntime; the operators of ai.onnx.contrib are in the package onnxruntime-extensions), or export with the operation
+written in operators of ONNX, or as a function in the file.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.ops import specified
+from onnx_autodoc.rules._case import Case
+from onnx_autodoc.rules._finding import Found, Severity
+from onnx_autodoc.rules._runtimes import Key, used
+from onnx_autodoc.say import clean, plural
+
+SEVERITY: Final = Severity.WARNING
+_MOST: Final = 4  # operators that are named in the sentence
+
+
+def check(case: Case) -> Iterator[Found]:
+    found: dict[Key, list[str]] = {}
+    for use in used(case):
+        if not use.local and not is_stock(use.key[0]):
+            found.setdefault(use.key, []).extend(spot.path for spot in (*use.spots, *use.aside))
+    if found:
+        nodes = tuple(path for paths in found.values() for path in paths)
+        named = ", ".join(clean(f"{domain}.{op}", 40) for domain, op in list(found)[:_MOST])
+        more = " …" if len(found) > _MOST else ""
+        whose = "needs a library" if len(nodes) == 1 else "need a library"
+        yield Found(f"{plural(len(nodes), 'node')} {whose} that is in no stock runtime: {named}{more}", nodes)
+
+
+def is_stock(domain: str) -> bool:
+    """Whether operators of this domain come with ONNX or with onnxruntime."""
+    return domain in specified.STOCK_DOMAINS or domain.startswith(specified.STOCK_FAMILIES)

@@ -1,0 +1,37 @@
+"""An operator is deprecated at the opset of this model.
+
+Why it matters: the specification took the operator back at that opset. Checkers and strict runtimes refuse the file:
+onnxruntime does not load an Upsample from opset 10 on, nor a Scatter from opset 11 on.
+
+What to do: export again at this opset with a current exporter, which writes the operator that replaced it; or set the
+file's opset back to the last that has it, if no other node needs a newer one, and let
+onnx.version_converter.convert_version bring it up.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.ops import specified
+from onnx_autodoc.rules._case import Case
+from onnx_autodoc.rules._finding import Found, Severity
+from onnx_autodoc.rules._runtimes import runtimes, used
+from onnx_autodoc.say import clean, plural
+
+SEVERITY: Final = Severity.NOTE
+_JUDGE: Final = "onnxruntime-cpu"
+
+
+def check(case: Case) -> Iterator[Found]:
+    for use in used(case):
+        span, instead = specified.DEPRECATED.get(use.key, (range(0), ""))
+        if use.local or use.opset not in span:
+            continue
+        spots = (*use.spots, *use.aside)
+        refused = runtimes()[_JUDGE].takes(*use.key, use.opset) is False
+        what = f"{clean(use.key[1])} ({plural(len(spots), 'node')}) is deprecated at opset {use.opset}"
+        yield Found(
+            f"{what}{', and onnxruntime refuses it there' if refused else ''}: {instead} takes its place",
+            tuple(spot.path for spot in spots),
+            severity=Severity.WARNING if refused else None,
+            about=clean(use.key[1]),
+        )

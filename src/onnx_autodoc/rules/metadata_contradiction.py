@@ -1,0 +1,28 @@
+"""The file's metadata says something that its graph does not bear out.
+
+Why it matters: programs read class names, image sizes and alphabets from the metadata. Where these do not fit the
+outputs, results get wrong labels or the program fails.
+
+What to do: find out which of the two is right (the graph is what runs), and correct the entry:
+onnx.helper.set_model_props(model, {**{p.key: p.value for p in model.metadata_props}, "names": "…"}).
+
+Compared only where the exporter's own word for the task tells how its outputs are laid out.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.rules._case import Case
+from onnx_autodoc.rules._finding import Found, Severity
+from onnx_autodoc.say import clean
+
+SEVERITY: Final = Severity.WARNING
+_MOST: Final = 3  # that are told in the sentence
+_LONGEST: Final = 300
+
+
+def check(case: Case) -> Iterator[Found]:
+    wrong = tuple(dict.fromkeys((*case.structure.contradictions, *case.structure.dataset.problems)))
+    if wrong:
+        more = f"; and {len(wrong) - _MOST} more" if len(wrong) > _MOST else ""
+        yield Found("; ".join(clean(text, _LONGEST) for text in wrong[:_MOST]) + more)

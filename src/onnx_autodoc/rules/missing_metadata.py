@@ -1,0 +1,32 @@
+"""The file does not say what it is.
+
+Why it matters: once a file has left the folder of its project, nobody can tell which version it is, what it was trained
+on, or under which license it may be used.
+
+What to do: write it into the file: model = onnx.load(path, load_external_data=False); model.doc_string = "What it is";
+onnx.helper.set_model_props(model, {"author": "…", "license": "…", "version": "…"}); onnx.save(model, path).
+
+Said only where there is nothing at all: no description, no version and no metadata but what tools leave there for
+themselves. The name of the exporter tells nothing of the model.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.graph import Model
+from onnx_autodoc.rules._case import Case
+from onnx_autodoc.rules._finding import Found, Severity
+
+SEVERITY: Final = Severity.INFO
+_OF_TOOLS: Final = ("onnx.", "pkg.", "onnx_", "optimum")  # how keys begin that optimizers and exporters write
+
+
+def check(case: Case) -> Iterator[Found]:
+    if not _says_something(case.model):
+        maker = "" if case.model.producer.strip() else ", nor what made it"
+        yield Found(f"the file has no description, no version and no metadata{maker}")
+
+
+def _says_something(model: Model) -> bool:
+    told = any(value.strip() and not key.lower().startswith(_OF_TOOLS) for key, value in model.metadata.items())
+    return told or bool(model.doc.strip() or model.version)

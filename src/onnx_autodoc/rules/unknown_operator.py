@@ -1,0 +1,58 @@
+"""An operator does not exist at the opset that the file says it is written in.
+
+Why it matters: the file contradicts itself. Checkers and strict runtimes refuse it, and a runtime that knows an
+operator of the same name from elsewhere may run something else than what was meant.
+
+What to do: export again at an opset that has the operator; if it stands in the wrong domain (fused operators of
+onnxruntime belong to com.microsoft), set the node's domain right with onnx.helper or onnx-graphsurgeon.
+
+SimplifiedLayerNormalization in ai.onnx is onnxruntime's own: its optimizer writes it there, and it loads it, but
+nobody else has to know it.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.ops import specified
+from onnx_autodoc.rules._case import Case
+from onnx_autodoc.rules._finding import Found, Severity
+from onnx_autodoc.rules._runtimes import Used, runtimes, used
+from onnx_autodoc.rules.experimental_operator import is_experimental
+from onnx_autodoc.say import clean, plural
+
+SEVERITY: Final = Severity.NOTE
+_JUDGE: Final = "onnxruntime-cpu"
+
+
+def check(case: Case) -> Iterator[Found]:
+    for use in used(case):
+        if use.opset is not None and _is_unknown(use):
+            spots = (*use.spots, *use.aside)
+            runs = runtimes()[_JUDGE].takes(*use.key, use.opset) is True
+            yield Found(
+                f"{clean(use.key[1], 40)} ({plural(len(spots), 'node')}) {_why(use)}; {_but(runs)}",
+                tuple(spot.path for spot in spots),
+                severity=None if runs else Severity.WARNING,
+                about=clean(use.key[1], 40),
+            )
+
+
+def _is_unknown(use: Used) -> bool:
+    domain, op = use.key
+    if use.local or domain not in specified.SPECIFIED_DOMAINS or is_experimental(domain, op):
+        return False
+    first = specified.first_opsets().get(use.key)
+    opset = use.opset or 0
+    return opset <= specified.newest(domain) if first is None else opset < first
+
+
+def _why(use: Used) -> str:
+    first = specified.first_opsets().get(use.key)
+    domain = use.key[0] or "ai.onnx"
+    if first is None:
+        return f"is no operator of {domain}"
+    return f"came into {domain} with opset {first}, and the file is of opset {use.opset}"
+
+
+def _but(runs: bool) -> str:
+    return "onnxruntime loads it nevertheless" if runs else "onnxruntime does not load it"

@@ -1,0 +1,57 @@
+"""A runtime does not take an operator of this model.
+
+Why it matters: a runtime without a kernel or a conversion for an operator refuses the model, or leaves such nodes to
+the CPU. Each of those is a seam: data cross between devices, and what could have been one fused graph falls into
+pieces.
+
+What to do: if you deploy there, run the model once on that runtime with verbose logging (log_severity_level = 0 in
+onnxruntime's SessionOptions) to see which nodes are left out, then export at another opset, or write the operation
+with others; if you do not deploy there, nothing.
+
+The tables (data/runtimes) are of one release each: what onnxruntime, its CUDA provider, OpenVINO and QNN take was
+asked of the packages themselves, what TensorRT, CoreML, NNAPI and WebGPU take is what their documents say. A node
+that is in a table can still be refused for its types, attributes or shapes. Nodes on constants and sizes alone are
+not held against a provider of onnxruntime, which computes them itself.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.rules._case import Case, Spot
+from onnx_autodoc.rules._finding import Confidence, Found, Severity
+from onnx_autodoc.rules._runtimes import Key, Runtime, Used, lacking, runtimes, used
+from onnx_autodoc.say import clean, plural
+
+SEVERITY: Final = Severity.INFO
+_MOST: Final = 4  # operators that are named in the sentence
+_EVERYWHERE: Final = "onnxruntime-cpu"  # what this one lacks keeps the model from running at all, for most people
+
+
+def check(case: Case) -> Iterator[Found]:
+    uses = used(case)
+    for runtime in runtimes().values():
+        if lacks := lacking(runtime, uses):
+            yield Found(
+                _sentence(runtime, lacks, {use.key: use for use in uses}),
+                tuple(spot.path for spots in lacks.values() for spot in spots),
+                severity=Severity.WARNING if runtime.id == _EVERYWHERE else None,
+                confidence=Confidence.HIGH if runtime.basis == "run" else Confidence.MEDIUM,
+                about=runtime.id,
+            )
+
+
+def _sentence(runtime: Runtime, lacks: dict[Key, list[Spot]], uses: dict[Key, Used]) -> str:
+    rows = sorted(lacks.items(), key=lambda row: -len(row[1]))
+    named = ", ".join(f"{_name(runtime, uses[key])} ({plural(len(spots), 'node')})" for key, spots in rows[:_MOST])
+    more = " …" if len(rows) > _MOST else ""
+    functions = sum(uses[key].local for key in lacks)
+    counts = ((functions, "local function"), (len(rows) - functions, "operator"))
+    count = " and ".join(plural(number, word) for number, word in counts if number)
+    return f"{runtime.name} does not take {count} of this model: {named}{more}; {runtime.fallback}"
+
+
+def _name(runtime: Runtime, use: Used) -> str:
+    """With the opset where the operator is taken at others."""
+    domain, op = use.key
+    name = clean(f"{domain}.{op}" if domain else op, 60)
+    return f"{name} of opset {use.opset}" if op in runtime.operators.get(domain, {}) else name

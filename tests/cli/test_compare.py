@@ -1,0 +1,101 @@
+"""`onnx-autodoc compare` from the outside: models and cards in any mix, formats, refusals."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from onnx_autodoc.cli import main
+from tests._corpus import graph
+from tests.compare._nets import Block, convnet, saved
+
+SMALL, OTHER = graph("local-functions-mlp"), graph("control-flow-loop-if")
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
+    code = main(["compare", *map(str, words)])
+    caught = capsys.readouterr()
+    return code, caught.out, caught.err
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    path = tmp_path / "small.json"
+    assert main(["card", str(SMALL), "-o", str(path)]) == 0
+    return path
+
+
+def test_a_model_and_its_card_do_not_differ(card: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ((SMALL, card), (card, SMALL), (card, card), (SMALL, SMALL)):
+        code, out, err = run(capsys, *words)
+        assert (code, err) == (0, "")
+        assert out.startswith("No difference")
+
+
+def test_three_at_once_in_any_mix(card: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, SMALL, card, OTHER, "--format", "json")
+    assert code == 0
+    found = json.loads(out)
+    assert [diff["relation"]["kind"] == "identical" for diff in found["diffs"]] == [True, False]
+    assert [side["name"] for side in found["models"]] == [str(SMALL), str(card), str(OTHER)]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [(".md", "# "), (".html", "<!doctype html>"), (".json", "{"), (".txt", "Another")]
+)
+def test_the_suffix_chooses_the_format(
+    suffix: str, start: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"diff{suffix}"
+    code, out, _ = run(capsys, SMALL, OTHER, "-o", path)
+    assert (code, out) == (0, "")
+    assert path.read_text(encoding="utf-8").lstrip().startswith(start)
+
+
+def test_sizes_are_given_to_all_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [saved(convnet([Block()] * count), tmp_path / f"{count}.onnx") for count in (2, 3)]
+    code, out, _ = run(capsys, *paths, "--batch", "4", "--format", "json")
+    assert code == 0
+    assert [side["dims"] for side in json.loads(out)["models"]] == [{"batch": 4}, {"batch": 4}]
+
+
+def test_weights_are_compared_when_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [saved(convnet([Block()], seed=seed), tmp_path / f"{seed}.onnx") for seed in (0, 1)]
+    assert run(capsys, *paths)[1].startswith("No difference in what the cards hold.")
+    assert run(capsys, *paths, "--weights")[1].startswith("The same graph with other weights.")
+    assert run(capsys, paths[0], paths[0], "--weights")[1].startswith("No difference, in the weights neither.")
+
+
+def test_figures_are_read_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = tmp_path / "figures.csv"
+    figures.write_text(f"model,top1\n{SMALL.name},0.5\n{OTHER.stem},0.25\n")
+    code, out, _ = run(capsys, SMALL, OTHER, "--figures", figures)
+    assert code == 0
+    assert any("top1 *" in line and "−50.0 %" in line for line in out.splitlines())
+
+
+def test_wrong_requests_are_refused_in_one_line(card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("model,top1\nnobody,1\n")
+    cases: list[tuple[tuple[str | Path, ...], str]] = [
+        ((SMALL,), "nothing to be compared with"),
+        ((SMALL, tmp_path / "absent.onnx"), "absent.onnx"),
+        ((SMALL, card, "--batch", "2"), "a card's sizes are those it was made for"),
+        ((SMALL, card, "--weights"), "without --weights"),
+        ((SMALL, OTHER, "--figures", bad), "no model is called 'nobody'"),
+        ((SMALL, OTHER, "--figures", tmp_path / "absent.csv"), "cannot be read"),
+        ((SMALL, OTHER, "-o", tmp_path / "diff.pdf"), "no known format"),
+        ((SMALL, OTHER, "-o", tmp_path), "name it"),
+        ((SMALL, OTHER, "-o", tmp_path / "absent" / "diff.md"), "no folder"),
+    ]
+    for words, why in cases:
+        code, out, err = run(capsys, *words)
+        assert (code, out) == (2, ""), words
+        assert why in err
+        assert err.count("\n") == 1
+
+
+def test_nothing_is_written_where_something_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "diff.md"
+    assert run(capsys, SMALL, tmp_path / "absent.onnx", "-o", path)[0] == 2
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,38 @@
+"""Cards to compare: of the corpus, of small networks, and of text."""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import onnx
+
+from onnx_autodoc.api import opened
+from onnx_autodoc.compare import Diff, compare
+from onnx_autodoc.document import Card
+from onnx_autodoc.resolve import Request
+from tests._corpus import graph
+from tests._text import proto
+
+
+@cache
+def of_corpus(name: str) -> Card:
+    return opened(graph(name), Request())
+
+
+def of_proto(model: onnx.ModelProto, *dims: str, weights: bool = False) -> Card:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        path.write_bytes(model.SerializeToString())
+        return opened(path, Request(dims=dims), weights=weights)
+
+
+def of_text(text: str, *dims: str) -> Card:
+    return of_proto(proto(text), *dims)
+
+
+def diff_of(was: Card, now: Card) -> Diff:
+    return compare([was, now], ["was", "now"]).diffs[0]
+
+
+def corpus_diff(was: str, now: str) -> Diff:
+    return diff_of(of_corpus(was), of_corpus(now))

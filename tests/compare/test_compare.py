@@ -1,0 +1,194 @@
+"""A comparison is empty where the cards say the same, and complete where they do not."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from onnx_autodoc.api import opened
+from onnx_autodoc.compare import Comparison, Diff, compare
+from onnx_autodoc.document import Card, load
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.resolve import Request
+from tests._corpus import KEPT, graph
+from tests.compare._cards import corpus_diff, diff_of, of_corpus, of_text
+
+LISTS = ("interface", "numbers", "operators", "blocks", "kinds", "facts", "also")
+MINILM = "all-minilm-l6-v2-ts-op14"
+
+
+def parts(diff: Diff) -> set[str]:
+    """The parts of a comparison that say something."""
+    found = {name for name in (*LISTS, "sizes", "precision") if getattr(diff, name)}
+    return found | ({"findings"} if not diff.findings.empty else set())
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_model_does_not_differ_from_itself(name: str) -> None:
+    card = of_corpus(name)
+    read_back = load(msgspec.json.encode(card), name)
+    found = compare([card, card, read_back], ["a", "b", "c"])
+    assert found.empty
+    for diff in found.diffs:
+        assert parts(diff) == set()
+        assert (diff.marks_was, diff.marks_is) == ({}, {})
+        assert diff.relation.kind == "identical"
+        assert diff.relation.text.startswith("No difference")
+
+
+def test_a_copy_under_another_name_is_the_same_model(tmp_path: Path) -> None:
+    copy = tmp_path / "other.onnx"
+    shutil.copy(graph("local-functions-mlp"), copy)
+    here, there = of_corpus("local-functions-mlp"), opened(copy, Request())
+    assert here.model.name != there.model.name
+    later = replace(there, generated=replace(there.generated, at="2001-01-01T00:00:00Z", version="9"))
+    assert diff_of(here, later).empty
+
+
+def plain(card: Card) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(card))
+
+
+def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Ways to every number, text and truth; of lists, to the first and the last entry."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from leaves(inner, (*path, key))
+    elif isinstance(value, list):
+        for at in {0, len(value) - 1} if value else ():
+            yield from leaves(value[at], (*path, at))
+    elif value is not None:
+        yield path
+
+
+def changed(card: Card, path: tuple[str | int, ...]) -> Card:
+    data = plain(card)
+    home = data
+    for step in path[:-1]:
+        home = home[step]
+    home[path[-1]] = _other(home[path[-1]])
+    return msgspec.convert(data, Card)
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return ENUMS.get(value, value + "!")
+    return value + 1
+
+
+ENUMS = {"float": "qdq", "info": "error", "note": "error", "warning": "error", "error": "info"} | {
+    "high": "low",
+    "medium": "low",
+}
+SILENT = {("schema_version",), ("generated",), ("summary",), ("model", "name"), ("model", "file", "sha256")}
+SMALL = of_corpus("all-minilm-l6-v2-ortfused")
+PATHS = [path for path in leaves(plain(SMALL)) if not any(path[: len(end)] == end for end in SILENT)]
+
+
+def test_whatever_else_changes_on_a_card_is_reported() -> None:
+    """The name of the file, when and by whom the card was made, and the words that follow from it are no difference."""
+    root = ("structure", "tree", "label")
+    missed = [path for path in PATHS if path != root and diff_of(SMALL, changed(SMALL, path)).empty]
+    assert missed == []
+    assert len(PATHS) > 200
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        (("parameters", "total"), "numbers"),
+        (("compute", "macs"), "numbers"),
+        (("memory", "peak_activation_bytes"), "numbers"),
+        (("model", "file", "bytes"), "numbers"),
+        (("graph", "operators", 0, "count"), "operators"),
+        (("interface", "inputs", 0, "name"), "interface"),
+        (("interface", "outputs", 0, "shape", 2), "interface"),
+        (("structure", "blocks", 0, "count"), "kinds"),
+        (("structure", "layers"), "facts"),
+        (("model", "producer", "version"), "facts"),
+        (("model", "opsets", "ai.onnx"), "facts"),
+        (("task", "name"), "facts"),
+        (("model", "precision", "label"), "precision"),
+        (("findings", 0, "severity"), "findings"),
+        (("structure", "tree", "children", -2, "children", 1, "detail"), "blocks"),
+        (("memory", "timeline", 0, "bytes"), "also"),
+    ],
+)
+def test_one_change_is_reported_as_that_and_nothing_else(path: tuple[str | int, ...], part: str) -> None:
+    assert parts(diff_of(SMALL, changed(SMALL, path))) == {part}
+
+
+def test_hashes_of_files_differ_only_where_both_are_known() -> None:
+    def hashed(digest: str | None) -> Card:
+        return replace(SMALL, model=replace(SMALL.model, file=replace(SMALL.model.file, sha256=digest)))
+
+    assert diff_of(hashed("a"), hashed(None)).empty
+    assert diff_of(hashed("a"), hashed("a")).relation.text == "No difference: the same file, byte for byte."
+    other = diff_of(hashed("a"), hashed("b"))
+    assert parts(other) == {"facts"}
+    assert other.relation.kind == "other-bytes"
+
+
+PAIRS = [
+    (MINILM, "all-minilm-l6-v2-dynquant-int8"),
+    (MINILM, "bert-base-qa-dynamo"),
+    ("resnet50-ts-op17", "onnx-light-resnet50"),
+    ("smollm2-135m-kv-op17", "smollm2-135m-genai-int4"),
+    ("ppocrv4-det-ch", "ppocrv4-rec-ch"),
+]
+
+
+@pytest.mark.parametrize(("was", "now"), PAIRS)
+def test_the_other_way_round_is_the_mirror_image(was: str, now: str) -> None:
+    here, there = corpus_diff(was, now), corpus_diff(now, was)
+    assert [(one.path, one.was, one.now) for one in sorted(here.numbers, key=lambda it: it.path)] == [
+        (one.path, one.now, one.was) for one in sorted(there.numbers, key=lambda it: it.path)
+    ]
+    assert {(one.name, one.was, one.now) for one in here.operators} == {
+        (one.name, one.now, one.was) for one in there.operators
+    }
+    assert [one.rule for one in here.findings.new] == [one.rule for one in there.findings.gone]
+    assert sorted(here.marks_was) == sorted(there.marks_is)
+    mirror = {"added": "removed", "removed": "added", "opened": "fixed", "fixed": "opened"}
+    assert sorted(mirror.get(one.what, one.what) for one in here.interface) == sorted(
+        one.what for one in there.interface
+    )
+    assert set(here.also) == set(there.also)
+
+
+def test_three_models_are_each_compared_with_the_first() -> None:
+    names = [MINILM, "all-minilm-l6-v2-fp16", MINILM]
+    found = compare([of_corpus(name) for name in names], names)
+    assert [diff.relation.kind for diff in found.diffs] == ["other-precision", "identical"]
+    assert [side.file for side in found.models] == [f"{name}.onnx" for name in names]
+
+
+def test_one_model_alone_is_refused() -> None:
+    with pytest.raises(BadInput, match="nothing to be compared with"):
+        compare([SMALL], ["a"])
+
+
+def test_a_comparison_can_be_read_back() -> None:
+    found = compare([of_corpus(MINILM), of_corpus("bert-base-qa-dynamo")], ["a", "b"])
+    assert msgspec.json.decode(msgspec.json.encode(found), type=Comparison) == found
+
+
+def test_what_is_a_lower_bound_has_no_change() -> None:
+    text = "g (float[2, 3] x) => (float y) { a = Relu(x) \n y = custom.Mystery(a) }"
+    more = "g (float[2, 3] x) => (float y) { a = Relu(x) \n b = Relu(a) \n y = custom.Mystery(b) }"
+    change = next(one for one in diff_of(of_text(text), of_text(more)).numbers if one.path == "compute.flops")
+    assert (change.change, change.percent, change.note) == (None, None, "at least")
+    assert change.was_least
+    assert change.is_least
+
+
+def test_a_number_that_is_not_known_is_no_zero() -> None:
+    unknown = replace(SMALL, compute=replace(SMALL.compute, macs=None))
+    change = next(one for one in diff_of(SMALL, unknown).numbers if one.path == "compute.macs")
+    assert (change.now, change.change, change.percent) == (None, None, None)

@@ -1,0 +1,91 @@
+"""What one model is to another: the pairs of the corpus, whose kinship is known."""
+
+import pytest
+
+from tests.compare._cards import corpus_diff, diff_of, of_text
+
+MINILM = "all-minilm-l6-v2-ts-op14"
+KNOWN = [
+    (MINILM, "all-minilm-l6-v2-fp16", "The same model in another precision: fp32 → fp16."),
+    (MINILM, "all-minilm-l6-v2-dynquant-int8", "The same model in another precision: fp32 → int8-dynamic."),
+    (MINILM, "all-minilm-l6-v2-int4-matmulnbits", "The same model in another precision: fp32 → int4-weights."),
+    ("resnet50-ts-op17", "resnet50-qdq-int8", "The same model in another precision: fp32 → int8-qdq."),
+    (
+        "smollm2-135m-kv-op17",
+        "smollm2-135m-genai-int4",
+        "Looks like the same model in another precision: fp32 → int4-weights.",
+    ),
+    (MINILM, "all-minilm-l6-v2-ortfused", "Looks like the same architecture, exported or optimized differently."),
+    (
+        "bert-base-qa-ts-op12",
+        "bert-base-qa-dynamo",
+        "Looks like the same architecture, exported or optimized differently.",
+    ),
+    (
+        "bert-base-qa-ts-op12",
+        "bert-base-qa-ortfused",
+        "Looks like the same architecture, exported or optimized differently.",
+    ),
+    (
+        "resnet50-ts-op17",
+        "resnet50-unfused-bn-op13",
+        "Looks like the same architecture, exported or optimized differently.",
+    ),
+    (
+        "silero-vad-16k-op15",
+        "silero-vad-half",
+        "Looks like the same architecture, exported or optimized differently.",
+    ),
+    (
+        "all-minilm-l6-v2-dynquant-int8",
+        "e5-small-v2-dynquant-int8",
+        "The same family with other sizes: layers 6 → 12.",
+    ),
+    ("resnet50-ts-op17", MINILM, "Another model: cnn → transformer-encoder."),
+    ("onnx-light-squeezenet", "onnx-light-bvlc-alexnet", "Another model of the same family (cnn)."),
+]
+
+
+@pytest.mark.parametrize(("was", "now", "text"), KNOWN)
+def test_kin_are_known_as_what_they_are(was: str, now: str, text: str) -> None:
+    assert corpus_diff(was, now).relation.text == text
+
+
+@pytest.mark.parametrize(("was", "now", "text"), KNOWN)
+def test_kinship_is_the_same_from_the_other_side(was: str, now: str, text: str) -> None:
+    here, there = corpus_diff(was, now).relation, corpus_diff(now, was).relation
+    assert here.kind == there.kind
+    assert here.text.startswith("Looks like") == there.text.startswith("Looks like") == text.startswith("Looks like")
+
+
+def test_a_claim_comes_with_its_evidence() -> None:
+    found = corpus_diff(MINILM, "all-minilm-l6-v2-dynquant-int8").relation
+    assert "the same inputs and outputs" in found.evidence
+    assert "22,565,376 parameters in both" in found.evidence
+    assert found.against == ()
+
+
+def test_what_speaks_against_a_claim_is_said() -> None:
+    found = corpus_diff("smollm2-135m-kv-op17", "smollm2-135m-genai-int4").relation
+    assert "another number of parameters" in found.against
+
+
+def test_an_int8_model_differs_in_its_weights_and_not_in_its_work() -> None:
+    diff = corpus_diff(MINILM, "all-minilm-l6-v2-dynquant-int8")
+    changed = {change.path: change for change in diff.numbers}
+    assert changed["parameters.bytes"].percent == pytest.approx(-74.9, abs=0.05)
+    assert "parameters.total" not in changed
+    assert "compute.macs" not in changed
+    assert (diff.interface, diff.blocks, diff.kinds) == ((), (), ())
+
+
+def test_the_same_model_at_other_sizes_is_said_to_be_just_that() -> None:
+    text = "g (float[n, 3] x) => (float[n, 3] y) { y = Relu(x) }"
+    diff = diff_of(of_text(text, "n=2"), of_text(text, "n=5"))
+    assert diff.relation.kind == "other-assumptions"
+    assert diff.sizes is not None
+    assert "x 2×3 against x 5×3" in diff.sizes.text
+    assert {change.note for change in diff.numbers if change.path.startswith(("compute.flops", "memory.peak"))} == {
+        "at other sizes"
+    }
+    assert all(change.change is None for change in diff.numbers if change.note)

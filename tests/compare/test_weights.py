@@ -1,0 +1,104 @@
+"""Whether the numbers in the weights are the same."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from onnx_autodoc.compare import WeightsChange, compare
+from onnx_autodoc.document import Card
+from onnx_autodoc.errors import BadInput
+from tests.compare._cards import diff_of, of_proto
+from tests.compare._nets import Block, convnet
+
+
+def net(seed: int = 0) -> onnx.ModelProto:
+    return convnet([Block()], seed=seed)
+
+
+def card(model: onnx.ModelProto) -> Card:
+    return of_proto(model, weights=True)
+
+
+def weights(was: onnx.ModelProto, now: onnx.ModelProto) -> WeightsChange:
+    found = diff_of(card(was), card(now)).weights
+    assert found is not None
+    return found
+
+
+def test_equal_weights_are_said_to_be_equal() -> None:
+    diff = diff_of(card(net()), card(net()))
+    assert diff.weights is not None
+    assert diff.weights.text == "all 8 tensors equal"
+    assert diff.empty
+    assert diff.relation.text == "No difference, in the weights neither."
+
+
+def test_the_same_graph_with_other_weights_is_just_that() -> None:
+    diff = diff_of(card(net()), card(net(1)))
+    assert diff.relation.text == "The same graph with other weights."
+    assert diff.weights is not None
+    assert (diff.weights.changed, diff.weights.equal) == (8, 0)
+    assert not diff.empty
+
+
+def test_one_changed_tensor_is_named() -> None:
+    other = net()
+    data = numpy_helper.to_array(other.graph.initializer[2]).copy()
+    data.flat[0] += 1
+    other.graph.initializer[2].CopyFrom(numpy_helper.from_array(data, other.graph.initializer[2].name))
+    found = weights(net(), other)
+    assert found.text == "7 of 8 tensors equal; 1 with other numbers"
+    assert found.names == {"changed": (other.graph.initializer[2].name,)}
+
+
+def renamed(model: onnx.ModelProto) -> onnx.ModelProto:
+    for tensor in model.graph.initializer:
+        for node in model.graph.node:
+            for at, name in enumerate(node.input):
+                if name == tensor.name:
+                    node.input[at] = f"{name}.new"
+        tensor.name += ".new"
+    return model
+
+
+def test_the_same_numbers_under_other_names_are_recognized() -> None:
+    found = weights(net(), renamed(net()))
+    assert found.text == "the same numbers in all 8 tensors, under other names"
+    assert (found.renamed, found.gone, found.added) == (8, 0, 0)
+    assert all(pair.now == f"{pair.was}.new" for pair in found.pairs)
+
+
+def test_a_tensor_in_another_type_is_no_changed_one() -> None:
+    other = net()
+    for tensor in other.graph.initializer:
+        tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16), tensor.name))
+    found = weights(net(), other)
+    assert (found.retyped, found.changed) == (8, 0)
+
+
+def test_one_way_of_storing_the_numbers_is_as_good_as_another() -> None:
+    other = net()
+    for tensor in other.graph.initializer:
+        data = numpy_helper.to_array(tensor)
+        plain = onnx.helper.make_tensor(tensor.name, onnx.TensorProto.FLOAT, data.shape, data.flatten().tolist())
+        assert not plain.raw_data
+        tensor.CopyFrom(plain)
+    assert weights(net(), other).text == "all 8 tensors equal"
+
+
+def test_more_and_fewer_tensors_are_counted() -> None:
+    found = weights(net(), convnet([Block(), Block()]))
+    assert found.added == 4
+    assert weights(convnet([Block(), Block()]), net()).gone == 4
+
+
+def test_a_card_without_hashes_is_refused_where_weights_are_asked_for() -> None:
+    with pytest.raises(BadInput, match="no hashes of its weights; write it anew with"):
+        compare([card(net()), of_proto(net())], ["a", "b"], weights=True)
+
+
+def test_without_hashes_nothing_is_said_of_weights() -> None:
+    diff = diff_of(of_proto(net()), of_proto(net(1)))
+    assert diff.weights is None
+    assert "--weights" in diff.relation.against[0]

@@ -1,0 +1,254 @@
+"""Comparisons as people read them: every format says the same, and no model's string is more than a string."""
+
+import json
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import cmarkgfm
+import jsonschema
+import pytest
+from cmarkgfm.cmark import Options
+from msgspec.structs import replace
+
+from onnx_autodoc.api import opened
+from onnx_autodoc.cli._compare import FORMAT_NAMES
+from onnx_autodoc.compare import Comparison, compare
+from onnx_autodoc.document import Card, Generated
+from onnx_autodoc.render.comparison import COMPARISONS, _words
+from onnx_autodoc.resolve import Request
+from onnx_autodoc.schema import comparison_schema
+from tests._corpus import KEPT
+from tests._hostile_names import NAMES, hostile
+from tests.compare._cards import of_corpus
+
+MINILM = "all-minilm-l6-v2-ts-op14"
+AT = Generated("onnx-autodoc", "0", "2001-01-01T00:00:00Z")
+SETS = [
+    (MINILM, "all-minilm-l6-v2-dynquant-int8"),
+    (MINILM, "bert-base-qa-dynamo"),
+    ("resnet50-ts-op17", "onnx-light-resnet50"),
+    ("smollm2-135m-kv-op17", "smollm2-135m-genai-int4"),
+    (MINILM, "all-minilm-l6-v2-fp16", "e5-small-v2-dynquant-int8"),
+    (MINILM, MINILM),
+]
+FIGURES = {MINILM: {"top1": 0.5, "ms": 3.25}}
+
+
+@cache
+def compared(names: tuple[str, ...]) -> Comparison:
+    figures = FIGURES if MINILM in names and "all-minilm-l6-v2-fp16" in names else None
+    return compare([of_corpus(name) for name in names], names, figures, generated=AT)
+
+
+def made(names: tuple[str, ...], format_name: str) -> str:
+    return COMPARISONS[format_name].render(compared(names))
+
+
+class Page(HTMLParser):
+    """The tags of a page with their attributes, and its words."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.said: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+
+def test_the_command_line_knows_the_formats() -> None:
+    assert tuple(COMPARISONS) == FORMAT_NAMES
+
+
+@pytest.mark.parametrize("names", SETS)
+@pytest.mark.parametrize("format_name", ["terminal", "markdown", "html"])
+def test_every_format_says_what_the_one_is_to_the_other(names: tuple[str, ...], format_name: str) -> None:
+    text = " ".join(re.sub(r"<[^>]*>", "", made(names, format_name)).replace("*", "").split())
+    for diff in compared(names).diffs:
+        assert diff.relation.text in text
+
+
+@pytest.mark.parametrize("names", SETS)
+def test_a_terminal_of_80_columns_holds_it_and_the_relation_comes_first(names: tuple[str, ...]) -> None:
+    lines = made(names, "terminal").splitlines()
+    assert max(map(len, lines)) <= 80
+    if len(names) == 2:
+        assert lines[0].startswith(compared(names).diffs[0].relation.text[:60])
+    else:
+        assert lines[0].endswith(f"→ {names[1]}")
+
+
+@pytest.mark.parametrize("names", SETS)
+def test_the_json_is_what_the_schema_says(names: tuple[str, ...]) -> None:
+    data = json.loads(made(names, "json"))
+    jsonschema.validate(data, json.loads(comparison_schema()))
+    assert data["schema_version"] == "1.0"
+    assert [diff["relation"]["kind"] for diff in data["diffs"]] == [
+        diff.relation.kind for diff in compared(names).diffs
+    ]
+    assert all({"was", "is"} <= set(change) for diff in data["diffs"] for change in diff["numbers"])
+
+
+@pytest.mark.parametrize("names", SETS)
+def test_the_same_comparison_is_the_same_bytes(names: tuple[str, ...]) -> None:
+    again = compare([of_corpus(name) for name in names], names, compared(names).figures, generated=AT)
+    for format_name in COMPARISONS:
+        assert COMPARISONS[format_name].render(again) == made(names, format_name)
+
+
+@pytest.mark.parametrize("names", SETS)
+def test_a_page_runs_nothing_and_loads_nothing(names: tuple[str, ...]) -> None:
+    page = Page(made(names, "html"))
+    tags = {tag for tag, _ in page.tags}
+    assert not tags & {"script", "img", "iframe", "link", "object", "embed", "form"}
+    policy = next(found["content"] for tag, found in page.tags if found.get("http-equiv"))
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    assert not any("style" in found or any(key.startswith("on") for key in found) for _, found in page.tags)
+
+
+def test_drawings_stand_side_by_side_and_differences_have_signs() -> None:
+    page = Page(made(SETS[1], "html"))
+    assert sum(tag == "svg" for tag, _ in page.tags) == 2
+    said = set(page.said)
+    assert {"6 × ≠ Encoder layer", "12 × ≠ Encoder layer", "+ Linear"} <= said
+
+
+def test_what_is_drawn_alike_is_drawn_once() -> None:
+    page = Page(made(SETS[0], "html"))
+    assert sum(tag == "svg" for tag, _ in page.tags) == 1
+    assert any("which is drawn alike" in words for words in page.said)
+
+
+def test_costs_at_other_sizes_are_not_compared() -> None:
+    for format_name in ("terminal", "markdown", "html"):
+        text = " ".join(made(SETS[1], format_name).split())
+        assert "at other sizes" in text
+        assert "Give all models the same sizes" in text
+        row = next(line for line in made(SETS[1], format_name).splitlines() if "GMACs" in line)
+        assert "%" not in row
+
+
+def test_a_user_s_figures_are_said_to_be_theirs() -> None:
+    names = SETS[4]
+    assert "top1 *" in made(names, "terminal")
+    assert "brought by you" in made(names, "terminal")
+    assert "Brought by the user" in made(names, "markdown")
+    assert "not known" in made(names, "markdown")
+
+
+def _cards(folder: Path) -> list[Card]:
+    """Hostile in every string, and both of them other ones."""
+    card = opened(hostile(folder), Request())
+    found = card.model
+    other = replace(
+        found,
+        producer=replace(found.producer, name=NAMES[0] + "2"),
+        doc=NAMES[4],
+        metadata={name + "2": name + "3" for name in NAMES},
+        opsets={name + "2": 3 for name in NAMES},
+    )
+    ports = [replace(port, name=name + "p") for port in card.interface.inputs for name in NAMES]
+    tree = card.structure.tree
+    assert tree is not None
+    boxes = [
+        replace(tree.children[0], id=f"x{at}", kind=name, label=name, detail=name) for at, name in enumerate(NAMES)
+    ]
+    return [
+        card,
+        replace(
+            card,
+            model=other,
+            interface=replace(card.interface, inputs=tuple(ports)),
+            structure=replace(card.structure, tree=replace(tree, children=tuple(boxes), edges=())),
+        ),
+    ]
+
+
+@pytest.fixture(scope="module")
+def hostile_one(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    cards = _cards(tmp_path_factory.mktemp("hostile"))
+    names = [f"{NAMES[0]}.onnx", f"{NAMES[3]}{NAMES[7]}.json"]
+    return compare(cards, names, {names[0]: {NAMES[0]: 1, NAMES[6]: 2}}, generated=AT)
+
+
+def test_hostile_names_are_words_in_a_page(hostile_one: Comparison) -> None:
+    page = Page(COMPARISONS["html"].render(hostile_one))
+    tags = {tag for tag, _ in page.tags}
+    assert not tags & {"script", "img", "i", "iframe"}
+    assert not any(key.startswith("on") or key in ("style", "src") for _, found in page.tags for key in found)
+    links = [found["href"] or "" for tag, found in page.tags if tag == "a"]
+    assert all(link.startswith("#") for link in links)
+    assert any("<script>alert(1)</script>" in words for words in page.said)
+
+
+def test_hostile_names_are_words_in_markdown(hostile_one: Comparison) -> None:
+    text = COMPARISONS["markdown"].render(hostile_one)
+    page = Page(cmarkgfm.github_flavored_markdown_to_html(text, options=Options.CMARK_OPT_UNSAFE))
+    ours = {"h1", "h2", "h3", "p", "ul", "li", "strong", "code", "pre", "blockquote"}
+    ours |= {"table", "thead", "tbody", "tr", "th", "td", "details", "summary"}
+    assert {tag for tag, _ in page.tags} <= ours
+
+
+def test_hostile_names_do_not_reach_a_terminal_as_commands(hostile_one: Comparison) -> None:
+    text = COMPARISONS["terminal"].render(hostile_one)
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("percent", "text"),
+    [
+        (-74.9, "−74.9 %"),
+        (0.4557, "+0.46 %"),
+        (0.001, "+0.01 % or less"),
+        (4830.0, "×49.3"),
+        (-99.99, "−99.9 % or more"),
+        (-100.0, "−100 %"),
+        (100.0, "+100 %"),
+    ],
+)
+def test_changes_are_said_without_lying_at_the_edges(percent: float, text: str) -> None:
+    assert _words.signed(percent) == text
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (("a/x.onnx", "b/y.onnx"), ["x.onnx", "y.onnx"]),
+        (("a/x.onnx", "b/x.onnx"), ["a/x.onnx", "b/x.onnx"]),
+        (("a/x.onnx", "a/x.onnx"), ["x.onnx (1)", "x.onnx (2)"]),
+        (("x", "a/x", "x"), ["x (1)", "a/x", "x (3)"]),
+    ],
+)
+def test_names_are_as_long_as_it_takes_to_tell_models_apart(paths: tuple[str, ...], names: list[str]) -> None:
+    card = of_corpus(KEPT[0])
+    assert _words.names(compare([card] * len(paths), paths)) == names
+
+
+GOLDEN = """\
+The same model in another precision: fp32 → int8-qdq.
+Told from: the same inputs and outputs; family cnn; the same 20 boxes in the
+drawing; 100 % of the weights are at nodes of the same names; 25,530,472
+parameters in both; 4.09 GMACs in both, to the last one.
+
+                                              resnet50-qdq-
+                     resnet50-ts-op17.onnx        int8.onnx          change
+Precision                             fp32         int8-qdq
+Parameters                          25.5 M           25.5 M
+Weights                           97.4 MiB         24.8 MiB         −74.6 %
+File                               51.1 kB         398.8 kB          +680 %
+MACs                            4.09 GMACs       4.09 GMACs
+"""
+
+
+def test_a_quantized_model_reads_as_exactly_that() -> None:
+    names = ("resnet50-ts-op17", "resnet50-qdq-int8")
+    found = compare([of_corpus(name) for name in names], [f"{name}.onnx" for name in names], generated=AT)
+    assert COMPARISONS["terminal"].render(found).startswith(GOLDEN)

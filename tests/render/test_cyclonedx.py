@@ -1,0 +1,197 @@
+"""The ML-BOM: valid by the specification's own library, whatever the file says, and nothing in it that nobody knows."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cyclonedx.model.bom import Bom
+from cyclonedx.model.component import ComponentType
+from msgspec.structs import replace
+from onnx import helper
+
+from onnx_autodoc.api import report
+from onnx_autodoc.cli import main
+from onnx_autodoc.render.cyclonedx import render_cyclonedx
+from onnx_autodoc.resolve import Request
+from onnx_autodoc.structure import Task
+from tests._corpus import KEPT, graph
+from tests._text import proto
+from tests.render._boms import RELU, VALIDATORS, checked, facts, of_text, saved, sha256, with_files
+
+
+@pytest.fixture(autouse=True)
+def _same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+
+
+# Real models
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_document_of_a_real_model_is_valid_and_says_what_its_card_says(name: str) -> None:
+    found = report(graph(name), Request(), True)
+    made, card = checked(found), found.card
+    model = made["metadata"]["component"]
+    assert (model["type"], model["name"]) == ("machine-learning-model", card.model.name)
+    assert model["hashes"] == [{"alg": "SHA-256", "content": sha256(graph(name))}]
+    assert [part["name"] for part in model.get("components", ())] == [file.path for file in card.model.file.external]
+    assert facts(made)["parameters.total"] == [str(card.parameters.total)]
+    said = model["modelCard"]["modelParameters"]
+    assert len(said["inputs"]) == len(card.interface.inputs)
+    assert len(said["outputs"]) == len(card.interface.outputs)
+    assert len(made.get("annotations", ())) == len(card.findings)
+
+
+@pytest.mark.parametrize("name", ("smollm2-135m-genai-int4", "yolov8l-nc1", "silero-vad"))
+def test_the_specifications_library_reads_it(name: str) -> None:
+    made = Bom.from_json(json.loads(render_cyclonedx(report(graph(name), Request(), True))))
+    model = made.metadata.component
+    assert made.validate()
+    assert (model.type, model.name) == (ComponentType.MACHINE_LEARNING_MODEL, f"{name}.onnx")
+    assert [each.content for each in model.hashes] == [sha256(graph(name))]
+    assert [tool.name for tool in made.metadata.tools.components] == ["onnx-autodoc"]
+    assert made.metadata.timestamp.timestamp() == 1_700_000_000
+
+
+@pytest.mark.parametrize("name", ("smollm2-135m-genai-int4", "control-flow-loop-if"))
+def test_it_is_valid_by_the_next_version_too(name: str) -> None:
+    text = render_cyclonedx(report(graph(name), Request(), True))
+    newer = text.replace('"specVersion": "1.6"', '"specVersion": "1.7"').replace("bom-1.6.schema", "bom-1.7.schema")
+    assert VALIDATORS["1.7"].validate_str(newer) is None
+
+
+def test_the_same_model_at_the_same_time_is_the_same_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, again = (render_cyclonedx(report(graph("silero-vad"), Request(), True)) for _ in range(2))
+    assert first == again
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000001")
+    later = json.loads(render_cyclonedx(report(graph("silero-vad"), Request(), True)))
+    assert later["serialNumber"] != json.loads(first)["serialNumber"]
+    assert later["metadata"]["component"] == json.loads(first)["metadata"]["component"]
+
+
+# Files
+
+
+def test_every_file_of_weights_is_a_part_with_its_hash_and_size(tmp_path: Path) -> None:
+    made = checked(report(with_files(tmp_path), Request(), True))
+    parts = {part["name"]: part for part in made["metadata"]["component"]["components"]}
+    assert set(parts) == {"a.bin", "b.bin"}
+    for name, part in parts.items():
+        assert part["type"] == "file"
+        assert part["hashes"] == [{"alg": "SHA-256", "content": sha256(tmp_path / name)}]
+        assert {"name": "onnx-autodoc:model.file.external.bytes", "value": "16384"} in part["properties"]
+
+
+def test_a_file_that_is_absent_is_listed_as_absent(tmp_path: Path) -> None:
+    path = with_files(tmp_path)
+    (tmp_path / "b.bin").unlink()
+    made = checked(report(path, Request(), True))
+    absent = next(part for part in made["metadata"]["component"]["components"] if part["name"] == "b.bin")
+    assert "hashes" not in absent
+    assert absent["properties"] == [{"name": "onnx-autodoc:model.file.external.present", "value": "false"}]
+    assert any("b.bin" in reason for reason in facts(made)["gaps"])
+
+
+def test_a_card_without_a_hash_makes_a_valid_document_without_one(tmp_path: Path) -> None:
+    model = checked(report(with_files(tmp_path), Request()))["metadata"]["component"]
+    assert not any("hashes" in each for each in (model, *model["components"]))
+    assert model["bom-ref"] == "model:model.onnx"
+
+
+# What is not known is not there
+
+
+def test_of_a_file_that_says_nothing_nothing_is_said(tmp_path: Path) -> None:
+    found = report(saved(tmp_path, proto("g () => (float y) { y = custom.Unheard() }")), Request(), True)
+    made = checked(replace(found, card=replace(found.card, findings=())))
+    model = made["metadata"]["component"]
+    assert set(model["modelCard"]["modelParameters"]) == {"outputs"}
+    assert set(model) == {"type", "name", "bom-ref", "description", "hashes", "modelCard", "properties"}
+    assert not {"annotations", "vulnerabilities", "components"} & set(made)
+    assert "compute.macs" not in facts(made) and "task.name" not in facts(made)
+    assert facts(made)["parameters.total"] == ["0"]
+
+
+def test_how_it_was_learned_and_how_good_it_is_are_never_claimed() -> None:
+    for name in KEPT[::6]:
+        said = checked(report(graph(name), Request()))["metadata"]["component"]["modelCard"]
+        assert set(said) == {"modelParameters", "properties"}
+        assert set(said["modelParameters"]) <= {"task", "architectureFamily", "modelArchitecture", "inputs", "outputs"}
+
+
+def test_a_task_that_is_only_probable_is_a_property_with_its_confidence() -> None:
+    found = report(graph("yolov8l-nc1"), Request())
+    assert checked(found)["metadata"]["component"]["modelCard"]["modelParameters"]["task"] == "object detection"
+    doubtful = replace(found, card=replace(found.card, task=Task("object detection", 0.6, None, ())))
+    made = checked(doubtful)
+    assert "task" not in made["metadata"]["component"]["modelCard"]["modelParameters"]
+    assert facts(made)["task.name"] + facts(made)["task.confidence"] == ["object detection", "0.6"]
+
+
+def test_a_number_that_is_a_lower_bound_has_another_name(tmp_path: Path) -> None:
+    text = "g (float[2,2] x) => (float y) { h = MatMul(x, x) y = custom.Unheard(h) }"
+    said = facts(of_text(tmp_path, text))
+    assert said["compute.macs.at_least"] == ["8"]
+    assert "compute.macs" not in said and "compute.flops" not in said
+    assert facts(of_text(tmp_path, RELU))["compute.macs"] == ["0"]
+
+
+def test_the_sizes_that_numbers_hold_for_stand_beside_them(tmp_path: Path) -> None:
+    text = "g (float[batch,2] x) => (float y) { y = MatMul(x, w) }"
+    path = saved(tmp_path, proto(text.replace("float[batch,2] x", "float[batch,2] x, float[2,2] w")))
+    said = facts(checked(report(path, Request(batch=3))))
+    assert said["compute.macs"] == ["12"]
+    assert said["assumptions.dims"] == ["batch = 3"]
+
+
+def test_inputs_are_told_as_the_file_declares_them(tmp_path: Path) -> None:
+    text = "g (float[N,2] x, seq(float[2]) s, float[] n) => (float[?,2] y) { y = Identity(x) }"
+    said = of_text(tmp_path, text)["metadata"]["component"]["modelCard"]["modelParameters"]
+    assert said["inputs"][0]["format"].startswith("x: float32 [N, 2]")
+    assert said["inputs"][1]["format"].startswith("s: sequence of float32")
+    assert said["outputs"][0]["format"].startswith("y: float32 [?, 2]")
+
+
+def test_the_version_is_the_files_own(tmp_path: Path) -> None:
+    model = proto(RELU)
+    model.model_version = 7
+    helper.set_model_props(model, {"version": "8.2.0"})  # the exporter's, as often as not
+    made = checked(report(saved(tmp_path, model), Request()))
+    assert made["metadata"]["component"]["version"] == "7"
+    assert facts(made)["dataset.said.extras.version"] == ["8.2.0"]
+
+
+def test_a_finding_is_an_annotation_by_this_tool() -> None:
+    found = report(graph("smollm2-135m-genai-int4"), Request())
+    notes = checked(found)["annotations"]
+    finding = next(each for each in found.card.findings if each.rule == "dynamic-input")
+    note = next(each for each in notes if "rule dynamic-input" in each["text"])
+    assert note["annotator"]["component"]["name"] == "onnx-autodoc"
+    assert finding.message in note["text"] and f"{finding.count - 5} more" in note["text"]
+
+
+# The command line
+
+
+def test_the_command_hashes_without_being_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = with_files(tmp_path)
+    assert main([str(path), "--format", "cyclonedx"]) == 0
+    model = json.loads(capsys.readouterr().out)["metadata"]["component"]
+    assert model["hashes"][0]["content"] == sha256(path)
+    assert main([str(path), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["model"]["file"]["sha256"] is None
+
+
+@pytest.mark.parametrize("name", ("model.cdx.json", "MODEL.CDX.JSON", "a.b.cdx.json"))
+def test_a_file_that_ends_in_cdx_json_gets_it(name: str, tmp_path: Path) -> None:
+    path, target = saved(tmp_path, proto(RELU)), tmp_path / name
+    assert main([str(path), "-o", str(target)]) == 0
+    text = target.read_text(encoding="utf-8")
+    assert VALIDATORS["1.6"].validate_str(text) is None
+    assert json.loads(text)["metadata"]["component"]["hashes"][0]["content"] == sha256(path)
+
+
+@pytest.mark.parametrize("name", ("model.json", "cdx.json", "model-cdx.json"))
+def test_any_other_json_file_gets_the_card(name: str, tmp_path: Path) -> None:
+    assert main([str(saved(tmp_path, proto(RELU))), "-o", str(tmp_path / name)]) == 0
+    assert json.loads((tmp_path / name).read_text(encoding="utf-8"))["schema_version"]

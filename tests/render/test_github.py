@@ -1,0 +1,79 @@
+"""GitHub: annotations that it takes as they are meant, and a summary that is not too large for it."""
+
+import re
+from typing import Any
+
+import cmarkgfm
+import pytest
+from msgspec.structs import replace
+
+from onnx_autodoc.api import report
+from onnx_autodoc.render import FORMATS
+from onnx_autodoc.render._verdict import render_json, render_text
+from onnx_autodoc.render.github import MOST_BYTES, annotations, summary
+from onnx_autodoc.resolve import Request
+from tests._corpus import graph
+from tests.gate._cards import SAMPLE
+from tests.render._outcomes import is_tame, nasty, real
+
+COMMAND = re.compile(r"::(error|warning|notice) (?:file=([^,:]*),)?title=([^,:]*)::(.*)")
+
+
+@pytest.mark.parametrize("make", [real, nasty])
+def test_every_line_is_one_annotation(make: Any) -> None:
+    lines = annotations(make()).splitlines()
+    assert lines
+    for line in lines:
+        assert COMMAND.fullmatch(line), line
+        assert "##[" not in line
+        assert not re.search(r"%(?!25|0D|0A|3A|2C)", line)
+
+
+@pytest.mark.parametrize("make", [real, nasty])
+def test_there_are_no_more_than_github_shows(make: Any) -> None:
+    found = make()
+    levels = [line.split(" ")[0] for line in annotations(found).splitlines()]
+    assert all(levels.count(level) <= 10 for level in levels)
+    failed = sum(len(verdict.failed) for verdict in found.verdicts)
+    assert levels.count("::error") == min(failed, 10)
+    if failed > 10:
+        assert f"::error title=onnx-autodoc::{failed - 9} more; the job summary lists them" in annotations(found)
+
+
+def test_a_card_by_itself_has_annotations() -> None:
+    text = str(FORMATS["github"].render(report(graph(SAMPLE[0]), Request())))
+    assert all(COMMAND.fullmatch(line) for line in text.splitlines())
+
+
+@pytest.mark.parametrize("make", [real, nasty])
+def test_the_summary_is_plain_tables(make: Any) -> None:
+    text = summary(make())
+    page = cmarkgfm.github_flavored_markdown_to_html(text)
+    assert "<script" not in page and "<a href" not in page and "<img" not in page and "<em>" not in page
+    rows = len(re.findall(r"^\| ", text, re.M))
+    assert page.count("<tr>") == rows
+    assert page.count("<td>") == 4 * (rows - page.count("<thead>"))
+
+
+def test_a_summary_stays_below_what_github_shows() -> None:
+    found = real()
+    many = replace(found, verdicts=tuple(found.verdicts) * 2000)
+    for most in (MOST_BYTES, 50_000, 1_000):
+        text = summary(many, most)
+        assert len(text.encode()) < most
+        assert "left out" in text
+    assert "left out" not in summary(found)
+    assert summary(many, 100) == ""
+
+
+@pytest.mark.parametrize("render", [render_text, render_json])
+def test_no_text_of_a_model_is_a_command_in_any_format(render: Any) -> None:
+    assert is_tame(render(nasty()))
+
+
+def test_the_text_begins_with_the_verdict_and_says_what_to_do() -> None:
+    lines = render_text(real()).splitlines()
+    assert lines[0] == "FAIL 3 models, 3 failed"
+    assert lines[1].startswith("FAIL models/all-minilm-l6-v2-ts-op14.onnx: ")
+    assert any("to do: " in line for line in lines)
+    assert all(line.isprintable() for line in render_text(nasty()).splitlines())

@@ -1,0 +1,74 @@
+"""JUnit's XML: by Jenkins' schema, and what Ant's asks for besides."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from onnx_autodoc.api import report
+from onnx_autodoc.render import FORMATS
+from onnx_autodoc.render.junit import junit
+from onnx_autodoc.resolve import Request
+from tests._corpus import graph
+from tests.gate._cards import SAMPLE
+from tests.render._outcomes import is_tame, nasty, real
+
+SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).parent.parent / "data" / "schemas" / "junit-10.xsd"))
+
+
+def parsed(text: str) -> Any:
+    root = etree.fromstring(text.encode())
+    SCHEMA.assertValid(root)
+    return root
+
+
+@pytest.mark.parametrize("make", [real, nasty])
+def test_it_follows_the_schema(make: Any) -> None:
+    assert len(parsed(junit(make()))) == 3
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_so_does_a_card_by_itself(name: str) -> None:
+    assert len(parsed(str(FORMATS["junit"].render(report(graph(name), Request()))))) == 1
+
+
+@pytest.mark.parametrize("make", [real, nasty])
+def test_what_ants_schema_asks_for_is_there(make: Any) -> None:
+    root = parsed(junit(make()))
+    assert not root.attrib
+    for at, suite in enumerate(root):
+        assert suite.get("id") == str(at)
+        assert suite.get("hostname") and suite.get("package") and suite.get("time") == "0"
+        assert len(suite.get("timestamp")) == len("2026-01-01T00:00:00")
+        tags = [child.tag for child in suite]
+        assert tags == ["properties", *["testcase"] * (len(tags) - 3), "system-out", "system-err"]
+        for case in suite.iter("testcase"):
+            assert case.get("classname") and case.get("name") and case.get("time") == "0"
+            assert len(case) <= 1
+        assert not any(skipped.attrib for skipped in suite.iter("skipped"))
+        assert all(failure.get("type") for failure in suite.iter("failure"))
+
+
+def test_counts_are_those_of_the_cases() -> None:
+    for suite, verdict in zip(parsed(junit(real())), real().verdicts):
+        assert int(suite.get("tests")) == len(suite.findall("testcase")) == len(verdict.checks)
+        assert int(suite.get("failures")) == len(suite.findall("testcase/failure")) == len(verdict.failed)
+        assert int(suite.get("skipped")) == len(suite.findall("testcase/skipped"))
+
+
+def test_every_case_has_its_own_name() -> None:
+    for suite in parsed(junit(nasty())):
+        names = [(case.get("classname"), case.get("name")) for case in suite.iter("testcase")]
+        assert len(names) == len(set(names))
+
+
+def test_a_failure_says_what_to_do_and_an_allowance_why() -> None:
+    text = junit(real())
+    assert "to do: Change the model, or the limit in the policy." in text
+    assert "allowed: the server batches" in text
+
+
+def test_no_text_of_a_model_is_a_command() -> None:
+    assert is_tame(junit(nasty()))
+    assert "\x1b" not in junit(nasty())

@@ -1,0 +1,110 @@
+"""SARIF: by the official schema, with every rule, and nothing of a model that a viewer could take for its own."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from onnx_autodoc.api import report
+from onnx_autodoc.gate import Outcome
+from onnx_autodoc.render import FORMATS
+from onnx_autodoc.render.sarif import sarif, uri_of
+from onnx_autodoc.resolve import Request
+from onnx_autodoc.rules import RULES
+from tests._corpus import graph
+from tests.gate._cards import SAMPLE
+from tests.render._outcomes import is_tame, nasty, real
+
+SCHEMA = json.loads((Path(__file__).parent.parent / "data" / "schemas" / "sarif-schema-2.1.0.json").read_text())
+
+
+def run_of(found: Outcome) -> dict[str, Any]:
+    document = json.loads(sarif(found))
+    jsonschema.Draft7Validator(SCHEMA, format_checker=jsonschema.FormatChecker()).validate(document)
+    (run,) = document["runs"]
+    return dict(run)
+
+
+@pytest.mark.parametrize("make", [real, nasty])
+def test_it_follows_the_official_schema(make: Any) -> None:
+    assert run_of(make())["results"]
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_so_does_a_card_by_itself(name: str) -> None:
+    text = FORMATS["sarif"].render(report(graph(name), Request()))
+    jsonschema.Draft7Validator(SCHEMA).validate(json.loads(text))
+
+
+def test_every_rule_is_described_and_every_result_is_of_one() -> None:
+    run = run_of(real())
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == [*RULES, "limit", "change", "runtime", "gap"]
+    for rule in rules:
+        assert (
+            rule["shortDescription"]["text"].endswith(".") and rule["fullDescription"]["text"] and rule["help"]["text"]
+        )
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+
+
+def test_levels_are_those_of_severities() -> None:
+    found = real()
+    results = run_of(found)["results"]
+    shown = [check for verdict in found.verdicts for check in verdict.checks if check.found or check.status == "fail"]
+    assert len(results) == len(shown)
+    for result, check in zip(results, shown):
+        wanted = {"error": "error", "warning": "warning", "note": "note", "info": "none", None: "error"}[check.severity]
+        assert result["level"] == wanted
+        assert (result["kind"] == "informational") == (result["level"] == "none")
+
+
+def test_what_fails_is_no_mere_information() -> None:
+    levels = {result["level"] for result in run_of(real())["results"] if "suppressions" not in result}
+    assert "error" in levels
+    assert any(
+        result["ruleId"] == "limit" and "graph.nodes" in result["message"]["text"]
+        for result in run_of(real())["results"]
+    )
+
+
+def test_what_is_allowed_is_suppressed_with_its_reason() -> None:
+    results = [result for result in run_of(real())["results"] if result["ruleId"] == "dynamic-input"]
+    assert results
+    for result in results:
+        assert result["suppressions"][0]["justification"] == "the server batches ##[x]"
+
+
+def test_fingerprints_are_each_its_own_and_the_same_in_every_run() -> None:
+    for make in (real, nasty):
+        marks = [result["partialFingerprints"]["onnxAutodoc/v1"] for result in run_of(make())["results"]]
+        assert len(marks) == len(set(marks))
+        assert sarif(make()) == sarif(make())
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("models/a b.onnx", "models/a%20b.onnx"),
+        ("a:b#c?.onnx", "a%3Ab%23c%3F.onnx"),
+        ("./x.onnx", "x.onnx"),
+        ("/abs/m.onnx", "file:///abs/m.onnx"),
+    ],
+)
+def test_paths_are_uris(path: str, uri: str) -> None:
+    assert uri_of(path) == uri
+
+
+def test_no_text_of_a_model_is_a_link_or_a_command() -> None:
+    assert is_tame(sarif(nasty()))
+    assert all("](" not in result["message"]["text"] for result in run_of(nasty())["results"])
+
+
+def test_places_are_named_once() -> None:
+    for result in run_of(nasty())["results"]:
+        (place,) = result["locations"]
+        names = [each["fullyQualifiedName"] for each in place.get("logicalLocations", ())]
+        assert len(names) == len(set(names))
+        assert all(name.isprintable() for name in names)

@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import onnx
+import pytest
+
+from onnx_autodoc.read import read
+from tests._text import proto
+from tests.rules._judged import found
+
+
+def _saved(folder: Path, location: str = "weights.bin", held: int | None = None) -> Path:
+    """A model with two tensors of 32 bytes each in another file, of which `held` bytes are there."""
+    model = proto("g (float[8] x) => (float[8] y) { z = Add(x, a) y = Mul(z, b) }")
+    for at, name in enumerate("ab"):
+        tensor = onnx.TensorProto(name=name, data_type=1, dims=[8], data_location=onnx.TensorProto.EXTERNAL)
+        for key, value in (("location", location), ("offset", str(32 * at)), ("length", "32")):
+            tensor.external_data.add(key=key, value=value)
+        model.graph.initializer.append(tensor)
+    if held is not None:
+        (folder / location).write_bytes(b"\0" * held)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    return folder / "model.onnx"
+
+
+def test_a_file_that_is_not_there_is_found(tmp_path: Path) -> None:
+    (finding,) = found("missing-external-data", read(_saved(tmp_path)))
+    assert finding.message == "1 file with weights is not there: weights.bin"
+    assert (finding.severity, finding.evidence) == ("error", ("weights.bin",))
+
+
+def test_a_file_that_ends_too_early_is_found(tmp_path: Path) -> None:
+    (finding,) = found("missing-external-data", read(_saved(tmp_path, held=63)))
+    assert finding.message == "weights.bin ends after 63 bytes, its weights need 64"
+
+
+@pytest.mark.parametrize("held", [64, 4096])
+def test_a_file_that_holds_them_all_is_not(tmp_path: Path, held: int) -> None:
+    assert found("missing-external-data", read(_saved(tmp_path, held=held))) == []
+
+
+@pytest.mark.parametrize("location", ["../weights.bin", "/weights.bin", "sub/../weights.bin"])
+def test_what_was_not_looked_at_is_not_called_missing(tmp_path: Path, location: str) -> None:
+    assert found("missing-external-data", read(_saved(tmp_path, location))) == []

@@ -1,0 +1,30 @@
+import pytest
+
+from tests.rules._judged import found
+
+
+def graph(nodes: str, kind: str = "float16", outputs: str = "float16 y") -> str:
+    return f"g ({kind}[2, 4] x) => ({outputs}) <{kind}[4] w = {{1,2,3,4}}, float two = {{2}}> {{ {nodes} }}"
+
+
+def test_islands_of_single_precision_are_counted() -> None:
+    island = "[up{0}] u{0} = Cast<to = 1>({1}) s{0} = Softmax(u{0}) m{0} = Mul(s{0}, two) "
+    island += "[down{0}] {2} = Cast<to = 10>(m{0})"
+    nodes = "r = Relu(x) " + island.format(1, "r", "a") + " b = Neg(a) " + island.format(2, "b", "c") + " y = Neg(c)"
+    (finding,) = found("precision-seam", graph(nodes))
+    assert finding.message == "data leave float16 for float32 in 2 casts and come back in 2, around 4 nodes"
+    assert (finding.evidence, finding.severity) == (("up1", "up2", "down1", "down2"), "info")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "kind", "outputs"),
+    [
+        ("a = Cast<to = 10>(x) b = Neg(a) y = Cast<to = 1>(b)", "float", "float y"),  # the caller's types
+        ("r = Relu(x) a = Cast<to = 1>(w) b = Neg(a) c = Cast<to = 10>(b) y = Mul(r, c)", "float16", "float16 y"),
+        ("r = Relu(x) a = Cast<to = 1>(r) y = Softmax(a)", "float16", "float y"),  # never comes back
+        ("r = Relu(x) a = Cast<to = 7>(r) b = Neg(a) y = Cast<to = 10>(b)", "float16", "float16 y"),  # whole numbers
+        ("r = Relu(x) a = Cast<to = 11>(r) b = Neg(a) c = Cast<to = 1>(b) y = Neg(c)", "float", "float y"),
+    ],
+)
+def test_other_casts_are_no_seams(nodes: str, kind: str, outputs: str) -> None:
+    assert found("precision-seam", graph(nodes, kind, outputs)) == []
