@@ -101,7 +101,7 @@ def main(version: str, date: str, package: str) -> None:
         "source": "sessions of the specification's one-node test models in Chromium, with the npm package "
         "onnxruntime-web on WebGPU alone, and the package's docs/webgpu-operators.md",
         "date": date,
-        "basis": "run",
+        "basis": "run and document",
         "complete": list(SPECIFIED),
         "fallback": "onnxruntime-web runs such nodes on the CPU, in WebAssembly",
     }

@@ -174,6 +174,28 @@ def test_one_model_alone_is_refused() -> None:
         compare([SMALL], ["a"])
 
 
+def test_a_card_that_no_tool_wrote_is_refused_and_breaks_nothing() -> None:
+    box = SMALL.structure.tree
+    assert box is not None
+    for _ in range(2000):
+        box = replace(box, children=(box,))
+    deep = replace(SMALL, structure=replace(SMALL.structure, tree=box))
+    with pytest.raises(BadInput, match="too deep"):
+        compare([deep, SMALL], ["a", "b"])
+
+
+def test_very_many_alike_layers_stay_folded() -> None:
+    def counted(times: int) -> Card:
+        tree = SMALL.structure.tree
+        assert tree is not None
+        boxes = tuple(replace(box, count=times) if box.repeats else box for box in tree.children)
+        return replace(SMALL, structure=replace(SMALL.structure, tree=replace(tree, children=boxes)))
+
+    diff = diff_of(counted(10**12), counted(10**12 + 1))
+    assert len(diff.blocks) == 1
+    assert "Encoder layer" in diff.blocks[0].text
+
+
 def test_a_comparison_can_be_read_back() -> None:
     found = compare([of_corpus(MINILM), of_corpus("bert-base-qa-dynamo")], ["a", "b"])
     assert msgspec.json.decode(msgspec.json.encode(found), type=Comparison) == found

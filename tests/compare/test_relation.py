@@ -41,6 +41,14 @@ KNOWN = [
         "e5-small-v2-dynquant-int8",
         "The same family with other sizes: layers 6 → 12.",
     ),
+    (
+        "resnet50-ts-op17",
+        "onnx-light-resnet50",
+        (
+            "Looks like the same architecture but for 2 places without weights: "
+            "GlobalAveragePool replaced by AveragePool, after Bottleneck 16."
+        ),
+    ),
     ("resnet50-ts-op17", MINILM, "Another model: cnn → transformer-encoder."),
     ("onnx-light-squeezenet", "onnx-light-bvlc-alexnet", "Another model of the same family (cnn)."),
 ]

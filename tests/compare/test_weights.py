@@ -77,6 +77,17 @@ def test_a_tensor_in_another_type_is_no_changed_one() -> None:
     assert (found.retyped, found.changed) == (8, 0)
 
 
+def test_a_quantized_tensor_is_known_by_the_beginning_of_its_name() -> None:
+    other = net()
+    for tensor in other.graph.initializer:
+        name, data = tensor.name, numpy_helper.to_array(tensor).astype(np.int8)
+        tensor.CopyFrom(numpy_helper.from_array(data, f"{name}_quantized"))
+        for node in other.graph.node:
+            node.input[:] = [f"{each}_quantized" if each == name else each for each in node.input]
+    found = weights(net(), other)
+    assert (found.retyped, found.gone, found.added) == (8, 0, 0)
+
+
 def test_one_way_of_storing_the_numbers_is_as_good_as_another() -> None:
     other = net()
     for tensor in other.graph.initializer:

@@ -51,6 +51,8 @@ def test_rows_are_found_by_their_names(path: str, value: int) -> None:
 def test_what_a_complete_table_does_not_have_is_none_of_it(path: str) -> None:
     assert status(card(MINILM), path, max=0) == "pass"
     assert status(card(MINILM), path, min=1) == "fail"
+    (check,) = checked(card(MINILM), limits={path: {"max": 0}})
+    assert "nothing of this name" in check.message  # for who mistyped it
 
 
 @pytest.mark.parametrize("path", ["model.opsets.com.microsoft", "scaling.3.macs", "interface.inputs.nobody.bound.0"])

@@ -20,7 +20,7 @@ NASTY = (
     "##[add-path]/tmp",
     "a\r\n::warning::b",
     "%0A::error::c",
-    "]]><x/>&amp;\x00\x07\x1b[31m\ufffe\ud800",
+    "]]><x/>&amp;\x00\x07\x1b[31m\ufffe\u202e",
     "[click](http://evil.example) <script>alert(1)</script> | `x` *y* @user",
     "{0} {1}",
     "x" * 5000,

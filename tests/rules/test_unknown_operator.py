@@ -33,3 +33,12 @@ def test_a_function_of_the_file_that_is_named_so_is_not() -> None:
 
 def test_operators_of_an_opset_that_is_newer_than_this_tool_are_not_judged() -> None:
     assert found("unknown-operator", "g (float[4] x) => (float y) { y = Invented(x) }", opset=99) == []
+
+
+def test_a_plugin_of_tensorrt_is_only_noted() -> None:
+    text = "g (float[1, 9, 4] b, float[1, 9, 2] s) => (int32 n) { n, c, d, e = EfficientNMS_TRT(b, s) }"
+    (finding,) = found("unknown-operator", text, opset=13)
+    assert finding.message == (
+        "EfficientNMS_TRT (1 node) is no operator of ai.onnx; onnxruntime loads it with its TensorRT provider alone"
+    )
+    assert finding.severity is Severity.NOTE

@@ -35,6 +35,7 @@ def test_a_model_that_onnxruntime_does_not_load_is_warned_of() -> None:
         f"onnxruntime {version} does not take 1 operator of this model: RoiAlign of opset 22 (1 node); the model does "
         "not load, unless another provider takes them"
     )
+    assert "convert_version" in finding.recommendation
     assert "onnxruntime-cpu" not in findings(text, opset=16)  # the same node, as it was defined before
 
 

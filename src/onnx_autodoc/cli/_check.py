@@ -102,34 +102,34 @@ def _baseline(options: argparse.Namespace) -> "Named":
 def _name(path: str) -> str:
     """As seen from here, where it is below: what CI calls a file."""
     given, here = Path(path), Path.cwd()
-    return str(given.relative_to(here)) if given.is_absolute() and given.is_relative_to(here) else path
+    name = str(given.relative_to(here)) if given.is_absolute() and given.is_relative_to(here) else path
+    return os.fsencode(name).decode(errors="replace")  # a file's name need not be text
 
 
 def _emit(found: "Outcome", path: Path | None, format_name: str) -> None:
-    from onnx_autodoc.cli._output import write
+    from onnx_autodoc.render import render_outcome
 
     if format_name == "github":
         _github(found, path)
     elif path is None:
-        sys.stdout.write(_rendered(found, format_name))
+        sys.stdout.write(render_outcome(found, format_name))
     else:
-        write(path, _rendered(found, format_name))
+        _write(path, render_outcome(found, format_name))
 
 
-def _rendered(found: "Outcome", format_name: str) -> str:
-    from onnx_autodoc.render import render_outcome
+def _write(path: Path, text: str) -> None:
+    from onnx_autodoc.cli._output import write
 
-    return render_outcome(found, format_name)
+    write(path, text)
 
 
 def _github(found: "Outcome", path: Path | None) -> None:
     """Annotations to the log; the summary to the file that was named, else to where the job keeps its own."""
-    from onnx_autodoc.cli._output import write
     from onnx_autodoc.render import render_outcome
 
     kept = os.environ.get(_SUMMARY)
     if path is not None:
-        write(path, render_outcome(found, "summary"))
+        _write(path, render_outcome(found, "summary"))
     elif kept:
         _append(Path(kept), found)
     sys.stdout.write(render_outcome(found, "github"))

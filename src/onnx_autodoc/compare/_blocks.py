@@ -5,7 +5,18 @@ from itertools import groupby
 from typing import Final
 
 from onnx_autodoc.compare._align import Pair, Stretch, aligned, stretches
-from onnx_autodoc.compare._sentences import became, came, change, contents, described, grew, held, said
+from onnx_autodoc.compare._sentences import (
+    became,
+    came,
+    change,
+    contents,
+    described,
+    grew,
+    held,
+    is_light,
+    said,
+    without_moves,
+)
 from onnx_autodoc.compare._types import BlockChange
 from onnx_autodoc.compare._units import Unit, leaves, parts, skips, units, wiring
 from onnx_autodoc.document import Box
@@ -13,6 +24,7 @@ from onnx_autodoc.say import count, plural
 
 MOST_CHANGES: Final = 200
 _DEEPEST: Final = 8
+_TABLES: Final = "embedding"  # is told by one of its tables
 _MOST_LEAVES: Final = 1_000
 
 
@@ -21,7 +33,7 @@ def block_changes(was: Box | None, now: Box | None) -> tuple[BlockChange, ...]:
     if was is None or now is None:
         return () if was is now else (change("changed", "", None, None, "Only one of the models is drawn."),)
     pairs = aligned(units(was.children), units(now.children))
-    found = [*_row("", was, now, 0), *held(pairs)]
+    found = [*without_moves(list(_row("", was, now, 0))), *held(pairs)]
     cut = len(found) - MOST_CHANGES
     if cut > 0:
         found = [*found[:MOST_CHANGES], change("more", "", None, None, f"{plural(cut, 'more difference')} in blocks")]
@@ -38,7 +50,7 @@ def box_marks(was: Box | None, now: Box | None) -> tuple[dict[str, str], dict[st
 
 def _marked(pairs: list[Pair], at: int, alone: str) -> dict[str, str]:
     """A box that stands for several is changed where one of them is, or where there are more or fewer of them."""
-    lone = [unit.mark for pair in pairs if None in pair for unit in pair if unit is not None]
+    lone = {unit.mark for pair in pairs if None in pair for unit in pair if unit is not None}
     states: dict[str, set[str]] = {}
     for pair in pairs:
         unit, other = pair[at], pair[1 - at]
@@ -137,15 +149,20 @@ def _turned(path: str, was: Box, now: Box, depth: int) -> Iterator[BlockChange]:
     """One box against the one it became. What its parts say is not said again of the whole."""
     both = depth < _DEEPEST and parts(was.children) and parts(now.children)
     inner = list(_row(f"{path}, ", was, now, depth + 1)) if both else []
+    light = is_light(was, now)
     if was.label != now.label:
-        yield became("changed", path, described(was), described(now))
-    elif was.detail != now.detail and not any((was.detail, now.detail) == (one.was, one.now) for one in inner):
-        yield became("retold" if _as_much(was, now) else "changed", path, was.detail, now.detail)
+        yield became("changed", path, described(was), described(now), light)
+    elif not inner and was.detail != now.detail:
+        yield became(_telling(was, now), path, was.detail, now.detail, light)
     elif not inner:
-        yield became("spelling" if was.kind != now.kind else "changed", path, contents(was), contents(now))
+        yield became("spelling" if was.kind != now.kind else "changed", path, contents(was), contents(now), light)
     yield from inner
 
 
-def _as_much(was: Box, now: Box) -> bool:
-    """Another kind of the same name, with as many weights and as much work."""
-    return was.kind != now.kind and (was.params, was.macs) == (now.params, now.macs)
+def _telling(was: Box, now: Box) -> str:
+    """Whether another thing is told, or as much weight and work in other words."""
+    if (was.params, was.macs) != (now.params, now.macs):
+        return "changed"
+    if was.kind == now.kind:
+        return "spelling" if was.kind == _TABLES else "changed"
+    return "retold"

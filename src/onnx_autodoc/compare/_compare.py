@@ -46,7 +46,10 @@ def compare(
     brought = assigned(figures or {}, names)
     first = cards[0]
     sides = tuple(_side(card, name) for card, name in zip(cards, names, strict=True))
-    diffs = tuple(difference_of(first, card, names[0], name, brought) for card, name in zip(cards[1:], names[1:]))
+    try:
+        diffs = tuple(difference_of(first, card, names[0], name, brought) for card, name in zip(cards[1:], names[1:]))
+    except RecursionError:
+        raise BadInput(f"{names[0]}: boxes in boxes, too deep to compare (no card of this tool is)") from None
     return Comparison(COMPARISON_VERSION, generated or first.generated, sides, brought, diffs)
 
 

@@ -57,7 +57,7 @@ def _said(kind: AttentionKind) -> str:
     wide = f" × {kind.head_dim}" if kind.head_dim else ""
     grouped = kind.kv_heads not in (None, kind.heads)
     marks = [f"{kind.kv_heads} for keys and values"] if grouped else []
-    marks += [name.replace("_", " ") for name in ("cross", "windowed", "relative_bias") if getattr(kind, name)]
+    marks += ["cross"] if kind.cross else []
     return ", ".join((heads + wide, *marks))
 
 

@@ -1,5 +1,6 @@
 """What one model is to another, as far as the cards prove it: each claim with what speaks for it and against it."""
 
+from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Final
@@ -15,8 +16,15 @@ from onnx_autodoc.say import clean, count, percent, plural, short
 _NEARLY: Final = 0.01  # of the parameters: folded norms and tied tables move that much
 _ALIKE: Final = 0.6  # of the boxes, from which on two drawings are of one design
 _MOST_UNITS: Final = 400
-_SPELLED: Final = ("spelling", "parameters")  # how a box is written, not what it does
-_SPELLED_KINDS: Final = ("linear", "softmax", "conv-norm-act", "batch-norm")  # which exporters join, fold or part
+_SPELLED: Final = ("spelling", "parameters", "moved", "untold")  # how a box is written, not what it does
+_SPELLED_KINDS: Final = (
+    "linear",
+    "softmax",
+    "conv-norm-act",
+    "batch-norm",
+    "embedding",
+)  # which exporters join, fold or part
+_LOOSE: Final = "context"  # the longest of several tables: which ones are seen is the exporter's matter
 _HALF: Final = 0.5
 _FEW: Final = 4
 _RANGES: Final = ("int8-qdq", "int8-qoperator", "fp8-qdq")  # whose ranges do what a clipping activation did
@@ -86,7 +94,12 @@ def _same_design(was: Card, now: Card, diff: Diff, like: _Likeness) -> Relation:
     """The same sizes and the same boxes. That no more was changed than shows is inference, and is said so."""
     evidence, against = tuple(_evidence(was, now, diff, like)), (*_against(diff), *_unlike(like))
     labels = was.model.precision.label, now.model.precision.label
-    if any(change.kind not in _told(labels) for change in diff.blocks):
+    told = [change for change in diff.blocks if change.kind not in _told(labels)]
+    if told and all(change.light for change in told):
+        places = f"{plural(len(told), 'place')} without weights: {told[0].text}"
+        text = f"Looks like the same architecture but for {places}{_also(labels)}."
+        return Relation("variant", text, evidence, against)
+    if told:
         return _variant(diff, labels, evidence, against)
     recounted = [change for change in diff.kinds if change.name not in _SPELLED_KINDS]
     if recounted:
@@ -130,7 +143,7 @@ def _other_design(was: Card, now: Card, diff: Diff, like: _Likeness) -> Relation
 def _variant(
     diff: Diff, labels: tuple[str | None, str | None], evidence: tuple[str, ...], against: tuple[str, ...]
 ) -> Relation:
-    places = len([change for change in diff.blocks if change.kind not in _SPELLED])
+    places = len([change for change in diff.blocks if change.kind not in _told(labels)])
     where = f" in {plural(places, 'place')}" if places else ""
     text = f"A variant of the same architecture: it differs{where}{_also(labels)}."
     return Relation("variant", text, evidence, against)
@@ -143,7 +156,7 @@ def _also(labels: tuple[str | None, str | None]) -> str:
 def _likeness(was: Card, now: Card, diff: Diff) -> _Likeness:
     equal: list[str] = []
     other: list[str] = []
-    for name in SIZES:
+    for name in (name for name in SIZES if name != _LOOSE):
         old, new = getattr(was.structure, name), getattr(now.structure, name)
         if old is None or new is None or (name == "kv_heads" and _ungrouped(was, now)):
             continue
@@ -154,7 +167,7 @@ def _likeness(was: Card, now: Card, diff: Diff) -> _Likeness:
     return _Likeness(
         equal=tuple(equal),
         other=tuple(other),
-        boxes=row[0] == row[1],
+        boxes=Counter(row[0]) == Counter(row[1]),
         likeness=SequenceMatcher(None, *row, autojunk=False).ratio(),
         near=_near(was.parameters.total, now.parameters.total),
         macs=macs[0] == macs[1] if exact and diff.sizes is None else None,
@@ -200,8 +213,9 @@ def _near(was: int, now: int) -> bool:
 
 
 def _labels(card: Card) -> list[str]:
-    """What the boxes are called: the same however an exporter wrote them."""
+    """What the boxes with weights or work are called: the same however an exporter wrote them."""
     boxes = parts(card.structure.tree.children) if card.structure.tree is not None else []
+    boxes = [box for box in boxes if box.params or box.macs] or boxes
     return [box.label for box in boxes for _ in range(min(box.count, _MOST_UNITS))][: _MOST_UNITS * 10]
 
 
@@ -213,7 +227,7 @@ def _evidence(was: Card, now: Card, diff: Diff, like: _Likeness) -> Iterator[str
     if like.equal:
         yield ", ".join(like.equal)
     if like.boxes and was.structure.tree is not None:
-        yield f"the same {plural(len(_labels(was)), 'box', 'boxes')} in the drawing"
+        yield f"the same {plural(len(_labels(was)), 'box', 'boxes')} with weights or work"
     if like.names:
         yield f"{percent(like.names)} of the weights are at nodes of the same names"
     if was.parameters.total == now.parameters.total:

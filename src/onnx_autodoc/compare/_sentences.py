@@ -15,8 +15,12 @@ _FEW: Final = 4
 _LONGEST: Final = 120
 
 
-def change(kind: str, path: str, was: str | None, now: str | None, text: str) -> BlockChange:
-    return BlockChange(kind=kind, path=path, was=was, now=now, text=text)
+def change(kind: str, path: str, was: str | None, now: str | None, text: str, light: bool = False) -> BlockChange:
+    return BlockChange(kind=kind, path=path, was=was, now=now, text=text, light=light)
+
+
+def is_light(*boxes: Box) -> bool:
+    return not any(box.params or box.macs for box in boxes)
 
 
 def said(kind: str, home: str, was: str | None, now: str | None, text: str) -> BlockChange:
@@ -25,11 +29,13 @@ def said(kind: str, home: str, was: str | None, now: str | None, text: str) -> B
     return change(kind, whole, was, now, f"{whole or 'Between the boxes'}: {text}")
 
 
-def became(kind: str, path: str, was: str | None, now: str | None) -> BlockChange:
+def became(kind: str, path: str, was: str | None, now: str | None, light: bool = False) -> BlockChange:
     """With an arrow, or in quotes where the words have arrows of their own."""
+    kind = kind if was and now else "untold"
     old, new = (clean(words, _LONGEST) if words else "not told" for words in (was, now))
     arrows = "→" in old + new
-    return change(kind, path, was, now, f"{path}: was “{old}”, is “{new}”" if arrows else f"{path}: {old} → {new}")
+    text = f"{path}: was “{old}”, is “{new}”" if arrows else f"{path}: {old} → {new}"
+    return change(kind, path, was, now, text, light)
 
 
 def grew(mark: object, pairs: list[Pair]) -> BlockChange:
@@ -38,12 +44,10 @@ def grew(mark: object, pairs: list[Pair]) -> BlockChange:
     unit = next(unit for pair in here for unit in pair if unit is not None and unit.mark == mark)
     was, now = (sum(unit.times for unit in side if unit is not None) for side in zip(*here))
     name = unit.home + label_of(unit.box)
-    text = (
-        f"{name}: {count(was)} → {count(now)} of them"
-        if was != now
-        else f"{name}: others of the {count(was)}, in order"
-    )
-    return change("count", name, str(was), str(now), text)
+    if was == now:
+        return change("moved", name, None, None, f"{name}: as many, elsewhere in the order")
+    light = is_light(unit.box)
+    return change("count", name, str(was), str(now), f"{name}: {count(was)} → {count(now)} of them", light)
 
 
 def came(loose: list[Pair], last: Unit | None) -> Iterator[BlockChange]:
@@ -59,7 +63,18 @@ def came(loose: list[Pair], last: Unit | None) -> Iterator[BlockChange]:
     inside = first.home.removesuffix(", ")
     near = not inside or (last is not None and last.home == first.home)
     text = f"{verb} {where}" if near else f"{inside}: {verb} {where}"
-    yield change(kind, first.name, old_words or None, new_words or None, text)
+    light = is_light(*(unit.box for unit in (*gone, *new)))
+    yield change(kind, first.name, old_words or None, new_words or None, text, light)
+
+
+def without_moves(found: list[BlockChange]) -> list[BlockChange]:
+    """What went here and came there only moved: branches that run side by side have no order."""
+    came_at = {one.now: at for at, one in reversed(list(enumerate(found))) if one.kind == "added"}
+    moves = {came_at[one.was]: at for at, one in enumerate(found) if one.kind == "gone" and one.was in came_at}
+    apart = {*moves, *moves.values()}  # each that came is of one that went
+    moved = [found[at] for at in moves.values()]
+    told = [change("moved", one.path, None, None, f"{one.was} elsewhere in the order", one.light) for one in moved]
+    return [*(one for at, one in enumerate(found) if at not in apart), *told]
 
 
 def things(run: list[Unit]) -> str:

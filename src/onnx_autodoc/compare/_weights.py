@@ -54,8 +54,11 @@ def _compared(old: dict[Key, Tensor], new: dict[Key, Tensor]) -> WeightsChange:
         if key in new:
             sorts[_sort(old[key], new[key])].append(key[0])
     pairs = _renamed(old, new)
-    sorts["gone"] = [key[0] for key in old if key not in new and key not in pairs]
-    sorts["added"] = [key[0] for key in new if key not in old and key not in set(pairs.values())]
+    turned = _converted(old, new, pairs)
+    sorts["retyped"] += [key[0] for key in turned]
+    known = {*pairs, *turned}, {*pairs.values(), *turned.values()}
+    sorts["gone"] = [key[0] for key in old if key not in new and key not in known[0]]
+    sorts["added"] = [key[0] for key in new if key not in old and key not in known[1]]
     counts = {sort: len(names) for sort, names in sorts.items()}
     counts["renamed"] = len(pairs)
     return WeightsChange(
@@ -89,6 +92,19 @@ def _renamed(old: dict[Key, Tensor], new: dict[Key, Tensor]) -> dict[Key, Key]:
             homes[_content(tensor)].append(key)
     left = ((key, tensor) for key, tensor in old.items() if key not in new and tensor.sha256 is not None)
     return {key: homes[_content(tensor)].pop() for key, tensor in left if homes.get(_content(tensor))}
+
+
+def _converted(old: dict[Key, Tensor], new: dict[Key, Tensor], pairs: dict[Key, Key]) -> dict[Key, Key]:
+    """Tools that quantize add an ending to the name: of the same shape, in another type."""
+    taken = set(pairs.values())
+    homes = {
+        (key[0].rpartition("_")[0], tensor.dims): key
+        for key, tensor in new.items()
+        if key not in old and key not in taken
+    }
+    left = ((key, tensor) for key, tensor in old.items() if key not in new and key not in pairs)
+    found = ((key, tensor, homes.get((key[0], tensor.dims))) for key, tensor in left)
+    return {key: home for key, tensor, home in found if home is not None and new[home].dtype != tensor.dtype}
 
 
 def _content(tensor: Tensor) -> tuple[object, ...]:

@@ -18,6 +18,7 @@ from onnx_autodoc.document._types import (
 from onnx_autodoc.facts import WeightGroup
 from onnx_autodoc.rules import Confidence, Finding, Severity
 from onnx_autodoc.structure import MOST_ROWS, AttentionKind, Box, Edge, Sample
+from onnx_autodoc.weights import Numbers
 
 __all__ = [
     "MOST_ROWS",
@@ -34,6 +35,7 @@ __all__ = [
     "Finding",
     "Generated",
     "NodeRow",
+    "Numbers",
     "OperatorRow",
     "OutputCell",
     "Port",

@@ -46,7 +46,7 @@ def gate(card: Card, policy: Policy, baseline: Card | None = None, model: str = 
         raise ValueError("this policy asks about changes: there is no baseline to measure them against")
     checks = (
         *limit_checks(card, policy),
-        *(change_checks(card, policy, baseline) if baseline is not None else ()),
+        *(change_checks(card, policy, baseline) if baseline is not None and policy.changes else ()),
         *runtime_checks(card, policy),
         *gap_checks(card, policy),
         *rule_checks(card, policy, baseline),

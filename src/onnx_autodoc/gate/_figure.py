@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from onnx_autodoc.document import Card
 from onnx_autodoc.gate._paths import Reading, Step, is_numbered, names_of, readings
@@ -29,6 +30,7 @@ class Figure(Struct, frozen=True):
     why: str  # it is not known, or not all of it
     pattern: str
     kinds: frozenset[str]
+    note: str = ""  # on what was read
 
     @property
     def is_plain(self) -> bool:
@@ -43,7 +45,8 @@ def figure(card: Card, path: str) -> Figure:
         found = list(_values(card, way.steps))
         if found:
             return _figure(card, way, _together(found, way))
-    return _figure(card, ways[0], _absent(card, ways[0]))
+    none = _figure(card, ways[0], _absent(card, ways[0]))
+    return replace(none, note=" (the card has nothing of this name)") if none.value == 0 else none
 
 
 def _figure(card: Card, way: Reading, whole: Any) -> Figure:

@@ -1,7 +1,6 @@
 """Names that a policy may use besides paths and rules."""
 
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from onnx_autodoc.rules import RULES
@@ -15,5 +14,7 @@ RULE_IDS: Final = tuple(RULES)
 @cache
 def runtimes() -> tuple[str, ...]:
     """The runtimes whose operators are known: one file of data each."""
+    from importlib.resources import files
+
     folder = files("onnx_autodoc") / "data" / "runtimes"
     return tuple(sorted(file.name.removesuffix(".json") for file in folder.iterdir() if file.name.endswith(".json")))

@@ -31,7 +31,7 @@ def limit_checks(card: Card, policy: Policy) -> Iterator[Check]:
 def _check(path: str, found: Figure, limit: Limit, bound: str, value: Any) -> Check:
     certain, holds = _is_certain(found, bound, value), _holds(bound, found.value, value)
     asked = f"the policy asks for {_WORDS[bound]} {said(value)}"
-    what = "not known" if found.value is None else f"{_more(found)}{said(found.value)}"
+    what = "not known" if found.value is None else f"{_more(found)}{said(found.value)}{found.note}"
     text, status, do, reason = f"{path} is {what}, {asked}", Status.PASS, "", None
     if not certain and not limit.allow_gaps:
         text, status, do = f"{text}: {found.why}", Status.FAIL, _GIVE

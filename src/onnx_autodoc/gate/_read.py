@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -138,7 +137,7 @@ def _rules(data: dict[str, Any]) -> Rules:
 
 def _runtimes(data: dict[str, Any]) -> Runtimes:
     found = _typed(data, Runtimes, "[runtimes]")
-    known_ones = runtimes()
+    known_ones = runtimes() if found.require else ()
     for runtime in found.require:
         if runtime not in known_ones:
             near = _near(runtime, known_ones, "there are " + ", ".join(known_ones))
@@ -173,5 +172,7 @@ def _only(value: Any, kind: type, where: str) -> None:
 
 
 def _near(name: str, every: Iterable[str], otherwise: str) -> str:
+    from difflib import get_close_matches
+
     near = get_close_matches(name, list(every), 3, 0.6)
     return f"; near it: {', '.join(near)}" if near else f"; {otherwise}"

@@ -73,6 +73,7 @@ EXPERIMENTAL: Final = frozenset(
         *("ParametricSoftplus", "Scale", "ScaledTanh"),
     )
 )
+PLUGIN: Final = "_TRT"  # how the names of TensorRT's plugins end, which its users write as nodes of ai.onnx
 PREVIEW: Final = "ai.onnx.preview"  # and the domains below it
 # Domains whose operators come with ONNX or onnxruntime, and the beginnings of the names of others.
 STOCK_DOMAINS: Final = frozenset(("", "ai.onnx", "ai.onnx.ml", "ai.onnx.training"))

@@ -14,6 +14,7 @@ MOST_BYTES: Final = 1 << 20  # of a job's summary; GitHub shows none that is lar
 _MOST: Final = 10  # annotations of one level; GitHub shows no more of a step
 _LONGEST: Final = 1_000
 _LEFT: Final = 400  # bytes for the sentence on what was cut off
+_ROW: Final = "| "
 _LEVELS: Final = {Severity.ERROR: "warning", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
@@ -65,20 +66,26 @@ def _property(text: str) -> str:
 def summary(found: Outcome, most: int = MOST_BYTES) -> str:
     """The job's summary, of fewer than `most` bytes: what does not fit is left out, and that is said."""
     left, lines = most - _LEFT, list[str]()
-    every = list(_lines(found))
-    for at, line in enumerate(every):
+    for line in (line for verdict in found.verdicts for line in _verdict(verdict)):
         left -= len(line.encode()) + 1
         if left <= 0:
-            rest = sum(line.startswith("| ") for line in every[at:])
+            every = sum(len(checks) for verdict in found.verdicts for checks in _shown(verdict).values())
+            rest = every - sum(line.startswith(_ROW) for line in lines)
             cut = f"\n{plural(rest, 'row')} left out: a job summary ends at {count(MOST_BYTES)} bytes."
             return "\n".join([*lines, cut]) + "\n" if most > _LEFT else ""
         lines.append(line)
     return "\n".join(lines) + "\n"
 
 
-def _lines(found: Outcome) -> Iterator[str]:
-    for verdict in found.verdicts:
-        yield from _verdict(verdict)
+def _shown(verdict: Verdict) -> dict[str, list[Check]]:
+    """The checks under their headings. Rules that found nothing are not listed."""
+    passed = [check for check in verdict.checks if check.status is Status.PASS]
+    return {
+        "Failed": list(verdict.failed),
+        "Allowed by the policy": [check for check in verdict.checks if check.status is Status.ALLOWED],
+        "Found, below what fails": [check for check in passed if check.found],
+        "Passed": [check for check in passed if check.bound],
+    }
 
 
 def _verdict(verdict: Verdict) -> Iterator[str]:
@@ -87,28 +94,23 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     yield ""
     yield f"{counts(verdict)}."
     yield ""
-    allowed = [check for check in verdict.checks if check.status is Status.ALLOWED]
-    stayed = [check for check in verdict.checks if check.status is Status.PASS and check.found]
-    passed = [check for check in verdict.checks if check.status is Status.PASS and not check.found and check.bound]
-    yield from _table("Failed", verdict.failed)
-    yield from _table("Allowed by the policy", allowed)
-    yield from _table("Found, below what fails", stayed)
-    yield from _table("Passed", passed)
+    for heading, checks in _shown(verdict).items():
+        yield from _table(heading, checks)
     for entry in verdict.unneeded:
         yield f"Not needed: the policy allows {escaped(clean(entry))}, and nothing has it."
         yield ""
 
 
-def _table(heading: str, checks: tuple[Check, ...] | list[Check]) -> Iterator[str]:
+def _table(heading: str, checks: list[Check]) -> Iterator[str]:
     if not checks:
         return
     yield f"#### {heading}"
     yield ""
-    yield "| Check | What | Where | To do |"
+    yield "|Check|What|Where|To do|"
     yield "|---|---|---|---|"
     for check in checks:
         cells = (f"{check.kind}: {title(check)}", check.message, places(check), _then(check))
-        yield "| " + " | ".join(escaped(clean(cell, _LONGEST)) for cell in cells) + " |"
+        yield _ROW + " | ".join(escaped(clean(cell, _LONGEST)) for cell in cells) + " |"
     yield ""
 
 

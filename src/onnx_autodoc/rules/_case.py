@@ -8,6 +8,7 @@ from onnx_autodoc.facts import Facts
 from onnx_autodoc.graph import Model
 from onnx_autodoc.rules._scope import Scope, Spot, scopes_of
 from onnx_autodoc.rules._settled import Settled
+from onnx_autodoc.rules._uses import Used, uses_of
 from onnx_autodoc.structure import Structure
 from onnx_autodoc.weights import Weights
 
@@ -52,6 +53,10 @@ class Case:
     @cached_property
     def settled(self) -> Settled:
         return Settled(self.scopes, self.overridable)
+
+    @cached_property
+    def uses(self) -> list[Used]:
+        return uses_of(self.model, self.scopes, self.settled)
 
     @cached_property
     def overridable(self) -> frozenset[str]:

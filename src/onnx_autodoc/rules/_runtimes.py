@@ -4,18 +4,16 @@ A table is of one release and says how it was come by: `run` is the runtime's ow
 does not name is held against a model only in the domains of which it is `complete`.
 """
 
-from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
-from weakref import WeakKeyDictionary
 
 import msgspec
 from msgspec import Struct
 
-from onnx_autodoc.graph import needed_names
-from onnx_autodoc.ops import judged, kinds, specified
-from onnx_autodoc.rules._case import Case, Scope, Spot
+from onnx_autodoc.ops import judged, specified
+from onnx_autodoc.rules._case import Case, Spot
+from onnx_autodoc.rules._uses import Key, Used
 
 # One file each. The order is that in which they are reported.
 RUNTIMES: Final = (
@@ -29,8 +27,6 @@ RUNTIMES: Final = (
     "onnxruntime-web",
 )
 _FOLDER: Final = Path(__file__).parents[1] / "data" / "runtimes"
-
-Key = tuple[str, str]  # domain, operator
 
 
 class Runtime(Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,67 +70,6 @@ def runtimes() -> dict[str, Runtime]:
     return {name: decoder.decode((_FOLDER / f"{name}.json").read_bytes()) for name in RUNTIMES}
 
 
-class Used(Struct, frozen=True):
-    """The nodes of a model that call one operator, at the opset that is said where they stand."""
-
-    key: Key
-    opset: int | None
-    spots: list[Spot]  # those that work on data
-    aside: list[Spot]  # those that work on constants and sizes alone
-    local: bool  # a call to a function of the file
-
-
-_USED: Final[WeakKeyDictionary[Case, list[Used]]] = WeakKeyDictionary()
-
-
-def used(case: Case) -> list[Used]:
-    """The operators of a model, in the order of their first node; looked for once, since several rules ask."""
-    if case not in _USED:
-        _USED[case] = _used(case)
-    return _USED[case]
-
-
-def _used(case: Case) -> list[Used]:
-    local = {(function.domain, function.name) for function in case.model.functions}
-    found: dict[tuple[Key, int | None], Used] = {}
-    for scope, opsets in opsets_of(case):
-        sized = _sized(scope)
-        for spot in scope.spots:
-            key = (spot.node.domain, spot.node.op)
-            at = (key, opsets.get(key[0]))
-            entry = found.get(at) or found.setdefault(at, Used(*at, [], [], key in local))
-            (entry.aside if spot.step.at in sized else entry.spots).append(spot)
-    return list(found.values())
-
-
-def opsets_of(case: Case) -> Iterator[tuple[Scope, Mapping[str, int]]]:
-    """Every graph with the opsets that hold in it: the file's, or those of the function that it stands in."""
-    functions = {function.name: function.opsets for function in case.model.functions}
-    found: dict[int, Mapping[str, int]] = {}
-    for scope in case.scopes:
-        if scope.outer is not None:
-            opsets = found[id(scope.outer)]
-        else:
-            own = functions.get(scope.graph.name, {}) if scope.path else {}
-            opsets = {**case.model.opsets, **own}
-        found[id(scope)] = opsets
-        yield scope, opsets
-
-
-def _sized(scope: Scope) -> set[int]:
-    """The places of a graph's nodes that work on constants and sizes alone."""
-    found: set[int] = set()
-    names: set[str] = {""}
-    for spot in scope.spots:
-        node = spot.node
-        plain = node.op in kinds.OF_SIZES and not node.domain
-        drawn = node.op in kinds.DRAWN and not node.domain
-        if plain or (not drawn and all(name in names or scope.is_fixed(name) for name in needed_names(node))):
-            found.add(spot.step.at)
-            names.update(node.outputs)
-    return found
-
-
 def lacking(runtime: Runtime, uses: list[Used]) -> dict[Key, list[Spot]]:
     """The operators that a runtime does not take, with their nodes."""
     found: dict[Key, list[Spot]] = {}
@@ -156,4 +91,4 @@ def _is_lacking(runtime: Runtime, use: Used) -> bool:
 
 def unsupported(runtime: Runtime, case: Case) -> dict[Key, list[Spot]]:
     """What of a model a runtime does not take."""
-    return lacking(runtime, used(case))
+    return lacking(runtime, case.uses)

@@ -67,6 +67,11 @@ class Scope:
         self.spots = tuple(Spot(self, step) for step in steps)
 
     @cached_property
+    def given(self) -> frozenset[str]:
+        """What the graph is called with."""
+        return frozenset(value.name for value in self.graph.inputs)
+
+    @cached_property
     def leaving(self) -> frozenset[str]:
         """Values that are read outside of this graph, or by graphs inside it."""
         inner = (graph.outer for spot in self.spots if spot.node.nested for _, graph in spot.node.graphs())

@@ -31,6 +31,5 @@ class Settled:
         """In this graph, or in one around it if the name is from there."""
         found: Scope | None = scope
         while found is not None and name not in self._here[id(found)]:
-            given = any(value.name == name for value in found.graph.inputs)
-            found = None if given or found.maker(name) is not None else found.outer
+            found = None if name in found.given or found.maker(name) is not None else found.outer
         return found is not None

@@ -14,7 +14,7 @@ from typing import Final
 from onnx_autodoc.ops import specified
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._runtimes import Key, used
+from onnx_autodoc.rules._uses import Key
 from onnx_autodoc.say import clean, plural
 
 SEVERITY: Final = Severity.INFO
@@ -23,7 +23,7 @@ _MOST: Final = 4  # operators that are named in the sentence
 
 def check(case: Case) -> Iterator[Found]:
     found: dict[Key, list[str]] = {}
-    for use in used(case):
+    for use in case.uses:
         if not use.local and use.key[0].startswith(specified.CONTRIB_FAMILIES):
             found.setdefault(use.key, []).extend(spot.path for spot in (*use.spots, *use.aside))
     if found:

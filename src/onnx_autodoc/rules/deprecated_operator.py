@@ -14,7 +14,7 @@ from typing import Final
 from onnx_autodoc.ops import specified
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._runtimes import runtimes, used
+from onnx_autodoc.rules._runtimes import runtimes
 from onnx_autodoc.say import clean, plural
 
 SEVERITY: Final = Severity.NOTE
@@ -22,7 +22,7 @@ _JUDGE: Final = "onnxruntime-cpu"
 
 
 def check(case: Case) -> Iterator[Found]:
-    for use in used(case):
+    for use in case.uses:
         span, instead = specified.DEPRECATED.get(use.key, (range(0), ""))
         if use.local or use.opset not in span:
             continue

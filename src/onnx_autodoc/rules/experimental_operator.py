@@ -13,7 +13,8 @@ from typing import Final
 from onnx_autodoc.ops import specified
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._runtimes import Used, runtimes, used
+from onnx_autodoc.rules._runtimes import runtimes
+from onnx_autodoc.rules._uses import Used
 from onnx_autodoc.say import clean, plural
 
 SEVERITY: Final = Severity.NOTE
@@ -22,7 +23,7 @@ _MOST: Final = 4  # operators that are named in the sentence
 
 
 def check(case: Case) -> Iterator[Found]:
-    found = [use for use in used(case) if not use.local and is_experimental(*use.key)]
+    found = [use for use in case.uses if not use.local and is_experimental(*use.key)]
     if found:
         nodes = tuple(spot.path for use in found for spot in (*use.spots, *use.aside))
         named = ", ".join(clean(".".join(filter(None, use.key)), 40) for use in found[:_MOST])

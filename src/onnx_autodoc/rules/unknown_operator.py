@@ -16,23 +16,25 @@ from typing import Final
 from onnx_autodoc.ops import specified
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._runtimes import Used, runtimes, used
+from onnx_autodoc.rules._runtimes import runtimes
+from onnx_autodoc.rules._uses import Used
 from onnx_autodoc.rules.experimental_operator import is_experimental
 from onnx_autodoc.say import clean, plural
 
 SEVERITY: Final = Severity.NOTE
 _JUDGE: Final = "onnxruntime-cpu"
+_REFUSED: Final = "does not load it"
 
 
 def check(case: Case) -> Iterator[Found]:
-    for use in used(case):
+    for use in case.uses:
         if use.opset is not None and _is_unknown(use):
             spots = (*use.spots, *use.aside)
-            runs = runtimes()[_JUDGE].takes(*use.key, use.opset) is True
+            loads = _loads(use)
             yield Found(
-                f"{clean(use.key[1], 40)} ({plural(len(spots), 'node')}) {_why(use)}; {_but(runs)}",
+                f"{clean(use.key[1], 40)} ({plural(len(spots), 'node')}) {_why(use)}; onnxruntime {loads}",
                 tuple(spot.path for spot in spots),
-                severity=None if runs else Severity.WARNING,
+                severity=Severity.WARNING if loads == _REFUSED else None,
                 about=clean(use.key[1], 40),
             )
 
@@ -54,5 +56,7 @@ def _why(use: Used) -> str:
     return f"came into {domain} with opset {first}, and the file is of opset {use.opset}"
 
 
-def _but(runs: bool) -> str:
-    return "onnxruntime loads it nevertheless" if runs else "onnxruntime does not load it"
+def _loads(use: Used) -> str:
+    if runtimes()[_JUDGE].takes(*use.key, use.opset):
+        return "loads it nevertheless"
+    return "loads it with its TensorRT provider alone" if use.key[1].endswith(specified.PLUGIN) else _REFUSED

@@ -8,10 +8,10 @@ What to do: if you deploy there, run the model once on that runtime with verbose
 onnxruntime's SessionOptions) to see which nodes are left out, then export at another opset, or write the operation
 with others; if you do not deploy there, nothing.
 
-The tables (data/runtimes) are of one release each: what onnxruntime, its CUDA provider, OpenVINO and QNN take was
-asked of the packages themselves, what TensorRT, CoreML, NNAPI and WebGPU take is what their documents say. A node
-that is in a table can still be refused for its types, attributes or shapes. Nodes on constants and sizes alone are
-not held against a provider of onnxruntime, which computes them itself.
+The tables (data/runtimes) are of one release each: what onnxruntime, its CUDA provider and OpenVINO take was asked of
+the packages themselves; what TensorRT, CoreML and NNAPI take is what their documents say, and of QNN and WebGPU it is
+both together (confidence medium). A node that is in a table can still be refused for its types, attributes or shapes.
+Nodes on constants and sizes alone are not held against a provider of onnxruntime, which computes them itself.
 """
 
 from collections.abc import Iterator
@@ -19,25 +19,41 @@ from typing import Final
 
 from onnx_autodoc.rules._case import Case, Spot
 from onnx_autodoc.rules._finding import Confidence, Found, Severity
-from onnx_autodoc.rules._runtimes import Key, Runtime, Used, lacking, runtimes, used
+from onnx_autodoc.rules._runtimes import Runtime, lacking, runtimes
+from onnx_autodoc.rules._uses import Key, Used
 from onnx_autodoc.say import clean, plural
 
 SEVERITY: Final = Severity.INFO
 _MOST: Final = 4  # operators that are named in the sentence
 _EVERYWHERE: Final = "onnxruntime-cpu"  # what this one lacks keeps the model from running at all, for most people
 
+_LOAD_IT: Final = (
+    "Bring the file to an opset at which onnxruntime has the operator (onnx.version_converter.convert_version, or "
+    "export again), or open it with the provider that it was optimized for."
+)
+
 
 def check(case: Case) -> Iterator[Found]:
-    uses = used(case)
+    uses = case.uses
+    paths = _Paths()
     for runtime in runtimes().values():
         if lacks := lacking(runtime, uses):
             yield Found(
                 _sentence(runtime, lacks, {use.key: use for use in uses}),
-                tuple(spot.path for spots in lacks.values() for spot in spots),
+                tuple(paths[spot] for spots in lacks.values() for spot in spots),
+                do=_LOAD_IT if runtime.id == _EVERYWHERE else "",
                 severity=Severity.WARNING if runtime.id == _EVERYWHERE else None,
                 confidence=Confidence.HIGH if runtime.basis == "run" else Confidence.MEDIUM,
                 about=runtime.id,
             )
+
+
+class _Paths(dict[Spot, str]):
+    """What to call each node, found once: several runtimes lack the same ones."""
+
+    def __missing__(self, spot: Spot) -> str:
+        self[spot] = spot.path
+        return self[spot]
 
 
 def _sentence(runtime: Runtime, lacks: dict[Key, list[Spot]], uses: dict[Key, Used]) -> str:

@@ -17,6 +17,7 @@ from onnx_autodoc.render.sections.memory import batch_scaling, kv_cache, memory_
 from onnx_autodoc.render.sections.overview import in_short, key_numbers
 from onnx_autodoc.render.sections.provenance import for_people, provenance
 from onnx_autodoc.render.sections.structure import architecture, structure
+from onnx_autodoc.render.sections.weights import weights
 
 __all__ = ["CARD", "card_sections"]
 
@@ -32,6 +33,7 @@ CARD: Final[tuple[Callable[[Card], Section | None], ...]] = (
     structure,
     precision,
     parameters,
+    weights,
     operators,
     hardware,
     batch_scaling,
