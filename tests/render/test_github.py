@@ -45,6 +45,13 @@ def test_a_card_by_itself_has_annotations() -> None:
     assert all(COMMAND.fullmatch(line) for line in text.splitlines())
 
 
+def test_a_log_is_never_empty() -> None:
+    found = replace(real(), verdicts=tuple(replace(each, checks=()) for each in real().verdicts))
+    lines = annotations(found).splitlines()
+    assert len(lines) == 3
+    assert all(COMMAND.fullmatch(line) and "passed: 0 checks" in line for line in lines)
+
+
 @pytest.mark.parametrize("make", [real, nasty])
 def test_the_summary_is_plain_tables(make: Any) -> None:
     text = summary(make())

@@ -18,7 +18,7 @@ from onnx_autodoc.compare._sentences import (
     without_moves,
 )
 from onnx_autodoc.compare._types import BlockChange
-from onnx_autodoc.compare._units import Unit, leaves, parts, skips, units, wiring
+from onnx_autodoc.compare._units import Unit, leaves, mark_of, parts, skips, units, wiring
 from onnx_autodoc.document import Box
 from onnx_autodoc.say import count, plural
 
@@ -154,6 +154,9 @@ def _turned(path: str, was: Box, now: Box, depth: int) -> Iterator[BlockChange]:
         yield became("changed", path, described(was), described(now), light)
     elif not inner and was.detail != now.detail:
         yield became(_telling(was, now), path, was.detail, now.detail, light)
+    elif not inner and mark_of(was) == mark_of(now):  # so many that they stayed folded
+        counts = str(was.count), str(now.count)
+        yield change("count", path, *counts, f"{path}: {count(was.count)} → {count(now.count)} of them", light)
     elif not inner:
         yield became("spelling" if was.kind != now.kind else "changed", path, contents(was), contents(now), light)
     yield from inner

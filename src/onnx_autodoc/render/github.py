@@ -24,14 +24,21 @@ def render_github(report: Report) -> str:
 
 
 def annotations(found: Outcome) -> str:
-    """What failed as errors; what was found and may stay below that, the worst first."""
+    """What failed as errors, what was found and may stay below that; where there is neither, that it passed."""
     lines: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
     for verdict in found.verdicts:
         for check in verdict.checks:
             level = _level(check)
             if level:
                 lines[level].append(_command(level, verdict.model, check))
+    if not any(lines.values()):
+        lines["notice"] = [_nothing(verdict) for verdict in found.verdicts]
     return tamed("".join(f"{line}\n" for level, every in lines.items() for line in _cut(level, every)))
+
+
+def _nothing(verdict: Verdict) -> str:
+    file = _property(clean(verdict.model, _LONGEST))
+    return f"::notice file={file},title=onnx-autodoc::passed: {_data(counts(verdict))}"
 
 
 def _level(check: Check) -> str:
