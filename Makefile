@@ -62,7 +62,7 @@ scoreboard: $(ENV)/developing
 	$(ENV)/bin/python -m benchmarks.scoreboard $(if $(FRESH),--fresh)
 
 schema: $(ENV)/developing
-	$(RUN) schema > src/onnx_autodoc/schema/card-1.json
+	for what in card comparison policy verdict; do $(RUN) schema $$what > src/onnx_autodoc/schema/$$what-1.json || exit; done
 
 docs: $(ENV)/developing
 	$(ENV)/bin/python -m scripts.costs_page > docs/costs.md

@@ -12,7 +12,7 @@ import onnx_autodoc
 from onnx_autodoc import ops, read, render
 from onnx_autodoc.cli._parser import COMMANDS, FORMAT_NAMES
 from onnx_autodoc.ops import Operator
-from onnx_autodoc.schema import card_schema
+from onnx_autodoc.schema import SCHEMAS
 
 ROOT = Path(onnx_autodoc.__file__).parent
 
@@ -31,13 +31,13 @@ ROOMS: dict[str, set[str]] = {
     "weights": {"errors", "graph", "read"},
     "rules": {"facts", "graph", "ops", "resolve", "say", "structure", "weights"},
     "document": {"rules", "weights", "errors", "facts", "graph", "ops", "resolve", "say", "structure"},
-    "compare": {"document", "errors", "say"},
-    "gate": {"compare", "document", "errors", "rules", "say"},
-    "schema": {"compare", "document", "gate"},
-    "render": {"compare", "document", "errors", "gate", "rules", "say"},
+    "diff": {"document", "errors", "say"},
+    "gate": {"diff", "document", "errors", "graph", "ops", "rules", "say", "structure"},
+    "schema": {"diff", "document", "gate"},
+    "render": {"diff", "document", "errors", "gate", "rules", "say"},
     "api": {
         "",
-        "compare",
+        "diff",
         "errors",
         "gate",
         "rules",
@@ -50,7 +50,7 @@ ROOMS: dict[str, set[str]] = {
         "resolve",
         "structure",
     },
-    "cli": {"", "api", "compare", "errors", "gate", "render", "resolve", "rules", "schema"},
+    "cli": {"", "api", "diff", "errors", "gate", "render", "resolve", "rules", "schema"},
     "": {"api", "document", "errors"},  # the package itself, its public names
     "__main__": {"cli"},
 }
@@ -133,15 +133,18 @@ def test_every_format_is_on_its_shelf() -> None:
 def test_public_names_are_there() -> None:
     for name in onnx_autodoc.__all__:
         assert getattr(onnx_autodoc, name) is not None
-    assert set(onnx_autodoc.__all__) == {"AutodocError", "BadInput", "Card", "LimitReached", "__version__", "card"}
+    names = {"AutodocError", "BadInput", "Card", "LimitReached", "__version__", "card", "check", "compare"}
+    assert set(onnx_autodoc.__all__) == names
     with pytest.raises(AttributeError):
         _ = onnx_autodoc.no_such_name
 
 
 def test_the_published_schema_is_that_of_the_types() -> None:
-    published = (ROOT / "schema" / "card-1.json").read_text(encoding="utf-8")
-    assert published == card_schema(), "run `make schema`"
-    assert json.loads(published)["$ref"] == "#/$defs/Card"
+    for name, schema in SCHEMAS.items():
+        published = (ROOT / "schema" / f"{name}-1.json").read_text(encoding="utf-8")
+        assert published == schema(), "run `make schema`"
+        assert "$defs" in json.loads(published)
+    assert {path.name for path in (ROOT / "schema").glob("*.json")} == {f"{name}-1.json" for name in SCHEMAS}
 
 
 @pytest.mark.parametrize("command", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)])

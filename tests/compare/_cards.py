@@ -7,7 +7,7 @@ from pathlib import Path
 import onnx
 
 from onnx_autodoc.api import opened
-from onnx_autodoc.compare import Diff, compare
+from onnx_autodoc.diff import Diff, compare
 from onnx_autodoc.document import Card
 from onnx_autodoc.resolve import Request
 from tests._corpus import graph

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from onnx_autodoc.api import opened
-from onnx_autodoc.compare import Comparison, Diff, compare
+from onnx_autodoc.diff import Comparison, Diff, compare
 from onnx_autodoc.document import Card, load
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.resolve import Request

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.compare import PortChange, interface_changes
+from onnx_autodoc.diff import PortChange, interface_changes
 from onnx_autodoc.document import Card, Port
 from tests.compare._cards import of_text
 

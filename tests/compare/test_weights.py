@@ -5,7 +5,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from onnx_autodoc.compare import WeightsChange, compare
+from onnx_autodoc.diff import WeightsChange, compare
 from onnx_autodoc.document import Card
 from onnx_autodoc.errors import BadInput
 from tests.compare._cards import diff_of, of_proto

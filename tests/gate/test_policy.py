@@ -1,6 +1,7 @@
 """The policy file: three ways to write one, and every way to write it wrong is said with what to do."""
 
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -261,3 +262,28 @@ def test_every_policy_of_the_page_is_one(tmp_path: Path) -> None:
         read_policy(tmp_path / f"p.{notation}")
         read += 1
     assert read >= 4
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("graph.operators.Convv.count", "there is no operator 'Convv'; near it: Conv"),
+        ("memory.by_op.Resahpe.written_bytes", "there is no operator 'Resahpe'; near it: Reshape"),
+        ("parameters.by_dtype.flaot64", "there is no element type 'flaot64'; near it: float64"),
+        ("model.precision.weights.int9", "there is no element type 'int9'; near it: "),
+        ("structure.blocks.atention.count", "there is no kind of block 'atention'; near it: attention"),
+        ("structure.residuals.sum", "there is no kind of skip 'sum'"),
+    ],
+)
+def test_a_name_that_nothing_has_is_refused_rather_than_counted_as_none(path: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(f'[limits]\n"{path}" = {{ max = 0 }}\n')
+    with pytest.raises(BadInput, match=re.escape(said)):
+        read_policy(file)
+
+
+@pytest.mark.parametrize("name", ["MyOwnThing", "com.microsoft.Attention", "my.domain.Attention2", "Loop"])
+def test_operators_of_ones_own_may_be_named(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(f'[limits]\n"graph.operators.{name}.count" = {{ max = 0 }}\n')
+    assert list(read_policy(file).limits) == [f"graph.operators.{name}.count"]

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from onnx_autodoc.api import opened
 from onnx_autodoc.cli._compare import FORMAT_NAMES
-from onnx_autodoc.compare import Comparison, compare
+from onnx_autodoc.diff import Comparison, compare
 from onnx_autodoc.document import Card, Generated
 from onnx_autodoc.render.comparison import COMPARISONS, _words
 from onnx_autodoc.resolve import Request

@@ -32,7 +32,7 @@ def run_demo(options: Namespace) -> int:
 
 
 def run_schema(options: Namespace) -> int:
-    from onnx_autodoc.schema import card_schema
+    from onnx_autodoc.schema import SCHEMAS
 
-    sys.stdout.write(card_schema())
+    sys.stdout.write(SCHEMAS[options.what]())
     return 0

@@ -10,7 +10,7 @@ from onnx_autodoc.cli._options import dimension_options, request_of
 from onnx_autodoc.errors import BadInput, LimitReached
 
 if TYPE_CHECKING:
-    from onnx_autodoc.compare import Comparison, Figures
+    from onnx_autodoc.diff import Comparison, Figures
 
 FORMAT_NAMES = ("terminal", "markdown", "html", "json")
 _LARGEST = 1 << 24  # bytes of a file of figures
@@ -39,17 +39,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _compared(options: argparse.Namespace, figures: "Figures | None") -> "Comparison":
-    from onnx_autodoc.api import _generated, opened
-    from onnx_autodoc.compare import compare
+    from onnx_autodoc.api._compare import compared
 
-    request = request_of(options)
-    more = {"weights": True} if options.weights else {}
-    cards = [opened(path, request, **more) for path in options.models]
-    return compare(cards, options.models, figures, generated=_generated(), weights=options.weights)
+    return compared(options.models, request_of(options), options.weights, figures)
 
 
 def _figures(path: str | None) -> "Figures | None":
-    from onnx_autodoc.compare import read_figures
+    from onnx_autodoc.diff import read_figures
 
     if path is None:
         return None

@@ -15,6 +15,7 @@ FORMAT_NAMES: Final = (
     *("terminal", "markdown", "html", "json", "architecture", "nodes", "csv", "mermaid", "huggingface", "pdf"),
     *("cyclonedx", "sarif", "junit", "github"),
 )
+SCHEMA_NAMES: Final = ("card", "comparison", "policy", "verdict")  # of schema.SCHEMAS
 COMMANDS: Final = ("card", "compare", "check", "rules", "explain", "demo", "schema")
 
 
@@ -61,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     _output_options(demo)
     demo.set_defaults(run=run_demo)
 
-    schema = commands.add_parser("schema", help="print the JSON Schema of the card")
+    schema = commands.add_parser("schema", help="print a JSON Schema")
+    schema.add_argument("what", nargs="?", choices=SCHEMA_NAMES, default="card", help="whose (default: the card's)")
     schema.set_defaults(run=run_schema)
     return parser
 

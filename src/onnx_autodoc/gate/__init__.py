@@ -9,16 +9,18 @@ from collections.abc import Sequence
 from onnx_autodoc.document import Card
 from onnx_autodoc.gate._changes import change_checks
 from onnx_autodoc.gate._findings import gap_checks, rule_checks, runtime_checks, unneeded
-from onnx_autodoc.gate._known import RULE_IDS, runtimes
+from onnx_autodoc.gate._known import RULE_IDS
 from onnx_autodoc.gate._limits import limit_checks
 from onnx_autodoc.gate._paths import listed as figures
 from onnx_autodoc.gate._policy import FAIL_ON, Allow, Change, Limit, Policy, Rules, Runtimes
 from onnx_autodoc.gate._read import read_policy
 from onnx_autodoc.gate._verdict import VERDICT_VERSION, Check, Kind, Outcome, Status, Verdict
+from onnx_autodoc.rules import RUNTIMES
 
 __all__ = [
     "FAIL_ON",
     "RULE_IDS",
+    "RUNTIMES",
     "VERDICT_VERSION",
     "Allow",
     "Change",
@@ -36,7 +38,6 @@ __all__ = [
     "gate",
     "outcome",
     "read_policy",
-    "runtimes",
 ]
 
 

@@ -31,7 +31,7 @@ _SIZED: Final = frozenset(("macs", "flops", "bytes_moved", "written_bytes", "pea
 
 
 def change_checks(card: Card, policy: Policy, baseline: Card) -> Iterator[Check]:
-    from onnx_autodoc.compare import same_sizes  # a room that policies without changes need not wait for
+    from onnx_autodoc.diff import same_sizes  # a room that policies without changes need not wait for
 
     same = same_sizes(baseline, card)
     for path, change in policy.changes.items():
@@ -113,7 +113,7 @@ def _said(found: Figure) -> str:
 
 
 def _interface(baseline: Card, card: Card) -> Check:
-    from onnx_autodoc.compare import interface_changes
+    from onnx_autodoc.diff import interface_changes
 
     changes = [change for change in interface_changes(baseline, card) if change.breaking]
     named = [_change_words(change) for change in changes[:_MOST]]

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from onnx_autodoc.document import Card, Finding
-from onnx_autodoc.gate._known import UNSUPPORTED
+from onnx_autodoc.gate._known import STRANGE, UNSUPPORTED
 from onnx_autodoc.gate._policy import NEVER, Allow, Policy
 from onnx_autodoc.gate._standing import has_weights
 from onnx_autodoc.gate._verdict import Check, Kind, Status
@@ -125,6 +125,10 @@ def gap_checks(card: Card, policy: Policy) -> Iterator[Check]:
             yield Check(Kind.GAP, "findings", status, gap.reason, _TELL, reason=_gaps_reason(policy))
 
 
+def _keeps_from(runtime: str, finding: Finding) -> bool:
+    return finding.rule == STRANGE or (finding.rule, finding.about) == (UNSUPPORTED, runtime)
+
+
 def runtime_checks(card: Card, policy: Policy) -> Iterator[Check]:
     """A runtime that is required knows every operator, or the policy says why it need not."""
     unchecked = any(f"the rule {UNSUPPORTED} " in gap.reason for gap in card.gaps if gap.section == "findings")
@@ -133,7 +137,7 @@ def runtime_checks(card: Card, policy: Policy) -> Iterator[Check]:
             text = f"whether {runtime} knows every operator could not be checked"
             yield Check(Kind.RUNTIME, runtime, Status.FAIL, text, _TELL, about=runtime)
             continue
-        missing = [finding for finding in card.findings if (finding.rule, finding.about) == (UNSUPPORTED, runtime)]
+        missing = [finding for finding in card.findings if _keeps_from(runtime, finding)]
         if not missing:
             yield Check(Kind.RUNTIME, runtime, Status.PASS, f"no operator is known to be missing in {runtime}")
         for finding in missing:

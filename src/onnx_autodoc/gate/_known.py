@@ -3,18 +3,41 @@
 from functools import cache
 from typing import Final
 
+from msgspec import Struct
+
+from onnx_autodoc.graph import BITS
+from onnx_autodoc.ops import TABLES, judged
 from onnx_autodoc.rules import RULES
+from onnx_autodoc.structure import BLOCK_KINDS
 
 UNSUPPORTED: Final = "unsupported-operator"  # the rule that says what a runtime does not know; `about` is the runtime
+STRANGE: Final = "custom-domain"  # and the one on what none of them knows
 
+RESIDUALS: Final = ("add", "concat", "gate", "subtract")
 
 RULE_IDS: Final = tuple(RULES)
 
 
-@cache
-def runtimes() -> tuple[str, ...]:
-    """The runtimes whose operators are known: one file of data each."""
-    from importlib.resources import files
+class Names(Struct, frozen=True):
+    """What may stand in a table of the card. Where it is not all there can be, only what is nearly one is refused."""
 
-    folder = files("onnx_autodoc") / "data" / "runtimes"
-    return tuple(sorted(file.name.removesuffix(".json") for file in folder.iterdir() if file.name.endswith(".json")))
+    what: str
+    names: tuple[str, ...]
+    closed: bool
+
+
+@cache
+def vocabularies() -> dict[str, Names]:
+    """By the table: what is not in a card counts as none of it, so a slip of the pen would pass every limit."""
+    operators = {
+        f"{domain}.{op}" if domain else op for domain, tables in TABLES.items() for ops in tables for op in ops
+    }
+    plain = {op for tables in TABLES.values() for ops in tables for op in ops}
+    named = Names("operator", tuple(sorted(operators | plain | set(judged.CONTROL))), closed=False)
+    types = Names("element type", (*BITS, "unknown"), closed=True)
+    return {
+        **dict.fromkeys(("graph.operators", "memory.by_op"), named),
+        **dict.fromkeys(("parameters.by_dtype", "model.precision.weights"), types),
+        "structure.blocks": Names("kind of block", BLOCK_KINDS, closed=True),
+        "structure.residuals": Names("kind of skip", RESIDUALS, closed=True),
+    }

@@ -10,10 +10,10 @@ import msgspec
 
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.gate._files import data_of
-from onnx_autodoc.gate._known import runtimes
+from onnx_autodoc.gate._known import vocabularies
 from onnx_autodoc.gate._paths import Reading, known, readings
 from onnx_autodoc.gate._policy import FAIL_ON, Allow, Change, Limit, Policy, Rules, Runtimes
-from onnx_autodoc.rules import RULES
+from onnx_autodoc.rules import RULES, RUNTIMES
 
 INTERFACE: Final = "interface"
 _COUNTED: Final = frozenset(("number", "list", "table"))
@@ -90,6 +90,7 @@ def _kinds(path: str, where: str, sections: bool = False) -> frozenset[str]:
         inner = [each for each in known() if each.startswith(f"{_shown(ways[0])}.")]
         raise _Wrong(f"{where} has several figures; name one of them, for example {', '.join(inner[:3])}")
     _check_rule(ways[0], where)
+    _check_name(ways[0], where)
     return frozenset(kind for way in ways for kind in way.kinds)
 
 
@@ -105,6 +106,18 @@ def _check_rule(way: Reading, where: str) -> None:
     rule = way.steps[1].name if way.pattern.startswith("findings.*") else None
     if rule is not None and rule not in RULES and not rule.isdecimal():
         raise _Wrong(f"{where}: there is no rule {rule!r}{_near(rule, RULES, '`onnx-autodoc rules` lists them')}")
+
+
+def _check_name(way: Reading, where: str) -> None:
+    """What the card does not have counts as none, so a name that is a slip would pass."""
+    for table, vocabulary in vocabularies().items():
+        name = way.steps[table.count(".") + 1].name if way.pattern.startswith(f"{table}.*") else None
+        if name is None or name in vocabulary.names or name.isdecimal():
+            continue
+        near = _near(name, vocabulary.names, "", 0.6 if vocabulary.closed else 0.85)
+        if vocabulary.closed or near != "; ":
+            own = "" if vocabulary.closed else " (one of your own: DOMAIN.NAME)"
+            raise _Wrong(f"{where}: there is no {vocabulary.what} {name!r}{near.rstrip('; ')}{own}")
 
 
 def _said(kinds: frozenset[str]) -> str:
@@ -137,10 +150,9 @@ def _rules(data: dict[str, Any]) -> Rules:
 
 def _runtimes(data: dict[str, Any]) -> Runtimes:
     found = _typed(data, Runtimes, "[runtimes]")
-    known_ones = runtimes() if found.require else ()
     for runtime in found.require:
-        if runtime not in known_ones:
-            near = _near(runtime, known_ones, "there are " + ", ".join(known_ones))
+        if runtime not in RUNTIMES:
+            near = _near(runtime, RUNTIMES, "there are " + ", ".join(RUNTIMES))
             raise _Wrong(f"[runtimes] there is no runtime {runtime!r}{near}")
     return found
 
@@ -171,8 +183,8 @@ def _only(value: Any, kind: type, where: str) -> None:
             raise _Wrong(f"{where}there is no key {key!r}{_near(str(key), fields, 'there are ' + ', '.join(fields))}")
 
 
-def _near(name: str, every: Iterable[str], otherwise: str) -> str:
+def _near(name: str, every: Iterable[str], otherwise: str, alike: float = 0.6) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, list(every), 3, 0.6)
+    near = get_close_matches(name, list(every), 3, alike)
     return f"; near it: {', '.join(near)}" if near else f"; {otherwise}"

@@ -61,8 +61,9 @@ from onnx_autodoc.rules import (
 )
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Confidence, Finding, Rule, Severity
+from onnx_autodoc.rules._runtimes import RUNTIMES, runtimes
 
-__all__ = ["RULES", "Case", "Confidence", "Finding", "Rule", "Severity", "judge"]
+__all__ = ["RULES", "RUNTIMES", "Case", "Confidence", "Finding", "Rule", "Severity", "judge", "runtimes"]
 
 _SHELF: Final = (
     constant_weight,

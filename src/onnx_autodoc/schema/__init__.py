@@ -1,10 +1,11 @@
 """The published JSON Schemas, generated from the types."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import msgspec
 
-from onnx_autodoc.compare import COMPARISON_VERSION, Comparison
+from onnx_autodoc.diff import COMPARISON_VERSION, Comparison
 from onnx_autodoc.document import SCHEMA_VERSION, Card
 from onnx_autodoc.gate import VERDICT_VERSION, Outcome
 from onnx_autodoc.schema._policy import policy_form
@@ -33,3 +34,11 @@ def verdict_schema() -> str:
 def _text(schema: dict[str, Any], what: str) -> str:
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"ONNX Autodoc {what}"}
     return msgspec.json.format(msgspec.json.encode({**head, **schema}), indent=2).decode() + "\n"
+
+
+SCHEMAS: Final[dict[str, Callable[[], str]]] = {
+    "card": card_schema,
+    "comparison": comparison_schema,
+    "policy": policy_schema,
+    "verdict": verdict_schema,
+}

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from onnx_autodoc.gate import FAIL_ON, RULE_IDS, Policy, figures, runtimes
+from onnx_autodoc.gate import FAIL_ON, RULE_IDS, RUNTIMES, Policy, figures
 
 _COUNTED: Final = frozenset(("number", "list", "table"))
 _NUMBER: Final = {"type": "number"}
@@ -30,7 +30,7 @@ def policy_form() -> dict[str, Any]:
     )
     tables["changes"]["properties"]["interface"] = {**_change(frozenset(("section",)), breaking=True)}
     _rules(defs)
-    defs["Runtimes"]["properties"]["require"]["items"] = {"enum": list(runtimes())}
+    defs["Runtimes"]["properties"]["require"]["items"] = {"enum": list(RUNTIMES)}
     for name in ("rules", "runtimes"):
         tables[name] = {"$ref": f"#/$defs/{name.capitalize()}"}
     return {"$ref": "#/$defs/Policy", "$defs": {**defs, **limits.made, **changes.made}}

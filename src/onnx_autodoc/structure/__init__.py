@@ -26,6 +26,7 @@ from onnx_autodoc.structure.tree import MOST_BOXES, sketched, tree
 from onnx_autodoc.structure.work import Part, work
 
 __all__ = [
+    "BLOCK_KINDS",
     "MOST_ROWS",
     "AttentionKind",
     "BlockCount",
@@ -41,6 +42,8 @@ __all__ = [
 
 _NEARLY_ALL: Final = 0.9
 _UNITS: Final = ("bottleneck", "residual-block", "dense-layer", "csp", "spp", "inception")
+_MERGE: Final = "top-down-merge"
+BLOCK_KINDS: Final = (*words.SHOWN, *dict.fromkeys(words.NAMED.values()), _MERGE, *_UNITS)  # that are counted
 
 
 class BlockCount(Struct, frozen=True):
@@ -118,7 +121,7 @@ def _counted(net: Net, ledger: Ledger, sketch: Sketch) -> list[BlockCount]:
     rows = [BlockCount(kind, count, spent.params, spent.macs, spent.dtypes) for kind, (count, spent) in found.items()]
     merges = [term for term in net if term.facts.get("merge")]
     if merges:
-        rows.append(BlockCount("top-down-merge", len(merges), 0, 0, {}))
+        rows.append(BlockCount(_MERGE, len(merges), 0, 0, {}))
     for kind in _UNITS:
         units = [unit for unit in sketch.units if unit.kind == kind]
         if units:

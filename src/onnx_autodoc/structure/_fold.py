@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from onnx_autodoc.blocks import words
+from onnx_autodoc.blocks import Term, words
 from onnx_autodoc.structure._names import transformer_kind
 from onnx_autodoc.structure._sketch import Group, Sketch
 
@@ -82,9 +82,15 @@ def _mark(sketch: Sketch, group: Group) -> tuple[object, ...]:
 
 def _widths(group: Group) -> tuple[object, ...]:
     """The sizes of what has weights, but for projections at the side of a skip: only the first of a stage has one."""
-    maps = sorted(str(term.facts.get("inner")) for term in group.terms if term.op in ("mlp", "gated-mlp"))
-    kernels = sorted(max(term.facts.get("kernel") or (1,), default=1) for term in group.terms)
-    return *maps, *(size for size in kernels if size > 1)
+    maps = sorted(_told(term, "inner", "activation") for term in group.terms if term.op in ("mlp", "gated-mlp"))
+    heads = sorted(_told(term, "heads", "kv_heads", "head_dim") for term in group.terms if term.op == "attention")
+    gates = sum(term.op == "squeeze-excite" for term in group.terms)
+    kernels = sorted((max(term.facts.get("kernel") or (1,), default=1), _told(term, "act")) for term in group.terms)
+    return *maps, *heads, gates, *(kernel for kernel in kernels if kernel[0] > 1)
+
+
+def _told(term: Term, *names: str) -> str:
+    return str([term.facts.get(name) for name in names])
 
 
 def _best(marks: list[tuple[object, ...]], at: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.compare import Comparison
+from onnx_autodoc.diff import Comparison
 
 __all__ = ["COMPARISONS", "ComparisonFormat", "render_comparison_terminal"]
 

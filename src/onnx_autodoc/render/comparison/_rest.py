@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.compare import Diff, FindingChange
+from onnx_autodoc.diff import Diff, FindingChange
 from onnx_autodoc.render._blocks import Block, Column, Heading, Items, Name, Paragraph, Table, Text
 from onnx_autodoc.render.comparison import _words as words
 from onnx_autodoc.say import clean, count, plural

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from onnx_autodoc.compare import KEYS, Comparison, Diff, FigureChange
+from onnx_autodoc.diff import KEYS, Comparison, Diff, FigureChange
 from onnx_autodoc.render._blocks import (
     Block,
     Column,

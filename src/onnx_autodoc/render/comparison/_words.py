@@ -3,7 +3,7 @@
 from pathlib import PurePath
 from typing import Final
 
-from onnx_autodoc.compare import Comparison, Diff, FigureChange, Measure, NumberChange
+from onnx_autodoc.diff import Comparison, Diff, FigureChange, Measure, NumberChange
 from onnx_autodoc.say import clean, count, file_size, memory, percent, plural, short, three
 
 UNKNOWN: Final = "not known"

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from onnx_autodoc.compare import Comparison
+from onnx_autodoc.diff import Comparison
 
 
 def render_json(comparison: Comparison) -> str:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from onnx_autodoc.compare import KEYS, Comparison, Diff, FactChange
+from onnx_autodoc.diff import KEYS, Comparison, Diff, FactChange
 from onnx_autodoc.render._blocks import Name
 from onnx_autodoc.render.comparison import _ports as ports
 from onnx_autodoc.render.comparison import _words as words

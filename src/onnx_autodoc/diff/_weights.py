@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
-from onnx_autodoc.compare._types import Renamed, WeightsChange
+from onnx_autodoc.diff._types import Renamed, WeightsChange
 from onnx_autodoc.document import Card
 from onnx_autodoc.say import count, plural
 

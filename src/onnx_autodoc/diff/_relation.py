@@ -7,9 +7,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.compare._facts import SIZES
-from onnx_autodoc.compare._types import Diff, Relation
-from onnx_autodoc.compare._units import parts
+from onnx_autodoc.diff._facts import SIZES
+from onnx_autodoc.diff._types import Diff, Relation
+from onnx_autodoc.diff._units import parts
 from onnx_autodoc.document import Card
 from onnx_autodoc.say import clean, count, percent, plural, short
 

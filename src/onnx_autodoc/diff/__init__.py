@@ -1,11 +1,11 @@
 """What differs between models, told from their cards alone."""
 
-from onnx_autodoc.compare._compare import compare
-from onnx_autodoc.compare._figures import Figures, read_figures
-from onnx_autodoc.compare._interface import interface_changes
-from onnx_autodoc.compare._numbers import KEYS
-from onnx_autodoc.compare._ports import same_sizes
-from onnx_autodoc.compare._types import (
+from onnx_autodoc.diff._compare import compare
+from onnx_autodoc.diff._figures import Figures, read_figures
+from onnx_autodoc.diff._interface import interface_changes
+from onnx_autodoc.diff._numbers import KEYS
+from onnx_autodoc.diff._ports import same_sizes
+from onnx_autodoc.diff._types import (
     COMPARISON_VERSION,
     BlockChange,
     Comparison,

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from onnx_autodoc.compare._numbers import difference
-from onnx_autodoc.compare._types import FigureChange
+from onnx_autodoc.diff._numbers import difference
+from onnx_autodoc.diff._types import FigureChange
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.say import clean
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.compare._types import Measure, NumberChange
+from onnx_autodoc.diff._types import Measure, NumberChange
 from onnx_autodoc.document import Card
 
 Number = int | float | None

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
-from onnx_autodoc.compare._ports import paired
-from onnx_autodoc.compare._types import FactChange, Plain
+from onnx_autodoc.diff._ports import paired
+from onnx_autodoc.diff._types import FactChange, Plain
 from onnx_autodoc.document import Card
 
 # What is compared elsewhere, or follows from it in words (the summary), or says nothing of the model: when and by

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from onnx_autodoc.compare._align import Pair, Stretch, aligned, stretches
-from onnx_autodoc.compare._sentences import (
+from onnx_autodoc.diff._align import Pair, Stretch, aligned, stretches
+from onnx_autodoc.diff._sentences import (
     became,
     came,
     change,
@@ -17,8 +17,8 @@ from onnx_autodoc.compare._sentences import (
     said,
     without_moves,
 )
-from onnx_autodoc.compare._types import BlockChange
-from onnx_autodoc.compare._units import Unit, leaves, mark_of, parts, skips, units, wiring
+from onnx_autodoc.diff._types import BlockChange
+from onnx_autodoc.diff._units import Unit, leaves, mark_of, parts, skips, units, wiring
 from onnx_autodoc.document import Box
 from onnx_autodoc.say import count, plural
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.compare._units import Unit
+from onnx_autodoc.diff._units import Unit
 
 _GAP: Final = 10  # to leave a unit out, or put one in
 _CHANGED: Final = 8  # to change one into another of its kind: less than leaving out and putting in

@@ -24,6 +24,9 @@ _HEAD = 512
 _LARGEST = 1 << 28  # bytes of a JSON card
 
 
+Source = str | PathLike[str] | Document  # a model file, the JSON of a card, or a card
+
+
 class Card(Document, frozen=True, dict=True):
     """The card of a model: its sections as typed values, and a door to every format.
 
@@ -76,14 +79,19 @@ def card(
     size: tuple[int, int] | None = None,
     values: dict[str, int] | None = None,
     weights: bool = False,
+    sha256: bool = False,
 ) -> Card:
     """The card of a model file, with its open dimensions bound as the command line's options of these names do.
 
     With `weights` the numbers in the weights are read too, all of them: the section `weights`, and the rules on them.
+    With `sha256` the files are hashed.
     """
-    asked = tuple(f"{name}={number}" for name, number in (dims or {}).items())
-    given = tuple(f"{name}={number}" for name, number in (values or {}).items())
-    return _with_doors(report(path, Request(asked, batch, seq, size, given), weights=weights))
+    request = Request(_given(dims), batch, seq, size, _given(values))
+    return _with_doors(report(path, request, sha256, weights))
+
+
+def _given(numbers: dict[str, int] | None) -> tuple[str, ...]:
+    return tuple(f"{name}={number}" for name, number in (numbers or {}).items())
 
 
 def _with_doors(made: Report) -> Card:
@@ -99,7 +107,7 @@ def report(path: str | PathLike[str], request: Request, sha256: bool = False, we
     structure = describe(facts)
     hashes = {**external_hashes(model), "": _sha256(model.path)} if sha256 else {}
     numbers = survey(model) if weights else None
-    made = build(facts, structure, _generated(), hashes, numbers)
+    made = build(facts, structure, generated(), hashes, numbers)
     return Report(made, lambda: node_rows(facts, structure.places))
 
 
@@ -114,6 +122,14 @@ def opened(path: str | PathLike[str], request: Request, weights: bool = False) -
     if weights and found.weights is None:
         raise BadInput(f"{path}: the card was made without --weights; give the model itself, or write the card anew")
     return found
+
+
+def carded(model: Source, request: Request, weights: bool) -> Document:
+    return model if isinstance(model, Document) else opened(model, request, weights)
+
+
+def called(model: Source) -> str:
+    return model.model.name if isinstance(model, Document) else os.fspath(model)
 
 
 def _json(path: str) -> bytes | None:
@@ -131,7 +147,7 @@ def facts_of(model: Model, request: Request) -> Facts:
     return measure(model, binding, shapes)
 
 
-def _generated() -> Generated:
+def generated() -> Generated:
     """When and by what. SOURCE_DATE_EPOCH fixes the time, so that the same model gives the same bytes."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = int(fixed) if fixed.isdigit() else int(time.time())

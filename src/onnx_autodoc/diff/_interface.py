@@ -6,8 +6,8 @@ An input may take more than it did and nobody notices; an output may promise mor
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.compare._ports import Pairs, paired
-from onnx_autodoc.compare._types import PortChange
+from onnx_autodoc.diff._ports import Pairs, paired
+from onnx_autodoc.diff._types import PortChange
 from onnx_autodoc.document import Card, Port
 from onnx_autodoc.say import clean
 

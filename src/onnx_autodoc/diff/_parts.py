@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from onnx_autodoc.compare._types import (
+from onnx_autodoc.diff._types import (
     BlockChange,
     CountChange,
     FindingChange,

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from onnx_autodoc.compare._align import Pair
-from onnx_autodoc.compare._types import BlockChange
-from onnx_autodoc.compare._units import Unit, label_of, parts
+from onnx_autodoc.diff._align import Pair
+from onnx_autodoc.diff._types import BlockChange
+from onnx_autodoc.diff._units import Unit, label_of, parts
 from onnx_autodoc.document import Box
 from onnx_autodoc.say import clean, count, plural
 

@@ -4,22 +4,22 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from onnx_autodoc.compare._blocks import block_changes, box_marks
-from onnx_autodoc.compare._facts import fact_changes, leftovers
-from onnx_autodoc.compare._figures import Figures, assigned, figure_changes
-from onnx_autodoc.compare._interface import interface_changes
-from onnx_autodoc.compare._numbers import OTHER_INPUTS, OTHER_SIZES, measures, number_changes
-from onnx_autodoc.compare._parts import (
+from onnx_autodoc.diff._blocks import block_changes, box_marks
+from onnx_autodoc.diff._facts import fact_changes, leftovers
+from onnx_autodoc.diff._figures import Figures, assigned, figure_changes
+from onnx_autodoc.diff._interface import interface_changes
+from onnx_autodoc.diff._numbers import OTHER_INPUTS, OTHER_SIZES, measures, number_changes
+from onnx_autodoc.diff._parts import (
     attention_changes,
     finding_changes,
     kind_changes,
     operator_changes,
     precision_change,
 )
-from onnx_autodoc.compare._ports import same_inputs, same_sizes, unlike
-from onnx_autodoc.compare._relation import relation
-from onnx_autodoc.compare._types import COMPARISON_VERSION, BlockChange, Comparison, Diff, Relation, Side, Sizes
-from onnx_autodoc.compare._weights import tensors_of, weight_changes
+from onnx_autodoc.diff._ports import same_inputs, same_sizes, unlike
+from onnx_autodoc.diff._relation import relation
+from onnx_autodoc.diff._types import COMPARISON_VERSION, BlockChange, Comparison, Diff, Relation, Side, Sizes
+from onnx_autodoc.diff._weights import tensors_of, weight_changes
 from onnx_autodoc.document import Card, Generated, Port
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.say import clean, count

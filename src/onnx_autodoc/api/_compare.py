@@ -1,0 +1,37 @@
+"""Comparing from Python, and for the command line."""
+
+from collections.abc import Sequence
+
+from onnx_autodoc.api import Source, called, carded, generated
+from onnx_autodoc.diff import Comparison as Compared
+from onnx_autodoc.diff import Figures
+from onnx_autodoc.diff import compare as differences
+from onnx_autodoc.render.comparison import COMPARISONS
+from onnx_autodoc.resolve import Request
+
+
+class Comparison(Compared, frozen=True):
+    """What differs between models. `print(comparison)` is the table for the terminal."""
+
+    def render(self, format_name: str) -> str:
+        """In any of the formats that `onnx-autodoc compare` knows."""
+        if format_name not in COMPARISONS:
+            raise ValueError(f"there is no format {format_name!r}; there are {', '.join(COMPARISONS)}")
+        return COMPARISONS[format_name].render(self)
+
+    def __str__(self) -> str:
+        return self.render("terminal")
+
+
+def compare(*models: Source, weights: bool = False, figures: Figures | None = None) -> Comparison:
+    """What differs between model files, JSON cards or cards; the first is what the others are compared with.
+
+    `figures` are accuracies, latencies and the like: by model, then by what they are called.
+    """
+    made = compared(models, Request(), weights, figures)
+    return Comparison(*(getattr(made, name) for name in Compared.__struct_fields__))
+
+
+def compared(models: Sequence[Source], request: Request, weights: bool, figures: Figures | None) -> Compared:
+    cards = [carded(model, request, weights) for model in models]
+    return differences(cards, list(map(called, models)), figures, generated=generated(), weights=weights)
