@@ -58,7 +58,8 @@ def test_a_notebook_shows_names_as_names(tmp_path: Path) -> None:
 
 def test_the_page_on_python_tells_the_truth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    for name in ("docs", "src", "tests"):
+        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     exec("\n".join(re.findall(r"```python\n(.*?)```", text, re.S)), {})
     assert (tmp_path / "card.html").stat().st_size > 100_000

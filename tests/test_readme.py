@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [line[2:] for block in re.findall(r"```console\n(.*?)```", README, re.S) for line in block.splitlines()]
+BESIDE = ("changes.html", "check.sarif", "demo.cdx.json")
 MADE = {".venv", ".git", ".corpus", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "demo.card"}
 
 
@@ -42,7 +43,7 @@ def test_every_command_of_the_readme_works(fresh: tuple[Path, dict[str, str]]) -
         assert done.stdout or " -o " in command or command.startswith("pip install"), command
     documents = {path.name for path in (fresh[0] / "demo.card").iterdir()}
     assert {"card.md", "card.html", "card.json", "pictures"} <= documents
-    for written in ("nodes.csv", "card.json", "resnet50.card", "resnet50.pdf", "resnet50.pictures/memory.png"):
+    for written in ("nodes.csv", "card.json", "resnet50.card", "resnet50.pdf", "resnet50.pictures/memory.png", *BESIDE):
         assert (fresh[0] / written).exists(), written
     code = re.findall(r"```python\n(.*?)```", README, re.S)[0]
     done = run(f"python - <<'CODE'\n{code}\nCODE", fresh)
@@ -60,11 +61,29 @@ def test_the_card_in_the_readme_is_the_real_one() -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == shown
 
 
+def test_the_policy_in_the_readme_is_the_one_that_its_commands_use() -> None:
+    (shown,) = re.findall(r"```toml\n(.*?)```", README, re.S)
+    assert shown == (ROOT / "docs" / "example-policy.toml").read_text(encoding="utf-8")
+
+
+def options() -> set[str]:
+    """Every long option of every command, as its help has it."""
+    from onnx_autodoc.cli._parser import COMMANDS as NAMES
+
+    helps = [
+        subprocess.run([sys.executable, "-m", "onnx_autodoc", name, "--help"], capture_output=True) for name in NAMES
+    ]
+    return {found for done in helps for found in re.findall(r"--[a-z0-9]+", done.stdout.decode())} - {
+        "--help",
+        "--output",
+    }
+
+
 def test_every_option_is_documented() -> None:
     from onnx_autodoc.cli._parser import COMMANDS as NAMES
     from onnx_autodoc.cli._parser import FORMAT_NAMES
 
-    for option in ("--dim", "--batch", "--seq", "--size", "--value", "--format", "--sha256", "--pictures", "-o"):
-        assert option in README
+    for option in options():
+        assert option in README, option
     assert all(f"onnx-autodoc {name}" in README for name in NAMES)
     assert all(f"`{name}`" in README for name in FORMAT_NAMES)

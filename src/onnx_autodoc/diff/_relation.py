@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.diff._facts import SIZES
-from onnx_autodoc.diff._types import Diff, Relation
+from onnx_autodoc.diff._types import BlockChange, CountChange, Diff, Relation
 from onnx_autodoc.diff._units import parts
 from onnx_autodoc.document import Card
 from onnx_autodoc.say import clean, count, percent, plural, short
@@ -25,7 +25,9 @@ _SPELLED_KINDS: Final = (
     "embedding",
 )  # which exporters join, fold or part
 _LOOSE: Final = "context"  # the longest of several tables: which ones are seen is the exporter's matter
+_REDRAWN: Final = ("replaced", "added", "gone", "skips", "wiring", "retold")  # borders of blocks, not what is in them
 _HALF: Final = 0.5
+_ALL: Final = 0.97  # of the weights: some are folded into others
 _FEW: Final = 4
 _RANGES: Final = ("int8-qdq", "int8-qoperator", "fp8-qdq")  # whose ranges do what a clipping activation did
 _WORDS: Final = {"family": "family", "hidden": "width", "kv_heads": "heads for keys and values"} | {
@@ -46,6 +48,11 @@ class _Likeness(Struct, frozen=True):
     macs: bool | None  # None: not to be compared
     names: float  # share of the weights at nodes that have a namesake
 
+    @property
+    def pinned(self) -> bool:
+        """As much weight at the same nodes, and as much work: stronger than sizes and boxes, which are inferred."""
+        return self.names >= _ALL and self.near and self.macs is True
+
 
 def relation(was: Card, now: Card, diff: Diff) -> Relation:
     """`diff` is whole but for this."""
@@ -55,7 +62,7 @@ def relation(was: Card, now: Card, diff: Diff) -> Relation:
     if only is not None:
         return only
     like = _likeness(was, now, diff)
-    if not like.other and like.boxes and like.macs is not False:
+    if like.pinned or (not like.other and like.boxes and like.macs is not False):
         return _same_design(was, now, diff, like)
     return _other_design(was, now, diff, like)
 
@@ -92,28 +99,50 @@ def _relation(kind: str, text: str, evidence: tuple[str, ...]) -> Relation:
 
 def _same_design(was: Card, now: Card, diff: Diff, like: _Likeness) -> Relation:
     """The same sizes and the same boxes. That no more was changed than shows is inference, and is said so."""
-    evidence, against = tuple(_evidence(was, now, diff, like)), (*_against(diff), *_unlike(like))
     labels = was.model.precision.label, now.model.precision.label
     told = [change for change in diff.blocks if change.kind not in _told(labels)]
+    counts = [change for change in diff.kinds if change.name not in _SPELLED_KINDS]
+    evidence = tuple(_evidence(was, now, diff, like))
+    against = (*_against(diff), *_unlike(like), *(f"told otherwise: {size}" for size in like.other))
+    if labels[0] != labels[1] and (like.pinned or not (told or counts)):
+        return _reprecised(labels, like, evidence, (*against, *_drawn(told, counts)))
     if told and all(change.light for change in told):
         places = f"{plural(len(told), 'place')} without weights: {told[0].text}"
         text = f"Looks like the same architecture but for {places}{_also(labels)}."
         return Relation("variant", text, evidence, against)
-    if told:
+    if told and not (like.pinned and all(change.kind in _REDRAWN for change in told)):
         return _variant(diff, labels, evidence, against)
-    recounted = [change for change in diff.kinds if change.name not in _SPELLED_KINDS]
-    if recounted:
-        few = ", ".join(f"{change.name} {count(change.was)} → {count(change.now)}" for change in recounted[:_FEW])
-        text = f"Looks like a variant of the same architecture, by the blocks counted: {few}{_also(labels)}."
+    if counts and not told:
+        text = f"Looks like a variant of the same architecture, by the blocks counted: {_few(counts)}{_also(labels)}."
         return Relation("variant", text, evidence, against)
-    if labels[0] != labels[1]:
-        looks = "The" if not against and like.names >= _HALF else "Looks like the"
-        text = f"{looks} same model in another precision: {_named(labels[0])} → {_named(labels[1])}."
-        return Relation("other-precision", text, evidence, against)
+    return _rewritten(diff, evidence, (*against, *_drawn(told, [])))
+
+
+def _reprecised(
+    labels: tuple[str | None, str | None], like: _Likeness, evidence: tuple[str, ...], against: tuple[str, ...]
+) -> Relation:
+    looks = "The" if not against and like.names >= _HALF else "Looks like the"
+    text = f"{looks} same model in another precision: {_named(labels[0])} → {_named(labels[1])}."
+    return Relation("other-precision", text, evidence, against)
+
+
+def _rewritten(diff: Diff, evidence: tuple[str, ...], against: tuple[str, ...]) -> Relation:
     if diff.operators:
         text = "Looks like the same architecture, exported or optimized differently."
         return Relation("other-export", text, evidence, against)
     return Relation("same-architecture", "The same architecture; what differs is listed.", evidence, against)
+
+
+def _drawn(told: list[BlockChange], counts: list[CountChange]) -> Iterator[str]:
+    """What of the drawing does not fit, where the weights say that it is one model."""
+    if told:
+        yield f"{plural(len(told), 'place is', 'places are')} drawn otherwise (see the blocks)"
+    if counts:
+        yield f"blocks are counted otherwise ({_few(counts)})"
+
+
+def _few(counts: list[CountChange]) -> str:
+    return ", ".join(f"{change.name} {count(change.was)} → {count(change.now)}" for change in counts[:_FEW])
 
 
 def _told(labels: tuple[str | None, str | None]) -> tuple[str, ...]:
@@ -143,9 +172,13 @@ def _other_design(was: Card, now: Card, diff: Diff, like: _Likeness) -> Relation
 def _variant(
     diff: Diff, labels: tuple[str | None, str | None], evidence: tuple[str, ...], against: tuple[str, ...]
 ) -> Relation:
-    places = len([change for change in diff.blocks if change.kind not in _told(labels)])
-    where = f" in {plural(places, 'place')}" if places else ""
-    text = f"A variant of the same architecture: it differs{where}{_also(labels)}."
+    told = [change for change in diff.blocks if change.kind not in _told(labels)]
+    if not told:
+        text = f"The same boxes, but not the same work: MACs or parameters differ{_also(labels)}."
+    elif len(told) == 1:
+        text = f"A variant of the same architecture: {told[0].text}{_also(labels)}."
+    else:
+        text = f"A variant of the same architecture: it differs in {plural(len(told), 'place')}{_also(labels)}."
     return Relation("variant", text, evidence, against)
 
 

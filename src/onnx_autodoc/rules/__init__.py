@@ -122,7 +122,7 @@ def _rule(module: ModuleType) -> Rule:
         id=module.__name__.rpartition(".")[2].replace("_", "-"),
         title=page.partition("\n")[0].rstrip("."),
         page=page,
-        do=" ".join(do[1].split()),
+        do=" ".join(f"{do[1][0].upper()}{do[1][1:]}".split()),
         severity=module.SEVERITY,
         confidence=getattr(module, "CONFIDENCE", Confidence.HIGH),
         check=module.check,
