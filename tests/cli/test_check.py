@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -20,11 +21,14 @@ WIDER = "g (float[n,3] x) => (float[n,3] y) { z = Relu(x) y = Exp(z) }"
 MINILM = str(graph("all-minilm-l6-v2-ts-op14"))
 
 
-def ran(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+def ran(
+    *words: str, cwd: Path | None = None, stdout: Any = subprocess.PIPE, **environment: str
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "onnx_autodoc", *words]
     surroundings = {key: value for key, value in os.environ.items() if key != "GITHUB_STEP_SUMMARY"}
     surroundings |= {"SOURCE_DATE_EPOCH": "0", **environment}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=surroundings, cwd=cwd)
+    streams = {"stdout": stdout, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+    return subprocess.run(command, **streams, check=False, env=surroundings, cwd=cwd)
 
 
 @pytest.fixture
@@ -78,6 +82,14 @@ WRONG = [
     (["--policy", "one.toml", "-o", "out.docx"], ".docx"),
     (["--policy", "one.toml", "-o", "no/out.json"], "no folder"),
     (["--policy", "one.toml", "-o", "."], "a folder"),
+    (["--policy", "one.toml", "-o", "/dev/null", "--format", "json"], "a device"),
+    (["--policy", "one.toml", "-o", "relu.onnx", "--format", "json"], "what it is made from"),
+    (["--policy", "one.toml", "-o", "./one.toml", "--format", "json"], "what it is made from"),
+    (["--policy", "one.toml", "-o", "a.json", "-o", "./a.json"], "stands twice"),
+    (["--policy", "none.toml", "--policy", "one.toml"], "there is one already, none.toml"),
+    (["--policy", "changes.toml", "--baseline", "relu.onnx", "--baseline", "x.onnx"], "there is one already"),
+    (["--policy", "empty.toml"], "asks for nothing"),
+    (["absent.onnx", "--policy", "one.toml", "-o", "out.xml"], "absent.onnx"),
     (["--policy", "one.toml", "-o", "a.json", "-o", "b.sarif", "--format", "json"], "--format"),
     (["bad.onnx", "--policy", "one.toml", "-o", "out.json"], "bad.onnx"),
     (["--policy", "one.toml", "--dim", "nobody=3", "-o", "out.json"], "nobody"),
@@ -87,6 +99,7 @@ WRONG = [
 @pytest.mark.parametrize(("words", "hint"), WRONG)
 def test_what_is_wrong_is_one_line_and_nothing_is_written(place: Path, words: list[str], hint: str) -> None:
     (place / "typo.toml").write_text('[limits]\n"compute.mac" = { max = 1 }\n')
+    (place / "empty.toml").write_text("")
     (place / "bad.onnx").write_bytes(b"not a model at all, no")
     before = sorted(place.iterdir())
     done = ran("check", "relu.onnx", *words, cwd=place)
@@ -111,6 +124,46 @@ def test_files_are_written_in_the_format_of_their_suffix(place: Path) -> None:
     ]
     for name, start in zip(outputs, starts):
         assert (place / name).read_text().startswith(start), name
+
+
+def test_a_reader_who_leaves_makes_no_failed_gate_pass(place: Path) -> None:
+    for format_name in ("text", "sarif", "github"):
+        words = ("check", "wider.onnx", "--policy", "one.toml", "--format", format_name)
+        read, write = os.pipe()
+        os.close(read)
+        assert ran(*words, cwd=place, stdout=write).returncode == 1
+        os.close(write)
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no device that is always full")
+def test_a_full_disk_is_said_in_one_line(place: Path) -> None:
+    words = ("check", "relu.onnx", "--policy", "one.toml")
+    with Path("/dev/full").open("w") as full:
+        done = ran(*words, cwd=place, stdout=full)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    done = ran(*words, "--format", "github", cwd=place, GITHUB_STEP_SUMMARY="/dev/full")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_letters_that_the_terminal_does_not_have_are_no_obstacle(place: Path) -> None:
+    (place / "größe.onnx").write_bytes((place / "wider.onnx").read_bytes())
+    for format_name in ("text", "json", "junit"):
+        words = ("check", "größe.onnx", "--policy", "one.toml", "--format", format_name)
+        done = ran(*words, cwd=place, PYTHONIOENCODING="ascii", PYTHONUTF8="1")
+        assert (done.returncode, done.stderr) == (1, "")
+        assert "größe.onnx" in done.stdout
+
+
+def test_a_model_that_is_named_twice_is_checked_once(place: Path) -> None:
+    done = ran("check", "relu.onnx", "relu.onnx", "--policy", "one.toml", cwd=place)
+    assert done.stdout.count("relu.onnx") == 1
+
+
+def test_what_to_do_is_said_once(place: Path) -> None:
+    (place / "two.toml").write_text('[limits]\n"graph.nodes" = { max = 0 }\n"graph.nodes_total" = { max = 0 }\n')
+    done = ran("check", "relu.onnx", "wider.onnx", "--policy", "two.toml", cwd=place)
+    assert done.stdout.count("the policy asks for at most 0") == 4
+    assert done.stdout.count("to do: Change the model") == 1
 
 
 def test_the_summary_goes_behind_what_the_job_has(place: Path) -> None:

@@ -63,7 +63,9 @@ def test_weights_are_compared_when_asked_for(tmp_path: Path, capsys: pytest.Capt
     paths = [saved(convnet([Block()], seed=seed), tmp_path / f"{seed}.onnx") for seed in (0, 1)]
     assert run(capsys, *paths)[1].startswith("No difference in what the cards hold.")
     assert run(capsys, *paths, "--weights")[1].startswith("The same graph with other weights.")
-    assert run(capsys, paths[0], paths[0], "--weights")[1].startswith("No difference, in the weights neither.")
+    assert run(capsys, paths[0], paths[0], "--weights")[1].startswith(
+        "No difference, neither in the cards nor in the weights."
+    )
 
 
 def test_figures_are_read_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,7 +82,7 @@ def test_wrong_requests_are_refused_in_one_line(card: Path, tmp_path: Path, caps
     cases: list[tuple[tuple[str | Path, ...], str]] = [
         ((SMALL,), "nothing to be compared with"),
         ((SMALL, tmp_path / "absent.onnx"), "absent.onnx"),
-        ((SMALL, card, "--batch", "2"), "a card's sizes are those it was made for"),
+        ((card, card, "--batch", "2"), "a card's sizes are those it was made for"),
         ((SMALL, card, "--weights"), "without --weights"),
         ((SMALL, OTHER, "--figures", bad), "no model is called 'nobody'"),
         ((SMALL, OTHER, "--figures", tmp_path / "absent.csv"), "cannot be read"),
@@ -99,3 +101,32 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path, capsys: pyt
     path = tmp_path / "diff.md"
     assert run(capsys, SMALL, tmp_path / "absent.onnx", "-o", path)[0] == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_is_measured_at_the_sizes_of_an_old_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, kept = saved(convnet([Block()]), tmp_path / "net.onnx"), tmp_path / "kept.json"
+    assert main(["card", str(model), "--batch", "4", "-o", str(kept)]) == 0
+    assert "at other sizes" in run(capsys, kept, model)[1]
+    assert run(capsys, kept, model, "--batch", "4")[1].startswith("No difference")
+    assert "at other sizes" in run(capsys, kept, model, "--batch", "2")[1]
+
+
+def test_no_difference_is_two_lines_and_its_lists_are_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, SMALL, SMALL)[1]
+    assert " ".join(out.split()) == (
+        "No difference in what the cards hold. "
+        "Whether the numbers in the weights are the same was not looked at: --weights does."
+    )
+    diff = json.loads(run(capsys, SMALL, SMALL, "--format", "json")[1])["diffs"][0]
+    assert {key for key, found in diff.items() if found} == {"name", "relation", "findings"}
+    assert not any(diff["findings"].values())
+
+
+def test_the_example_of_the_documentation_is_the_real_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8")
+    command, _, shown = next(block for block in page.split("```\n") if block.startswith("$ ")).partition("\n")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    monkeypatch.chdir(SMALL.parent)
+    assert run(capsys, *command.split()[3:])[1] == shown

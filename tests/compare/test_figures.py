@@ -45,6 +45,17 @@ def test_a_figure_of_one_model_alone_has_no_change() -> None:
         ("model,ms\na,1,2\n", "f, line 2: expected"),
         ("model,ms\na\n", "f, line 2: expected"),
         ("", "no figures"),
+        (" \n\n", "no figures"),
+        ("{}", "no figures"),
+        ('{"a": {}}', "no figures"),
+        ("model\na\n", "no figures"),
+        ('{"a": {"top1": NaN}}', "f: a: top1: 'nan' is no number"),
+        ('{"a": {"top1": 1}, "a": {"top1": 2}}', "f: a comes twice"),
+        ('{"a": {"top1": 1, "top1": 2}}', "f: top1 comes twice"),
+        ('{"a": {" ": 1}}', "a figure without a name"),
+        ('{"a": {"ms": %s}}' % ("9" * 400), "is no number"),
+        (f"model,ms\na,{'9' * 400}\n", "is no number"),
+        ("model,ms,ms\na,1,2\n", "f, line 1: a column comes twice"),
     ],
 )
 def test_what_is_no_figure_is_refused_with_its_place(text: str, why: str) -> None:
@@ -56,3 +67,16 @@ def test_what_is_no_figure_is_refused_with_its_place(text: str, why: str) -> Non
 def test_figures_of_a_model_that_is_not_compared_are_refused() -> None:
     with pytest.raises(BadInput, match=r"no model is called 'c'; there are models/a\.onnx, models/b\.onnx"):
         compare([CARD, CARD], NAMES, {"c": {"ms": 1}})
+
+
+def test_one_model_under_two_names_has_one_number() -> None:
+    with pytest.raises(BadInput, match=r"'ms' of models/a\.onnx comes twice, with other numbers"):
+        compare([CARD, CARD], NAMES, {"a": {"ms": 1}, "a.onnx": {"ms": 2}})
+    assert compare([CARD, CARD], NAMES, {"a": {"ms": 1}, "a.onnx": {"top1": 2}}).figures[NAMES[0]] == {
+        "ms": 1,
+        "top1": 2,
+    }
+
+
+def test_spaces_around_cells_are_nothing() -> None:
+    assert read_figures("model, ms\n a , 4 \n", "f") == {"a": {"ms": 4}}

@@ -1,8 +1,11 @@
 """What one model is to another: the pairs of the corpus, whose kinship is known."""
 
 import pytest
+from msgspec.structs import replace
 
-from tests.compare._cards import corpus_diff, diff_of, of_text
+from onnx_autodoc.document import Card
+from tests.compare._cards import corpus_diff, diff_of, of_proto, of_text
+from tests.compare._nets import Layer, encoder
 
 MINILM = "all-minilm-l6-v2-ts-op14"
 KNOWN = [
@@ -97,3 +100,61 @@ def test_the_same_model_at_other_sizes_is_said_to_be_just_that() -> None:
         "at other sizes"
     }
     assert all(change.change is None for change in diff.numbers if change.note)
+
+
+def quantized(card: Card) -> Card:
+    """As a card of it would be whose drawing suffered: another precision, other sizes seen."""
+    model = replace(card.model, precision=replace(card.model.precision, label="int8-qdq"))
+    return replace(card, model=model, structure=replace(card.structure, layers=1, hidden=8, family="hybrid"))
+
+
+def test_weights_at_the_same_nodes_outweigh_what_is_inferred_of_sizes() -> None:
+    card = of_proto(encoder([Layer()] * 3))
+    found = diff_of(card, quantized(card)).relation
+    assert found.text == "Looks like the same model in another precision: fp32 → int8-qdq."
+    assert "the cards tell layers 3 → 1" in found.against
+
+
+def test_other_work_is_not_outweighed() -> None:
+    was, now = (of_proto(encoder([Layer(inner=inner)] * 3)) for inner in (96, 128))
+    assert diff_of(was, quantized(now)).relation.kind not in ("other-precision", "other-export")
+
+
+def test_an_activation_that_hides_its_block_is_no_mere_export() -> None:
+    was, now = (of_proto(encoder([Layer(), Layer(act=act), Layer()])) for act in ("Relu", "Sin"))
+    found = diff_of(was, now).relation
+    assert found.kind == "variant"
+    assert "MLP" in found.text
+
+
+def test_what_differs_is_named_where_the_architecture_does_not() -> None:
+    model, other = encoder([Layer()]), encoder([Layer()])
+    old = other.graph.input[0].name
+    other.graph.input[0].name = "mine"
+    for node in other.graph.node:
+        node.input[:] = ["mine" if name == old else name for name in node.input]
+    found = diff_of(of_proto(model, weights=True), of_proto(other, weights=True)).relation
+    assert found.text.startswith("The same architecture and weights; what differs: the interface (1 breaking change)")
+
+
+BRANCHES = """g (float[1, 8, 8, 8] x) => (float[1, 12, 8, 8] y)
+   <float[8, 8, 3, 3] a, float[4, 8, 1, 1] b> {{
+   {first}
+   {second}
+   y = Concat<axis = 1>(p, q)
+}}"""
+
+
+def test_branches_in_another_order_are_the_same_parts() -> None:
+    lines = "p = Conv<pads = [1, 1, 1, 1]>(x, a)", "q = Conv(x, b)"
+    was, now = (of_text(BRANCHES.format(first=one, second=two)) for one, two in (lines, lines[::-1]))
+    assert {change.kind for change in diff_of(was, now).blocks} <= {"moved", "wiring"}
+
+
+def test_two_families_that_nobody_knows_are_not_one() -> None:
+    was = of_text("g (float[2, 3] x) => (float[2, 3] y) { y = Sin(x) }")
+    now = of_text("g (float[4] x) => (float[4] y) { a = Floor(x) b = Cos(a) y = Mul(a, b) }")
+    assert {was.structure.family, now.structure.family} == {"unknown"}
+    found = diff_of(was, now).relation
+    assert "unknown" not in found.text + " ".join(found.evidence)
+    assert "family" not in found.text + " ".join(found.evidence)

@@ -3,13 +3,14 @@
 import numpy as np
 import onnx
 import pytest
+from msgspec.structs import replace
 from onnx import numpy_helper
 
 from onnx_autodoc.diff import WeightsChange, compare
 from onnx_autodoc.document import Card
 from onnx_autodoc.errors import BadInput
 from tests.compare._cards import diff_of, of_proto
-from tests.compare._nets import Block, convnet
+from tests.compare._nets import Block, Layer, convnet, encoder
 
 
 def net(seed: int = 0) -> onnx.ModelProto:
@@ -31,7 +32,7 @@ def test_equal_weights_are_said_to_be_equal() -> None:
     assert diff.weights is not None
     assert diff.weights.text == "all 8 tensors equal"
     assert diff.empty
-    assert diff.relation.text == "No difference, in the weights neither."
+    assert diff.relation.text == "No difference, neither in the cards nor in the weights."
 
 
 def test_the_same_graph_with_other_weights_is_just_that() -> None:
@@ -113,3 +114,24 @@ def test_without_hashes_nothing_is_said_of_weights() -> None:
     diff = diff_of(of_proto(net()), of_proto(net(1)))
     assert diff.weights is None
     assert "--weights" in diff.relation.against[0]
+
+
+def test_small_constants_do_not_pass_for_weights() -> None:
+    was, now = encoder([Layer()]), encoder([Layer()])
+    shape = next(tensor for tensor in now.graph.initializer if tensor.data_type == onnx.TensorProto.INT64)
+    shape.CopyFrom(numpy_helper.from_array(np.array([1, *numpy_helper.to_array(shape)[1:]], np.int64), shape.name))
+    found = weights(was, now)
+    assert found.changed == 1
+    learned = sum(bool(tensor.dims) and tensor.data_type == onnx.TensorProto.FLOAT for tensor in was.graph.initializer)
+    assert found.text.startswith(f"all {learned} weight tensors equal. Small constants")
+    assert found.text.endswith("1 with other numbers")
+
+
+def test_weights_that_could_not_be_read_are_not_called_equal() -> None:
+    model = card(net())
+    assert model.weights is not None
+    unread = replace(model.weights.tensors[0], sha256=None, unread="the file beside it is not there")
+    partly = replace(model, weights=replace(model.weights, tensors=(unread, *model.weights.tensors[1:]), unread=1))
+    found = diff_of(partly, partly).relation
+    assert found.text == "No difference in what the cards hold."
+    assert found.against == ("not all weights could be read: 7 of 8 tensors equal; 1 not read, so not compared",)

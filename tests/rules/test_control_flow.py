@@ -35,3 +35,8 @@ def test_what_is_in_a_branch_that_is_not_taken_is_not_listed() -> None:
 
 def test_a_graph_without_any_has_none() -> None:
     assert found("control-flow", "g (float[2] x, bool[2] c) => (float y) { a = Neg(x) y = Where(c, x, a) }") == []
+
+
+def test_where_no_size_is_open_there_is_none_to_fix() -> None:
+    (finding,) = found("control-flow", f"g (float[2] x) => (float y) <bool c = {{1}}> {{ y = If (c) {_BRANCHES} }}")
+    assert finding.recommendation.startswith("Fold the conditions with onnxsim")

@@ -1,5 +1,7 @@
+import onnx
+
 from onnx_autodoc.rules import Severity
-from tests._text import model
+from tests._text import model, proto
 from tests.rules._judged import found
 
 FUNCTION = '<domain: "local", opset_import: ["" : 18]> f (x) => (y) { y = Relu(x) }'
@@ -9,7 +11,7 @@ def test_operators_of_a_library_are_found() -> None:
     (finding,) = found(
         "custom-domain", "g (float[4] x) => (float y) { [a] t = custom.Thing(x) [b] y = custom.Thing(t) }"
     )
-    assert finding.message == "2 nodes need a library that is in no stock runtime: custom.Thing"
+    assert finding.message == "2 nodes need a library that does not come with onnxruntime: custom.Thing"
     assert (finding.evidence, finding.severity) == (("a", "b"), Severity.WARNING)
 
 
@@ -26,4 +28,12 @@ def test_a_library_used_inside_a_function_is_found() -> None:
     inner = FUNCTION.replace("Relu", "custom.Thing").replace('["" : 18]', '["" : 18, "custom" : 1]')
     text = "g (float[4] x) => (float y) { [call] y = local.f(x) }"
     (finding,) = found("custom-domain", model(text, functions=inner))
-    assert finding.message == "1 node needs a library that is in no stock runtime: custom.Thing"
+    assert finding.message == "1 node needs a library that does not come with onnxruntime: custom.Thing"
+
+
+def test_extensions_of_onnxruntime_are_a_package_of_their_own() -> None:
+    made = proto("g (uint8[n] x) => (uint8[h, w, 3] y) { y = com.microsoft.extensions.DecodeImage(x) }")
+    made.opset_import.append(onnx.helper.make_opsetid("com.microsoft.extensions", 1))
+    (finding,) = found("custom-domain", made)
+    assert "com.microsoft.extensions.DecodeImage" in finding.message
+    assert found("contrib-operator", made) == []

@@ -20,7 +20,11 @@ def test_before_that_opset_it_is_not() -> None:
 def test_one_that_runs_nevertheless_is_only_noted() -> None:
     (finding,) = found("deprecated-operator", NORM.replace("SIZE", "2"), opset=18)
     assert finding.severity is Severity.NOTE
-    assert "refuses" not in finding.message
+    assert finding.message == (
+        "GroupNormalization (1 node) is deprecated at opset 18: "
+        "GroupNormalization of opset 21, which has a scale per channel, takes its place"
+    )
+    assert "21 or newer" in finding.recommendation
 
 
 def test_its_successor_of_the_same_name_is_not() -> None:

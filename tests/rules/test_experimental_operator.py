@@ -33,3 +33,9 @@ def test_a_function_of_the_file_with_that_name_is_not() -> None:
     function = '<domain: "local", opset_import: ["" : 18]> Crop (x) => (y) { y = Relu(x) }'
     text = "g (float[4] x) => (float y) { y = local.Crop(x) }"
     assert found("experimental-operator", model(text, functions=function)) == []
+
+
+def test_where_onnxruntime_loads_some_of_them_that_is_said() -> None:
+    text = "g (float[1, 3, 8, 8] x) => (float y) { c = Crop<border=[1, 1, 1, 1]>(x) y = GRUUnit(c, c, c, c) }"
+    (finding,) = found("experimental-operator", text, opset=9)
+    assert finding.message.endswith("Crop, GRUUnit; onnxruntime does not load all of them")

@@ -50,3 +50,10 @@ def test_a_table_that_is_also_read_as_it_is_would_be_stored_twice() -> None:
 def test_an_initializer_that_a_caller_may_override_is_no_constant() -> None:
     nodes = "a = Transpose(w) y = MatMul(x, a)"
     assert found("foldable-constant", graph(nodes, ", float[2, 3] w")) == []
+
+
+def test_nor_is_what_a_branch_makes_of_one() -> None:
+    text = """g (float[3] x, float[3] w, bool c) => (float y) <float[3] w = {1, 2, 3}> { u = Neg(w) y = If (c) <
+        then_branch = t () => (float a) { v = Exp(u) a = Add(x, v) },
+        else_branch = e () => (float d) { d = Neg(x) }> }"""
+    assert found("foldable-constant", text) == []

@@ -21,7 +21,9 @@ def test_the_exporter_and_its_own_keys_do_not_describe_a_model() -> None:
     model.producer_name = "pytorch"
     onnx.helper.set_model_props(model, {"onnx.infer": "onnxruntime.quant"})
     (finding,) = found("missing-metadata", model)
-    assert finding.message == "the file has no description, no version and no metadata"
+    assert finding.message == (
+        "the file has no description, no version and no metadata but what tools left there (onnx.infer)"
+    )
 
 
 @pytest.mark.parametrize("what", ["doc", "version", "metadata"])
@@ -34,3 +36,9 @@ def test_one_word_about_it_is_enough(what: str) -> None:
     else:
         onnx.helper.set_model_props(model, {"license": "MIT"})
     assert found("missing-metadata", model) == []
+
+
+def test_a_description_of_the_graph_is_one_too() -> None:
+    made = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    made.graph.doc_string = "a rectifier"
+    assert found("missing-metadata", made) == []

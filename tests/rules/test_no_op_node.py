@@ -95,3 +95,20 @@ def test_a_branch_may_have_to_hand_on_what_is_around_it() -> None:
     text = """g (float[2] x, bool c) => (float y) { y = If (c) <
         then_branch = t () => (float a) { a = Identity(x) }, else_branch = e () => (float d) { d = Neg(x) }> }"""
     assert found("no-op-node", text) == []
+
+
+def test_what_is_made_of_a_default_that_a_caller_may_replace_is_no_constant() -> None:
+    text = (
+        "g (float[2] x, float k) => (float y) <float k = {1}> { f = Identity(k) r = Relu(x) a = Mul(r, f) y = Neg(a) }"
+    )
+    assert found("no-op-node", text) == []
+    fixed = text.replace(", float k)", ")")
+    assert [finding.message for finding in found("no-op-node", fixed)] == ["1 node does nothing: 1 Mul"]
+
+
+def test_a_target_that_a_caller_may_replace_is_not_the_size_of_every_run() -> None:
+    text = (
+        "g (float[2, 3] x, int64[2] t) => (float y) <int64[2] t = {2, 3}> { r = Relu(x) a = Reshape(r, t) y = Neg(a) }"
+    )
+    assert found("no-op-node", text) == []
+    assert len(found("no-op-node", text.replace(", int64[2] t)", ")"))) == 1

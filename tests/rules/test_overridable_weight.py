@@ -17,7 +17,7 @@ def _with(listed: str, ir: int = 8, size: int = 4) -> onnx.ModelProto:
 
 def test_weights_that_are_inputs_too_are_found() -> None:
     (finding,) = found("overridable-weight", _with("abc"))
-    assert finding.message == "3 weights are inputs too, of 3: callers may replace what optimizers should fold"
+    assert finding.message == "3 weights are inputs too, of 3: what callers may replace, optimizers do not fold"
     assert (finding.severity, finding.evidence) == ("note", ("a", "b", "c"))
 
 

@@ -38,7 +38,7 @@ def model(
 def test_one_scale_for_all_channels_is_found(nodes: str) -> None:
     (finding,) = found("per-tensor-depthwise", model(nodes))
     assert (finding.message, finding.evidence) == (_MESSAGE, ("conv",))
-    assert (finding.severity, finding.confidence) == (Severity.WARNING, Confidence.MEDIUM)
+    assert (finding.severity, finding.confidence) == (Severity.NOTE, Confidence.MEDIUM)
 
 
 @pytest.mark.parametrize("nodes", [_QDQ, _QOPERATOR])
@@ -66,10 +66,9 @@ def test_a_weight_in_floating_point_is_not() -> None:
     assert found("per-tensor-depthwise", text) == []
 
 
-def test_half_of_them_are_a_note() -> None:
+def test_some_of_them_are_counted() -> None:
     made = model(_QDQ.replace("y = Relu(c)", "vd = DequantizeLinear<axis=0>(w, vs, vz) y = Conv<group=8>(c, vd)"))
     made.graph.initializer.append(numpy_helper.from_array(np.ones(8, np.float32), "vs"))
     made.graph.initializer.append(numpy_helper.from_array(np.zeros(8, np.int8), "vz"))
     (finding,) = found("per-tensor-depthwise", made)
     assert finding.message == "1 of 2 quantized depthwise convolutions has one scale for all channels of its weight"
-    assert finding.severity is Severity.NOTE

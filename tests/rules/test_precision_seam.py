@@ -28,3 +28,9 @@ def test_islands_of_single_precision_are_counted() -> None:
 )
 def test_other_casts_are_no_seams(nodes: str, kind: str, outputs: str) -> None:
     assert found("precision-seam", graph(nodes, kind, outputs)) == []
+
+
+def test_data_that_come_back_in_another_half_precision_do_not_come_back() -> None:
+    nodes = "r = Relu(x) a = Cast<to = 1>(r) b = Softmax(a) c = Cast<to = 10>(b) y = Relu(c)"
+    assert found("precision-seam", f"g (bfloat16[1, 64] x) => (float16[1, 64] y) {{ {nodes} }}") == []
+    assert len(found("precision-seam", f"g (float16[1, 64] x) => (float16[1, 64] y) {{ {nodes} }}")) == 1

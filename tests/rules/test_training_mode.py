@@ -42,6 +42,10 @@ def test_inference_is_not(nodes: str, opset: int) -> None:
     assert found("training-mode", graph(nodes, ", bool mode"), opset=opset) == []
 
 
+def test_a_mode_that_a_caller_may_replace_is_not_the_file_s() -> None:
+    assert found("training-mode", graph("y = Dropout(x, half, yes)", ", bool yes"), opset=13) == []
+
+
 def test_gradients_are_a_note() -> None:
     model = proto("g (float[2] x) => (float y) { y = Relu(x) z = com.microsoft.ReluGrad(y, x) }")
     (finding,) = found("training-mode", model)

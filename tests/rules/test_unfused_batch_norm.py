@@ -32,3 +32,32 @@ def test_one_that_cannot_be_folded_is_not(nodes: str, outputs: str) -> None:
 def test_weights_that_are_inputs_cannot_take_it_in() -> None:
     text = graph("c = Conv(x, k) y = BatchNormalization(c, s, b, m, v)", ", float[4, 1, 1, 1] k")
     assert found("unfused-batch-norm", text) == []
+
+
+def test_weights_that_a_caller_may_replace_cannot_take_it_in() -> None:
+    text = graph("c = Conv(x, w) y = BatchNormalization(c, s, b, m, v)", ", float[4, 1, 1, 1] w")
+    assert found("unfused-batch-norm", text) == []
+
+
+def test_one_that_learns_its_statistics_is_not() -> None:
+    assert (
+        found("unfused-batch-norm", graph("c = Conv(x, w) y, p, q, r, t = BatchNormalization(c, s, b, m, v)"), opset=9)
+        == []
+    )
+    text = graph("c = Conv(x, w) y, p, q = BatchNormalization<training_mode = 1>(c, s, b, m, v)")
+    assert found("unfused-batch-norm", text) == []
+
+
+def test_numbers_for_each_position_do_not_fit_into_a_channel() -> None:
+    sizes = "float[4, 1, 1] k = {1,1,1,1}"
+    nodes = "c = Conv(x, w) y = BatchNormalization<spatial = 0>(c, k, k, k, k)"
+    text = f"g (float[1, 1, 1, 1] x) => (float y) <{_WEIGHT}, {sizes}> {{ {nodes} }}"
+    assert found("unfused-batch-norm", text, opset=8) == []
+    assert len(found("unfused-batch-norm", text.replace("<spatial = 0>", ""), opset=8)) == 1
+
+
+def test_a_quantized_weight_is_left_alone() -> None:
+    stored = "int8[4, 1, 1, 1] q = {1,1,1,1}, float scale = {0.5}"
+    nodes = "w = DequantizeLinear(q, scale) c = Conv(x, w) y = BatchNormalization(c, s, b, m, v)"
+    text = f"g (float[1, 1, 8, 8] x) => (float y) <{stored}, {_PARAMETERS}> {{ {nodes} }}"
+    assert found("unfused-batch-norm", text) == []

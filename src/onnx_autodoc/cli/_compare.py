@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FORMAT_NAMES = ("terminal", "markdown", "html", "json")
 _LARGEST = 1 << 24  # bytes of a file of figures
+_BEGINNING = 64  # bytes, white space and all
 
 
 def add(commands: Any) -> None:
@@ -39,9 +40,24 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _compared(options: argparse.Namespace, figures: "Figures | None") -> "Comparison":
-    from onnx_autodoc.api._compare import compared
+    """Sizes are for models; a card keeps its own, and the comparison says so where they differ."""
+    from onnx_autodoc.api import generated, opened
+    from onnx_autodoc.diff import compare
+    from onnx_autodoc.resolve import Request
 
-    return compared(options.models, request_of(options), options.weights, figures)
+    asked, kept = request_of(options), list(map(_is_card, options.models))
+    requests = [Request() if card and not all(kept) else asked for card in kept]
+    cards = [opened(path, request, options.weights) for path, request in zip(options.models, requests)]
+    return compare(cards, options.models, figures, generated=generated(), weights=options.weights)
+
+
+def _is_card(path: str) -> bool:
+    """Whether it begins as JSON does. What cannot be read is told by who reads it."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(_BEGINNING).lstrip().startswith(b"{")
+    except OSError:
+        return False
 
 
 def _figures(path: str | None) -> "Figures | None":

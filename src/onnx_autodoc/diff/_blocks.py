@@ -18,9 +18,9 @@ from onnx_autodoc.diff._sentences import (
     without_moves,
 )
 from onnx_autodoc.diff._types import BlockChange
-from onnx_autodoc.diff._units import Unit, leaves, mark_of, parts, skips, units, wiring
+from onnx_autodoc.diff._units import Unit, leaves, mark_of, parts, same_parts, skips, units, wiring
 from onnx_autodoc.document import Box
-from onnx_autodoc.say import count, plural
+from onnx_autodoc.say import clean, count, plural
 
 MOST_CHANGES: Final = 200
 _DEEPEST: Final = 8
@@ -64,7 +64,10 @@ def _marked(pairs: list[Pair], at: int, alone: str) -> dict[str, str]:
 def _row(home: str, was: Box, now: Box, depth: int) -> Iterator[BlockChange]:
     """The parts of one box against those of another."""
     pairs = aligned(units(was.children, home), units(now.children, home))
-    found = [each for stretch in stretches(pairs) for each in _stretch(stretch, pairs, depth)]
+    told = [each for stretch in stretches(pairs) for each in _stretch(stretch, pairs, depth)]
+    found = list(dict.fromkeys(told))  # how many there are is said once
+    if found and same_parts(was, now):
+        found = [said("moved", home, None, None, "the same parts, drawn in another order")]
     yield from found
     top = not depth
     if skips(was) != skips(now):
@@ -152,6 +155,9 @@ def _turned(path: str, was: Box, now: Box, depth: int) -> Iterator[BlockChange]:
     light = is_light(was, now)
     if was.label != now.label:
         yield became("changed", path, described(was), described(now), light)
+    elif not inner and was.detail != now.detail and _telling(was, now) == "spelling":
+        text = f"{path}: as many parameters, told by another of its tables ({was.detail}, now {now.detail})"
+        yield change("spelling", path, was.detail, now.detail, clean(text, 200), light)
     elif not inner and was.detail != now.detail:
         yield became(_telling(was, now), path, was.detail, now.detail, light)
     elif not inner and mark_of(was) == mark_of(now):  # so many that they stayed folded

@@ -2,12 +2,12 @@
 
 import csv
 import io
-import math
+import json
+import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
-
-import msgspec
 
 from onnx_autodoc.diff._numbers import difference
 from onnx_autodoc.diff._types import FigureChange
@@ -21,14 +21,29 @@ _HOW: Final = 'expected {"model": {"figure": number}}'
 
 def read_figures(text: str, path: str) -> Figures:
     """By model, as the file calls it. `path` is what messages call the file; what begins like JSON is JSON."""
-    return _from_json(text, path) if text.lstrip().startswith(("{", "[")) else _from_csv(text, path)
+    found = _from_json(text, path) if text.lstrip().startswith(("{", "[")) else _from_csv(text, path)
+    if not any(found.values()):
+        raise BadInput(f"{path}: no figures; {_HOW}, or CSV with a column {_MODEL!r}")
+    if any(not name.strip() for row in found.values() for name in row):
+        raise BadInput(f"{path}: a figure without a name")
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON lets a name come twice, and readers keep the last: which one is meant is not ours to guess."""
+    twice = next((name for name, times in Counter(name for name, _ in pairs).items() if times > 1), None)
+    if twice is not None:
+        raise BadInput(f"{clean(twice, 80)} comes twice")
+    return dict(pairs)
 
 
 def _from_json(text: str, path: str) -> Figures:
     try:
-        data = msgspec.json.decode(text.encode())
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise BadInput(f"{path}: not JSON: {error}") from None
+        data = json.loads(text, object_pairs_hook=_once)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: not JSON: {clean(str(error))}") from None
     if not isinstance(data, dict) or not all(isinstance(row, dict) for row in data.values()):
         raise BadInput(f"{path}: {_HOW}")
     return {
@@ -40,32 +55,33 @@ def _from_json(text: str, path: str) -> Figures:
 def _from_csv(text: str, path: str) -> Figures:
     """One row for each model. An empty cell is a figure that is not known."""
     try:
-        rows = list(csv.DictReader(io.StringIO(text), restkey="", strict=True))
+        reader = csv.DictReader(io.StringIO(text.lstrip()), restkey="", strict=True, skipinitialspace=True)
+        rows, titles = list(reader), list(reader.fieldnames or ())
     except csv.Error as error:
         raise BadInput(f"{path}: not CSV: {error}") from None
+    if len({*titles}) < len(titles):
+        raise BadInput(f"{path}, line 1: a column comes twice")
     found: Figures = {}
     for line, row in enumerate(rows, 2):
-        name = row.pop(_MODEL, None)
+        name = (row.pop(_MODEL, None) or "").strip()
         if not name or "" in row or None in row.values():
             raise BadInput(f"{path}, line {line}: expected a column {_MODEL!r} and a cell for each other column")
         if name in found:
             raise BadInput(f"{path}, line {line}: {clean(name, 80)} comes twice")
         cells = {key: cell.strip() for key, cell in row.items() if cell.strip()}
         found[name] = {key: _parsed(cell, f"{path}, line {line}: {clean(key, 80)}") for key, cell in cells.items()}
-    if not found:
-        raise BadInput(f"{path}: no figures; {_HOW}, or CSV with a column {_MODEL!r}")
     return found
 
 
 def _parsed(cell: str, where: str) -> int | float:
     try:
-        return int(cell) if cell.lstrip("+-").isdigit() else _number(float(cell), where)
+        return _number(int(cell), where) if cell.lstrip("+-").isdigit() else _number(float(cell), where)
     except ValueError:
         raise BadInput(f"{where}: {clean(cell, 60)!r} is no number") from None
 
 
 def _number(value: Any, where: str) -> int | float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         raise BadInput(f"{where}: {clean(str(value), 60)!r} is no number")
     return value
 
@@ -79,7 +95,11 @@ def assigned(figures: Mapping[str, Mapping[str, int | float]], names: Sequence[s
             known = ", ".join(clean(each, 80) for each in names)
             raise BadInput(f"figures: no model is called {clean(name, 80)!r}; there are {known}")
         for home in homes:
-            found[home] = {**found.get(home, {}), **row}
+            told = found.setdefault(home, {})
+            twice = next((key for key in row if told.get(key, row[key]) != row[key]), None)
+            if twice is not None:
+                raise BadInput(f"figures: {clean(twice, 80)!r} of {clean(home, 80)} comes twice, with other numbers")
+            told.update(row)
     return found
 
 

@@ -148,6 +148,11 @@ class WeightsChange(Struct, frozen=True):
     def empty(self) -> bool:
         return not (self.changed or self.retyped or self.reshaped or self.renamed or self.added or self.gone)
 
+    @property
+    def same_numbers(self) -> bool:
+        """Whether every tensor is in both, be it under another name."""
+        return self.equal + self.renamed == self.tensors_was == self.tensors_is
+
 
 class FindingChange(Struct, frozen=True):
     rule: str

@@ -82,3 +82,15 @@ def wiring(box: Box, closed: bool = False) -> tuple[tuple[int, int, str], ...]:
 
 def skips(box: Box) -> int:
     return sum(edge.kind == "skip" for edge in box.edges)
+
+
+def same_parts(was: Box, now: Box) -> bool:
+    """Whether they hold the same parts, in whatever order: branches that run side by side have none."""
+    return _unordered(was.children) == _unordered(now.children)
+
+
+def _unordered(boxes: tuple[Box, ...]) -> frozenset[tuple[object, int]]:
+    found = Counter[object]()
+    for box in parts(boxes):
+        found[box.kind, box.label, box.detail, _unordered(box.children)] += box.count
+    return frozenset(found.items())

@@ -2,29 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from onnx_autodoc.diff._types import Renamed, WeightsChange
+from onnx_autodoc.diff._weights_text import Key, Tensor, is_constant, sentence
 from onnx_autodoc.document import Card
-from onnx_autodoc.say import count, plural
 
 MOST_NAMES: Final = 100
-
-
-class Tensor(Protocol):
-    """What is read off a card of a tensor. `sha256` is None where `unread` says why."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def dtype(self) -> str | None: ...
-    @property
-    def dims(self) -> tuple[int, ...]: ...
-    @property
-    def sha256(self) -> str | None: ...
-
-
-Key = tuple[str, int]
 
 
 def tensors_of(card: Card) -> Sequence[Tensor] | None:
@@ -49,26 +33,31 @@ def _keyed(tensors: Iterable[Tensor]) -> dict[Key, Tensor]:
 
 
 def _compared(old: dict[Key, Tensor], new: dict[Key, Tensor]) -> WeightsChange:
-    sorts: dict[str, list[str]] = defaultdict(list)
+    sorts: dict[str, list[Key]] = defaultdict(list)
     for key in old:
         if key in new:
-            sorts[_sort(old[key], new[key])].append(key[0])
+            sorts[_sort(old[key], new[key])].append(key)
     pairs = _renamed(old, new)
     turned = _converted(old, new, pairs)
-    sorts["retyped"] += [key[0] for key in turned]
+    sorts["retyped"] += turned
     known = {*pairs, *turned}, {*pairs.values(), *turned.values()}
-    sorts["gone"] = [key[0] for key in old if key not in new and key not in known[0]]
-    sorts["added"] = [key[0] for key in new if key not in old and key not in known[1]]
-    counts = {sort: len(names) for sort, names in sorts.items()}
-    counts["renamed"] = len(pairs)
+    sorts["gone"] = [key for key in old if key not in new and key not in known[0]]
+    sorts["added"] = [key for key in new if key not in old and key not in known[1]]
+    listed = {sort: _heavy_first(keys, old | new) for sort, keys in sorts.items() if keys and sort != "equal"}
+    sorts["renamed"] = list(pairs)
     return WeightsChange(
         tensors_was=len(old),
         tensors_is=len(new),
-        **{sort: counts.get(sort, 0) for sort in _SORTS},
-        text=_said(len(old), len(new), counts),
-        names={sort: tuple(names[:MOST_NAMES]) for sort, names in sorts.items() if names and sort != "equal"},
+        **{sort: len(sorts.get(sort, ())) for sort in _SORTS},
+        text=sentence(old, new, sorts),
+        names={sort: tuple(key[0] for key in keys[:MOST_NAMES]) for sort, keys in listed.items()},
         pairs=tuple(Renamed(was=one[0], now=two[0]) for one, two in list(pairs.items())[:MOST_NAMES]),
     )
+
+
+def _heavy_first(keys: list[Key], tensors: dict[Key, Tensor]) -> list[Key]:
+    """Lists are cut: constants that steer shapes stand behind weights."""
+    return sorted(keys, key=lambda key: is_constant(tensors[key]))
 
 
 _SORTS: Final = ("equal", "changed", "retyped", "reshaped", "renamed", "added", "gone", "unread")
@@ -109,27 +98,3 @@ def _converted(old: dict[Key, Tensor], new: dict[Key, Tensor], pairs: dict[Key, 
 
 def _content(tensor: Tensor) -> tuple[object, ...]:
     return tensor.dtype, tensor.dims, tensor.sha256
-
-
-def _said(was: int, now: int, counts: dict[str, int]) -> str:
-    if not was and not now:
-        return "neither model holds tensors"
-    parts = [text for sort, text in _TEXTS.items() if counts.get(sort) for text in (text.format(count(counts[sort])),)]
-    equal = counts.get("equal", 0)
-    if was == now == equal:
-        return f"all {plural(was, 'tensor')} equal" if was > 1 else "the only tensor is equal"
-    if was == now == counts.get("renamed", 0):
-        return f"the same numbers in all {plural(was, 'tensor')}, under other names"
-    same = f"{count(equal)} of {plural(was, 'tensor')} equal" if equal else f"none of {plural(was, 'tensor')} equal"
-    return "; ".join((same, *parts))
-
-
-_TEXTS: Final = {
-    "changed": "{} with other numbers",
-    "retyped": "{} in another type",
-    "reshaped": "{} of another shape",
-    "renamed": "{} the same under another name",
-    "gone": "{} gone",
-    "added": "{} added",
-    "unread": "{} not read, so not compared",
-}

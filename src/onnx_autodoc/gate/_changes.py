@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from onnx_autodoc.diff import interface_changes, same_sizes
 from onnx_autodoc.document import Card
 from onnx_autodoc.gate._exact import alike, exact, said
 from onnx_autodoc.gate._figure import Figure, figure
@@ -31,8 +32,6 @@ _SIZED: Final = frozenset(("macs", "flops", "bytes_moved", "written_bytes", "pea
 
 
 def change_checks(card: Card, policy: Policy, baseline: Card) -> Iterator[Check]:
-    from onnx_autodoc.diff import same_sizes  # a room that policies without changes need not wait for
-
     same = same_sizes(baseline, card)
     for path, change in policy.changes.items():
         was, now = figure(baseline, path), figure(card, path)
@@ -93,10 +92,19 @@ def _equal(path: str, was: Figure, now: Figure, change: Change, same: bool) -> C
     known = "section" in now.kinds or (was.whole is not None and now.whole is not None)
     if status is not Status.FAIL and known and not alike(was.whole, now.whole):
         status, do = Status.FAIL, _CHANGE
-    inside = "" if now.is_plain or was.value != now.value else "; what is in it differs" * (status is Status.FAIL)
-    message = f"{path} was {_said(was)} and is {_said(now)}{inside}; {text or 'the policy asks for no change'}"
+    message = f"{_between(path, was, now)}; {text or 'the policy asks for no change'}"
     reason = f"allow_gaps: {was.why or now.why}" if status is Status.ALLOWED else None
     return Check(Kind.CHANGE, path, status, message, do, "equal", True, now.value, was.value, reason=reason)
+
+
+def _between(path: str, was: Figure, now: Figure) -> str:
+    """What became of it. Of a section: which parts of it differ."""
+    if isinstance(was.whole, Struct) and isinstance(now.whole, Struct):
+        fields = now.whole.__struct_fields__
+        parts = [name for name in fields if getattr(was.whole, name) != getattr(now.whole, name)]
+        return f"{path} differs in {', '.join(parts)}" if parts else f"{path} is as it was"
+    inside = "" if now.is_plain or was.value != now.value or was.whole == now.whole else "; what is in it differs"
+    return f"{path} was {_said(was)} and is {_said(now)}{inside}"
 
 
 def _counts(was: Figure, now: Figure) -> bool:
@@ -113,8 +121,6 @@ def _said(found: Figure) -> str:
 
 
 def _interface(baseline: Card, card: Card) -> Check:
-    from onnx_autodoc.diff import interface_changes
-
     changes = [change for change in interface_changes(baseline, card) if change.breaking]
     named = [_change_words(change) for change in changes[:_MOST]]
     more = [f"{len(changes) - _MOST} more"] if len(changes) > _MOST else []

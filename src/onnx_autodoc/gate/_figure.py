@@ -9,14 +9,17 @@ from msgspec.structs import replace
 from onnx_autodoc.document import Card
 from onnx_autodoc.gate._paths import Reading, Step, is_numbered, names_of, readings
 from onnx_autodoc.gate._standing import Standing, standing
+from onnx_autodoc.say import clean
+
+_MOST_NAMES: Final = 5  # of a table, that a message shows
+_LONGEST: Final = 60  # letters of each
 
 # What adds up over rows of one name, and is none of it where there is no such row.
 _ADDS: Final = frozenset(("count", "share", "params", "weight_bytes", "macs", "flops", "bytes_moved", "written_bytes"))
 _SUMS: Final = _ADDS | {"bytes", "nodes"}
-# Tables that list all there is: what is not in them is not in the model.
+# Tables that list all there is, in words that a policy's reader knows: what is not in them is not in the model.
 _COMPLETE: Final = (
-    *("graph.operators.*.", "memory.by_op.*.", "structure.blocks.*.", "structure.work.*.", "structure.attention.*."),
-    *("compute.coverage.gaps.*.", "findings.*.", "model.precision.story.*."),
+    *("graph.operators.*.", "memory.by_op.*.", "structure.blocks.*.", "compute.coverage.gaps.*.", "findings.*."),
 )
 _COMPLETE_TABLES: Final = ("parameters.by_dtype.*", "model.precision.weights.*", "structure.residuals.*")
 
@@ -46,7 +49,21 @@ def figure(card: Card, path: str) -> Figure:
         if found:
             return _figure(card, way, _together(found, way))
     none = _figure(card, ways[0], _absent(card, ways[0]))
-    return replace(none, note=" (the card has nothing of this name)") if none.value == 0 else none
+    if none.value == 0:
+        return replace(none, note=" (the card has nothing of this name)")
+    return replace(none, why=_nothing(card, ways[0])) if none.value is None else none
+
+
+def _nothing(card: Card, way: Reading) -> str:
+    """Which name there is not, and those that there are."""
+    ends = (at for at in range(1, len(way.steps)) if not list(_values(card, way.steps[:at])))
+    at = next(ends, len(way.steps)) - 1
+    step, table = way.steps[at], next(_values(card, way.steps[:at]), None) or ()
+    names = [_names(row)[0] if isinstance(row, Struct) else row for row in table] if step.how in ("row", "key") else []
+    shown = [clean(name, _LONGEST) for name in names[:_MOST_NAMES]]
+    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    there = f"; there are {', '.join([*shown, *more])}" if names else ""
+    return f"the card has nothing of the name {clean(step.name, _LONGEST)}{there}"
 
 
 def _figure(card: Card, way: Reading, whole: Any) -> Figure:

@@ -1,7 +1,5 @@
 """A policy's file as plain data: TOML, YAML or JSON by its suffix. A key that stands twice is refused in all three."""
 
-import json
-import tomllib
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +17,8 @@ def data_of(path: Path) -> dict[str, Any]:
     try:
         found = parse(_text(path))
     except ValueError as error:  # what each of the parsers raises, and what is no UTF-8
-        raise BadInput(f"{path}: not {path.suffix[1:].upper()}: {' '.join(str(error).split())}") from None
+        said = " ".join(str(error).split()).replace(' in "<unicode string>"', "")
+        raise BadInput(f"{path}: not {path.suffix[1:].upper()}: {said}") from None
     except ImportError:
         raise BadInput(f"{path}: YAML needs PyYAML: pip install 'onnx-autodoc[yaml]', or write TOML") from None
     except RecursionError:
@@ -37,10 +36,19 @@ def _text(path: Path) -> str:
         raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
     if len(data) > _LARGEST:
         raise LimitReached(f"{path}: a policy of over {_LARGEST:,} bytes is not read")
-    return data.decode("utf-8-sig")
+    return data.decode().removeprefix("\ufeff")  # which some editors put before a text
+
+
+# Each parser is only loaded for its own files.
+def _toml(text: str) -> Any:
+    import tomllib
+
+    return tomllib.loads(text)
 
 
 def _json(text: str) -> Any:
+    import json
+
     return json.loads(text, object_pairs_hook=_once)
 
 
@@ -60,7 +68,7 @@ def _yaml(text: str) -> Any:
 
 
 _PARSERS: Final[dict[str, Callable[[str], Any]]] = {
-    ".toml": tomllib.loads,
+    ".toml": _toml,
     ".yaml": _yaml,
     ".yml": _yaml,
     ".json": _json,

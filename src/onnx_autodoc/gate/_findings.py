@@ -28,11 +28,11 @@ class Pardon(Struct, frozen=True):
 
 
 def rule_checks(card: Card, policy: Policy, baseline: Card | None) -> Iterator[Check]:
-    found = {finding.rule for finding in card.findings}
+    said = {finding.rule for finding in card.findings} | {rule for rule in RULES if _stumbled(card, rule)}
     old = baseline.findings if baseline is not None and policy.rules.only_new else ()
     for finding in card.findings:
         yield _found(finding, policy, old)
-    yield from (_silent(rule, card, policy) for rule in RULES.values() if rule.id not in found)
+    yield from (_silent(rule, card, policy) for rule in RULES.values() if rule.id not in said)
 
 
 def _found(finding: Finding, policy: Policy, old: tuple[Finding, ...]) -> Check:
@@ -58,6 +58,11 @@ def _check(kind: Kind, name: str, finding: Finding, status: Status, severity: Se
         count=finding.count,
         reason=reason,
     )
+
+
+def _stumbled(card: Card, rule: str) -> bool:
+    """Whether a rule could not be checked: it found nothing, which means nothing."""
+    return any(f"the rule {rule} " in gap.reason for gap in card.gaps if gap.section == "findings")
 
 
 def _silent(rule: Rule, card: Card, policy: Policy) -> Check:
@@ -131,7 +136,7 @@ def _keeps_from(runtime: str, finding: Finding) -> bool:
 
 def runtime_checks(card: Card, policy: Policy) -> Iterator[Check]:
     """A runtime that is required knows every operator, or the policy says why it need not."""
-    unchecked = any(f"the rule {UNSUPPORTED} " in gap.reason for gap in card.gaps if gap.section == "findings")
+    unchecked = _stumbled(card, UNSUPPORTED) or _stumbled(card, STRANGE)
     for runtime in policy.runtimes.require:
         if unchecked:
             text = f"whether {runtime} knows every operator could not be checked"

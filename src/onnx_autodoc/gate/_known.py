@@ -15,11 +15,13 @@ STRANGE: Final = "custom-domain"  # and the one on what none of them knows
 
 RESIDUALS: Final = ("add", "concat", "gate", "subtract")
 
+_PLAIN: Final = "ai.onnx"  # what cards call the domain without a name
+
 RULE_IDS: Final = tuple(RULES)
 
 
 class Names(Struct, frozen=True):
-    """What may stand in a table of the card. Where it is not all there can be, only what is nearly one is refused."""
+    """What may stand in a table of the card. Where it is not all there can be, others have a domain before them."""
 
     what: str
     names: tuple[str, ...]
@@ -29,9 +31,7 @@ class Names(Struct, frozen=True):
 @cache
 def vocabularies() -> dict[str, Names]:
     """By the table: what is not in a card counts as none of it, so a slip of the pen would pass every limit."""
-    operators = {
-        f"{domain}.{op}" if domain else op for domain, tables in TABLES.items() for ops in tables for op in ops
-    }
+    operators = {f"{domain or _PLAIN}.{op}" for domain, tables in TABLES.items() for ops in tables for op in ops}
     plain = {op for tables in TABLES.values() for ops in tables for op in ops}
     named = Names("operator", tuple(sorted(operators | plain | set(judged.CONTROL))), closed=False)
     types = Names("element type", (*BITS, "unknown"), closed=True)

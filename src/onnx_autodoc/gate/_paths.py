@@ -49,13 +49,22 @@ def readings(path: str) -> tuple[Reading, ...]:
 
     What ends at a row or a section is only meant where nothing else can be.
     """
-    every = tuple(_read(_root(), path, ())) if path else ()
+    first, dot, rest = path.partition(".")
+    kind = _section(first)
+    every = tuple(_read(kind, rest, (Step("field", first),))) if kind and (rest or not dot) else ()
     return tuple(way for way in every if way.kinds != {"section"}) or every
 
 
 @cache
 def _root() -> Any:
     return inspect.type_info(Card)
+
+
+@cache
+def _section(name: str) -> Any:
+    """What stands under this name in a card: a policy waits for the types of the sections that it names alone."""
+    kinds = {field.encode_name: field.type for field in msgspec.structs.fields(Card)}
+    return inspect.type_info(kinds[name]) if name in kinds else None
 
 
 def _read(kind: Any, rest: str, before: tuple[Step, ...]) -> Iterator[Reading]:

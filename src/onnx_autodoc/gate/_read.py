@@ -1,10 +1,9 @@
 """A policy from its file: every key, path, rule and runtime is one that there is, or the policy is refused."""
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
@@ -12,83 +11,109 @@ from onnx_autodoc.errors import BadInput
 from onnx_autodoc.gate._files import data_of
 from onnx_autodoc.gate._known import vocabularies
 from onnx_autodoc.gate._paths import Reading, known, readings
-from onnx_autodoc.gate._policy import FAIL_ON, Allow, Change, Limit, Policy, Rules, Runtimes
-from onnx_autodoc.rules import RULES, RUNTIMES
+from onnx_autodoc.gate._policy import Change, Limit, Policy
+from onnx_autodoc.gate._ruling import rules_of, runtimes_of
+from onnx_autodoc.gate._typed import Wrong, fields_of, near, only, typed
+from onnx_autodoc.rules import RULES
 
 INTERFACE: Final = "interface"
 _COUNTED: Final = frozenset(("number", "list", "table"))
-_T = TypeVar("_T")
+_LONGEST_PATH: Final = 1_000  # letters
 
 
 def read_policy(path: str | PathLike[str]) -> Policy:
     file = Path(path)
     try:
-        return policy_of(data_of(file))
-    except _Wrong as wrong:
+        data = data_of(file)
+        found = _printable(policy_of(data))
+        if not any(data.values()):  # perhaps what an accident left of it
+            raise Wrong('it asks for nothing; for the rules alone write fail_on = "error" under [rules]')
+        return found
+    except Wrong as wrong:
         raise BadInput(f"{file}: {wrong}") from None
 
 
-class _Wrong(Exception):
-    """What is wrong with a policy, without the name of its file."""
+def _printable(found: Policy) -> Policy:
+    """Half a letter (JSON and YAML can write one) would end in reports that cannot be written."""
+    try:
+        msgspec.json.encode(found)
+    except UnicodeEncodeError:
+        raise Wrong("a text in it has half of a surrogate pair, which is no letter") from None
+    return found
 
 
 def policy_of(data: Mapping[str, Any]) -> Policy:
     """The same of plain data. What is wrong with it is said without a file."""
-    _only(data, Policy, "")
+    only(data, Policy, "")
     limits = {path: _limit(path, value) for path, value in _table(data, "limits").items()}
     changes = {path: _change(path, value) for path, value in _table(data, "changes").items()}
-    return Policy(limits, changes, _rules(_table(data, "rules")), _runtimes(_table(data, "runtimes")))
+    return Policy(limits, changes, rules_of(_table(data, "rules")), runtimes_of(_table(data, "runtimes")))
 
 
 def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
     found = data.get(name, {})
     if not isinstance(found, dict):
-        raise _Wrong(f"[{name}] is a table")
-    odd = next((key for key in found if not isinstance(key, str)), None)
-    if odd is not None:
-        raise _Wrong(f"[{name}] {odd!r}: a key is a text; put it in quotes")
+        raise Wrong(f"[{name}] is a table")
+    odd = [key for key in found if not isinstance(key, str)]
+    if odd:
+        raise Wrong(f"[{name}] {odd[0]!r}: a key is a text; put it in quotes")
     return found
 
 
 def _limit(path: str, value: Any) -> Limit:
-    found, where = _typed(value, Limit, f'[limits] "{path}"'), f'[limits] "{path}"'
+    where = f'[limits] "{path}"'
+    _whole(path, value, Limit, "limits")
+    found = typed(value, Limit, where)
     kinds = _kinds(path, where)
     if not found.bounds:
-        raise _Wrong(f"{where} limits nothing; give max, min, equals or one_of")
+        raise Wrong(f"{where} limits nothing; give max, min, equals or one_of")
     if (found.max is not None or found.min is not None) and not kinds & _COUNTED:
-        raise _Wrong(f"{where} is {_said(kinds)}, no number; use equals or one_of")
+        raise Wrong(f"{where} is {_said(kinds)}, no number; use equals or one_of")
     if found.max is not None and found.min is not None and found.min > found.max:
-        raise _Wrong(f"{where}: nothing is at least {found.min} and at most {found.max}")
+        raise Wrong(f"{where}: nothing is at least {found.min} and at most {found.max}")
     for wanted in (*(found.one_of or ()), *(() if found.equals is None else (found.equals,))):
         if not _fits(wanted, kinds):
-            raise _Wrong(f"{where} is {_said(kinds)}; it never equals {wanted!r}")
+            raise Wrong(f"{where} is {_said(kinds)}; it never equals {wanted!r}")
     return found
 
 
 def _change(path: str, value: Any) -> Change:
     where = f'[changes] "{path}"'
-    found = _typed(value, Change, where)
+    _whole(path, value, Change, "changes")
+    found = typed(value, Change, where)
     kinds = _kinds(path, where, sections=True)
     if not found.bounds:
-        raise _Wrong(f"{where} limits nothing; give {', '.join(Change.__struct_fields__[:5])}")
+        raise Wrong(f"{where} limits nothing; give {', '.join(Change.__struct_fields__[:5])}")
     for name, off in (("equal", found.equal is False), ("breaking", found.breaking is True)):
         if off:
-            raise _Wrong(f"{where}: {name} = {str(name != 'equal').lower()} limits nothing; leave it out")
+            raise Wrong(f"{where}: {name} = {str(name != 'equal').lower()} limits nothing; leave it out")
     if found.breaking is not None and path != INTERFACE:
-        raise _Wrong(f'{where}: breaking is asked of "{INTERFACE}" alone')
+        raise Wrong(f'{where}: breaking is asked of "{INTERFACE}" alone')
     if found.numbers and not kinds & _COUNTED:
-        raise _Wrong(f"{where} is {_said(kinds)}, no number; use equal = true")
+        raise Wrong(f"{where} is {_said(kinds)}, no number; use equal = true")
     return found
+
+
+def _whole(path: str, value: Any, kind: type, table: str) -> None:
+    """Without quotes TOML takes compute.macs for a table in a table, as an indented list of keys is in YAML."""
+    way, fields = path, fields_of(kind)
+    while isinstance(value, Mapping) and value and not set(fields) & set(value) and len(way) < _LONGEST_PATH:
+        key = next(iter(value))
+        way, value = f"{way}.{key}", value[key]
+    if way != path and isinstance(value, Mapping):
+        raise Wrong(f'[{table}] {way}: a path is one key; put it in quotes, "{way}"')
 
 
 def _kinds(path: str, where: str, sections: bool = False) -> frozenset[str]:
     """What stands at a path of the card, which has to be there."""
     ways = readings(path)
     if not ways:
-        raise _Wrong(f"{where}: a card has no such figure{_near(path, known(), 'docs/card.md lists its keys')}")
+        raise Wrong(
+            f"{where}: a card has no such figure{near(path, known(), '`onnx-autodoc schema policy` lists them')}"
+        )
     if ways[0].kinds == {"section"} and not (sections and ways[0].steps[-1].how == "field"):
         inner = [each for each in known() if each.startswith(f"{_shown(ways[0])}.")]
-        raise _Wrong(f"{where} has several figures; name one of them, for example {', '.join(inner[:3])}")
+        raise Wrong(f"{where} has several figures; name one of them, for example {', '.join(inner[:3])}")
     _check_rule(ways[0], where)
     _check_name(ways[0], where)
     return frozenset(kind for way in ways for kind in way.kinds)
@@ -105,7 +130,7 @@ def _shown(way: Reading) -> str:
 def _check_rule(way: Reading, where: str) -> None:
     rule = way.steps[1].name if way.pattern.startswith("findings.*") else None
     if rule is not None and rule not in RULES and not rule.isdecimal():
-        raise _Wrong(f"{where}: there is no rule {rule!r}{_near(rule, RULES, '`onnx-autodoc rules` lists them')}")
+        raise Wrong(f"{where}: there is no rule {rule!r}{near(rule, RULES, '`onnx-autodoc rules` lists them')}")
 
 
 def _check_name(way: Reading, where: str) -> None:
@@ -114,10 +139,11 @@ def _check_name(way: Reading, where: str) -> None:
         name = way.steps[table.count(".") + 1].name if way.pattern.startswith(f"{table}.*") else None
         if name is None or name in vocabulary.names or name.isdecimal():
             continue
-        near = _near(name, vocabulary.names, "", 0.6 if vocabulary.closed else 0.85)
-        if vocabulary.closed or near != "; ":
+        sure = vocabulary.closed or "." not in name
+        alike = near(name, vocabulary.names, "", 0.6 if sure else 0.85)
+        if sure or alike != "; ":
             own = "" if vocabulary.closed else " (one of your own: DOMAIN.NAME)"
-            raise _Wrong(f"{where}: there is no {vocabulary.what} {name!r}{near.rstrip('; ')}{own}")
+            raise Wrong(f"{where}: there is no {vocabulary.what} {name!r}{alike.rstrip('; ')}{own}")
 
 
 def _said(kinds: frozenset[str]) -> str:
@@ -129,62 +155,3 @@ def _fits(wanted: object, kinds: frozenset[str]) -> bool:
     if isinstance(wanted, bool):
         return "flag" in kinds
     return "text" in kinds if isinstance(wanted, str) else bool(kinds & _COUNTED)
-
-
-def _rules(data: dict[str, Any]) -> Rules:
-    _only(data, Rules, "[rules] ")
-    entries = data.get("allow", [])
-    if not isinstance(entries, list | tuple):
-        raise _Wrong("[rules] allow is a list of tables with rule and reason")
-    allow = tuple(_typed(entry, Allow, f"[rules] allow, entry {at}") for at, entry in enumerate(entries, 1))
-    if isinstance(data.get("severity"), dict) and "off" in data["severity"].values():
-        raise _Wrong("[rules] severity is never off; let findings stay with allow, which says why")
-    found = _typed({**data, "allow": ()}, Rules, "[rules]")
-    for rule in (*(entry.rule for entry in allow), *found.severity):
-        if rule not in RULES:
-            raise _Wrong(f"[rules] there is no rule {rule!r}{_near(rule, RULES, '`onnx-autodoc rules` lists them')}")
-    if found.fail_on not in FAIL_ON:
-        raise _Wrong(f"[rules] fail_on = {found.fail_on!r} is none of {', '.join(FAIL_ON)}")
-    return msgspec.structs.replace(found, allow=allow)
-
-
-def _runtimes(data: dict[str, Any]) -> Runtimes:
-    found = _typed(data, Runtimes, "[runtimes]")
-    for runtime in found.require:
-        if runtime not in RUNTIMES:
-            near = _near(runtime, RUNTIMES, "there are " + ", ".join(RUNTIMES))
-            raise _Wrong(f"[runtimes] there is no runtime {runtime!r}{near}")
-    return found
-
-
-def _typed(value: Any, kind: type[_T], where: str) -> _T:
-    _only(value, kind, f"{where}: ")
-    empty = [name for name in value if value[name] is None]
-    if empty:
-        raise _Wrong(f"{where}: {empty[0]} has no value")
-    try:
-        found = msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        what, _, at = str(error).partition(" - at `$")
-        raise _Wrong(f"{where}{at.rstrip('`')}: {what[:1].lower()}{what[1:]}") from None
-    endless = [name for name in value if isinstance(value[name], float) and not math.isfinite(value[name])]
-    if endless:
-        raise _Wrong(f"{where}: {endless[0]} is no number that anything can be held against")
-    return found
-
-
-def _only(value: Any, kind: type, where: str) -> None:
-    """Whether a table has only keys that mean something."""
-    if not isinstance(value, Mapping):
-        raise _Wrong(f"{where.rstrip(': ')} is a table, such as {{ max = 1 }}")
-    fields = tuple(field.encode_name for field in msgspec.structs.fields(kind))
-    for key in value:
-        if key not in fields:
-            raise _Wrong(f"{where}there is no key {key!r}{_near(str(key), fields, 'there are ' + ', '.join(fields))}")
-
-
-def _near(name: str, every: Iterable[str], otherwise: str, alike: float = 0.6) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, list(every), 3, alike)
-    return f"; near it: {', '.join(near)}" if near else f"; {otherwise}"

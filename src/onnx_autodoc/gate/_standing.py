@@ -33,7 +33,8 @@ def standing(card: Card, way: Reading, absent: bool) -> Judged:
     """Of a figure that is `absent`, why it is not known."""
     top = way.steps[0].name
     if top == "findings":
-        return _of_findings(card, way)
+        judged = _of_findings(card, way)
+        return (judged[0], judged[1] or _unknown(card, way)) if absent else judged
     if way.pattern.startswith(_APART):
         judged = _EXACT
     elif top in ("structure", "task") and any(gap.section == "structure" for gap in card.gaps):
@@ -89,7 +90,10 @@ def _costs(card: Card) -> str:
 
 
 def _unknown(card: Card, way: Reading) -> str:
-    return _reasons(card, way.steps[0].name) or "the card does not have it: it does not apply, or is not known"
+    top = way.steps[0].name  # gaps of `model` are files that are missing, which nothing else in it hangs on
+    return (
+        "" if top == "model" else _reasons(card, top)
+    ) or "the card does not have it: it does not apply, or is not known"
 
 
 def _reasons(card: Card, section: str) -> str:

@@ -109,6 +109,7 @@ class Graph(Struct, frozen=True):
     outputs: tuple[Value, ...] = ()
     initializers: tuple[Tensor, ...] = ()
     values: tuple[Value, ...] = ()  # value_info: what the file claims of inner values
+    doc: str = ""
     outer: frozenset[str] = frozenset()  # names that it, with all graphs inside it, takes from around it
 
 

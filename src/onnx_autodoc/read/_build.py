@@ -111,6 +111,7 @@ def build_graph(found: Found) -> Graph:
         outputs=tuple(found.get("outputs", ())),
         initializers=tensors,
         values=tuple(found.get("values", ())),
+        doc=found.get("doc", ""),
     )
     return msgspec.structs.replace(graph, outer=_outer(graph))
 

@@ -149,6 +149,7 @@ _GRAPH.fields = {
     1: _many("nodes", _NODE),
     2: _text("name"),
     5: _many("initializers", _TENSOR),
+    10: _text("doc"),
     11: _many("inputs", _VALUE),
     12: _many("outputs", _VALUE),
     13: _many("values", _VALUE),

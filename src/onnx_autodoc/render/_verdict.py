@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from onnx_autodoc.gate import Check, Kind, Outcome, Policy, Status, Verdict, outcome
 from onnx_autodoc.render._report import Report
@@ -30,7 +31,8 @@ def of_report(report: Report) -> Outcome:
 
 
 def render_text(found: Outcome) -> str:
-    lines = [line for verdict in found.verdicts for line in _verdict(verdict)]
+    given: set[str] = set()
+    lines = [line for verdict in found.verdicts for line in _verdict(verdict, given)]
     lines += [f"not needed: the policy allows {clean(entry)}, and nothing has it" for entry in _unneeded(found)]
     if len(found.verdicts) > 1:
         failed = sum(not verdict.passed for verdict in found.verdicts)
@@ -42,12 +44,15 @@ def _word(passed: bool) -> str:
     return "PASS" if passed else "FAIL"
 
 
-def _verdict(verdict: Verdict) -> Iterator[str]:
+def _verdict(verdict: Verdict, given: set[str]) -> Iterator[str]:
+    """What to do is said once; `given` is what was."""
     yield f"{_word(verdict.passed)} {clean(verdict.model)}: {counts(verdict)}"
     for check in verdict.failed:
         named = "" if check.bound else f"{title(check)}: "  # a figure's message begins with its path
         yield f"  {check.kind:<7}  {named}{clean(check.message, _LONGEST)}"
-        yield from (f"           {line}" for line in details(check))
+        once = replace(check, do="") if check.do in given else check
+        yield from (f"           {line}" for line in details(once))
+        given.add(check.do)
 
 
 def details(check: Check) -> Iterator[str]:

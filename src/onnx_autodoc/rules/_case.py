@@ -2,19 +2,16 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final
 
 from onnx_autodoc.facts import Facts
 from onnx_autodoc.graph import Model
-from onnx_autodoc.rules._scope import Scope, Spot, scopes_of
+from onnx_autodoc.rules._scope import Scope, Spot, overridable, scopes_of
 from onnx_autodoc.rules._settled import Settled
 from onnx_autodoc.rules._uses import Used, uses_of
 from onnx_autodoc.structure import Structure
 from onnx_autodoc.weights import Weights
 
 __all__ = ["Case", "Scope", "Spot"]
-
-_INPUTS_ARE_APART: Final = 4  # from this IR version on, an initializer that is an input too may be overridden
 
 
 class Case:
@@ -60,8 +57,5 @@ class Case:
 
     @cached_property
     def overridable(self) -> frozenset[str]:
-        """Initializers that a caller may replace: defaults, not constants. Old files had to list all as inputs."""
-        if (self.model.ir_version or 0) < _INPUTS_ARE_APART:
-            return frozenset()
-        graph = self.model.graph
-        return frozenset(value.name for value in graph.inputs) & {tensor.name for tensor in graph.initializers}
+        """Initializers that a caller may replace: defaults, not constants."""
+        return overridable(self.model)

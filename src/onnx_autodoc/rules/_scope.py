@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Final
 
 from msgspec import Struct
 
@@ -9,6 +10,7 @@ from onnx_autodoc.facts import Facts
 from onnx_autodoc.graph import (
     Function,
     Graph,
+    Model,
     Node,
     Tensor,
     Value,
@@ -19,6 +21,8 @@ from onnx_autodoc.graph import (
 )
 from onnx_autodoc.ops import Known, kinds
 from onnx_autodoc.resolve import Body, Step
+
+_INPUTS_ARE_APART: Final = 4  # from this IR version on, an initializer that is an input too may be overridden
 
 
 class Spot(Struct, frozen=True, eq=False):
@@ -64,6 +68,7 @@ class Scope:
     ) -> None:
         self.path, self.graph, self.outer = path, graph, outer
         self.runs = runs  # False: a branch that is not taken at these sizes
+        self.changed = frozenset[str]()  # initializers that are no constants, as a caller may replace them
         self.spots = tuple(Spot(self, step) for step in steps)
 
     @cached_property
@@ -91,7 +96,7 @@ class Scope:
 
     @cached_property
     def _constants(self) -> dict[str, Tensor]:
-        return dict(constants_of(self.graph))
+        return {name: tensor for name, tensor in constants_of(self.graph) if name not in self.changed}
 
     def maker(self, name: str) -> Spot | None:
         return self._makers.get(name)
@@ -129,10 +134,20 @@ class Scope:
         return name in self._fixed or self._is_given(name)
 
 
+def overridable(model: Model) -> frozenset[str]:
+    """Initializers that a caller may replace: defaults, not constants. Old files had to list all as inputs."""
+    if (model.ir_version or 0) < _INPUTS_ARE_APART:
+        return frozenset()
+    graph = model.graph
+    return frozenset(value.name for value in graph.inputs) & {tensor.name for tensor in graph.initializers}
+
+
 def scopes_of(facts: Facts) -> Iterator[Scope]:
     """The main graph first. A function is one scope, that of its first call."""
     functions = {function.key: function for function in facts.model.functions}
-    waiting = [Scope("", facts.shapes.steps, facts.model.graph)]
+    main = Scope("", facts.shapes.steps, facts.model.graph)
+    main.changed = overridable(facts.model)
+    waiting = [main]
     called: set[tuple[str, str, str]] = set()
     while waiting:
         scope = waiting.pop()

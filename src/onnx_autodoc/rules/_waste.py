@@ -12,8 +12,9 @@ from onnx_autodoc.rules._case import Case, Scope, Spot
 
 
 def is_static(case: Case) -> bool:
-    """Whether the sizes on the card are those of every run: nothing was chosen, and nothing taken on trust."""
-    return not (open_axes(case.model) or case.facts.binding.values or case.facts.shapes.assumed)
+    """Whether the sizes on the card are those of every run: nothing was chosen, taken on trust or left to callers."""
+    chosen = open_axes(case.model) or case.facts.binding.values
+    return not (chosen or case.facts.shapes.assumed or case.overridable)
 
 
 def needed(scope: Scope, strange: frozenset[tuple[str, str]]) -> set[int]:

@@ -6,7 +6,7 @@ misleads tools that trust it.
 
 What to do: of a node that cannot run, look at the last step that changed the file, and export again. Declarations are
 made anew by python -m onnxruntime.tools.symbolic_shape_infer --input model.onnx --output new.onnx, after deleting the
-old ones (del model.graph.value_info[:]); those of outputs are corrected in model.graph.output.
+old ones (del model.graph.value_info[:]; it needs sympy); those of outputs are corrected in model.graph.output.
 
 Said only of what is wrong at any size: the open dimensions are left open for this, so no size that was assumed or asked
 for can be the cause. Values inside the graph that are declared as single numbers are passed over: some exporters write

@@ -1,4 +1,4 @@
-"""Nodes are onnxruntime's own operators, which are not part of ONNX.
+"""Nodes are of onnxruntime's own domain, which is not part of ONNX.
 
 Why it matters: onnxruntime and what builds on it take them, other runtimes and tools mostly do not, and onnxruntime
 does not promise to keep them from release to release. Usually they came from its optimizer, which also chose them for
@@ -15,6 +15,7 @@ from onnx_autodoc.ops import specified
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._uses import Key
+from onnx_autodoc.rules.custom_domain import is_stock
 from onnx_autodoc.say import clean, plural
 
 SEVERITY: Final = Severity.INFO
@@ -24,7 +25,7 @@ _MOST: Final = 4  # operators that are named in the sentence
 def check(case: Case) -> Iterator[Found]:
     found: dict[Key, list[str]] = {}
     for use in case.uses:
-        if not use.local and use.key[0].startswith(specified.CONTRIB_FAMILIES):
+        if not use.local and use.key[0].startswith(specified.CONTRIB_FAMILIES) and is_stock(use.key[0]):
             found.setdefault(use.key, []).extend(spot.path for spot in (*use.spots, *use.aside))
     if found:
         rows = sorted(found.items(), key=lambda row: -len(row[1]))
@@ -32,7 +33,8 @@ def check(case: Case) -> Iterator[Found]:
         more = " …" if len(rows) > _MOST else ""
         count = plural(len(rows), "operator")
         evidence = tuple(path for _, paths in rows for path in paths)
-        yield Found(f"{count} of onnxruntime's own {_are(rows)} not part of ONNX: {named}{more}", evidence)
+        domains = " and ".join(sorted({clean(domain, 40) for domain, _ in found}))
+        yield Found(f"{count} of {domains} {_are(rows)} not part of ONNX: {named}{more}", evidence)
 
 
 def _are(rows: list[tuple[Key, list[str]]]) -> str:

@@ -15,15 +15,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.ops import judged, kinds
+from onnx_autodoc.resolve import open_axes
 from onnx_autodoc.rules._case import Case, Spot
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._words import by_operator
 from onnx_autodoc.say import plural
 
 SEVERITY: Final = Severity.NOTE
+_FIX: Final = "Fix the open sizes (python -m onnxruntime.tools.make_dynamic_shape_fixed), then fold"
 _FOLD: Final = (
-    "Fix the open sizes (python -m onnxruntime.tools.make_dynamic_shape_fixed), then fold the conditions with onnxsim "
-    "or save what onnxruntime's basic optimization makes of the file (SessionOptions.optimized_model_filepath)."
+    " the conditions with onnxsim or save what onnxruntime's basic optimization makes of the file "
+    "(SessionOptions.optimized_model_filepath)."
 )
 
 
@@ -39,7 +41,8 @@ def check(case: Case) -> Iterator[Found]:
     if decided:
         does = "has a condition" if len(decided) == 1 else "have conditions"
         message = f"{plural(len(decided), 'branching')} {does} that sizes and constants alone decide"
-        yield Found(message, tuple(spot.path for spot in decided), do=_FOLD, about="conditions of sizes")
+        do = (_FIX if open_axes(case.model) else "Fold") + _FOLD
+        yield Found(message, tuple(spot.path for spot in decided), do=do, about="conditions of sizes")
 
 
 def _is_decided(spot: Spot) -> bool:

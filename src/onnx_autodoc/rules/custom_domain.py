@@ -1,11 +1,12 @@
-"""Nodes belong to a domain that no stock runtime has kernels for.
+"""Nodes belong to a domain that is neither ONNX's nor onnxruntime's.
 
-Why it matters: the file alone does not run. Whoever loads it needs the library that defines these operators, in a
-version that fits the runtime, and engines that compile ahead of time need a plugin for each.
+Why it matters: the file alone does not run in onnxruntime. Whoever loads it needs the library that defines these
+operators, in a version that fits the runtime, and engines that compile ahead of time need a plugin for each. Operators
+of one engine (TensorRT's plugins, org.openvinotoolkit) run in that one alone.
 
 What to do: ship the library with the model and register it (SessionOptions.register_custom_ops_library in
-onnxruntime; the operators of ai.onnx.contrib are in the package onnxruntime-extensions), or export with the operation
-written in operators of ONNX, or as a function in the file.
+onnxruntime; those of ai.onnx.contrib and com.microsoft.extensions are in the package onnxruntime-extensions), or export
+with the operation written in operators of ONNX, or as a function in the file.
 """
 
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from onnx_autodoc.say import clean, plural
 
 SEVERITY: Final = Severity.WARNING
 _MOST: Final = 4  # operators that are named in the sentence
+_EXTENSIONS: Final = "com.microsoft.extensions"  # a package apart, whatever its name begins with
 
 
 def check(case: Case) -> Iterator[Found]:
@@ -31,9 +33,11 @@ def check(case: Case) -> Iterator[Found]:
         named = ", ".join(clean(f"{domain}.{op}", 40) for domain, op in list(found)[:_MOST])
         more = " …" if len(found) > _MOST else ""
         whose = "needs a library" if len(nodes) == 1 else "need a library"
-        yield Found(f"{plural(len(nodes), 'node')} {whose} that is in no stock runtime: {named}{more}", nodes)
+        yield Found(f"{plural(len(nodes), 'node')} {whose} that does not come with onnxruntime: {named}{more}", nodes)
 
 
 def is_stock(domain: str) -> bool:
     """Whether operators of this domain come with ONNX or with onnxruntime."""
-    return domain in specified.STOCK_DOMAINS or domain.startswith(specified.STOCK_FAMILIES)
+    return domain in specified.STOCK_DOMAINS or (
+        domain.startswith(specified.STOCK_FAMILIES) and not domain.startswith(_EXTENSIONS)
+    )

@@ -3,9 +3,8 @@
 Why it matters: a runtime that does not remove them runs them for nothing, and a reader takes them for part of the
 model. They are often the rest of an output that was cut off.
 
-What to do: remove them with onnxscript.optimizer.remove_unused_nodes, with onnxsim, or by saving what onnxruntime's
-basic optimization leaves (SessionOptions.optimized_model_filepath). If the result was meant to be used, declare it as
-an output.
+What to do: remove them with onnxscript.optimizer.remove_unused_nodes(model) or with onnxsim; onnxruntime's
+optimization leaves them in. If the result was meant to be used, declare it as an output.
 
 Constants that nobody reads are good to know, anything else is a note. Each graph is judged by its own outputs, so a
 node in a branch or a loop's body counts by what the body hands out. What is inside a dead node is not listed again.

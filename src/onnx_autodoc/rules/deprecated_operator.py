@@ -3,7 +3,8 @@
 Why it matters: the specification took the operator back at that opset. Checkers and strict runtimes refuse the file:
 onnxruntime does not load an Upsample from opset 10 on, nor a Scatter from opset 11 on.
 
-What to do: export again at this opset with a current exporter, which writes the operator that replaced it; or set the
+What to do: export again with a current exporter, which writes the operator that replaced it (at this opset, of
+GroupNormalization at 21 or newer); or set the
 file's opset back to the last that has it, if no other node needs a newer one, and let
 onnx.version_converter.convert_version bring it up.
 """
@@ -29,8 +30,9 @@ def check(case: Case) -> Iterator[Found]:
         spots = (*use.spots, *use.aside)
         refused = runtimes()[_JUDGE].takes(*use.key, use.opset) is False
         what = f"{clean(use.key[1])} ({plural(len(spots), 'node')}) is deprecated at opset {use.opset}"
+        there = ", and onnxruntime refuses it there" if refused else ""
         yield Found(
-            f"{what}{', and onnxruntime refuses it there' if refused else ''}: {instead} takes its place",
+            f"{what}{there}: {instead}{',' if ',' in instead else ''} takes its place",
             tuple(spot.path for spot in spots),
             severity=Severity.WARNING if refused else None,
             about=clean(use.key[1]),

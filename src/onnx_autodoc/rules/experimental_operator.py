@@ -28,10 +28,11 @@ def check(case: Case) -> Iterator[Found]:
         nodes = tuple(spot.path for use in found for spot in (*use.spots, *use.aside))
         named = ", ".join(clean(".".join(filter(None, use.key)), 40) for use in found[:_MOST])
         more = " …" if len(found) > _MOST else ""
-        refused = not all(map(_runs, found))
+        refused = [use for use in found if not _runs(use)]
+        which = "them" if len(refused) == len(found) else "all of them"
         yield Found(
             f"{plural(len(nodes), 'node')} {_are(nodes)} of operators that were never released: {named}{more}"
-            f"{'; onnxruntime does not load them' if refused else ''}",
+            f"{f'; onnxruntime does not load {which}' if refused else ''}",
             nodes,
             severity=Severity.WARNING if refused else None,
         )

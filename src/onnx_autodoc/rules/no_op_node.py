@@ -3,8 +3,9 @@
 Why it matters: a runtime that does not remove them copies the tensor, and optimizers that look for patterns miss
 those with such a node in the middle.
 
-What to do: remove them with onnxsim, or save what onnxruntime's basic optimization makes of the file
-(SessionOptions.optimized_model_filepath).
+What to do: run onnxsim, then save what onnxruntime's basic optimization makes of the file
+(SessionOptions.optimized_model_filepath): each removes some that the other leaves. What both leave, take out by hand:
+let the readers of the node's output read its input.
 
 Only what surely does nothing, at any size that the file allows, is listed. An identity that names an output, or hands
 on a weight or a value from around its graph, is harmless and is left out; so are shape arithmetic, and what stands

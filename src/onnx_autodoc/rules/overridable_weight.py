@@ -28,4 +28,4 @@ def check(case: Case) -> Iterator[Found]:
     found = tuple(name for name in weights if name in inputs)
     if (case.model.ir_version or 0) >= _FREE and 2 * len(found) > len(weights):
         are = plural(len(found), "weight is an input", "weights are inputs")
-        yield Found(f"{are} too, of {count(len(weights))}: callers may replace what optimizers should fold", found)
+        yield Found(f"{are} too, of {count(len(weights))}: what callers may replace, optimizers do not fold", found)

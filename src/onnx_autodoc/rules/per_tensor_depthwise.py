@@ -2,16 +2,15 @@
 
 Why it matters: each channel of a depthwise convolution has a filter of its own, and their ranges differ by orders of
 magnitude, the more so after batch normalization was folded in. With one scale for all of them the small filters keep
-two or three bits, which is known to cost MobileNets and their kin much of their accuracy. It was not measured here: a
-model that was trained with this quantization may have learned to live with it.
+two or three bits, which can cost MobileNets and their kin accuracy. Whether and how much was not measured here: a model
+that was trained with this quantization may have learned to live with it.
 
 What to do: quantize again with one scale for each channel (per_channel=True in
 onnxruntime.quantization.quantize_static; quantize_dynamic has one scale for a convolution's weight in any case), and
 compare the answers with the original's.
 
-It is a warning where it is true of more than half of the quantized depthwise convolutions, else a note. Convolutions
-of fewer than 8 channels are not looked at, nor weights of more than 8 bits, nor those whose scales the file does not
-tell.
+Convolutions of fewer than 8 channels are not looked at, nor weights of more than 8 bits, nor those whose scales the
+file does not tell.
 """
 
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from onnx_autodoc.rules._case import Case, Spot
 from onnx_autodoc.rules._finding import Confidence, Found, Severity
 from onnx_autodoc.say import plural
 
-SEVERITY: Final = Severity.WARNING
+SEVERITY: Final = Severity.NOTE
 CONFIDENCE: Final = Confidence.MEDIUM
 _BITS: Final = 8  # of a weight, up to which it matters
 _FEW: Final = 8  # channels, below which it does not matter
@@ -34,7 +33,7 @@ def check(case: Case) -> Iterator[Found]:
     found = tuple(spot.path for spot, one in known if one)
     if found:
         message = f"{len(found):,} of {plural(len(known), 'quantized depthwise convolution')} {_have(len(found))}"
-        yield Found(message, found, severity=None if 2 * len(found) > len(known) else Severity.NOTE)
+        yield Found(message, found)
 
 
 def _have(count: int) -> str:

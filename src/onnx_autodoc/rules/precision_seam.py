@@ -10,7 +10,7 @@ that is wholly in half precision. A fused normalization or attention operator co
 without the casts.
 
 Casts of constants, of inputs and to outputs are no seams. A seam counts where data come back: from a cast to single
-precision along floating-point values to a cast to half precision.
+precision along floating-point values to a cast to the half precision that they had.
 """
 
 from collections.abc import Iterator
@@ -31,9 +31,11 @@ def check(case: Case) -> Iterator[Found]:
     edge = {value.name for value in (*case.model.graph.inputs, *case.model.graph.outputs)}
     casts = [spot for spot in outside_functions(case, case.of(judged.CAST)) if _is_up(spot)]
     up = [spot for spot in casts if _is_inside(spot, set() if spot.scope.path else edge)]
+    left = {_types(spot)[0] for spot in up}
     back, between = _islands(up)
+    back = [spot for spot in back if _types(spot)[1] in left]
     if back:
-        half = _types(back[0])[1]
+        half = " and ".join(sorted({name for spot in back if (name := _types(spot)[1]) is not None}))
         nodes = f", around {plural(between, 'node')}" if between else ""
         out = plural(len(up), "cast")
         message = f"data leave {half} for float32 in {out} and come back in {len(back):,}{nodes}"

@@ -3,9 +3,9 @@
 Why it matters: each cast reads and writes the whole tensor. Where the first loses nothing, the second could read what
 the first one reads; and where it casts back, nothing happens at all.
 
-What to do: take out the first of the two, or both; onnxsim and onnxruntime's offline optimization
-(SessionOptions.optimized_model_filepath) remove such pairs, and so does an export from a model that is wholly in one
-precision.
+What to do: take out the first of the two, or both: onnxruntime's basic optimization does so
+(SessionOptions.optimized_model_filepath saves what it makes), and a model that is wholly in one precision is exported
+without them.
 
 A cast to a type that cannot hold every number of the one before (float32 to float16 and back) rounds, so it is none
 of these.

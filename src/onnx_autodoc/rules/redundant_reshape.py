@@ -3,8 +3,8 @@
 Why it matters: the numbers stay in their order, so only the last shape counts. Most runtimes pay little for it, but
 the pair hides patterns from optimizers and stands in the way of a reader.
 
-What to do: let the second one read what the first one reads, with the final shape as its target; onnxsim and
-onnxscript's rewriter (onnxscript.rewriter.rewrite) join such pairs.
+What to do: let the second one read what the first one reads, with the final shape as its target; onnxsim joins such
+pairs, and onnxscript.rewriter.rewrite those of two Reshape nodes.
 
 Shape arithmetic and values of up to 1,024 numbers are left out. Reported where it surely works: the second is a
 reshape to a target that copies no size from its input, or all sizes of the model are fixed.

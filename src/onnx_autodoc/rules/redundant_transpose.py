@@ -5,8 +5,8 @@ undo each other there is nothing that needs that order. Converters between chann
 behind.
 
 What to do: save what onnxruntime's offline optimization makes of the file (SessionOptions.optimized_model_filepath;
-its transpose optimizer cancels them), run onnxsim, or export in one layout (tf2onnx: --inputs-as-nchw for picture
-inputs).
+its transpose optimizer cancels them), run onnxsim for those that follow right after each other, or export in one
+layout (tf2onnx: --inputs-as-nchw for picture inputs).
 
 Between the two may stand nodes that take each number by itself, with one reader each. Axes of size 1 that merely look
 turned are not judged.

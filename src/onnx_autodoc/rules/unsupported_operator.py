@@ -28,8 +28,9 @@ _MOST: Final = 4  # operators that are named in the sentence
 _EVERYWHERE: Final = "onnxruntime-cpu"  # what this one lacks keeps the model from running at all, for most people
 
 _LOAD_IT: Final = (
-    "Bring the file to an opset at which onnxruntime has the operator (onnx.version_converter.convert_version, or "
-    "export again), or open it with the provider that it was optimized for."
+    "Where onnxruntime has the operator at another opset, bring the file there (onnx.version_converter.convert_version "
+    "or a new export). A file that was optimized for another provider opens with that one. What no provider has must "
+    "be written with other operators, or come with a library (SessionOptions.register_custom_ops_library)."
 )
 
 

@@ -54,7 +54,9 @@ def _short(diff: Diff) -> Iterator[Block]:
 
 
 def _numbers(comparison: Comparison) -> Iterator[Block]:
-    """Key numbers side by side; then all that differ."""
+    """Key numbers side by side; then all that differ. Numbers that are all equal tell nothing."""
+    if comparison.empty:
+        return
     yield side_by_side(comparison)
     for diff, name in zip(comparison.diffs, words.names(comparison)[1:]):
         rows = [change for change in diff.numbers if change.path not in KEYS]
@@ -129,8 +131,7 @@ def _changes(diff: Diff) -> Iterator[Block]:
     if diff.blocks:
         yield Items(tuple((line,) for line in words.block_lines(diff)))
     if diff.kinds:
-        shown = [f"{change.name} {words.counted(change.was, change.now)}" for change in diff.kinds]
-        yield Paragraph((f"Blocks counted in the whole graph: {', '.join(shown)}.",))
+        yield Paragraph((f"Blocks counted in the whole graph: {words.kinds(diff)}.",))
 
 
 def _precision(diff: Diff) -> Iterator[Block]:

@@ -3,7 +3,16 @@
 from pathlib import PurePath
 from typing import Final
 
-from onnx_autodoc.diff import Comparison, Diff, FigureChange, Measure, NumberChange
+from onnx_autodoc.diff import (
+    Comparison,
+    CountChange,
+    Diff,
+    FigureChange,
+    FindingChange,
+    Measure,
+    NumberChange,
+    WeightsChange,
+)
 from onnx_autodoc.say import clean, count, file_size, memory, percent, plural, short, three
 
 UNKNOWN: Final = "not known"
@@ -126,9 +135,48 @@ _DRAWN: Final = {
 _FEW: Final = 3
 
 
+def kinds(diff: Diff) -> str:
+    return ", ".join(f"{change.name} {counted(change.was, change.now)}" for change in diff.kinds)
+
+
 def evidence(diff: Diff) -> str:
     """What speaks for the relation, then what against."""
     found = "; ".join(diff.relation.evidence)
     if not diff.relation.against:
         return found
     return f"{found}; but {'; '.join(diff.relation.against)}" if found else "; ".join(diff.relation.against)
+
+
+_RUNTIMES: Final = "unsupported-operator"  # the rule that speaks once for each runtime
+_SEVERITIES: Final = ("info", "note", "warning", "error")
+_MOST: Final = 110
+
+
+def is_remark(change: FindingChange) -> bool:
+    """Good to know of a runtime that the reader may not have: counted where there is little room."""
+    return change.rule == _RUNTIMES and change.severity == _SEVERITIES[0]
+
+
+def rank(change: FindingChange) -> int:
+    return _SEVERITIES.index(change.severity) if change.severity in _SEVERITIES else 0
+
+
+def finding_line(change: FindingChange) -> str:
+    """ "unused-weight: 2 tensors are read by no node", with its severity where it is more than good to know."""
+    grave = f" ({change.severity})" if rank(change) else ""
+    message = clean(change.message, 400)
+    if len(message) > _MOST:
+        message = message[:_MOST].rsplit(" ", 1)[0].rstrip(",;:") + " …"
+    return f"{clean(change.rule, 60)}{grave}: {message}"
+
+
+def operator(change: CountChange) -> str:
+    """With its domain, where that is not ONNX's own."""
+    return change.name if change.domain in ("", "ai.onnx", None) else f"{change.domain}.{change.name}"
+
+
+def weights_line(change: WeightsChange) -> str:
+    """With the names of the tensors that hold other numbers, where these are few."""
+    names = [clean(name, 60) for name in change.names.get("changed", ())]
+    few = 0 < change.changed <= _FEW
+    return f"{change.text} ({', '.join(names)})" if few else change.text

@@ -24,7 +24,7 @@ _SIGNS: Final = {"changed": "≠", "gone": "−", "added": "+"}  # no colour say
 
 
 class Drawing(Struct, frozen=True):
-    """The two drawings of one comparison, or the one of both where they are alike."""
+    """The two drawings of one comparison; `now` is None where one stands for all that are drawn alike."""
 
     name: str
     was: Markup
@@ -39,6 +39,7 @@ def render_html(comparison: Comparison) -> str:
         "names": words.names(comparison),
         "sections": tuple(map(_undrawn, sections(comparison))),
         "drawings": _drawings(comparison),
+        "alike": _alike(comparison),
         "style": Markup(style),  # noqa: S704  (our own files)
         "policy": policy([], [style]),
         "sizes": None,
@@ -60,18 +61,28 @@ def _untold(block: Block) -> bool:
 
 
 def _drawings(comparison: Comparison) -> list[Drawing]:
-    first = comparison.models[0].tree
-    rows = zip(comparison.diffs, comparison.models[1:], words.names(comparison)[1:])
-    return [
-        _pair(name, first, side.tree, diff)
+    """A pair for each model that is drawn otherwise; if none is, the one drawing that they share."""
+    first, known = comparison.models[0].tree, words.names(comparison)
+    if first is None or comparison.empty:
+        return []
+    rows = zip(comparison.diffs, comparison.models[1:], known[1:])
+    pairs = [
+        Drawing(name, _drawn(first, diff.marks_was), _drawn(side.tree, diff.marks_is))
         for diff, side, name in rows
-        if first is not None and side.tree is not None and not diff.empty
+        if side.tree is not None and _marked(diff)
     ]
+    return pairs or [Drawing(known[0], _drawn(first, {}), None)]
 
 
-def _pair(name: str, was: Box, now: Box, diff: Diff) -> Drawing:
-    alike = not (diff.marks_was or diff.marks_is)
-    return Drawing(name, _drawn(was, diff.marks_was), None if alike else _drawn(now, diff.marks_is))
+def _alike(comparison: Comparison) -> list[str]:
+    """Those that are drawn like the first one."""
+    first, names = comparison.models[0].tree, words.names(comparison)[1:]
+    rows = zip(comparison.diffs, comparison.models[1:], names)
+    return [name for diff, side, name in rows if first is not None and side.tree is not None and not _marked(diff)]
+
+
+def _marked(diff: Diff) -> bool:
+    return bool(diff.marks_was or diff.marks_is)
 
 
 def _drawn(tree: Box, marks: dict[str, str]) -> Markup:

@@ -1,6 +1,7 @@
 """The comparison for a terminal: 80 columns, the relation first, plain text when piped."""
 
 import io
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import Final
@@ -17,8 +18,12 @@ from onnx_autodoc.say import clean, count, plural
 
 WIDTH: Final = 80
 _LABEL: Final = 12
+_NAMES: Final = 21  # for what the numbers are called
 _COLUMN: Final = 20  # letters of a model's name in one line
+_BESIDE: Final = 3  # models beside the first, in one table
 _FEW: Final = 6
+_GLANCE: Final = 2  # of what a number format does to the drawing
+_OPSETS: Final = "model.opsets."
 _MORE: Final = "all of them in --format json"
 Line = tuple[str, str | Text]
 
@@ -29,14 +34,24 @@ def render_terminal(comparison: Comparison, color: bool = False) -> str:
     for diff, name in zip(comparison.diffs, words.names(comparison)[1:]):
         if len(comparison.diffs) > 1:
             console.print(Text(f"{words.names(comparison)[0]} → {name}", style="bold cyan"))
-        console.print(Text(diff.relation.text, style="bold"))
-        if words.evidence(diff):
-            console.print(Text(f"Told from: {words.evidence(diff)}.", style="dim"))
-        console.print()
-    console.print(_numbers(comparison))
+        _relation(console, diff)
+        if len(comparison.diffs) > 1:
+            console.print()
+    if not comparison.empty or comparison.figures:
+        for at, table in enumerate(_tables(comparison)):
+            console.print(*([""] if at or len(comparison.diffs) == 1 else []), table, sep="\n")
     for diff, name in zip(comparison.diffs, words.names(comparison)[1:]):
         _details(console, diff, name if len(comparison.diffs) > 1 else "")
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+    return "\n".join(line.rstrip() for line in text.getvalue().rstrip().splitlines()) + "\n"
+
+
+def _relation(console: Console, diff: Diff) -> None:
+    """Where nothing differs, what was not looked at is all there is to add."""
+    console.print(Text(diff.relation.text, style="bold"))
+    told = "; ".join(diff.relation.against) if diff.empty else words.evidence(diff)
+    if told:
+        begin = told[:1].upper() + told[1:] if diff.empty else f"Told from: {told}"
+        console.print(Text(f"{begin}.", style="dim"))
 
 
 def _details(console: Console, diff: Diff, name: str) -> None:
@@ -54,19 +69,37 @@ def _details(console: Console, diff: Diff, name: str) -> None:
     console.print(table)
 
 
-def _numbers(comparison: Comparison) -> Table:
+def _tables(comparison: Comparison) -> Iterator[Table]:
+    """The first model beside the others; a few at a time, so that numbers are not cut to pieces."""
+    for at in range(1, len(comparison.models), _BESIDE):
+        yield _numbers(comparison, [0, *range(at, min(at + _BESIDE, len(comparison.models)))])
+
+
+def _numbers(comparison: Comparison, shown: list[int]) -> Table:
     """Key numbers in columns, with the change below the number where there is more than one other model."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
     table.add_column("", style="bold", no_wrap=True, max_width=20)
     several = len(comparison.diffs) > 1
-    for name in words.names(comparison):
-        table.add_column(Text("\n".join(textwrap.wrap(name, _COLUMN))), justify="right", overflow="fold")
+    names = words.names(comparison)
+    wide = min(_COLUMN, (WIDTH - _NAMES) // len(shown) - 2)
+    for at in shown:
+        table.add_column(Text("\n".join(_wrapped(names[at], wide))), justify="right", overflow="fold")
     if not several:
         table.add_column("change", justify="right", min_width=14)
     for label, cells, told in _rows(comparison):
-        row = [f"{cell}\n{word}" if word and several else cell for cell, word in zip(cells, told)]
+        row = [f"{cells[at]}\n{told[at]}" if told[at] and several else cells[at] for at in shown]
         table.add_row(label, *row, *([] if several else [told[-1]]))
     return table
+
+
+def _wrapped(name: str, wide: int) -> list[str]:
+    """A long name in lines, broken where it has a mark to break at: "yolov8_hand.ts17", ".onnx"."""
+    lines = [""]
+    for part in (part for word in re.split(r"(?=[-_./@ ])", name) for part in textwrap.wrap(word, wide)):
+        if len(lines[-1] + part) > wide:
+            lines.append("")
+        lines[-1] += part
+    return [line for line in lines if line]
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -82,8 +115,8 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, list[str], list[str]]]:
     figures = comparison.figures
     for name in dict.fromkeys(name for row in figures.values() for name in row):
         cells = [words.figure(figures.get(side.name, {}).get(name)) for side in comparison.models]
-        told = [words.change_of(each) for diff in comparison.diffs for each in diff.figures if each.name == name]
-        yield f"{clean(name, 18)} *", cells, ["", *told]
+        told = ({each.name: words.change_of(each) for each in diff.figures} for diff in comparison.diffs)
+        yield f"{clean(name, 18)} *", cells, ["", *(found.get(name, "") for found in told)]
     if figures:
         yield "* brought by you", ["" for _ in comparison.models], ["" for _ in comparison.models]
 
@@ -97,17 +130,34 @@ def _lines(diff: Diff) -> Iterator[Line]:
     if diff.sizes is not None:
         yield "Sizes", Text(diff.sizes.text, style="yellow")
     yield from _interface(diff)
-    yield from _some("Blocks", words.block_lines(diff))
+    yield from _some("Blocks", words.block_lines(diff), _GLANCE if diff.relation.kind == "other-precision" else _FEW)
+    if diff.kinds:
+        yield "" if diff.blocks else "Blocks", f"counted in the whole graph: {words.kinds(diff)}"
     line = words.precision_line(diff)
     if line is not None:
         yield "Precision", line
-    if diff.weights is not None:
-        yield "Weights", diff.weights.text
+    if diff.weights is not None and not diff.empty:
+        yield "Weights", words.weights_line(diff.weights)
     yield from _findings(diff)
     yield from _counts(diff)
-    yield from _some("Besides", [clean(_fact(change), 200) for change in diff.facts])
+    yield from _some("Besides", [*_facts(diff)])
     if diff.also and not (diff.numbers or diff.facts or diff.operators):
         yield "Also", f"these parts of the cards differ: {', '.join(diff.also)}"
+
+
+def _facts(diff: Diff) -> Iterator[str]:
+    """Opsets that only one of the files imports are one line: converters declare all they know."""
+    imports = [change for change in diff.facts if change.path.startswith(_OPSETS) and None in (change.was, change.now)]
+    yield from (clean(_fact(change), 200) for change in diff.facts if change not in imports)
+    for title, some in (
+        ("Also imports", [change for change in imports if change.was is None]),
+        ("Imports no more", [change for change in imports if change.now is None]),
+    ):
+        named = [f"{clean(change.path.removeprefix(_OPSETS), 40)} {change.now or change.was}" for change in some]
+        if named:
+            yield f"{title}: {', '.join(named[:_FEW])}" + (
+                f" and {count(len(named) - _FEW)} more" * (len(named) > _FEW)
+            )
 
 
 def _fact(change: FactChange) -> str:
@@ -130,8 +180,8 @@ def _interface(diff: Diff) -> Iterator[Line]:
         yield "", f"… {count(len(rows) - _FEW)} more, {_MORE}"
 
 
-def _some(label: str, texts: list[str]) -> Iterator[Line]:
-    shown = texts if len(texts) <= _FEW + 1 else texts[:_FEW]
+def _some(label: str, texts: list[str], few: int = _FEW) -> Iterator[Line]:
+    shown = texts if len(texts) <= few + 1 else texts[:few]
     for at, text in enumerate(shown):
         yield label if at == 0 else "", text
     if len(shown) < len(texts):
@@ -139,17 +189,22 @@ def _some(label: str, texts: list[str]) -> Iterator[Line]:
 
 
 def _findings(diff: Diff) -> Iterator[Line]:
+    """The grave ones first; what runtimes take is a number here, and in full in the other formats."""
     found = diff.findings
     sorts = (("new", found.new), ("gone", found.gone), ("changed", found.changed))
-    told = [(word, each) for word, some in sorts for each in some]
-    yield from _some(
-        "Findings", [f"{word}: {one.severity} {one.rule}: {clean(one.message, 120)}" for word, one in told]
-    )
+    told = [(word, one) for word, some in sorts for one in some if not words.is_remark(one)]
+    told.sort(key=lambda pair: -words.rank(pair[1]))
+    remarks = [(word, sum(map(words.is_remark, some))) for word, some in sorts]
+    shown = [f"{count(many)} {word}" for word, many in remarks if many]
+    lines = list(_some("Findings", [f"{word}: {words.finding_line(one)}" for word, one in told]))
+    yield from lines
+    if shown:
+        yield "" if lines else "Findings", f"remarks on runtimes: {', '.join(shown)}"
 
 
 def _counts(diff: Diff) -> Iterator[Line]:
     rows = diff.operators[:_FEW]
-    shown = [f"{clean(change.name, 40)} {words.counted(change.was, change.now)}" for change in rows]
+    shown = [f"{clean(words.operator(change), 60)} {words.counted(change.was, change.now)}" for change in rows]
     more = len(diff.operators) - len(rows)
     if shown:
         yield "Operators", ", ".join(shown) + (f", {plural(more, 'more type')}" if more else "")

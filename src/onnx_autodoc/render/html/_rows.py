@@ -93,10 +93,11 @@ def _units(text: str) -> int:
 
 
 def _places(rows: list[NodeRow]) -> dict[str, int]:
-    """Names that stand for one node of the main graph."""
+    """Names that stand for one node, those of inner graphs after the way there."""
     found: dict[str, int] = {}
     twice = set()
     for at, row in enumerate(rows):
-        if row.name and not row.scope and found.setdefault(row.name, at) != at:
-            twice.add(row.name)
+        name = f"{row.scope}/{row.name}" if row.scope else row.name
+        if row.name and found.setdefault(name, at) != at:
+            twice.add(name)
     return {name: at for name, at in found.items() if name not in twice}
