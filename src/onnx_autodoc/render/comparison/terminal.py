@@ -115,8 +115,8 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, list[str], list[str]]]:
     figures = comparison.figures
     for name in dict.fromkeys(name for row in figures.values() for name in row):
         cells = [words.figure(figures.get(side.name, {}).get(name)) for side in comparison.models]
-        told = ({each.name: words.change_of(each) for each in diff.figures} for diff in comparison.diffs)
-        yield f"{clean(name, 18)} *", cells, ["", *(found.get(name, "") for found in told)]
+        found = [{each.name: words.change_of(each) for each in diff.figures} for diff in comparison.diffs]
+        yield f"{clean(name, 18)} *", cells, ["", *(each.get(name, "") for each in found)]
     if figures:
         yield "* brought by you", ["" for _ in comparison.models], ["" for _ in comparison.models]
 
