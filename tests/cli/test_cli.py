@@ -13,6 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from onnx_autodoc.cli import main
 from onnx_autodoc.schema import card_schema
 from tests._corpus import KEPT, graph
 from tests._text import proto
@@ -252,3 +253,31 @@ def test_names_from_the_file_stay_inert(tmp_path: Path) -> None:
     rows = list(csv.reader(io.StringIO(ran(str(path), "--format", "csv").stdout)))
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row)
     assert json.loads(ran(str(path), "--format", "nodes").stdout)["outputs"][0]["name"] == evil
+
+
+def test_a_card_takes_the_place_of_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.onnx"
+    before = graph("local-functions-mlp").read_bytes()
+    path.write_bytes(before)
+    assert main([str(path), "--format", "json", "-o", str(path)]) == 2
+    assert "take the place of what it is made from" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", [["card"], ["compare", str(graph("local-functions-mlp"))]])
+def test_a_device_is_no_file_to_replace(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command, str(graph("local-functions-mlp")), "--format", "json", "-o", "/dev/null"]) == 2
+    assert "a pipe or a device; for standard output use -o -" in capsys.readouterr().err
+    assert not Path("/dev/null").is_file()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_disk_behind_standard_output_is_one_line() -> None:
+    for command in (["card", str(graph("local-functions-mlp"))], ["rules"], ["schema"]):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run([sys.executable, "-m", "onnx_autodoc", *command], stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 3
+        assert (
+            done.stderr.decode()
+            == "onnx-autodoc: error: standard output: could not be written: No space left on device\n"
+        )

@@ -85,9 +85,9 @@ def test_wrong_requests_are_refused_in_one_line(card: Path, tmp_path: Path, caps
         ((card, card, "--batch", "2"), "a card's sizes are those it was made for"),
         ((SMALL, card, "--weights"), "without --weights"),
         ((SMALL, OTHER, "--figures", bad), "no model is called 'nobody'"),
-        ((SMALL, OTHER, "--figures", tmp_path / "absent.csv"), "cannot be read"),
+        ((SMALL, OTHER, "--figures", tmp_path / "absent.csv"), "there is no such file"),
         ((SMALL, OTHER, "-o", tmp_path / "diff.pdf"), "no known format"),
-        ((SMALL, OTHER, "-o", tmp_path), "name it"),
+        ((SMALL, OTHER, "-o", tmp_path), "name a file"),
         ((SMALL, OTHER, "-o", tmp_path / "absent" / "diff.md"), "no folder"),
     ]
     for words, why in cases:

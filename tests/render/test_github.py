@@ -10,23 +10,15 @@ import pytest
 from msgspec.structs import replace
 
 from onnx_autodoc.api import report
-from onnx_autodoc.render import FORMATS, github
+from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render._verdict import render_json, render_text
 from onnx_autodoc.render.github import MOST_BYTES, annotations, summary
 from onnx_autodoc.resolve import Request
 from tests._corpus import graph
-from tests._hostile_names import NAMES
 from tests.gate._cards import SAMPLE
-from tests.render._outcomes import NASTY, is_tame, nasty, real
+from tests.render._outcomes import is_tame, nasty, real
 
 COMMAND = re.compile(r"::(error|warning|notice) (?:file=([^,:]*),)?title=([^,:]*)::(.*)")
-
-
-@pytest.mark.parametrize("text", [*NAMES, *NASTY])
-def test_words_are_escaped_as_in_other_markdown(text: str) -> None:
-    from onnx_autodoc.render import markdown
-
-    assert github.escaped(text) == markdown.escaped(text)
 
 
 def test_a_summary_does_not_wait_for_charts() -> None:

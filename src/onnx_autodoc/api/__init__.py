@@ -113,12 +113,11 @@ def report(path: str | PathLike[str], request: Request, sha256: bool = False, we
 
 def opened(path: str | PathLike[str], request: Request, weights: bool = False) -> Document:
     """The card of a model file, or the one that a JSON file holds: the content decides."""
-    data = _json(os.fspath(path))
-    if data is None:
+    if not is_card(path):
         return report(path, request, weights=weights).card
     if request != Request():
         raise BadInput(f"{path}: a card's sizes are those it was made for; --dim and the like need the model itself")
-    found = load(data, os.fspath(path))
+    found = load(_json(os.fspath(path)), os.fspath(path))
     if weights and found.weights is None:
         raise BadInput(f"{path}: the card was made without --weights; give the model itself, or write the card anew")
     return found
@@ -132,11 +131,14 @@ def called(model: Source) -> str:
     return model.model.name if isinstance(model, Document) else os.fspath(model)
 
 
-def _json(path: str) -> bytes | None:
-    """All of a file that begins as JSON does; None of others."""
+def is_card(path: str | PathLike[str]) -> bool:
+    """Whether a file begins as JSON does."""
+    with FileSource(os.fspath(path)) as source:
+        return source.read(0, _HEAD).lstrip().startswith(b"{")
+
+
+def _json(path: str) -> bytes:
     with FileSource(path) as source:
-        if not source.read(0, _HEAD).lstrip().startswith(b"{"):
-            return None
         if source.size > _LARGEST:
             raise LimitReached(f"{path}: a JSON card of over {_LARGEST:,} bytes is not read")
         return source.read(0, source.size)

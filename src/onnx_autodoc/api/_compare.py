@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from onnx_autodoc.api import Source, called, carded, generated
+from onnx_autodoc.api import Source, called, carded, generated, is_card
 from onnx_autodoc.diff import Comparison as Compared
 from onnx_autodoc.diff import Figures
 from onnx_autodoc.diff import compare as differences
+from onnx_autodoc.document import Card as Document
 from onnx_autodoc.render.comparison import COMPARISONS
 from onnx_autodoc.resolve import Request
 
@@ -33,5 +34,8 @@ def compare(*models: Source, weights: bool = False, figures: Figures | None = No
 
 
 def compared(models: Sequence[Source], request: Request, weights: bool, figures: Figures | None) -> Compared:
-    cards = [carded(model, request, weights) for model in models]
+    """Sizes are for models: a card among them keeps its own, and the comparison says so where they differ."""
+    kept = [isinstance(model, Document) or is_card(model) for model in models]
+    asked = [Request() if card and not all(kept) else request for card in kept]
+    cards = [carded(model, request, weights) for model, request in zip(models, asked)]
     return differences(cards, list(map(called, models)), figures, generated=generated(), weights=weights)

@@ -17,7 +17,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = parse(sys.argv[1:] if argv is None else argv)
         status: int = options.run(options)
-        sys.stdout.flush()
         return status
     except AutodocError as error:
         return _fail(str(error), error.exit_code)

@@ -2,16 +2,14 @@
 
 import argparse
 import os
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from onnx_autodoc.cli._options import dimension_options
-from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.cli._places import file_at, keep_apart, put
+from onnx_autodoc.errors import BadInput
 
 if TYPE_CHECKING:
-    from io import TextIOWrapper
-
     from onnx_autodoc.gate import Named, Outcome, Policy
 
 FORMAT_NAMES: Final = ("text", "json", "sarif", "junit", "github")
@@ -61,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     from onnx_autodoc.gate import outcome, read_policy
 
     targets = _targets(options.output, options.format)
-    _check_targets(targets, options)
+    keep_apart((path for path, _ in targets), (*options.models, options.policy, options.baseline))
     policy = read_policy(options.policy)
     _check_use(policy, options)
     cards = [(_name(model), _opened(model, options)) for model in dict.fromkeys(options.models)]
@@ -82,31 +80,12 @@ def _targets(outputs: list[str] | None, format_name: str | None) -> list[tuple[P
 def _target(output: str, format_name: str | None) -> tuple[Path | None, str]:
     if output == "-":
         return None, format_name or "text"
-    path = Path(output)
-    if path.is_dir():
-        raise BadInput(f"-o {output}: a folder; name a file")
-    if path.exists() and not path.is_file():
-        raise BadInput(f"-o {output}: a pipe or a device; for standard output use -o -")
-    if not path.parent.is_dir():
-        raise BadInput(f"-o {output}: there is no folder {path.parent}")
+    path = file_at(output)
     found = format_name or _SUFFIXES.get(path.suffix.lower())
     if found is None:
         known = " ".join(_SUFFIXES)
         raise BadInput(f"-o {output}: the suffix {path.suffix} is no known format; use one of {known}, or --format")
     return path, found
-
-
-def _check_targets(targets: list[tuple[Path | None, str]], options: argparse.Namespace) -> None:
-    """A report takes the place of no other one, and of nothing that it is made from."""
-    sources = {os.path.realpath(path) for path in (*options.models, options.policy, options.baseline) if path}
-    seen: set[str] = set()
-    for path, _ in targets:
-        place = "-" if path is None else os.path.realpath(path)
-        if place in seen:
-            raise BadInput(f"-o {path or '-'}: stands twice")
-        if place in sources:
-            raise BadInput(f"-o {path}: the report would take the place of what it is made from")
-        seen.add(place)
 
 
 def _check_use(policy: "Policy", options: argparse.Namespace) -> None:
@@ -150,7 +129,7 @@ def _emit(found: "Outcome", path: Path | None, format_name: str) -> None:
     if format_name == "github":
         _github(found, path)
     elif path is None:
-        _print(render_outcome(found, format_name))
+        put(render_outcome(found, format_name))
     else:
         _write(path, render_outcome(found, format_name))
 
@@ -159,23 +138,6 @@ def _write(path: Path, text: str) -> None:
     from onnx_autodoc.cli._output import write
 
     write(path, text)
-
-
-def _print(text: str) -> None:
-    """To standard output. That its reader has gone (`| head`) makes no failed gate pass."""
-    if sys.stdout is None:
-        raise BadInput("standard output is closed; write to a file with -o")
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        cast("TextIOWrapper", sys.stdout).reconfigure(encoding="utf-8")  # as files are
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is not written at exit, either
-        if not isinstance(error, BrokenPipeError):
-            raise LimitReached(f"standard output: could not be written: {error.strerror}") from None
 
 
 def _github(found: "Outcome", path: Path | None) -> None:
@@ -187,7 +149,7 @@ def _github(found: "Outcome", path: Path | None) -> None:
         _write(path, render_outcome(found, "summary"))
     elif kept:
         _append(Path(kept), found)
-    _print(render_outcome(found, "github"))
+    put(render_outcome(found, "github"))
 
 
 def _append(path: Path, found: "Outcome") -> None:

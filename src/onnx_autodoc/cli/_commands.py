@@ -1,8 +1,9 @@
 """What each command does, from parsed options to an exit code."""
 
-import sys
 from argparse import Namespace
 from importlib.resources import as_file, files
+
+from onnx_autodoc.cli._places import keep_apart, put
 
 
 def run_card(options: Namespace) -> int:
@@ -11,6 +12,7 @@ def run_card(options: Namespace) -> int:
     from onnx_autodoc.cli._output import Target, emit
 
     target = Target.of(options.output, options.format, options.pictures)
+    keep_apart([target.path], [options.model])
     hashed = options.sha256 or target.hashed
     emit(report(options.model, request_of(options), hashed, options.weights), target)
     return 0
@@ -34,5 +36,5 @@ def run_demo(options: Namespace) -> int:
 def run_schema(options: Namespace) -> int:
     from onnx_autodoc.schema import SCHEMAS
 
-    sys.stdout.write(SCHEMAS[options.what]())
+    put(SCHEMAS[options.what]())
     return 0

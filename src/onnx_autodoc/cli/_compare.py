@@ -1,12 +1,11 @@
 """`onnx-autodoc compare`: what differs between models, or between cards of them."""
 
 import argparse
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_autodoc.cli._options import dimension_options, request_of
+from onnx_autodoc.cli._places import file_at, has_color, keep_apart, put
 from onnx_autodoc.errors import BadInput, LimitReached
 
 if TYPE_CHECKING:
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
 
 FORMAT_NAMES = ("terminal", "markdown", "html", "json")
 _LARGEST = 1 << 24  # bytes of a file of figures
-_BEGINNING = 64  # bytes, white space and all
 
 
 def add(commands: Any) -> None:
@@ -31,33 +29,15 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from onnx_autodoc.api._compare import compared
+
     if len(options.models) < 2:
         raise BadInput(f"compare: {options.models[0]} alone has nothing to be compared with; name two or more")
     path, format_name = _target(options.output, options.format)
+    keep_apart([path], (*options.models, options.figures))
     figures = _figures(options.figures)
-    _emit(_compared(options, figures), path, format_name)
+    _emit(compared(options.models, request_of(options), options.weights, figures), path, format_name)
     return 0
-
-
-def _compared(options: argparse.Namespace, figures: "Figures | None") -> "Comparison":
-    """Sizes are for models; a card keeps its own, and the comparison says so where they differ."""
-    from onnx_autodoc.api import generated, opened
-    from onnx_autodoc.diff import compare
-    from onnx_autodoc.resolve import Request
-
-    asked, kept = request_of(options), list(map(_is_card, options.models))
-    requests = [Request() if card and not all(kept) else asked for card in kept]
-    cards = [opened(path, request, options.weights) for path, request in zip(options.models, requests)]
-    return compare(cards, options.models, figures, generated=generated(), weights=options.weights)
-
-
-def _is_card(path: str) -> bool:
-    """Whether it begins as JSON does. What cannot be read is told by who reads it."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(_BEGINNING).lstrip().startswith(b"{")
-    except OSError:
-        return False
 
 
 def _figures(path: str | None) -> "Figures | None":
@@ -65,6 +45,8 @@ def _figures(path: str | None) -> "Figures | None":
 
     if path is None:
         return None
+    if not Path(path).is_file():
+        raise BadInput(f"{path}: there is no such file")
     try:
         if Path(path).stat().st_size > _LARGEST:
             raise LimitReached(f"{path}: figures of over {_LARGEST:,} bytes are not read")
@@ -81,11 +63,7 @@ def _target(output: str | None, format_name: str | None) -> tuple[Path | None, s
 
     if output is None or output == "-":
         return None, format_name or "terminal"
-    path = Path(output)
-    if path.is_dir() or output.endswith(os.sep):
-        raise BadInput(f"-o {output}: a folder; a comparison is one file, name it")
-    if not path.parent.is_dir():
-        raise BadInput(f"-o {output}: there is no folder {path.parent}")
+    path = file_at(output)
     known = {entry.suffix: name for name, entry in COMPARISONS.items()}
     if format_name is None and path.suffix.lower() not in known:
         raise BadInput(f"-o {output}: the suffix {path.suffix!r} is no known format; use one of {' '.join(known)}")
@@ -99,7 +77,6 @@ def _emit(comparison: "Comparison", path: Path | None, format_name: str) -> None
     if path is not None:
         write(path, COMPARISONS[format_name].render(comparison))
     elif format_name == "terminal":
-        color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        sys.stdout.write(render_comparison_terminal(comparison, color))
+        put(render_comparison_terminal(comparison, has_color()))
     else:
-        sys.stdout.write(COMPARISONS[format_name].render(comparison))
+        put(COMPARISONS[format_name].render(comparison))

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from onnx_autodoc.cli._places import file_at, has_color, is_terminal, put
 from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.render import FORMATS, Beside, Format, Report, pictures, render_terminal
 
@@ -44,13 +45,12 @@ class Target(Struct, frozen=True):
             if format_name:
                 raise BadInput(f"-o {output}: a folder gets several formats; leave out --format, or name a file")
             return cls(None, path)
-        if not path.parent.is_dir():
-            raise BadInput(f"-o {output}: there is no folder {path.parent}")
+        path = file_at(output)
         return cls(format_name or _format_of(output, path), path)
 
 
 def _is_folder(output: str, path: Path) -> bool:
-    return output.endswith(os.sep) or path.is_dir() or path.suffix in ("", ".card")
+    return output.endswith(os.sep) or path.is_dir() or (path.suffix in ("", ".card") and not path.exists())
 
 
 def _format_of(output: str, path: Path) -> str:
@@ -73,16 +73,15 @@ def emit(report: Report, target: Target) -> None:
 
 def _print(report: Report, format_name: str) -> None:
     if format_name == "terminal":
-        color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        sys.stdout.write(render_terminal(report, color))
+        put(render_terminal(report, has_color()))
         return
     made = FORMATS[format_name].render(report)
     if isinstance(made, str):
-        sys.stdout.write(made)
-    elif sys.stdout.isatty():
+        put(made)
+    elif is_terminal():
         raise BadInput(f"--format {format_name}: a terminal cannot show it; write it to a file with -o")
     else:
-        sys.stdout.buffer.write(made)
+        put(made)
 
 
 def _file(report: Report, entry: Format, path: Path, suffix: str) -> list[Path]:

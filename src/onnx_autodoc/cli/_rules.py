@@ -1,10 +1,10 @@
 """`onnx-autodoc rules` and `explain`: what the tool looks for, and the page of each rule."""
 
 import argparse
-import sys
 from textwrap import fill
 from typing import Any
 
+from onnx_autodoc.cli._places import put
 from onnx_autodoc.errors import BadInput
 
 
@@ -20,8 +20,7 @@ def run_rules(options: argparse.Namespace) -> int:
     from onnx_autodoc.rules import RULES
 
     width = max(map(len, RULES))
-    for rule in RULES.values():
-        sys.stdout.write(f"{rule.id:<{width}}  {rule.severity:<7}  {rule.title}\n")
+    put("".join(f"{rule.id:<{width}}  {rule.severity:<7}  {rule.title}\n" for rule in RULES.values()))
     return 0
 
 
@@ -33,9 +32,9 @@ def run_explain(options: argparse.Namespace) -> int:
 
     if options.id in RULES:
         rule = RULES[options.id]
-        sys.stdout.write(f"{rule.id} ({rule.severity}, confidence {rule.confidence})\n\n{rule.page}\n")
+        put(f"{rule.id} ({rule.severity}, confidence {rule.confidence})\n\n{rule.page}\n")
     elif options.id in RUNTIMES:
-        sys.stdout.write(_runtime(options.id))
+        put(_runtime(options.id))
     else:
         near = get_close_matches(options.id, [*RULES, *RUNTIMES], 3)
         hint = f"near it: {', '.join(near)}" if near else "`onnx-autodoc rules` lists them"

@@ -17,8 +17,9 @@ from onnx_autodoc.render._blocks import (
     Table,
     Text,
 )
+from onnx_autodoc.render._escape import escaped
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.render.markdown import escaped, written
+from onnx_autodoc.render.markdown import written
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._ports import shape_of, type_of
 from onnx_autodoc.render.sections._rest import rest

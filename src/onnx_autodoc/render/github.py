@@ -1,10 +1,10 @@
 """GitHub Actions: annotations as workflow commands for the log, and a summary of the job as Markdown."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.gate import Check, Outcome, Status, Verdict
+from onnx_autodoc.render._escape import escaped
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._verdict import counts, of_report, places, tamed, title
 from onnx_autodoc.rules import Severity
@@ -14,10 +14,6 @@ MOST_BYTES: Final = 1 << 20  # of a job's summary; GitHub shows none that is lar
 _MOST: Final = 10  # annotations of one level; GitHub shows no more of a step
 _LONGEST: Final = 1_000
 _LEFT: Final = 400  # bytes for the sentence on what was cut off
-# As render.markdown has them (a test compares): its charts would cost a gate more than the rest of it.
-_ACTIVE: Final = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
-_ENTITY: Final = re.compile(r"&(?=[#a-zA-Z])|<(?=[a-zA-Z/!?])|\$|:(?=//)|(?<=mailto):|(?<=xmpp):|w(?=ww\.)", re.I)
-_ADDRESS: Final = re.compile(r"@(?=\w)")
 _ROW: Final = "| "
 _LEVELS: Final = {Severity.ERROR: "warning", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -72,13 +68,6 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def escaped(text: str) -> str:
-    """Text that is nothing but text, on one line of Markdown."""
-    text = _ACTIVE.sub(r"\\\g<0>", " ".join(text.split()) if "\n" in text else text)
-    text = _ENTITY.sub(lambda found: f"&#{ord(found[0])};", text)
-    return _ADDRESS.sub("@<!-- -->", text)
 
 
 def summary(found: Outcome, most: int = MOST_BYTES) -> str:

@@ -25,7 +25,8 @@ _ONLY_FRESH: Final = ("library_name",)
 
 def render_huggingface(report: Report) -> str:
     """A whole README, where there is none yet. What people are asked to fill in stands after our part, and stays."""
-    from onnx_autodoc.render.markdown import escaped, written
+    from onnx_autodoc.render._escape import escaped
+    from onnx_autodoc.render.markdown import written
 
     card, sections = report.card, card_sections(report.card)
     asked = tuple(section for section in sections if any(isinstance(block, Blank) for block in section.blocks))

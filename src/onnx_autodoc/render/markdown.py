@@ -26,19 +26,13 @@ from onnx_autodoc.render._blocks import (
     Table,
     Text,
 )
+from onnx_autodoc.render._escape import escaped, plain
 from onnx_autodoc.render._report import Beside, Report
 from onnx_autodoc.render.charts import Chart, charts
 from onnx_autodoc.render.mermaid import diagrams
 from onnx_autodoc.render.sections import card_sections
 from onnx_autodoc.say import clean, count
 
-# Whatever could begin markup, a link, a mention, a formula or an entity is written so that it cannot. The rest stays as
-# it is: people read the text itself, too.
-_ACTIVE: Final = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
-_ENTITY: Final = re.compile(r"&(?=[#a-zA-Z])|<(?=[a-zA-Z/!?])|\$|:(?=//)|(?<=mailto):|(?<=xmpp):|w(?=ww\.)", re.I)
-# Addresses and mentions are sought once entities are read: only what stands between parts them.
-_ADDRESS: Final = re.compile(r"@(?=\w)")
-_APART: Final = "@<!-- -->"
 # At the beginning of a line: lists, headings, quotes, rules.
 _LEADING: Final = re.compile(r"^(\s*)([-+=>]|#{1,6}(?=\s)|\d{1,9}[.)](?=\s|$))")
 _LONGEST_NAME: Final = 600
@@ -90,7 +84,7 @@ class _Writer:
         chart = self._drawn.get(block.chart)
         if chart is None or self._beside is None:
             return ""
-        return f"![{_plain(chart.alt)}]({quote(self._beside.folder)}/{chart.name}{self._beside.suffix})"
+        return f"![{plain(chart.alt)}]({quote(self._beside.folder)}/{chart.name}{self._beside.suffix})"
 
 
 def _line(text: Text) -> str:
@@ -114,17 +108,6 @@ def _inline(part: Inline) -> str:
             return escaped(part.shown)
         case Strong():
             return f"**{escaped(part.text.rstrip())}**{' ' * part.text.endswith(' ')}"
-
-
-def escaped(text: str) -> str:
-    """Text that is nothing but text, on one line."""
-    return _ADDRESS.sub(_APART, _plain(text))
-
-
-def _plain(text: str) -> str:
-    """As words behind a picture, which hold no links."""
-    text = _ACTIVE.sub(r"\\\g<0>", " ".join(text.split()) if "\n" in text else text)
-    return _ENTITY.sub(lambda found: f"&#{ord(found[0])};", text)
 
 
 def code(text: str) -> str:

@@ -1,9 +1,10 @@
 """GitHub-flavoured Markdown: for a pull request, a wiki, a mail."""
 
 from onnx_autodoc.diff import Comparison
+from onnx_autodoc.render._escape import escaped
 from onnx_autodoc.render.comparison._sections import sections
 from onnx_autodoc.render.comparison._words import headline
-from onnx_autodoc.render.markdown import escaped, written
+from onnx_autodoc.render.markdown import written
 
 
 def render_markdown(comparison: Comparison) -> str:

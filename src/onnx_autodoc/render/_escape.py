@@ -1,0 +1,23 @@
+"""Text in Markdown that is nothing but text, whatever is in it."""
+
+import re
+from typing import Final
+
+# Whatever could begin markup, a link, a mention, a formula or an entity is written so that it cannot. The rest stays as
+# it is: people read the text itself, too.
+_ACTIVE: Final = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
+_ENTITY: Final = re.compile(r"&(?=[#a-zA-Z])|<(?=[a-zA-Z/!?])|\$|:(?=//)|(?<=mailto):|(?<=xmpp):|w(?=ww\.)", re.I)
+# Addresses and mentions are sought once entities are read: only what stands between parts them.
+_ADDRESS: Final = re.compile(r"@(?=\w)")
+_APART: Final = "@<!-- -->"
+
+
+def escaped(text: str) -> str:
+    """Text that is nothing but text, on one line."""
+    return _ADDRESS.sub(_APART, plain(text))
+
+
+def plain(text: str) -> str:
+    """As words behind a picture, which hold no links."""
+    text = _ACTIVE.sub(r"\\\g<0>", " ".join(text.split()) if "\n" in text else text)
+    return _ENTITY.sub(lambda found: f"&#{ord(found[0])};", text)
