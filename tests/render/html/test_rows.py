@@ -78,8 +78,8 @@ def test_beyond_a_limit_rows_are_counted_and_not_kept() -> None:
 
 
 def test_a_name_that_two_nodes_have_leads_nowhere() -> None:
-    found = packed([row("a"), row("b"), row("a"), row("c", scope="loop"), row("")])
-    assert found.places == {"b": 1}
+    found = packed([row("a"), row("b"), row("a"), row("c", scope="loop"), row("", scope="loop"), row("")])
+    assert found.places == {"b": 1, "loop/c": 3}
 
 
 def test_scripts_are_read_as_they_are_written() -> None:
