@@ -12,7 +12,7 @@ import pytest
 
 import onnx_autodoc
 from onnx_autodoc.ops import TABLES, specified
-from onnx_autodoc.rules._runtimes import RUNTIMES, Runtime, runtimes, unsupported
+from onnx_autodoc.rules._runtimes import RUNTIMES, Runtime, lacking, runtimes
 from tests._text import model, proto
 from tests.rules._judged import case
 
@@ -110,7 +110,7 @@ def test_the_table_of_onnxruntime_is_what_it_does(text: str, op: str, opset: int
 
 
 def lacks(name: str, text: str, opset: int = 18, functions: str = "") -> dict[tuple[str, str], int]:
-    found = unsupported(runtimes()[name], case(model(text, opset, functions)))
+    found = lacking(runtimes()[name], case(model(text, opset, functions)).uses)
     return {key: len(spots) for key, spots in found.items()}
 
 

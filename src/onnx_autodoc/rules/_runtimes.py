@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from onnx_autodoc.ops import judged, specified
-from onnx_autodoc.rules._case import Case, Spot
+from onnx_autodoc.rules._scope import Spot
 from onnx_autodoc.rules._uses import Key, Used
 
 # One file each. The order is that in which they are reported.
@@ -87,8 +87,3 @@ def _is_lacking(runtime: Runtime, use: Used) -> bool:
     if not domain and op in judged.DROPPED_EARLY and not runtime.whole:
         return False
     return runtime.takes(domain, op, use.opset) is False
-
-
-def unsupported(runtime: Runtime, case: Case) -> dict[Key, list[Spot]]:
-    """What of a model a runtime does not take."""
-    return lacking(runtime, case.uses)
