@@ -34,3 +34,24 @@ def test_data_that_come_back_in_another_half_precision_do_not_come_back() -> Non
     nodes = "r = Relu(x) a = Cast<to = 1>(r) b = Softmax(a) c = Cast<to = 10>(b) y = Relu(c)"
     assert found("precision-seam", f"g (bfloat16[1, 64] x) => (float16[1, 64] y) {{ {nodes} }}") == []
     assert len(found("precision-seam", f"g (float16[1, 64] x) => (float16[1, 64] y) {{ {nodes} }}")) == 1
+
+
+@pytest.mark.parametrize(("wide", "half"), [("float", "float16"), ("float", "bfloat16"), ("double", "float16")])
+def test_casts_to_half_precision_and_straight_back_only_round(wide: str, half: str) -> None:
+    numbers = {"float": 1, "float16": 10, "double": 11, "bfloat16": 16}
+    nodes = f"[a] h = Cast <to = {numbers[half]}> (x) [b] w = Cast <to = {numbers[wide]}> (h) y = Relu(w)"
+    (finding,) = found("precision-seam", f"g ({wide}[64] x) => ({wide}[64] y) {{ {nodes} }}")
+    assert finding.message == f"1 pair of casts only rounds data to {half}, with nothing in between"
+    assert finding.evidence == ("b",)
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "h = Cast <to = 10> (x) r = Relu(h) y = Cast <to = 1> (r)",  # something is computed in half precision
+        "h = Cast <to = 10> (x) y = Cast <to = 1> (h) z = Relu(h)",  # others read the half
+        "h = Cast <to = 10> (x) y = Cast <to = 11> (h)",  # it goes on to another type
+    ],
+)
+def test_casts_with_a_use_for_the_half_do_not(nodes: str) -> None:
+    assert found("precision-seam", f"g (float[64] x) => (float y, float16 z) {{ {nodes} }}") == []

@@ -7,7 +7,7 @@ What to do: quantize the table too (quantize_dynamic of onnxruntime.quantization
 MatMulNBitsQuantizer does with op_types_to_quantize=("MatMul", "Gather")), keep it in float16, or drop the rows of
 tokens that never come, along with their tokens.
 
-Reported from 30 % of the parameters and 8 MiB on, for tables in floating point. A table that is the last layer's
+Reported from 30 % of the parameters and 1 MiB on, for tables in floating point. A table that is the last layer's
 weight too counts here.
 """
 
@@ -23,7 +23,7 @@ from onnx_autodoc.say import memory, percent, plural
 
 SEVERITY: Final = Severity.INFO
 _SHARE: Final = 0.3  # of the parameters
-_LEAST: Final = 8 << 20  # bytes
+_LEAST: Final = 1 << 20  # bytes
 _SMALL: Final = 0.01  # of the parameters, up to which a table is not worth naming
 
 

@@ -10,7 +10,8 @@ that is wholly in half precision. A fused normalization or attention operator co
 without the casts.
 
 Casts of constants, of inputs and to outputs are no seams. A seam counts where data come back: from a cast to single
-precision along floating-point values to a cast to the half precision that they had.
+precision along floating-point values to a cast to the half precision that they had. Data that are cast to half
+precision and straight back, with nothing between, are told apart: there the casts only round.
 """
 
 from collections.abc import Iterator
@@ -25,9 +26,38 @@ from onnx_autodoc.say import plural
 
 SEVERITY: Final = Severity.INFO
 _HALF: Final = ("float16", "bfloat16")
+_WIDE: Final = ("float32", "float64")
+_TAKE_OUT: Final = (
+    "Take both casts out: nothing is computed between them. The answers change by the rounding that is saved, so "
+    "compare them once."
+)
 
 
 def check(case: Case) -> Iterator[Found]:
+    yield from _left_and_back(case)
+    casts = list(outside_functions(case, case.of(judged.CAST)))
+    rounding = [spot for spot in casts if _is_rounding(spot)]
+    if rounding:
+        pairs = plural(len(rounding), "pair of casts only rounds", "pairs of casts only round")
+        half = " and ".join(sorted({str(_types(spot)[0]) for spot in rounding}))
+        evidence = tuple(spot.path for spot in rounding)
+        yield Found(f"{pairs} data to {half}, with nothing in between", evidence, _TAKE_OUT, about="rounding")
+
+
+def _is_rounding(spot: Spot) -> bool:
+    """A cast out of half precision whose maker cast the same data into it, for this one alone."""
+    first = next(spot.makers(), None)
+    if first is None or first.node.op != judged.CAST or first.node.domain or first.only_reader() is not spot:
+        return False
+    before, after = _types(first)[0], _types(spot)[1]
+    return _types(spot)[0] in _HALF and before in _WIDE and before == after and not _is_constant(first)
+
+
+def _is_constant(spot: Spot) -> bool:
+    return spot.scope.is_fixed(spot.node.inputs[0])
+
+
+def _left_and_back(case: Case) -> Iterator[Found]:
     edge = {value.name for value in (*case.model.graph.inputs, *case.model.graph.outputs)}
     casts = [spot for spot in outside_functions(case, case.of(judged.CAST)) if _is_up(spot)]
     up = [spot for spot in casts if _is_inside(spot, set() if spot.scope.path else edge)]
@@ -54,7 +84,7 @@ def _is_up(spot: Spot) -> bool:
 
 def _is_inside(spot: Spot, edge: set[str]) -> bool:
     """Neither of a constant, nor at the edge of the model, whose callers may want another precision."""
-    return edge.isdisjoint((*spot.node.inputs, *spot.node.outputs)) and not spot.scope.is_fixed(spot.node.inputs[0])
+    return edge.isdisjoint((*spot.node.inputs, *spot.node.outputs)) and not _is_constant(spot)
 
 
 def _islands(up: list[Spot]) -> tuple[list[Spot], int]:

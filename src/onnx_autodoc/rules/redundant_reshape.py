@@ -6,8 +6,8 @@ the pair hides patterns from optimizers and stands in the way of a reader.
 What to do: let the second one read what the first one reads, with the final shape as its target; onnxsim joins such
 pairs, and onnxscript.rewriter.rewrite those of two Reshape nodes.
 
-Shape arithmetic and values of up to 1,024 numbers are left out. Reported where it surely works: the second is a
-reshape to a target that copies no size from its input, or all sizes of the model are fixed.
+Shape arithmetic, and masks and positions of up to 1,024 whole numbers, are left out. Reported where it surely works:
+the second is a reshape to a target that copies no size from its input, or all sizes of the model are fixed.
 """
 
 import math
@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from onnx_autodoc.graph import is_float
 from onnx_autodoc.ops import judged
 from onnx_autodoc.rules._case import Case, Spot
 from onnx_autodoc.rules._finding import Found, Severity
@@ -23,7 +24,7 @@ from onnx_autodoc.rules._waste import is_static, outside_functions
 from onnx_autodoc.say import plural
 
 SEVERITY: Final = Severity.INFO
-_FEW: Final = 1024  # elements: masks and positions
+_FEW: Final = 1024  # whole numbers: masks and positions
 
 
 def check(case: Case) -> Iterator[Found]:
@@ -45,7 +46,9 @@ def _is_followed(spot: Spot, static: bool) -> bool:
     if spot.scope.is_fixed(spot.node.inputs[0]):
         return False
     known = after.output()
-    if known is None or known.value is not None or known.concrete is None or math.prod(known.concrete) <= _FEW:
+    if known is None or known.value is not None or known.concrete is None:
+        return False
+    if not is_float(known.dtype) and math.prod(known.concrete) <= _FEW:
         return False
     return static or _says_all(after)
 
