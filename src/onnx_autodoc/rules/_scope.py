@@ -30,10 +30,7 @@ class Spot(Struct, frozen=True, eq=False):
 
     scope: "Scope"
     step: Step
-
-    @property
-    def node(self) -> Node:
-        return self.step.node
+    node: Node  # of the step: asked for most of all
 
     @property
     def path(self) -> str:
@@ -69,7 +66,7 @@ class Scope:
         self.path, self.graph, self.outer = path, graph, outer
         self.runs = runs  # False: a branch that is not taken at these sizes
         self.changed = frozenset[str]()  # initializers that are no constants, as a caller may replace them
-        self.spots = tuple(Spot(self, step) for step in steps)
+        self.spots = tuple(Spot(self, step, step.node) for step in steps)
 
     @cached_property
     def given(self) -> frozenset[str]:
@@ -115,12 +112,16 @@ class Scope:
         return None
 
     @cached_property
+    def in_order(self) -> tuple[Node, ...]:
+        """The nodes, each after those that it reads from."""
+        nodes = [spot.node for spot in self.spots]
+        return tuple(nodes[at] for at in execution_order(nodes))
+
+    @cached_property
     def _fixed(self) -> set[str]:
         """What is made of constants alone, here."""
         found: set[str] = set()
-        nodes = [spot.node for spot in self.spots]
-        for at in execution_order(nodes):
-            node = nodes[at]
+        for node in self.in_order:
             drawn = node.op in kinds.DRAWN and not node.domain
             if not drawn and all(name in found or self._is_given(name) for name in needed_names(node) if name):
                 found.update(node.outputs)
@@ -153,6 +154,8 @@ def scopes_of(facts: Facts) -> Iterator[Scope]:
         scope = waiting.pop()
         yield scope
         for spot in reversed(scope.spots):
+            if not spot.step.bodies:
+                continue
             key = (spot.node.domain, spot.node.op, spot.node.overload)
             if key not in called:
                 waiting.extend(_inner(spot, body, functions.get(key)) for body in reversed(spot.step.bodies))

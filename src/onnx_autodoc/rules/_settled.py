@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from onnx_autodoc.graph import Node, execution_order, needed_names
+from onnx_autodoc.graph import Node, needed_names
 from onnx_autodoc.ops import kinds
 from onnx_autodoc.rules._scope import Scope
 
@@ -17,10 +17,9 @@ class Settled:
             self._follow(scope)
 
     def _follow(self, scope: Scope) -> None:
-        nodes = [spot.node for spot in scope.spots]
-        for at in execution_order(nodes):
-            if self._decides(scope, nodes[at]):
-                self._here[id(scope)].update(filter(None, nodes[at].outputs))
+        for node in scope.in_order:
+            if self._decides(scope, node):
+                self._here[id(scope)].update(filter(None, node.outputs))
 
     def _decides(self, scope: Scope, node: Node) -> bool:
         if not node.domain and node.op in kinds.OF_SIZES:
