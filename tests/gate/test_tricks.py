@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from onnx_autodoc.document import Generated
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.facts import Gap
-from onnx_autodoc.gate import gate, read_policy
-from tests.gate._cards import card, checked, of_text, policy, status
+from onnx_autodoc.gate import Status, gate, outcome, read_policy
+from tests.gate._cards import SAMPLE, card, checked, of_text, policy, status
 
 RELU = "g (float[n,3] x) => (float[n,3] y) { y = Relu(x) }"
 LIMIT = "limits: {graph.nodes: %s}"
@@ -116,3 +117,14 @@ def test_a_runtime_is_not_said_to_know_what_could_not_be_checked() -> None:
         broken = replace(of_text(RELU), gaps=(Gap("findings", f"the rule {rule} could not be checked: KeyError('x')"),))
         checks = gate(broken, policy(runtimes={"require": ["tensorrt"]})).checks
         assert [check.status.value for check in checks if check.kind == "runtime"] == ["fail"]
+
+
+def test_a_card_of_another_version_was_not_judged_by_these_rules(tmp_path: Path) -> None:
+    old = replace(card(SAMPLE[0]), generated=Generated("onnx-autodoc", "0.0.1", "2026-01-01T00:00:00Z"))
+    file = tmp_path / "policy.toml"
+    file.write_text('[rules]\nfail_on = "never"\n')
+    found = outcome([("old", old)], read_policy(file), generated=card(SAMPLE[0]).generated)
+    (failed,) = [check for check in found.verdicts[0].checks if check.status is Status.FAIL]
+    assert "made by version 0.0.1" in failed.message
+    file.write_text('[rules]\nfail_on = "never"\nallow_gaps = true\n')
+    assert outcome([("old", old)], read_policy(file), generated=card(SAMPLE[0]).generated).passed

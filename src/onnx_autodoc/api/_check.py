@@ -3,6 +3,7 @@
 import os
 from os import PathLike
 
+from onnx_autodoc import __version__
 from onnx_autodoc.api import Source, called, carded
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.gate import Verdict, gate, read_policy
@@ -16,4 +17,4 @@ def check(
     rules, was = read_policy(os.fspath(policy)), carded(baseline, Request(), weights) if baseline is not None else None
     if rules.needs_baseline and was is None:
         raise BadInput(f"{policy}: its [changes] are measured against a card; give one as baseline")
-    return gate(carded(model, Request(), weights), rules, was, called(model))
+    return gate(carded(model, Request(), weights), rules, was, called(model), __version__)

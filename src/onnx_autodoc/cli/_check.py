@@ -56,6 +56,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from onnx_autodoc.api import generated
     from onnx_autodoc.gate import outcome, read_policy
 
     targets = _targets(options.output, options.format)
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     _check_use(policy, options)
     cards = [(_name(model), _opened(model, options)) for model in dict.fromkeys(options.models)]
     baseline = _baseline(options) if options.baseline else None
-    found = outcome(cards, policy, _name(options.policy), baseline)
+    found = outcome(cards, policy, _name(options.policy), baseline, generated())
     for path, format_name in targets:
         _emit(found, path, format_name)
     return 0 if found.passed else 1

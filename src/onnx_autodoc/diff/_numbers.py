@@ -27,8 +27,8 @@ Row = tuple[str, str, str, Number, bool, bool]
 def _held(card: Card) -> Iterator[Row]:
     held, file = card.parameters, card.model.file
     beside = [item.bytes for item in file.external]
-    yield "parameters.total", "Parameters", "parameters", held.total, bool(held.unread), False
-    yield "parameters.bytes", "Weights", "bytes", held.bytes, bool(held.unread), False
+    yield "parameters.total", "Parameters", "parameters", held.total, False, False
+    yield "parameters.bytes", "Weights", "bytes", held.bytes, False, False
     yield "model.file.bytes", "File", "bytes", file.bytes, False, False
     known = [size for size in beside if size is not None]
     if beside:
@@ -38,7 +38,7 @@ def _held(card: Card) -> Iterator[Row]:
     yield "parameters.statistics", "Statistics", "", held.statistics, False, False
     yield "parameters.quantization", "Scales and zero points", "", held.quantization, False, False
     yield "parameters.constants", "Other constants", "", held.constants, False, False
-    yield "parameters.unread", "Not counted weights", "", held.unread, False, False
+    yield "parameters.unread", "Weights that no node reads", "", held.unread, False, False
 
 
 def _costs(card: Card) -> Iterator[Row]:

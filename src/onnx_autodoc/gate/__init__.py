@@ -6,7 +6,7 @@ unless the policy says otherwise beside it.
 
 from collections.abc import Iterator, Sequence
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.document import Card, Generated
 from onnx_autodoc.gate._findings import gap_checks, rule_checks, runtime_checks, unneeded
 from onnx_autodoc.gate._known import RULE_IDS
 from onnx_autodoc.gate._limits import limit_checks
@@ -40,15 +40,17 @@ __all__ = [
 ]
 
 
-def gate(card: Card, policy: Policy, baseline: Card | None = None, model: str = "") -> Verdict:
-    """Whether a card passes. `model` is what the verdict calls it, else by the name on the card."""
+def gate(
+    card: Card, policy: Policy, baseline: Card | None = None, model: str = "", version: str | None = None
+) -> Verdict:
+    """Whether a card passes. `model` is what the verdict calls it; `version` is that of the rules, if it is known."""
     if policy.needs_baseline and baseline is None:
         raise ValueError("this policy asks about changes: there is no baseline to measure them against")
     checks = (
         *limit_checks(card, policy),
         *(_moved(card, policy, baseline) if baseline is not None and policy.changes else ()),
         *runtime_checks(card, policy),
-        *gap_checks(card, policy),
+        *gap_checks(card, policy, version),
         *rule_checks(card, policy, baseline),
     )
     passed = all(check.status is not Status.FAIL for check in checks)
@@ -64,11 +66,20 @@ def _moved(card: Card, policy: Policy, baseline: Card) -> Iterator[Check]:
 Named = tuple[str, Card]
 
 
-def outcome(cards: Sequence[Named], policy: Policy, file: str | None = None, baseline: Named | None = None) -> Outcome:
-    """The verdicts on some cards, each with what it is called. `file` is that of the policy."""
+def outcome(
+    cards: Sequence[Named],
+    policy: Policy,
+    file: str | None = None,
+    baseline: Named | None = None,
+    generated: Generated | None = None,
+) -> Outcome:
+    """The verdicts on some cards, each with what it is called. `file` is that of the policy.
+
+    `generated` is when and by what it is judged; else all is taken to be of one version.
+    """
     was = baseline[1] if baseline else None
-    verdicts = tuple(gate(card, policy, was, name) for name, card in cards)
-    made = cards[0][1].generated
+    made = generated or cards[0][1].generated
+    verdicts = tuple(gate(card, policy, was, name, made.version) for name, card in cards)
     return Outcome(
         schema_version=VERDICT_VERSION,
         tool=made.tool,

@@ -16,6 +16,7 @@ from onnx_autodoc.rules import RULES, Rule, Severity
 from onnx_autodoc.say import clean
 
 _READ: Final = "Check with --weights, or accept it with allow_gaps = true under [rules]."
+_ANEW: Final = "Check the model itself, or write its card anew."
 _TELL: Final = "Report it with the model; until then allow_gaps = true under [rules] accepts what was not checked."
 
 
@@ -122,12 +123,16 @@ def unneeded(card: Card, policy: Policy) -> Iterator[str]:
             yield f"{entry.rule}{about}{where} ({clean(entry.reason, 80)})"
 
 
-def gap_checks(card: Card, policy: Policy) -> Iterator[Check]:
-    """Rules that could not be checked."""
-    status = Status.ALLOWED if policy.rules.allow_gaps else Status.FAIL
+def gap_checks(card: Card, policy: Policy, version: str | None) -> Iterator[Check]:
+    """Rules that could not be checked, or that the version which made the card may not have had."""
+    status, reason = Status.ALLOWED if policy.rules.allow_gaps else Status.FAIL, _gaps_reason(policy)
     for gap in card.gaps:
         if gap.section == "findings":
-            yield Check(Kind.GAP, "findings", status, gap.reason, _TELL, reason=_gaps_reason(policy))
+            yield Check(Kind.GAP, "findings", status, gap.reason, _TELL, reason=reason)
+    if version is not None and card.generated.version != version:
+        made = clean(card.generated.version, 40)
+        text = f"the card was made by version {made}, its findings are not those of the rules of {version}"
+        yield Check(Kind.GAP, "findings", status, text, _ANEW, reason=reason)
 
 
 def _keeps_from(runtime: str, finding: Finding) -> bool:
