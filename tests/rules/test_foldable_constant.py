@@ -11,7 +11,7 @@ def graph(nodes: str, given: str = "", outputs: str = "float y") -> str:
 
 def test_what_is_made_of_constants_alone_is_found() -> None:
     (finding,) = found("foldable-constant", graph("[t] a = Transpose(w) [n] b = Neg(a) y = MatMul(x, b)"))
-    assert finding.message == "2 nodes are made of constants alone: 1 Neg, 1 Transpose"
+    assert finding.message == "2 nodes of constants alone could be folded: 1 Neg, 1 Transpose"
     assert (finding.evidence, finding.severity) == (("t", "n"), "info")
 
 
@@ -19,7 +19,7 @@ def test_large_weights_that_are_turned_at_every_load_are_a_note() -> None:
     many = ",".join("1" * 20_000)
     text = f"g (float[4, 100] x) => (float y) <float[200, 100] w = {{{many}}}> {{ a = Transpose(w) y = MatMul(x, a) }}"
     (finding,) = found("foldable-constant", text)
-    assert (finding.message, finding.severity) == ("1 node is made of constants alone: 1 Transpose", "note")
+    assert (finding.message, finding.severity) == ("1 node of constants alone could be folded: 1 Transpose", "note")
 
 
 @pytest.mark.parametrize(

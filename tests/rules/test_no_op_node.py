@@ -72,7 +72,7 @@ def test_look_alikes_are_not(node: str) -> None:
 def test_the_message_counts_operators() -> None:
     nodes = "a = Identity(x) b = Identity(a) c = Cast<to = 1>(b) y = Neg(c)"
     (finding,) = found("no-op-node", f"g (float[2000] x) => (float y) {{ {nodes} }}")
-    assert (finding.message, finding.severity) == ("3 nodes do nothing: 2 Identity, 1 Cast", "note")
+    assert (finding.message, finding.severity) == ("3 nodes hand data on unchanged: 2 Identity, 1 Cast", "note")
     (finding,) = found("no-op-node", f"g (float[20] x) => (float y) {{ {nodes} }}")
     assert finding.severity == "info"
 
@@ -103,7 +103,7 @@ def test_what_is_made_of_a_default_that_a_caller_may_replace_is_no_constant() ->
     )
     assert found("no-op-node", text) == []
     fixed = text.replace(", float k)", ")")
-    assert [finding.message for finding in found("no-op-node", fixed)] == ["1 node does nothing: 1 Mul"]
+    assert [finding.message for finding in found("no-op-node", fixed)] == ["1 node hands data on unchanged: 1 Mul"]
 
 
 def test_a_target_that_a_caller_may_replace_is_not_the_size_of_every_run() -> None:

@@ -32,8 +32,7 @@ def check(case: Case) -> Iterator[Found]:
     changed = case.overridable
     found = [spot for scope in case.scopes for spot in _foldable(scope, changed)]
     if found:
-        are = "is" if len(found) == 1 else "are"
-        message = f"{plural(len(found), 'node')} {are} made of constants alone: {by_operator(found)}"
+        message = f"{plural(len(found), 'node')} of constants alone could be folded: {by_operator(found)}"
         severity = Severity.NOTE if sum(map(_made, found)) > _WORTH else Severity.INFO
         yield Found(message, tuple(spot.path for spot in found), severity=severity)
 

@@ -58,7 +58,7 @@ def check(case: Case) -> Iterator[Found]:
     static, changed = is_static(case), case.overridable
     found = [spot for spot in outside_functions(case, case.of(*sorted(_TESTS))) if _is_idle(spot, static, changed)]
     if found:
-        message = f"{plural(len(found), 'node')} {'does' if len(found) == 1 else 'do'} nothing: {by_operator(found)}"
+        message = f"{plural(len(found), 'node hands', 'nodes hand')} data on unchanged: {by_operator(found)}"
         severity = Severity.INFO if all(map(_is_small, found)) else Severity.NOTE
         yield Found(message, tuple(spot.path for spot in found), severity=severity)
 
