@@ -1,5 +1,5 @@
 from onnx_autodoc.rules import Severity
-from tests._text import model
+from tests._text import model, proto
 from tests.rules._judged import found
 
 GELU = "g (float[4] x) => (float y) { [gelu] y = Gelu(x) }"
@@ -42,3 +42,11 @@ def test_a_plugin_of_tensorrt_is_only_noted() -> None:
         "EfficientNMS_TRT (1 node) is no operator of ai.onnx; onnxruntime loads it with its TensorRT provider alone"
     )
     assert finding.severity is Severity.NOTE
+
+
+def test_of_a_version_that_is_not_said_no_operator_is_too_new() -> None:
+    made = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    kept = [each for each in made.opset_import if each.domain]
+    del made.opset_import[:]
+    made.opset_import.extend(kept)
+    assert found("unknown-operator", made) == []

@@ -1,3 +1,6 @@
+import onnx
+
+from tests._text import proto
 from tests.rules._judged import found
 
 
@@ -32,3 +35,10 @@ def test_what_only_a_branch_in_a_branch_reads_is_used() -> None:
 
 def test_a_weight_that_is_an_output_is_used() -> None:
     assert found("unused-weight", "g (float[2] x) => (float y, float[2] w) <float[2] w = {1,2}> { y = Relu(x) }") == []
+
+
+def test_texts_have_no_size_that_could_be_said() -> None:
+    made = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    made.graph.initializer.append(onnx.helper.make_tensor("words", onnx.TensorProto.STRING, [2], [b"a", b"b"]))
+    (finding,) = found("unused-weight", made)
+    assert finding.message == "1 initializer is read by no node"

@@ -44,8 +44,9 @@ def _is_unknown(use: Used) -> bool:
     if use.local or domain not in specified.SPECIFIED_DOMAINS or is_experimental(domain, op):
         return False
     first = specified.first_opsets().get(use.key)
-    opset = use.opset or 0
-    return opset <= specified.newest(domain) if first is None else opset < first
+    if use.opset is None:  # whether it is there yet cannot be told
+        return first is None
+    return use.opset <= specified.newest(domain) if first is None else use.opset < first
 
 
 def _why(use: Used) -> str:

@@ -32,8 +32,9 @@ def check(case: Case) -> Iterator[Found]:
     if found:
         held, whole = _nbytes(found), _nbytes([tensor for graph in graphs for tensor in graph.initializers])
         share = held / whole if whole else 0.0
-        message = f"{plural(len(found), 'initializer')} with {memory(held)} {_are(found)} read by no node"
-        told = f" ({percent(share)} of all)" if held else ""
+        size = "" if any(tensor.nbytes is None for tensor in found) else f" with {memory(held)}"  # texts have none
+        message = f"{plural(len(found), 'initializer')}{size} {_are(found)} read by no node"
+        told = f" ({percent(share)} of all)" if held and size else ""
         severity = Severity.NOTE if share >= _WORTH and held >= _SMALL else Severity.INFO
         yield Found(message + told, tuple(tensor.name for tensor in found), severity=severity)
 
