@@ -1,0 +1,33 @@
+"""Devices that a model may run on: a shelf of them with sources, a user's own, and this machine."""
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_autodoc.devices._device import PRECISIONS, Device, Source
+from onnx_autodoc.devices._shelf import FAMILIES, all_devices, find, load, names, near, select
+
+if TYPE_CHECKING:
+    from onnx_autodoc.devices._detect import Detected, this_machine
+
+__all__ = [
+    "FAMILIES",
+    "PRECISIONS",
+    "Detected",
+    "Device",
+    "Source",
+    "all_devices",
+    "find",
+    "load",
+    "names",
+    "near",
+    "select",
+    "this_machine",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Looking at this machine takes modules that a card for a listed device does not need."""
+    if name not in ("Detected", "this_machine"):
+        raise AttributeError(name)
+    from onnx_autodoc.devices import _detect
+
+    return getattr(_detect, name)
