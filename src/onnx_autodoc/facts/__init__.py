@@ -1,6 +1,8 @@
 """Everything measured about one model, with gaps and assumptions; no opinion."""
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Final
 
 from msgspec import Struct
 
@@ -8,6 +10,8 @@ from onnx_autodoc.facts._figures import Figures, Sizes
 from onnx_autodoc.facts._gaps import Gap, gaps, resolution
 from onnx_autodoc.facts._quantized import WeightGroup
 from onnx_autodoc.facts._tally import Spent, Tally
+from onnx_autodoc.facts._variables import Variables
+from onnx_autodoc.facts._weights import Place
 from onnx_autodoc.facts.cache import Cache
 from onnx_autodoc.facts.connections import flow
 from onnx_autodoc.facts.cost import Costs, Row
@@ -18,7 +22,7 @@ from onnx_autodoc.facts.parameters import Parameters, Share, parameters
 from onnx_autodoc.facts.precision import Precision, precision
 from onnx_autodoc.facts.scaling import Scaled, scaling
 from onnx_autodoc.graph import Model, all_graphs
-from onnx_autodoc.resolve import Binding, Shapes
+from onnx_autodoc.resolve import Binding, Role, Shapes
 
 __all__ = [
     "Cache",
@@ -29,6 +33,7 @@ __all__ = [
     "Gap",
     "Memory",
     "Parameters",
+    "Place",
     "Precision",
     "Row",
     "Scaled",
@@ -36,8 +41,12 @@ __all__ = [
     "Spent",
     "Tally",
     "WeightGroup",
+    "binding_at",
+    "figures_at",
     "measure",
 ]
+
+_MAIN: Final = {"macs", "kv_cache_bytes"}
 
 
 class Facts(Struct, frozen=True, eq=False):
@@ -58,6 +67,23 @@ class Facts(Struct, frozen=True, eq=False):
     formula: Formula
     scaling: tuple[Scaled, ...]
     gaps: tuple[Gap, ...]
+
+
+def figures_at(facts: Facts, sizes: Mapping[Role, int]) -> dict[str, int]:
+    """What is known to the unit with other sizes for the open dimensions of some roles; nothing where it does not run.
+
+    By the formula where there is one, else worked out anew.
+    """
+    if facts.formula.terms.keys() >= _MAIN and sizes.keys() <= {each.role for each in facts.formula.variables}:
+        return facts.formula.at(sizes)
+    own = Figures(facts.costs, facts.memory, facts.cache)
+    return Sizes(facts.model, facts.binding, facts.shapes, own).known_at(binding_at(facts, sizes))
+
+
+def binding_at(facts: Facts, sizes: Mapping[Role, int]) -> Binding:
+    """The card's, with other sizes for the open dimensions of some roles."""
+    variables = Variables(facts.model, facts.binding)
+    return variables.at({each.name: sizes[each.role] for each in variables.all if each.role in sizes})
 
 
 def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:

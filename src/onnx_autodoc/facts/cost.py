@@ -27,6 +27,12 @@ class Row(Struct, frozen=True):
     owner: tuple[object, ...]  # the graph of the file that it stands in
     cost: Cost | None
     gap: str
+    flow: Flow | None = None  # of the graph that it stands in, where it is counted
+    times: int = 0  # how often it runs, as far as it is counted
+
+    @property
+    def bookkeeping(self) -> bool:
+        return self.flow is not None and self.step.at in self.flow.bookkeeping
 
 
 class Costs:
@@ -167,8 +173,9 @@ class _Level(Struct, frozen=True):
         for at, step in enumerate(self.steps):
             each = [(costs.price(run.steps[at], at in run.flow.bookkeeping), run.times) for run in self.runs]
             gap = next((priced.gap for priced, _ in each if priced.gap), "")
-            cost = _sum(each) if each else None
-            yield self, Row(self.scope, step, self.owner, cost, gap or (self.why if step.gap == "" else step.gap))
+            cost, flow = (_sum(each), self.runs[0].flow) if each else (None, None)
+            why = gap or (self.why if step.gap == "" else step.gap)
+            yield self, Row(self.scope, step, self.owner, cost, why, flow, sum(times for _, times in each))
 
 
 def _sum(each: list[tuple[Priced, int]]) -> Cost:

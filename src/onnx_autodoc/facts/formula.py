@@ -17,7 +17,7 @@ from msgspec import Struct
 from onnx_autodoc.facts._fitting import Parts, Sums
 from onnx_autodoc.facts._meter import Measure, Meter
 from onnx_autodoc.facts._points import Places
-from onnx_autodoc.facts._polynomial import Terms, written
+from onnx_autodoc.facts._polynomial import Terms, evaluate, written
 from onnx_autodoc.facts._search import NOTHING, Found, Search, sizes_at
 from onnx_autodoc.facts._variables import Variable, Variables
 from onnx_autodoc.graph import Model, all_graphs
@@ -41,6 +41,12 @@ class Formula(Struct, frozen=True):
     checked_at: tuple[Mapping[str, int], ...] = ()
     steps: Mapping[str, int] = {}  # by variable: sizes at which it holds are so far apart; 1 where left out
     least: Mapping[str, int] = {}  # by variable: the size from which on it holds
+
+    def at(self, sizes: Mapping[Role, int]) -> dict[str, int]:
+        """Each quantity with other sizes for the variables of some roles, and those of the card for the others."""
+        point = tuple(sizes.get(each.role, each.size) for each in self.variables)
+        most = {name: max(evaluate(each, point) for each in sums) for name, sums in self.terms.items()}
+        return {name: number // self.divisors.get(name, 1) for name, number in most.items()}
 
 
 def formula(

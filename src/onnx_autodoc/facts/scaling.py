@@ -6,7 +6,6 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.facts._figures import Sizes
-from onnx_autodoc.facts._polynomial import evaluate
 from onnx_autodoc.facts._variables import Variables
 from onnx_autodoc.facts.formula import Formula
 from onnx_autodoc.resolve import Role
@@ -52,13 +51,7 @@ def _reaches(formula: Formula) -> bool:
 
 def _by_formula(formula: Formula) -> _Rows:
     roles = [variable.role for variable in formula.variables]
-    return {batch: _evaluated(formula, batch) for batch in BATCHES} if Role.BATCH in roles else {}
-
-
-def _evaluated(formula: Formula, batch: int) -> Mapping[str, int]:
-    point = tuple(batch if each.role is Role.BATCH else each.size for each in formula.variables)
-    most = {name: max(evaluate(each, point) for each in sums) for name, sums in formula.terms.items()}
-    return {name: number // formula.divisors.get(name, 1) for name, number in most.items()}
+    return {batch: formula.at({Role.BATCH: batch}) for batch in BATCHES} if Role.BATCH in roles else {}
 
 
 def _worked_out(sizes: Sizes, variables: Variables) -> _Rows:

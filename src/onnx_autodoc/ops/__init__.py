@@ -14,6 +14,9 @@ from onnx_autodoc.ops import (
     _kinds as kinds,
 )
 from onnx_autodoc.ops import (
+    _paces as paces,
+)
+from onnx_autodoc.ops import (
     _specified as specified,
 )
 from onnx_autodoc.ops import (
@@ -47,6 +50,7 @@ from onnx_autodoc.ops import (
     training,
 )
 from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._classes import LIGHT, WorkClass, work_class
 from onnx_autodoc.ops._cost import Cost, Price, nbytes
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, numpy_dtype
 from onnx_autodoc.ops._formats import DEQUANTIZE, DYNAMIC, QOPERATOR, QUANTIZE
@@ -68,6 +72,7 @@ from onnx_autodoc.ops.constant import known_tensor
 __all__ = [
     "DEQUANTIZE",
     "DYNAMIC",
+    "LIGHT",
     "MAX_ELEMENTS",
     "QOPERATOR",
     "QUANTIZE",
@@ -86,6 +91,7 @@ __all__ = [
     "Price",
     "Shape",
     "Unknown",
+    "WorkClass",
     "dims_text",
     "find",
     "judged",
@@ -95,7 +101,9 @@ __all__ = [
     "nbytes",
     "nothing",
     "numpy_dtype",
+    "paces",
     "specified",
+    "work_class",
 ]
 
 # domain -> the tables of its families
