@@ -1,0 +1,71 @@
+"""Running a model with onnxruntime, in a process of its own: what really happened, and how long it took.
+
+Names are imported when they are asked for: the process that runs a model needs none of the tool's analysis.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onnx_autodoc.run._feeds import feeds_of
+    from onnx_autodoc.run._machine import clock, machine, others
+    from onnx_autodoc.run._messages import Stage
+    from onnx_autodoc.run._process import check_extra
+    from onnx_autodoc.run._progress import Bar
+    from onnx_autodoc.run._said import said
+    from onnx_autodoc.run._types import (
+        Agreement,
+        Difference,
+        Feed,
+        Load,
+        Machine,
+        Measured,
+        OperatorTime,
+        Options,
+        Timing,
+        Verified,
+    )
+    from onnx_autodoc.run._verify import BUSIEST, timed, verify, verify_facts
+
+__all__ = [
+    "BUSIEST",
+    "Agreement",
+    "Bar",
+    "Difference",
+    "Feed",
+    "Load",
+    "Machine",
+    "Measured",
+    "OperatorTime",
+    "Options",
+    "Stage",
+    "Timing",
+    "Verified",
+    "check_extra",
+    "clock",
+    "feeds_of",
+    "machine",
+    "others",
+    "said",
+    "timed",
+    "verify",
+    "verify_facts",
+]
+
+_TYPES = ("Agreement", "Difference", "Feed", "Load", "Machine", "Measured", "OperatorTime", "Options", "Timing")
+_HOMES = {
+    **dict.fromkeys((*_TYPES, "Verified"), "_types"),
+    **dict.fromkeys(("BUSIEST", "timed", "verify", "verify_facts"), "_verify"),
+    **dict.fromkeys(("clock", "machine", "others"), "_machine"),
+    "Bar": "_progress",
+    "Stage": "_messages",
+    "check_extra": "_process",
+    "feeds_of": "_feeds",
+    "said": "_said",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"onnx_autodoc.run.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

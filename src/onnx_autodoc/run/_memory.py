@@ -1,0 +1,87 @@
+"""The memory that a run takes: how far the process grows above where it stood before.
+
+Made to be compared with the card's peak activations: optimisations off, one thread, no arena, no reuse, and (by
+the environment that the process was started with) an allocator that gives back at once what is freed.
+"""
+
+import ctypes
+import re
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from onnx_autodoc.graph import stored_bytes
+from onnx_autodoc.run._messages import Peak, Stage, Task
+from onnx_autodoc.run._session import Runner
+
+# glibc: what is larger than this is mapped by itself, and unmapped when it is freed
+ENVIRONMENT: Final = {
+    "MALLOC_MMAP_THRESHOLD_": "16384",
+    "MALLOC_MMAP_MAX_": "1000000000",
+    "MALLOC_TRIM_THRESHOLD_": "0",
+    "MALLOC_TOP_PAD_": "0",
+    "MALLOC_ARENA_MAX": "1",
+}
+_STATUS: Final = Path("/proc/self/status")
+_RESET: Final = Path("/proc/self/clear_refs")
+_THP_OFF: Final = 41  # PR_SET_THP_DISABLE: a page of 2 MiB for a tensor of 1.1 would be counted whole
+_EXACT: Final = "resident memory at its highest during a run, above where it stood before (reset by clear_refs)"
+_COARSE: Final = "ru_maxrss after the first run, above that before it: too low where loading took more than running"
+
+
+def measure(task: Task, say: Callable[[Stage], None]) -> Peak:
+    _small_pages()
+    # Reuse keeps a freed tensor's memory for a later one of its size: it took twice the memory of what was alive.
+    off = {"enable_cpu_mem_arena": False, "enable_mem_pattern": False, "enable_mem_reuse": False}
+    runner = Runner(task, say, optimised=False, settings=off)
+    inputs = sum(_nbytes(feed.dtype, feed.dims) for feed in task.feeds)
+    say(Stage("measuring memory"))
+    if not _can_reset():
+        before = high_water() or 0
+        runner.run()
+        return Peak(max((high_water() or 0) - before, 0), inputs, _COARSE)
+    runner.run()
+    _trim()
+    _RESET.write_text("5", encoding="ascii")
+    before = _kept("VmRSS")
+    runner.run()
+    return Peak(max(_kept("VmHWM") - before, 0), inputs, _EXACT)
+
+
+def high_water() -> int | None:
+    """The most memory that this process ever held."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _nbytes(dtype: str, dims: tuple[int, ...]) -> int:
+    elements = 1
+    for size in dims:
+        elements *= size
+    return stored_bytes(dtype, elements) or 0
+
+
+def _can_reset() -> bool:
+    try:
+        _RESET.write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def _kept(key: str) -> int:
+    found = re.search(rf"^{key}:\s+(\d+) kB", _STATUS.read_text(encoding="ascii"), re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
+
+
+def _small_pages() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_THP_OFF, 1, 0, 0, 0)
+
+
+def _trim() -> None:
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

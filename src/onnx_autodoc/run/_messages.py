@@ -1,0 +1,82 @@
+"""What goes between this process and the one that runs the model: a task in, lines of JSON out."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from onnx_autodoc.run._types import Feed, OperatorTime, Timing
+
+Way = tuple[int | str, ...]  # to a node: its place in the graph, or place, body, place, …
+Cell = tuple[str, tuple[int, ...]]  # the type and dims of one output, as onnxruntime says them
+
+
+class Task(Struct, frozen=True):
+    """`busiest`: the share of the machine that others may use before there is no timing; None: any."""
+
+    what: Literal["shapes", "time", "operators", "memory"]
+    path: str
+    feeds: tuple[Feed, ...]
+    provider: str
+    threads: int | None = None
+    runs: int | None = None
+    folder: str = ""  # for the profile, which onnxruntime writes to a file
+    busiest: float | None = None
+    runtime: str = "onnxruntime"
+
+
+class Stage(Struct, frozen=True, tag="stage"):
+    """What is being done; `of` 0: nobody knows how much there is."""
+
+    doing: str
+    done: int = 0
+    of: int = 0
+
+
+class Failed(Struct, frozen=True, tag="failed"):
+    """`kind`: bad (the file or the request), limit (memory), and what was being done."""
+
+    doing: str
+    text: str
+    kind: str = "bad"
+
+
+class Execution(Struct, frozen=True):
+    """A node that ran: its outputs in each run that differed from the others, and how often it ran."""
+
+    way: Way
+    op: str
+    outputs: tuple[tuple[Cell, ...], ...]
+    times: int
+
+
+class Ran(Struct, frozen=True, tag="ran"):
+    executions: tuple[Execution, ...]
+    runtime: str
+    provider: str
+    full: bool = False  # the profile holds no more events than it has
+
+
+class Timed(Struct, frozen=True, tag="timed"):
+    timing: Timing
+
+
+class Busy(Struct, frozen=True, tag="busy"):
+    share: float
+    steal: float | None
+    runtime: str
+    threads: int | None
+
+
+class Operators(Struct, frozen=True, tag="operators"):
+    rows: tuple[OperatorTime, ...]
+    nodes: tuple[tuple[Way, float, bool], ...]  # seconds, and whether in a kernel of another operator
+    seconds: float
+
+
+class Peak(Struct, frozen=True, tag="peak"):
+    peak_bytes: int
+    input_bytes: int
+    how: str
+
+
+Message = Stage | Failed | Ran | Timed | Busy | Operators | Peak
