@@ -1,0 +1,70 @@
+"""`make typical`: the published measurements as points for estimates, in src/onnx_autodoc/data/typical.json."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from onnx_autodoc.hardware._typical import Measurement, case_of
+from scripts.published import Published, all_published
+
+OUT = Path(__file__).parent.parent / "src" / "onnx_autodoc" / "data" / "typical.json"
+# What a runtime's name has in it, and how it is called here; the first that fits.
+RUNTIMES = {
+    r"llama\.cpp|whisper\.cpp": "ggml",
+    r"TensorRT|Jet[Pp]ack|Jetson CUDA": "tensorrt",
+    r"PyTorch": "pytorch",
+    r"Hailo": "hailort",
+    r"Edge TPU": "edgetpu",
+    r"TensorFlow": "tensorflow",
+    r"TFLite|ArmNN|NCNN|MNN|TVM": "mobile",
+    r"OpenVINO": "openvino",
+    r"ONNX Runtime": "onnxruntime",
+}
+
+
+def is_fair(row: Published) -> bool:
+    """Not those that did less than the model (padding removed), or of which it is not known how they were quantized."""
+    return "drop padding" not in row.notes and row.phase != "prefill+decode" and not row.is_vague
+
+
+def points(rows: tuple[Published, ...]) -> Iterator[tuple[Published, Measurement]]:
+    for row in rows:
+        if is_fair(row) and (point := point_of(row)) is not None:
+            yield row, point
+
+
+def point_of(row: Published) -> Measurement | None:
+    (demand, _), (floor, _) = row.parts[0], row.floors[0]
+    case = case_of(demand, row.device, row.wanted, floor)
+    if case is None:
+        return None
+    whole = sum((each.roofline or 0.0) * times for each, times in row.floors)
+    return Measurement(
+        **{name: getattr(case, name) for name in ("device", "platform", "precision", "work", "family")},
+        runtime=runtime_of(row.runtime),
+        source=source_of(row.source),
+        **{name: round(getattr(case, name), 4) for name in ("length", "batch", "intensity")},
+        factor=round(float(np.log10(row.seconds / whole)), 4),
+    )
+
+
+def runtime_of(said: str) -> str:
+    return next((name for pattern, name in RUNTIMES.items() if re.search(pattern, said)), "other")
+
+
+def source_of(said: str) -> str:
+    """The logs of one MLPerf system are one source."""
+    found = re.match(r"(mlcommons/\S+) closed/(\S+?)/results/([^/]+)/", said)
+    return f"{found[1]} {found[2]} {found[3]}" if found else said
+
+
+def written() -> str:
+    lines = (msgspec.json.encode(point).decode() for _, point in points(all_published()))
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+if __name__ == "__main__":
+    OUT.write_text(written())

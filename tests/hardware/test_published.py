@@ -1,0 +1,53 @@
+"""Estimates against published measurements: bounds are bounds, and ranges hold for sources that were left out."""
+
+import csv
+import json
+import statistics
+
+import pytest
+
+from scripts import typical
+from scripts.left_out import left_out
+from scripts.published import FOLDER, Published, all_published
+
+
+@pytest.mark.parametrize("row", all_published(), ids=lambda row: row.id)
+def test_no_published_measurement_beats_the_bound(row: Published) -> None:
+    """But for those that did less than the model: the benchmark's own rules let them drop padding."""
+    assert row.bound is not None
+    if "drop padding" in row.notes:
+        assert row.seconds > row.bound / 1.5
+    else:
+        assert row.seconds > row.bound, f"{row.model} on {row.device.id}, {row.wanted.name}"
+
+
+def test_nearly_all_published_rows_are_used() -> None:
+    with (FOLDER / "published.csv").open() as file:
+        named = sum(bool(row["device_key"]) for row in csv.DictReader(file))
+    assert len(all_published()) >= 0.95 * named
+
+
+def test_our_counts_of_the_published_models_are_those_that_sources_print() -> None:
+    """Where a source prints its operations: most within 3 %; the others follow another convention (README there)."""
+    works = json.loads((FOLDER / "works.json").read_text())
+    ratios = []
+    with (FOLDER / "published.csv").open() as file:
+        for row in csv.DictReader(file):
+            if row["gflops"] and row["id"] in works["rows"]:
+                ((name, _, _),) = works["rows"][row["id"]]["parts"]
+                work = works["graphs"][name]
+                ratios.append(2e-9 * work["macs"] / work["batch"] / float(row["gflops"]))
+    assert len(ratios) > 150
+    assert sum(abs(ratio - 1) < 0.03 for ratio in ratios) > 0.8 * len(ratios)
+
+
+def test_the_points_that_ship_are_made_from_the_measurements() -> None:
+    assert typical.OUT.read_text() == typical.written(), "run `make typical`"
+
+
+@pytest.mark.parametrize("runtime_known", [False, True])
+def test_typical_times_hold_for_sources_that_were_left_out(runtime_known: bool) -> None:
+    said = [each for each in left_out(runtime_known) if each.error is not None]
+    assert len(said) > 0.85 * len(left_out(runtime_known))
+    assert statistics.median(each.error for each in said if each.error is not None) <= 0.40
+    assert sum(each.inside for each in said) >= 0.80 * len(said)
