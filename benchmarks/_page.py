@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from benchmarks._entries import Entry
 from benchmarks._results import LIMIT, Result
+from benchmarks._session import kept, peaks
 from benchmarks._verdicts import Verdict, percent, verdict
 
 VERDICTS = [each.value for each in Verdict]
@@ -43,8 +44,17 @@ def page(models: Sequence[Entry], columns: Sequence[Column]) -> str:
         table(["model", "truth", *tools], [params_row(model, columns) for model in counted]),
         "## Wall time and peak memory",
         table(["model", *tools], [cost_row(model, columns) for model in models]),
+        *measured(),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def measured() -> list[str]:
+    """Our peak of activations against the one of a run, from the last `make accuracy`."""
+    session = kept()
+    rows = [[str(cell) for cell in line] for line in peaks(session)]
+    words = f"Of ours, by `onnx-autodoc verify` on {session.date} (docs/accuracy.md): no other tool here says a peak."
+    return ["## Peak activations, measured", words, table(["model", "card", "measured", "ratio"], rows)]
 
 
 def summary(models: Sequence[Entry], counted: Sequence[Entry], columns: Sequence[Column]) -> list[str]:

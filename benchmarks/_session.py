@@ -1,0 +1,101 @@
+"""What `make accuracy` found, as the pages tell it."""
+
+import statistics
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from onnx_autodoc.run import Agreement
+from onnx_autodoc.say import duration, memory, percent, three
+
+OUT = Path(__file__).parent / "accuracy.json"
+Line = tuple[object, ...]
+
+
+class Model(Struct, frozen=True):
+    """`left_out`: predicted where all other models and the benchmarks were known; `alone`: by the benchmarks alone."""
+
+    name: str
+    measured: float
+    p95: float
+    left_out: float
+    alone: float
+    agreement: Agreement
+    peak_measured: int | None
+    peak_card: int | None
+
+    @property
+    def peak_ratio(self) -> float | None:
+        return self.peak_measured / self.peak_card if self.peak_measured and self.peak_card else None
+
+
+class Session(Struct, frozen=True):
+    machine: str
+    cores: int
+    runtime: str
+    date: str
+    load: float | None  # the most that others used of the machine while a model was timed
+    models: tuple[Model, ...]
+    not_run: dict[str, str]
+
+    def errors(self, which: str) -> list[float]:
+        return sorted(abs(getattr(model, which) / model.measured - 1) for model in self.models)
+
+
+def kept() -> Session:
+    return msgspec.json.decode(OUT.read_bytes(), type=Session)
+
+
+def most(errors: list[float]) -> float:
+    """The error that nine of ten stay within."""
+    return errors[min(len(errors) - 1, int(0.9 * len(errors)))]
+
+
+def predictions(session: Session) -> list[Line]:
+    ordered = sorted(session.models, key=lambda model: -abs(model.left_out / model.measured - 1))
+    return [
+        (each.name, duration(each.measured), three(each.left_out / each.measured), three(each.alone / each.measured))
+        for each in ordered
+    ]
+
+
+def peaks(session: Session) -> list[Line]:
+    """Peak activations by the card and by a run, the largest first."""
+    known = [each for each in session.models if each.peak_ratio is not None]
+    known.sort(key=lambda each: -(each.peak_card or 0))
+    return [
+        (each.name, memory(each.peak_card or 0), memory(each.peak_measured or 0), three(each.peak_ratio or 0.0))
+        for each in known
+    ]
+
+
+def told(session: Session) -> dict[str, object]:
+    """The figures of the page on accuracy."""
+    ratios = sorted(each.peak_ratio for each in session.models if each.peak_ratio is not None)
+    sums = {
+        name: sum(getattr(each.agreement, name) for each in session.models)
+        for name in ("executed", "agreed", "unknown_to_us", "differed")
+    }
+    left, alone, cut = session.errors("left_out"), session.errors("alone"), len(ratios) // 10
+    return {
+        "count": len(session.models),
+        "cores": session.cores,
+        "machine": session.machine,
+        "runtime": session.runtime,
+        "date": session.date,
+        "load": percent(session.load) if session.load is not None else "an unknown share",
+        "left_median": percent(statistics.median(left)),
+        "left_most": percent(most(left)),
+        "alone_median": percent(statistics.median(alone)),
+        "alone_most": percent(most(alone)),
+        "not_run": "; ".join(f"{name} ({why})" for name, why in session.not_run.items()) or "none",
+        "executed": f"{sums['executed']:,}",
+        "agreed": f"{sums['agreed']:,}",
+        "unknown": f"{sums['unknown_to_us']:,}",
+        "differed": f"{sums['differed']:,}",
+        "peaks": len(ratios),
+        "peak_median": three(statistics.median(ratios)),
+        "peak_low": three(ratios[cut]),
+        "peak_high": three(ratios[-1 - cut]),
+    }

@@ -1,0 +1,101 @@
+"""What calibration found out about a machine, kept in a file of the user's."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from onnx_autodoc.calibrate._fit import USUAL, Times
+from onnx_autodoc.errors import BadInput
+
+VERSION: Final = 1  # of the file, and of the paces that it has times for
+_MOST_BYTES: Final = 1 << 20
+_MOST_PACES: Final = 200
+_SLOWEST: Final = 10.0  # seconds for one of anything
+
+
+class Pace(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long one of each thing takes at one pace, in seconds, and on what that rests."""
+
+    times: dict[str, float]
+    runs: int  # graphs that have it
+    error: float  # median of |predicted / measured - 1| over these
+
+
+class Spread(Struct, frozen=True, forbid_unknown_fields=True):
+    """Measured over predicted, of graphs that were left out of the fit: where eight of ten lie."""
+
+    low: float
+    high: float
+    median_error: float
+    graphs: int
+
+
+class Profile(Struct, frozen=True, forbid_unknown_fields=True):
+    machine: str
+    date: str
+    runtime: str  # its name and version
+    threads: int
+    cache: float  # bytes that stay near the cores
+    bandwidth: float  # bytes a second, read and written, from memory
+    paces: dict[str, Pace]
+    spread: Spread
+    version: int = VERSION
+
+    def times(self) -> Times:
+        return {(pace, name): time for pace, each in self.paces.items() for name, time in each.times.items()}
+
+
+def place(given: str | None = None) -> Path:
+    """Where the profile is: as given, or in the user's folder for data."""
+    if given:
+        return Path(given)
+    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(home) / "onnx-autodoc" / "cpu.json"
+
+
+def store(profile: Profile, path: Path) -> None:
+    """All of it or nothing: a file that is half written is never seen."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(profile, order="sorted"), indent=1) + b"\n")
+        Path(part).replace(path)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def load(path: Path) -> Profile:
+    """A profile that was stored, checked: it may come from anywhere."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
+    if len(content) > _MOST_BYTES:
+        raise BadInput(f"{path}: a profile of over {_MOST_BYTES:,} bytes is not read")
+    try:
+        found = msgspec.json.decode(content, type=Profile)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path}: not a profile of a machine: {error}") from None
+    trouble = _trouble(found)
+    if trouble:
+        raise BadInput(f"{path}: not a profile of a machine: {trouble}")
+    return found
+
+
+def _trouble(found: Profile) -> str:
+    if found.version != VERSION:
+        return f"it is of version {found.version}, this tool reads {VERSION}; calibrate anew"
+    if len(found.paces) > _MOST_PACES:
+        return f"it has {len(found.paces)} paces"
+    for (pace, name), time in found.times().items():
+        if name not in USUAL or not 0 <= time <= _SLOWEST:
+            return f"{pace[:40]!r} has no such time: {name[:40]!r}"
+    if not 0 < found.spread.low <= found.spread.high or found.cache <= 0 or found.threads < 1:
+        return "its range is none"
+    return ""

@@ -1,0 +1,56 @@
+"""`onnx-autodoc calibrate`: measures this machine once, so that estimates for it need no run."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from onnx_autodoc.cli._options import positive
+from onnx_autodoc.cli._places import put
+
+if TYPE_CHECKING:
+    from onnx_autodoc.api._calibrate import Calibrated
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser(
+        "calibrate",
+        help="measure this machine once, for better estimates",
+        description="Runs small benchmark graphs with onnxruntime on this machine's CPU and keeps what they say; "
+        "`--device auto` then has a range. Needs pip install 'onnx-autodoc[run]'.",
+    )
+    parser.add_argument(
+        "models", nargs="*", metavar="MODEL", help="models of your own, to learn from and to be judged by"
+    )
+    parser.add_argument("--quick", action="store_true", help="shorter runs, rougher numbers")
+    parser.add_argument("--threads", type=positive, metavar="N", help="threads (default: onnxruntime's own choice)")
+    parser.add_argument("--profile", metavar="FILE", help="where to keep it (default: in your folder for data)")
+    parser.add_argument("--force", action="store_true", help="also on a busy machine")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    from onnx_autodoc.api import generated
+    from onnx_autodoc.api._calibrate import calibrate
+    from onnx_autodoc.calibrate import place, store
+
+    found = calibrate(options.models, generated().at, quick=options.quick, threads=options.threads, force=options.force)
+    path = place(options.profile)
+    store(found.profile, path)
+    put(_said(found) + f"Kept in {path}; `--device auto` uses it.\n")
+    return 0
+
+
+def _said(found: "Calibrated") -> str:
+    from onnx_autodoc.say import clean, memory, percent, plural, three
+
+    made, spread = found.profile, found.profile.spread
+    load = "" if found.load is None else f", {percent(found.load)} of it used by others before"
+    lines = [
+        f"Machine     {clean(made.machine)}, {plural(made.threads, 'thread')}{load}",
+        f"Runtime     {clean(made.runtime)}",
+        f"Memory      {three(made.bandwidth / 1e9)} GB/s copied; {memory(round(made.cache))} of cache",
+        f"Benchmarks  {plural(len(made.paces), 'kind')} of kernels timed",
+        f"Error       {percent(spread.median_error)} in the median of {plural(spread.graphs, 'graph')}, each left out",
+        f"Range       {three(spread.low)} to {three(spread.high)} times the expected time",
+    ]
+    lines += [f"  {three(ratio):>6} × measured  {clean(name, 60)}" for name, ratio in found.ratios.items()]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,59 @@
+"""A machine's profile in a file: written whole, read with distrust."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from onnx_autodoc.calibrate import load, place, store
+from onnx_autodoc.errors import BadInput
+from tests.calibrate.test_fit import profile
+
+
+def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "cpu.json"
+    store(profile(), path)
+    assert load(path) == profile()
+    assert [each.name for each in path.parent.iterdir()] == ["cpu.json"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("version", 99),
+        ("threads", 0),
+        ("cache", -1),
+        ("spread", {"low": 2, "high": 1, "median_error": 0, "graphs": 1}),
+        ("paces", {"product": {"times": {"macs": -1}, "runs": 1, "error": 0}}),
+        ("paces", {"product": {"times": {"wishes": 1}, "runs": 1, "error": 0}}),
+        ("machine", 5),
+        ("more", 1),
+    ],
+)
+def test_a_profile_that_cannot_be_one_is_refused_in_one_line(tmp_path: Path, key: str, value: object) -> None:
+    path = tmp_path / "cpu.json"
+    path.write_text(json.dumps({**msgspec.to_builtins(profile()), key: value}))
+    with pytest.raises(BadInput) as refused:
+        load(path)
+    assert "\n" not in str(refused.value)
+    assert str(refused.value).startswith(f"{path}: not a profile")
+
+
+@pytest.mark.parametrize("content", [b"", b"[", b"\xff\xfe", b"[" * 100_000, b" " * (1 << 21)])
+def test_no_content_is_trusted(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "cpu.json"
+    path.write_bytes(content)
+    with pytest.raises(BadInput):
+        load(path)
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be read"):
+        load(tmp_path / "none.json")
+
+
+def test_a_profile_lives_in_the_users_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert place() == tmp_path / "onnx-autodoc" / "cpu.json"
+    assert place("mine.json") == Path("mine.json")
