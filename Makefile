@@ -10,7 +10,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 debian = { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1); } > /dev/null
 CARD = $(basename $(notdir $(MODEL))).card
 
-.PHONY: demo card test test-browser browser pictures gallery vendor lint types pytest corpus bench scoreboard schema docs clean
+.PHONY: demo card test test-browser browser pictures gallery vendor lint types pytest corpus bench scoreboard schema docs typical accuracy clean
 
 demo: $(ENV)/installed
 	@$(RUN) demo -o demo.card
@@ -67,6 +67,14 @@ schema: $(ENV)/developing
 docs: $(ENV)/developing
 	$(ENV)/bin/python -m scripts.costs_page > docs/costs.md
 	$(ENV)/bin/python -m scripts.rules_page > docs/rules.md
+	$(ENV)/bin/python -m scripts.devices_page > docs/devices.md
+	$(ENV)/bin/python -m scripts.accuracy_page > docs/accuracy.md
+
+accuracy: $(ENV)/developing
+	$(ENV)/bin/python -m benchmarks.accuracy
+
+typical: $(ENV)/developing
+	$(ENV)/bin/python -m scripts.typical
 
 $(ENV)/installed: pyproject.toml
 	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)

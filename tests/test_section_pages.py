@@ -30,6 +30,8 @@ def sections() -> dict[str, list[Section]]:
             found.setdefault(section.id, []).append(section)
     read = card(str(files("onnx_autodoc") / "data" / "demo.onnx"), weights=True)
     found["weights"] = [section for section in card_sections(read) if section.id == "weights"]
+    run = card(str(files("onnx_autodoc") / "data" / "demo.onnx"), verify=True)
+    found["measured"] = [section for section in card_sections(run) if section.id == "measured"]
     return found
 
 

@@ -84,8 +84,9 @@ def test_every_number_of_the_types_was_met_in_the_sample() -> None:
         if path in met:
             continue
         tried = path.replace("<name>", "x").replace("<place>", "0").replace("<source.target>", "a.b")
+        tried = tried.replace("<device.phase.context>", "t4.decode.99").replace("<device.batch>", "t4.99")
         tried = tried.replace("findings.<rule>", "findings.dynamic-input")
-        for called in ("op", "kind", "part", "node", "path", "name", "form", "id"):
+        for called in ("op", "kind", "part", "node", "path", "name", "form", "id", "device"):
             tried = tried.replace(f"<{called}>", "nothing-of-that-name")
         for called in ("batch", "tokens", "at"):
             tried = tried.replace(f"<{called}>", "12345")

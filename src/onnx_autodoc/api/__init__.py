@@ -3,19 +3,23 @@
 import hashlib
 import os
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
 from onnx_autodoc import __version__
+from onnx_autodoc.api._hardware import NOTHING_ASKED, Asked, wanted_of, with_measured, with_profile
 from onnx_autodoc.document import Card as Document
 from onnx_autodoc.document import Generated, build, load, node_rows
 from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.facts import Facts, measure
 from onnx_autodoc.graph import Model
+from onnx_autodoc.hardware import hardware
 from onnx_autodoc.read import FileSource, read
 from onnx_autodoc.render import FORMATS, Report
 from onnx_autodoc.resolve import Request, fit
+from onnx_autodoc.run import Options, verify_facts
 from onnx_autodoc.structure import describe
 from onnx_autodoc.weights import external_hashes, survey
 
@@ -80,14 +84,25 @@ def card(
     values: dict[str, int] | None = None,
     weights: bool = False,
     sha256: bool = False,
+    devices: Sequence[str] = (),
+    precision: str | None = None,
+    shelf: str | PathLike[str] | None = None,
+    target_latency: float | None = None,
+    target_throughput: float | None = None,
+    prices: str | PathLike[str] | None = None,
+    runtime: str | None = None,
+    profile: str | PathLike[str] | None = None,
+    verify: bool = False,
 ) -> Card:
     """The card of a model file, with its open dimensions bound as the command line's options of these names do.
 
     With `weights` the numbers in the weights are read too, all of them: the section `weights`, and the rules on them.
-    With `sha256` the files are hashed.
+    With `sha256` the files are hashed; with `verify` the model is run. `devices` to `profile` are --device,
+    --precision, --devices, --target-latency (in seconds), --target-throughput, --prices, --runtime and --profile.
     """
     request = Request(_given(dims), batch, seq, size, _given(values))
-    return _with_doors(report(path, request, sha256, weights))
+    asked = Asked(tuple(devices), precision, shelf, target_latency, target_throughput, prices, runtime, profile)
+    return _with_doors(report(path, request, sha256, weights, asked, verify))
 
 
 def _given(numbers: dict[str, int] | None) -> tuple[str, ...]:
@@ -100,21 +115,38 @@ def _with_doors(made: Report) -> Card:
     return card
 
 
-def report(path: str | PathLike[str], request: Request, sha256: bool = False, weights: bool = False) -> Report:
-    """The card and the rows of its nodes, for rendering."""
+def report(
+    path: str | PathLike[str],
+    request: Request,
+    sha256: bool = False,
+    weights: bool = False,
+    asked: Asked = NOTHING_ASKED,
+    verified: bool = False,
+) -> Report:
+    """The card and the rows of its nodes, for rendering. With `verified` the model is run, too."""
+    wanted = wanted_of(asked)
     model = read(path)
     facts = facts_of(model, request)
     structure = describe(facts)
     hashes = {**external_hashes(model), "": _sha256(model.path)} if sha256 else {}
     numbers = survey(model) if weights else None
-    made = build(facts, structure, generated(), hashes, numbers)
+    measured = verify_facts(facts, structure.samples, Options()) if verified else None
+    wanted = with_measured(with_profile(wanted, facts, asked), measured)
+    machines = hardware(facts, structure, wanted)
+    made = build(facts, structure, generated(), hashes, numbers, machines, measured)
     return Report(made, lambda: node_rows(facts, structure.places))
 
 
-def opened(path: str | PathLike[str], request: Request, weights: bool = False) -> Document:
+def opened(
+    path: str | PathLike[str], request: Request, weights: bool = False, asked: Asked = NOTHING_ASKED
+) -> Document:
     """The card of a model file, or the one that a JSON file holds: the content decides."""
     if not is_card(path):
-        return report(path, request, weights=weights).card
+        return report(path, request, weights=weights, asked=asked).card
+    if asked != NOTHING_ASKED:
+        raise BadInput(
+            f"{path}: a card's devices are those it was made for; --device and the like need the model itself"
+        )
     if request != Request():
         raise BadInput(f"{path}: a card's sizes are those it was made for; --dim and the like need the model itself")
     found = load(_json(os.fspath(path)), os.fspath(path))

@@ -8,13 +8,13 @@ from onnx_autodoc.cli._places import keep_apart, put
 
 def run_card(options: Namespace) -> int:
     from onnx_autodoc.api import report
-    from onnx_autodoc.cli._options import request_of
+    from onnx_autodoc.cli._options import asked_of, request_of
     from onnx_autodoc.cli._output import Target, emit
 
     target = Target.of(options.output, options.format, options.pictures)
     keep_apart([target.path], [options.model])
     hashed = options.sha256 or target.hashed
-    emit(report(options.model, request_of(options), hashed, options.weights), target)
+    emit(report(options.model, request_of(options), hashed, options.weights, asked_of(options), options.verify), target)
     return 0
 
 

@@ -2,10 +2,13 @@
 
 import argparse
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from onnx_autodoc.api._hardware import Asked
     from onnx_autodoc.resolve import Request
+
+_UNITS: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "": 1e-3}
 
 
 def request_of(options: argparse.Namespace) -> "Request":
@@ -24,8 +27,8 @@ def dimension_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=N",
         help="the size of an open dimension, by its name or as INPUT.AXIS=N (repeatable)",
     )
-    group.add_argument("--batch", type=_positive, metavar="N", help="the batch size (default 1)")
-    group.add_argument("--seq", type=_positive, metavar="N", help="the sequence length (default 128)")
+    group.add_argument("--batch", type=positive, metavar="N", help="the batch size (default 1)")
+    group.add_argument("--seq", type=positive, metavar="N", help="the sequence length (default 128)")
     group.add_argument("--size", type=_size, metavar="HxW", help="the height and width of images (default 224x224)")
     group.add_argument(
         "--value",
@@ -36,7 +39,57 @@ def dimension_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _positive(text: str) -> int:
+def hardware_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "hardware", "where the model is to run; `onnx-autodoc devices` lists what is known"
+    )
+    group.add_argument(
+        "--device",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="a device to estimate for, or auto for this machine (repeatable; default: three usual ones)",
+    )
+    group.add_argument("--devices", metavar="FILE", help="devices of your own, in TOML")
+    group.add_argument("--precision", metavar="P", help="fp32 tf32 bf16 fp16 fp8 int8 int4 (default: as the file is)")
+    group.add_argument("--runtime", metavar="R", help="the runtime that typical times are of: tensorrt, pytorch …")
+    group.add_argument("--profile", metavar="FILE", help="what calibrate kept of this machine (default: your own)")
+    group.add_argument("--target-latency", type=_time, metavar="T", help="how long a run may take: 20ms, 0.5s")
+    group.add_argument("--target-throughput", type=_number, metavar="N", help="how many samples per second it must do")
+    group.add_argument("--prices", metavar="FILE", help="prices per hour in TOML, for the price of a million samples")
+
+
+def asked_of(options: argparse.Namespace) -> "Asked":
+    """What the options ask of hardware."""
+    from onnx_autodoc.api._hardware import Asked
+
+    return Asked(
+        tuple(options.device),
+        options.precision,
+        options.devices,
+        options.target_latency,
+        options.target_throughput,
+        options.prices,
+        options.runtime,
+        options.profile,
+    )
+
+
+def _number(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,9})?", text) or not float(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return float(text)
+
+
+def _time(text: str) -> float:
+    """In seconds; a plain number is in milliseconds, as latencies are."""
+    found = re.fullmatch(r"([0-9.]+)\s*(us|µs|ms|s|)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time, for example 20ms or 0.5s")
+    return _number(found[1]) * _UNITS[found[2]]
+
+
+def positive(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
     return int(text)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 from onnx_autodoc import __version__
-from onnx_autodoc.cli import _check, _compare, _rules
+from onnx_autodoc.cli import _calibrate, _check, _compare, _devices, _rules, _verify
 from onnx_autodoc.cli._commands import run_card, run_demo, run_schema
-from onnx_autodoc.cli._options import dimension_options
+from onnx_autodoc.cli._options import dimension_options, hardware_options
 from onnx_autodoc.errors import BadInput
 
 # The names of render.FORMATS, written out because importing it would cost `--help` its speed (a test compares them).
@@ -16,7 +16,7 @@ FORMAT_NAMES: Final = (
     *("cyclonedx", "sarif", "junit", "github"),
 )
 SCHEMA_NAMES: Final = ("card", "comparison", "policy", "verdict")  # of schema.SCHEMAS
-COMMANDS: Final = ("card", "compare", "check", "rules", "explain", "demo", "schema")
+COMMANDS: Final = ("card", "compare", "check", "verify", "calibrate", "devices", "rules", "explain", "demo", "schema")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -50,12 +50,17 @@ def _parser() -> argparse.ArgumentParser:
     card.add_argument("model", metavar="MODEL", help="an ONNX file")
     _output_options(card)
     dimension_options(card)
+    hardware_options(card)
     card.add_argument("--sha256", action="store_true", help="also hash the file (reads all of it, weights too)")
     card.add_argument("--weights", action="store_true", help="also read the numbers in the weights, and judge them")
+    card.add_argument("--verify", action="store_true", help="also run the model: shapes, latency, memory (extra [run])")
     card.set_defaults(run=run_card)
 
     _compare.add(commands)
     _check.add(commands)
+    _verify.add(commands)
+    _calibrate.add(commands)
+    _devices.add(commands)
     _rules.add(commands)
 
     demo = commands.add_parser("demo", help="the card of a small real model that comes with the tool")

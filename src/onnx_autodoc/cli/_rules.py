@@ -1,4 +1,4 @@
-"""`onnx-autodoc rules` and `explain`: what the tool looks for, and the page of each rule."""
+"""`onnx-autodoc rules` and `explain`: what the tool looks for, and the page of each rule, runtime or device."""
 
 import argparse
 from textwrap import fill
@@ -11,8 +11,8 @@ from onnx_autodoc.errors import BadInput
 def add(commands: Any) -> None:
     rules = commands.add_parser("rules", help="the rules that findings come from")
     rules.set_defaults(run=run_rules)
-    explain = commands.add_parser("explain", help="the page of a rule or runtime: why it matters, what to do")
-    explain.add_argument("id", metavar="ID", help="a rule as `onnx-autodoc rules` lists it, or a runtime")
+    explain = commands.add_parser("explain", help="the page of a rule, runtime or device")
+    explain.add_argument("id", metavar="ID", help="a rule as `onnx-autodoc rules` lists it, a runtime, or a device")
     explain.set_defaults(run=run_explain)
 
 
@@ -25,9 +25,11 @@ def run_rules(options: argparse.Namespace) -> int:
 
 
 def run_explain(options: argparse.Namespace) -> int:
-    """The page of a rule, or what is known of a runtime that a rule speaks of."""
+    """The page of a rule, or what is known of a runtime that a rule speaks of, or of a device."""
     from difflib import get_close_matches
 
+    from onnx_autodoc.cli._devices import device_page
+    from onnx_autodoc.devices import find, names, near
     from onnx_autodoc.rules import RULES, RUNTIMES
 
     if options.id in RULES:
@@ -35,10 +37,12 @@ def run_explain(options: argparse.Namespace) -> int:
         put(f"{rule.id} ({rule.severity}, confidence {rule.confidence})\n\n{rule.page}\n")
     elif options.id in RUNTIMES:
         put(_runtime(options.id))
+    elif options.id in names():
+        put(device_page(find(options.id)))
     else:
-        near = get_close_matches(options.id, [*RULES, *RUNTIMES], 3)
-        hint = f"near it: {', '.join(near)}" if near else "`onnx-autodoc rules` lists them"
-        raise BadInput(f"there is no rule {options.id!r}; {hint}")
+        close = get_close_matches(options.id, [*RULES, *RUNTIMES], 3) or near(options.id)
+        hint = f"near it: {', '.join(close)}" if close else "`onnx-autodoc rules` and `devices` list them"
+        raise BadInput(f"there is no rule, runtime or device {options.id!r}; {hint}")
     return 0
 
 

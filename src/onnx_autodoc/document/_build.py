@@ -14,6 +14,7 @@ from onnx_autodoc.document._costs import (
     scaling_rows,
 )
 from onnx_autodoc.document._summary import summary_of
+from onnx_autodoc.document._timed import with_times
 from onnx_autodoc.document._types import (
     SCHEMA_VERSION,
     Assumptions,
@@ -35,9 +36,11 @@ from onnx_autodoc.document._types import (
 from onnx_autodoc.document._weight_types import WeightsSection
 from onnx_autodoc.facts import Facts, Gap
 from onnx_autodoc.graph import Value
+from onnx_autodoc.hardware import HardwareSection
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.rules import Case, judge
+from onnx_autodoc.run import Verified
 from onnx_autodoc.structure import Sample, Structure
 from onnx_autodoc.weights import Weights
 
@@ -50,8 +53,11 @@ def build(
     generated: Generated,
     hashes: Mapping[str, str | None] = _NOT_HASHED,
     weights: Weights | None = None,
+    hardware: HardwareSection | None = None,
+    measured: Verified | None = None,
 ) -> Card:
     """`hashes` are of the model's own file ("") and of external ones by path, where they were asked for."""
+    structure = with_times(structure, facts, measured)
     findings, unchecked = judge(Case(facts, structure, weights))
     made = Card(
         schema_version=SCHEMA_VERSION,
@@ -71,6 +77,8 @@ def build(
         summary=Summary("", "", "", ""),
         gaps=(*facts.gaps, *_structure_gaps(structure), *unchecked),
         weights=_weights(weights) if weights is not None else None,
+        hardware=hardware,
+        measured=measured,
     )
     return replace(made, summary=summary_of(made))
 

@@ -9,7 +9,9 @@ from msgspec import Struct
 from onnx_autodoc.document._cost_types import BatchRow, ComputeSection, MemorySection, ParametersSection
 from onnx_autodoc.document._weight_types import WeightsSection
 from onnx_autodoc.facts import Gap, Precision
+from onnx_autodoc.hardware import HardwareSection
 from onnx_autodoc.rules import Finding
+from onnx_autodoc.run import Verified
 from onnx_autodoc.structure import AttentionKind, BlockCount, Box, Dataset, Part, Sample, Task
 
 SCHEMA_VERSION = "1.0"
@@ -172,6 +174,8 @@ class Card(Struct, frozen=True):
     summary: Summary
     gaps: tuple[Gap, ...]
     weights: WeightsSection | None = None  # only if asked for
+    hardware: HardwareSection | None = None
+    measured: Verified | None = None  # only if asked for
 
 
 class OutputCell(Struct, frozen=True):

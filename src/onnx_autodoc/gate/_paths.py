@@ -14,6 +14,8 @@ from msgspec import Struct, inspect
 from onnx_autodoc.document import Card
 
 # What a row of a list is called by: the first of these that it has.
+# What it takes to tell rows apart that no single word does
+_COMPOUND: Final = (("source", "target"), ("device", "phase", "context"), ("device", "batch"))
 _NAMES: Final = ("source", "name", "id", "node", "rule", "path", "device", "kind", "part", "form", "op")
 _NUMBERS: Final = ("batch", "tokens", "at")
 _LAST: Final = ("section",)
@@ -133,8 +135,11 @@ def _kinds(kind: Any) -> Iterator[str]:
 def names_of(row: Any) -> tuple[str, ...]:
     """The fields that a row of a list is called by; none where only its place tells it."""
     fields = {field.name for field in msgspec.structs.fields(row)}
-    if {"source", "target"} <= fields:
-        return ("source", "target")
+    compound = next((names for names in _COMPOUND if fields.issuperset(names)), ())
+    if compound and "name" not in fields and "per_hour" not in fields:
+        return compound
+    if "device" in fields:
+        return ("device",)
     return next(((name,) for name in (*_NAMES, *_NUMBERS, *_LAST) if name in fields), ())
 
 

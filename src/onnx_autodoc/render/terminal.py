@@ -19,6 +19,7 @@ from onnx_autodoc.render._cost_lines import (
     parameters_line,
     work_line,
 )
+from onnx_autodoc.render._device_lines import device_lines
 from onnx_autodoc.render._portrait import kept_in_float, said_of_data, way
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render.sections.findings import tally
@@ -39,9 +40,19 @@ class _Room(Struct, frozen=True):
     operators: int
     gaps: int
     findings: int
+    devices: int
+    hint: bool
 
 
-_ROOMS: Final = (_Room(4, 8, 4, 5), _Room(3, 6, 3, 4), _Room(2, 3, 2, 2), _Room(1, 0, 1, 1))
+_ROOMS: Final = (
+    _Room(4, 8, 4, 5, 4, True),
+    _Room(3, 6, 3, 4, 3, True),
+    _Room(2, 3, 2, 2, 3, True),
+    _Room(2, 3, 2, 2, 3, False),
+    _Room(1, 0, 1, 1, 3, False),
+    _Room(1, 0, 1, 1, 1, False),
+    _Room(1, 0, 1, 1, 0, False),
+)
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow"}
 
 
@@ -99,6 +110,7 @@ def _lines(card: Card, room: _Room) -> Iterator[Line]:
     yield from _ports("Outputs", card.interface.outputs, room.ports)
     yield from _data(card)
     yield "", ""
+    yield from device_lines(card, room.devices, room.hint)
     yield from _findings(card, room.findings)
     yield "Assumed", _assumed(card)
     yield from _shapes(card)

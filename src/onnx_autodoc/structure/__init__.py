@@ -72,6 +72,7 @@ class Structure(Struct, frozen=True, eq=False):
     samples: dict[str, Sample]  # how to fill inputs, by name
     places: dict[int, str]  # by row: the layer and block that a node stands in
     gap: str  # why there is no more
+    box_rows: dict[str, tuple[int, ...]] = {}  # by the id of a box: the rows whose numbers it has
 
 
 def describe(facts: Facts) -> Structure:
@@ -97,6 +98,7 @@ def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structu
     sketch = sketched(net, ledger, MOST_BOXES - ports.count)
     kin = family(net, ledger, facts.cache is not None, known)
     counted = tuple(_counted(net, ledger, sketch))
+    drawn, box_rows = tree(Path(facts.model.path).name, sketch, ports, ledger)
     return Structure(
         family=kin,
         sizes=sizes(net, kin.name),
@@ -105,7 +107,7 @@ def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structu
         in_float=tuple(row.kind for row in counted if _is_float(row.dtypes)),
         residuals=dict(sorted(Counter(term.facts["skip"] for term in net if "skip" in term.facts).items())),
         work=work(net, ledger),
-        tree=tree(Path(facts.model.path).name, sketch, ports, ledger),
+        tree=drawn,
         task=task(facts, net, known, kin.name, said),
         dataset=said,
         contradictions=_contradictions(facts, said),
@@ -113,6 +115,7 @@ def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structu
         samples=samples(facts, known),
         places=places(net, sketch),
         gap=net.cut,
+        box_rows=box_rows,
     )
 
 

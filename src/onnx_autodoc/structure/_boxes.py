@@ -39,6 +39,7 @@ class Box(Struct, frozen=True):
     children: tuple["Box", ...]
     edges: tuple[Edge, ...]
     weight_bytes: int = 0  # of its weights as the file stores them, with scales, zero points and statistics
+    seconds: float | None = None  # of one run, where the model was run
 
 
 def edge(net: Net, source: str, target: str, value: int, kind: str = "data") -> Edge:

@@ -31,13 +31,15 @@ def sketched(net: Net, ledger: Ledger, most: int) -> Sketch:
     return sketch
 
 
-def tree(name: str, sketch: Sketch, ports: Ports, ledger: Ledger) -> Box:
+def tree(name: str, sketch: Sketch, ports: Ports, ledger: Ledger) -> tuple[Box, dict[str, tuple[int, ...]]]:
+    """The drawing, and by the id of each box the rows whose numbers it has."""
     drawing = _Drawing(sketch, ledger)
     ids = {group: f"b{at}" for at, group in enumerate(sketch.groups)}
     boxes = [drawing.box(group, ids[group], drawing.entering(group)) for group in sketch.groups]
     edges = [*drawing.edges(ids), *ports.edges(sketch, ids)]
     spent = ledger.spent(sketch.net)
-    return Box(
+    drawing.rows["model"] = tuple(row for term in sketch.net for row in term.rows)
+    root = Box(
         id="model",
         kind="model",
         label=name,
@@ -52,14 +54,17 @@ def tree(name: str, sketch: Sketch, ports: Ports, ledger: Ledger) -> Box:
         edges=tuple(edges),
         weight_bytes=spent.stored,
     )
+    return root, drawing.rows
 
 
 class _Drawing:
     def __init__(self, sketch: Sketch, ledger: Ledger) -> None:
         self._sketch, self._net, self._ledger = sketch, sketch.net, ledger
+        self.rows: dict[str, tuple[int, ...]] = {}
 
     def box(self, group: Group, name: str, entering: set[int], depth: int = 0) -> Box:
         spent = self._ledger.spent(group.terms)
+        self.rows[name] = tuple(row for term in group.terms for row in term.rows)
         total = self._ledger.total
         opened = depth < _DEEPEST and (group.children or group.skip)
         inner = parts(group) if opened else []

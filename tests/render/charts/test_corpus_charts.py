@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from onnx_autodoc.render import charts as shelf
 from onnx_autodoc.render.charts import CHARTS, STYLE, charts
@@ -58,7 +59,7 @@ def test_a_chart_is_heard_as_it_is_seen() -> None:
 def test_the_same_card_gives_the_same_charts() -> None:
     found = card("bilstm-gru-tagger")
     assert charts(found) == charts(found)
-    assert [chart.name for chart in charts(found)] == [
+    assert [chart.name for chart in charts(replace(found, hardware=None))] == [
         "overview",
         "operators",
         "parameters",

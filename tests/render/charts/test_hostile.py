@@ -90,6 +90,7 @@ def test_where_nothing_is_known_there_is_no_chart_of_it() -> None:
         scaling=tuple(
             replace(row, macs=None, flops=None, arithmetic_intensity=None, memory_bytes=None) for row in found.scaling
         ),
+        hardware=None,
     )
     assert [chart.name for chart in charts(unknown)] == ["operators"]
 
@@ -104,6 +105,7 @@ def test_an_empty_graph_has_no_chart() -> None:
         memory=replace(found.memory, timeline=(), weights_bytes=0, peak_activation_bytes=0),
         structure=replace(found.structure, tree=None, work=()),
         scaling=(),
+        hardware=None,
     )
     assert charts(empty) == ()
     assert [draw(empty) for draw in CHARTS] == [None] * len(CHARTS)

@@ -10,12 +10,15 @@ from onnx_autodoc.document import Card
 from onnx_autodoc.render.charts._chart import Chart
 from onnx_autodoc.render.charts._style import STYLE, standalone
 from onnx_autodoc.render.charts.cache import cache
+from onnx_autodoc.render.charts.fit import fit
 from onnx_autodoc.render.charts.memory import memory
 from onnx_autodoc.render.charts.operators import operators
 from onnx_autodoc.render.charts.overview import overview
 from onnx_autodoc.render.charts.parameters import parameters
 from onnx_autodoc.render.charts.roofline import roofline
 from onnx_autodoc.render.charts.scaling import scaling
+from onnx_autodoc.render.charts.throughput import throughput
+from onnx_autodoc.render.charts.tokens import tokens
 from onnx_autodoc.render.charts.work import work
 
 __all__ = ["CHARTS", "STYLE", "Chart", "charts", "standalone"]
@@ -26,6 +29,9 @@ CHARTS: Final[tuple[Callable[[Card], Chart | None], ...]] = (
     parameters,
     work,
     memory,
+    fit,
+    throughput,
+    tokens,
     roofline,
     scaling,
     cache,

@@ -1,6 +1,6 @@
 """Names beside dots, where they cover neither each other nor another dot; a name without room is left out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -23,17 +23,24 @@ class Spot(Struct, frozen=True):
     detail: str = ""
 
 
-def placed(spots: list[Spot], inside: Area) -> Iterator[tuple[float, float, Spot]]:
-    """Where the names begin, the first spots first."""
+def placed(spots: list[Spot], inside: Area, lines: Sequence[Area] = ()) -> Iterator[tuple[float, float, Spot]]:
+    """Where the names begin, the first spots first. Names keep off `lines`, too, where there is another place."""
     taken = [_dot(spot) for spot in spots]
     for spot in spots:
-        wide = width(f"{spot.name} {spot.detail}", SMALL)
-        for x, y in _places(spot, wide):
-            area = (x, y - _RISE, x + wide, y - _RISE + _HIGH)
-            if _within(area, inside) and not any(_meet(area, other) for other in taken):
-                taken.append(area)
-                yield x, y, spot
-                break
+        found = _free(spot, inside, [*taken, *lines]) or _free(spot, inside, taken)
+        if found is not None:
+            x, y, area = found
+            taken.append(area)
+            yield x, y, spot
+
+
+def _free(spot: Spot, inside: Area, taken: list[Area]) -> tuple[float, float, Area] | None:
+    wide = width(f"{spot.name} {spot.detail}", SMALL)
+    for x, y in _places(spot, wide):
+        area = (x, y - _RISE, x + wide, y - _RISE + _HIGH)
+        if _within(area, inside) and not any(_meet(area, other) for other in taken):
+            return x, y, area
+    return None
 
 
 def _places(spot: Spot, wide: float) -> Iterator[tuple[float, float]]:

@@ -95,6 +95,7 @@ def _box(box: Box) -> dict[str, Any]:
         "params": whole(box.params),
         "bytes": whole(box.weight_bytes),
         "macs": whole(box.macs),
+        "time": None if box.seconds is None else whole(round(box.seconds * 1e9)),
         "share": box.share,
         "nodes": box.nodes,
         "repeats": box.repeats,

@@ -13,6 +13,7 @@ from onnx_autodoc.render.sections.findings import findings
 from onnx_autodoc.render.sections.hardware import hardware
 from onnx_autodoc.render.sections.holdings import operators, parameters, precision
 from onnx_autodoc.render.sections.interface import inputs_and_outputs, run_it
+from onnx_autodoc.render.sections.measured import measured
 from onnx_autodoc.render.sections.memory import batch_scaling, kv_cache, memory_of
 from onnx_autodoc.render.sections.overview import in_short, key_numbers
 from onnx_autodoc.render.sections.provenance import for_people, provenance
@@ -35,6 +36,7 @@ CARD: Final[tuple[Callable[[Card], Section | None], ...]] = (
     parameters,
     weights,
     operators,
+    measured,
     hardware,
     batch_scaling,
     findings,

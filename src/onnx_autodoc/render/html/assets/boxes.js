@@ -2,7 +2,7 @@
 // The tree of boxes: what is in it, what is open, what each of them says.
 const Boxes = (() => {
   const data = JSON.parse(document.getElementById("box-data").textContent);
-  const { count, memory, percent, short } = Numbers;
+  const { count, duration, memory, percent, short } = Numbers;
   const OPENED = { share: 0.3, most: 24 }; // what a repeated layer must have of the work, boxes then in sight
   const all = new Map();
   const open = new Set();
@@ -32,6 +32,7 @@ const Boxes = (() => {
     if (box.family === "port") return [];
     if (by === "params") return measured(box, (params) => `${short(params)} params`, "all");
     if (by === "bytes") return measured(box, memory, "weight bytes");
+    if (by === "time") return measured(box, duration, "the time");
     const found = BigInt(box.params) ? [`${short(box.params)} params`] : [];
     if (box.share && box.depth === 0) found.push(`${percent(box.share)} of MACs`);
     else if (box.macs && BigInt(box.macs)) found.push(short(box.macs, "MACs"));

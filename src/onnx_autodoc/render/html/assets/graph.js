@@ -2,10 +2,10 @@
 // The drawing, the tree and the panel as one. It is made when a reader comes near: the page does not wait for it.
 const Graph = (() => {
   const byId = (id) => document.getElementById(id);
-  const { cell, count, memory, percent, short } = Numbers;
+  const { cell, count, duration, memory, percent, short } = Numbers;
   const MOST = 8; // nodes listed in the panel
   const NAMES = { port: "input, output", normal: "norm, activation, sum", layer: "layer, stage" };
-  const MEASURES = { macs: "MACs", params: "parameters", bytes: "weight bytes" };
+  const MEASURES = { macs: "MACs", params: "parameters", bytes: "weight bytes", time: "time" };
   const colour = byId("graph-colour");
   const panel = byId("graph-panel");
   let alive = false;
@@ -59,6 +59,7 @@ const Graph = (() => {
     add("MACs", cell(box.macs, short));
     const part = Boxes.part(box, "macs");
     if (part !== null) add("Share of MACs", percent(part) + (box.times > 1 ? " together" : ""));
+    if (box.time) add("Measured time", duration(box.time));
     if (box.nodes) add("Nodes", count(box.nodes));
     return list;
   }

@@ -14,6 +14,13 @@ const Numbers = (() => {
     [1n << 20n, " MiB"],
     [1n << 10n, " KiB"],
   ];
+  const TIMES = [
+    [3600n * 10n ** 9n, "h"],
+    [60n * 10n ** 9n, "min"],
+    [10n ** 9n, "s"],
+    [10n ** 6n, "ms"],
+    [10n ** 3n, "µs"],
+  ];
   const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
   const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
@@ -76,6 +83,12 @@ const Numbers = (() => {
     return scaled(nbytes, MEMORY, "") || `${count(nbytes)} ${nbytes === 1n ? "byte" : "bytes"}`;
   }
 
+  // From nanoseconds.
+  function duration(nanoseconds) {
+    nanoseconds = BigInt(nanoseconds);
+    return scaled(nanoseconds, TIMES, " ") || `${three(Number(nanoseconds))} ns`;
+  }
+
   function percent(share) {
     if (share > 0 && share < 0.01) return "<1 %";
     if (share > 0.99 && share < 1) return ">99 %";
@@ -93,5 +106,5 @@ const Numbers = (() => {
   // A number that may not be known, as a cell of a table.
   const cell = (value, say) => (value === null || value === undefined ? "not known" : say(value));
 
-  return Object.freeze({ cell, count, divide, fixed, memory, percent, short, three, write });
+  return Object.freeze({ cell, count, divide, duration, fixed, memory, percent, short, three, write });
 })();

@@ -1,0 +1,135 @@
+"""Measuring this machine once, and reading what was found."""
+
+import time
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from onnx_autodoc.calibrate import (
+    Profile,
+    Run,
+    Task,
+    answers,
+    count,
+    left_out,
+    load,
+    lowered_facts,
+    place,
+    predict,
+    profile,
+    tasks,
+    totals,
+)
+from onnx_autodoc.devices import Device
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.facts import Costs, Facts, binding_at, measure
+from onnx_autodoc.hardware import CALIBRATED, Demand, Floor, Format, Grade, Range
+from onnx_autodoc.read import read
+from onnx_autodoc.resolve import Request, Role, fit, resolve
+from onnx_autodoc.run import BUSIEST, Bar, Stage, check_extra, clock, feeds_of, machine, others, timed
+from onnx_autodoc.say import clean, percent
+from onnx_autodoc.structure import describe
+
+SECONDS: Final = 0.3  # for each benchmark, both sweeps together
+QUICK: Final = 0.06
+HERE: Final = "auto"  # the id of this machine
+_MOST_WORK: Final = 60_000  # rules applied at other sizes
+_WATCHED: Final = 1.0  # seconds, before anything is run
+
+
+class Calibrated(Struct, frozen=True):
+    """`ratios`: of the user's own models, predicted over measured where each was left out of the fit."""
+
+    profile: Profile
+    ratios: Mapping[str, float]
+    load: float | None  # the share of the machine that others used before
+
+
+def calibrate(
+    models: Sequence[str | PathLike[str]],
+    date: str,
+    *,
+    quick: bool = False,
+    threads: int | None = None,
+    force: bool = False,
+) -> Calibrated:
+    """Benchmarks, and the models that the user gives; the profile is not stored here."""
+    check_extra()
+    share = _load()
+    if share is not None and share > BUSIEST and not force:
+        raise BadInput(
+            f"the machine is busy: {percent(share)} of it is used by others; close them, wait, or use --force"
+        )
+    with Bar(1 + len(models)) as bar:
+        bar.begin()
+        total = count()
+        found = answers(
+            QUICK if quick else SECONDS, threads or 0, lambda name, done: bar(Stage(f"benchmark {name}", done, total))
+        )
+        runs = [_run(path, found.cache, threads, bar) for path in models]
+    here = machine()
+    made = profile(found, runs, here.cpu, date, threads or here.cores)
+    ratios = left_out([*found.runs, *runs], runs) if runs else {}
+    return Calibrated(made, ratios, share)
+
+
+def _load() -> float | None:
+    start = clock()
+    time.sleep(_WATCHED)
+    return others(start, clock())
+
+
+def _run(path: str | PathLike[str], cache: float, threads: int | None, bar: Bar) -> Run:
+    bar.begin()
+    bar(Stage(f"running {clean(Path(path).name, 40)}", 0, 0))
+    model = read(path)
+    binding, shapes = fit(model, Request())
+    facts = measure(model, binding, shapes)
+    taken = timed(path, feeds_of(facts, describe(facts).samples), threads=threads)
+    return Run(fspath(path), taken.median_seconds, totals(lowered_facts(facts), cache))
+
+
+class Here:
+    """Times on this machine by its profile, at the file's own precision; of anything else, what others say.
+
+    Other sizes are worked out anew, as long as that does not take long.
+    """
+
+    def __init__(self, facts: Facts, profile: Profile, others: Grade) -> None:
+        self._facts, self._profile, self._others = facts, profile, others
+        self._left = _MOST_WORK
+
+    def __call__(self, demand: Demand, device: Device, wanted: Format, floor: Floor) -> Range | None:
+        if device.id != HERE or wanted is not demand.own:
+            return self._others(demand, device, wanted, floor)
+        found = self._tasks(demand.sizes)
+        if found is None:
+            return None
+        made = predict(found, self._profile)
+        known = f"{percent(made.covered_time)} of the time is in kernels that were timed"
+        rests_on = f"{self._profile.runtime} on this machine, {self._profile.date[:10]}; {known}"
+        return Range(made.low, made.expected, made.high, CALIBRATED, rests_on)
+
+    def _tasks(self, sizes: Mapping[Role, int]) -> list[Task] | None:
+        if not sizes:
+            return lowered_facts(self._facts)
+        self._left -= self._facts.shapes.work
+        if self._left < 0:
+            return None
+        model = self._facts.model
+        shapes = resolve(model, binding_at(self._facts, sizes))
+        return None if shapes.contradictions else tasks(model, shapes, Costs(model, shapes))
+
+
+def profile_here(path: str | PathLike[str] | None) -> Profile | None:
+    """What is known of this machine: in the file that is named, or in the usual place if it is of this machine."""
+    if path is not None:
+        return load(Path(path))
+    usual = place()
+    if not usual.exists():
+        return None
+    found = load(usual)
+    return found if found.machine == machine().cpu else None

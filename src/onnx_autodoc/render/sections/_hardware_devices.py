@@ -1,0 +1,152 @@
+"""Devices: whether the model fits, how long a run takes and how that is known, what limits it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.document import Card, DeviceRow, HardwareSection, OperatorTime
+from onnx_autodoc.render._blocks import (
+    Block,
+    Column,
+    Figure,
+    Heading,
+    Items,
+    Name,
+    Paragraph,
+    Picture,
+    Strong,
+    Table,
+    Text,
+)
+from onnx_autodoc.render._hardware_words import (
+    GRADES,
+    TITLES,
+    grade,
+    limited,
+    needed,
+    one_grade,
+    rate,
+    seconds_of,
+    short_name,
+    taken,
+    used,
+)
+from onnx_autodoc.render.sections import _figures as figures
+from onnx_autodoc.say import clean, count, duration, memory
+
+_NEED: Final = "weights at this precision, activations at their peak, and what a runtime is assumed to take for itself"
+_ASSUMED: Final = "assumed: a runtime, its kernels, and a twentieth of the rest"
+_PEAK: Final = "the run's multiply-adds at the device's peak rate, as a share of the time that is shown"
+_LEAST: Final = 3  # operators that are always named
+_TELLING: Final = 0.01
+_SHOWN: Final = 60  # letters of a device's name
+
+
+def devices(card: Card, found: HardwareSection) -> Iterator[Block]:
+    yield Paragraph(("One run at ", figures.sizes(card), ". How its time is known:"))
+    yield Items(tuple(_grades(found)))
+    yield _table(card, found)
+    yield from _notes(found)
+    yield Picture("fit")
+    yield _memory(found)
+
+
+def _grades(found: HardwareSection) -> Iterator[Text]:
+    """What the grades mean that stand on this card, the best first."""
+    known = {row.basis for row in found.devices} | {row.basis for row in found.scaling}
+    known |= {row.basis for row in found.generation}
+    return ((Strong(f"{name}: "), said) for name, said in GRADES.items() if name in known)
+
+
+def _table(card: Card, found: HardwareSection) -> Table:
+    """A column of grades only where there are several, and of samples only where the model has a batch."""
+    rows, one = found.devices, one_grade(found.devices)
+    batched = any(row.batch is not None for row in rows)
+    columns = [Column("Device"), Column("Run as"), Column("Memory", True), time_title(one)]
+    columns += ([] if one else [Column("Grade")]) + ([Column("Samples/s", True)] if batched else [])
+    columns += [Column("Limited by"), Column("Of peak", True)]
+    return Table(tuple(columns), tuple(tuple(_row(card, row, one, batched)) for row in rows))
+
+
+def time_title(one: str | None) -> Column:
+    """Where all times of a table are of one grade, their title says so."""
+    return Column(TITLES.get(one, "Time of a run") if one else "Time of a run", True)
+
+
+def _row(card: Card, row: DeviceRow, one: str | None, batched: bool) -> Iterator[Text]:
+    batch = f", batch {count(row.batch)}" if row.batch is not None else ""
+    need = Figure(needed(row.memory_bytes, row.capacity_bytes, row.fits), row.memory_bytes, "bytes", basis=_NEED)
+    runs, sizes, basis = row.fits is not False, figures.sizes(card), grade(row.basis, row.rests_on)
+    time = Figure(taken(row, one is not None), seconds_of(row), "seconds", None, sizes, basis)
+    speed = Figure(rate(row), row.per_second, "samples per second", None, sizes, basis)
+    yield (clean(row.name, _SHOWN) if one else short_name(row.name),)  # a column of grades leaves less room
+    yield (f"{clean(row.precision, 40)}{batch}",)
+    yield (need,)
+    yield (time if runs else "does not run",)
+    yield from () if one else ((row.basis if runs else "",),)
+    yield from ((speed if runs else "",),) if batched else ()
+    yield (limited(row.bottleneck) if runs else "memory size",)
+    yield (Figure(used(row), row.utilisation, "of the peak rate", None, sizes, _PEAK) if runs else "",)
+
+
+def _notes(found: HardwareSection) -> Iterator[Block]:
+    """What the numbers of a device rest on, each said once for all devices that it holds for."""
+    said: dict[str, list[str]] = {}
+    for row in found.devices:
+        name = clean(row.name, _SHOWN)
+        if row.rests_on:
+            said.setdefault(clean(row.rests_on, 400), []).append(f"{name} ({row.basis})")
+        for note in row.notes:
+            said.setdefault(clean(note, 400), []).append(name)
+    if said:
+        yield Items(tuple((f"{', '.join(names)}: {note}",) for note, names in said.items()))
+
+
+def _memory(found: HardwareSection) -> Table:
+    """What it consists of."""
+    columns = (Column("Device"), *(Column(title, True) for title in ("Weights", "Activations", "Overhead", "Together")))
+    rows = tuple(_parts(row) for row in found.devices)
+    return Table(columns, rows, folded="what the memory consists of")
+
+
+def _parts(row: DeviceRow) -> tuple[Text, ...]:
+    need = row.memory
+    return (
+        (clean(row.name, _SHOWN),),
+        (figures.stored(need.weights, f"the file's weights in {clean(row.precision, 40)}"),),
+        (figures.stored(need.activations, "at the peak, a key-value cache included"),),
+        (figures.stored(need.overhead, _ASSUMED),),
+        (figures.stored(row.memory_bytes, _NEED),),
+    )
+
+
+def operators(card: Card, found: HardwareSection) -> Iterator[Block]:
+    """Where the roofline's time goes on the first device."""
+    first = found.devices[0]
+    if not first.operators or not first.roofline:
+        return
+    yield Heading("Where the time goes")
+    said = f"On {clean(first.name, _SHOWN)} in {clean(first.precision, 40)}, each kernel at its own limit, "
+    line = Figure(duration(first.roofline), first.roofline, "seconds", basis="the roofline: before anything measured")
+    yield Paragraph((said, "one after the other: ", line, ". Light operators are counted with the kernel before them."))
+    shown = [row for at, row in enumerate(first.operators) if at < _LEAST or row.share >= _TELLING]
+    titles = (Column("Kernels", True), Column("Time", True), Column("Share", True), Column("Limited by"))
+    yield Table((Column("Operator"), *titles), tuple(_operator(row, figures.sizes(card)) for row in shown))
+    if len(shown) < len(first.operators):
+        yield Paragraph(("All other types take less than 1 % each.",))
+
+
+def _operator(row: OperatorTime, sizes: str) -> tuple[Text, ...]:
+    return (
+        (Name(row.op),),
+        (figures.number(row.kernels, "kernels", ""),),
+        (Figure(duration(row.seconds), row.seconds, "seconds", holds=sizes),),
+        (figures.share(row.share),),
+        (limited(row.bottleneck),),
+    )
+
+
+def memory_cell(nbytes: int | None, fits: bool | None) -> Figure:
+    """Of one row of several: that it does not fit is a word."""
+    if nbytes is None:
+        return Figure("not known")
+    return Figure("does not fit: " * (fits is False) + memory(nbytes), nbytes, "bytes", basis=_NEED)

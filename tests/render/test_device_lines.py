@@ -1,0 +1,87 @@
+"""Hardware on a terminal: a line for each device, whatever is known of it, and never more than there is room for."""
+
+import pytest
+from msgspec.structs import replace
+
+from onnx_autodoc.document import Card
+from onnx_autodoc.render import Report
+from onnx_autodoc.render._device_lines import ROOM, device_lines
+from onnx_autodoc.render.terminal import HEIGHT, WIDTH, render_terminal
+from tests._corpus import KEPT
+from tests.render._graded import crowded, graded, hardware, on
+from tests.render.charts._look import card
+
+MINILM, SMOLLM = "all-minilm-l6-v2-ts-op14", "smollm2-135m-kv-op17"
+HINT = "this machine: run `onnx-autodoc calibrate` once for an estimate"
+
+
+def lines(made: Card, most: int = 4, hint: bool = True) -> list[str]:
+    return [line for _, line in device_lines(made, most, hint)]
+
+
+def test_a_bound_is_said_in_words() -> None:
+    assert lines(on(MINILM, "t4")) == ["T4  fits  not faster than 354 µs  compute-bound", "in fp32 at batch 1", HINT]
+
+
+def test_a_range_is_about_and_what_was_measured_is_not() -> None:
+    found = lines(graded(on(MINILM, "t4", "rtx_4050_laptop"), "typical", "measured"))
+    assert found[0] == "T4               fits  about 1.06 ms (0.53–2.13)  compute-bound"
+    assert "about" not in found[1]
+    assert HINT not in found, "a device is better known already"
+
+
+def test_what_limits_stands_below_where_lines_are_full() -> None:
+    made = on(MINILM)
+    same = tuple(replace(row, bottleneck="compute") for row in hardware(made).devices)
+    found = lines(replace(made, hardware=replace(hardware(made), devices=same)))
+    assert found[1] == "Core i7-12700H        needs 157 MiB  not faster than 2.13 ms"
+    assert found[3] == "in fp32 at batch 1; compute-bound on each"
+    others = (replace(same[0], bottleneck="launches"), *same[1:])
+    found = lines(replace(made, hardware=replace(hardware(made), devices=others)))
+    assert found[3] == "in fp32 at batch 1; launch-bound, compute-bound, compute-bound"
+
+
+def test_does_not_fit_has_no_time() -> None:
+    found = lines(crowded(on(MINILM, "t4", "rtx_4050_laptop"), "t4"))
+    assert found[0] == "T4               does not fit  605 MiB of 15.0 GiB"
+    assert found[1].startswith("RTX 4050 Laptop  fits          not faster than")
+
+
+def test_a_decoder_is_told_by_its_tokens() -> None:
+    found = lines(on(SMOLLM, "t4"))
+    assert found[0] == "T4  fits  at most 506 tokens/s  memory-bound"
+    assert found[1] == "in fp32, 2,048 tokens in the cache"
+
+
+def test_a_time_that_is_not_known_says_so() -> None:
+    made = on(MINILM, "t4")
+    row = hardware(made).devices[0]
+    unknown = replace(row, seconds=replace(row.seconds, bound=None), bottleneck=None, fits=None, memory_bytes=None)
+    found = lines(replace(made, hardware=replace(hardware(made), devices=(unknown,))))
+    assert found[0] == "T4  memory not known  time not known"
+
+
+def test_devices_without_a_line_are_counted() -> None:
+    found = lines(on(MINILM, "t4", "l4", "rtx_4050_laptop"), most=2, hint=False)
+    assert len(found) == 3
+    assert found[-1].endswith("; 1 more in --format markdown")
+
+
+def test_where_there_is_little_room_one_line_has_it_all() -> None:
+    assert lines(on(MINILM, "t4"), most=1, hint=False) == [
+        "T4  fits  not faster than 354 µs  compute-bound  in fp32 at batch 1"
+    ]
+    assert lines(on(MINILM, "t4"), most=0) == []
+
+
+def test_an_old_card_has_no_such_lines() -> None:
+    assert lines(replace(on(MINILM, "t4"), hardware=None)) == []
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_every_card_says_what_it_runs_on_and_stays_short(name: str) -> None:
+    text = render_terminal(Report(card(name), lambda: iter(()))).splitlines()
+    assert len(text) <= HEIGHT
+    assert max(map(len, text)) <= WIDTH
+    assert sum(line.startswith("Runs on") for line in text) == 1
+    assert all(len(line) <= ROOM for line in lines(card(name)))

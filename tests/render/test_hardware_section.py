@@ -1,0 +1,205 @@
+"""Hardware on a page: a bound is never printed as a time, what does not fit says so, and grades are never mixed up."""
+
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from onnx_autodoc.document import Card
+from onnx_autodoc.hardware import Price
+from onnx_autodoc.render._blocks import Block, Figure, Heading, Items, Paragraph, Table, Text
+from onnx_autodoc.render.sections.hardware import hardware as section
+from tests.render._graded import RESTS, crowded, graded, hardware, on
+
+MINILM, SMOLLM, SILERO = "all-minilm-l6-v2-ts-op14", "smollm2-135m-kv-op17", "silero-vad"
+TWO = ("t4", "rtx_4050_laptop")
+
+
+def blocks(card: Card, heading: str = "") -> list[Block]:
+    """Those below a heading, or those before the first one."""
+    found: dict[str, list[Block]] = {"": []}
+    for block in section(card).blocks:
+        if isinstance(block, Heading):
+            found[block.text] = []
+        else:
+            found[list(found)[-1]].append(block)
+    return found[heading]
+
+
+def tables(card: Card, heading: str = "") -> list[Table]:
+    return [block for block in blocks(card, heading) if isinstance(block, Table)]
+
+
+def said(text: Text) -> str:
+    return "".join(
+        part if isinstance(part, str) else part.shown if isinstance(part, Figure) else part.text for part in text
+    )
+
+
+def column(table: Table, title: str) -> list[str]:
+    at = [column.title for column in table.columns].index(title)
+    return [said(row[at]) for row in table.rows]
+
+
+def titles(table: Table) -> list[str]:
+    return [column.title for column in table.columns]
+
+
+def everything(card: Card) -> str:
+    """All words of the section, cells apart."""
+    found = []
+    for block in section(card).blocks:
+        match block:
+            case Table():
+                found += [said(cell) for row in block.rows for cell in row]
+            case Items():
+                found += [said(row) for row in block.rows]
+            case Paragraph():
+                found.append(said(block.text))
+    return "\n".join(found)
+
+
+def test_a_bound_is_never_printed_as_a_time() -> None:
+    table = tables(on(MINILM, "t4"))[0]
+    assert column(table, "Not faster than") == ["354 µs"]
+    assert column(table, "Samples/s") == ["at most 2.82 k"]
+    assert column(table, "Of peak") == ["at most 100 %"]
+    assert column(table, "Run as") == ["fp32, batch 1"]
+    assert "Grade" not in titles(table)
+
+
+@pytest.mark.parametrize(
+    ("grade", "shown", "speed"),
+    [("typical", "1.06 ms (0.53–2.13)", "about 941"), ("measured", "1.06 ms (0.53–2.13)", "941")],
+)
+def test_one_grade_stands_in_the_title(grade: str, shown: str, speed: str) -> None:
+    table = tables(graded(on(MINILM, "t4"), grade))[0]
+    assert column(table, f"Time, {grade}") == [shown]
+    assert column(table, "Samples/s") == [speed]
+    assert column(table, "Of peak") == ["33 %"], "it agrees with the time"
+
+
+def test_several_grades_stand_beside_their_times() -> None:
+    found = graded(on(SMOLLM, *TWO, "jetson_nano_2gb", "core_i7_12700h"), "typical", "bound", "measured", "calibrated")
+    table = tables(found)[0]
+    assert column(table, "Grade") == ["typical", "bound", "measured", "calibrated"]
+    times = column(table, "Time of a run")
+    assert [re.sub(r"[\d.]+", "#", time) for time in times] == [
+        "about # ms (#–#)",
+        "not faster than # ms",
+        "# ms (#–#)",
+        "about # ms (#–#)",
+    ]
+    meanings = [said(row).split(":")[0] for row in next(b for b in blocks(found) if isinstance(b, Items)).rows]
+    assert meanings == ["measured", "calibrated", "typical", "bound"], "each is explained, the best first"
+
+
+def test_what_a_range_rests_on_stands_below_it() -> None:
+    notes = [block for block in blocks(graded(on(MINILM, *TWO), "typical", "bound")) if isinstance(block, Items)][-1]
+    assert [said(row) for row in notes.rows] == [f"NVIDIA T4 (typical): {RESTS}"]
+
+
+def test_a_note_of_several_devices_is_said_once() -> None:
+    card = on(MINILM, *TWO)
+    rows = tuple(replace(row, notes=("its cores are counted twice",)) for row in hardware(card).devices)
+    text = everything(replace(card, hardware=replace(hardware(card), devices=rows)))
+    assert text.count("its cores are counted twice") == 1
+    assert "NVIDIA T4, NVIDIA GeForce RTX 4050 Laptop: its cores are counted twice" in text
+
+
+def test_does_not_fit_is_a_word_and_has_no_time() -> None:
+    found = crowded(on(MINILM, *TWO), "t4")
+    table = tables(found)[0]
+    assert column(table, "Memory")[0] == "does not fit: 605 MiB of 15.0 GiB"
+    assert column(table, "Not faster than")[0] == "does not run"
+    assert column(table, "Limited by") == ["memory size", "arithmetic"]
+    first = tables(found, "Larger batches")[0]
+    assert set(column(first, "Not faster than" if "Not faster than" in titles(first) else "Time of a run")) == {
+        "does not run"
+    }
+    assert all(cell.startswith("does not fit: ") for cell in column(first, "Memory"))
+
+
+def test_what_the_memory_consists_of_adds_up() -> None:
+    (parts,) = [table for table in tables(on(MINILM, *TWO)) if table.folded]
+    for row in parts.rows:
+        numbers = [part.exact for cell in row for part in cell if isinstance(part, Figure) and part.exact]
+        assert sum(numbers[:-1]) == numbers[-1]
+
+
+@pytest.mark.parametrize("name", [MINILM, SMOLLM, SILERO, "sd-vae-decoder", "control-flow-loop-if"])
+def test_nothing_is_infinite_or_nothing(name: str) -> None:
+    text = everything(on(name))
+    assert not re.search(r"\binf\b|\bnan\b|\bNone\b|(^|\s)0(\.0+)? (samples|tokens|ms|s)\b", text)
+
+
+def test_the_best_batch_is_marked_with_its_reason() -> None:
+    card = on(SILERO, "t4")
+    assert hardware(card).best_batch == 32
+    table = tables(card, "Larger batches")[0]
+    assert [cell for cell in column(table, "Batch") if "best" in cell] == ["32 (best)"]
+    text = everything(card)
+    assert "Best is the smallest batch with 90 % of the best throughput: 32 on T4." in text
+
+
+def test_each_device_has_its_batches_the_first_in_sight() -> None:
+    found = tables(on(SILERO, *TWO), "Larger batches")
+    assert [table.folded for table in found] == [None, "NVIDIA GeForce RTX 4050 Laptop, fp32 (bound)"]
+    assert [len(table.rows) for table in found] == [8, 8]
+
+
+def test_a_decoder_has_prompt_and_tokens_apart() -> None:
+    table = tables(on(SMOLLM, "t4"), "Token by token")[0]
+    assert column(table, "Phase") == ["prefill"] * 5 + ["decode"] * 5
+    assert column(table, "Context")[5:] == ["128", "512", "2,048", "8,192", "32,768"]
+    assert column(table, "Not faster than")[4] == "does not run"
+    assert column(table, "Memory")[4].startswith("does not fit: ")
+
+
+def test_one_device_for_all_levels_is_a_sentence() -> None:
+    card = on(MINILM)
+    assert not tables(card, "What it needs")
+    assert "NVIDIA Jetson Nano 2GB in fp32, with room to spare: takes 349 MiB of 2.00 GiB." in everything(card)
+
+
+def test_levels_have_their_devices_and_reasons() -> None:
+    card = on(MINILM)
+    needs = hardware(card).requirements
+    assert needs is not None
+    assert needs.comfortable is not None
+    larger = replace(needs, comfortable=replace(needs.comfortable, device="x", name="X"), recommended=None)
+    table = tables(replace(card, hardware=replace(hardware(card), requirements=larger)), "What it needs")[0]
+    assert column(table, "Level") == ["minimum", "recommended", "comfortable"]
+    assert column(table, "Device") == ["NVIDIA Jetson Nano 2GB", "none that is known", "X"]
+
+
+def test_a_price_from_a_bound_is_at_least_that() -> None:
+    card = on(MINILM, "t4")
+    prices = (Price("t4", 0.35, 1.25, 8, "bound"), Price("t4", 0.35, 0.0004, 8, "typical"))
+    prices += (Price("t4", 0.35, None, None, "bound"),)
+    table = tables(replace(card, hardware=replace(hardware(card), prices=prices)), "What runs cost")[0]
+    assert column(table, "Per million samples") == ["at least 1.25", "less than a hundredth", "not known"]
+    assert column(table, "Per hour") == ["0.35"] * 3
+
+
+def test_small_shares_are_not_listed_and_that_is_said() -> None:
+    card = on(SMOLLM, "t4")
+    table = tables(card, "Where the time goes")[0]
+    assert column(table, "Operator") == ["MatMul", "Expand", "Transpose", "Concat"]
+    assert len(hardware(card).devices[0].operators) > 4
+    assert "All other types take less than 1 % each." in everything(card)
+
+
+def test_a_card_without_hardware_keeps_the_facts_of_the_model() -> None:
+    found = section(replace(on(MINILM), hardware=None))
+    assert not [block for block in found.blocks if isinstance(block, Table | Heading)]
+    assert len(found.blocks) == 3
+
+
+def test_what_behind_a_time_says_its_grade() -> None:
+    row = tables(graded(on(MINILM, "t4"), "typical"))[0].rows[0]
+    time = next(part for part in row[3] if isinstance(part, Figure))
+    assert time.basis.startswith("typical: what published measurements")
+    assert time.basis.endswith(RESTS)
+    assert time.exact == pytest.approx(3 * 0.000354186, rel=1e-4)
+    assert time.holds == "batch_size 1, sequence_length 128"
