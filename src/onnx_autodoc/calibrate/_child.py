@@ -29,7 +29,7 @@ _PASSES: Final = 4
 def main(folder: str, seconds: float, threads: int) -> None:
     import onnxruntime
 
-    cores = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = threads or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     _say({"bandwidth": bandwidth(cores), "runtime": f"onnxruntime {onnxruntime.__version__}"})
     sweeps = 1 if seconds < _SHORT else SWEEPS
     for _ in range(sweeps):

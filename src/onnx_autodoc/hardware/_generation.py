@@ -71,14 +71,15 @@ def token_rows(found: list[Phase], device: Device, wanted: Format, grade: Grade)
 
 
 def _row(phase: Phase, found: Estimate, runs: bool) -> TokenRow:
-    tokens = (phase.context if phase.name == PREFILL else 1) * (phase.demand.batch or 1)
+    batch = phase.demand.batch
+    tokens = None if batch is None else batch * (phase.context if phase.name == PREFILL else 1)
     return TokenRow(
         device=found.device.id,
         precision=found.wanted.name,
         phase=phase.name,
         context=phase.context,
         seconds=found.expected if runs else None,
-        tokens_per_second=tokens / found.expected if runs and found.expected else None,
+        tokens_per_second=tokens / found.expected if tokens and runs and found.expected else None,
         memory_bytes=found.memory,
         fits=found.fits,
         basis=found.basis,

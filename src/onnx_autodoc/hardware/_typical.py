@@ -85,7 +85,7 @@ def typical(demand: Demand, device: Device, wanted: Format, floor: Floor, runtim
 def case_of(demand: Demand, device: Device, wanted: Format, floor: Floor) -> Case | None:
     line, load = floor.roofline, demand.load
     launches, moved = float(load.launches.sum()), float((load.floats + load.weights).sum())
-    if line is None or not demand.macs or not launches or not moved:
+    if line is None or not demand.macs or not launches or not moved or demand.batch is None:
         return None
     return Case(
         device.id,
@@ -94,7 +94,7 @@ def case_of(demand: Demand, device: Device, wanted: Format, floor: Floor) -> Cas
         _work(demand),
         demand.family,
         float(np.log10(line / launches)),
-        float(np.log10(demand.batch or 1)),
+        float(np.log10(demand.batch)),
         float(np.log10(demand.macs / moved)),
         line,
     )
