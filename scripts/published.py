@@ -108,7 +108,7 @@ def demand_of(work: dict[str, Any], batch: int, phase: str) -> Demand:
 def _load(kernels: list[list[Any]]) -> Load:
     """Alike kernels stand in one line with their count."""
     counts = [line[-1] for line in kernels]
-    columns = [np.repeat(np.array([float(line[at]) for line in kernels]), counts) for at in range(5)]
+    columns = [np.repeat(np.array([float(line[at]) for line in kernels]), counts) for at in (0, 2, 3, 4)]
     kinds = np.repeat(np.array([line[6] for line in kernels]), counts)
     launches = np.repeat(np.array([float(line[5]) for line in kernels]), counts)
     return Load((), *columns, launches, kinds == WorkClass.CONVOLUTION)

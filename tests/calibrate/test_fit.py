@@ -65,6 +65,5 @@ def test_a_prediction_sums_its_nodes_and_what_is_put_in() -> None:
 
 def test_what_was_never_measured_counts_and_is_said() -> None:
     found = predict([Task("product", {"kernels": 1}), Task("sort", {"kernels": 1, "elements": 1e6})], profile())
-    assert found.covered_kernels == 0.5
     assert 0 < found.covered_time < 1
     assert found.expected > seconds({("sort", "elements"): 1e6}, {})

@@ -18,7 +18,6 @@ class Prediction(Struct, frozen=True):
     rows: dict[int, float]
     added: float
     covered_time: float  # the share of the expected time at paces that were measured
-    covered_kernels: float  # and of the kernels
 
 
 def predict(tasks: Sequence[Task], profile: Profile) -> Prediction:
@@ -40,5 +39,4 @@ def predict(tasks: Sequence[Task], profile: Profile) -> Prediction:
         rows=rows,
         added=expected - sum(rows.values()),
         covered_time=covered / expected if expected else 1.0,
-        covered_kernels=sum(known) / len(known) if known else 1.0,
     )

@@ -23,11 +23,10 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 class Load(Struct, frozen=True, eq=False):
-    """Kernels as columns: multiply-adds, other operations, numbers of weights, numbers and other bytes of data."""
+    """Kernels as columns: multiply-adds, numbers of weights, numbers and other bytes of data."""
 
     kernels: Sequence[Kernel]
     macs: Column
-    other: Column
     weights: Column
     floats: Column
     others: Column
@@ -39,19 +38,18 @@ class Load(Struct, frozen=True, eq=False):
         moved = [each.read + each.written for each in found]
         columns = (
             [each.macs for each in found],
-            [each.other for each in found],
             [sum(each.weights.values()) for each in found],
             [each.floats for each in moved],
             [each.others for each in moved],
             [each.times for each in found],
         )
-        macs, other, weights, floats, others, launches = (np.array(column, dtype=np.float64) for column in columns)
+        macs, weights, floats, others, launches = (np.array(column, dtype=np.float64) for column in columns)
         convolves = np.array([each.kind is WorkClass.CONVOLUTION for each in found], dtype=bool)
-        return cls(found, macs, other, weights, floats, others, launches, convolves)
+        return cls(found, macs, weights, floats, others, launches, convolves)
 
     def scaled(self, by: float) -> "Load":
         """At so many times the batch: weights and launches stay."""
-        names = ("macs", "other", "floats", "others")
+        names = ("macs", "floats", "others")
         return structs.replace(self, **{name: getattr(self, name) * by for name in names})
 
 

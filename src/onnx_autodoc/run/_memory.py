@@ -39,9 +39,9 @@ def measure(task: Task, say: Callable[[Stage], None]) -> Peak:
     inputs = sum(_nbytes(feed.dtype, feed.dims) for feed in task.feeds)
     say(Stage("measuring memory"))
     if not _can_reset():
-        before = high_water() or 0
+        before = high_water()
         runner.run()
-        return Peak(max((high_water() or 0) - before, 0), inputs, _COARSE)
+        return Peak(max(high_water() - before, 0), inputs, _COARSE)
     runner.run()
     _trim()
     _RESET.write_text("5", encoding="ascii")
@@ -50,7 +50,7 @@ def measure(task: Task, say: Callable[[Stage], None]) -> Peak:
     return Peak(max(_kept("VmHWM") - before, 0), inputs, _EXACT)
 
 
-def high_water() -> int | None:
+def high_water() -> int:
     """The most memory that this process ever held."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
