@@ -104,7 +104,8 @@ def near(word: str, own: Mapping[str, Device] | None = None) -> tuple[str, ...]:
     hits = [key for key, name in known.items() if wanted and wanted <= _words(f"{key} {name}")]
     hits.sort(key=lambda key: (len(key), key))
     spelled = "_".join(re.findall(r"[a-z0-9]+", word[:80].lower()))
-    return tuple(hits[:_MOST_NEAR] or get_close_matches(spelled, known, _MOST_ALIKE, 0.7))
+    alike = (get_close_matches(spelled, known, _MOST_ALIKE, least) for least in (0.7, 0.45))
+    return tuple(hits[:_MOST_NEAR] or next(filter(None, alike), ()))
 
 
 def select(words: Iterable[str], devices: Iterable[Device]) -> tuple[Device, ...]:
