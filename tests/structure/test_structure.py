@@ -130,3 +130,24 @@ def test_a_spectrogram_is_preparation_and_a_net_behind_it_is_one() -> None:
     net = "f = Constant <value_ints = [20, 20]> () g = ConstantOfShape(f) r = MatMul(m, g) u = Relu(r) y = MatMul(u, g)"
     behind = described(f"g (float[1,1,4096] x) => (float y) {{ {front} {net} }}")
     assert behind.family.name == "mlp"
+
+
+def depthwise_net(layers: int) -> str:
+    """ConvNeXt's layers: a filter of each channel alone, then two maps over channels that do nearly all the work."""
+    sizes = "s = Constant <value_ints = [64, 1, 3, 3]> () t = Constant <value_ints = [64, 256]> ()"
+    front = f"{sizes} r = Constant <value_ints = [256, 64]> ()"
+    front += " k = ConstantOfShape(s) w = ConstantOfShape(t) v = ConstantOfShape(r) h0 = Identity(x)"
+    layer = """ c{at} = Conv <group = 64, pads = [1, 1, 1, 1]> (h{at}, k) l{at} = Transpose <perm = [0, 2, 3, 1]> (c{at})
+        m{at} = MatMul(l{at}, w) g{at} = Relu(m{at}) n{at} = MatMul(g{at}, v)
+        o{at} = Transpose <perm = [0, 3, 1, 2]> (n{at}) h{to} = Add(h{at}, o{at})"""
+    body = "".join(layer.format(at=at, to=at + 1) for at in range(layers))
+    return f"g (float[1,64,8,8] x) => (float y) {{ {front} {body} y = Identity(h{layers}) }}"
+
+
+@pytest.mark.parametrize(("layers", "name"), [(6, "cnn"), (1, "mlp")])
+def test_a_filter_in_every_layer_makes_a_net_of_convolutions_however_little_it_costs(layers: int, name: str) -> None:
+    assert described(depthwise_net(layers)).family.name == name
+
+
+def test_many_of_a_thing_are_said_in_the_plural() -> None:
+    assert "4 two-layer maps" in card("local-functions-mlp").structure.evidence

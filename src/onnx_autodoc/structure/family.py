@@ -150,8 +150,10 @@ def _recurrent(look: _Look) -> Family | None:
 
 
 def _convolutional(look: _Look) -> Family | None:
-    count = look.count(*words.FILTERS)
-    if not count or (look.share(*words.FILTERS) < _SOME and look.count("linear") > 1):
+    """Depthwise filters cost little beside the maps after them: with one in every layer it is still their net."""
+    count, maps = look.count(*words.FILTERS), look.count("linear")
+    beside = maps > 1 and (count <= _FEW or count * _FEW < maps)
+    if not count or (look.share(*words.FILTERS) < _SOME and beside):
         return None
     share = f"{_percent(look.share(*words.FILTERS))} of the multiply-adds in them"
     return Family("cnn", (_said(count, "convolution"), share, *_folded(look)))
@@ -188,7 +190,7 @@ def _mixing(look: _Look) -> Family | None:
     skips = sum(term.facts.get("skip") == "add" for term in look.net)
     if look.count("conv") > 1 or count < 2 or not skips:
         return None
-    return Family("mlp", (_said(count, "map of two layers"), _said(skips, "skip")))
+    return Family("mlp", (_said(count, "two-layer map"), _said(skips, "skip")))
 
 
 def _maps(look: _Look) -> Family | None:
