@@ -3,7 +3,7 @@
 from onnx_autodoc.diff._compare import compare
 from onnx_autodoc.diff._figures import Figures, read_figures
 from onnx_autodoc.diff._interface import interface_changes
-from onnx_autodoc.diff._numbers import KEYS
+from onnx_autodoc.diff._numbers import key_measures
 from onnx_autodoc.diff._ports import same_sizes
 from onnx_autodoc.diff._types import (
     COMPARISON_VERSION,
@@ -27,7 +27,6 @@ from onnx_autodoc.diff._types import (
 
 __all__ = [
     "COMPARISON_VERSION",
-    "KEYS",
     "BlockChange",
     "Comparison",
     "CountChange",
@@ -47,6 +46,7 @@ __all__ = [
     "WeightsChange",
     "compare",
     "interface_changes",
+    "key_measures",
     "read_figures",
     "same_sizes",
 ]

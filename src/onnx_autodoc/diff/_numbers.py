@@ -1,6 +1,6 @@
 """The numbers of a card, by their paths, and how two cards differ in them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from onnx_autodoc.diff._types import Measure, NumberChange
@@ -10,13 +10,28 @@ Number = int | float | None
 OTHER_SIZES: Final = "at other sizes"
 OTHER_INPUTS: Final = "for other inputs"
 LOWER_BOUND: Final = "at least"
+_DEVICES: Final = "hardware.devices."
+_KEYS: Final = frozenset(
+    (
+        "parameters.total",
+        "parameters.bytes",
+        "model.file.bytes",
+        "compute.macs",
+        "compute.flops",
+        "memory.peak_activation_bytes",
+        "memory.run_bytes",
+        "compute.bytes_moved",
+        "memory.kv_cache.bytes_per_token",
+        "graph.nodes_total",
+    )
+)
 
 
 def measures(card: Card) -> tuple[Measure, ...]:
     """Every number that is compared, in the order in which people ask for them."""
     return tuple(
         Measure(path, label, unit, value, least, sized)
-        for make in (_held, _costs, _graph, _coverage)
+        for make in (_held, _costs, _graph, _coverage, _devices)
         for path, label, unit, value, least, sized in make(card)
     )
 
@@ -81,6 +96,27 @@ def _coverage(card: Card) -> Iterator[Row]:
     yield "memory.unsized", "Values of unknown size", "", card.memory.unsized, False, True
 
 
+def _devices(card: Card) -> Iterator[Row]:
+    """One time for each device, labelled with what it rests on: only like is compared with like."""
+    for row in card.hardware.devices if card.hardware is not None else ():
+        kind = "bound" if row.seconds.expected is None else "expected"
+        path, label = f"{_DEVICES}{row.device}.seconds.{kind}", f"{row.basis.capitalize()} on {row.device}"
+        yield path, label, "seconds", getattr(row.seconds, kind), row.coverage < 1, True
+
+
+def key_measures(sides: Sequence[Sequence[Measure]]) -> tuple[Measure, ...]:
+    """What stands side by side, as the first side that has it calls it; a device only where every side has it."""
+    found: dict[str, Measure] = {}
+    for measure in (measure for side in sides for measure in side):
+        found.setdefault(measure.path, measure)
+    told = [{(measure.path, measure.label) for measure in side} for side in sides]
+    return tuple(
+        measure
+        for path, measure in found.items()
+        if path in _KEYS or (path.startswith(_DEVICES) and all((path, measure.label) in side for side in told))
+    )
+
+
 def number_changes(was: tuple[Measure, ...], now: tuple[Measure, ...], other: str | None) -> tuple[NumberChange, ...]:
     """`other` says why costs are none of like runs, where they are not."""
     old, new = ({measure.path: measure for measure in side} for side in (was, now))
@@ -92,6 +128,8 @@ def number_changes(was: tuple[Measure, ...], now: tuple[Measure, ...], other: st
 def _change(old: Measure | None, new: Measure | None, other: str | None) -> NumberChange | None:
     shown = old or new
     assert shown is not None
+    if shown.path.startswith(_DEVICES) and (old is None or new is None or old.label != new.label):
+        return None
     was, now = (side.value if side is not None else None for side in (old, new))
     least = [side is not None and side.least for side in (old, new)]
     if was == now and least[0] == least[1]:
@@ -117,17 +155,3 @@ def difference(was: Number, now: Number) -> tuple[Number, float | None]:
     if was is None or now is None:
         return None, None
     return now - was, (now - was) / abs(was) * 100 if was else None
-
-
-KEYS: Final[tuple[str, ...]] = (
-    "parameters.total",
-    "parameters.bytes",
-    "model.file.bytes",
-    "compute.macs",
-    "compute.flops",
-    "memory.peak_activation_bytes",
-    "memory.run_bytes",
-    "compute.bytes_moved",
-    "memory.kv_cache.bytes_per_token",
-    "graph.nodes_total",
-)

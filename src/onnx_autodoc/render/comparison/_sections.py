@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from onnx_autodoc.diff import KEYS, Comparison, Diff, FigureChange
+from onnx_autodoc.diff import Comparison, Diff, FigureChange, key_measures
 from onnx_autodoc.render._blocks import (
     Block,
     Column,
@@ -58,8 +58,9 @@ def _numbers(comparison: Comparison) -> Iterator[Block]:
     if comparison.empty:
         return
     yield side_by_side(comparison)
+    shown = {measure.path for measure in key_measures([side.measures for side in comparison.models])}
     for diff, name in zip(comparison.diffs, words.names(comparison)[1:]):
-        rows = [change for change in diff.numbers if change.path not in KEYS]
+        rows = [change for change in diff.numbers if change.path not in shown]
         if rows:
             yield Table(
                 (Column("What"), Column("Was", True), Column("Is", True), Column("Change", True)),
@@ -79,15 +80,9 @@ def _numbers(comparison: Comparison) -> Iterator[Block]:
 def side_by_side(comparison: Comparison) -> Table:
     """A column for each model; a change stands beside the number."""
     columns = [Column("What"), *(Column(name, True) for name in words.names(comparison))]
-    sides = [{measure.path: measure for measure in side.measures} for side in comparison.models]
-    changes = [{}, *({change.path: change for change in diff.numbers} for diff in comparison.diffs)]
     rows: list[tuple[Text, ...]] = [_texts("Precision", [side.precision or "no weights" for side in comparison.models])]
-    for path in KEYS:
-        known = next((side[path] for side in sides if path in side), None)
-        if known is not None:
-            cells = [words.measured(side.get(path)) for side in sides]
-            told = [words.change_of(found[path]) if path in found else "" for found in changes]
-            rows.append(((known.label,), *(changed(cell, word) for cell, word in zip(cells, told))))
+    for label, cells, told in words.key_rows(comparison):
+        rows.append(((label,), *(changed(cell, word) for cell, word in zip(cells, told))))
     return Table(tuple(columns), tuple(rows))
 
 

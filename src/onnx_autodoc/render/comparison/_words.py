@@ -1,5 +1,6 @@
 """Names and numbers of a comparison for people, the same in every format."""
 
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
@@ -12,8 +13,9 @@ from onnx_autodoc.diff import (
     Measure,
     NumberChange,
     WeightsChange,
+    key_measures,
 )
-from onnx_autodoc.say import clean, count, file_size, memory, percent, plural, short, three
+from onnx_autodoc.say import clean, count, duration, file_size, memory, percent, plural, short, three
 
 UNKNOWN: Final = "not known"
 _LONGEST: Final = 60
@@ -52,6 +54,8 @@ def number(path: str, unit: str, value: int | float | None, least: bool = False)
 
 
 def _scaled(path: str, unit: str, value: int | float) -> str:
+    if unit == "seconds":
+        return duration(value)
     if isinstance(value, float):
         return f"{three(value)} {unit}".rstrip()
     if unit == "bytes":
@@ -59,6 +63,15 @@ def _scaled(path: str, unit: str, value: int | float) -> str:
     if unit in ("MACs", "FLOPs"):
         return short(value, unit)
     return short(value) if unit else count(value)
+
+
+def key_rows(comparison: Comparison) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Key numbers side by side: what it is, the number of each model, and how it changed against the first."""
+    sides = [{measure.path: measure for measure in side.measures} for side in comparison.models]
+    changes = [{}, *({change.path: change for change in diff.numbers} for diff in comparison.diffs)]
+    for key in key_measures([side.measures for side in comparison.models]):
+        cells = [measured(side.get(key.path)) for side in sides]
+        yield key.label, cells, [change_of(found[key.path]) if key.path in found else "" for found in changes]
 
 
 def measured(measure: Measure | None) -> str:

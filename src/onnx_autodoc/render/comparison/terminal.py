@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from onnx_autodoc.diff import KEYS, Comparison, Diff, FactChange
+from onnx_autodoc.diff import Comparison, Diff, FactChange
 from onnx_autodoc.render._blocks import Name
 from onnx_autodoc.render.comparison import _ports as ports
 from onnx_autodoc.render.comparison import _words as words
@@ -78,7 +78,7 @@ def _tables(comparison: Comparison) -> Iterator[Table]:
 def _numbers(comparison: Comparison, shown: list[int]) -> Table:
     """Key numbers in columns, with the change below the number where there is more than one other model."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("", style="bold", no_wrap=True, max_width=20)
+    table.add_column("", style="bold", overflow="fold", max_width=20)
     several = len(comparison.diffs) > 1
     names = words.names(comparison)
     wide = min(_COLUMN, (WIDTH - _NAMES) // len(shown) - 2)
@@ -103,15 +103,8 @@ def _wrapped(name: str, wide: int) -> list[str]:
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[str, list[str], list[str]]]:
-    sides = [{measure.path: measure for measure in side.measures} for side in comparison.models]
-    changes = [{}, *({change.path: change for change in diff.numbers} for diff in comparison.diffs)]
     yield from _labels(comparison)
-    for path in KEYS:
-        known = next((side[path] for side in sides if path in side), None)
-        if known is not None:
-            cells = [words.measured(side.get(path)) for side in sides]
-            told = [words.change_of(found[path]) if path in found else "" for found in changes]
-            yield known.label, cells, told
+    yield from words.key_rows(comparison)
     figures = comparison.figures
     for name in dict.fromkeys(name for row in figures.values() for name in row):
         cells = [words.figure(figures.get(side.name, {}).get(name)) for side in comparison.models]
