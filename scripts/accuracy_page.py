@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from benchmarks._session import kept, peaks, predictions, told
@@ -29,9 +29,10 @@ How far reality is from the bound, by device (measured time / bound):
 
 The factors are taken from the measurements nearest to a case. Here every measurement was predicted from those of all
 *other* sources, {fair} in all (those that dropped padding, and whole conversations of language models, are left out).
+Sources may be twins, one model with two versions of a runtime; so also from those of all other *publishers*.
 
-| what the user says | with a range | median error | inside the range | high / low |
-|---|---|---|---|---|
+| what the user says | left out | with a range | median error | inside the range | high / low |
+|---|---|---|---|---|---|
 {totals}
 By platform and kind of work, the runtime not said:
 
@@ -39,8 +40,9 @@ By platform and kind of work, the runtime not said:
 By source, where it fails worst (median error over 60 %):
 
 {worst}
-Where nothing published is near (accelerators of AMD, Intel and Google, phones, decoders at large batches), there is no
-range at all, only the bound.
+Where nothing published is near (accelerators of AMD, Intel and Google, phones other than Qualcomm's, large decoders at
+large batches), there is no range at all, only the bound. Where only one source speaks, the table above has *nothing
+near*: its ranges ship, and nothing here says how good they are.
 
 """
 
@@ -92,7 +94,7 @@ def _head() -> str:
         below=sum(row.seconds <= (row.bound or 0.0) for row in rows),
         bounds=_bounds(rows),
         fair=len(said),
-        totals="".join(_total(*each) for each in (("nothing", said), ("the runtime", left_out(True)))),
+        totals="".join(_totals()),
         groups=_groups(said),
         worst=_worst(said),
     )
@@ -122,12 +124,19 @@ def _errors(some: Sequence[Left]) -> list[float]:
     return [each.error for each in some if each.error is not None]
 
 
-def _total(name: str, some: Sequence[Left]) -> str:
+def _totals() -> Iterator[str]:
+    for what, far in (("the source", False), ("the publisher", True)):
+        yield _total("nothing", what, left_out(False, far))
+        yield _total("the runtime", what, left_out(True, far))
+
+
+def _total(name: str, what: str, some: Sequence[Left]) -> str:
     said = [each for each in some if each.error is not None]
     width = statistics.median(each.width for each in said)
     inside = sum(each.inside for each in said) / len(said)
     line = (
         name,
+        what,
         f"{len(said)} of {len(some)}",
         percent(statistics.median(_errors(some))),
         percent(inside),

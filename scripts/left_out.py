@@ -1,5 +1,9 @@
-"""What published measurements say of those of other sources: typical times where their own source is left out."""
+"""What published measurements say of those of other sources: typical times where their own source is left out.
 
+Sources of one publisher may be twins, as one model with two versions of a runtime: `far` leaves out all of theirs.
+"""
+
+import re
 from functools import cache
 
 from msgspec import Struct
@@ -24,16 +28,31 @@ class Left(Struct, frozen=True):
 
 
 @cache
-def left_out(runtime_known: bool) -> tuple[Left, ...]:
+def left_out(runtime_known: bool, far: bool = False) -> tuple[Left, ...]:
     found = tuple(typical.points(all_published()))
-    return tuple(_left(row, own, [each for _, each in found], runtime_known) for row, own in found)
+    every = [(publisher(each.source) if far else each.source, each) for _, each in found]
+    return tuple(
+        _left(row, own, [each for other, each in every if other != mine], runtime_known)
+        for (row, own), (mine, _) in zip(found, every, strict=True)
+    )
 
 
-def _left(row: Published, own: Measurement, every: list[Measurement], runtime_known: bool) -> Left:
+def publisher(source: str) -> str:
+    """A repository with all of its files and threads, or all of MLPerf, or the page itself."""
+    found = re.match(r"(?:https://github\.com/)?([\w.-]+)/([\w.-]+)", source)
+    if found is None:
+        return source
+    return found[1] if found[1] == "mlcommons" else f"{found[1]}/{found[2]}"
+
+
+def _left(row: Published, own: Measurement, others: list[Measurement], runtime_known: bool) -> Left:
     case = case_of(row.parts[0][0], row.device, row.wanted, row.floors[0][0])
     assert case is not None
-    others = [each for each in every if each.source != own.source and each.platform == own.platform]
-    found = near(case, Columns(others), own.runtime if runtime_known else None)
+    found = near(
+        case,
+        Columns([each for each in others if each.platform == own.platform]),
+        own.runtime if runtime_known else None,
+    )
     if found is None:
         return Left(row, own, None, False, 0.0)
     really = case.roofline * 10.0**own.factor

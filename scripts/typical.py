@@ -14,6 +14,8 @@ OUT = Path(__file__).parent.parent / "src" / "onnx_autodoc" / "data" / "typical.
 # What a runtime's name has in it, and how it is called here; the first that fits.
 RUNTIMES = {
     r"llama\.cpp|whisper\.cpp": "ggml",
+    r"FasterTransformer": "fastertransformer",
+    r"QNN": "qnn",
     r"TensorRT|Jet[Pp]ack|Jetson CUDA": "tensorrt",
     r"PyTorch": "pytorch",
     r"Hailo": "hailort",
@@ -56,9 +58,11 @@ def runtime_of(said: str) -> str:
 
 
 def source_of(said: str) -> str:
-    """The logs of one MLPerf system are one source."""
+    """The logs of one MLPerf system are one source, and so are the models of one collection."""
     found = re.match(r"(mlcommons/\S+) closed/(\S+?)/results/([^/]+)/", said)
-    return f"{found[1]} {found[2]} {found[3]}" if found else said
+    if found:
+        return f"{found[1]} {found[2]} {found[3]}"
+    return re.sub(r"^(quic/ai-hub-models) .*", r"\1", said)
 
 
 def written() -> str:

@@ -31,9 +31,9 @@ ROOMS: dict[str, set[str]] = {
     "weights": {"errors", "graph", "read"},
     "devices": {"errors", "say"},
     "hardware": {"devices", "facts", "graph", "ops", "resolve", "say", "structure"},
-    "calibrate": {"blocks", "errors", "facts", "graph", "ops", "read", "resolve"},
     "rules": {"facts", "graph", "ops", "resolve", "say", "structure", "weights"},
     "run": {"errors", "facts", "graph", "ops", "read", "resolve", "say", "structure"},
+    "calibrate": {"blocks", "errors", "facts", "graph", "ops", "read", "resolve", "run"},
     "document": {
         "hardware",
         "rules",

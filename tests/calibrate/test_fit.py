@@ -44,10 +44,15 @@ def test_a_graph_that_is_left_out_is_predicted_from_the_others() -> None:
 
 
 def test_weights_beyond_the_cache_come_from_memory() -> None:
-    task = Task("product of a row", {"weights": 1e6})
+    task = Task("product of a row", {"weights": 1e6}, held=1e6)
     near, far = totals([task], cache=1e8), totals([task], cache=1e4)
     assert near["product of a row", "weights"] == pytest.approx(1e6)
     assert far["product of a row", "far weights"] == pytest.approx(1e6)
+
+
+def test_weights_that_are_read_again_and_again_stay_in_the_cache() -> None:
+    steps = [Task("product of a row", {"weights": 1e6}, held=1e6 if step == 0 else 0.0) for step in range(100)]
+    assert totals(steps, cache=1e7)["product of a row", "far weights"] < 1e5
 
 
 def profile() -> Profile:

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from onnx_autodoc.calibrate import load, place, store
+from onnx_autodoc.calibrate import check_place, load, place, store
 from onnx_autodoc.errors import BadInput
 from tests.calibrate.test_fit import profile
 
@@ -24,6 +24,9 @@ def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
         ("version", 99),
         ("threads", 0),
         ("cache", -1),
+        ("bandwidth", -1),
+        ("spread", {"low": 1e-300, "high": 1e300, "median_error": 0, "graphs": 1}),
+        ("spread", {"low": 1, "high": 1, "median_error": -1, "graphs": 1}),
         ("spread", {"low": 2, "high": 1, "median_error": 0, "graphs": 1}),
         ("paces", {"product": {"times": {"macs": -1}, "runs": 1, "error": 0}}),
         ("paces", {"product": {"times": {"wishes": 1}, "runs": 1, "error": 0}}),
@@ -57,3 +60,22 @@ def test_a_profile_lives_in_the_users_folder(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert place() == tmp_path / "onnx-autodoc" / "cpu.json"
     assert place("mine.json") == Path("mine.json")
+
+
+def test_what_is_no_profile_is_not_written_over_and_one_of_another_version_is(tmp_path: Path) -> None:
+    mine, old = tmp_path / "model.onnx", tmp_path / "old.json"
+    mine.write_bytes(b"\x08\x09")
+    with pytest.raises(BadInput, match=r"model\.onnx: is there and is not a profile"):
+        check_place(mine)
+    old.write_text(json.dumps({**msgspec.to_builtins(profile()), "version": 0}))
+    check_place(old)
+    check_place(tmp_path / "new.json")
+    assert {each.name for each in tmp_path.iterdir()} == {"model.onnx", "old.json"}
+
+
+def test_a_profile_that_cannot_be_put_there_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    place_taken = tmp_path / "cpu.json"
+    place_taken.mkdir()
+    with pytest.raises(BadInput, match="cannot be written"):
+        store(profile(), place_taken)
+    assert [each.name for each in tmp_path.iterdir()] == ["cpu.json"]

@@ -113,3 +113,50 @@ def test_channels_that_a_block_lacks_are_multiplied_all_the_same() -> None:
         return next(task.amounts["macs"] for task in lowered(text) if task.pace == "convolution")
 
     assert macs(20) == macs(24) == 1.5 * macs(16)
+
+
+def test_weights_that_steps_share_are_held_once() -> None:
+    def text(second: str) -> str:
+        return f"""g (float[1,8] x) => (float[1,8] y) {{ {held("w", 8, 8)} {held("v", 8, 8)}
+            a = MatMul(x, w)  t = Tanh(a)  y = MatMul(t, {second}) }}"""
+
+    assert [task.held for task in lowered(text("w")) if task.pace == "product of a row"] == [256, 0]
+    assert [task.held for task in lowered(text("v")) if task.pace == "product of a row"] == [256, 256]
+
+
+def test_a_constant_that_a_function_is_given_is_one_inside_it() -> None:
+    text = f"""g (float[4,8] x) => (float[4,8] y) {{ {held("w", 8, 8)} {held("b", 8)}
+        a = local.linear(x, w, b)  y = local.linear(a, w, b) }}"""
+    inside = "linear (data, weight, bias) => (out) { m = MatMul(data, weight)  out = Add(m, bias) }"
+    read = model(text, functions=f'<domain: "local", opset_import: ["" : 18]> {inside}')
+    _, shapes = fit(read, Request())
+    found = tasks(read, shapes, Costs(read, shapes))
+    assert [(task.pace, task.held) for task in found] == [("product", 256), ("product", 0)]
+
+
+def test_a_window_larger_than_the_picture_takes_all_of_it() -> None:
+    def text(window: int) -> str:
+        size = f"kernel_shape = [{window},{window}], strides = [{window},{window}]"
+        return f"g (float[1,4,6,6] x) => (float[1,4,1,1] y) {{ y = AveragePool <{size}, ceil_mode = 1> (x) }}"
+
+    (whole,), (larger,) = lowered(text(6)), lowered(text(600))
+    assert larger.amounts == whole.amounts
+    assert whole.amounts["window"] == 4 * 36
+
+
+def test_between_quantizers_a_view_stays_a_view_and_a_pool_is_no_turn() -> None:
+    def text(op: str, out: str) -> str:
+        return f"""g (uint8[1,8,8,8] x) => (uint8[{out}] y) <float s = {{0.5}}, uint8 z = {{0}}, int64[2] t = {{8,64}}>
+            {{ a = DequantizeLinear(x, s, z)  b = {op}  y = QuantizeLinear(b, s, z) }}"""
+
+    assert paces(text("Reshape(a, t)", "8,64")) == {"view": 1}
+    assert paces(text("Transpose <perm = [0,2,1,3]> (a)", "1,8,8,8")) == {"integer move": 1}
+    assert paces(text("MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (a)", "1,8,8,8")) == {"integer pool": 1}
+    assert paces(text("Softmax(a)", "1,8,8,8")) == {"integer softmax": 1}
+
+
+def test_a_norm_by_near_channels_and_a_softmax_across_rows_have_paces_of_their_own() -> None:
+    head = "g (float[1,8,6,6] x) => (float[1,8,6,6] y)"
+    assert paces(f"{head} {{ y = LRN <size = 5> (x) }}") == {"norm across": 1}
+    assert paces(f"{head} {{ y = Softmax <axis = 1> (x) }}") == {"softmax across": 1}
+    assert paces(f"{head} {{ y = Softmax <axis = 3> (x) }}") == {"softmax": 1}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.cli import _devices
-from onnx_autodoc.devices import FAMILIES, all_devices, find, load, names
+from onnx_autodoc.devices import FAMILIES, Detected, all_devices, find, load, names
 from onnx_autodoc.errors import BadInput
 
 
@@ -57,6 +57,33 @@ def test_words_that_no_device_has_are_an_error_with_near_ones(capsys: pytest.Cap
         said(capsys, "rtx4090")
     with pytest.raises(BadInput, match="lists all"):
         said(capsys, "qqqq", "zzzz")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["auto", "t4"], "auto: this machine stands alone"),
+        (["auto", "--devices", "own.toml"], "--devices own.toml: auto is this machine alone"),
+        ([""], "a word is empty"),
+        (["t4", " "], "a word is empty"),
+        (["\x1b[31m"], r"no device has '\\x1b\[31m'"),
+    ],
+)
+def test_words_that_change_nothing_are_refused(
+    capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        said(capsys, *words)
+
+
+def test_this_machine_is_asked_for_in_any_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "AUTO") == said(capsys, "auto")
+
+
+def test_of_several_devices_of_this_machine_it_says_which_is_meant(own: Path) -> None:
+    cpu = load(own)["mine"]
+    machine = Detected(find("t4"), cpu, (find("t4"), find("l4")), ("two",))
+    assert "\n  `auto` is NVIDIA T4\n" in _devices.machine_page(machine)
 
 
 def test_own_devices_are_listed_and_what_they_replace_is_said(capsys: pytest.CaptureFixture[str], own: Path) -> None:

@@ -103,6 +103,33 @@ def test_narrow_numbers_are_not_slower_than_wide_ones() -> None:
             assert rates["fp16_fp32acc"] == pytest.approx(rates["fp16"] / 2, rel=0.01), item.id
 
 
+def test_no_rate_is_left_out_that_a_gpu_is_known_to_have() -> None:
+    """A wider rate takes the place of one that is absent, and a bound from it is none."""
+    for item in all_devices():
+        modern = "tf32" in item.rates or item.vendor in ("AMD", "Intel")
+        if modern and (item.kind == "gpu" or item.family == "jetson"):
+            absent = {"fp16", "bf16", "int8"} - set(item.rates)
+            assert not absent, (item.id, absent)
+
+
+def test_matrix_units_count_where_they_are_faster_than_vectors() -> None:
+    assert find("mi250x").rates["fp32"] == pytest.approx(95.7e12, rel=2e-3)
+    assert find("gtx_1080_ti").rates["int8"] == pytest.approx(4 * find("gtx_1080_ti").rates["fp32"])
+    assert find("max_1550").rates["bf16"] == pytest.approx(1024 * 256 * 2 * 1.6e9, rel=1e-3)
+
+
+def test_bandwidth_is_bus_width_times_data_rate() -> None:
+    """bits x Gbps / 8, of what is sold."""
+    for key, bits, gbps in (
+        *(("rtx_5050", 128, 20), ("rtx_5060", 128, 28), ("rtx_5070", 192, 28), ("rtx_5080", 256, 30)),
+        *(("rtx_5090", 512, 28), ("rtx_4090", 384, 21), ("rtx_4060", 128, 17), ("rtx_3060_12gb", 192, 15)),
+        *(("rtx_3090_ti", 384, 21), ("t4", 256, 10), ("a10", 384, 12.5), ("l4", 192, 12.5), ("rtx_a6000", 384, 16)),
+        *(("l40s", 384, 18), ("jetson_agx_orin_64gb", 256, 6.4), ("apple_m4_max", 512, 8.533)),
+        *(("ryzen_ai_max_395", 256, 8), ("raspberry_pi_5", 32, 4.267), ("gtx_1080_ti", 352, 11)),
+    ):
+        assert find(key).bandwidth == pytest.approx(bits * gbps * 1e9 / 8, rel=5e-3), key
+
+
 def test_memory_bandwidth_and_power_are_of_this_world() -> None:
     for item in all_devices():
         assert item.bandwidth is None or 5e9 < item.bandwidth < 2e13, item.id

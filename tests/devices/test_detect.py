@@ -145,6 +145,35 @@ def test_a_clock_that_is_not_the_highest_bounds_nothing(tmp_path: Path, name: st
     assert found.cpu.notes and found.cpu.is_ceiling
 
 
+@pytest.mark.parametrize(("driver", "clock"), [("acpi-cpufreq", 6.2e9), ("amd-pstate-epp", 3e9), ("intel_pstate", 3e9)])
+def test_a_driver_that_leaves_out_the_boost_bounds_nothing(tmp_path: Path, driver: str, clock: float) -> None:
+    files = {"proc/cpuinfo": x86(1, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | clocks({0: 3_000_000})
+    files["sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"] = f"{driver}\n"
+    found = this_machine(machine(tmp_path, files), no_driver()).cpu
+    assert found.rates["fp32"] == pytest.approx(clock * 32)
+    assert found.is_ceiling == (clock == 6.2e9)
+
+
+def test_a_part_number_of_another_maker_is_another_core(tmp_path: Path) -> None:
+    cpuinfo = arm(["0xd0b"], PI5_FEATURES).replace("0x41", "0x51")
+    found = this_machine(machine(tmp_path, {"proc/cpuinfo": cpuinfo}), no_driver()).cpu
+    assert found.rates == {}
+    assert "Cortex" not in found.name
+
+
+def test_a_limit_of_memory_is_said_also_where_the_whole_is_not_known(tmp_path: Path) -> None:
+    found = this_machine(machine(tmp_path, contained(2, "max", str(2 << 30))), no_driver())
+    assert found.cpu.memory_bytes == 2 << 30
+    said = "memory: 2.00 GiB, the container's limit (cgroup), of a machine whose own is not known (/proc/meminfo)"
+    assert said in found.said
+
+
+def test_clocks_from_two_places_are_both_said(tmp_path: Path) -> None:
+    files = {"proc/cpuinfo": x86(2, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | clocks({0: 3_000_000})
+    rule = this_machine(machine(tmp_path, files), no_driver()).cpu.derived[0]
+    assert rule.endswith("2 x 3.00 GHz or 6.20 GHz, the highest (cpufreq) or a ceiling")
+
+
 def test_processors_that_this_process_may_not_use_do_not_count(tmp_path: Path) -> None:
     files = {"proc/cpuinfo": x86(8, 2, "AuthenticAMD", "AMD", ZEN3_FLAGS)} | clocks(dict.fromkeys(range(16), 3_000_000))
     found = this_machine(machine(tmp_path, files, {0, 1, 8}), no_driver())  # 0 and 8 are threads of one core
@@ -245,13 +274,37 @@ def test_a_listed_gpu_is_what_auto_means_with_its_own_memory(tmp_path: Path) -> 
 
 def test_a_gpu_that_is_not_listed_has_its_memory_and_no_rates(tmp_path: Path) -> None:
     found = this_machine(machine(tmp_path, {}), Driver(("NVIDIA RTX 9999", 8 << 30))).found
-    assert (found.id, found.memory_bytes, found.rates, found.bandwidth) == ("auto", 8 << 30, {}, None)
+    assert (found.id, found.memory_bytes, found.rates, found.bandwidth) == ("auto_gpu", 8 << 30, {}, None)
+
+
+def test_a_gpu_is_never_taken_for_the_processor(tmp_path: Path) -> None:
+    """What was calibrated or measured on the processor is looked up by its id."""
+    found = this_machine(machine(tmp_path, {}), Driver(("NVIDIA RTX 9999", 8 << 30), ("NVIDIA RTX 9998", 8 << 30)))
+    assert [item.id for item in found.others] == ["auto_gpu", "auto_gpu_2"]
+    assert found.cpu.id == "auto"
+
+
+def test_one_gpu_that_fails_does_not_hide_the_others(tmp_path: Path) -> None:
+    class Lost(Driver):
+        def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802
+            if index == 0:
+                raise RuntimeError("GPU is lost")
+            return index
+
+    found = this_machine(machine(tmp_path, {}), Lost(("Tesla T4", 15 << 30), ("NVIDIA L4", 24_152_899_584)))
+    assert [item.id for item in found.others] == ["l4"]
+    assert "GPU 0: could not be asked: GPU is lost (NVML)" in found.said
+    every = this_machine(machine(tmp_path, {}), Lost(("Tesla T4", 15 << 30)))
+    assert every.others == ()
+    assert "GPU 0: could not be asked: GPU is lost (NVML)" in every.said
 
 
 def test_a_gpu_that_does_not_say_its_memory(tmp_path: Path) -> None:
     found = this_machine(machine(tmp_path, {}), Driver(("NVIDIA GB10", None))).found
     assert found.id == "gb10"
     assert found.memory_bytes == 128 << 30
+    said = this_machine(machine(tmp_path, {}), Driver(("NVIDIA GB10", None))).said
+    assert "GPU: NVIDIA GB10 (NVML), listed as `gb10`; its memory is taken as listed" in said
 
 
 def test_a_driver_that_fails_is_said_only_where_one_seems_to_be(tmp_path: Path) -> None:
@@ -280,6 +333,12 @@ def test_a_jetson_is_known_by_its_board(tmp_path: Path) -> None:
     assert found.found.capacity_bytes == 64_350_000 * 1024
 
 
+def test_a_jetson_whose_memory_is_not_known_is_none_of_ours(tmp_path: Path) -> None:
+    found = this_machine(machine(tmp_path, {"proc/device-tree/model": "NVIDIA Jetson AGX Orin Developer Kit\0"}))
+    assert found.others == ()
+    assert any("name one with --device" in line for line in found.said)
+
+
 def test_an_apple_chip_is_known_by_its_brand(tmp_path: Path) -> None:
     says = {"machdep.cpu.brand_string": "Apple M1 Pro", "hw.memsize": str(16 << 30)}
     found = this_machine(machine(tmp_path, {}, platform="darwin"), no_driver(), says.get)
@@ -288,6 +347,11 @@ def test_an_apple_chip_is_known_by_its_brand(tmp_path: Path) -> None:
     assert found.said == (
         "chip: Apple M1 Pro, 16.0 GiB (sysctl), listed as `apple_m1_pro`; its GPU may have fewer cores than listed",
     )
+    assert (found.cpu.name, found.cpu.memory_bytes) == ("Apple M1 Pro", 16 << 30)
+    silent = this_machine(
+        machine(tmp_path, {}, platform="darwin"), no_driver(), {"machdep.cpu.brand_string": "Apple M1 Pro"}.get
+    )
+    assert "its memory is taken as listed" in silent.said[0]
     nothing = this_machine(machine(tmp_path, {}, platform="darwin"), no_driver(), {}.get)
     assert "processor: not known (sysctl); not listed" in nothing.said
 

@@ -8,7 +8,7 @@ import pytest
 
 from onnx_autodoc.devices import Device, _shelf, find, load, names, near, select
 from onnx_autodoc.devices._shelf import all_devices
-from onnx_autodoc.errors import BadInput
+from onnx_autodoc.errors import BadInput, LimitReached
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 ONE = '[devices.x]\nname = "X"\n'
@@ -45,6 +45,11 @@ tomllib_loads = tomllib.loads
         ("i7", ["core_i7_8750h", "core_i7_12700h"]),
         ("orin", ["jetson_orin_nx_8gb", "jetson_agx_orin_64gb"]),
         ("M1 Max", ["apple_m1_max"]),
+        ("Tesla T4", ["t4"]),
+        ("Jetson Orin Nano 8GB Developer Kit", ["jetson_orin_nano_8gb"]),
+        ("AMD Ryzen 9 7950X 16-Core Processor", ["ryzen_7950x"]),
+        ("12th Gen Intel(R) Core(TM) i7-12700H", ["core_i7_12700h"]),
+        ("NVIDIA H100 80GB HBM3", ["h100_sxm"]),
     ],
 )
 def test_an_unknown_device_is_an_error_that_lists_near_ones(word: str, expected: list[str]) -> None:
@@ -108,15 +113,19 @@ def test_the_example_of_the_documentation_loads() -> None:
         (ONE, "neither mem_bandwidth_gbs nor a rate"),
         ("[devices.x]\nint8_tops = 1\n", "missing required field `name`"),
         (ONE + 'int8_tops = "fast"\n', "int8_tops: Expected `float"),
-        (ONE + "int8_tops = -1\n", "int8_tops: Expected `float` > 0"),
-        (ONE + "int8_tops = 0\n", "int8_tops: Expected `float` > 0"),
+        (ONE + "int8_tops = -1\n", "int8_tops: Expected `float` >= 1e-06"),
+        (ONE + "int8_tops = 0\n", "int8_tops: Expected `float` >= 1e-06"),
         (ONE + "int8_tops = inf\n", "int8_tops: Expected `float` <="),
         (ONE + "int8_tops = nan\n", "int8_tops"),
         (ONE + "int8_tops = true\n", "int8_tops: Expected `float"),
         (ONE + "int8_tops = 1\nmem_bandwidth_gbs = 1e300\n", "mem_bandwidth_gbs: Expected `float` <="),
         (ONE + f"int8_tops = {'9' * 400}\n", "int8_tops"),
         (ONE + "int8_tops = 1\nyear = 20.5\n", "year: Expected `int"),
-        (ONE + "int8_tops = 1\nint9_tops = 1\n", "unknown field `int9_tops`"),
+        (ONE + "int8_tops = 1\nint9_tops = 1\n", "unknown field `int9_tops`; near it: int8_tops"),
+        (ONE + "fp32_tflops = 1e-13\n", "fp32_tflops: Expected `float` >="),
+        (ONE + "int8_tops = 1\nmem_bandwidth_gbs = 1e-30\n", "mem_bandwidth_gbs: Expected `float` >="),
+        (ONE + "int8_tops = 1\nmemory_gib = nan\n", "memory_gib: Expected `float` >="),
+        ('[devices.x]\nname = " "\nint8_tops = 1\n', "name: Expected `str` matching"),
         (ONE + 'int8_tops = 1\nkind = "toaster"\n', "kind: Invalid enum value 'toaster'"),
         (ONE + 'int8_tops = 1\nmemory_kind = "borrowed"\n', "memory_kind: Invalid enum value"),
         (ONE + "int8_tops = 1\nsource = [{ fields = [1] }]\n", "source[0]"),
@@ -129,8 +138,6 @@ def test_the_example_of_the_documentation_loads() -> None:
         ("[devices.x\n", "not TOML"),
         (b"\xff\xfe", "not UTF-8"),
         ("x = " + "[" * 100_000, "not TOML"),
-        ("#" * 1_000_001, "larger than 1 MB"),
-        ("".join(f"[devices.d{at}]\n" for at in range(1001)), "1,001 devices; at most 1,000"),
         ('[devices.x]\nname = "' + "y" * 300 + '"\nint8_tops = 1\n', "name: Expected `str` of length <= 200"),
     ],
 )
@@ -145,10 +152,29 @@ def test_a_wrong_file_is_an_error_in_one_line_with_file_and_key(tmp_path: Path, 
     assert len(line) < 700
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("#" * 1_048_577, "a file of over 1,048,576 bytes is not read"),
+        ("".join(f"[devices.d{at}]\n" for at in range(1001)), "1,001 devices; at most 1,000"),
+    ],
+)
+def test_a_file_that_is_too_large_is_a_limit(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(LimitReached, match=said):
+        load(written(tmp_path, text))
+
+
+def test_a_mark_that_editors_put_before_a_text_and_their_line_ends_are_no_matter(tmp_path: Path) -> None:
+    text = "\ufeff" + (ONE + "int8_tops = 2\n").replace("\n", "\r\n")
+    assert load(written(tmp_path, text))["x"].rates == {"int8": 2e12}
+
+
 def test_a_file_that_is_not_there_or_a_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="No such file"):
         load(tmp_path / "none.toml")
     with pytest.raises(BadInput, match="directory"):
         load(tmp_path)
+    with pytest.raises(BadInput, match="the name of a file is empty"):
+        load("")
     with pytest.raises(BadInput, match="not a path"):
         load("a\0b")

@@ -46,8 +46,11 @@ def test_the_points_that_ship_are_made_from_the_measurements() -> None:
 
 
 @pytest.mark.parametrize("runtime_known", [False, True])
-def test_typical_times_hold_for_sources_that_were_left_out(runtime_known: bool) -> None:
-    said = [each for each in left_out(runtime_known) if each.error is not None]
-    assert len(said) > 0.85 * len(left_out(runtime_known))
+@pytest.mark.parametrize("far", [False, True])
+def test_typical_times_hold_for_sources_that_were_left_out(runtime_known: bool, far: bool) -> None:
+    """And for publishers: sources of one may be twins. Fewer of those have others near."""
+    every = left_out(runtime_known, far)
+    said = [each for each in every if each.error is not None]
+    assert len(said) > (0.6 if far else 0.85) * len(every)
     assert statistics.median(each.error for each in said if each.error is not None) <= 0.40
     assert sum(each.inside for each in said) >= 0.80 * len(said)

@@ -88,6 +88,16 @@ def test_what_does_not_fit_has_no_time(tmp_path: Path) -> None:
     assert rows[128].fits is False and rows[128].seconds is None and rows[128].per_second is None
 
 
+@pytest.mark.parametrize("batch", [8, 128])
+def test_a_batch_has_one_time_wherever_it_stands(batch: int) -> None:
+    found = section("resnet50-ts-op17", "t4", "rtx_4090", "core_i7_12700h", precision="int8", batch=batch)
+    for row in found.devices:
+        (scaled,) = (each for each in found.scaling if each.device == row.device and each.batch == batch)
+        assert scaled.bound == pytest.approx(row.seconds.bound)
+        assert scaled.seconds == pytest.approx(row.seconds.expected or row.seconds.bound)
+        assert scaled.memory_bytes == row.memory_bytes
+
+
 def test_a_price_is_of_a_million_samples_at_the_best_batch(tmp_path: Path) -> None:
     (tmp_path / "prices.toml").write_text("[per_hour]\nt4 = 0.36\n")
     found = section("resnet50-ts-op17", "t4", precision="fp16", prices=tmp_path / "prices.toml")

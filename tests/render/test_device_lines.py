@@ -23,10 +23,11 @@ def test_a_bound_is_said_in_words() -> None:
     assert lines(on(MINILM, "t4")) == ["T4  fits  not faster than 354 µs  compute-bound", "in fp32 at batch 1", HINT]
 
 
-def test_a_range_is_about_and_what_was_measured_is_not() -> None:
+def test_every_time_says_how_it_is_known() -> None:
     found = lines(graded(on(MINILM, "t4", "rtx_4050_laptop"), "typical", "measured"))
-    assert found[0] == "T4               fits  about 1.06 ms (0.53–2.13)  compute-bound"
-    assert "about" not in found[1]
+    assert found[0].startswith("T4               fits  typical 1.06 ms (0.53–2.13)")
+    assert found[1].startswith("RTX 4050 Laptop  fits  measured ")
+    assert "fits  calibrated 1.06 ms (0.53–2.13)" in lines(graded(on(MINILM, "t4"), "calibrated"))[0]
     assert HINT not in found, "a device is better known already"
 
 
@@ -51,6 +52,17 @@ def test_a_decoder_is_told_by_its_tokens() -> None:
     found = lines(on(SMOLLM, "t4"))
     assert found[0] == "T4  fits  at most 506 tokens/s  memory-bound"
     assert found[1] == "in fp32, 2,048 tokens in the cache"
+    assert " typical " in lines(graded(on(SMOLLM, "t4"), "typical"))[0]
+
+
+def test_a_step_whose_rate_is_not_known_is_a_time_for_a_token() -> None:
+    made = on(SMOLLM, "t4")
+    rows = tuple(
+        replace(row, seconds=None, tokens_per_second=None, bound=0.001, basis="typical")
+        for row in hardware(made).generation
+    )
+    found = lines(replace(made, hardware=replace(hardware(made), generation=rows)))
+    assert "not faster than 1.00 ms a token" in found[0]
 
 
 def test_a_time_that_is_not_known_says_so() -> None:

@@ -11,7 +11,7 @@ from onnx_autodoc.ops import Known, elementwise
 from onnx_autodoc.run import feeds_of
 from onnx_autodoc.run._agree import agreement
 from onnx_autodoc.run._child import answer
-from onnx_autodoc.run._messages import Ran, Task
+from onnx_autodoc.run._messages import Execution, Ran, Task
 from onnx_autodoc.run._types import CPU
 from onnx_autodoc.structure import describe
 from tests._corpus import graph, request
@@ -134,6 +134,28 @@ def test_half_precision_that_runs_in_float32_is_no_difference(tmp_path: Path) ->
     found = agreed(saved(tmp_path, "g (float16[2,3] x) => (float16[2,3] y) { a = Relu(x) y = Erf(a) }"))
     assert found.differed == 0
     assert found.executed == 2
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8e4m3fn", "float8e5m2", "int4", "uint4"])
+def test_outputs_of_types_that_numpy_does_not_have_are_compared(dtype: str, tmp_path: Path) -> None:
+    number = onnx.TensorProto.DataType.Value(dtype.upper())
+    found = agreed(saved(tmp_path, f"g (float[2,3] x) => ({dtype}[2,3] y) {{ y = Cast<to = {number}>(x) }}", opset=21))
+    assert (found.executed, found.agreed, found.examples) == (1, 1, ())
+
+
+def test_what_cannot_be_paired_agrees_with_nothing(tmp_path: Path) -> None:
+    """A run that told of more or fewer outputs than the node has was not compared."""
+    facts = facts_of(saved(tmp_path, "g (float[2] x) => (float[2] y) { y = Relu(x) }"))
+    for cells in ((), (("float", (2,)), ("float", (2,)))):
+        found = agreement(facts, [Execution((0,), "Relu", (cells,), 1)], False)
+        assert (found.executed, found.agreed, found.unknown_to_us, found.differed) == (1, 0, 1, 0)
+
+
+def test_a_node_that_the_card_does_not_have_is_counted(tmp_path: Path) -> None:
+    facts = facts_of(saved(tmp_path, "g (float[2] x) => (float[2] y) { y = Relu(x) }"))
+    ran = [Execution((0,), "Relu", ((("float", (2,)),),), 1), Execution((0, "body", 3), "Add", (), 1)]
+    found = agreement(facts, ran, False)
+    assert (found.executed, found.agreed, found.unknown_to_us, found.unseen) == (2, 1, 1, 0)
 
 
 @pytest.mark.parametrize("name", ["onnx-light-squeezenet", "onnx-light-bvlc-alexnet"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from onnx_autodoc.run import _process
+from onnx_autodoc.run import _memory, _process
 from onnx_autodoc.run._messages import Peak, Stage, Task
 from onnx_autodoc.run._process import Deadline, ask
 from onnx_autodoc.run._types import CPU, Feed
@@ -26,6 +26,19 @@ def test_what_is_alive_at_once_is_measured_to_a_few_pages(tmp_path: Path) -> Non
     assert 31.5 * MIB < found.peak_bytes < 34 * MIB  # the system counts pages in batches
     assert found.input_bytes == 16 * MIB
     assert "loading the model" in [stage.doing for stage in told]
+
+
+def test_a_system_that_does_not_tell_is_not_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sandboxes take the reset and list no high-water mark: the coarse way is left."""
+    for name, text in (("_RESET", ""), ("_STATUS", "Name:\tpython\nVmRSS:\t  100 kB\n")):
+        (tmp_path / name).write_text(text)
+        monkeypatch.setattr(_memory, name, tmp_path / name)
+    assert not _memory._can_reset()
+
+
+def test_the_bytes_of_texts_are_not_known() -> None:
+    assert _memory._input_bytes([Feed("x", "float32", (2, 3)), Feed("n", "int64", ())]) == 32
+    assert _memory._input_bytes([Feed("x", "float32", (2, 3)), Feed("t", "string", (2,))]) is None
 
 
 def test_the_environment_of_a_memory_run_is_its_own() -> None:

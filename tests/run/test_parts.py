@@ -54,7 +54,12 @@ def test_bfloat16_is_the_upper_half_of_float32() -> None:
 
 @pytest.mark.parametrize(
     ("declared", "reason"),
-    [("seq(float[2])", "it is a sequence, not a tensor"), ("optional(float[2])", "it is an optional, not a tensor")],
+    [
+        ("seq(float[2])", "it is a sequence, not a tensor"),
+        ("optional(float[2])", "it is an optional, not a tensor"),
+        ("float[]", "the file does not say how many dimensions it has"),
+        ("float[2,?]", r"its size is not known; give it with --dim x\.1=N$"),
+    ],
 )
 def test_what_cannot_be_filled_is_said(declared: str, reason: str, tmp_path: Path) -> None:
     path = saved(tmp_path, f"g ({declared} x, float[2] z) => (float[2] y) {{ y = Relu(z) }}")
@@ -156,6 +161,22 @@ def test_which_of_two_was_fused_is_not_guessed(tmp_path: Path) -> None:
     assert named.bearer("c_nchwc", "Add") == 2
     assert named.bearer("oad1e/Fusion/", "Other") == 1
     assert named.bearer("Transpose_7", "Transpose") is None
+
+
+def test_messages_are_in_the_names_of_the_file(tmp_path: Path) -> None:
+    """Also where the file has names like ours."""
+    functions = '<domain: "local", opset_import: ["" : 20]> F (p) => (q) { q = Relu(p) }'
+    path = saved(tmp_path, "g (float[2] x) => (float[2] y) { a = local.F(x) y = Neg(a) }", functions)
+    named = Renamed(str(renamed(path, {1: "last"})))
+    assert named.spoken("oad0f oad0e oad2e") == "F F_0 last"
+    assert named.spoken(f"oad7e oad{'9' * 5000}e oad3f") == f"oad7e oad{'9' * 5000}e oad3f"
+    assert named.bearer("InsertedCast_oad99e", "Cast") is None
+    assert named.number("oad99e") is None
+
+
+def test_a_model_of_any_name_is_read_as_what_it_is(tmp_path: Path) -> None:
+    path = saved(tmp_path, "g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    assert Renamed(str(path.rename(tmp_path / "model.json"))).ops == ["Relu"]
 
 
 # -- the machine

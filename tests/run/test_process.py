@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.errors import BadInput, LimitReached
-from onnx_autodoc.run import Feed, _process, timed
-from onnx_autodoc.run._messages import Stage, Task
+from onnx_autodoc.run import Feed, _process, _renamed, timed
+from onnx_autodoc.run._child import answer
+from onnx_autodoc.run._messages import Failed, Stage, Task
 from onnx_autodoc.run._process import Deadline, ask, check_extra
 from onnx_autodoc.run._types import CPU
 from tests.run._models import saved
@@ -106,6 +107,20 @@ def test_what_onnxruntime_refuses_is_one_line(tmp_path: Path) -> None:
     path = saved(tmp_path, "g (float[2] x) => (float[2] y) { y = custom.Own(x) }")
     with pytest.raises(BadInput, match=r"model.onnx: onnxruntime refused while loading the model: .*Own"):
         timed(path, [Feed("x", "float32", (2,))])
+
+
+def test_more_nodes_than_can_be_told_apart_are_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_renamed, "_MOST", 1)
+    path = saved(tmp_path, "g (float[2] x) => (float[2] y) { a = Relu(x) y = Relu(a) }")
+    failed = answer(Task("shapes", str(path), (), CPU), lambda _: None)
+    assert isinstance(failed, Failed)
+    error = _process._failure(TASK, failed)
+    assert (error.exit_code, str(error)) == (3, "m.onnx: with functions opened at every call there are over 1 nodes")
+
+
+def test_memory_that_onnxruntime_cannot_have_is_a_limit() -> None:
+    error = _process._failure(TASK, Failed("running the model", "bad_alloc", "memory"))
+    assert (error.exit_code, str(error)[:47]) == (3, "m.onnx: running the model ran out of memory; sm")
 
 
 def test_signals_have_names() -> None:

@@ -137,7 +137,8 @@ def depthwise_net(layers: int) -> str:
     sizes = "s = Constant <value_ints = [64, 1, 3, 3]> () t = Constant <value_ints = [64, 256]> ()"
     front = f"{sizes} r = Constant <value_ints = [256, 64]> ()"
     front += " k = ConstantOfShape(s) w = ConstantOfShape(t) v = ConstantOfShape(r) h0 = Identity(x)"
-    layer = """ c{at} = Conv <group = 64, pads = [1, 1, 1, 1]> (h{at}, k) l{at} = Transpose <perm = [0, 2, 3, 1]> (c{at})
+    layer = """ c{at} = Conv <group = 64, pads = [1, 1, 1, 1]> (h{at}, k)
+        l{at} = Transpose <perm = [0, 2, 3, 1]> (c{at})
         m{at} = MatMul(l{at}, w) g{at} = Relu(m{at}) n{at} = MatMul(g{at}, v)
         o{at} = Transpose <perm = [0, 3, 1, 2]> (n{at}) h{to} = Add(h{at}, o{at})"""
     body = "".join(layer.format(at=at, to=at + 1) for at in range(layers))

@@ -1,5 +1,6 @@
 """Measuring this machine once, and reading what was found."""
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
@@ -58,6 +59,7 @@ def calibrate(
 ) -> Calibrated:
     """Benchmarks, and the models that the user gives; the profile is not stored here."""
     check_extra()
+    _check_asked(models, threads)
     share = _load()
     if share is not None and share > BUSIEST and not force:
         raise BadInput(
@@ -74,6 +76,15 @@ def calibrate(
     made = profile(found, runs, here.cpu, date, threads or here.cores)
     ratios = left_out([*found.runs, *runs], runs) if runs else {}
     return Calibrated(made, ratios, share)
+
+
+def _check_asked(models: Sequence[str | PathLike[str]], threads: int | None) -> None:
+    """What would fail after minutes of benchmarks fails now."""
+    most = os.cpu_count()
+    if threads is not None and most is not None and threads > most:
+        raise BadInput(f"{threads:,} threads: this machine runs {most:,} at once")
+    for path in models:
+        read(path)
 
 
 def _load() -> float | None:
@@ -110,8 +121,13 @@ class Here:
             return None
         made = predict(found, self._profile)
         known = f"{percent(made.covered_time)} of the time is in kernels that were timed"
-        rests_on = f"{self._profile.runtime} on this machine, {self._profile.date[:10]}; {known}"
+        rests_on = f"{clean(self._profile.runtime, 60)} on {self._where()}, {clean(self._profile.date[:10])}; {known}"
         return Range(made.low, made.expected, made.high, CALIBRATED, rests_on)
+
+    def _where(self) -> str:
+        """A profile that the user names may be of another machine."""
+        here = self._profile.machine == machine().cpu
+        return "this machine" if here else f"{clean(self._profile.machine, 60)}, not on this machine"
 
     def _tasks(self, sizes: Mapping[Role, int]) -> list[Task] | None:
         if not sizes:

@@ -1,27 +1,26 @@
 """What a user asks of hardware, by name: devices, a precision, targets, prices."""
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
 from os import PathLike, fspath
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct, structs
 
 from onnx_autodoc.api._calibrate import HERE, Here, profile_here
 from onnx_autodoc.calibrate import Profile
-from onnx_autodoc.devices import Device, all_devices, find, load, this_machine
-from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.devices import Device, all_devices, find, load, read_toml, this_machine
+from onnx_autodoc.errors import BadInput
 from onnx_autodoc.facts import Facts
 from onnx_autodoc.hardware import FORMATS, MEASURED, Range, Target, Wanted, measurements, typical
-from onnx_autodoc.read import FileSource
+from onnx_autodoc.hardware._typical import platform_of
 from onnx_autodoc.run import Verified
 from onnx_autodoc.say import clean
 
 USUAL: Final = ("t4", "core_i7_12700h", "jetson_orin_nano_8gb")  # one of each kind, where no device is named
-_LARGEST: Final = 1 << 20  # bytes of a table of prices
+_PRICES: Final = (1e-9, 1e12)  # per hour, in any currency
 
 
 class Asked(Struct, frozen=True):
@@ -43,15 +42,16 @@ NOTHING_ASKED: Final = Asked()
 def wanted_of(asked: Asked) -> Wanted:
     """Raises where a device, a precision or a file is not what it should be."""
     own = load(fspath(asked.shelf)) if asked.shelf is not None else {}
-    devices = tuple(_device(name, own) for name in dict.fromkeys(asked.devices or USUAL))
+    devices = _devices(asked.devices or USUAL, own)
+    target = Target(_positive(asked.latency, "latency"), _positive(asked.throughput, "throughput"))
     return Wanted(
         devices=devices,
-        grade=partial(typical, runtime=_runtime(asked.runtime)),
+        grade=partial(typical, runtime=_runtime(asked.runtime, devices, target)),
         shelf=lambda: _everything(own),
         precision=_precision(asked.precision),
         asked=bool(asked.devices),
-        target=Target(_positive(asked.latency, "latency"), _positive(asked.throughput, "throughput")),
-        prices=_prices(asked.prices, own) if asked.prices is not None else {},
+        target=target,
+        prices=_prices(asked.prices, own, devices) if asked.prices is not None else {},
     )
 
 
@@ -59,7 +59,7 @@ def with_measured(wanted: Wanted, measured: Verified | None) -> Wanted:
     """With this machine among the devices, where the model was run on it and a time could be taken."""
     if measured is None or measured.timing is None:
         return wanted
-    here, taken = this_machine().cpu, measured.timing
+    here, taken = next(filter(_is_here, wanted.devices), None) or this_machine().cpu, measured.timing
     rests_on = f"{taken.runs} runs with {measured.runtime}, {measured.provider}, on this machine"
     found = Range(taken.min_seconds, taken.median_seconds, taken.p95_seconds, MEASURED, rests_on)
     others = tuple(each for each in wanted.devices if each.id != here.id)
@@ -72,20 +72,41 @@ def with_profile(wanted: Wanted, facts: Facts, asked: Asked) -> Wanted:
         if asked.profile is not None:
             raise BadInput("a profile is of this machine: it needs --device auto")
         return wanted
-    found = profile_here(asked.profile)
-    if found is None:
+    if not any(map(_is_here, wanted.devices)):
+        if asked.profile is not None:
+            found = clean(this_machine().found.name)
+            raise BadInput(f"a profile is of this machine's processor, and auto is {found}: leave out --profile")
         return wanted
-    devices = tuple(_known(each, found) for each in wanted.devices)
-    return structs.replace(wanted, devices=devices, grade=Here(facts, found, wanted.grade))
+    profile = profile_here(asked.profile)
+    if profile is None:
+        return wanted
+    devices = tuple(_known(each, profile) for each in wanted.devices)
+    return structs.replace(wanted, devices=devices, grade=Here(facts, profile, wanted.grade))
+
+
+def _is_here(device: Device) -> bool:
+    """Whether it is the processor of this machine: a GPU of it has an id of its own."""
+    return device.id == HERE
 
 
 def _known(device: Device, profile: Profile) -> Device:
     """The CPU of this machine has the bandwidth that was measured."""
-    here = device.id == HERE and device.kind == "cpu"
-    return structs.replace(device, bandwidth=profile.bandwidth) if here else device
+    return structs.replace(device, bandwidth=profile.bandwidth) if _is_here(device) else device
+
+
+def _devices(names: Iterable[str], own: Mapping[str, Device]) -> tuple[Device, ...]:
+    """Each once. What this machine turns out to be may be named as well: then with this machine's own memory."""
+    found: dict[str, Device] = {}
+    for name in names:
+        device = _device(name, own)
+        if device.id not in found or name == HERE:
+            found[device.id] = device
+    return tuple(found.values())
 
 
 def _device(name: str, own: Mapping[str, Device]) -> Device:
+    if name != HERE and name.strip().lower() == HERE:
+        raise BadInput(f"there is no device {clean(name, 80)!r}; near it: {HERE}")
     return this_machine().found if name == HERE else find(name, own)
 
 
@@ -96,17 +117,27 @@ def _everything(own: Mapping[str, Device]) -> Iterable[Device]:
 def _precision(name: str | None) -> str | None:
     if name is None or name in FORMATS:
         return name
-    near = get_close_matches(name, FORMATS, 2)
-    raise BadInput(
-        f"there is no precision {name!r}; {'near it' if near else 'there are'}: {', '.join(near or FORMATS)}"
-    )
+    raise BadInput(f"there is no precision {clean(name, 80)!r}; {_near(name, FORMATS)}")
 
 
-def _runtime(name: str | None) -> str | None:
+def _near(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name[:80].lower(), known, 2)
+    return f"{'near it' if near else 'there are'}: {', '.join(near or known)}"
+
+
+def _runtime(name: str | None, devices: Iterable[Device], target: Target) -> str | None:
+    """Typical times are of it: those of the devices, and of others where requirements ask how fast they are."""
+    if name is None:
+        return None
     known = sorted({each.runtime for each in measurements()})
-    if name is None or name in known:
-        return name
-    raise BadInput(f"nothing is published here of a runtime {clean(name, 80)!r}; there are: {', '.join(known)}")
+    if name not in known:
+        raise BadInput(f"nothing is published here of a runtime {clean(name, 80)!r}; {_near(name, known)}")
+    places = {each.platform for each in measurements() if each.runtime == name}
+    if target == Target() and not any(platform_of(each) in places for each in devices if not each.is_ceiling):
+        some = sorted({each.device for each in measurements() if each.runtime == name})[:3]
+        ids = " or ".join(each.id for each in devices)
+        raise BadInput(f"--runtime {name}: nothing is published of it on a device like {ids}, but on {', '.join(some)}")
+    return name
 
 
 def _positive(number: float | None, what: str) -> float | None:
@@ -115,25 +146,35 @@ def _positive(number: float | None, what: str) -> float | None:
     return number
 
 
-def _prices(path: str | PathLike[str], own: Mapping[str, Device]) -> dict[str, float]:
-    """`[per_hour]`, a price by device: each of them must be known."""
-    name = fspath(path)
-    table = _table(name).get("per_hour")
+def _prices(path: str | PathLike[str], own: Mapping[str, Device], devices: Iterable[Device]) -> dict[str, float]:
+    """`[per_hour]`, a price by device: each of them must be known, and one at least be on the card."""
+    name, parsed = clean(fspath(path)), read_toml(path)
+    if wrong := sorted(set(parsed) - {"per_hour"}):
+        raise BadInput(f"{name}: {clean(wrong[0], 80)}: unknown; prices stand under [per_hour]")
+    table = parsed.get("per_hour")
     if not isinstance(table, dict) or not table:
         raise BadInput(f"{name}: prices are a table [per_hour] with a number for each device")
+    found: dict[str, float] = {}
     for device, price in table.items():
-        find(device, own) if device != HERE else None
-        if isinstance(price, bool) or not isinstance(price, int | float) or not math.isfinite(price) or price <= 0:
-            raise BadInput(f"{name}: the price of {device} is no number above 0")
-    return {device: float(price) for device, price in table.items()}
+        key = _priced(name, device, own)
+        if key in found:
+            raise BadInput(f"{name}: {key} is priced twice: it is what auto is here")
+        found[key] = _price(name, device, price)
+    if not any(each.id in found for each in devices):
+        ids = " or ".join(each.id for each in devices)
+        raise BadInput(f"{name}: has no price of {ids}; name a device that has one with --device")
+    return found
 
 
-def _table(path: str) -> dict[str, Any]:
-    with FileSource(path) as source:
-        if source.size > _LARGEST:
-            raise LimitReached(f"{path}: a table of prices of over {_LARGEST:,} bytes is not read")
-        data = source.read(0, source.size)
+def _priced(where: str, device: str, own: Mapping[str, Device]) -> str:
     try:
-        return tomllib.loads(data.decode())
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: not TOML: {' '.join(str(error).split())}") from None
+        return _device(device, own).id
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
+
+
+def _price(where: str, device: str, price: object) -> float:
+    least, most = _PRICES
+    if isinstance(price, bool) or not isinstance(price, int | float) or not least <= price <= most:
+        raise BadInput(f"{where}: the price of {device} is no number above 0, or one that nothing costs")
+    return float(price)

@@ -95,14 +95,25 @@ def _block(level: Level, at: int) -> Priced:
     """What was written out, and is one kernel."""
     word, out = level.word[at], _out(level, at)
     if word == ON_INTEGERS:
-        moves = level.op(at) in paces.INTEGER_MOVES
-        return "integer move" if moves else "integer pointwise", {"elements": out + _in(level, at)}
+        return _on_integers(level, at)
     data = {"elements": out, **moved(8 * out)}
     if word in _NORMS:
         halves = level.rows[at].step.outputs[0].dtype == _FLOATS[1]
         return "norm", data if not halves else {name: _STEPS_IN_HALVES * amount for name, amount in data.items()}
     quick = word == SILU or any(level.op(part) in paces.BY_TANH for part in level.parts(at))
     return "function silu" if quick and word in (SILU, GELU) else "function gelu", data
+
+
+def _on_integers(level: Level, at: int) -> Priced:
+    """Between quantizers, and neither a convolution nor a product."""
+    op, size = level.op(at), {"elements": float(_out(level, at) + _in(level, at))}
+    if paces.pace(op) == "view":
+        return "view", {}
+    if paces.pace(op) == "softmax":
+        return "integer softmax", size
+    if op not in paces.INTEGER_MOVES:
+        return "integer pointwise", size
+    return ("integer pool", {"window": _window(level, at)}) if paces.pace(op) == "pool" else ("integer move", size)
 
 
 def _single(level: Level, at: int, word: str) -> Priced:
@@ -116,13 +127,11 @@ def _single(level: Level, at: int, word: str) -> Priced:
     if word in ("quantize", "dequantize", "quantize dynamically", "integer pointwise"):
         return word, {"elements": max(_in(level, at), out) if word != "integer pointwise" else out + _in(level, at)}
     if word == "softmax":
-        dims = dims_of(step.outputs[0]) or (1,)
-        slow = 1 if step.outputs[0].dtype == _FLOATS[0] else _STEPS_IN_HALVES
-        return word, {"elements": out * slow, "rows": out // max(dims[-1] if dims else 1, 1)}
+        return _softmax(level, at)
     if word in ("gather", "sort"):
         return word, {"elements": out if word == "gather" else _in(level, at), **moved(2 * written)}
     if word == "norm":
-        return word, {"elements": out, **moved(8 * out)}
+        return _norm(level, at)
     if word == "reduce":
         return "reduce" if _within_rows(level, at) else "reduce across", {"elements": _in(level, at), **moved(read)}
     if word == "pool":
@@ -130,6 +139,24 @@ def _single(level: Level, at: int, word: str) -> Priced:
     if word in ("transpose", "resize"):
         return _rearranged(level, at, word)
     return _pointwise(level, at, word)
+
+
+def _softmax(level: Level, at: int) -> Priced:
+    """Not along the last axis, it is turned before and after."""
+    step, out = level.rows[at].step, _out(level, at)
+    dims = dims_of(step.outputs[0]) or (1,)
+    axis, size = step.node.attributes.get("axis", -1), dims[-1] if dims else 1
+    slow = 1 if step.outputs[0].dtype == _FLOATS[0] else _STEPS_IN_HALVES
+    if isinstance(axis, int) and 0 <= axis < len(dims) and math.prod(dims[axis + 1 :]) > 1:
+        return "softmax across", {"elements": out * slow, "rows": out // max(dims[axis], 1)}
+    return "softmax", {"elements": out * slow, "rows": out // max(size, 1)}
+
+
+def _norm(level: Level, at: int) -> Priced:
+    out, near = _out(level, at), level.rows[at].step.node.attributes.get("size")
+    if isinstance(near, int):  # by the channels next to each: a power for every element
+        return "norm across", {"elements": out, "window": out * near}
+    return "norm", {"elements": out, **moved(8 * out)}
 
 
 def _within_rows(level: Level, at: int) -> bool:
@@ -143,11 +170,16 @@ def _within_rows(level: Level, at: int) -> bool:
 
 
 def _pool(level: Level, at: int) -> Priced:
-    shape = level.rows[at].step.node.attributes.get("kernel_shape")
-    out = _out(level, at)
-    window = math.prod(shape) if isinstance(shape, tuple) else max(1, _in(level, at) // max(out, 1))  # type: ignore[arg-type]
     word = "blocked pool" if level.made(at) in level.blocked else "pool"
-    return word, {"window": out * window, **moved(_read(level, at) + _written(level, at))}
+    return word, {"window": _window(level, at), **moved(_read(level, at) + _written(level, at))}
+
+
+def _window(level: Level, at: int) -> int:
+    """Numbers that are looked at. Some write a window larger than the picture, to take all of it."""
+    step = level.rows[at].step
+    shape, picture = step.node.attributes.get("kernel_shape"), math.prod((dims_of(step.inputs[0]) or ())[2:])
+    window = min(math.prod(shape), picture) if isinstance(shape, tuple) else picture  # type: ignore[arg-type]
+    return _out(level, at) * window
 
 
 def _rearranged(level: Level, at: int, word: str) -> Priced:

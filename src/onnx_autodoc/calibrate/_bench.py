@@ -1,6 +1,7 @@
 """Asking the machine: benchmark graphs run in a process of their own, and what each was made of."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from onnx_autodoc.errors import BadInput
 from onnx_autodoc.facts import Costs, Facts
 from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, fit
+from onnx_autodoc.run import PRIVATE, cleared_up
 
 _COMMAND: Final = ("-P", "-m", "onnx_autodoc.calibrate._child")
 _CACHE_FOLDER: Final = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -49,13 +51,18 @@ def answers(seconds: float, threads: int, watch: Watch) -> Answers:
 
 
 def _lines(folder: str, seconds: float, threads: int) -> Iterator[dict[str, Any]]:
-    command = [sys.executable, *_COMMAND, folder, str(seconds), str(threads)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:  # noqa: S603
+    command, around = [sys.executable, *_COMMAND, folder, str(seconds), str(threads)], {**os.environ, **PRIVATE}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": around}
+    with cleared_up(), subprocess.Popen(command, **pipes) as child:  # noqa: S603
         assert child.stdout is not None
         assert child.stderr is not None
-        for line in child.stdout:
-            yield json.loads(line)
-        last = child.stderr.read().strip().splitlines()[-1:]
+        try:
+            for line in child.stdout:
+                yield json.loads(line)
+            last = child.stderr.read().strip().splitlines()[-1:]
+        except BaseException:  # also one that stops the whole program: nothing is left running
+            child.kill()
+            raise
     if child.returncode:
         raise BadInput(f"the benchmarks stopped: {last[0] if last else f'exit code {child.returncode}'}")
 

@@ -11,7 +11,6 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct
 
-from onnx_autodoc.calibrate._level import Amounts
 from onnx_autodoc.calibrate._tasks import Task
 
 Key = tuple[str, str]  # pace, amount
@@ -79,7 +78,7 @@ def variety(tasks: Iterable[Task]) -> float:
 
 
 def far_share(tasks: Iterable[Task], cache: float) -> float:
-    held = sum(task.amounts.get(WEIGHTS, 0.0) for task in tasks)
+    held = sum(task.held for task in tasks)
     return 1 / (1 + (cache / held) ** _STEEP) if held else 0.0
 
 
@@ -147,7 +146,6 @@ def left_out(runs: Sequence[Run], among: Sequence[Run]) -> dict[str, float]:
 
 
 __all__ = [
-    "Amounts",
     "Key",
     "Run",
     "Times",

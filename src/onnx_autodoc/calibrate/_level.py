@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from onnx_autodoc.facts import Row
@@ -21,8 +21,11 @@ _FROM_CHANNELS: Final = (0, 2, 3, 1)
 class Level:
     """Nodes by row number. `joined` has what went into each kernel, `word` the blocks that became one."""
 
-    def __init__(self, rows: Sequence[tuple[int, Row]], leaving: Iterable[str], is_open: bool) -> None:
+    def __init__(
+        self, rows: Sequence[tuple[int, Row]], leaving: Iterable[str], is_open: bool, given: Mapping[str, str]
+    ) -> None:
         self.rows = dict(rows)
+        self.given = given  # constants that come from outside under a name of their own, and their name there
         self.gone: set[int] = set()  # not there at run time, or a part of another kernel
         self.home: dict[int, int] = {}  # a part: the kernel that it is in
         self.joined: dict[int, list[int]] = defaultdict(list)
@@ -112,7 +115,8 @@ class Level:
     def fixed(self, at: int, name: str) -> bool:
         """Whether it is a constant when the node runs."""
         flow = self.rows[at].flow
-        return bool(name) and flow is not None and name not in self.maker and not flow.varies(name)
+        held = name in self.given or (flow is not None and not flow.varies(name))
+        return bool(name) and held and name not in self.maker
 
     def only_reader(self, name: str) -> int | None:
         readers = self.readers.get(name, [])

@@ -2,6 +2,8 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -11,9 +13,10 @@ from msgspec import Struct
 from onnx_autodoc.calibrate._fit import USUAL, Times
 from onnx_autodoc.errors import BadInput
 
-VERSION: Final = 1  # of the file, and of the paces that it has times for
+VERSION: Final = 2  # of the file, and of the paces that it has times for
 _MOST_BYTES: Final = 1 << 20
 _MOST_PACES: Final = 200
+_WIDEST: Final = 1000.0  # a range, as a factor
 _SLOWEST: Final = 10.0  # seconds for one of anything
 
 
@@ -57,20 +60,60 @@ def place(given: str | None = None) -> Path:
     return Path(home) / "onnx-autodoc" / "cpu.json"
 
 
+def check_place(path: Path) -> None:
+    """That a profile can be stored there, asked before minutes of work; what is no profile is not written over."""
+    if path.exists() and not _looks_like_one(path):
+        raise BadInput(f"{path}: is there and is not a profile of a machine; name another file")
+    with _part(path):
+        pass
+
+
+def _looks_like_one(path: Path) -> bool:
+    """Also one of another version."""
+    try:
+        found = msgspec.json.decode(_content(path))
+    except (BadInput, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.keys() >= {"machine", "paces", "spread"}
+
+
 def store(profile: Profile, path: Path) -> None:
     """All of it or nothing: a file that is half written is never seen."""
+    with _part(path) as part:
+        part.write_bytes(msgspec.json.format(msgspec.json.encode(profile, order="sorted"), indent=1) + b"\n")
+        part.replace(path)
+
+
+@contextmanager
+def _part(path: Path) -> Iterator[Path]:
+    """A file beside it, that is gone afterwards."""
+    part = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(profile, order="sorted"), indent=1) + b"\n")
-        Path(part).replace(path)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        os.close(handle)
+        part = Path(name)
+        yield part
     except OSError as error:
         raise BadInput(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        if part is not None:
+            part.unlink(missing_ok=True)
 
 
 def load(path: Path) -> Profile:
     """A profile that was stored, checked: it may come from anywhere."""
+    try:
+        found = msgspec.json.decode(_content(path), type=Profile)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path}: not a profile of a machine: {error}") from None
+    trouble = _trouble(found)
+    if trouble:
+        raise BadInput(f"{path}: not a profile of a machine: {trouble}")
+    return found
+
+
+def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
@@ -78,14 +121,7 @@ def load(path: Path) -> Profile:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
     if len(content) > _MOST_BYTES:
         raise BadInput(f"{path}: a profile of over {_MOST_BYTES:,} bytes is not read")
-    try:
-        found = msgspec.json.decode(content, type=Profile)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path}: not a profile of a machine: {error}") from None
-    trouble = _trouble(found)
-    if trouble:
-        raise BadInput(f"{path}: not a profile of a machine: {trouble}")
-    return found
+    return content
 
 
 def _trouble(found: Profile) -> str:
@@ -96,6 +132,9 @@ def _trouble(found: Profile) -> str:
     for (pace, name), time in found.times().items():
         if name not in USUAL or not 0 <= time <= _SLOWEST:
             return f"{pace[:40]!r} has no such time: {name[:40]!r}"
-    if not 0 < found.spread.low <= found.spread.high or found.cache <= 0 or found.threads < 1:
+    spread = found.spread
+    if not 1 / _WIDEST <= spread.low <= spread.high <= _WIDEST or spread.median_error < 0 or spread.graphs < 1:
         return "its range is none"
+    if found.cache < 1 or found.bandwidth < 1 or found.threads < 1:
+        return "no machine has such a cache, bandwidth or number of threads"
     return ""

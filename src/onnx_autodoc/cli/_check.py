@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from onnx_autodoc.cli._options import dimension_options
+from onnx_autodoc.cli._options import asked_of, dimension_options, hardware_files, hardware_options, request_of
 from onnx_autodoc.cli._places import file_at, keep_apart, put
 from onnx_autodoc.errors import BadInput
 
@@ -52,6 +52,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--format", choices=FORMAT_NAMES, help="default: by the suffix of -o, else text")
     parser.add_argument("--weights", action="store_true", help="also judge the numbers in the weights (reads them)")
     dimension_options(parser)
+    hardware_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     from onnx_autodoc.gate import outcome, read_policy
 
     targets = _targets(options.output, options.format)
-    keep_apart((path for path, _ in targets), (*options.models, options.policy, options.baseline))
+    keep_apart((path for path, _ in targets), _sources(options))
     policy = read_policy(options.policy)
     _check_use(policy, options)
     cards = [(_name(model), _opened(model, options)) for model in dict.fromkeys(options.models)]
@@ -69,6 +70,10 @@ def run(options: argparse.Namespace) -> int:
     for path, format_name in targets:
         _emit(found, path, format_name)
     return 0 if found.passed else 1
+
+
+def _sources(options: argparse.Namespace) -> tuple[str | None, ...]:
+    return (*options.models, options.policy, options.baseline, *hardware_files(options))
 
 
 def _targets(outputs: list[str] | None, format_name: str | None) -> list[tuple[Path | None, str]]:
@@ -90,6 +95,9 @@ def _target(output: str, format_name: str | None) -> tuple[Path | None, str]:
 
 
 def _check_use(policy: "Policy", options: argparse.Namespace) -> None:
+    from onnx_autodoc.api._check import check_asked
+
+    check_asked(policy, asked_of(options), option=True)
     if policy.needs_baseline and not options.baseline:
         asks = "[changes]" if policy.changes else "[rules] only_new"
         raise BadInput(f"{options.policy}: {asks} is measured against a card; give it with --baseline")
@@ -101,20 +109,21 @@ def _check_use(policy: "Policy", options: argparse.Namespace) -> None:
 
 def _opened(path: str, options: argparse.Namespace) -> Any:
     from onnx_autodoc.api import opened
-    from onnx_autodoc.cli._options import request_of
 
-    return opened(path, request_of(options), options.weights)
+    return opened(path, request_of(options), options.weights, asked_of(options))
 
 
 def _baseline(options: argparse.Namespace) -> "Named":
     """At the sizes that were asked for. A JSON card has its own: whether they fit, the gate says."""
     from onnx_autodoc.api import opened
+    from onnx_autodoc.api._check import asked_of_baseline
     from onnx_autodoc.resolve import Request
 
+    path, asked = options.baseline, asked_of_baseline(options.baseline, asked_of(options))
     try:
-        return _name(options.baseline), _opened(options.baseline, options)
+        return _name(path), opened(path, request_of(options), options.weights, asked)
     except BadInput:
-        return _name(options.baseline), opened(options.baseline, Request())
+        return _name(path), opened(path, Request(), asked=asked)
 
 
 def _name(path: str) -> str:

@@ -4,15 +4,19 @@ from argparse import Namespace
 from importlib.resources import as_file, files
 
 from onnx_autodoc.cli._places import keep_apart, put
+from onnx_autodoc.errors import BadInput
 
 
 def run_card(options: Namespace) -> int:
     from onnx_autodoc.api import report
-    from onnx_autodoc.cli._options import asked_of, request_of
+    from onnx_autodoc.cli._options import asked_of, hardware_files, hardware_option, request_of
     from onnx_autodoc.cli._output import Target, emit
 
     target = Target.of(options.output, options.format, options.pictures)
-    keep_apart([target.path], [options.model])
+    keep_apart([target.path], [options.model, *hardware_files(options)])
+    given = "--verify" if options.verify else hardware_option(options)
+    if given and not target.estimated:
+        raise BadInput(f"{given}: nothing in --format {target.format} depends on it; leave it out")
     hashed = options.sha256 or target.hashed
     emit(report(options.model, request_of(options), hashed, options.weights, asked_of(options), options.verify), target)
     return 0

@@ -33,11 +33,12 @@ def add(commands: Any) -> None:
 def run_devices(options: argparse.Namespace) -> int:
     from onnx_autodoc.devices import all_devices, load, near, select, this_machine
 
-    own = load(options.devices) if options.devices else {}
-    if options.words == ["auto"]:
+    _check_use(options)
+    if _is_here(options.words):
         machine = this_machine()
         put(_json((machine.cpu, *machine.others)) if options.format == "json" else machine_page(machine))
         return 0
+    own = load(options.devices) if options.devices is not None else {}
     ours = [item for item in all_devices() if item.id not in own]
     found = select(options.words, [*ours, *own.values()])
     if not found:
@@ -46,6 +47,19 @@ def run_devices(options: argparse.Namespace) -> int:
         raise BadInput(f"no device has {' and '.join(map(repr, options.words))} in its name; {hint}")
     put(_json(found) if options.format == "json" else _listed(found, own))
     return 0
+
+
+def _is_here(words: Iterable[str]) -> bool:
+    return [word.lower() for word in words] == ["auto"]
+
+
+def _check_use(options: argparse.Namespace) -> None:
+    if not all(word.strip() for word in options.words):
+        raise BadInput("a word is empty, which every device has; leave it out to list all")
+    if len(options.words) > 1 and any(_is_here([word]) for word in options.words):
+        raise BadInput("auto: this machine stands alone; give no other words")
+    if _is_here(options.words) and options.devices is not None:
+        raise BadInput(f"--devices {options.devices}: auto is this machine alone; leave out one of them")
 
 
 def _json(devices: Iterable["Device"]) -> str:
@@ -97,7 +111,8 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def machine_page(machine: "Detected") -> str:
     """What this machine is, how that was found, and the values that estimates for `auto` use."""
-    found = "".join(f"  {line}\n" for line in machine.said)
+    meant = [f"`auto` is {machine.found.name}"] if machine.others else []
+    found = "".join(f"  {line}\n" for line in (*machine.said, *meant))
     values = "".join(f"\n{device_page(item)}" for item in (*machine.others, machine.cpu))
     return f"This machine:\n{found}{values}"
 
@@ -115,7 +130,9 @@ def device_page(item: "Device") -> str:
         ("Sources that disagree", item.disagreements),
     ):
         lines += ["", f"{title}:", *(f"  {clean(text, 1000)}" for text in texts)] if texts else []
-    nowhere = "  this machine, as said above" if item.id == "auto" else "  no source given"
+    nowhere = (
+        "  this machine, as said above" if item.id == "auto" or item.id.startswith("auto_gpu") else "  no source given"
+    )
     lines += ["", "Sources:", *(_sources(item) or [nowhere])]
     return "\n".join(lines) + "\n"
 

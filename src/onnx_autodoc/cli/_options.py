@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from onnx_autodoc.api._hardware import Asked
     from onnx_autodoc.resolve import Request
 
+_TARGETS: Final = ("target_latency", "target_throughput")
+_HARDWARE: Final = ("device", "devices", "precision", "runtime", "profile", "prices", *_TARGETS)
 _UNITS: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "": 1e-3}
 
 
@@ -59,6 +61,16 @@ def hardware_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--prices", metavar="FILE", help="prices per hour in TOML, for the price of a million samples")
 
 
+def hardware_files(options: argparse.Namespace) -> tuple[str | None, ...]:
+    """What is read besides models."""
+    return options.devices, options.prices, options.profile
+
+
+def hardware_option(options: argparse.Namespace) -> str | None:
+    """One of the hardware options that were given."""
+    return next((f"--{name.replace('_', '-')}" for name in _HARDWARE if getattr(options, name) not in (None, [])), None)
+
+
 def asked_of(options: argparse.Namespace) -> "Asked":
     """What the options ask of hardware."""
     from onnx_autodoc.api._hardware import Asked
@@ -76,14 +88,14 @@ def asked_of(options: argparse.Namespace) -> "Asked":
 
 
 def _number(text: str) -> float:
-    if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,9})?", text) or not float(text):
+    if not re.fullmatch(r"[0-9]{1,18}(\.[0-9]{0,18})?(e[+-]?[0-9]{1,2})?", text, re.IGNORECASE) or not float(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
     return float(text)
 
 
 def _time(text: str) -> float:
     """In seconds; a plain number is in milliseconds, as latencies are."""
-    found = re.fullmatch(r"([0-9.]+)\s*(us|µs|ms|s|)", text)
+    found = re.fullmatch(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(us|µs|ms|s|)", text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no time, for example 20ms or 0.5s")
     return _number(found[1]) * _UNITS[found[2]]

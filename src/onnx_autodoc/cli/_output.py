@@ -27,6 +27,11 @@ class Target(Struct, frozen=True):
         """Whether what is written asks for the model's hash."""
         return self.format is not None and FORMATS[self.format].hashed
 
+    @property
+    def estimated(self) -> bool:
+        """Whether what is written says what a run takes."""
+        return self.format is None or FORMATS[self.format].estimated
+
     @classmethod
     def of(cls, output: str | None, format_name: str | None, kind: str | None = None) -> "Target":
         target = cls._of(output, format_name)

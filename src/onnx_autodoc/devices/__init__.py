@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_autodoc.devices._device import PRECISIONS, Device, Source
 from onnx_autodoc.devices._shelf import FAMILIES, all_devices, find, load, names, near, select
+from onnx_autodoc.devices._toml import read_toml
 
 if TYPE_CHECKING:
     from onnx_autodoc.devices._detect import Detected, this_machine
@@ -19,6 +20,7 @@ __all__ = [
     "load",
     "names",
     "near",
+    "read_toml",
     "select",
     "this_machine",
 ]

@@ -8,7 +8,7 @@ import msgspec
 from onnx_autodoc.devices._device import Device
 from onnx_autodoc.devices._limits import cpu_quota, memory_limit, total_memory
 from onnx_autodoc.devices._match import cpu_id
-from onnx_autodoc.devices._peaks import ARM_CORES, Peak, peak
+from onnx_autodoc.devices._peaks import Peak, arm_core, peak
 from onnx_autodoc.devices._shelf import find
 from onnx_autodoc.devices._system import System, cpu_list, number, text, whole
 from onnx_autodoc.say import clean, memory, plural, three
@@ -84,7 +84,10 @@ def _core_of(system: System, cpu: int, block: dict[str, str]) -> str:
 
 
 def _clock(system: System, cpu: int) -> tuple[float, str]:
-    if highest := number(system.sys / f"devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq"):
+    """acpi-cpufreq says the highest without boost, which bounds nothing."""
+    folder = system.sys / f"devices/system/cpu/cpu{cpu}/cpufreq"
+    highest = number(folder / "cpuinfo_max_freq")
+    if highest and text(folder / "scaling_driver") != "acpi-cpufreq":
         return highest * 1e3, "the highest (cpufreq)"
     return _CEILING, "a ceiling"
 
@@ -98,7 +101,8 @@ def _rates(cores: Sequence[Core], quota: float | None) -> tuple[dict[str, float]
     rates = {name: _most([clock * one.per_cycle[name] for clock, one in known], quota) for name in sorted(shared)}
     used = min(len(cores), quota) if quota else len(cores)
     clocks = sorted({f"{clock / 1e9:.2f} GHz" for clock, _ in known})
-    words = f"{three(used) if used % 1 else int(used)} x {' or '.join(clocks)}, {cores[0].clock_from}"
+    places = dict.fromkeys(core.clock_from for core in cores)
+    words = f"{three(used) if used % 1 else int(used)} x {' or '.join(clocks)}, {' or '.join(places)}"
     rules = tuple(dict.fromkeys(rule for _, one in known for rule in one.rules))
     doubts = [_DOUBT] if any(core.clock == _CEILING for core in cores) else []
     return rates, (f"cores x clock x operations per cycle: {words}", *rules), doubts
@@ -120,18 +124,19 @@ def _most(rates: list[float], quota: float | None) -> float:
 
 def _memory(system: System) -> tuple[int | None, list[str]]:
     total, limit = total_memory(system), memory_limit(system)
+    if limit is not None and (total is None or limit < total):
+        rest = f"of {memory(total)}" if total is not None else "of a machine whose own is not known"
+        return limit, [f"memory: {memory(limit)}, the container's limit (cgroup), {rest} (/proc/meminfo)"]
     if total is None:
-        return limit, ["memory: not known (/proc/meminfo)"]
-    if limit is not None and limit < total:
-        return limit, [f"memory: {memory(limit)}, the container's limit (cgroup), of {memory(total)} (/proc/meminfo)"]
+        return None, ["memory: not known (/proc/meminfo)"]
     return total, [f"memory: {memory(total)} (/proc/meminfo)"]
 
 
 def _name(system: System, blocks: dict[int, dict[str, str]]) -> str:
     board = text(system.proc / "device-tree" / "model")
     stated = next((block["model name"] for block in blocks.values() if block.get("model name")), None)
-    parts = dict.fromkeys(ARM_CORES.get(block.get("CPU part", ""), ("", 0))[0] for block in blocks.values())
-    return stated or board or " and ".join(filter(None, parts)) or "a processor that does not say its name"
+    parts = dict.fromkeys(known[0] for block in blocks.values() if (known := arm_core(block)))
+    return stated or board or " and ".join(parts) or "a processor that does not say its name"
 
 
 def _isa(blocks: dict[int, dict[str, str]]) -> str:

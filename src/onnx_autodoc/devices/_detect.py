@@ -23,7 +23,7 @@ def this_machine(system: System | None = None, nvml: Any = None, sysctl: Any = N
     """Looks, and never fails. The arguments put another machine in the place of this one."""
     where = system or here()
     cpu, said = this_cpu(where)
-    chips, chip_said = apple(where, sysctl)
+    cpu, chips, chip_said = apple(where, cpu, sysctl)
     boards, board_said = jetson(where)
     cards, card_said = ((), ()) if boards else nvidia(where, nvml)
     others = (*chips, *boards, *cards)

@@ -27,11 +27,21 @@ def nvidia(system: System, nvml: Any = None) -> tuple[tuple[Device, ...], tuple[
             return (), _unasked(system)
     try:
         nvml.nvmlInit()
-        named = [_asked(nvml, index) for index in range(min(nvml.nvmlDeviceGetCount(), _MOST_GPUS))]
+        count = min(nvml.nvmlDeviceGetCount(), _MOST_GPUS)
     except Exception as error:  # a driver's library fails in ways of its own
-        return (), (*_unasked(system, str(error)),)
-    made = [_of_name(name, nbytes, "NVML") for name, nbytes in named]
-    return tuple(item for item, _ in made), tuple(line for _, line in made)
+        return (), _unasked(system, str(error))
+    found: list[Device] = []
+    said: list[str] = []
+    for index in range(count):
+        try:
+            answer = _asked(nvml, index)
+        except Exception as error:  # one card may be lost, and others not
+            said.append(f"GPU {index}: could not be asked: {clean(str(error))} (NVML)")
+            continue
+        made, line = _of_name(*answer, len(found) + 1)
+        found.append(made)
+        said.append(line)
+    return tuple(found), tuple(said)
 
 
 def _unasked(system: System, why: str = "") -> tuple[str, ...]:
@@ -52,15 +62,19 @@ def _asked(nvml: Any, index: int) -> tuple[str, int | None]:
     return (name.decode(errors="replace") if isinstance(name, bytes) else str(name)), nbytes or None
 
 
-def _of_name(name: str, nbytes: int | None, how: str) -> tuple[Device, str]:
-    key = nvidia_id(name, nbytes)
-    size = f", {memory(nbytes)}" if nbytes else ""
+def _of_name(name: str, nbytes: int | None, place: int) -> tuple[Device, str]:
+    """One that is not listed has an id of its own, by its place: `auto` alone is the processor."""
+    key, shown = nvidia_id(name, nbytes), f"GPU: {clean(name)}{f', {memory(nbytes)}' if nbytes else ''} (NVML)"
     if key:
         listed = find(key)
         found = msgspec.structs.replace(listed, memory_reported_bytes=nbytes or listed.memory_reported_bytes)
-        return found, f"GPU: {clean(name)}{size} ({how}), listed as `{key}`"
-    found = Device(id="auto", name=clean(name), family="own", vendor="NVIDIA", kind="gpu", memory_bytes=nbytes)
-    return found, f"GPU: {clean(name)}{size} ({how}); not listed, so its rates and bandwidth are not known"
+        return found, f"{shown}, listed as `{key}`{'' if nbytes else _AS_LISTED}"
+    own = "auto_gpu" if place == 1 else f"auto_gpu_{place}"
+    found = Device(id=own, name=clean(name), family="own", vendor="NVIDIA", kind="gpu", memory_bytes=nbytes)
+    return found, f"{shown}; not listed, so its rates and bandwidth are not known"
+
+
+_AS_LISTED: Final = "; its memory is taken as listed"
 
 
 def jetson(system: System) -> tuple[tuple[Device, ...], tuple[str, ...]]:
@@ -76,20 +90,21 @@ def jetson(system: System) -> tuple[tuple[Device, ...], tuple[str, ...]]:
     return (found,), (f"board: {clean(model)} (device tree), listed as `{key}`",)
 
 
-def apple(system: System, sysctl: Any = None) -> tuple[tuple[Device, ...], tuple[str, ...]]:
-    """An Apple chip by its brand, with this machine's memory."""
+def apple(system: System, cpu: Device, sysctl: Any = None) -> tuple[Device, tuple[Device, ...], tuple[str, ...]]:
+    """On a Mac: the processor with its name and memory, then its GPU, which the brand is listed for."""
     if system.platform != "darwin":
-        return (), ()
+        return cpu, (), ()
     ask = sysctl or _sysctl
-    brand, size = ask("machdep.cpu.brand_string"), ask("hw.memsize")
-    key = apple_id(brand) if brand else None
+    brand, nbytes = ask("machdep.cpu.brand_string"), whole(ask("hw.memsize"))
+    cpu = msgspec.structs.replace(cpu, name=clean(brand or cpu.name), memory_bytes=nbytes)
+    key, held = apple_id(brand) if brand else None, f", {memory(nbytes)}" if nbytes else ""
     if key is None:
-        return (), (f"processor: {clean(brand or 'not known')} (sysctl); not listed",)
-    nbytes = whole(size)
+        return cpu, (), (f"processor: {clean(brand or 'not known')}{held} (sysctl); not listed",)
     listed = find(key)
     found = msgspec.structs.replace(listed, memory_bytes=nbytes or listed.memory_bytes)
-    held = f", {memory(nbytes)}" if nbytes else ""
-    return (found,), (f"chip: {brand}{held} (sysctl), listed as `{key}`; its GPU may have fewer cores than listed",)
+    fewer = "its GPU may have fewer cores than listed"
+    line = f"chip: {brand}{held} (sysctl), listed as `{key}`; {fewer}{'' if nbytes else _AS_LISTED}"
+    return cpu, (found,), (line,)
 
 
 def _sysctl(key: str) -> str | None:

@@ -12,7 +12,7 @@ import msgspec
 from onnx_autodoc.devices._system import whole
 
 # Arm's part numbers (implementer 0x41) -> core, FP32 operations per cycle: 128-bit pipes x 4 lanes x 2.
-ARM_CORES: Final = {
+_ARM_CORES: Final = {
     "0xd03": ("Cortex-A53", 8),
     "0xd05": ("Cortex-A55", 8),
     "0xd08": ("Cortex-A72", 8),
@@ -41,12 +41,13 @@ def peak(core: dict[str, str], efficient: bool = False) -> Peak | None:
     """Of one processor of /proc/cpuinfo; None where its width is not known."""
     if "flags" in core:
         return _x86(core, frozenset(core["flags"].split()), efficient)
-    flags = frozenset(core.get("Features", "").split())
-    known = ARM_CORES.get(core.get("CPU part", ""))
-    if core.get("CPU implementer") != "0x41" or known is None or "asimd" not in flags:
-        return None
-    name, fp32 = known
-    return _arm(name, fp32, flags)
+    flags, known = frozenset(core.get("Features", "").split()), arm_core(core)
+    return _arm(*known, flags) if known and "asimd" in flags else None
+
+
+def arm_core(core: dict[str, str]) -> tuple[str, int] | None:
+    """Name and FP32 operations per cycle of a core that Arm designed; another maker's part numbers mean other cores."""
+    return _ARM_CORES.get(core.get("CPU part", "")) if core.get("CPU implementer") == "0x41" else None
 
 
 def _x86(core: dict[str, str], flags: frozenset[str], efficient: bool) -> Peak | None:

@@ -6,6 +6,7 @@ only the table that is asked for is parsed.
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from onnx_autodoc.devices._device import Device
 from onnx_autodoc.devices._table import OWN, device
-from onnx_autodoc.errors import BadInput
+from onnx_autodoc.devices._toml import read_toml
+from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.say import clean
 
 # file -> what stands over its devices; the order in which they are listed.
@@ -37,10 +39,10 @@ FAMILIES: Final = {
 
 _TABLE: Final = re.compile(r'^\[devices\.([a-z0-9_]+)\]\nname = "([^"]*)"$', re.MULTILINE)
 _OWN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_MOST_BYTES: Final = 1_000_000
 _MOST_DEVICES: Final = 1000
 _MOST_NEAR: Final = 6
 _MOST_ALIKE: Final = 3
+_FEW: Final = 3  # devices that have a word which still tells them from others
 
 
 class _Place(NamedTuple):
@@ -96,16 +98,27 @@ def _parsed(key: str) -> Device:
 
 
 def near(word: str, own: Mapping[str, Device] | None = None) -> tuple[str, ...]:
-    """Ids that may be meant: those whose id or product name has all of the words, else those spelled alike."""
+    """Ids that may be meant: those that have all of the words in id or product name, or the telling ones of them,
+    as a driver's name does, else those spelled alike."""
     from difflib import get_close_matches  # of use only where a name is wrong
 
     known = titles() | {key: item.name for key, item in (own or {}).items()}
+    words = {key: _words(f"{key} {name}") for key, name in known.items()}
     wanted = _words(word[:200])
-    hits = [key for key, name in known.items() if wanted and wanted <= _words(f"{key} {name}")]
-    hits.sort(key=lambda key: (len(key), key))
+    hits = [key for key in sorted(known, key=lambda key: (len(key), key)) if wanted and wanted <= words[key]]
+    hits = hits or _telling(wanted, words)
     spelled = "_".join(re.findall(r"[a-z0-9]+", word[:80].lower()))
     alike = (get_close_matches(spelled, known, _MOST_ALIKE, least) for least in (0.7, 0.45))
     return tuple(hits[:_MOST_NEAR] or next(filter(None, alike), ()))
+
+
+def _telling(wanted: set[str], words: Mapping[str, set[str]]) -> list[str]:
+    """Ids that share the words which few devices have, those that share most first."""
+    often = Counter(word for some in words.values() for word in some)
+    telling = {word for word in wanted if len(word) > 2 or not word.isdigit()}
+    shared = {key: sum(1 / max(_FEW, often[word]) for word in telling & some) for key, some in words.items()}
+    least = max(1 / _FEW, max(shared.values()) / 2)
+    return sorted((key for key in words if shared[key] >= least), key=lambda key: (-shared[key], len(key), key))
 
 
 def select(words: Iterable[str], devices: Iterable[Device]) -> tuple[Device, ...]:
@@ -125,39 +138,20 @@ def _words(text: str) -> set[str]:
 def load(path: str | Path) -> dict[str, Device]:
     """A user's own devices. The file is a stranger's: bounded, checked key by key, wrong in one line."""
     where = clean(str(path), 200)
-    tables = _tables(where, _read(Path(path), where))
     found = {}
-    for key, table in tables.items():
+    for key, table in _tables(where, read_toml(path)).items():
         if not _OWN_ID.fullmatch(key) or key == "auto":
             raise BadInput(f"{where}: devices.{clean(key, 80)}: an id has letters, digits, _ . - and is not `auto`")
         found[key] = device(key, table, OWN, where)
     return found
 
 
-def _read(path: Path, where: str) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{where}: {getattr(error, 'strerror', None) or 'not a path'}") from None
-    if len(data) > _MOST_BYTES:
-        raise BadInput(f"{where}: larger than 1 MB, which no list of devices is")
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise BadInput(f"{where}: not UTF-8 text") from None
-
-
-def _tables(where: str, text: str) -> dict[str, Any]:
-    try:
-        parsed = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise BadInput(f"{where}: not TOML: {clean(str(error), 200)}") from None
+def _tables(where: str, parsed: dict[str, Any]) -> dict[str, Any]:
     if wrong := sorted(set(parsed) - {"devices"}):
         raise BadInput(f"{where}: {clean(wrong[0], 80)}: unknown; devices stand under [devices.ID]")
     tables = parsed.get("devices")
     if not isinstance(tables, dict) or not tables:
         raise BadInput(f"{where}: has no [devices.ID]")
     if len(tables) > _MOST_DEVICES:
-        raise BadInput(f"{where}: {len(tables):,} devices; at most {_MOST_DEVICES:,}")
+        raise LimitReached(f"{where}: {len(tables):,} devices; at most {_MOST_DEVICES:,}")
     return tables

@@ -14,8 +14,8 @@ _MIB: Final = 1 << 20
 _TERA: Final = 10**12
 _GIGA: Final = 10**9
 
-# The top is far above any device; it keeps products finite, and refuses infinity.
-Number = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+# The ends are far from any device: times stay finite, no rate rounds to 0, and NaN and infinity are refused.
+Number = Annotated[float, msgspec.Meta(ge=1e-6, le=1e9)]
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
 Texts = Annotated[tuple[Text, ...], msgspec.Meta(max_length=100)]
 Kind = Literal["gpu", "cpu", "npu", "tpu", "soc", "accelerator", "other"]
@@ -57,7 +57,7 @@ class Variant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What `[devices.x]` may say. Numbers in the units that vendors print, which the names carry."""
 
-    name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+    name: Annotated[str, msgspec.Meta(pattern=r"\S", max_length=200)]
     vendor: Annotated[str, msgspec.Meta(max_length=200)] = ""
     kind: Kind = "other"
     form_factor: Annotated[str, msgspec.Meta(max_length=200)] = ""
@@ -99,9 +99,6 @@ def device(id: str, table: Any, family: str, where: str) -> Device:  # noqa: A00
         entry = msgspec.convert(table, Entry)
     except (msgspec.ValidationError, OverflowError) as error:
         raise BadInput(f"{at}: {_said(error)}") from None
-    for key in (*RATES, "mem_bandwidth_gbs", "memory_gib", "memory_reported_mib", "tdp_w", "power_estimate_w", *ALSO):
-        if (number := getattr(entry, key)) is not None and number != number:
-            raise BadInput(f"{at}: {key}: not a number")
     if entry.mem_bandwidth_gbs is None and not _rates(entry) and family == OWN:
         raise BadInput(f"{at}: neither mem_bandwidth_gbs nor a rate ({', '.join(RATES)}); nothing can be estimated")
     return _built(id, entry, family)
@@ -114,7 +111,15 @@ def _said(error: Exception) -> str:
     """msgspec's sentence with the key first: "Expected `float`, got `str` - at `$.tdp_w`"."""
     text, _, place = clean(str(error), 300).partition(" - at `")
     key = place.removesuffix("`").removeprefix("$").removeprefix(".")
-    return f"{key}: {text}" if key else text
+    return f"{key}: {text}" if key else f"{text}{_meant(text)}"
+
+
+def _meant(text: str) -> str:
+    from difflib import get_close_matches
+
+    _, _, wrong = text.partition("unknown field `")
+    near = get_close_matches(wrong.rstrip("`"), Entry.__struct_fields__, 2) if wrong else []
+    return f"; near it: {', '.join(near)}" if near else ""
 
 
 def _built(id: str, entry: Entry, family: str) -> Device:  # noqa: A002

@@ -34,14 +34,19 @@ def _at(demand: Demand, batch: int, own: int, peak: int | None) -> Demand:
     edges = structs.replace(
         demand.edges, floats=round(demand.edges.floats * by), others=round(demand.edges.others * by)
     )
-    macs, sizes = demand.macs * batch // own, {Role.BATCH: batch} if batch != own else {}
+    sizes = {Role.BATCH: batch} if batch != own else {}
+    macs, folded = demand.macs * batch // own, demand.folded * batch // own
+    load = demand.load.scaled(by)
     return structs.replace(
-        demand, load=demand.load.scaled(by), macs=macs, edges=edges, batch=batch, peak=peak, sizes=sizes
+        demand, load=load, macs=macs, folded=folded, edges=edges, batch=batch, peak=peak, sizes=sizes
     )
 
 
 def coherent(rows: Sequence[Estimate]) -> list[Estimate]:
-    """No batch takes longer than a smaller one run as often as it takes: that can always be done."""
+    """No batch takes longer than a smaller one run as often as it takes, or less than a single run of that.
+
+    Either can be done in its place.
+    """
     found: list[Estimate] = []
     for row in rows:
         found.append(_capped(row, found[-1]) if found else row)
@@ -53,7 +58,7 @@ def _capped(row: Estimate, before: Estimate) -> Estimate:
         return row
     by, own, other = row.demand.batch / before.demand.batch, row.range, before.range
     names = ("low", "expected", "high")
-    capped = {name: min(getattr(own, name), getattr(other, name) * by) for name in names}
+    capped = {name: min(max(getattr(own, name), getattr(other, name)), getattr(other, name) * by) for name in names}
     return structs.replace(row, range=at_least(structs.replace(own, **capped), row.floor))
 
 

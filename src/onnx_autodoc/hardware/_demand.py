@@ -1,23 +1,28 @@
 """What a run asks of a device, whichever it is: its kernels as columns of numbers, and what it holds in memory."""
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct, structs
 
-from onnx_autodoc.facts import Facts
+from onnx_autodoc.facts import Costs, Facts, binding_at
+from onnx_autodoc.graph import Value, needed_names
 from onnx_autodoc.hardware._formats import Format, own_format
 from onnx_autodoc.hardware._kernels import Amount, Kernel, amount, kernels
-from onnx_autodoc.ops import WorkClass
-from onnx_autodoc.resolve import Role, inputs_of, open_axes
+from onnx_autodoc.ops import WorkClass, kinds, work_class
+from onnx_autodoc.resolve import Role, inputs_of, open_axes, resolve
 
 WHOLE: Final = "whole"
 PREFILL: Final = "prefill"
 DECODE: Final = "decode"
-FULL: Final = 4
-HALF: Final = 2
+_RECURRENT: Final = 3  # axes of what goes into a recurrent cell: steps, batch, features
+_FLOATS: Final = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
+_QUANTIZED: Final = {"int8": 1, "uint8": 1}
 
+Dims = tuple[int, ...]
 Column = np.ndarray[Any, np.dtype[np.float64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -72,6 +77,10 @@ class Demand(Struct, frozen=True, eq=False):
     batch: int | None
     coverage: float
     family: str
+    folded: int = 0  # multiply-adds that hang on no data: a runtime may do them before any run
+    tables: int = 0  # of those that are held, numbers that are looked up by row
+    is_partial: bool = False  # nodes whose multiply-adds nobody knows are not in it
+    more_memory: bool = False  # values whose size nobody knows are not in the peak
     sizes: Mapping[Role, int] = {}
     phase: str = WHOLE  # of a decoder with a cache: prefill, or decode where one token is new
 
@@ -83,22 +92,53 @@ def demand(facts: Facts, family: str) -> Demand:
     for kernel in found:
         for names, count in kernel.weights.items():
             once[names] = max(once.get(names, 0), count)
-    read, width = sum(once.values()), HALF if facts.precision.label in ("fp16", "bf16") else FULL
+    read, width = sum(once.values()), _width(facts)
+    made = max(0, read - held.total - held.statistics - held.quantization - held.constants)
     return Demand(
         load=Load.of(found),
         own=own_format(facts),
         macs=total.macs,
         weights=read,
         held=max(held.total + held.statistics, read),
-        stored=max(held.nbytes, read * width) if read > held.total + held.constants else held.nbytes,
+        stored=held.nbytes + made * width,
         edges=_edges(facts),
         peak=facts.memory.peak.nbytes if facts.memory.peak is not None else None,
         width=width,
         batch=batch_of(facts),
         coverage=total.counted / total.nodes if total.nodes else 1.0,
         family=family,
+        folded=total.macs - sum(each.macs for each in found) if found else 0,
+        tables=_tables(facts),
+        is_partial=any(each.macs for each in total.missing.values()),
+        more_memory=bool(facts.memory.unknown),
         phase=_phase(facts),
     )
+
+
+def _width(facts: Facts) -> int:
+    """Bytes of a number in what most of the run's data are in: quantized operators hand on single bytes."""
+    widths = _FLOATS | (_QUANTIZED if facts.precision.label == "int8-qoperator" else {})
+    counts = Counter[str]()
+    for step in facts.shapes.steps:
+        for made in step.outputs:
+            if made.dtype in widths and made.concrete is not None:
+                counts[made.dtype] += math.prod(made.concrete)
+    return widths[max(counts, key=lambda dtype: (counts[dtype], dtype), default="float32")]
+
+
+def _tables(facts: Facts) -> int:
+    shares, readers = facts.parameters.nodes, facts.parameters.readers
+    return sum(shares[place].elements for place in shares if work_class(readers[place].op) is WorkClass.LOOKUP)
+
+
+def load_at(facts: Facts, sizes: Mapping[Role, int]) -> Load | None:
+    """The kernels with other sizes for the open dimensions of some roles; None where it does not run so."""
+    binding = binding_at(facts, sizes)
+    shapes = resolve(facts.model, binding)
+    if shapes.contradictions:
+        return None
+    costs = Costs(facts.model, shapes)
+    return Load.of(kernels(structs.replace(facts, binding=binding, shapes=shapes, costs=costs)))
 
 
 def _phase(facts: Facts) -> str:
@@ -111,19 +151,37 @@ def _phase(facts: Facts) -> str:
 
 
 def _edges(facts: Facts) -> Amount:
-    """A cache is read, and what is new in it is next to nothing: it can be written in place."""
+    """What a node reads more of than its size. A cache is read, and what is new in it is next to nothing: it can be
+    written in place.
+    """
     kept = facts.cache.tensors if facts.cache else ()
-    outputs = (value for value in facts.model.graph.outputs if value.name not in kept)
-    ports = (*inputs_of(facts.model), *outputs)
+    graph = facts.model.graph
+    read = {name for node in graph.nodes if node.op not in kinds.OF_SIZES for name in needed_names(node)}
+    outputs = (value for value in graph.outputs if value.name not in kept)
+    ports = (*(value for value in inputs_of(facts.model) if value.name in read), *outputs)
     knowns = [facts.shapes.values[value.name] for value in ports if value.name in facts.shapes.values]
     return sum(map(amount, knowns), start=Amount())
 
 
 def batch_of(facts: Facts) -> int | None:
     """The open batch, or what all inputs with several axes begin with; None where there is no such size."""
-    axes = facts.binding.axes
-    found = [axes.get((each.value.name, each.axis)) for each in open_axes(facts.model) if each.role is Role.BATCH]
-    known = [facts.shapes.values.get(value.name) for value in inputs_of(facts.model)]
-    fixed = [each.concrete[0] for each in known if each is not None and len(each.concrete or ()) > 1 and each.concrete]
-    sizes = set(found or fixed)
-    return next(iter(sizes)) if len(sizes) == 1 else None
+    axes, model = facts.binding.axes, facts.model
+    found = [axes.get((each.value.name, each.axis)) for each in open_axes(model) if each.role is Role.BATCH]
+    inputs = [dims for dims in _dims(facts, inputs_of(model)) if len(dims) > 1]
+    sizes = set(found or [dims[0] for dims in inputs])
+    batch = next(iter(sizes)) if len(sizes) == 1 else None
+    return batch if found or batch == 1 or _is_batch(batch, inputs, _dims(facts, model.graph.outputs)) else None
+
+
+def _is_batch(size: int | None, inputs: Sequence[Dims], outputs: Sequence[Dims]) -> bool:
+    """A fixed size is one if outputs begin with it, too: not the channels of a single picture.
+
+    Where 1 comes next, no one can tell a batch from the steps of one sequence.
+    """
+    steps = any(dims[1:2] == (1,) and len(dims) == _RECURRENT for dims in inputs)
+    return not steps and {dims[0] for dims in outputs if dims} == {size}
+
+
+def _dims(facts: Facts, values: Sequence[Value]) -> list[Dims]:
+    known = [facts.shapes.values.get(value.name) for value in values]
+    return [each.concrete for each in known if each is not None and each.concrete is not None]

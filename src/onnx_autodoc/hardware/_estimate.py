@@ -74,19 +74,18 @@ class Estimate(Struct, frozen=True, eq=False):
 
 def estimate(demand: Demand, device: Device, wanted: Format, grade: Grade) -> Estimate:
     found = floor(demand, device, wanted)
-    return Estimate(
-        demand,
-        device,
-        wanted,
-        found,
-        _kept(grade(demand, device, wanted, found), found),
-        memory_need(demand, device, wanted),
-    )
+    timed = _kept(grade(demand, device, wanted, found), demand, found)
+    return Estimate(demand, device, wanted, found, timed, memory_need(demand, device, wanted))
 
 
-def _kept(timed: Range | None, found: Floor) -> Range | None:
-    """What was measured stays as it is, also where a bound that rests on a clock of the moment says otherwise."""
-    return timed if timed is not None and timed.basis == MEASURED else at_least(timed, found)
+def _kept(timed: Range | None, demand: Demand, found: Floor) -> Range | None:
+    """What was measured stays as it is, also where a bound that rests on a clock of the moment says otherwise.
+
+    Nothing else is expected of a run whose work is not all known: what is missing may be most of it.
+    """
+    if timed is not None and timed.basis == MEASURED:
+        return timed
+    return None if demand.is_partial else at_least(timed, found)
 
 
 def device_row(found: Estimate, best: int | None) -> DeviceRow:
@@ -128,6 +127,8 @@ def _notes(found: Estimate) -> list[str]:
         notes.append("how much memory it has for a model is not known")
     if found.demand.coverage < 1:
         notes.append("not all of the model is counted: the bound leaves out what is not")
+    if found.demand.more_memory:
+        notes.append("how large some values are is only known when it runs: it takes at least this memory")
     return notes
 
 

@@ -1,9 +1,12 @@
 """How fast a run can be at most: what no runtime beats, and the roofline of its kernels one after the other.
 
-The bound: all multiply-adds at the peak rate of the precision, or the weights that a run reads and what goes in and
-comes out, once over the memory bus, whichever takes longer. Nothing is said of what happens in between: a perfect
+The bound: all multiply-adds on data at the peak rate of the precision, or the weights that a run reads and what goes in
+and comes out, once over the memory bus, whichever takes longer. Nothing is said of what happens in between: a perfect
 compiler keeps all of it on the chip and does both at once. The roofline gives each kernel its own limit, with the data
 that go through memory between kernels: what a good compiler may come near.
+
+An NPU may keep a small model's weights on the chip from run to run: a Hailo-10H gives as many pictures a second one by
+one as eight at a time, up to some 13 MB of weights. Its bound leaves out as much as any such chip may hold.
 """
 
 from typing import Final
@@ -18,6 +21,7 @@ from onnx_autodoc.hardware._formats import Format, Rate, rate_of
 COMPUTE: Final = "compute"
 MEMORY: Final = "memory"
 _BITS: Final = 8
+_KEPT: Final = {"npu": 32 << 20}  # bytes of weights that never leave the chip, at the most, by the kind of device
 
 
 class Floor(Struct, frozen=True, eq=False):
@@ -43,16 +47,18 @@ class Floor(Struct, frozen=True, eq=False):
 
     @property
     def roofline(self) -> float | None:
-        """None where there are no kernels: all that is counted hangs on no data."""
-        return float(self.each.sum()) or None if self.each is not None else None
+        """None where there are no kernels: all that is counted hangs on no data. Never below the bound."""
+        line = float(self.each.sum()) if self.each is not None else 0.0
+        return max(line, self.seconds or 0.0) if line else None
 
 
 def floor(demand: Demand, device: Device, wanted: Format) -> Floor:
     rate, speed = rate_of(device, wanted), device.bandwidth
     if rate.per_second is None:
         return Floor(rate, None, None, None, None)  # it does not compute this
-    compute = 2 * demand.macs / rate.per_second
-    moved = demand.weights * wanted.weight_bits / _BITS + demand.edges.nbytes(wanted.width)
+    compute = 2 * (demand.macs - demand.folded) / rate.per_second
+    read = max(0.0, demand.weights * wanted.weight_bits / _BITS - _KEPT.get(device.kind, 0))
+    moved = read + demand.edges.nbytes(wanted.width)
     memory = moved / speed if speed else None
     return Floor(rate, compute, memory, *_kernels(demand, device, wanted, rate.per_second))
 

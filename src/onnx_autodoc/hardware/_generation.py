@@ -2,7 +2,7 @@
 
 By the card's own formulas in the sizes of the sequence and the past, or, where a graph is too large to have them and a
 device was asked for, worked out at fewer sizes: multiply-adds and cache to the unit. A step reads all weights and the
-whole cache once, whatever the context is.
+whole cache once, whatever the context is. The kernels of a prompt and of a step are worked out at one size each.
 """
 
 from collections.abc import Iterator
@@ -11,9 +11,10 @@ from typing import Final
 from msgspec import Struct, structs
 
 from onnx_autodoc.devices import Device
-from onnx_autodoc.facts import Facts, figures_at
+from onnx_autodoc.facts import Cache, Facts, figures_at
+from onnx_autodoc.graph import is_float, stored_bytes
 from onnx_autodoc.hardware._batches import is_shown
-from onnx_autodoc.hardware._demand import DECODE, PREFILL, Demand, Load
+from onnx_autodoc.hardware._demand import DECODE, PREFILL, Demand, Load, load_at
 from onnx_autodoc.hardware._estimate import Estimate, Grade, estimate
 from onnx_autodoc.hardware._formats import Format
 from onnx_autodoc.hardware._kernels import Amount
@@ -22,12 +23,31 @@ from onnx_autodoc.resolve import Role, open_axes
 
 _CONTEXTS: Final = (128, 512, 2048, 8192, 32768)
 _FEW: Final = (512, 2048)
+_LITTLE_WORK: Final = 2_000  # rules: where there are more, kernels at other sizes are worked out only for who asks
 
 
 class Phase(Struct, frozen=True, eq=False):
     name: str
     context: int
     demand: Demand
+
+
+class _Loads(Struct, frozen=True, eq=False):
+    """The kernels of a prompt of so many tokens, and of a step with as many in the cache."""
+
+    context: int
+    prefill: Load
+    decode: Load
+
+    def at(self, name: str, context: int, macs: int) -> Load:
+        """With this much work in them. Data go with the new tokens; in a step, all others with those in the cache."""
+        own, by = (self.prefill if name == PREFILL else self.decode), context / self.context
+        if name == DECODE:
+            whole, new = float(own.floats.sum()), float(self.prefill.floats.sum()) / self.context
+            by = (new + max(0.0, whole - new) * by) / whole if whole else 1.0
+        held = float(own.macs.sum())
+        load = own.scaled(by)
+        return structs.replace(load, macs=own.macs * (macs / held)) if held else load
 
 
 def phases(facts: Facts, demand: Demand, most: int | None, asked: bool) -> list[Phase]:
@@ -37,30 +57,36 @@ def phases(facts: Facts, demand: Demand, most: int | None, asked: bool) -> list[
         return []
     by_formula = {"macs", "kv_cache_bytes"} <= facts.formula.terms.keys()
     contexts = [each for each in (_CONTEXTS if by_formula else _FEW if asked else ()) if most is None or each <= most]
-    found = (_phase(facts, demand, name, each) for name in (PREFILL, DECODE) for each in contexts)
+    loads = _loads(facts) if contexts and (asked or facts.shapes.work <= _LITTLE_WORK) else None
+    found = (_phase(facts, demand, loads, name, each) for name in (PREFILL, DECODE) for each in contexts)
     return [phase for phase in found if phase is not None]
 
 
-def _phase(facts: Facts, demand: Demand, name: str, context: int) -> Phase | None:
-    sizes = {Role.SEQUENCE: context, Role.PAST: 0} if name == PREFILL else {Role.SEQUENCE: 1, Role.PAST: context - 1}
+def _sizes(name: str, context: int) -> dict[Role, int]:
+    return {Role.SEQUENCE: context, Role.PAST: 0} if name == PREFILL else {Role.SEQUENCE: 1, Role.PAST: context - 1}
+
+
+def _loads(facts: Facts) -> _Loads | None:
+    prefill, decode = (load_at(facts, _sizes(name, _CONTEXTS[0])) for name in (PREFILL, DECODE))
+    return _Loads(_CONTEXTS[0], prefill, decode) if prefill is not None and decode is not None else None
+
+
+def _phase(facts: Facts, demand: Demand, loads: _Loads | None, name: str, context: int) -> Phase | None:
+    """Without kernels there is only a bound."""
+    sizes = _sizes(name, context)
     found = figures_at(facts, sizes)
-    macs, cache = found.get("macs"), found.get("kv_cache_bytes")
-    if macs is None or cache is None:
+    macs, cache, kept = found.get("macs"), found.get("kv_cache_bytes"), facts.cache
+    if macs is None or cache is None or kept is None:
         return None
-    numbers = Amount(floats=cache // demand.width)
-    load = _stretched(demand, macs, numbers)
-    peak = found.get("peak_activation_bytes")
-    return Phase(
-        name, context, structs.replace(demand, macs=macs, edges=numbers, load=load, peak=peak, phase=name, sizes=sizes)
-    )
+    load = loads.at(name, context, macs) if loads is not None else Load.of(())
+    at = structs.replace(demand, macs=macs, folded=0, edges=_cached(kept, cache), load=load, phase=name, sizes=sizes)
+    return Phase(name, context, structs.replace(at, peak=found.get("peak_activation_bytes")))
 
 
-def _stretched(demand: Demand, macs: int, cache: Amount) -> Load:
-    """The kernels of the card with this much work in them, and the cache read: their number, not their sizes."""
-    by = macs / demand.macs if demand.macs else 1.0
-    load = demand.load.scaled(by)
-    each = load.floats + cache.floats / max(1, len(load.floats))
-    return structs.replace(load, floats=each)
+def _cached(kept: Cache, nbytes: int) -> Amount:
+    """A cache of so many bytes: numbers whose width the precision decides, unless it is quantized by itself."""
+    width = stored_bytes(kept.dtype, 1)
+    return Amount(floats=nbytes // width) if width and is_float(kept.dtype) else Amount(others=nbytes)
 
 
 def token_rows(found: list[Phase], device: Device, wanted: Format, grade: Grade) -> Iterator[TokenRow]:

@@ -23,11 +23,16 @@ _BITS: Final = 8
 
 
 def memory_need(demand: Demand, device: Device, wanted: Format) -> MemoryNeed:
-    weights = demand.stored if wanted is demand.own else round(demand.held * wanted.weight_bits / _BITS)
+    weights = demand.stored if wanted is demand.own else _weights(demand, wanted)
     peak = demand.peak
     activations = peak if peak is None or wanted is demand.own else peak * wanted.held // demand.width
     overhead = _CONTEXT.get(device.memory_kind, 0) + (weights + (activations or 0)) // _SPARE
     return MemoryNeed(weights, activations, overhead)
+
+
+def _weights(demand: Demand, wanted: Format) -> int:
+    """Tables that are looked up stay as wide as the data: weights of four bits are those of products alone."""
+    return round((demand.held - demand.tables) * wanted.weight_bits / _BITS) + demand.tables * wanted.held
 
 
 def total(need: MemoryNeed) -> int | None:

@@ -1,12 +1,15 @@
 """The smallest device that will do, with growing margins.
 
-Small is what computes little, and of those what has little memory. A device is asked at the model's own precision, or
-at the one that is wanted; those of which too little is known to say are left out. Without a target only memory decides;
-with one, the expected time where something published is near, and else the bound with a wide margin.
+Small is what computes little and has little memory: its rate times its memory. Parts of racks come last, and are never
+chosen for the sake of more speed than is needed. A device is asked at the model's own precision, or at the one that is
+wanted; those of which too little is known to say are left out. Without a target only memory decides. With one, devices
+of which a time is expected are compared by it; where there is none at all, all by their bounds, with a wide margin.
+Times of the two grades are never held against each other: the bound would always win.
 """
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -15,10 +18,9 @@ from msgspec import Struct
 from onnx_autodoc.devices import Device
 from onnx_autodoc.hardware._estimate import Estimate
 from onnx_autodoc.hardware._formats import Format, rate_of
-from onnx_autodoc.hardware._grades import BOUND
 from onnx_autodoc.hardware._memory import usable
 from onnx_autodoc.hardware._types import Choice, Requirements
-from onnx_autodoc.say import duration, memory
+from onnx_autodoc.say import duration, memory, plural, three
 
 # Families of what people buy or rent to run models on: no phones, no processors without memory of their own.
 _BOUGHT: Final = (
@@ -31,7 +33,10 @@ _BOUGHT: Final = (
     "intel",
     "own",
 )
+_RACKED: Final = ("SXM", "OAM", "superchip")
 _FAR_FROM_BOUND: Final = 4.0  # how far reality is taken to be from a bound where nothing published is near
+_NO_MEMORY: Final = "how much memory a run takes is not known: no device can be chosen"
+_TOO_LARGE: Final = "no device that is known has the memory"
 
 
 class Margin(Struct, frozen=True):
@@ -56,25 +61,52 @@ Asked = Callable[[Device], Iterator[Estimate]]  # a device's estimates, at the c
 
 def requirements(devices: Iterable[Device], wanted: Format, asked: Asked, target: Target) -> Requirements:
     known = [each for each in devices if each.family in _BOUGHT and usable(each)]
-    known.sort(key=lambda each: (rate_of(each, wanted).per_second or math.inf, each.capacity_bytes or 0, each.id))
-    chosen = {name: _first(known, asked, margin, target) for name, margin in _MARGINS.items()}
-    notes = [] if any(chosen.values()) else ["no device that is known has the memory and the speed"]
+    known.sort(key=lambda each: (_is_racked(each), _size(each, wanted), each.id))
+    return _by_memory(known, asked) if target == Target() else _by_speed(known, asked, target)
+
+
+def _is_racked(device: Device) -> bool:
+    """Whether it is sold in servers alone: no one puts it into a machine that is there."""
+    return device.form.startswith(_RACKED)
+
+
+def _size(device: Device, wanted: Format) -> float:
+    rate = rate_of(device, wanted).per_second
+    return rate * (device.capacity_bytes or 0) if rate is not None else math.inf
+
+
+def _by_memory(known: Sequence[Device], asked: Asked) -> Requirements:
+    first = cache(lambda place: next(asked(known[place])))  # most models fit into one of the first
+    chosen = {name: _first(map(first, range(len(known))), each, Target()) for name, each in _MARGINS.items()}
+    unknown = bool(known) and first(0).memory is None
+    notes = () if chosen["minimum"] is not None else (_NO_MEMORY if unknown else _TOO_LARGE,)
+    return Requirements(**chosen, target="memory alone: no latency or throughput was asked for", notes=notes)
+
+
+def _by_speed(known: Sequence[Device], asked: Asked, target: Target) -> Requirements:
+    most = 1 if target.throughput is None else None
+    rows = [row for device in known for row in islice(asked(device), most) if _is_counted(row)]
+    judged = [row for row in rows if row.range is not None] or rows
+    cards = [row for row in judged if not _is_racked(row.device)]
+    needed = judged if _first(cards, _MARGINS["minimum"], target) is None else cards
+    chosen = {name: _first(needed, margin, target) for name, margin in _MARGINS.items()}
+    left = len(known) - len({row.device.id for row in judged})
+    notes = [] if chosen["minimum"] is not None else [_nearest(judged, target)]
+    notes += (
+        [f"{plural(left, 'device')} of which no time is known like this could not be judged"] if judged and left else []
+    )
     return Requirements(**chosen, target=_said(target), notes=tuple(notes))
 
 
-def _first(known: Sequence[Device], asked: Asked, margin: Margin, target: Target) -> Choice | None:
-    for device in known:
-        if (row := _meeting(asked(device), margin, target)) is not None:
-            return _choice(device, row, target)
-    return None
+def _is_counted(row: Estimate) -> bool:
+    """Whether its work is known, so that there is something to judge a speed by."""
+    return row.demand.macs > 0 and not row.demand.is_partial
 
 
-def _meeting(rows: Iterator[Estimate], margin: Margin, target: Target) -> Estimate | None:
+def _first(rows: Iterable[Estimate], margin: Margin, target: Target) -> Choice | None:
     """Latency at the card's batch; throughput at any batch that still meets the latency."""
-    for row in islice(rows, 1 if target.throughput is None else None):
-        if _has_room(row, margin) and _is_fast(row, margin, target):
-            return row
-    return None
+    found = next((row for row in rows if _has_room(row, margin) and _is_fast(row, margin, target)), None)
+    return _choice(found, target) if found is not None else None
 
 
 def _has_room(row: Estimate, margin: Margin) -> bool:
@@ -84,8 +116,8 @@ def _has_room(row: Estimate, margin: Margin) -> bool:
 
 def _is_fast(row: Estimate, margin: Margin, target: Target) -> bool:
     seconds, batch = _careful(row), row.demand.batch
-    if seconds is None:
-        return False
+    if target == Target() or seconds is None:
+        return target == Target()
     quick = target.latency is None or seconds * margin.speed <= target.latency
     many = target.throughput is None or (batch is not None and batch / seconds >= target.throughput * margin.speed)
     return quick and many
@@ -93,34 +125,48 @@ def _is_fast(row: Estimate, margin: Margin, target: Target) -> bool:
 
 def _careful(row: Estimate) -> float | None:
     """The expected time; of a bound, several times that."""
-    if row.expected is None:
-        return None
-    return row.expected * _FAR_FROM_BOUND if row.basis == BOUND else row.expected
+    return row.expected if row.range is not None or row.expected is None else row.expected * _FAR_FROM_BOUND
 
 
-def _choice(device: Device, row: Estimate, target: Target) -> Choice:
-    return Choice(
-        device.id,
-        device.name,
-        row.wanted.name,
-        row.memory,
-        device.capacity_bytes,
-        row.expected,
-        row.basis,
-        _why(row, target),
-    )
+def _choice(row: Estimate, target: Target) -> Choice:
+    device, precision = row.device, row.wanted.name
+    why = _why(row, target)
+    return Choice(device.id, device.name, precision, row.memory, device.capacity_bytes, row.expected, row.basis, why)
 
 
 def _why(row: Estimate, target: Target) -> str:
     assert row.memory is not None and row.device.capacity_bytes is not None
     room = f"takes {memory(row.memory)} of {memory(row.device.capacity_bytes)}"
-    if target == Target() or row.expected is None:
-        return room
-    word = "not faster than" if row.basis == BOUND else "about"
-    return f"{room}, {word} {duration(row.expected)} at batch {row.demand.batch}"
+    return room if target == Target() else f"{room}, {_time(row)}"
+
+
+def _time(row: Estimate) -> str:
+    batch = f" at batch {row.demand.batch}" if row.demand.batch is not None else ""
+    if row.range is None:
+        return f"by its bound alone, not faster than {duration(row.floor.seconds or 0.0)}{batch}"
+    low, high = duration(row.range.low), duration(row.range.high)
+    return f"about {duration(row.range.expected)} ({low}–{high}){batch}"
+
+
+def _nearest(judged: Sequence[Estimate], target: Target) -> str:
+    """Why there is none, and what comes nearest."""
+    if not judged:
+        return "how much work a run is, is not known: no device can be chosen by its speed"
+    if all(row.memory is None for row in judged):
+        return _NO_MEMORY
+    fitting = [row for row in judged if row.expected is not None and _has_room(row, _MARGINS["minimum"])]
+    if not fitting:
+        return _TOO_LARGE
+    best = max(fitting, key=_per_second if target.throughput is not None else lambda row: -(row.expected or math.inf))
+    rate = f", {three(_per_second(best))} samples/s" if _per_second(best) and target.throughput is not None else ""
+    return f"no device that is known is fast enough; nearest is {best.device.name}: {_time(best)}{rate}"
+
+
+def _per_second(row: Estimate) -> float:
+    return row.per_second or 0.0
 
 
 def _said(target: Target) -> str:
     wishes = [f"a run in {duration(target.latency)}"] if target.latency is not None else []
     wishes += [f"{target.throughput:g} samples per second"] if target.throughput is not None else []
-    return " and ".join(wishes) or "memory alone: no latency or throughput was asked for"
+    return " and ".join(wishes)

@@ -45,10 +45,12 @@ class _Case:
         self.format = FORMATS[wanted.precision] if wanted.precision else self.demand.own
 
     def on(self, device: Device) -> Estimate:
-        taken = self.wanted.measured
-        if taken is None or device is not self.wanted.devices[0]:
-            return estimate(self.demand, device, self.format, self.grade)
-        return estimate(self.demand, device, self.demand.own, lambda *_: taken)
+        """At the card's batch; its time stands beside those of smaller ones as it does in the table of batches."""
+        taken, own = self.wanted.measured, self.demand
+        if taken is not None and device is self.wanted.devices[0]:
+            return estimate(own, device, own.own, lambda *_: taken)
+        smaller = [each for each in self.batches if own.batch and each.batch and each.batch < own.batch]
+        return coherent([estimate(each, device, self.format, self.grade) for each in (*smaller, own)])[-1]
 
     def asked(self, device: Device) -> Iterator[Estimate]:
         """At the card's batch, then at others; worked out as they are asked for."""

@@ -3,8 +3,9 @@
 Measurements are compared by what makes runtimes slow: how long a kernel takes at its limit (short ones wait for being
 launched), the batch, how much arithmetic there is for each number moved, the kind of work, the device, the precision,
 and the runtime where a user names one. Near ones count more, many of one source count less than their number. Through
-their factors goes a straight line in the length of kernels; how far they lie from it is the range. Where too little is
-near, nothing is said.
+their factors goes a straight line in the length of kernels; how far they lie from it is the range, wider where few
+sources speak. Where no runtime is named there are slow and fast ones among them: expected is the middle one, as their
+mean is a time that hardly any runtime takes. Where too little is near, nothing is said.
 
 `data/typical.json` is made by `make typical`; docs/accuracy.md says how good this is on sources that were left out.
 """
@@ -29,17 +30,18 @@ from onnx_autodoc.say import plural
 
 # How much a measurement counts that is like the case but for this: found by leaving out sources, see docs/accuracy.md.
 _OTHER_DEVICE: Final = 0.2  # of the same platform; of another one, nothing
-_NEAR_PRECISION: Final = 0.25  # both narrow
-_FAR_PRECISION: Final = 0.3
+_NEAR_PRECISION: Final = 0.15  # both narrow
+_FAR_PRECISION: Final = 0.1
 _OTHER_WORK: Final = 0.02
 _OTHER_FAMILY: Final = 0.8
 _OTHER_RUNTIME: Final = 0.05
-_WIDTHS: Final = (0.4, 0.5, 0.8)  # in powers of ten: of a kernel's length, of the batch, of the intensity
-_BALANCE: Final = 0.5  # of many measurements of one source
-_STIFF: Final = 0.02  # how much the usual slope counts beside the one that is seen
+_WIDTHS: Final = (0.6, 0.8, 0.4)  # in powers of ten: of a kernel's length, of the batch, of the intensity
+_BALANCE: Final = 0.4  # of many measurements of one source
+_STIFF: Final = 0.05  # how much the usual slope counts beside the one that is seen
 _SLOPE: Final = -0.2
-_SPREAD: Final = 1.4  # standard deviations on each side
+_SPREAD: Final = 1.35  # standard deviations on each side
 _LEAST_SPREAD: Final = 0.1  # powers of ten
+_SOURCE_SPREAD: Final = 0.2  # powers of ten: how far off a whole source may be
 _ENOUGH: Final = 0.1
 _NARROW: Final = ("fp16", "bf16", "fp8", "int8", "int4")
 _MOST_NAMED: Final = 3
@@ -101,11 +103,13 @@ def case_of(demand: Demand, device: Device, wanted: Format, floor: Floor) -> Cas
 
 
 def platform_of(device: Device) -> str:
-    """Devices whose runtimes are alike."""
+    """Devices whose runtimes are alike, and whose rooflines mean the same: chips with memory of their own or none."""
     if device.family in ("jetson", "apple"):
         return device.family
-    maker = device.id.split("_")[0] if device.kind == "npu" else device.vendor
-    return device.kind if device.kind == "cpu" else f"{maker} {device.kind}"
+    if device.kind == "npu":
+        kind = "npu" if device.memory_kind == "on-chip" else "npu with memory"
+        return f"{device.id.split('_')[0]} {kind}"
+    return device.kind if device.kind == "cpu" else f"{device.vendor} {device.kind}"
 
 
 def _work(demand: Demand) -> str:
@@ -147,9 +151,15 @@ def near(case: Case, columns: Columns, runtime: str | None = None) -> Range | No
     whole = float(alike.sum())
     if whole < _ENOUGH:
         return None
-    factor, spread = _line(case, columns, _balanced(columns, alike))
-    spread = _SPREAD * math.hypot(spread, _LEAST_SPREAD * math.sqrt(1 + 1 / (whole + 0.1)))
-    low, expected, high = (case.roofline * 10.0**power for power in (factor - spread, factor, factor + spread))
+    weights = _balanced(columns, alike)
+    middle, factor, spread = _line(case, columns, weights)
+    spread = _SPREAD * math.hypot(
+        spread,
+        _LEAST_SPREAD * math.sqrt(1 + 1 / (whole + 0.1)),
+        _SOURCE_SPREAD * math.sqrt(_alone(columns, weights)),
+    )
+    powers = (factor - spread, middle if runtime is None else factor, factor + spread)
+    low, expected, high = (case.roofline * 10.0**power for power in powers)
     return Range(low, expected, high, TYPICAL, _rests_on(columns.some, alike))
 
 
@@ -172,20 +182,35 @@ def _closeness(case: Case, columns: Columns) -> Column:
 
 
 def _balanced(columns: Columns, alike: Column) -> Column:
-    """Many of one source count less than their number."""
+    """Many of one source count less than their number. They add up to 1."""
     sums = np.bincount(columns.sources, alike)[columns.sources]
-    return alike / np.maximum(sums, 1e-12) ** _BALANCE
+    weights: Column = alike / np.maximum(sums, 1e-12) ** _BALANCE
+    weights /= weights.sum()
+    return weights
 
 
-def _line(case: Case, columns: Columns, weights: Column) -> tuple[float, float]:
-    """The factor at the case, and how far the measurements lie from the line; both in powers of ten."""
-    weights = weights / weights.sum()
+def _alone(columns: Columns, weights: Column) -> float:
+    """1 where one source speaks alone, 1/n where n of them count the same."""
+    shares = np.bincount(columns.sources, weights)
+    return float(shares @ shares)
+
+
+def _line(case: Case, columns: Columns, weights: Column) -> tuple[float, float, float]:
+    """The middle and the mean factor at the case, and how far measurements lie from the line; all in powers of ten."""
     away, factors = columns.places[:, 0] - case.length, columns.factors
     middle, level = float(weights @ away), float(weights @ factors)
     across, up = away - middle, factors - level
     slope = float((weights @ (across * up) + _STIFF * _SLOPE) / (weights @ across**2 + _STIFF))
     rest = up - slope * across
-    return level - slope * middle, math.sqrt(float(weights @ rest**2))
+    mean = level - slope * middle
+    return mean + _half(rest, weights), mean, math.sqrt(float(weights @ rest**2))
+
+
+def _half(values: Column, weights: Column) -> float:
+    """The value below and above which there is half of the weight: between two of them, so that it moves with them."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order]) - weights[order] / 2
+    return float(np.interp(0.5, below, values[order]))
 
 
 def _rests_on(some: Sequence[Measurement], alike: Column) -> str:

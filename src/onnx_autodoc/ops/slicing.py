@@ -154,6 +154,10 @@ def _split_value(call: Call, arrays: list[Array]) -> list[Array]:
     return list(np.split(arrays[0], ends, axis))
 
 
+def _is_more(wanted: Dim, there: Dim, but: int = 0) -> bool:
+    return type(wanted) is int and type(there) is int and wanted > there - but
+
+
 def _pad(call: Call) -> list[Known]:
     # pads = [begin of each axis ..., end of each axis ...]; negative ones cut off
     source = call.shape(0)
@@ -162,8 +166,10 @@ def _pad(call: Call) -> list[Known]:
     axes = [axis_of(axis, len(source)) for axis in call.ints(3)] if call.has(3) else list(range(len(source)))
     if len(pads) != 2 * len(axes):
         raise Contradiction(f"Pad has {len(pads)} numbers for {len(axes)} dimensions")
-    padded = list(source)
+    padded, mirrored = list(source), call.attr_text("mode", "constant") == "reflect"
     for at, axis in enumerate(axes):
+        if mirrored and any(_is_more(pad, source[axis], 1) for pad in (pads[at], pads[at + len(axes)])):
+            raise Contradiction(f"Pad mirrors more than the {source[axis]} there are, without the one at the edge")
         padded[axis] = padded[axis] + pads[at] + pads[at + len(axes)]
     return [like(call.known(0), tuple(padded))]
 
@@ -172,6 +178,8 @@ def _top_k(call: Call) -> list[Known]:
     source = call.shape(0)
     axis = axis_of(call.attr_int("axis", -1), len(source))
     k = call.one(1) if call.has(1) else call.attr_required("k")
+    if _is_more(k, source[axis]):
+        raise Contradiction(f"TopK takes {k} of {source[axis]}")
     found = (*source[:axis], k, *source[axis + 1 :])
     return [like(call.known(0), found), tensor("int64", found)]
 

@@ -57,6 +57,7 @@ class Format(Struct, frozen=True):
     file: str | None = None  # the file's name in a folder; None: a folder does without it
     illustrated: bool = False  # shows the charts, which stand as files beside it
     merged: Callable[[str, str], str] | None = None  # the text to write where there is one already
+    estimated: bool = False  # has what a run takes: on devices, and where it was measured
     hashed: bool = False  # of little use without the hash of the model, which reads all of the file
 
 
@@ -77,16 +78,18 @@ def _merged(old: str, new: str) -> str:
 
 
 FORMATS: Final[dict[str, Format]] = {
-    "terminal": Format(_late("terminal", "render_terminal"), ".txt"),
-    "markdown": Format(_late("markdown", "render_markdown"), ".md", "card.md", illustrated=True),
-    "html": Format(_late("html", "render_html"), ".html", "card.html"),
-    "json": Format(_late("json", "render_json"), ".json", "card.json"),
+    "terminal": Format(_late("terminal", "render_terminal"), ".txt", estimated=True),
+    "markdown": Format(_late("markdown", "render_markdown"), ".md", "card.md", illustrated=True, estimated=True),
+    "html": Format(_late("html", "render_html"), ".html", "card.html", estimated=True),
+    "json": Format(_late("json", "render_json"), ".json", "card.json", estimated=True),
     "architecture": Format(_late("architecture", "render_architecture"), ".md", "architecture.md"),
     "nodes": Format(_late("nodes", "render_nodes"), ".jsonl"),
     "csv": Format(_late("csv", "render_csv"), ".csv", "nodes.csv"),
     "mermaid": Format(_late("mermaid", "render_mermaid"), ".mmd"),
-    "huggingface": Format(_late("huggingface", "render_huggingface"), ".md", illustrated=True, merged=_merged),
-    "pdf": Format(_late("pdf", "render_pdf"), ".pdf"),
+    "huggingface": Format(
+        _late("huggingface", "render_huggingface"), ".md", illustrated=True, merged=_merged, estimated=True
+    ),
+    "pdf": Format(_late("pdf", "render_pdf"), ".pdf", estimated=True),
     "cyclonedx": Format(_late("cyclonedx", "render_cyclonedx"), ".cdx.json", hashed=True),
     "sarif": Format(_late("sarif", "render_sarif"), ".sarif"),
     "junit": Format(_late("junit", "render_junit"), ".xml"),

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from onnx_autodoc.document import CALIBRATED, MEASURED, Card, DeviceRow, HardwareSection, TokenRow
 from onnx_autodoc.render._hardware_words import bound_by, rate, short_name, taken
-from onnx_autodoc.say import clean, count, memory
+from onnx_autodoc.say import clean, count, duration, memory, plural
 
 Line = tuple[str, str]
 
@@ -31,6 +31,22 @@ def device_lines(card: Card, most: int, hint: bool) -> Iterator[Line]:
     lines = _several(found, most) if most > 1 else [_alone(found)]
     lines += [_HINT] if hint and not _known(found) else []
     yield from (("Runs on" if at == 0 else "", line) for at, line in enumerate(lines))
+
+
+def measured_lines(card: Card) -> Iterator[Line]:
+    """What a run of the model showed, where one was asked for: its verdict, its time, or why there is none."""
+    found = card.measured
+    if found is None:
+        return
+    shapes, taken_here = found.agreement, found.timing
+    verdict = f"{count(shapes.differed)} differed" if shapes.differed else "none differed"
+    yield "Run here", f"{plural(shapes.executed, 'node')} ran, {verdict} from the card's shapes"
+    if taken_here is None:
+        yield "", f"no latency: {clean(found.refused or 'not known why', 2 * ROOM)}"
+        return
+    threads = plural(taken_here.threads, "thread") if taken_here.threads else "default threads"
+    within = f"95 % within {duration(taken_here.p95_seconds)}"
+    yield "", f"measured {duration(taken_here.median_seconds)} in the median, {within}, {threads}"
 
 
 def _several(found: HardwareSection, most: int) -> list[str]:
@@ -67,8 +83,9 @@ def _row(device: DeviceRow, token: TokenRow | None) -> _Row:
     name = clean(short_name(device.name), _LONGEST_NAME)
     if row.fits is False:
         return _Row((name, "does not fit", _lacking(row.memory_bytes, device.capacity_bytes)), "")
-    time = f"{rate(token)} tokens/s" if token is not None and token.tokens_per_second else taken(row)
-    return _Row((name, _fits(row), f"time {time}" if time == "not known" else time), bound_by(row.bottleneck))
+    time = taken(row) if token is None else f"{taken(row)} a token"
+    time = f"{rate(token, alone=True)} tokens/s" if token is not None and token.tokens_per_second else time
+    return _Row((name, _fits(row), f"time {time}" if time.startswith("not known") else time), bound_by(row.bottleneck))
 
 
 def _fits(row: DeviceRow | TokenRow) -> str:

@@ -21,7 +21,7 @@ GRADES: Final = {
 }
 _LIMITS: Final = {"compute": "arithmetic", "memory": "bandwidth", "launches": "launches"}
 _BOUND_BY: Final = {"compute": "compute-bound", "memory": "memory-bound", "launches": "launch-bound"}
-_ABOUT: Final = {MEASURED: "", BOUND: "not faster than "}
+_KNOWN: Final = {BOUND: "not faster than ", **{basis: f"{basis} " for basis in (TYPICAL, CALIBRATED, MEASURED)}}
 TITLES: Final = {BOUND: "Not faster than", **{basis: f"Time, {basis}" for basis in (TYPICAL, CALIBRATED, MEASURED)}}
 _SECONDS: Final = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}  # of what `duration` says
 _UP_TO: Final = {MEASURED: "", BOUND: "at most "}
@@ -30,14 +30,19 @@ _VENDORS: Final = ("NVIDIA ", "Intel ", "AMD ", "Apple ", "Qualcomm ", "Google "
 
 
 def taken(row: Row, bare: bool = False) -> str:
-    """The time of a run: "not faster than 354 µs", "about 2.10 ms (1.20–4.00)"; `bare` where a title says which."""
+    """The time of a run: "not faster than 354 µs", "typical 2.10 ms (1.20–4.00)"; `bare` where a title says which."""
     seconds, low, high = _seconds(row)
     if not seconds:
-        least = None if isinstance(row, DeviceRow) or row.fits is False else row.bound
-        return f"{_ABOUT[BOUND]}{duration(least)}" if least else "not known"
+        least = least_of(row)
+        return f"{_KNOWN[BOUND]}{duration(least)}" if least else "not known"
     said = duration(seconds)
-    words = "" if bare else _ABOUT.get(row.basis, "about ")
+    words = "" if bare else _KNOWN.get(row.basis, "about ")
     return f"{words}{said}{_between(low, high, said.split(' ')[1])}"
+
+
+def least_of(row: Row) -> float | None:
+    """The bound of a row that has no time of its own grade, though others of its device have one."""
+    return None if isinstance(row, DeviceRow) or row.fits is False or row.seconds else row.bound
 
 
 def seconds_of(row: DeviceRow) -> float | None:
@@ -59,18 +64,27 @@ def _between(low: float | None, high: float | None, unit: str) -> str:
     return f" ({three(low / _SECONDS[unit])}–{three(high / _SECONDS[unit])})"
 
 
-def rate(row: Row) -> str:
-    """Samples or tokens in a second: "at most 2.82 k", "about 470", or what was measured."""
+def rate(row: Row, alone: bool = False) -> str:
+    """Samples or tokens in a second: "at most 2.82 k", "about 470", or what was measured.
+
+    `alone`: no time stands beside it that says how it is known, so it does ("typical 470").
+    """
     found = row.tokens_per_second if isinstance(row, TokenRow) else row.per_second
     if not found:
         return "not known"
-    return _UP_TO.get(row.basis, "about ") + (short(round(found)) if found >= _MOST else three(found))
+    words = _UP_TO.get(row.basis, "about ") if not alone or row.basis == BOUND else _KNOWN.get(row.basis, "about ")
+    return words + (short(round(found)) if found >= _MOST else three(found))
 
 
 def one_grade(rows: Sequence[Row]) -> str | None:
-    """The grade of all of them, where it is one: a title can say it for all."""
-    found = grades_of(rows)
+    """The grade of all that is shown, where it is one: a title can say it for all."""
+    found = grades_shown(rows)
     return found[0] if len(found) == 1 else None
+
+
+def grades_shown(rows: Sequence[Row]) -> list[str]:
+    """Those of the times, and the bound where one stands in for a time that nothing tells."""
+    return list(dict.fromkeys([*grades_of(rows), *(BOUND for row in rows if least_of(row))]))
 
 
 def grades_of(rows: Sequence[Row]) -> list[str]:
@@ -114,3 +128,8 @@ def short_name(name: str) -> str:
     for vendor in _VENDORS:
         text = text.removeprefix(vendor)
     return text or clean(name, 60)
+
+
+def listed(names: Sequence[str]) -> str:
+    """ "A, B and C"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -19,7 +19,7 @@ from onnx_autodoc.render._cost_lines import (
     parameters_line,
     work_line,
 )
-from onnx_autodoc.render._device_lines import device_lines
+from onnx_autodoc.render._device_lines import device_lines, measured_lines
 from onnx_autodoc.render._portrait import kept_in_float, said_of_data, way
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render.sections.findings import tally
@@ -111,6 +111,7 @@ def _lines(card: Card, room: _Room) -> Iterator[Line]:
     yield from _data(card)
     yield "", ""
     yield from device_lines(card, room.devices, room.hint)
+    yield from measured_lines(card)
     yield from _findings(card, room.findings)
     yield "Assumed", _assumed(card)
     yield from _shapes(card)

@@ -7,10 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from onnx_autodoc.run._ending import cleared_up
     from onnx_autodoc.run._feeds import feeds_of
     from onnx_autodoc.run._machine import clock, machine, others
     from onnx_autodoc.run._messages import Stage
-    from onnx_autodoc.run._process import check_extra
+    from onnx_autodoc.run._process import PRIVATE, check_extra
     from onnx_autodoc.run._progress import Bar
     from onnx_autodoc.run._said import said
     from onnx_autodoc.run._types import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUSIEST",
+    "PRIVATE",
     "Agreement",
     "Bar",
     "Difference",
@@ -42,6 +44,7 @@ __all__ = [
     "Timing",
     "Verified",
     "check_extra",
+    "cleared_up",
     "clock",
     "feeds_of",
     "machine",
@@ -59,7 +62,8 @@ _HOMES = {
     **dict.fromkeys(("clock", "machine", "others"), "_machine"),
     "Bar": "_progress",
     "Stage": "_messages",
-    "check_extra": "_process",
+    **dict.fromkeys(("PRIVATE", "check_extra"), "_process"),
+    "cleared_up": "_ending",
     "feeds_of": "_feeds",
     "said": "_said",
 }

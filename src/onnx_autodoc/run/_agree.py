@@ -1,5 +1,6 @@
 """What each node really gave, against what the card says of it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -27,25 +28,55 @@ class Place(Struct, frozen=True, eq=False):
     runs: bool
 
 
-def agreement(facts: Facts, executions: Sequence[Execution], full: bool) -> Agreement:
-    """Every node that ran, once. A kernel of another operator than the node's took its place, and is not it."""
-    finder = Finder(facts.shapes.steps)
-    counts = {"agreed": 0, "unknown_to_us": 0, "differed": 0}
-    examples: list[Difference] = []
-    seen, widened = set[Way](), 0
+class Seen(Struct, frozen=True, eq=False):
+    """A node that ran. `place` None: the card does not have it, for it did not look inside of what holds it."""
+
+    place: Place | None
+    execution: Execution
+    found: tuple[Difference, ...]
+
+    @property
+    def verdict(self) -> str:
+        if self.found:
+            return "differed"
+        return "agreed" if self.place is not None and _is_told(self.place, self.execution) else "unknown"
+
+    @property
+    def widened(self) -> bool:
+        return self.place is not None and not self.found and _is_widened(self.place, self.execution)
+
+
+def agreement(facts: Facts, executions: Iterable[Execution], full: bool) -> Agreement:
+    """Every node that ran, once."""
+    seen = list(_seen(Finder(facts.shapes.steps), executions))
+    verdicts = Counter(each.verdict for each in seen)
+    known = sum(each.place is not None for each in seen)
+    return Agreement(
+        executed=len(seen),
+        agreed=verdicts["agreed"],
+        unknown_to_us=verdicts["unknown"],
+        differed=verdicts["differed"],
+        unseen=max(_running(facts.shapes.steps) - known, 0),
+        widened=sum(each.widened for each in seen),
+        examples=tuple(difference for each in seen for difference in each.found)[:MOST_EXAMPLES],
+        notes=("what ran after a million kernels was not compared: onnxruntime keeps no more",) if full else (),
+    )
+
+
+def _seen(finder: "Finder", executions: Iterable[Execution]) -> Iterator[Seen]:
+    """A kernel of another operator than the node's took its place, and is not it."""
     for execution in executions:
         place = finder.at(execution.way)
-        if place is None or execution.op != place.steps[0].node.op:
-            continue
-        found = list(differences(place, execution))
-        unknown = not found and any(_is_open(step) for step in place.steps)
-        counts["differed" if found else "unknown_to_us" if unknown else "agreed"] += 1
-        examples += found[: MOST_EXAMPLES - len(examples)]
-        seen.add(execution.way)
-        widened += not found and _is_widened(place, execution)
-    notes = ("onnxruntime's profile was full: what ran after a million kernels was not compared",) if full else ()
-    unseen = max(_running(facts.shapes.steps) - len(seen), 0)
-    return Agreement(len(seen), **counts, unseen=unseen, widened=widened, examples=tuple(examples), notes=notes)
+        if place is None:
+            yield Seen(None, execution, ())
+        elif execution.op == place.steps[0].node.op:
+            yield Seen(place, execution, tuple(differences(place, execution)))
+
+
+def _is_told(place: Place, execution: Execution) -> bool:
+    """Whether both sides told everything: outputs that cannot be paired were not compared, and agree with nothing."""
+    paired = all(_paired(place.steps[0], cells) for cells in execution.outputs)
+    return paired and not any(_is_open(step) for step in place.steps)
 
 
 class Finder:
@@ -152,7 +183,7 @@ def _running(steps: tuple[Step, ...]) -> int:
 
 
 def _theirs(name: str) -> str:
-    return _THEIR_NAMES.get(name, name.lower())
+    return _THEIR_NAMES.get(name, name.lower().removesuffix("x2"))  # int4x2: two in a byte
 
 
 def _ours(known: Sequence[Known]) -> str:

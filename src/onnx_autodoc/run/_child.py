@@ -32,6 +32,8 @@ def main() -> None:
     out = _private_output()
     _die_with_parent()
     task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)
+    if os.getppid() != task.parent:  # it went before it could take us along
+        os._exit(1)
     reply = answer(task, lambda stage: _put(out, stage))
     _put(out, reply)
     os._exit(0)
@@ -49,14 +51,17 @@ def answer(task: Task, say: Say) -> Message:
     try:
         tell(Stage(doing[0]))
         return _TASKS[task.what](_versioned(task), tell, named)
-    except (Wrong, TooMany) as error:
+    except Wrong as error:
         return Failed(doing[0], str(error), "request")
+    except TooMany as error:
+        return Failed(doing[0], str(error), "limit")
     except MemoryError:
-        return Failed(doing[0], "out of memory", "limit")
+        return Failed(doing[0], "out of memory", "memory")
     except Exception as error:  # whatever onnxruntime, onnx or protobuf throws is one line for the reader
         text = str(error) or type(error).__name__
-        kind = "limit" if "bad_alloc" in text or "allocate memory" in text.lower() else "bad"
-        return Failed(doing[0], named[0].spoken(text) if named else text, kind)
+        if "bad_alloc" in text or "allocate memory" in text.lower():
+            return Failed(doing[0], text, "memory")
+        return Failed(doing[0], named[0].spoken(text) if named else text)
 
 
 def _versioned(task: Task) -> Task:

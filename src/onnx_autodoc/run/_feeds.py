@@ -1,6 +1,6 @@
 """What each input is given: from the card's sample, or one line on why it cannot be filled."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.facts import Facts
@@ -26,19 +26,22 @@ def _feed(path: str, value: Value, known: Known | None, sample: Sample | None) -
     kind = value.type.kind if value.type else "tensor"
     dtype = (value.type.dtype if value.type else None) or (known.dtype if known else None)
     dims = known.concrete if known else None
-    reason = _unfilled(value.name, kind, dtype, dims)
-    if reason or dtype is None or dims is None:
+    if kind != "tensor" or dtype not in FILLABLE or dims is None:
+        reason = _unfilled(value.name, kind, dtype, known.shape if known else None)
         raise BadInput(f"{path}: the input {clean(value.name, 80)} cannot be filled: {reason}")
     if sample is None:
         return Feed(value.name, dtype, dims, value="text" if dtype == "string" else 0)
     return Feed(value.name, dtype, dims, sample.fill, sample.low, sample.high, sample.value)
 
 
-def _unfilled(name: str, kind: str, dtype: str | None, dims: tuple[int, ...] | None) -> str:
+def _unfilled(name: str, kind: str, dtype: str | None, shape: Sequence[object] | None) -> str:
     if kind != "tensor":
         return f"it is {'an' if kind[:1] in 'aeiou' else 'a'} {kind}, not a tensor"
     if dtype is None:
         return "its type is not known"
     if dtype not in FILLABLE:
         return f"its type is {dtype}, which onnxruntime does not take from outside"
-    return "" if dims is not None else f"its size is not known; give it with --dim {clean(name, 80)}.AXIS=N"
+    if shape is None:
+        return "the file does not say how many dimensions it has"
+    given = " ".join(f"--dim {clean(name, 80)}.{axis}=N" for axis, size in enumerate(shape) if type(size) is not int)
+    return f"its size is not known; give it with {given}"

@@ -5,16 +5,18 @@ the environment that the process was started with) an allocator that gives back 
 """
 
 import ctypes
+import math
 import re
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
 from onnx_autodoc.graph import stored_bytes
 from onnx_autodoc.run._messages import Peak, Stage, Task
 from onnx_autodoc.run._session import Runner
+from onnx_autodoc.run._types import Feed
 
 # glibc: what is larger than this is mapped by itself, and unmapped when it is freed
 ENVIRONMENT: Final = {
@@ -36,7 +38,7 @@ def measure(task: Task, say: Callable[[Stage], None]) -> Peak:
     # Reuse keeps a freed tensor's memory for a later one of its size: it took twice the memory of what was alive.
     off = {"enable_cpu_mem_arena": False, "enable_mem_pattern": False, "enable_mem_reuse": False}
     runner = Runner(task, say, optimised=False, settings=off)
-    inputs = sum(_nbytes(feed.dtype, feed.dims) for feed in task.feeds)
+    inputs = _input_bytes(task.feeds)
     say(Stage("measuring memory"))
     if not _can_reset():
         before = high_water()
@@ -56,24 +58,28 @@ def high_water() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _nbytes(dtype: str, dims: tuple[int, ...]) -> int:
-    elements = 1
-    for size in dims:
-        elements *= size
-    return stored_bytes(dtype, elements) or 0
+def _input_bytes(feeds: Iterable[Feed]) -> int | None:
+    """None where one is of texts, whose lengths are their own."""
+    found = [stored_bytes(feed.dtype, math.prod(feed.dims)) for feed in feeds]
+    known = [nbytes for nbytes in found if nbytes is not None]
+    return sum(known) if len(known) == len(found) else None
 
 
 def _can_reset() -> bool:
+    """And read: sandboxes have a /proc without the one or the other."""
     try:
         _RESET.write_text("5", encoding="ascii")
-    except OSError:
+        _kept("VmRSS"), _kept("VmHWM")
+    except (OSError, LookupError):
         return False
     return True
 
 
 def _kept(key: str) -> int:
-    found = re.search(rf"^{key}:\s+(\d+) kB", _STATUS.read_text(encoding="ascii"), re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0
+    found = re.search(rf"^{key}:\s+(\d+) kB", _STATUS.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+    if found is None:
+        raise LookupError(key)
+    return int(found[1]) * 1024
 
 
 def _small_pages() -> None:

@@ -7,13 +7,14 @@ from msgspec import Struct
 from onnx_autodoc.run._types import Feed, OperatorTime, Timing
 
 Way = tuple[int | str, ...]  # to a node: its place in the graph, or place, body, place, …
+Job = Literal["shapes", "time", "operators", "memory"]
 Cell = tuple[str, tuple[int, ...]]  # the type and dims of one output, as onnxruntime says them
 
 
 class Task(Struct, frozen=True):
     """`busiest`: the share of the machine that others may use before there is no timing; None: any."""
 
-    what: Literal["shapes", "time", "operators", "memory"]
+    what: Job
     path: str
     feeds: tuple[Feed, ...]
     provider: str
@@ -22,6 +23,7 @@ class Task(Struct, frozen=True):
     folder: str = ""  # for the profile, which onnxruntime writes to a file
     busiest: float | None = None
     runtime: str = "onnxruntime"
+    parent: int = 0  # the process that asks
 
 
 class Stage(Struct, frozen=True, tag="stage"):
@@ -33,11 +35,11 @@ class Stage(Struct, frozen=True, tag="stage"):
 
 
 class Failed(Struct, frozen=True, tag="failed"):
-    """`kind`: bad (the file or the request), limit (memory), and what was being done."""
+    """What was being done, and what went wrong: onnxruntime refused (bad), or the request is wrong, or a limit."""
 
     doing: str
     text: str
-    kind: str = "bad"
+    kind: Literal["bad", "request", "memory", "limit"] = "bad"
 
 
 class Execution(Struct, frozen=True):
@@ -75,7 +77,7 @@ class Operators(Struct, frozen=True, tag="operators"):
 
 class Peak(Struct, frozen=True, tag="peak"):
     peak_bytes: int
-    input_bytes: int
+    input_bytes: int | None
     how: str
 
 

@@ -14,7 +14,7 @@ def check_external(model: Model) -> None:
     download cache.
     """
     for file in model.external:
-        name = f"{model.path}: its weights in {clean(file.path, 120)}"
+        name = f"{model.path}: its weights in {clean(file.path, 120) or 'a file without a name'}"
         if _leads_out(model.path, file.path):
             raise BadInput(f"{name} are outside of its folder; such a path is never followed")
         if file.nbytes is None:

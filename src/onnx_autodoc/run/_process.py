@@ -20,10 +20,15 @@ from onnx_autodoc.say import clean
 
 COMMAND: Final = ("-P", "-m", "onnx_autodoc.run._child")  # -P: no module is taken from the current folder
 NEEDED: Final = ("onnxruntime", "onnx")
+# Since 1.29 onnxruntime reports to its makers unless it is told not to, and keeps an id in the user's home.
+PRIVATE: Final = {"ORT_DISABLE_TELEMETRY": "1"}
 _LARGEST: Final = 1 << 28  # bytes of messages
 _PIECE: Final = 1 << 16
 _LONGEST: Final = 300  # letters of a message of onnxruntime
 _NUMBERED: Final = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ")  # what its messages begin with
+
+_LONGER: Final = "--timeout gives it longer"
+_SMALLER: Final = "smaller sizes may fit: --batch, --seq, --size, --dim"
 
 Watch = Callable[[Stage], None]
 
@@ -47,6 +52,8 @@ class Deadline:
 
 def ask(task: Task, deadline: Deadline, watch: Watch) -> Message:
     """The answer of a process of its own; its failures are ours, in one line."""
+    if deadline.left() <= 0:
+        raise LimitReached(f"{task.path}: nothing is left of {deadline.seconds:g} s; {_LONGER}")
     child = _start(task)
     doing = Stage("starting onnxruntime")
     try:
@@ -62,14 +69,14 @@ def ask(task: Task, deadline: Deadline, watch: Watch) -> Message:
     except msgspec.MsgspecError:
         raise BadInput(f"{task.path}: what came back while {doing.doing} is no message") from None
     except TimeoutError:
-        text = f"{doing.doing} was not done after {deadline.seconds:g} s; --timeout gives it longer"
-        raise LimitReached(f"{task.path}: {text}") from None
+        late = f"{doing.doing} was not done after {deadline.seconds:g} s; {_LONGER}"
+        raise LimitReached(f"{task.path}: {late}") from None
     finally:
         _end(child)
 
 
 def _start(task: Task) -> "subprocess.Popen[bytes]":
-    environment = {**os.environ, **(ENVIRONMENT if task.what == "memory" else {})}
+    environment = {**os.environ, **PRIVATE, **(ENVIRONMENT if task.what == "memory" else {})}
     child = subprocess.Popen(  # noqa: S603
         [sys.executable, *COMMAND],
         stdin=subprocess.PIPE,
@@ -80,7 +87,7 @@ def _start(task: Task) -> "subprocess.Popen[bytes]":
     )
     try:
         assert child.stdin is not None
-        child.stdin.write(msgspec.json.encode(task))
+        child.stdin.write(msgspec.json.encode(msgspec.structs.replace(task, parent=os.getpid())))
         child.stdin.close()
     except BrokenPipeError:
         pass  # it has ended already; its end says why
@@ -132,6 +139,8 @@ def _failure(task: Task, failed: Failed) -> BadInput | LimitReached:
     if failed.kind == "request":
         return BadInput(f"{task.path}: {failed.text}" if not failed.text.startswith("--") else failed.text)
     if failed.kind == "limit":
+        return LimitReached(f"{task.path}: {failed.text}")
+    if failed.kind == "memory":
         return LimitReached(f"{task.path}: {failed.doing} ran out of memory; {_SMALLER}")
     text = clean(_shortened(_NUMBERED.sub("", " ".join(failed.text.split()))), 2 * _LONGEST)
     return BadInput(f"{task.path}: onnxruntime refused while {failed.doing}: {text}")
@@ -141,9 +150,6 @@ def _shortened(text: str) -> str:
     """Both ends: it begins with the node, and ends with what is wrong."""
     half = _LONGEST // 2
     return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"
-
-
-_SMALLER: Final = "smaller sizes may fit: --batch, --seq, --size, --dim"
 
 
 def _death(task: Task, code: int, doing: str) -> BadInput | LimitReached:

@@ -18,6 +18,7 @@ _MOST: Final = 500_000  # nodes, functions opened at every call
 _DEEPEST: Final = 200
 _FAR: Final = 4  # nodes in a row that are fused
 _NAME: Final = re.compile(r"oad(\d+)e")
+_OURS: Final = re.compile(r"oad(\d+)([ef])")  # a node, a function's copy
 _WHOLE: Final = re.compile(r"(?:_inlfunc_.*_)?oad(\d+)e", re.DOTALL)
 
 
@@ -31,7 +32,7 @@ class Renamed:
     def __init__(self, path: str) -> None:
         import onnx
 
-        proto = onnx.load(path, load_external_data=False)
+        proto = onnx.load(path, format="protobuf", load_external_data=False)  # whatever it is called
         self._functions = {_key(each.domain, each.name, each): each for each in proto.functions}
         self._copies: list[onnx.FunctionProto] = []
         self.ways: list[Way] = []
@@ -72,14 +73,18 @@ class Renamed:
         if function is not None:
             copy = type(function)()
             copy.CopyFrom(function)
-            copy.name = node.op_type = f"{function.name}_oad{number}f"
+            copy.name = node.op_type = f"oad{number}f"
             self._name(copy.node, (*way, function.name))
             self._copies.append(copy)
 
     def number(self, name: str) -> int | None:
         """Of a node that runs as it stands in the file."""
         found = _WHOLE.fullmatch(name)
-        return int(found[1]) if found else None
+        return self._known(found[1]) if found else None
+
+    def _known(self, digits: str) -> int | None:
+        """None where the number is not one of ours: a file may have values of such names."""
+        return int(digits) if len(digits) < 10 and int(digits) < len(self.ways) else None
 
     def bearer(self, name: str, op: str) -> int | None:
         """Of the node whose work a kernel of this name and operator does, as far as can be told.
@@ -89,7 +94,7 @@ class Renamed:
         """
         found = set(_NAME.findall(name))
         made = self._makers.get(name.removesuffix("_nchwc")) if name.endswith("_nchwc") else None
-        number = int(found.pop()) if len(found) == 1 else made
+        number = self._known(found.pop()) if len(found) == 1 else made
         return None if number is None else self._behind(number, op)
 
     def _behind(self, number: int, op: str) -> int:
@@ -104,7 +109,13 @@ class Renamed:
 
     def spoken(self, text: str) -> str:
         """A message of onnxruntime in the file's own names."""
-        return _NAME.sub(lambda found: self._labels[int(found[1])], re.sub(r"_oad\d+f", "", text))
+        return _OURS.sub(self._own, text)
+
+    def _own(self, found: re.Match[str]) -> str:
+        number = self._known(found[1])
+        if number is None:
+            return found[0]
+        return self._labels[number] if found[2] == "e" else self.ops[number]
 
 
 def _key(domain: str, name: str, holder: Any) -> tuple[str, str, str]:

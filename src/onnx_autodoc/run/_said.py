@@ -1,30 +1,35 @@
 """What running a model showed, in a few lines for a terminal: the verdict first."""
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from onnx_autodoc.run._types import Agreement, Difference, Load, Verified
-from onnx_autodoc.say import clean, count, duration, memory, percent, plural
+from onnx_autodoc.run._types import Agreement, Difference, Feed, Load, Measured, Verified
+from onnx_autodoc.say import clean, count, duration, memory, percent, plural, three
 
 _WIDTH: Final = 80
 _EXAMPLES: Final = 4
+_INPUTS: Final = 4
 _OPERATORS: Final = 6
 _INDENT: Final = " " * 12
 
 
 def said(found: Verified) -> str:
-    """At most 30 lines of 80 columns; every word of the file is made safe to print."""
-    lines = [*_verdict(found.agreement), "", *_latency(found), *_memory(found), *_operators(found), *_machine(found)]
-    return "\n".join(line[: _WIDTH - 1] + "…" if len(line) > _WIDTH else line for line in lines) + "\n"
+    """Some 30 lines of 80 columns; every word of the file is made safe to print."""
+    figures = (*_inputs(found.feeds), *_latency(found), *_memory(found), *_operators(found), *_machine(found))
+    lines = (*_verdict(found.agreement), "", *figures)
+    return "\n".join(part for line in lines for part in _wrapped(line)) + "\n"
+
+
+def _wrapped(line: str) -> list[str]:
+    return textwrap.wrap(line, _WIDTH, subsequent_indent=_INDENT, break_on_hyphens=False) or [""]
 
 
 def _verdict(found: Agreement) -> Iterator[str]:
     nodes = plural(found.executed, "node that ran", "nodes that ran")
     if found.differed:
         yield f"{count(found.differed)} of {nodes} did otherwise than the card says"
-        yield from (line for each in found.examples[:_EXAMPLES] for line in _example(each))
-        if found.differed > _EXAMPLES:
-            yield f"  and {plural(found.differed - _EXAMPLES, 'more', 'more')} (all of them: --format json)"
+        yield from _differences(found)
     elif not found.executed:
         yield "No node ran as it stands in the file: there is nothing to compare"
     elif found.unknown_to_us:
@@ -32,9 +37,20 @@ def _verdict(found: Agreement) -> Iterator[str]:
         yield f"and of {count(found.unknown_to_us)} the card leaves a size open"
     else:
         yield f"{'All ' if found.executed > 1 else ''}{nodes} gave the shapes that the card says"
+    if found.unseen:
+        stand = "it stands" if found.unseen == 1 else "they stand"
+        yield f"{count(found.unseen)} more did not run as {stand}: constants, branches not taken, functions"
     if found.widened:
         yield f"{plural(found.widened, 'node')} of half precision ran in float32, for want of a kernel"
     yield from found.notes
+
+
+def _differences(found: Agreement) -> Iterator[str]:
+    shown = found.examples[:_EXAMPLES]
+    yield from (line for each in shown for line in _example(each))
+    rest = found.differed - len({each.node for each in shown})
+    if rest > 0:
+        yield f"  and {plural(rest, 'more node')} (--format json lists up to 20)"
 
 
 def _example(each: Difference) -> Iterator[str]:
@@ -48,12 +64,18 @@ def _row(title: str, text: str) -> str:
     return f"{title:<12}{text}"
 
 
+def _inputs(feeds: Sequence[Feed]) -> Iterator[str]:
+    """What it ran with: every figure below holds for these sizes alone."""
+    shown = [f"{clean(feed.name, 30)} {feed.dtype} [{', '.join(map(str, feed.dims))}]" for feed in feeds[:_INPUTS]]
+    more = [f"{count(len(feeds) - _INPUTS)} more"] if len(feeds) > _INPUTS else []
+    if shown:
+        yield _row("Inputs", "; ".join(shown + more))
+
+
 def _latency(found: Verified) -> Iterator[str]:
     timing = found.timing
     if timing is None:
-        words = (found.refused or "not taken").split("; ")
-        yield _row("Latency", "refused: " + words[0])
-        yield from (_INDENT + word for word in words[1:])
+        yield _row("Latency", f"refused: {found.refused or 'not known why'}")
         return
     spread = f"95 % within {duration(timing.p95_seconds)}, fastest {duration(timing.min_seconds)}"
     yield _row("Latency", f"{duration(timing.median_seconds)} median, {spread}")
@@ -64,14 +86,19 @@ def _latency(found: Verified) -> Iterator[str]:
 
 def _memory(found: Verified) -> Iterator[str]:
     if found.memory is None:
-        yield _row("Memory", f"not measured: {clean(found.memory_refused or '', 60)}")
+        yield _row("Memory", f"not measured: {found.memory_refused or 'not known why'}")
     else:
-        measured = found.memory
-        card = "the card knows none" if measured.card_bytes is None else f"card {memory(measured.card_bytes)}"
-        ratio = "" if measured.ratio is None else f", {measured.ratio:.2f} times that"
-        yield _row("Memory", f"{memory(measured.peak_bytes)} of activations at the peak ({card}{ratio})")
+        yield _row("Memory", _peak(found.memory))
     if found.timing is not None and found.timing.rss_peak_bytes is not None:
         yield _INDENT + f"{memory(found.timing.rss_peak_bytes)} for the whole process, optimisations on"
+
+
+def _peak(measured: Measured) -> str:
+    card = "the card knows none" if measured.card_bytes is None else f"card {memory(measured.card_bytes)}"
+    if not measured.tells:
+        return f"under {memory(measured.LEAST)} of activations at the peak ({card}), too little to measure"
+    ratio = "" if measured.ratio is None else f", {three(measured.ratio)} times that"
+    return f"{memory(measured.peak_bytes)} of activations at the peak ({card}{ratio})"
 
 
 def _operators(found: Verified) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import contextlib
 import difflib
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from onnx_autodoc.run._types import CPU
 _SILENT: Final = 4  # only what is fatal is logged
 _FOLDER: Final = "session.model_external_initializers_file_folder_path"
 _NOTHING_SET: Final[Mapping[str, object]] = {}
+_NO_ARRAY: Final = re.compile(r"bfloat16|float8|float4|int4")  # types of outputs that numpy does not have
 
 
 class Wrong(Exception):
@@ -72,7 +74,8 @@ class Runner:
 
         For a tiny model the wrapping of values would take longer than the run.
         """
-        self._plain = all(hasattr(item, "astype") for item in made.values())
+        taken = all(hasattr(item, "astype") for item in made.values())
+        self._plain = taken and not any(_NO_ARRAY.search(output.type) for output in self.session.get_outputs())
         if self._plain:
             return made
         from_numpy = self._ort.OrtValue.ortvalue_from_numpy

@@ -1,6 +1,6 @@
 """What running a model tells: plain data in base units (seconds, bytes, shares of 1)."""
 
-from typing import Final
+from typing import ClassVar, Final
 
 from msgspec import Struct
 
@@ -42,7 +42,8 @@ class Difference(Struct, frozen=True):
 class Agreement(Struct, frozen=True):
     """Nodes of the file that ran, each counted once however often it did.
 
-    `unknown_to_us`: the card leaves a size or a type open. `unseen`: nodes that the card says run, and that
+    `unknown_to_us`: the card leaves a size or a type open, or does not have the node, or onnxruntime tells no shape of
+    it (of a sequence). `unseen`: nodes that the card says run, and that
     onnxruntime did not run as they stand: constants are weights to it, calls of functions are their bodies, and
     operators that it has no kernel for are written out as others. `widened`: nodes of half precision that it ran in
     float32, for want of a kernel.
@@ -95,14 +96,21 @@ class Measured(Struct, frozen=True):
 
     Optimisations off, one thread, every tensor allocated and freed by itself. Inputs are the caller's and were there
     before: the card counts them while they are read. What a file computes from weights alone (turned, dequantized) is
-    made anew in such a run; the card counts it as weights. `card_bytes` None: the card knows none.
+    made anew in such a run; the card counts it as weights. `card_bytes` None: the card knows none. A peak below a MiB
+    is more of the system than of the model (`tells`), and has no ratio.
     """
 
+    LEAST: ClassVar[int] = 1 << 20  # systems count a process's pages in batches
+
     peak_bytes: int
-    input_bytes: int
+    input_bytes: int | None  # None: of texts a file does not tell
     card_bytes: int | None
     ratio: float | None  # measured to the card's
     how: str
+
+    @property
+    def tells(self) -> bool:
+        return self.peak_bytes >= self.LEAST
 
 
 class OperatorTime(Struct, frozen=True):
@@ -126,7 +134,8 @@ class Verified(Struct, frozen=True):
 
     `refused` says why there is no timing. `by_node` has the seconds of nodes by their way in the file; a kernel that
     several nodes were fused into counts for the one whose name it kept. `attributed` is the share of kernel time in
-    `by_node`, `fused` the part of that in kernels of another operator than the node's.
+    `by_node`, `fused` the part of that in kernels of another operator than the node's. All of it holds for inputs of
+    the sizes in `feeds`.
     """
 
     agreement: Agreement
@@ -143,6 +152,7 @@ class Verified(Struct, frozen=True):
     threads: int | None
     load: Load | None
     machine: Machine
+    feeds: tuple[Feed, ...] = ()
 
     @property
     def agrees(self) -> bool:

@@ -4,18 +4,20 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from onnx_autodoc.errors import BadInput
+from onnx_autodoc.errors import AutodocError, BadInput
 from onnx_autodoc.facts import Facts, measure
 from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, fit
 from onnx_autodoc.run._agree import Finder, agreement
+from onnx_autodoc.run._ending import cleared_up
 from onnx_autodoc.run._feeds import feeds_of
 from onnx_autodoc.run._machine import machine
-from onnx_autodoc.run._messages import Busy, Message, Operators, Peak, Ran, Task, Timed
+from onnx_autodoc.run._messages import Busy, Job, Message, Operators, Peak, Ran, Task, Timed
 from onnx_autodoc.run._outside import check_external
 from onnx_autodoc.run._process import Deadline, ask, check_extra
 from onnx_autodoc.run._progress import Bar
@@ -25,12 +27,12 @@ from onnx_autodoc.structure import Sample, describe
 
 BUSIEST: Final = 0.1  # the share of the machine that others may use while a latency is taken
 _STEPS: Final = 4
-_T = TypeVar("_T", bound=Message)
+_NO_OPERATORS: Final = Operators((), (), 0.0)
 
 
 def verify(path: str | os.PathLike[str], request: Request, options: Options) -> Verified:
     """The model of a file, at sizes that the user chose or the card would."""
-    check_extra()
+    check_extra()  # before anything that takes time
     model = read(path)
     binding, shapes = fit(model, request)
     facts = measure(model, binding, shapes)
@@ -38,26 +40,62 @@ def verify(path: str | os.PathLike[str], request: Request, options: Options) -> 
 
 
 def verify_facts(facts: Facts, samples: Mapping[str, Sample], options: Options) -> Verified:
-    """Whether what the card says is what happens. Shapes are told also where a latency is refused."""
+    """Whether what the card says is what happens. Once shapes are known, what else fails costs its own figure."""
     check_extra()
     check_external(facts.model)
-    with tempfile.TemporaryDirectory(prefix="onnx-autodoc-") as folder, Bar(_STEPS) as bar:
-        runs = _Runs(facts.model.path, feeds_of(facts, samples), options, folder, bar)
+    feeds = feeds_of(facts, samples)
+    with cleared_up(), tempfile.TemporaryDirectory(prefix="onnx-autodoc-") as folder, Bar(_STEPS) as bar:
+        runs = _Runs(facts.model.path, feeds, options, folder, bar)
         ran = _shapes(runs, facts)
-        agreed = agreement(facts, ran.executions, ran.full)
-        timing, refused, load, threads = runs.timing()
-        found = runs.ask("operators", Operators) if timing is not None else Operators((), (), 0.0)
-        memory, unmeasured = runs.memory(_card_peak(facts))
-        return _verified(facts, ran, agreed, _Time(timing, refused, load, threads), found, (memory, unmeasured))
+        time = runs.timing()
+        operators = runs.operators() if time.timing is not None else (_NO_OPERATORS, None)
+        memory = runs.memory(_card_peak(facts))
+    return _verified(facts, feeds, ran, time, operators, memory)
+
+
+def _verified(
+    facts: Facts,
+    feeds: tuple[Feed, ...],
+    ran: Ran,
+    time: "_Time",
+    operators: tuple[Operators, str | None],
+    memory: tuple[Measured | None, str | None],
+) -> Verified:
+    by_node, attributed, fused = _by_node(facts, operators[0])
+    return Verified(
+        agreement=_agreed(facts, ran, operators[1]),
+        timing=time.timing,
+        refused=time.refused,
+        memory=memory[0],
+        memory_refused=memory[1],
+        by_operator=operators[0].rows,
+        by_node=by_node,
+        attributed=attributed,
+        fused=fused,
+        runtime=ran.runtime,
+        provider=ran.provider,
+        threads=time.threads,
+        load=time.load,
+        machine=machine(),
+        feeds=feeds,
+    )
+
+
+def _agreed(facts: Facts, ran: Ran, unknown: str | None) -> Agreement:
+    found = agreement(facts, ran.executions, ran.full)
+    notes = (f"the time of operators is not known: {unknown}",) if unknown is not None else ()
+    return replace(found, notes=found.notes + notes)
 
 
 def _shapes(runs: "_Runs", facts: Facts) -> Ran:
     """Where it cannot run and the card has said so, both are told: the card is right, the sizes or the file are not."""
     try:
-        return runs.ask("shapes", Ran)
+        found = runs.ask("shapes")
     except BadInput as error:
         expected = facts.shapes.contradictions
         raise BadInput(f"{error}; the card says so too: {clean(expected[0])}" if expected else str(error)) from None
+    assert isinstance(found, Ran)
+    return found
 
 
 def timed(
@@ -72,76 +110,71 @@ def timed(
     """The latency of a model with given inputs, however busy the machine is: `load` tells. For scripts."""
     check_extra()
     task = Task("time", os.fspath(path), tuple(feeds), provider, threads, runs)
-    found = ask(task, Deadline(timeout), lambda _: None)
+    with cleared_up():
+        found = ask(task, Deadline(timeout), lambda _: None)
     assert isinstance(found, Timed)
     return found.timing
 
 
 class _Time(Struct, frozen=True):
-    timing: Timing | None
-    refused: str | None
-    load: Load | None
-    threads: int | None
+    timing: Timing | None = None
+    refused: str | None = None
+    load: Load | None = None
+    threads: int | None = None
 
 
 class _Runs:
     """The processes of one verification: the same model and inputs, one deadline."""
 
     def __init__(self, path: str, feeds: tuple[Feed, ...], options: Options, folder: str, bar: Bar) -> None:
-        self._path, self._feeds, self._options, self._bar = path, feeds, options, bar
-        self._folder, self._deadline = folder, Deadline(options.timeout)
+        busiest = None if options.force else BUSIEST
+        self._task = Task("shapes", path, feeds, options.provider, options.threads, options.runs, folder, busiest)
+        self._bar, self._deadline = bar, Deadline(options.timeout)
 
-    def ask(self, what: str, kind: type[_T], threads: int | None = None) -> _T:
-        found = self._ask(what, threads)
-        assert isinstance(found, kind)
-        return found
-
-    def _ask(self, what: str, threads: int | None = None) -> Message:
-        options = self._options
+    def ask(self, what: Job, threads: int | None = None) -> Message:
         self._bar.begin()
-        task = Task(
-            what,  # type: ignore[arg-type]
-            self._path,
-            self._feeds,
-            options.provider,
-            threads or options.threads,
-            options.runs,
-            self._folder,
-            None if options.force else BUSIEST,
-        )
+        task = replace(self._task, what=what, threads=threads or self._task.threads)
         try:
             return ask(task, self._deadline, self._bar)
         finally:
-            for left in Path(self._folder).iterdir():
+            for left in Path(task.folder).iterdir():
                 left.unlink()  # a profile can be large
 
-    def timing(self) -> tuple[Timing | None, str | None, Load | None, int | None]:
+    def timing(self) -> _Time:
         """Not from a busy machine: such a number would be of the others as much as of the model."""
         try:
-            found = self._ask("time")
-        except BadInput as error:  # optimised it may fail where it did not as it stands; its shapes are known by now
-            return None, self._reason(error), None, None
+            found = self.ask("time")
+        except AutodocError as error:  # optimised it may fail where it did not as it stands
+            return _Time(refused=self._reason(error))
         if isinstance(found, Busy):
-            return None, _busy(found.share), Load(found.share, None, found.steal), found.threads
+            return _Time(None, _busy(found.share), Load(found.share, None, found.steal), found.threads)
         assert isinstance(found, Timed)
         timing, worst = found.timing, found.timing.load.worst
-        if not self._options.force and worst is not None and worst > BUSIEST:
-            return None, _busy(worst), timing.load, timing.threads
-        return timing, None, timing.load, timing.threads
+        busiest = self._task.busiest
+        refused = _busy(worst) if busiest is not None and worst is not None and worst > busiest else None
+        return _Time(timing if refused is None else None, refused, timing.load, timing.threads)
 
-    def _reason(self, error: BadInput) -> str:
-        return str(error).removeprefix(f"{self._path}: ")
+    def operators(self) -> tuple[Operators, str | None]:
+        try:
+            found = self.ask("operators")
+        except AutodocError as error:
+            return _NO_OPERATORS, self._reason(error)
+        assert isinstance(found, Operators)
+        return found, None
 
     def memory(self, card: int | None) -> tuple[Measured | None, str | None]:
-        """What fails here alone costs the figure, not the verdict."""
-        if self._options.provider.lower().removesuffix("executionprovider") != "cpu":
+        if self._task.provider.lower().removesuffix("executionprovider") != "cpu":
             return None, "measured on the CPU alone"
         try:
-            peak = self.ask("memory", Peak, threads=1)
-        except BadInput as error:
+            peak = self.ask("memory", threads=1)
+        except AutodocError as error:
             return None, self._reason(error)
-        ratio = peak.peak_bytes / card if card else None
+        assert isinstance(peak, Peak)
+        ratio = peak.peak_bytes / card if card and peak.peak_bytes >= Measured.LEAST else None
         return Measured(peak.peak_bytes, peak.input_bytes, card, ratio, peak.how), None
+
+    def _reason(self, error: AutodocError) -> str:
+        return str(error).removeprefix(f"{self._task.path}: ")
 
 
 def _card_peak(facts: Facts) -> int | None:
@@ -150,34 +183,7 @@ def _card_peak(facts: Facts) -> int | None:
 
 def _busy(share: float) -> str:
     used = f"{percent(share)} of it is used by others"
-    return f"the machine is busy: {used}; close them, wait, or take it anyway with verify --force"
-
-
-def _verified(
-    facts: Facts,
-    ran: Ran,
-    agreed: Agreement,
-    time: _Time,
-    found: Operators,
-    memory: tuple[Measured | None, str | None],
-) -> Verified:
-    by_node, attributed, fused = _by_node(facts, found)
-    return Verified(
-        agreement=agreed,
-        timing=time.timing,
-        refused=time.refused,
-        memory=memory[0],
-        memory_refused=memory[1],
-        by_operator=found.rows,
-        by_node=by_node,
-        attributed=attributed,
-        fused=fused,
-        runtime=ran.runtime,
-        provider=ran.provider,
-        threads=time.threads,
-        load=time.load,
-        machine=machine(),
-    )
+    return f"the machine is busy: {used}; wait until it is quiet, or take it anyway with verify --force"
 
 
 def _by_node(facts: Facts, found: Operators) -> tuple[dict[str, float], float | None, float | None]:

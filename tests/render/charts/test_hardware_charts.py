@@ -85,6 +85,8 @@ def test_ranges_are_bands_and_grades_stand_in_the_legend() -> None:
     assert marks(chart, "band") == 1
     assert not marks(chart, "band-2"), "a bound has no range"
     assert {"T4 (typical)", "RTX 4050 Laptop (bound)"} <= set(texts(chart))
+    assert any("Shaded: the range of what is typical." in text for text in texts(chart))
+    assert not any("Shaded" in text for text in texts(drawn(throughput(on(SILERO, "t4")))))
     assert "Samples per second against the batch at most" in texts(drawn(throughput(on(SILERO, "t4"))))
 
 
@@ -124,6 +126,7 @@ def test_what_does_not_fit_is_an_outline_with_the_word() -> None:
     chart = drawn(fit(crowded(on(MINILM, *FOUR), "t4")))
     assert marks(chart, "rest") == 1
     assert "does not fit: 605 MiB of 15.0 GiB" in texts(chart)
+    assert chart.alt.startswith("It fits on RTX 4050 Laptop and Jetson Nano 2GB; does not fit on T4")
 
 
 def test_one_memory_is_a_sentence() -> None:

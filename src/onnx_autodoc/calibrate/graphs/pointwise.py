@@ -50,12 +50,20 @@ def _softmax(build: Builder, x: str) -> str:
     return build.op("Softmax", x, axis=-1)
 
 
+def _softmax_across(build: Builder, x: str) -> str:
+    return build.op("Softmax", x, axis=1)
+
+
 def _layer_norm(width: int) -> Step:
     return lambda build, x: build.op("LayerNormalization", x, build.weight(width), build.weight(width))
 
 
 def _instance_norm(build: Builder, x: str) -> str:
     return build.op("InstanceNormalization", x, build.weight(32), build.weight(32))
+
+
+def _across(build: Builder, x: str) -> str:
+    return build.op("LRN", x, size=5)
 
 
 def _binary(op: str, dims: tuple[int, ...], other: tuple[int, ...], times: int) -> Make:
@@ -105,7 +113,9 @@ GRAPHS: Final[dict[str, Make]] = {
     **{f"{op} {n}": _binary(op, (1, n), (1, n), times) for op in ("Add", "Mul", "Div") for n, times in _SIZES},
     **{f"spread {dims} {other}": _binary("Mul", dims, other, times) for dims, other, times in _SPREAD},
     **{f"softmax {dims}": chain(_softmax, dims, times) for dims, times in _SOFTMAXES},
+    **{f"softmax across {dims}": chain(_softmax_across, dims, 3) for dims in ((1, 2, 160, 160), (1, 21, 64, 64))},
     **{f"layer norm {dims}": chain(_layer_norm(dims[-1]), dims, times) for dims, times in _NORMS},
+    **{f"norm across {size}": chain(_across, (1, 64, size, size), 2) for size in (13, 55)},
     "instance norm": chain(_instance_norm, (1, 32, 128, 128), 4),
     **{f"{op} {dims} {axis}": side_by_side(_reduce(op, axis), dims, n) for op, dims, axis, n in _REDUCED},
 }

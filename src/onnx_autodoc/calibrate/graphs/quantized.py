@@ -76,9 +76,16 @@ def _after_round_trip(step: object, dims: tuple[int, ...], times: int) -> Make:
     return make
 
 
-def _moves(build: Builder, x: str) -> str:
-    pooled = round_trip(build, build.op("MaxPool", x, kernel_shape=[3, 3], pads=[1] * 4))
-    return round_trip(build, build.op("Transpose", pooled, perm=[0, 1, 3, 2]))
+def _pool(build: Builder, x: str) -> str:
+    return round_trip(build, build.op("MaxPool", x, kernel_shape=[3, 3], pads=[1] * 4))
+
+
+def _turn(build: Builder, x: str) -> str:
+    return round_trip(build, build.op("Transpose", x, perm=[0, 2, 1, 3]))
+
+
+def _softmax(build: Builder, x: str) -> str:
+    return round_trip(build, build.op("Softmax", x, axis=-1))
 
 
 def _of_data(heads: int, rows: int, inner: int, times: int) -> Make:
@@ -150,7 +157,10 @@ GRAPHS: Final[dict[str, Make]] = {
     **{f"integer depthwise {sizes}": _same(*sizes, group=sizes[0]) for sizes in _DEPTHS},
     **{f"integer points {sizes}": _points(*sizes) for sizes in ((24, 144, 56, 3), (64, 384, 14, 6), (160, 960, 7, 5))},
     **{f"between quantizers {sizes}": _between(*sizes) for sizes in ((64, 56, 3), (256, 14, 4))},
-    "integer moves": _after_round_trip(_moves, (1, 64, 56, 56), 3),
+    "integer pool": _after_round_trip(_pool, (1, 64, 56, 56), 4),
+    "integer move": _after_round_trip(_turn, (1, 128, 12, 32), 8),
+    "integer move, large": _after_round_trip(_turn, (1, 64, 56, 56), 4),
+    "integer softmax": _after_round_trip(_softmax, (1, 12, 128, 128), 4),
     "integer product of data": _of_data(12, 128, 32, 3),
     **{f"dynamic convolution {sizes}": _dynamic_conv(*sizes) for sizes in ((64, 28, 3, 4), (128, 14, 1, 8))},
     **{f"dynamic product {sizes}": _dynamic(*sizes) for sizes in _DYNAMIC},

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.document import BOUND, DeviceRow, ScaleRow, TokenRow
-from onnx_autodoc.render._hardware_words import grades_of, one_grade, short_name
+from onnx_autodoc.render._hardware_words import GRADES, grades_of, short_name
 from onnx_autodoc.render.charts._axes import Scale, by_powers, plain
 from onnx_autodoc.render.charts._chart import MARGIN, WIDTH
 from onnx_autodoc.render.charts._plot import rules
@@ -98,6 +98,7 @@ def _stretch(points: list[Point], kind: str, across: Scale, up: Scale) -> list[s
     over = [(across.at(point.size), up.at(point.high or point.value)) for point in ranged]
     under = [(across.at(point.size), up.at(point.low or point.value)) for point in ranged]
     band = [path(over + under[::-1], f"band{kind}", closed=True)] if len(ranged) > 1 else []
+    band += [path(over + under, f"curve{kind}")] if len(ranged) == 1 else []
     line = [(across.at(point.size), up.at(point.value)) for point in points]
     return [*band, path(line, f"curve{kind}")] if len(line) > 1 else band
 
@@ -119,9 +120,16 @@ def legend(names: Sequence[str], y: float) -> list[str]:
 
 def graded(rows: Sequence[ScaleRow | TokenRow], devices: int) -> str:
     """How the numbers of a chart are known, if all in one way; and that some devices are not in it."""
-    found = one_grade(rows)
-    said = "at most" if found == BOUND else found or ""
+    found = grades_of(rows)
+    said = ("at most" if found == [BOUND] else found[0]) if len(found) == 1 else ""
     return ", ".join(filter(None, (said, f"on the first {MOST} devices" if devices > MOST else "")))
+
+
+def shaded(curves: Sequence[Curve]) -> str:
+    """What the bands are, where there are any: what has none is a bound, or was measured."""
+    known = {point.grade for curve in curves for point in curve.points if point.low and point.high}
+    found = [grade for grade in GRADES if grade in known]
+    return f"Shaded: the range of what is {' or '.join(found)}." if found else ""
 
 
 def titled(device: DeviceRow, rows: Sequence[ScaleRow | TokenRow]) -> str:

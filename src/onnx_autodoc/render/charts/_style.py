@@ -28,6 +28,7 @@ _RULES: Final = (
     f".chart text{{font-family:{_FONT};font-size:12px;fill:$ink}}",
     ".chart .soft{fill:$soft}",
     ".chart .small{font-size:11px;fill:$soft}",
+    ".chart .bubble~.small{paint-order:stroke;stroke:$paper;stroke-width:3px;stroke-linejoin:round}",  # over lines
     ".chart .head{font-weight:600}",
     ".chart .head .soft{font-weight:400}",
     ".chart .grid{stroke:$grid}",

@@ -6,7 +6,7 @@ No chart of one device, or where none is known to have a memory of its own.
 from typing import Final
 
 from onnx_autodoc.document import Card, DeviceRow
-from onnx_autodoc.render._hardware_words import needed, short_name
+from onnx_autodoc.render._hardware_words import listed, needed, short_name
 from onnx_autodoc.render.charts._bars import Bar, Panel, drawn, height_of
 from onnx_autodoc.render.charts._chart import Chart, framed
 from onnx_autodoc.say import count
@@ -20,8 +20,15 @@ def fit(card: Card) -> Chart | None:
     if sum(row.capacity_bytes is not None for row in rows) < _LEAST:
         return None
     panels = (Panel("Memory", "that a run takes (solid) of what there is", tuple(map(_bar, rows[:_MOST]))),)
-    said = "; ".join(f"{short_name(row.name)}: {_said(row)}" for row in rows[:_MOST])
-    return framed("fit", "Memory on each device", f"{said}.", height_of(panels), drawn(panels))
+    return framed("fit", "Memory on each device", _alt(rows[:_MOST]), height_of(panels), drawn(panels))
+
+
+def _alt(rows: list[DeviceRow]) -> str:
+    """Who has the room; how much of it stands in the table."""
+    words = {True: "It fits on", False: "does not fit on", None: "is not known to fit on"}
+    named = {fits: [short_name(row.name) for row in rows if row.fits is fits] for fits in words}
+    said = "; ".join(f"{word} {listed(named[fits])}" for fits, word in words.items() if named[fits])
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def _said(row: DeviceRow) -> str:

@@ -8,11 +8,24 @@ from typing import Final
 from onnx_autodoc.document import Card, DeviceRow, HardwareSection, ScaleRow
 from onnx_autodoc.render._hardware_words import rate, short_name
 from onnx_autodoc.render.charts._chart import WIDTH, Chart, framed
-from onnx_autodoc.render.charts._lines import LEGEND, MOST, Curve, Frame, Point, graded, head, legend, plotted, titled
+from onnx_autodoc.render.charts._lines import (
+    LEGEND,
+    MOST,
+    Curve,
+    Frame,
+    Point,
+    graded,
+    head,
+    legend,
+    plotted,
+    shaded,
+    titled,
+)
 from onnx_autodoc.render.charts._svg import words
 from onnx_autodoc.say import count
 
 _LEAST: Final = 3
+_RING: Final = "Ring: the smallest batch with 90 % of the best throughput."
 _FLAT: Final = 1.02  # of the least: less of a rise is none
 _TOP: Final = 34.0 + LEGEND
 _BOTTOM: Final = 240.0
@@ -31,7 +44,7 @@ def throughput(card: Card) -> Chart | None:
     pieces += legend([_name(device, found) for device in shown], 14 + LEGEND)
     pieces += plotted(Frame(0, WIDTH, _TOP, _BOTTOM), drawn, sizes)
     pieces += [words(WIDTH, _BOTTOM + 31, "batch", "small", "end")]
-    pieces.append(words(0, _BOTTOM + 31, "Ring: the smallest batch with 90 % of the best throughput.", "small"))
+    pieces.append(words(0, _BOTTOM + 31, " ".join(filter(None, (_RING, shaded(drawn)))), "small"))
     return framed("throughput", "Throughput by batch", _alt(found, shown), _HEIGHT, pieces)
 
 

@@ -8,7 +8,19 @@ from typing import Final
 from onnx_autodoc.document import Card, DeviceRow, HardwareSection, TokenRow
 from onnx_autodoc.render._hardware_words import rate, short_name
 from onnx_autodoc.render.charts._chart import WIDTH, Chart, framed
-from onnx_autodoc.render.charts._lines import LEGEND, MOST, Curve, Frame, Point, graded, head, legend, plotted, titled
+from onnx_autodoc.render.charts._lines import (
+    LEGEND,
+    MOST,
+    Curve,
+    Frame,
+    Point,
+    graded,
+    head,
+    legend,
+    plotted,
+    shaded,
+    titled,
+)
 from onnx_autodoc.render.charts._svg import words
 from onnx_autodoc.say import count, plural
 
@@ -17,6 +29,7 @@ _BETWEEN: Final = 24.0
 _TOP: Final = 50.0 + LEGEND
 _BOTTOM: Final = 250.0
 _HEIGHT: Final = 286.0
+_NOTE: Final = 16.0  # more, where there are bands to explain
 _PHASES: Final = {"decode": "Decode: one more token", "prefill": "Prefill: the whole prompt"}
 
 
@@ -33,7 +46,10 @@ def tokens(card: Card) -> Chart | None:
     pieces = [head("Tokens per second against the context", graded(found.generation, len(found.devices)))]
     pieces += legend([titled(device, found.generation) for device in shown], 14 + LEGEND)
     pieces += [piece for at, phase in enumerate(told) for piece in _panel(at, len(told), phase, told[phase], found)]
-    return framed("tokens", "Tokens per second by context", _alt(found, shown), _HEIGHT, pieces)
+    note = shaded([curve for each in told.values() for curve in each])
+    pieces += [words(0, _HEIGHT + 10, note, "small")] if note else []
+    high = _HEIGHT + (_NOTE if note else 0.0)
+    return framed("tokens", "Tokens per second by context", _alt(found, shown), high, pieces)
 
 
 def _panel(at: int, panels: int, phase: str, curves: list[Curve], found: HardwareSection) -> list[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from onnx_autodoc.document import Card, DeviceRow, HardwareSection, OperatorTime
 from onnx_autodoc.render._blocks import (
     Block,
@@ -21,12 +23,13 @@ from onnx_autodoc.render._hardware_words import (
     GRADES,
     TITLES,
     grade,
+    grades_shown,
     limited,
+    listed,
     needed,
     one_grade,
     rate,
     seconds_of,
-    short_name,
     taken,
     used,
 )
@@ -42,29 +45,46 @@ _SHOWN: Final = 60  # letters of a device's name
 
 
 def devices(card: Card, found: HardwareSection) -> Iterator[Block]:
-    yield Paragraph(("One run at ", figures.sizes(card), ". How its time is known:"))
-    yield Items(tuple(_grades(found)))
+    yield Paragraph((_run(card, found),))
     yield _table(card, found)
+    yield Paragraph(("How the time is known:",))
+    yield Items(tuple(_grades(found)))
     yield from _notes(found)
     yield Picture("fit")
-    yield _memory(found)
+    yield _memory(card, found)
+
+
+def _run(card: Card, found: HardwareSection) -> str:
+    """What holds for all rows; a batch that the file fixes is in none of the sizes.
+
+    One string: words that are the sizes alone follow the sliders of a page, and the times below do not.
+    """
+    first = found.devices[0]
+    said = f" in {clean(first.precision, 40)}" if len(_precisions(found)) == 1 else ""
+    fixed = f", batch {count(first.batch)}" if first.batch is not None and not card.assumptions.dims else ""
+    return f"One run{said} at {figures.sizes(card)}{fixed}:"
+
+
+def _precisions(found: HardwareSection) -> set[str]:
+    return {row.precision for row in found.devices}
 
 
 def _grades(found: HardwareSection) -> Iterator[Text]:
     """What the grades mean that stand on this card, the best first."""
-    known = {row.basis for row in found.devices} | {row.basis for row in found.scaling}
-    known |= {row.basis for row in found.generation}
+    known = grades_shown((*found.devices, *found.scaling, *found.generation))
     return ((Strong(f"{name}: "), said) for name, said in GRADES.items() if name in known)
 
 
 def _table(card: Card, found: HardwareSection) -> Table:
-    """A column of grades only where there are several, and of samples only where the model has a batch."""
-    rows, one = found.devices, one_grade(found.devices)
-    batched = any(row.batch is not None for row in rows)
-    columns = [Column("Device"), Column("Run as"), Column("Memory", True), time_title(one)]
-    columns += ([] if one else [Column("Grade")]) + ([Column("Samples/s", True)] if batched else [])
-    columns += [Column("Limited by"), Column("Of peak", True)]
-    return Table(tuple(columns), tuple(tuple(_row(card, row, one, batched)) for row in rows))
+    """A column of precisions only where there are several, and of samples only where the model has a batch."""
+    rows, one, several = found.devices, one_grade(found.devices), len(_precisions(found)) > 1
+    left_out = set() if several else {"Run as"}
+    left_out |= set() if any(row.batch is not None for row in rows) else {"Samples/s"}
+    columns = [Column("Device"), Column("Run as"), time_title(one), Column("Memory", True)]
+    columns += [Column("Samples/s", True), Column("Limited by"), Column("Of peak rate", True)]
+    kept = [at for at, column in enumerate(columns) if column.title not in left_out]
+    made = (tuple(_row(card, row, one)) for row in rows)
+    return Table(tuple(columns[at] for at in kept), tuple(tuple(row[at] for at in kept) for row in made))
 
 
 def time_title(one: str | None) -> Column:
@@ -72,18 +92,16 @@ def time_title(one: str | None) -> Column:
     return Column(TITLES.get(one, "Time of a run") if one else "Time of a run", True)
 
 
-def _row(card: Card, row: DeviceRow, one: str | None, batched: bool) -> Iterator[Text]:
-    batch = f", batch {count(row.batch)}" if row.batch is not None else ""
+def _row(card: Card, row: DeviceRow, one: str | None) -> Iterator[Text]:
     need = Figure(needed(row.memory_bytes, row.capacity_bytes, row.fits), row.memory_bytes, "bytes", basis=_NEED)
     runs, sizes, basis = row.fits is not False, figures.sizes(card), grade(row.basis, row.rests_on)
     time = Figure(taken(row, one is not None), seconds_of(row), "seconds", None, sizes, basis)
     speed = Figure(rate(row), row.per_second, "samples per second", None, sizes, basis)
-    yield (clean(row.name, _SHOWN) if one else short_name(row.name),)  # a column of grades leaves less room
-    yield (f"{clean(row.precision, 40)}{batch}",)
-    yield (need,)
+    yield (clean(row.name, _SHOWN),)
+    yield (clean(row.precision, 40),)
     yield (time if runs else "does not run",)
-    yield from () if one else ((row.basis if runs else "",),)
-    yield from ((speed if runs else "",),) if batched else ()
+    yield (need,)
+    yield (speed if runs and row.batch is not None else "",)
     yield (limited(row.bottleneck) if runs else "memory size",)
     yield (Figure(used(row), row.utilisation, "of the peak rate", None, sizes, _PEAK) if runs else "",)
 
@@ -93,29 +111,28 @@ def _notes(found: HardwareSection) -> Iterator[Block]:
     said: dict[str, list[str]] = {}
     for row in found.devices:
         name = clean(row.name, _SHOWN)
-        if row.rests_on:
-            said.setdefault(clean(row.rests_on, 400), []).append(f"{name} ({row.basis})")
-        for note in row.notes:
+        for note in ((f"{row.basis} by {row.rests_on}",) if row.rests_on else ()) + row.notes:
             said.setdefault(clean(note, 400), []).append(name)
     if said:
-        yield Items(tuple((f"{', '.join(names)}: {note}",) for note, names in said.items()))
+        yield Paragraph(("What it rests on:",))
+        yield Items(tuple((f"{listed(names)}: {note}",) for note, names in said.items()))
 
 
-def _memory(found: HardwareSection) -> Table:
+def _memory(card: Card, found: HardwareSection) -> Table:
     """What it consists of."""
     columns = (Column("Device"), *(Column(title, True) for title in ("Weights", "Activations", "Overhead", "Together")))
-    rows = tuple(_parts(row) for row in found.devices)
-    return Table(columns, rows, folded="what the memory consists of")
+    rows = tuple(_parts(row, figures.sizes(card)) for row in found.devices)
+    return Table(columns, rows, folded="What the memory consists of")
 
 
-def _parts(row: DeviceRow) -> tuple[Text, ...]:
+def _parts(row: DeviceRow, sizes: str) -> tuple[Text, ...]:
     need = row.memory
     return (
         (clean(row.name, _SHOWN),),
         (figures.stored(need.weights, f"the file's weights in {clean(row.precision, 40)}"),),
         (figures.stored(need.activations, "at the peak, a key-value cache included"),),
         (figures.stored(need.overhead, _ASSUMED),),
-        (figures.stored(row.memory_bytes, _NEED),),
+        (replace(figures.stored(row.memory_bytes, _NEED), holds=sizes),),
     )
 
 
@@ -125,13 +142,16 @@ def operators(card: Card, found: HardwareSection) -> Iterator[Block]:
     if not first.operators or not first.roofline:
         return
     yield Heading("Where the time goes")
-    said = f"On {clean(first.name, _SHOWN)} in {clean(first.precision, 40)}, each kernel at its own limit, "
+    limit = "at its own limit" if first.bandwidth else "at the peak rate, since the bandwidth is not known"
+    said = f"How the work divides, not how long a run takes: on {clean(first.name, _SHOWN)} in "
+    said += f"{clean(first.precision, 40)}, each kernel {limit}, one after the other: "
     line = Figure(duration(first.roofline), first.roofline, "seconds", basis="the roofline: before anything measured")
-    yield Paragraph((said, "one after the other: ", line, ". Light operators are counted with the kernel before them."))
-    shown = [row for at, row in enumerate(first.operators) if at < _LEAST or row.share >= _TELLING]
+    yield Paragraph((said, line, ". Light operators are counted with the kernel before them."))
+    timed = [row for row in first.operators if row.seconds]
+    shown = [row for at, row in enumerate(timed) if at < _LEAST or row.share >= _TELLING]
     titles = (Column("Kernels", True), Column("Time", True), Column("Share", True), Column("Limited by"))
     yield Table((Column("Operator"), *titles), tuple(_operator(row, figures.sizes(card)) for row in shown))
-    if len(shown) < len(first.operators):
+    if len(shown) < len(timed):
         yield Paragraph(("All other types take less than 1 % each.",))
 
 

@@ -1,11 +1,11 @@
 """The smallest devices that will do for what was asked, and what runs cost where someone knows a price."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from onnx_autodoc.document import BOUND, MEASURED, Choice, HardwareSection, Price
-from onnx_autodoc.render._blocks import Block, Column, Figure, Heading, Items, Name, Paragraph, Strong, Table, Text
-from onnx_autodoc.render._hardware_words import grade
+from onnx_autodoc.render._blocks import Block, Column, Figure, Heading, Items, Paragraph, Strong, Table, Text
+from onnx_autodoc.render._hardware_words import grade, listed
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.say import clean, three
 
@@ -14,7 +14,7 @@ _LEVELS: Final = ("minimum", "recommended", "comfortable")
 
 
 def requirements(found: HardwareSection) -> Iterator[Block]:
-    """A table, or a sentence where one device is all three."""
+    """A list, or a sentence where one device is all three."""
     asked = found.requirements
     if asked is None:
         return
@@ -26,12 +26,10 @@ def requirements(found: HardwareSection) -> Iterator[Block]:
         yield Paragraph((f"{target} ", *_alone(choices["comfortable"])))
     elif devices != {None}:
         yield Paragraph((f"{target} The smallest device that is known to do, with growing margins:",))
-        columns = (Column("Level"), Column("Device"), Column("Precision"), Column("Why"))
-        yield Table(columns, tuple(_row(level, choice) for level, choice in choices.items()))
+        yield Items(tuple(_levels(choices)))
     else:
         yield Paragraph((target,))
-    if asked.notes:
-        yield Items(tuple((clean(note, 400),) for note in asked.notes))
+    yield from (Paragraph((f"{clean(note, 400)}.",)) for note in asked.notes)
 
 
 def _alone(choice: Choice) -> Text:
@@ -39,10 +37,17 @@ def _alone(choice: Choice) -> Text:
     return "The smallest device that is known will do: ", Strong(clean(choice.name, 60)), why
 
 
-def _row(level: str, choice: Choice | None) -> tuple[Text, ...]:
-    if choice is None:
-        return (level,), ("none that is known",), ("",), ("",)
-    return (level,), (clean(choice.name, 60),), (Name(choice.precision),), (clean(choice.why, 200),)
+def _levels(choices: Mapping[str, Choice | None]) -> Iterator[Text]:
+    """Levels that the same device does for, together."""
+    same: dict[Choice | None, list[str]] = {}
+    for level, choice in choices.items():
+        same.setdefault(choice, []).append(level)
+    for choice, levels in same.items():
+        if choice is None:
+            yield Strong(f"{listed(levels)}: "), "none that is known"
+        else:
+            how = f" in {clean(choice.precision, 40)}: {clean(choice.why, 200)}"
+            yield Strong(f"{listed(levels)}: "), clean(choice.name, 60) + how
 
 
 def prices(found: HardwareSection) -> Iterator[Block]:

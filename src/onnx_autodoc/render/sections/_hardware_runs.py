@@ -3,19 +3,31 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from onnx_autodoc.document import Card, DeviceRow, HardwareSection, ScaleRow, TokenRow
+from onnx_autodoc.document import BOUND, Card, DeviceRow, HardwareSection, ScaleRow, TokenRow
 from onnx_autodoc.render._blocks import Block, Column, Figure, Heading, Paragraph, Picture, Strong, Table, Text
-from onnx_autodoc.render._hardware_words import grade, grades_of, limited, one_grade, rate, short_name, taken
+from onnx_autodoc.render._hardware_words import (
+    grade,
+    grades_of,
+    grades_shown,
+    least_of,
+    limited,
+    listed,
+    one_grade,
+    rate,
+    short_name,
+    taken,
+)
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._hardware_devices import memory_cell, time_title
 from onnx_autodoc.say import clean, count
 
 _BEST: Final = "the smallest batch with 90 % of the best throughput"
+_TOLD: Final = ", of those that a time is known of"
 _HOLDS: Final = "every other size as it is on this card"
 _LAST: Final = (Column("Limited by"),)
 _TOKENS: Final = (
     "A prompt goes through at once (prefill); then each token is a run of its own, which reads all weights "
-    "and the whole cache (decode). Context: the tokens that are in it by then."
+    "and the whole cache (decode). Context: the tokens in the cache by then."
 )
 
 
@@ -34,25 +46,26 @@ def batches(card: Card, found: HardwareSection) -> Iterator[Block]:
 
 
 def _best(found: HardwareSection) -> Iterator[str]:
-    """The best batch of each device, those with the same together."""
-    same: dict[int, list[str]] = {}
+    """The best batch of each device, those with the same together; how it is known, where that differs."""
+    same: dict[tuple[int, str], list[str]] = {}
     for row in found.devices:
         if row.best_batch is not None:
-            same.setdefault(row.best_batch, []).append(short_name(row.name))
+            same.setdefault((row.best_batch, _by(found, row)), []).append(short_name(row.name))
     if not same:
         yield "No batch fits."
         return
-    yield f"Best is {_BEST}: "
-    yield "; ".join(f"{count(batch)} on {_listed(names)}" for batch, names in same.items())
+    yield f"Best is {_BEST}{_TOLD if any(map(least_of, found.scaling)) else ''}: "
+    yield "; ".join(f"{count(batch)} on {listed(names)}{by}" for (batch, by), names in same.items())
     yield "."
 
 
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+def _by(found: HardwareSection, device: DeviceRow) -> str:
+    own = grades_of([row for row in found.scaling if row.device == device.device])
+    return f" ({', '.join(own)})" if own and len(grades_of(found.scaling)) > 1 else ""
 
 
 def _caption(device: DeviceRow, rows: Sequence[ScaleRow | TokenRow]) -> str:
-    grades = ", ".join(grades_of(rows)) or "does not run"
+    grades = ", ".join(grades_shown(rows)) or "does not run"
     return f"{clean(device.name, 60)}, {clean(device.precision, 40)} ({grades})"
 
 
@@ -77,7 +90,9 @@ def _scaled(row: ScaleRow, best: int | None, one: str | None) -> tuple[Text, ...
 def _run(row: ScaleRow | TokenRow, speed: float | None, unit: str, one: str | None) -> tuple[Text, Text]:
     if row.fits is False:
         return ("does not run",), ("",)
-    basis = grade(row.basis)
+    basis, least = grade(row.basis), least_of(row)
+    if least:  # nothing tells a time of the row's own grade
+        return (Figure(taken(row), least, "seconds", holds=_HOLDS, basis=grade(BOUND)),), ("not known",)
     time = Figure(taken(row, one is not None), row.seconds, "seconds", holds=_HOLDS, basis=basis)
     return (time,), (Figure(rate(row), speed, unit, holds=_HOLDS, basis=basis),)
 

@@ -4,11 +4,24 @@ from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.document import Card, Verified
-from onnx_autodoc.render._blocks import Block, Column, Figure, Items, Name, Paragraph, Section, Strong, Table, Text
+from onnx_autodoc.render._blocks import (
+    Block,
+    Column,
+    Figure,
+    Inline,
+    Items,
+    Name,
+    Paragraph,
+    Section,
+    Strong,
+    Table,
+    Text,
+)
 from onnx_autodoc.render.sections._rest import rest
 from onnx_autodoc.say import clean, count, duration, memory, percent, plural
 
 _LISTED: Final = 20
+_LONGEST: Final = 600  # letters of what onnxruntime said
 _BASIS: Final = "measured: a run of this model on this machine"
 
 
@@ -25,6 +38,9 @@ def _rows(found: Verified) -> Iterator[Text]:
     unknown = f", of {count(shapes.unknown_to_us)} the card leaves a size open" if shapes.unknown_to_us else ""
     said = f"{count(shapes.agreed)} of {plural(shapes.executed, 'node')} that ran gave what the card says{unknown}, "
     yield (Strong("Shapes: "), said, f"{count(shapes.differed)} differed" if shapes.differed else "none differed")
+    yield from ((clean(note, _LONGEST),) for note in shapes.notes)
+    if found.feeds:
+        yield (Strong("Inputs: "), *_inputs(found))
     yield (Strong("Latency: "), *_latency(found))
     yield (Strong("Memory: "), *_memory(found))
     provider = found.provider.removesuffix("ExecutionProvider")
@@ -34,10 +50,20 @@ def _rows(found: Verified) -> Iterator[Text]:
     yield (Strong("Run by: "), f"onnxruntime {clean(found.runtime, 20)}, {clean(provider, 40)}, on {where}")
 
 
+def _inputs(found: Verified) -> Iterator[Inline]:
+    """The sizes that all of this holds for."""
+    for at, feed in enumerate(found.feeds[:_LISTED]):
+        yield "; " if at else ""
+        yield Name(feed.name)
+        yield f" {feed.dtype} [{', '.join(map(count, feed.dims))}]"
+    if len(found.feeds) > _LISTED:
+        yield f"; {count(len(found.feeds) - _LISTED)} more"
+
+
 def _latency(found: Verified) -> Text:
     taken = found.timing
     if taken is None:
-        return (f"not told: {clean(found.refused or '', 200)}",)
+        return (f"not taken: {clean(found.refused or 'not known why', _LONGEST)}",)
     threads = plural(taken.threads, "thread") if taken.threads else "default threads"
     return (
         Figure(duration(taken.median_seconds), taken.median_seconds, "seconds", basis=_BASIS),
@@ -49,18 +75,22 @@ def _latency(found: Verified) -> Text:
 def _memory(found: Verified) -> Text:
     peak = found.memory
     if peak is None:
-        return (f"not measured: {clean(found.memory_refused or '', 200)}",)
+        return (f"not measured: {clean(found.memory_refused or 'not known why', _LONGEST)}",)
     card = f"; the card says {memory(peak.card_bytes)}" if peak.card_bytes is not None else ""
+    if not peak.tells:
+        return (f"too little to measure, under {memory(peak.LEAST)} of activations at the peak{card}",)
     shown = Figure(memory(peak.peak_bytes), peak.peak_bytes, "bytes", basis=_BASIS)
     return (shown, f" of activations at the peak, optimisations off{card}")
 
 
 def _differences(found: Verified) -> Iterator[Block]:
-    examples = found.agreement.examples
+    examples = found.agreement.examples[:_LISTED]
     if examples:
         yield Paragraph(("Not as the card says:",))
-        yield Items(tuple((Name(each.node), f": card {each.ours}, run {each.theirs}") for each in examples[:_LISTED]))
-        yield from rest(found.agreement.differed, _LISTED)
+        yield Items(tuple((Name(each.node), f": card {each.ours}, run {each.theirs}") for each in examples))
+    unlisted = found.agreement.differed - len({each.node for each in examples})
+    if unlisted > 0:
+        yield Paragraph((f"{plural(unlisted, 'more node')} differed.",))
 
 
 def _operators(found: Verified) -> Iterator[Block]:

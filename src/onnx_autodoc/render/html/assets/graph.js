@@ -5,7 +5,7 @@ const Graph = (() => {
   const { cell, count, duration, memory, percent, short } = Numbers;
   const MOST = 8; // nodes listed in the panel
   const NAMES = { port: "input, output", normal: "norm, activation, sum", layer: "layer, stage" };
-  const MEASURES = { macs: "MACs", params: "parameters", bytes: "weight bytes", time: "time" };
+  const MEASURES = { macs: "MACs", params: "parameters", bytes: "weight bytes", time: "measured time" };
   const colour = byId("graph-colour");
   const panel = byId("graph-panel");
   let alive = false;

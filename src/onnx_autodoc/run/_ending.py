@@ -1,0 +1,29 @@
+"""Being told to end while a model runs: cleared up as after Ctrl-C."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+_ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)  # kill, a scheduler, a closed terminal
+
+
+@contextmanager
+def cleared_up() -> Iterator[None]:
+    """Such a signal becomes an exception, so that processes and folders go; who handles or ignores it keeps that."""
+    plain: list[signal.Signals] = []
+    if threading.current_thread() is threading.main_thread():  # Python lets no other one do so
+        plain = [number for number in _ENDINGS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in plain:
+        signal.signal(number, _leave)
+    try:
+        yield
+    finally:
+        for number in plain:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _leave(number: int, _: FrameType | None) -> None:
+    raise SystemExit(128 + number)  # what a shell says of a process that died of it

@@ -1,0 +1,135 @@
+"""Which devices will do: the smallest that are fast enough by times of one grade, and words where there is none."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from onnx_autodoc import card
+from onnx_autodoc.devices import Device, find
+from onnx_autodoc.hardware import (
+    FORMATS,
+    Demand,
+    Estimate,
+    Floor,
+    Format,
+    Range,
+    Requirements,
+    Target,
+    demand,
+    estimate,
+)
+from onnx_autodoc.hardware._requirements import requirements
+from tests import _corpus as corpus
+from tests.hardware._made import facts
+
+GIB = 1 << 30
+PRODUCT = "g (float[1,512] x) => (float[1,1024] y) <float[512,1024] w> { y = MatMul(x, w) }"
+SUM = "g (float[1,512] x) => (float[1,512] y) <float[512] b> { y = Add(x, b) }"
+LOOP = """g (float[1,4] x, int64 n) => (float[1,4] y) <bool c = {1}, float[4,4] w, float[4,4] v> {
+    h = MatMul(x, v)
+    y = Loop (n, c, h) <body = b (int64 i, bool on, float[1,4] h0) => (bool go, float[1,4] next) {
+        go = Identity(on)  next = MatMul(h0, w) }> }"""
+
+
+def device(name: str, rate: float, memory: int = 8 * GIB, form: str = "PCIe card") -> Device:
+    rates = {"fp32": rate}
+    return Device(id=name, name=name, family="own", form=form, memory_bytes=memory, bandwidth=1e15, rates=rates)
+
+
+SMALL, LARGE = device("small", 1e9), device("large", 1e10)
+WORK = 2 * 512 * 1024  # operations of PRODUCT
+
+
+def chosen(devices: list[Device], target: Target, known: dict[str, float], text: str = PRODUCT) -> Requirements:
+    """`known`: seconds that are expected of a device, the range a factor of 2 to each side."""
+    made = demand(facts(text), "mlp")
+
+    def grade(demand: Demand, device: Device, wanted: Format, floor: Floor) -> Range | None:
+        seconds = known.get(device.id)
+        return Range(seconds / 2, seconds, seconds * 2, "typical", "") if seconds else None
+
+    def asked(device: Device) -> Iterator[Estimate]:
+        yield estimate(made, device, FORMATS["fp32"], grade)
+
+    return requirements(devices, FORMATS["fp32"], asked, target)
+
+
+def names(found: Requirements) -> list[str | None]:
+    levels = (found.minimum, found.recommended, found.comfortable)
+    return [each.device if each is not None else None for each in levels]
+
+
+def test_a_device_is_not_chosen_by_its_bound_where_another_has_an_expected_time() -> None:
+    assert WORK / 1e9 * 4 < 0.01  # by its bound, the small one would do for all
+    found = chosen([SMALL, LARGE], Target(latency=0.1), {"large": 0.02})
+    assert names(found) == ["large", "large", "large"]
+    assert found.minimum is not None and found.minimum.basis == "typical"
+    assert any("1 device" in note for note in found.notes)
+
+
+def test_bounds_decide_where_nothing_is_expected_and_the_reason_says_so() -> None:
+    found = chosen([SMALL, LARGE], Target(latency=0.005), {})
+    assert names(found) == ["small", "large", "large"]
+    assert found.minimum is not None and found.minimum.basis == "bound"
+    assert "by its bound alone" in found.minimum.why
+
+
+def test_each_level_has_its_margin_of_speed() -> None:
+    known = {"small": 0.1, "large": 0.05}
+    assert names(chosen([SMALL, LARGE], Target(latency=0.1), known)) == ["small", "large", None]
+    assert names(chosen([SMALL, LARGE], Target(throughput=10), known)) == ["small", "large", None]
+
+
+def test_memory_alone_decides_without_a_target_whatever_is_known_of_times() -> None:
+    assert names(chosen([SMALL, LARGE], Target(), {"large": 0.02})) == ["small", "small", "small"]
+
+
+def test_a_part_of_a_rack_is_taken_only_where_no_card_will_do() -> None:
+    rack = device("rack", 1e8, form="SXM5")
+    known = {"rack": 0.01, "small": 0.1}
+    assert names(chosen([rack, SMALL], Target(latency=0.1), known)) == ["small", None, None]
+    assert names(chosen([rack, SMALL], Target(latency=0.05), known)) == ["rack", "rack", "rack"]
+
+
+def test_of_devices_that_are_as_fast_the_one_with_little_memory_is_the_smallest() -> None:
+    wide = device("wide", 9e8, memory=96 * GIB)
+    known = {"small": 0.01, "wide": 0.01}
+    assert names(chosen([wide, SMALL], Target(latency=0.1), known)) == ["small", "small", "small"]
+
+
+def test_a_target_that_nothing_meets_is_said_with_what_comes_nearest() -> None:
+    found = chosen([SMALL, LARGE], Target(latency=1e-6), {"small": 0.1, "large": 0.05})
+    assert names(found) == [None, None, None]
+    assert "large" in found.notes[0] and "50.0 ms" in found.notes[0]
+    found = chosen([SMALL, LARGE], Target(throughput=1e6), {"small": 0.1, "large": 0.05})
+    assert "20.0 samples/s" in found.notes[0]
+
+
+def test_what_is_too_large_for_all_is_said() -> None:
+    tiny = device("tiny", 1e9, memory=1 << 20)
+    for target in (Target(), Target(latency=1)):
+        found = chosen([tiny], target, {"tiny": 0.1})
+        assert names(found) == [None, None, None]
+        assert found.notes[0] == "no device that is known has the memory"
+
+
+@pytest.mark.parametrize("text", [SUM, LOOP])
+def test_no_device_is_chosen_by_the_speed_of_work_that_is_not_known(text: str) -> None:
+    found = chosen([SMALL], Target(latency=1), {"small": 1e-3}, text)
+    assert names(found) == [None, None, None]
+    assert "how much work" in found.notes[0]
+    assert names(chosen([SMALL], Target(), {}, text)) == ["small", "small", "small"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "least"),
+    [({"target_latency": 0.05}, 1), ({"target_latency": 0.01}, 1), ({"target_latency": 0.01, "precision": "fp16"}, 2)],
+)
+def test_a_detector_is_never_told_to_buy_a_rack(asked: dict[str, object], least: int) -> None:
+    found = card(corpus.graph("yolov8l-nc1"), devices=["t4"], **asked).hardware  # type: ignore[arg-type]
+    assert found is not None and found.requirements is not None
+    devices = [find(name) for name in names(found.requirements) if name]
+    assert len(devices) >= least
+    assert not any(each.form.startswith(("SXM", "OAM", "superchip")) for each in devices)
+    levels = (found.requirements.minimum, found.requirements.recommended, found.requirements.comfortable)
+    assert {each.basis for each in levels if each is not None} == {"typical"}
