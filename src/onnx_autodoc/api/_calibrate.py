@@ -34,7 +34,7 @@ from onnx_autodoc.run import BUSIEST, Bar, Stage, check_extra, clock, feeds_of, 
 from onnx_autodoc.say import clean, percent
 from onnx_autodoc.structure import describe
 
-SECONDS: Final = 0.3  # for each benchmark, both sweeps together
+SECONDS: Final = 0.3  # for each benchmark, all sweeps together
 QUICK: Final = 0.06
 HERE: Final = "auto"  # the id of this machine
 _MOST_WORK: Final = 60_000  # rules applied at other sizes

@@ -35,7 +35,7 @@ class Answers(Struct, frozen=True):
 
 
 def answers(seconds: float, threads: int, watch: Watch) -> Answers:
-    """Every benchmark graph for so many seconds each, in two sweeps."""
+    """Every benchmark graph for so many seconds each, in several sweeps: its quietest moment counts."""
     cache, first = cache_size(), dict[str, Any]()
     runs: dict[str, Run] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -43,22 +43,23 @@ def answers(seconds: float, threads: int, watch: Watch) -> Answers:
             if "bandwidth" in answer:
                 first = answer
                 continue
-            run = Run(answer["name"], float(answer["seconds"]), totals(lowered(answer["path"], answer["dims"]), cache))
+            name, seconds, before = answer["name"], float(answer["seconds"]), runs.get(answer["name"])
+            inside = before.totals if before else totals(lowered(answer["path"], answer["dims"]), cache)
+            runs[name] = Run(name, min(seconds, before.seconds) if before else seconds, inside)
             Path(answer["path"]).unlink()
-            runs[run.name] = min(run, runs.get(run.name, run), key=lambda each: each.seconds)  # the quieter moment
-            watch(run.name, len(runs))
+            watch(name, len(runs))
     return Answers(tuple(runs.values()), float(first["bandwidth"]), cache, first["runtime"])
 
 
 def _lines(folder: str, seconds: float, threads: int) -> Iterator[dict[str, Any]]:
     command, around = [sys.executable, *_COMMAND, folder, str(seconds), str(threads)], {**os.environ, **PRIVATE}
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": around}
-    with cleared_up(), subprocess.Popen(command, **pipes) as child:  # noqa: S603
-        assert child.stdout is not None
-        assert child.stderr is not None
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with cleared_up(), subprocess.Popen(command, **pipes, text=True, env=around) as child:  # noqa: S603
+        assert child.stdout is not None and child.stderr is not None
         try:
             for line in child.stdout:
                 yield json.loads(line)
+                print(file=child.stdin, flush=True)  # it waits: what is done here would be load on what it times
             last = child.stderr.read().strip().splitlines()[-1:]
         except BaseException:  # also one that stops the whole program: nothing is left running
             child.kill()

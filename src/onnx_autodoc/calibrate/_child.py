@@ -17,7 +17,7 @@ import numpy as np
 from onnx_autodoc.calibrate.graphs import graphs
 
 OPEN_SIZES: Final = {"encoder 768": 128, "tiny encoder": 16}  # of the graphs with a dimension that is not fixed
-SWEEPS: Final = 2  # over all graphs, so that what disturbs one moment does not disturb a graph's every run
+SWEEPS: Final = 3  # over all graphs, so that what disturbs one moment does not disturb a graph's every run
 _SHORT: Final = 0.1  # seconds for a graph: once is enough for who is in a hurry
 _OPEN: Final = 4
 _DTYPES: Final = {"tensor(float)": np.float32, "tensor(int64)": np.int64}
@@ -40,8 +40,11 @@ def main(folder: str, seconds: float, threads: int) -> None:
 
 
 def _say(answer: dict[str, Any]) -> None:
+    """And wait until it was heard; where nobody is left to hear it, there is nothing more to do."""
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
+    if not sys.stdin.readline():
+        sys.exit(1)
 
 
 def _timed(name: str, path: Path, seconds: float, threads: int) -> dict[str, Any]:

@@ -33,16 +33,18 @@ class Phase(Struct, frozen=True, eq=False):
 
 
 class _Loads(Struct, frozen=True, eq=False):
-    """The kernels of a prompt of so many tokens, and of a step with as many in the cache."""
+    """The kernels of a prompt of so many tokens, and of a step with as many in the cache; None: not worked out."""
 
     context: int
-    prefill: Load
-    decode: Load
+    prefill: Load | None
+    decode: Load | None
 
     def at(self, name: str, context: int, macs: int) -> Load:
         """With this much work in them. Data go with the new tokens; in a step, all others with those in the cache."""
         own, by = (self.prefill if name == PREFILL else self.decode), context / self.context
-        if name == DECODE:
+        if own is None:
+            return Load.of(())
+        if name == DECODE and self.prefill is not None:
             whole, new = float(own.floats.sum()), float(self.prefill.floats.sum()) / self.context
             by = (new + max(0.0, whole - new) * by) / whole if whole else 1.0
         held = float(own.macs.sum())
@@ -57,7 +59,7 @@ def phases(facts: Facts, demand: Demand, most: int | None, asked: bool) -> list[
         return []
     by_formula = {"macs", "kv_cache_bytes"} <= facts.formula.terms.keys()
     contexts = [each for each in (_CONTEXTS if by_formula else _FEW if asked else ()) if most is None or each <= most]
-    loads = _loads(facts) if contexts and (asked or facts.shapes.work <= _LITTLE_WORK) else None
+    loads = _loads(facts, demand, asked or facts.shapes.work <= _LITTLE_WORK) if contexts else _Loads(1, None, None)
     found = (_phase(facts, demand, loads, name, each) for name in (PREFILL, DECODE) for each in contexts)
     return [phase for phase in found if phase is not None]
 
@@ -66,19 +68,23 @@ def _sizes(name: str, context: int) -> dict[Role, int]:
     return {Role.SEQUENCE: context, Role.PAST: 0} if name == PREFILL else {Role.SEQUENCE: 1, Role.PAST: context - 1}
 
 
-def _loads(facts: Facts) -> _Loads | None:
-    prefill, decode = (load_at(facts, _sizes(name, _CONTEXTS[0])) for name in (PREFILL, DECODE))
-    return _Loads(_CONTEXTS[0], prefill, decode) if prefill is not None and decode is not None else None
+def _loads(facts: Facts, demand: Demand, worth: bool) -> _Loads:
+    """Of the card itself, where it is of such a step; what else there is only where it is worth the work."""
+    context, step = _CONTEXTS[0], _sizes(DECODE, _CONTEXTS[0])
+    axes = {each.role: facts.binding.axes.get((each.value.name, each.axis)) for each in open_axes(facts.model)}
+    of_card = all(axes.get(role) == size for role, size in step.items())
+    decode = demand.load if of_card else load_at(facts, step) if worth else None
+    return _Loads(context, load_at(facts, _sizes(PREFILL, context)) if worth else None, decode)
 
 
-def _phase(facts: Facts, demand: Demand, loads: _Loads | None, name: str, context: int) -> Phase | None:
+def _phase(facts: Facts, demand: Demand, loads: _Loads, name: str, context: int) -> Phase | None:
     """Without kernels there is only a bound."""
     sizes = _sizes(name, context)
     found = figures_at(facts, sizes)
     macs, cache, kept = found.get("macs"), found.get("kv_cache_bytes"), facts.cache
     if macs is None or cache is None or kept is None:
         return None
-    load = loads.at(name, context, macs) if loads is not None else Load.of(())
+    load = loads.at(name, context, macs)
     at = structs.replace(demand, macs=macs, folded=0, edges=_cached(kept, cache), load=load, phase=name, sizes=sizes)
     return Phase(name, context, structs.replace(at, peak=found.get("peak_activation_bytes")))
 

@@ -12,6 +12,7 @@ MICROSOFT: Final = "com.microsoft"
 FLOAT, UINT8, INT8, INT32, INT64, BOOL = np.float32, np.uint8, np.int8, np.int32, np.int64, np.bool_
 _OPSET: Final = 17
 _IR: Final = 9
+_DRAWN: Final = 100_003  # numbers; prime, so that rows differ
 
 
 class Builder:
@@ -43,7 +44,8 @@ class Builder:
     def weight(self, *dims: int, scale: float | None = None) -> str:
         """Random numbers at which deep chains stay finite: neither infinities nor tiny ones change the time."""
         fan = int(np.prod(dims[1:])) if len(dims) > 2 else dims[0] if len(dims) > 1 else 100
-        return self.held(self._rng.standard_normal(dims, FLOAT) * FLOAT(scale or 1 / np.sqrt(fan)))
+        drawn = self._rng.standard_normal(min(int(np.prod(dims)), _DRAWN), FLOAT)  # and so on over again
+        return self.held(np.resize(drawn * FLOAT(scale or 1 / np.sqrt(fan)), dims))
 
     def integers(self, *dims: int, dtype: Any = INT8) -> str:
         low, high = (-60, 60) if dtype is INT8 else (60, 200)
