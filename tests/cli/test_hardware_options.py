@@ -12,6 +12,7 @@ from onnx_autodoc.api._hardware import Asked, wanted_of, with_measured, with_pro
 from onnx_autodoc.cli import main
 from onnx_autodoc.devices import Detected, Device, find
 from onnx_autodoc.errors import AutodocError, BadInput
+from onnx_autodoc.render import FORMATS
 from tests._corpus import graph
 
 RESNET = str(graph("resnet50-ts-op17"))
@@ -170,3 +171,37 @@ def test_any_file_of_devices_is_a_card_or_one_line(capsys: pytest.CaptureFixture
 def test_every_error_is_one_of_ours(asked: Asked) -> None:
     with pytest.raises(AutodocError):
         wanted_of(asked)
+
+
+@pytest.mark.parametrize("format_name", [name for name in FORMATS if name != "pdf"])
+def test_a_format_depends_on_devices_or_refuses_them(capsys: pytest.CaptureFixture[str], format_name: str) -> None:
+    if not FORMATS[format_name].estimated:
+        assert f"nothing in --format {format_name} depends on it" in refused(
+            capsys, "--device", "l4", "--format", format_name
+        )
+        assert "--verify" in refused(capsys, "--verify", "--format", format_name)
+        return
+    texts = []
+    for device in ("l4", "t4"):
+        assert main([RESNET, "--device", device, "--format", format_name]) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0] != texts[1]
+
+
+def test_what_a_card_is_made_from_is_never_written_over(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = '[devices.x]\nname = "X"\nfp32_tflops = 1\n'
+    own = written(tmp_path, text, "own.txt")
+    assert "would take the place" in refused(capsys, "--device", "x", "--devices", own, "-o", own)
+    assert Path(own).read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("words", [["--target-throughput", "1e3"], ["--target-latency", "2e-2s"]])
+def test_targets_may_be_written_with_powers_of_ten(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert main([RESNET, *words, "--format", "json"]) == 0
+    target = json.loads(capsys.readouterr().out)["hardware"]["requirements"]["target"]
+    assert target in ("1000 samples per second", "a run in 20.0 ms")
+
+
+def test_this_machine_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "auto"]) == 0
+    assert capsys.readouterr().out.startswith("auto: ")

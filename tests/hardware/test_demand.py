@@ -137,3 +137,48 @@ def test_a_long_prompt_computes_and_a_step_waits_for_memory() -> None:
 
 def twice(demand: Demand, device: Device, wanted: Format, floor: Floor) -> Range | None:
     return always(2 * floor.roofline) if floor.roofline else None
+
+
+def test_a_quantized_model_holds_what_its_file_has() -> None:
+    """Also where its kernels read scales with the weights."""
+    made = known("resnet50-qdq-int8")
+    found = estimate(demand(made, "cnn"), T4, FORMATS["int8"], lambda *_: None)
+    assert found.need.weights == made.parameters.nbytes
+
+
+def test_weights_that_nodes_make_are_held_too() -> None:
+    text = """g (float[1,64] x) => (float[1,64] y) <float[64,64] a> {
+        s = Constant <value_ints = [64, 64]> ()  w = ConstantOfShape(s)  h = MatMul(x, a)  y = MatMul(h, w) }"""
+    assert demand(facts(text), "mlp").stored == 2 * 64 * 64 * 4 - 2 * 4  # the two numbers of `s` pass for weights
+
+
+def test_a_small_models_weights_may_stay_on_an_npu() -> None:
+    """And those of a large one may not, or only a part."""
+    npu, gpu = find("hailo_10h"), find("t4")
+    small, large = (
+        f"g (float[1,{n}] x) => (float[1,{n}] y) <float[{n},{n}] w> {{ y = MatMul(x, w) }}" for n in (4096, 16384)
+    )
+    seconds = [
+        estimate(demand(facts(text), "mlp"), device, FORMATS["int8"], lambda *_: None).floor.memory or 0.0
+        for device in (npu, gpu)
+        for text in (small, large)
+    ]
+    assert seconds[0] == pytest.approx(2 * 4096 / 17e9)
+    assert seconds[1] == pytest.approx((16384**2 - (32 << 20) + 2 * 16384) / 17e9)
+    assert seconds[2] == pytest.approx((4096**2 + 2 * 4096) / gpu.bandwidth)
+
+
+def test_a_step_of_a_large_graph_is_timed_by_the_cards_own_kernels() -> None:
+    made = known("smollm2-135m-kv-op17")
+    found = {(each.name, each.context): each.demand for each in phases(made, demand(made, "x"), None, asked=False)}
+    asked = {(each.name, each.context): each.demand for each in phases(made, demand(made, "x"), None, asked=True)}
+    assert not len(found["prefill", 512].load.macs), "worked out only for who names a device"
+    for context in (128, 2048):
+        whole, near = (float(each["decode", context].load.floats.sum()) for each in (asked, found))
+        assert near == pytest.approx(whole, rel=0.05)
+
+
+def test_it_is_said_that_quantizing_while_it_runs_is_more_work_than_was_published() -> None:
+    made = known("all-minilm-l6-v2-dynquant-int8")
+    row = device_row(estimate(demand(made, "transformer-encoder"), T4, FORMATS["int8"], lambda *_: always(1e-3)), None)
+    assert any("quantizes its data while it runs" in note for note in row.notes)

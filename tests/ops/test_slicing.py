@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 
 from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Array
+from onnx_autodoc.ops._known import Array, Contradiction
 from onnx_autodoc.ops.indexing import OPERATORS as INDEXING
 from onnx_autodoc.ops.slicing import OPERATORS
 from tests.ops._calls import Case, call_of, run
@@ -62,3 +62,25 @@ def test_joining_and_padding_move_data() -> None:
 def test_the_best_of_many_are_kept_in_a_heap(k: int, each: int) -> None:
     assert cost(OPERATORS, "TopK", [X, numbers(k)], 11, outputs=2) == Cost(other=24 * each)
     assert cost(OPERATORS, "TopK", [X], 1, outputs=2, k=k) == Cost(other=24 * each)
+
+
+@pytest.mark.parametrize(
+    ("case", "runs"),
+    [
+        (Case("TopK", [X, numbers(6)], {}, 2, 11), True),
+        (Case("TopK", [X, numbers(7)], {}, 2, 11), False),
+        (Case("Pad", [X, numbers(0, 5, 0, 5)], {"mode": "reflect"}, 1, 13), True),
+        (Case("Pad", [X, numbers(0, 6, 0, 0)], {"mode": "reflect"}, 1, 13), False),
+        (Case("Pad", [X, numbers(0, 0, 4, 0)], {"mode": "reflect"}, 1, 13), False),
+        (Case("Pad", [X, numbers(0, 9, 9, 0)], {"mode": "constant"}, 1, 13), True),
+    ],
+)
+def test_what_asks_for_more_than_there_is_does_not_run(case: Case, runs: bool) -> None:
+    if runs:
+        found = [known.shape for known in OPERATORS[case.op].infer(call_of(case, ""))]
+        assert found == [array.shape for array in run(case, "")]
+        return
+    with pytest.raises(Contradiction):
+        OPERATORS[case.op].infer(call_of(case, ""))
+    with pytest.raises(Exception, match=case.op):
+        run(case, "")

@@ -238,13 +238,13 @@ Told from: the same inputs and outputs; family cnn; the same 18 boxes with
 weights or work; 100 % of the weights are at nodes of the same names; 25,530,472
 parameters in both; 4.09 GMACs in both, to the last one.
 
-                     resnet50-ts-op17  resnet50-qdq-int8
-                                .onnx              .onnx          change
-Precision                        fp32           int8-qdq
-Parameters                     25.5 M             25.5 M
-Weights                      97.4 MiB           24.8 MiB         −74.6 %
-File                          51.1 kB           398.8 kB          +680 %
-MACs                       4.09 GMACs         4.09 GMACs
+                      resnet50-ts-op17  resnet50-qdq-int8
+                                 .onnx              .onnx          change
+Precision                         fp32           int8-qdq
+Parameters                      25.5 M             25.5 M
+Weights                       97.4 MiB           24.8 MiB         −74.6 %
+File                           51.1 kB           398.8 kB          +680 %
+MACs                        4.09 GMACs         4.09 GMACs
 """
 
 

@@ -14,14 +14,18 @@ from typing import Any
 import msgspec
 import pytest
 
+from onnx_autodoc.api import opened
 from onnx_autodoc.errors import AutodocError, BadInput, LimitReached
+from onnx_autodoc.render import Report, render_terminal
 from onnx_autodoc.render._blocks import Name, Paragraph, Strong
+from onnx_autodoc.render._device_lines import measured_lines
 from onnx_autodoc.resolve import Request
 from onnx_autodoc.run import Difference, Options, Verified, _verify, said, verify
 from onnx_autodoc.run._ending import cleared_up
 from onnx_autodoc.run._messages import Task
 from onnx_autodoc.run._process import COMMAND, Deadline, ask
 from onnx_autodoc.run._types import CPU
+from tests._corpus import graph
 from tests.run._models import saved
 
 measured = import_module("onnx_autodoc.render.sections.measured")  # the door has a function of its name
@@ -198,3 +202,15 @@ def test_the_section_says_what_the_terminal_says(found: Verified) -> None:
     assert ("a note",) in rows
     assert any("too little to measure, under 1.00 MiB" in str(row[1]) for row in rows if row[0] == Strong("Memory: "))
     assert Paragraph(("2 more nodes differed.",)) in list(measured._differences(shown))
+
+
+def test_the_card_of_a_terminal_says_what_happened(found: Verified) -> None:
+    card = opened(graph("resnet50-ts-op17"), Request())
+    assert not list(measured_lines(card))
+    shown = [line for _, line in measured_lines(msgspec.structs.replace(card, measured=found))]
+    assert shown[0] == "1 node ran, none differed from the card's shapes"
+    assert shown[1].startswith("measured ") and " in the median, 95 % within " in shown[1]
+    refused = msgspec.structs.replace(found, timing=None, refused="the machine is busy")
+    text = render_terminal(Report(msgspec.structs.replace(card, measured=refused), lambda: iter(())))
+    assert "Run here     1 node ran, none differed from the card's shapes\n" in text
+    assert "no latency: the machine is busy\n" in text

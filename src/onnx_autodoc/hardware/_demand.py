@@ -79,6 +79,7 @@ class Demand(Struct, frozen=True, eq=False):
     family: str
     folded: int = 0  # multiply-adds that hang on no data: a runtime may do them before any run
     tables: int = 0  # of those that are held, numbers that are looked up by row
+    dynamic: bool = False  # data are quantized while it runs
     is_partial: bool = False  # nodes whose multiply-adds nobody knows are not in it
     more_memory: bool = False  # values whose size nobody knows are not in the peak
     sizes: Mapping[Role, int] = {}
@@ -109,6 +110,7 @@ def demand(facts: Facts, family: str) -> Demand:
         family=family,
         folded=total.macs - sum(each.macs for each in found) if found else 0,
         tables=_tables(facts),
+        dynamic=facts.precision.label == "int8-dynamic",
         is_partial=any(each.macs for each in total.missing.values()),
         more_memory=bool(facts.memory.unknown),
         phase=_phase(facts),

@@ -10,7 +10,7 @@ from onnx_autodoc.devices import Device
 from onnx_autodoc.hardware._demand import Demand
 from onnx_autodoc.hardware._floor import COMPUTE, MEMORY, Floor, floor
 from onnx_autodoc.hardware._formats import Format
-from onnx_autodoc.hardware._grades import BOUND, MEASURED, Range, at_least
+from onnx_autodoc.hardware._grades import BOUND, MEASURED, TYPICAL, Range, at_least
 from onnx_autodoc.hardware._memory import fits, memory_need, total, usable
 from onnx_autodoc.hardware._types import DeviceRow, MemoryNeed, OperatorTime, Seconds
 
@@ -125,6 +125,9 @@ def _notes(found: Estimate) -> list[str]:
         notes.append("its memory bandwidth is not known: the bound is of the arithmetic alone")
     if usable(device) is None and found.need.activations is not None:
         notes.append("how much memory it has for a model is not known")
+    notes += device.notes if device.is_ceiling else ()
+    if found.demand.dynamic and found.wanted is found.demand.own and found.basis == TYPICAL:
+        notes.append("published times are of models quantized beforehand; this one quantizes its data while it runs")
     if found.demand.coverage < 1:
         notes.append("not all of the model is counted: the bound leaves out what is not")
     if found.demand.more_memory:

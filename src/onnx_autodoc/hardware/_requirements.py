@@ -144,8 +144,7 @@ def _time(row: Estimate) -> str:
     batch = f" at batch {row.demand.batch}" if row.demand.batch is not None else ""
     if row.range is None:
         return f"by its bound alone, not faster than {duration(row.floor.seconds or 0.0)}{batch}"
-    low, high = duration(row.range.low), duration(row.range.high)
-    return f"about {duration(row.range.expected)} ({low}–{high}){batch}"
+    return f"{row.basis} {duration(row.range.expected, row.range.low, row.range.high)}{batch}"
 
 
 def _nearest(judged: Sequence[Estimate], target: Target) -> str:

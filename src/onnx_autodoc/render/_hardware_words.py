@@ -23,7 +23,6 @@ _LIMITS: Final = {"compute": "arithmetic", "memory": "bandwidth", "launches": "l
 _BOUND_BY: Final = {"compute": "compute-bound", "memory": "memory-bound", "launches": "launch-bound"}
 _KNOWN: Final = {BOUND: "not faster than ", **{basis: f"{basis} " for basis in (TYPICAL, CALIBRATED, MEASURED)}}
 TITLES: Final = {BOUND: "Not faster than", **{basis: f"Time, {basis}" for basis in (TYPICAL, CALIBRATED, MEASURED)}}
-_SECONDS: Final = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}  # of what `duration` says
 _UP_TO: Final = {MEASURED: "", BOUND: "at most "}
 _MOST: Final = 100  # from which on a rate is a whole number
 _VENDORS: Final = ("NVIDIA ", "Intel ", "AMD ", "Apple ", "Qualcomm ", "Google ", "GeForce ")
@@ -35,9 +34,7 @@ def taken(row: Row, bare: bool = False) -> str:
     if not seconds:
         least = least_of(row)
         return f"{_KNOWN[BOUND]}{duration(least)}" if least else "not known"
-    said = duration(seconds)
-    words = "" if bare else _KNOWN.get(row.basis, "about ")
-    return f"{words}{said}{_between(low, high, said.split(' ')[1])}"
+    return ("" if bare else _KNOWN.get(row.basis, "about ")) + duration(seconds, low, high)
 
 
 def least_of(row: Row) -> float | None:
@@ -55,13 +52,6 @@ def _seconds(row: Row) -> tuple[float | None, float | None, float | None]:
         return row.seconds, row.low, row.high
     found = row.seconds
     return (found.bound, None, None) if row.basis == BOUND else (found.expected, found.low, found.high)
-
-
-def _between(low: float | None, high: float | None, unit: str) -> str:
-    """A range in the unit that has just been said."""
-    if low is None or high is None:
-        return ""
-    return f" ({three(low / _SECONDS[unit])}–{three(high / _SECONDS[unit])})"
 
 
 def rate(row: Row, alone: bool = False) -> str:

@@ -7,6 +7,7 @@ _FILES: Final = ((1e12, " TB"), (1e9, " GB"), (1e6, " MB"), (1e3, " kB"))
 
 _COUNTS: Final = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 _TIMES: Final = ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+_SHORTEST: Final = (1e-9, "ns")
 _MEMORY: Final = ((1 << 40, " TiB"), (1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"))
 
 
@@ -59,9 +60,11 @@ def plural(number: int, word: str, words: str = "") -> str:
     return f"{number:,} {word if number == 1 else words or word + 's'}"
 
 
-def duration(seconds: float) -> str:
-    """A time in three significant digits: 2.30 ms, 14.0 µs, 1.25 s; long ones in minutes and hours."""
-    for scale, unit in _TIMES:
-        if seconds >= scale * 0.9995:
-            return f"{three(seconds / scale)} {unit}"
-    return f"{three(seconds * 1e9)} ns"
+def duration(seconds: float, low: float | None = None, high: float | None = None) -> str:
+    """A time in three significant digits: 2.30 ms, 14.0 µs, 1.25 s; long ones in minutes and hours.
+
+    With a range it is "2.30 ms (1.20–4.00)": in the unit that has just been said.
+    """
+    scale, unit = next((each for each in _TIMES if seconds >= each[0] * 0.9995), _SHORTEST)
+    span = f" ({three(low / scale)}–{three(high / scale)})" if low is not None and high is not None else ""
+    return f"{three(seconds / scale)} {unit}{span}"
