@@ -24,7 +24,7 @@ from onnx_autodoc.calibrate import (
     tasks,
     totals,
 )
-from onnx_autodoc.devices import Device
+from onnx_autodoc.devices import HERE, Device
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.facts import Costs, Facts, binding_at, measure
 from onnx_autodoc.hardware import CALIBRATED, Demand, Floor, Format, Grade, Range
@@ -36,7 +36,6 @@ from onnx_autodoc.structure import describe
 
 SECONDS: Final = 0.3  # for each benchmark, all sweeps together
 QUICK: Final = 0.06
-HERE: Final = "auto"  # the id of this machine
 _MOST_WORK: Final = 60_000  # rules applied at other sizes
 _WATCHED: Final = 1.0  # seconds, before anything is run
 

@@ -5,19 +5,19 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
 from os import PathLike, fspath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from onnx_autodoc.api._calibrate import HERE, Here, profile_here
-from onnx_autodoc.calibrate import Profile
-from onnx_autodoc.devices import Device, all_devices, find, load, read_toml, this_machine
+from onnx_autodoc.devices import HERE, Device, all_devices, find, load, read_toml, this_machine
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.facts import Facts
-from onnx_autodoc.hardware import FORMATS, MEASURED, Range, Target, Wanted, measurements, typical
-from onnx_autodoc.hardware._typical import platform_of
+from onnx_autodoc.hardware import FORMATS, MEASURED, Range, Target, Wanted, measurements, platform_of, typical
 from onnx_autodoc.run import Verified
 from onnx_autodoc.say import clean
+
+if TYPE_CHECKING:
+    from onnx_autodoc.calibrate import Profile
 
 USUAL: Final = ("t4", "core_i7_12700h", "jetson_orin_nano_8gb")  # one of each kind, where no device is named
 _PRICES: Final = (1e-9, 1e12)  # per hour, in any currency
@@ -77,6 +77,8 @@ def with_profile(wanted: Wanted, facts: Facts, asked: Asked) -> Wanted:
             found = clean(this_machine().found.name)
             raise BadInput(f"a profile is of this machine's processor, and auto is {found}: leave out --profile")
         return wanted
+    from onnx_autodoc.api._calibrate import Here, profile_here  # no other card needs what calibrates
+
     profile = profile_here(asked.profile)
     if profile is None:
         return wanted
@@ -89,7 +91,7 @@ def _is_here(device: Device) -> bool:
     return device.id == HERE
 
 
-def _known(device: Device, profile: Profile) -> Device:
+def _known(device: Device, profile: "Profile") -> Device:
     """The CPU of this machine has the bandwidth that was measured."""
     return structs.replace(device, bandwidth=profile.bandwidth) if _is_here(device) else device
 

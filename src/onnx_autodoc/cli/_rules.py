@@ -29,7 +29,7 @@ def run_explain(options: argparse.Namespace) -> int:
     from difflib import get_close_matches
 
     from onnx_autodoc.cli._devices import device_page
-    from onnx_autodoc.devices import find, names, near, this_machine
+    from onnx_autodoc.devices import HERE, find, names, near, this_machine
     from onnx_autodoc.rules import RULES, RUNTIMES
 
     if options.id in RULES:
@@ -37,7 +37,7 @@ def run_explain(options: argparse.Namespace) -> int:
         put(f"{rule.id} ({rule.severity}, confidence {rule.confidence})\n\n{rule.page}\n")
     elif options.id in RUNTIMES:
         put(_runtime(options.id))
-    elif options.id == "auto":
+    elif options.id == HERE:
         put(device_page(this_machine().found))
     elif options.id in names():
         put(device_page(find(options.id)))

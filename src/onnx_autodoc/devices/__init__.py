@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_autodoc.devices._device import PRECISIONS, Device, Source
+from onnx_autodoc.devices._device import HERE, PRECISIONS, Device, Source
 from onnx_autodoc.devices._shelf import FAMILIES, all_devices, find, load, names, near, select
 from onnx_autodoc.devices._toml import read_toml
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAMILIES",
+    "HERE",
     "PRECISIONS",
     "Detected",
     "Device",

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from onnx_autodoc.devices._device import Device
+from onnx_autodoc.devices._device import HERE, Device
 from onnx_autodoc.devices._limits import cpu_quota, memory_limit, total_memory
 from onnx_autodoc.devices._match import cpu_id
 from onnx_autodoc.devices._peaks import Peak, arm_core, peak
@@ -39,7 +39,7 @@ def this_cpu(system: System) -> tuple[Device, tuple[str, ...]]:
     if quota is not None and quota < len(cores):
         said.append(f"the container may use {three(quota)} of them (cgroup)")
     said += [_isa(blocks), *doubts, *memory_said, _bandwidth(listed)]
-    found = Device(id="auto", name=clean(name), family="own", kind="cpu", form="this machine", memory_kind="system")
+    found = Device(id=HERE, name=clean(name), family="own", kind="cpu", form="this machine", memory_kind="system")
     measured = {
         "memory_bytes": nbytes,
         "rates": rates,

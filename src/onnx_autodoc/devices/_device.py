@@ -6,6 +6,8 @@ import msgspec
 
 MemoryKind = Literal["dedicated", "unified", "on-chip", "system"]
 
+HERE: Final = "auto"  # the id of this machine's processor, and what a user says for this machine
+
 # In the order in which people read them: from wide to narrow.
 PRECISIONS: Final = ("fp32", "tf32", "fp16", "fp16_fp32acc", "bf16", "fp8", "fp4", "int8", "int4")
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from onnx_autodoc.devices._device import Device
+from onnx_autodoc.devices._device import HERE, Device
 from onnx_autodoc.devices._table import OWN, device
 from onnx_autodoc.devices._toml import read_toml
 from onnx_autodoc.errors import BadInput, LimitReached
@@ -140,7 +140,7 @@ def load(path: str | Path) -> dict[str, Device]:
     where = clean(str(path), 200)
     found = {}
     for key, table in _tables(where, read_toml(path)).items():
-        if not _OWN_ID.fullmatch(key) or key == "auto":
+        if not _OWN_ID.fullmatch(key) or key == HERE:
             raise BadInput(f"{where}: devices.{clean(key, 80)}: an id has letters, digits, _ . - and is not `auto`")
         found[key] = device(key, table, OWN, where)
     return found

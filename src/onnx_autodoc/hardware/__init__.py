@@ -20,7 +20,7 @@ from onnx_autodoc.hardware._types import (
     Seconds,
     TokenRow,
 )
-from onnx_autodoc.hardware._typical import measurements, typical
+from onnx_autodoc.hardware._typical import measurements, platform_of, typical
 
 __all__ = [
     "BOUND",
@@ -56,5 +56,6 @@ __all__ = [
     "kernels",
     "measurements",
     "own_format",
+    "platform_of",
     "typical",
 ]
