@@ -67,6 +67,7 @@ schema: $(ENV)/developing
 docs: $(ENV)/developing
 	$(ENV)/bin/python -m scripts.costs_page > docs/costs.md
 	$(ENV)/bin/python -m scripts.rules_page > docs/rules.md
+	$(ENV)/bin/python -m scripts.devices_data > devices.json.new && mv devices.json.new src/onnx_autodoc/data/devices.json
 	$(ENV)/bin/python -m scripts.devices_page > docs/devices.md
 	$(ENV)/bin/python -m scripts.accuracy_page > docs/accuracy.md
 

@@ -1,14 +1,16 @@
-"""Finding a device: one table is parsed, an unknown id lists near ones, a user's file is checked key by key."""
+"""Finding a device: what ships is what the files say, an unknown id lists near ones, a user's file is checked."""
 
 import re
 import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-from onnx_autodoc.devices import Device, _shelf, find, load, names, near, select
+from onnx_autodoc.devices import Device, _shelf, find, load, near, select
 from onnx_autodoc.devices._shelf import all_devices
 from onnx_autodoc.errors import BadInput, LimitReached
+from scripts import devices_data
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 ONE = '[devices.x]\nname = "X"\n'
@@ -20,18 +22,10 @@ def written(tmp_path: Path, text: str | bytes) -> Path:
     return path
 
 
-def test_finding_one_device_parses_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed: list[str] = []
-    monkeypatch.setattr(_shelf.tomllib, "loads", lambda text: parsed.append(text) or tomllib_loads(text))
-    _shelf._parsed.cache_clear()
-    assert find("rtx_4090").name == "NVIDIA GeForce RTX 4090"
-    assert len(parsed) == 1
-    assert parsed[0].count("[devices.") == 1
-    names(), near("orin")
-    assert len(parsed) == 1
-
-
-tomllib_loads = tomllib.loads
+def test_what_ships_is_what_the_files_say() -> None:
+    path = files("onnx_autodoc") / "data" / "devices.json"
+    assert path.read_text(encoding="utf-8") == devices_data.data(), "run `make docs`"
+    assert all_devices() == devices_data.devices()
 
 
 @pytest.mark.parametrize(

@@ -182,3 +182,11 @@ def test_it_is_said_that_quantizing_while_it_runs_is_more_work_than_was_publishe
     made = known("all-minilm-l6-v2-dynquant-int8")
     row = device_row(estimate(demand(made, "transformer-encoder"), T4, FORMATS["int8"], lambda *_: always(1e-3)), None)
     assert any("quantizes its data while it runs" in note for note in row.notes)
+
+
+@pytest.mark.parametrize(("device", "said"), [("apple_m2", True), ("jetson_tx2", False)])
+def test_a_rate_that_nobody_found_is_said_to_be_unknown(device: str, said: bool) -> None:
+    made = demand(known("resnet50-ts-op17"), "cnn")
+    (note,) = (each for each in device_row(estimate(made, find(device), FORMATS["int8"], lambda *_: None), None).notes)
+    assert note.startswith("int8 is computed at its fp16 rate")
+    assert ("in int8 itself is not known" in note) is said

@@ -17,6 +17,7 @@ from onnx_autodoc.hardware._types import DeviceRow, MemoryNeed, OperatorTime, Se
 LAUNCHES: Final = "launches"
 _MOST_OPERATORS: Final = 12
 _FAR: Final = 3.0  # an expected time so many times the roofline is spent on neither arithmetic nor memory
+_NONE: Final = "no hardware support"  # why a device's file has no rate
 _SHORT: Final = 2e-5  # seconds of a kernel at its limit: about what it takes to launch one
 
 Grade = Callable[[Demand, Device, Format, Floor], Range | None]  # None where nothing that was measured is near
@@ -120,7 +121,7 @@ def _notes(found: Estimate) -> list[str]:
     device, rate = found.device, found.floor.rate
     notes = [rate.why] if rate.why else []
     if rate.name and rate.name != found.wanted.name:
-        notes.append(f"{found.wanted.name} is computed at its {rate.name} rate")
+        notes.append(f"{found.wanted.name} is computed at its {rate.name} rate{_own_rate(device, found.wanted.name)}")
     if device.bandwidth is None:
         notes.append("its memory bandwidth is not known: the bound is of the arithmetic alone")
     if usable(device) is None and found.need.activations is not None:
@@ -133,6 +134,12 @@ def _notes(found: Estimate) -> list[str]:
     if found.demand.more_memory:
         notes.append("how large some values are is only known when it runs: it takes at least this memory")
     return notes
+
+
+def _own_rate(device: Device, name: str) -> str:
+    """A rate that nobody found is not one that there is none of: then the bound is only as good as what is known."""
+    unknown = any(each.startswith(f"{name}_") and _NONE not in each for each in device.unknown)
+    return f"; what it does in {name} itself is not known" if unknown and name not in device.rates else ""
 
 
 def _operators(found: Estimate) -> tuple[OperatorTime, ...]:
