@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from onnx_autodoc.run import Agreement
+from onnx_autodoc.run import Agreement, Measured
 from onnx_autodoc.say import duration, memory, percent, three
 
 OUT = Path(__file__).parent / "accuracy.json"
@@ -27,7 +27,10 @@ class Model(Struct, frozen=True):
 
     @property
     def peak_ratio(self) -> float | None:
-        return self.peak_measured / self.peak_card if self.peak_measured and self.peak_card else None
+        """None where the peak is too small to be told from what the system itself does."""
+        if self.peak_card is None or self.peak_measured is None or self.peak_measured < Measured.LEAST:
+            return None
+        return self.peak_measured / self.peak_card
 
 
 class Session(Struct, frozen=True):

@@ -66,9 +66,10 @@ Not run: {not_run}.
 ## Measured: what `verify` finds
 
 In the same session: of {executed} nodes that onnxruntime ran, {agreed} had the outputs that the card says, of {unknown}
-the card says that the data decide, {differed} differed. Peak activations, measured / card, over {peaks} models: median
-{peak_median}, eight of ten between {peak_low} and {peak_high}; the card counts what is alive, a runtime's own buffers
-and its allocator come on top, which is most of it where a model has next to none.
+the card says that the data decide, {differed} differed. Peak activations, measured / card, over the {peaks} models that
+took a MiB or more (less cannot be told from what a system does by itself): median {peak_median}, eight of ten between
+{peak_low} and {peak_high}. The card counts what is alive; a kernel's own buffers come on top, and weights that it turns or
+widens, in a run without optimisations.
 
 {peak_table}"""
 

@@ -5,7 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from onnx_autodoc.api import report
 from onnx_autodoc.read import read
+from onnx_autodoc.render import Report
 from onnx_autodoc.resolve import Request, Shapes, bind, resolve
 
 DATA = Path(__file__).parent / "data" / "corpus"
@@ -16,6 +18,12 @@ KEPT = sorted(name for name, model in MODELS.items() if model.get("graph"))
 
 def graph(name: str) -> Path:
     return DATA / str(MODELS[name]["graph"])
+
+
+@cache
+def reported(name: str) -> Report:
+    """At the card's own sizes; made once for all tests that look at it."""
+    return report(graph(name), Request())
 
 
 def request(name: str) -> Request:

@@ -7,8 +7,7 @@ import pytest
 
 from onnx_autodoc.api import report
 from onnx_autodoc.render import Report
-from onnx_autodoc.resolve import Request
-from tests._corpus import KEPT, MODELS, REGISTRY, graph, request
+from tests._corpus import KEPT, MODELS, REGISTRY, graph, reported, request
 
 # The data decide which branch of these runs; the recorded run took the cheaper one.
 BRANCHING = {"control-flow-loop-if", "openwakeword-hey-jarvis"}
@@ -107,7 +106,7 @@ def test_only_decoders_with_a_past_have_a_cache(name: str) -> None:
 
 
 def test_the_formula_of_an_encoder_is_exact() -> None:
-    formula = report(graph("all-minilm-l6-v2-ts-op14"), Request()).card.compute.formula
+    formula = reported("all-minilm-l6-v2-ts-op14").card.compute.formula
     assert formula.macs == "batch_size·(10,616,832·sequence_length + 4,608·sequence_length²)"
     assert formula.variables == ("batch_size", "sequence_length")
 
@@ -116,18 +115,18 @@ def test_the_formula_of_an_encoder_is_exact() -> None:
     ("name", "steps"), [("ppocr-mobile-cls-v2", (64, 4)), ("ppocrv4-det-ch", (32, 32)), ("ppocrv4-rec-ch", (8,))]
 )
 def test_where_strides_round_sizes_a_formula_holds_in_steps(name: str, steps: tuple[int, ...]) -> None:
-    formula = report(graph(name), Request()).card.compute.formula
+    formula = reported(name).card.compute.formula
     assert formula.macs is not None
     assert tuple(formula.steps[name] for name in formula.variables[1:]) == steps
 
 
 def test_where_a_size_picks_a_branch_there_is_no_formula() -> None:
-    assert report(graph("silero-vad"), Request()).card.compute.formula.macs is None
+    assert reported("silero-vad").card.compute.formula.macs is None
 
 
 def test_what_runs_nobody_knows_how_often_is_not_nothing() -> None:
     """A loop whose trips only the data decide: its operators are not known, and bytes are "at least"."""
-    found = report(graph("control-flow-loop-if"), Request()).card
+    found = reported("control-flow-loop-if").card
     rows = {row.op: row for row in found.graph.operators}
     assert (rows["Gemm"].macs, rows["Tanh"].flops, rows["Tanh"].bytes_moved) == (None, None, None)
     assert found.compute.coverage.unmoved
@@ -135,7 +134,7 @@ def test_what_runs_nobody_knows_how_often_is_not_nothing() -> None:
 
 
 def test_what_is_written_nobody_knows_how_often_is_not_none() -> None:
-    found = report(graph("control-flow-loop-if"), Request()).card.memory
+    found = reported("control-flow-loop-if").card.memory
     rows = {row.op: row.written_bytes for row in found.by_op}
     assert (rows["Gemm"], rows["Tanh"], rows["Gather"]) == (None, None, 8)
     assert found.peak_activation_bytes is not None

@@ -8,7 +8,7 @@ import pytest
 from onnx_autodoc.api import report
 from onnx_autodoc.document import Box, Card
 from onnx_autodoc.resolve import Request
-from tests._corpus import KEPT, MODELS, REGISTRY, graph
+from tests._corpus import KEPT, MODELS, REGISTRY, graph, reported
 
 PORTS = ("input", "output")
 SIZES = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocab")
@@ -16,7 +16,7 @@ SIZES = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocab")
 
 @cache
 def card(name: str) -> Card:
-    return report(graph(name), Request()).card
+    return reported(name).card
 
 
 def counted(found: Card, kind: str) -> int:

@@ -7,11 +7,9 @@ from functools import cache
 
 import pytest
 
-from onnx_autodoc.api import report
 from onnx_autodoc.document import Box, Card
 from onnx_autodoc.render.mermaid import diagrams
-from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 
 E5, MINILM = "e5-small-v2-dynquant-int8", "all-minilm-l6-v2-dynquant-int8"
 BERT, YOLO = "bert-base-qa-ts-op12", "yolov8l-nc1"
@@ -20,7 +18,7 @@ ENCODERS = pytest.mark.parametrize(("name", "layers"), [(E5, 12), (MINILM, 6)])
 
 @cache
 def card(name: str) -> Card:
-    return report(graph(name), Request()).card
+    return reported(name).card
 
 
 def tree(name: str) -> Box:

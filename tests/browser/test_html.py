@@ -14,7 +14,7 @@ from onnx_autodoc.render.html import render_html
 from onnx_autodoc.render.html._data import sliders
 from onnx_autodoc.render.html._figures import moving
 from onnx_autodoc.resolve import Request
-from tests._corpus import KEPT, graph
+from tests._corpus import KEPT, graph, reported
 from tests._hostile_names import hostile
 from tests.browser._pages import visit
 
@@ -29,7 +29,7 @@ AWAY = 2  # steps from the sizes of the card
 
 @cache
 def made(name: str) -> Report:
-    return report(graph(name), Request())
+    return reported(name)
 
 
 def sizes_of(name: str) -> list[int]:

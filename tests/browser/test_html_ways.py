@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from onnx_autodoc.api import report
 from onnx_autodoc.render.html import render_html
-from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 from tests.browser._pages import visit
 
 pytestmark = pytest.mark.browser
@@ -23,7 +21,7 @@ NARROW = {"viewport": {"width": 400, "height": 800}}
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("pages")
     for name in (LAYERED, CHAIN, *LAYERS):
-        (found / f"{name}.html").write_text(render_html(report(graph(name), Request())), encoding="utf-8")
+        (found / f"{name}.html").write_text(render_html(reported(name)), encoding="utf-8")
     return found
 
 

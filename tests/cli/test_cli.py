@@ -15,7 +15,7 @@ import pytest
 
 from onnx_autodoc.cli import main
 from onnx_autodoc.schema import card_schema
-from tests._corpus import KEPT, graph
+from tests._corpus import KEPT, graph, reported
 from tests._text import proto
 from tests._wire import chunk, model, value
 
@@ -40,11 +40,9 @@ def test_a_model_alone_prints_its_card() -> None:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_the_terminal_card_fits_a_terminal(name: str) -> None:
-    from onnx_autodoc.api import report
     from onnx_autodoc.render import render_terminal
-    from onnx_autodoc.resolve import Request
 
-    lines = render_terminal(report(graph(name), Request())).splitlines()
+    lines = render_terminal(reported(name)).splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 80
     assert all(line.isprintable() for line in lines)

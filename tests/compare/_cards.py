@@ -1,7 +1,6 @@
 """Cards to compare: of the corpus, of small networks, and of text."""
 
 import tempfile
-from functools import cache
 from pathlib import Path
 
 import onnx
@@ -10,13 +9,12 @@ from onnx_autodoc.api import opened
 from onnx_autodoc.diff import Diff, compare
 from onnx_autodoc.document import Card
 from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 from tests._text import proto
 
 
-@cache
 def of_corpus(name: str) -> Card:
-    return opened(graph(name), Request())
+    return reported(name).card
 
 
 def of_proto(model: onnx.ModelProto, *dims: str, weights: bool = False) -> Card:

@@ -7,13 +7,11 @@ from typing import Any
 import yaml
 from msgspec.structs import replace
 
-from onnx_autodoc.api import report
 from onnx_autodoc.document import Card
 from onnx_autodoc.render import Report
 from onnx_autodoc.render import _markers as markers
-from onnx_autodoc.resolve import Request
 from onnx_autodoc.structure import Dataset
-from tests._corpus import graph
+from tests._corpus import reported
 
 # As in huggingface_hub, repocard.py: "exact same regex as in the Hub server".
 _BLOCK = re.compile(r"^(\s*---(?:\r\n|\r|\n))([\S\s]*?)((?:\r\n|\r|\n)---[ \t]*(\r\n|\n|$))")
@@ -107,7 +105,7 @@ HOSTILE = [
 
 @cache
 def told(name: str) -> Report:
-    return report(graph(name), Request())
+    return reported(name)
 
 
 def card(name: str) -> Card:

@@ -2,10 +2,8 @@
 
 import re
 
-from onnx_autodoc.api import report
 from onnx_autodoc.render.architecture import render_architecture
-from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 
 HEADINGS = [
     "# Architecture: e5-small-v2-dynquant-int8 (int8-dynamic)",
@@ -25,7 +23,7 @@ HEADINGS = [
 
 
 def made(name: str) -> str:
-    return render_architecture(report(graph(name), Request()))
+    return render_architecture(reported(name))
 
 
 def test_the_headings_are_the_old_ones() -> None:

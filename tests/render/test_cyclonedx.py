@@ -14,7 +14,7 @@ from onnx_autodoc.cli import main
 from onnx_autodoc.render.cyclonedx import render_cyclonedx
 from onnx_autodoc.resolve import Request
 from onnx_autodoc.structure import Task
-from tests._corpus import KEPT, graph
+from tests._corpus import KEPT, graph, reported
 from tests._text import proto
 from tests.render._boms import RELU, VALIDATORS, checked, facts, of_text, saved, sha256, with_files
 
@@ -114,13 +114,13 @@ def test_of_a_file_that_says_nothing_nothing_is_said(tmp_path: Path) -> None:
 
 def test_how_it_was_learned_and_how_good_it_is_are_never_claimed() -> None:
     for name in KEPT[::6]:
-        said = checked(report(graph(name), Request()))["metadata"]["component"]["modelCard"]
+        said = checked(reported(name))["metadata"]["component"]["modelCard"]
         assert set(said) == {"modelParameters", "properties"}
         assert set(said["modelParameters"]) <= {"task", "architectureFamily", "modelArchitecture", "inputs", "outputs"}
 
 
 def test_a_task_that_is_only_probable_is_a_property_with_its_confidence() -> None:
-    found = report(graph("yolov8l-nc1"), Request())
+    found = reported("yolov8l-nc1")
     assert checked(found)["metadata"]["component"]["modelCard"]["modelParameters"]["task"] == "object detection"
     doubtful = replace(found, card=replace(found.card, task=Task("object detection", 0.6, None, ())))
     made = checked(doubtful)
@@ -162,7 +162,7 @@ def test_the_version_is_the_files_own(tmp_path: Path) -> None:
 
 
 def test_a_finding_is_an_annotation_by_this_tool() -> None:
-    found = report(graph("smollm2-135m-genai-int4"), Request())
+    found = reported("smollm2-135m-genai-int4")
     notes = checked(found)["annotations"]
     finding = next(each for each in found.card.findings if each.rule == "dynamic-input")
     note = next(each for each in notes if "rule dynamic-input" in each["text"])

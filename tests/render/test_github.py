@@ -9,12 +9,10 @@ import cmarkgfm
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.api import report
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render._verdict import render_json, render_text
 from onnx_autodoc.render.github import MOST_BYTES, annotations, summary
-from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 from tests.gate._cards import SAMPLE
 from tests.render._outcomes import is_tame, nasty, real
 
@@ -51,7 +49,7 @@ def test_there_are_no_more_than_github_shows(make: Any) -> None:
 
 
 def test_a_card_by_itself_has_annotations() -> None:
-    text = str(FORMATS["github"].render(report(graph(SAMPLE[0]), Request())))
+    text = str(FORMATS["github"].render(reported(SAMPLE[0])))
     assert all(COMMAND.fullmatch(line) for line in text.splitlines())
 
 

@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from onnx_autodoc.api import report
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.junit import junit
-from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 from tests.gate._cards import SAMPLE
 from tests.render._outcomes import is_tame, nasty, real
 
@@ -30,7 +28,7 @@ def test_it_follows_the_schema(make: Any) -> None:
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_so_does_a_card_by_itself(name: str) -> None:
-    assert len(parsed(str(FORMATS["junit"].render(report(graph(name), Request()))))) == 1
+    assert len(parsed(str(FORMATS["junit"].render(reported(name))))) == 1
 
 
 @pytest.mark.parametrize("make", [real, nasty])

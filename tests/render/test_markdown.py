@@ -15,7 +15,7 @@ from onnx_autodoc.render._blocks import Column, Figure, Items, Name, Paragraph, 
 from onnx_autodoc.render.markdown import code, escaped, written
 from onnx_autodoc.resolve import Request
 from onnx_autodoc.say import clean
-from tests._corpus import KEPT, graph
+from tests._corpus import KEPT, reported
 from tests._hostile_names import NAMES, hostile
 
 ILLUSTRATED = ("markdown", "huggingface")
@@ -58,7 +58,7 @@ def read(text: str) -> Page:
 
 @cache
 def made(name: str, format_name: str = "markdown") -> str:
-    return shown(report(graph(name), Request()), format_name)
+    return shown(reported(name), format_name)
 
 
 def shown(found: Report, format_name: str) -> str:
@@ -78,7 +78,7 @@ def test_a_name_is_code_and_nothing_else(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_in_a_table_stays_in_its_cell(name: str) -> None:
     section = Section("s", name, (Table((Column(name), Column("b")), (((Name(name),), (name,)),)),))
-    card = report(graph("control-flow-loop-if"), Request()).card
+    card = reported("control-flow-loop-if").card
     page = read(written((section,), card, None))
     assert [tag for tag, _ in page.tags] == [
         "h2",
@@ -99,14 +99,14 @@ def test_a_name_in_a_table_stays_in_its_cell(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_plain_text_is_text(name: str) -> None:
     blocks = (Paragraph((name,)), Items(((name, " ", Strong(name)),)))
-    page = read(written((Section("s", "t", blocks),), report(graph("control-flow-loop-if"), Request()).card, None))
+    page = read(written((Section("s", "t", blocks),), reported("control-flow-loop-if").card, None))
     assert [tag for tag, _ in page.tags] == ["h2", "p", "ul", "li", "strong"]
     assert "".join(name.split()) in "".join("".join(page.said).split()).replace("\ufffd", "\0")
 
 
 @pytest.mark.parametrize("name", ["net.v2@int8.onnx", "mailto:a.b@link.invalid", "xmpp:a@link.invalid/x", "@someone"])
 def test_no_name_becomes_an_address(name: str) -> None:
-    card = report(graph("control-flow-loop-if"), Request()).card
+    card = reported("control-flow-loop-if").card
     blocks = (Paragraph((name, Strong(name))), Table((Column(name),), (((name,),),)))
     text = written((Section("s", name, blocks),), card, None)
     page = read(text)
@@ -122,9 +122,7 @@ def test_what_people_read_is_not_spoiled() -> None:
 @pytest.mark.parametrize(("text", "safe"), [("1. one", "1\\. one"), ("- x", "\\- x"), ("45.0 KiB", "45.0 KiB")])
 def test_a_line_begins_no_list(text: str, safe: str) -> None:
     assert (
-        written(
-            (Section("s", "t", (Paragraph((text,)),)),), report(graph("control-flow-loop-if"), Request()).card, None
-        )
+        written((Section("s", "t", (Paragraph((text,)),)),), reported("control-flow-loop-if").card, None)
         == f"## t\n\n{safe}\n"
     )
 
@@ -185,6 +183,6 @@ def number(cell: str) -> int | None:
 def test_a_table_with_a_total_has_its_numbers_in_full() -> None:
     rows = (((Name("a"),), (Figure("1.00 k", 1001, "MACs"),)), ((Name("b"),), (Figure("2", 2, "MACs"),)))
     table = Table((Column("x"), Column("MACs", True)), rows, (("All",), (Figure("1.00 k", 1003, "MACs"),)))
-    text = written((Section("s", "t", (table,)),), report(graph("control-flow-loop-if"), Request()).card, None)
+    text = written((Section("s", "t", (table,)),), reported("control-flow-loop-if").card, None)
     assert "| `a` | 1,001 |" in text
     assert "| **All** | **1,003** |" in text

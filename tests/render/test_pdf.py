@@ -6,17 +6,15 @@ import sys
 import pytest
 from pypdf import PdfReader
 
-from onnx_autodoc.api import report
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.render import FORMATS, Report, pictures
 from onnx_autodoc.render.sections import card_sections
-from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 
 
 @pytest.fixture(scope="module")
 def made() -> Report:
-    return report(graph("bilstm-gru-tagger"), Request())
+    return reported("bilstm-gru-tagger")
 
 
 def test_a_pdf_has_every_section(made: Report) -> None:

@@ -5,17 +5,15 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.api import report
 from onnx_autodoc.document import Card
 from onnx_autodoc.document._summary import what_it_is
 from onnx_autodoc.render._portrait import cache_of, kept_in_float, said_of_data, way
-from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 
 
 @cache
 def card(name: str) -> Card:
-    return report(graph(name), Request()).card
+    return reported(name).card
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from onnx_autodoc.api import report
 from onnx_autodoc.gate import Outcome
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.sarif import sarif, uri_of
-from onnx_autodoc.resolve import Request
 from onnx_autodoc.rules import RULES
-from tests._corpus import graph
+from tests._corpus import reported
 from tests.gate._cards import SAMPLE
 from tests.render._outcomes import is_tame, nasty, real
 
@@ -34,7 +32,7 @@ def test_it_follows_the_official_schema(make: Any) -> None:
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_so_does_a_card_by_itself(name: str) -> None:
-    text = FORMATS["sarif"].render(report(graph(name), Request()))
+    text = FORMATS["sarif"].render(reported(name))
     jsonschema.Draft7Validator(SCHEMA).validate(json.loads(text))
 
 

@@ -15,13 +15,13 @@ from onnx_autodoc.render.markdown import render_markdown
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.terminal import render_terminal
 from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 from tests._text import proto
 
 
 @cache
 def card(name: str) -> Card:
-    return report(graph(name), Request()).card
+    return reported(name).card
 
 
 def written(found: Card) -> str:

@@ -5,16 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from onnx_autodoc.api import report
 from onnx_autodoc.document import Card
-from onnx_autodoc.resolve import Request
-from tests._corpus import KEPT, graph
+from tests._corpus import KEPT, reported
 from tests.structure._described import described
 
 
 @cache
 def card(name: str) -> Card:
-    return report(graph(name), Request()).card
+    return reported(name).card
 
 
 def test_attention_is_told_apart() -> None:
@@ -62,7 +60,7 @@ def test_what_was_quantized_is_said_block_by_block() -> None:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_places_of_nodes_name_blocks_that_are_counted(name: str) -> None:
-    made = report(graph(name), Request())
+    made = reported(name)
     places = {row.block for row in made.nodes() if row.block is not None}
     layers = {place.split("[")[0] for place in places if "[" in place}
     drawn = {box.kind for box in made.card.structure.tree.children if box.repeats}  # type: ignore[union-attr]
@@ -70,7 +68,7 @@ def test_places_of_nodes_name_blocks_that_are_counted(name: str) -> None:
 
 
 def test_every_node_of_a_layer_says_which() -> None:
-    made = report(graph("all-minilm-l6-v2-ts-op14"), Request())
+    made = reported("all-minilm-l6-v2-ts-op14")
     found = [row.block for row in made.nodes() if row.op == "Softmax"]
     assert found == [f"encoder-layer[{at}]/attention" for at in range(6)]
 

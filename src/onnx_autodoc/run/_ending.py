@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
-_ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)  # kill, a scheduler, a closed terminal
+# kill, a scheduler, a closed terminal; not every system has the last one
+_ENDINGS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @contextmanager

@@ -6,17 +6,15 @@ from itertools import combinations
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from onnx_autodoc.api import report
 from onnx_autodoc.document import Card
 from onnx_autodoc.render.charts import Chart
 from onnx_autodoc.render.charts._text import BOLD, SIZE, SMALL, width
-from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 
 
 @cache
 def card(name: str) -> Card:
-    return report(graph(name), Request()).card
+    return reported(name).card
 
 
 class Room(NamedTuple):

@@ -15,7 +15,7 @@ from onnx_autodoc.render._blocks import Table
 from onnx_autodoc.render.html import render_fragment, render_html, render_print
 from onnx_autodoc.render.sections import card_sections
 from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 from tests._hostile_names import NAMES, hostile
 from tests.render.html._parsed import Parsed
 
@@ -27,7 +27,7 @@ LEAVING = {"src", "srcset", "action", "formaction", "data", "poster", "backgroun
 
 @cache
 def made(name: str) -> Report:
-    return report(graph(name), Request())
+    return reported(name)
 
 
 @cache

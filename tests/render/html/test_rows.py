@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from onnx_autodoc.api import report
 from onnx_autodoc.document import NodeRow, OutputCell
 from onnx_autodoc.render.html._assets import asset
 from onnx_autodoc.render.html._data import as_json
 from onnx_autodoc.render.html._rows import MOST_ROWS, packed
-from onnx_autodoc.resolve import Request
-from tests._corpus import graph
+from tests._corpus import reported
 from tests.render.html._node import run
 
 UNPACK = """
@@ -34,7 +32,7 @@ def row(name: str, **more: Any) -> NodeRow:
 
 @pytest.mark.parametrize("name", ["all-minilm-l6-v2-ts-op14", "silero-vad", "local-functions-mlp"])
 def test_what_the_page_unpacks_is_what_the_card_has(name: str) -> None:
-    rows = list(report(graph(name), Request()).nodes())
+    rows = list(reported(name).nodes())
     found = unpacked(rows)
     assert len(found) == len(rows)
     for given, seen in zip(rows, found):
