@@ -68,8 +68,8 @@ Not run: {not_run}.
 In the same session: of {executed} nodes that onnxruntime ran, {agreed} had the outputs that the card says, of {unknown}
 the card says that the data decide, {differed} differed. Peak activations, measured / card, over the {peaks} models that
 took a MiB or more (less cannot be told from what a system does by itself): median {peak_median}, eight of ten between
-{peak_low} and {peak_high}. The card counts what is alive; a kernel's own buffers come on top, and weights that it turns or
-widens, in a run without optimisations.
+{peak_low} and {peak_high}. The card counts what is alive; a kernel's own buffers come on top, and weights that it turns
+or widens, in a run without optimisations.
 
 {peak_table}"""
 
