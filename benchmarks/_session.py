@@ -41,6 +41,7 @@ class Session(Struct, frozen=True):
     load: float | None  # the most that others used of the machine while a model was timed
     models: tuple[Model, ...]
     not_run: dict[str, str]
+    single: tuple[tuple[float, float], ...] = ()  # each round alone with one calibration: median and most of the errors
 
     def errors(self, which: str) -> list[float]:
         return sorted(abs(getattr(model, which) / model.measured - 1) for model in self.models)
@@ -90,6 +91,7 @@ def told(session: Session) -> dict[str, object]:
         "load": percent(session.load) if session.load is not None else "an unknown share",
         "left_median": percent(statistics.median(left)),
         "left_most": percent(most(left)),
+        "single": "; ".join(f"{percent(middle)} and {percent(far)}" for middle, far in session.single),
         "alone_median": percent(statistics.median(alone)),
         "alone_most": percent(most(alone)),
         "not_run": "; ".join(f"{name} ({why})" for name, why in session.not_run.items()) or "none",

@@ -6,13 +6,15 @@ seconds and for minutes: benchmarks run before and after the models, models in t
 each counts. Takes about 20 minutes.
 """
 
+import statistics
 import sys
 import tempfile
 from collections.abc import Iterator
 
 import msgspec
+from msgspec import structs
 
-from benchmarks._session import OUT, Model, Session
+from benchmarks._session import OUT, Model, Session, most
 from onnx_autodoc.api import facts_of, generated
 from onnx_autodoc.calibrate import Run, answers, fitted, left_out, lowered_facts, seconds, totals
 from onnx_autodoc.errors import AutodocError
@@ -30,11 +32,11 @@ _ROUNDS = 3
 def main() -> None:
     found, not_run = answers(_SECONDS, 0, lambda *_: None), dict[str, str]()
     verified, runs = _verified(found.cache, not_run)
-    for _ in range(_ROUNDS - 1):
-        _run_again(runs)
+    rounds = [dict(runs), *(_run_again(runs) for _ in range(_ROUNDS - 1))]
+    single = tuple(_errors(found.runs, list(each.values())) for each in rounds)
     later = {run.name: run.seconds for run in answers(_SECONDS, 0, lambda *_: None).runs}
     benches = tuple(_quieter(run, later[run.name]) for run in found.runs)
-    session = _session(benches, list(runs.values()), verified, not_run)
+    session = structs.replace(_session(benches, list(runs.values()), verified, not_run), single=single)
     OUT.write_bytes(msgspec.json.format(msgspec.json.encode(session), indent=1) + b"\n")
 
 
@@ -52,12 +54,22 @@ def _verified(cache: float, not_run: dict[str, str]) -> tuple[dict[str, Verified
     return verified, runs
 
 
-def _run_again(runs: dict[str, Run]) -> None:
+def _errors(benches: tuple[Run, ...], runs: list[Run]) -> tuple[float, float]:
+    """As a user meets them: one calibration, and each model timed once."""
+    found = sorted(abs(ratio - 1) for ratio in left_out([*benches, *runs], runs).values())
+    return statistics.median(found), most(found)
+
+
+def _run_again(runs: dict[str, Run]) -> dict[str, Run]:
+    """This round by itself; of all rounds `runs` keeps the quietest."""
+    found = dict[str, Run]()
     for name, facts in _models({}):
         if name in runs:
             again = timed(facts.model.path, feeds_of(facts, describe(facts).samples)).median_seconds
             sys.stderr.write(f"{name} {runs[name].seconds:.6f} {again:.6f}\n")
+            found[name] = Run(name, again, runs[name].totals)
             runs[name] = _quieter(runs[name], again)
+    return found
 
 
 def _quieter(run: Run, again: float) -> Run:
@@ -83,8 +95,8 @@ def _session(
         _model(run, verified[run.name], ratios[run.name] * run.seconds, seconds(run.totals, alone)) for run in runs
     ]
     runtime = next(iter(verified.values())).runtime
-    most = max((load for load in loads if load is not None), default=None)
-    return Session(here.cpu, here.cores, runtime, generated().at[:10], most, tuple(models), not_run)
+    worst = max((load for load in loads if load is not None), default=None)
+    return Session(here.cpu, here.cores, runtime, generated().at[:10], worst, tuple(models), not_run)
 
 
 def _model(run: Run, taken: Verified, left: float, alone: float) -> Model:
