@@ -58,11 +58,10 @@ public hold random ones). *Left out*: predicted from the benchmarks and all othe
 | left out | {left_median} | {left_most} |
 | benchmarks alone | {alone_median} | {alone_most} |
 
-These are of the quietest of three measurements of each model, minutes apart, and of two calibrations: this machine slows
-down by itself, up to 1.7 times between two rounds. **One calibration and one measurement, as you would take them, do
-worse**: left out, the three rounds had errors of {single} (median, and 90 of 100 within). So most of the
-difference between two sessions is the machine's; where a machine is not quiet, a prediction is off by more than the
-table says.
+These are of the quietest of three measurements of each model, minutes apart, and of two calibrations: this machine
+slows down by itself, up to 1.7 times between two rounds. **One calibration and one measurement, as you would take them,
+do worse**: left out, the three rounds had errors of {single} (median, and 90 of 100 within).
+The predictions are the same ones: how quiet the machine is moves the figures by as much.
 
 Every model, the worst first (predicted / measured):
 
