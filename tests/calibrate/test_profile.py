@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from onnx_autodoc.calibrate import check_place, load, place, store
-from onnx_autodoc.errors import BadInput
+from onnx_autodoc.errors import BadInput, LimitReached
 from tests.calibrate.test_fit import profile
 
 
@@ -43,7 +43,7 @@ def test_a_profile_that_cannot_be_one_is_refused_in_one_line(tmp_path: Path, key
     assert str(refused.value).startswith(f"{path}: not a profile")
 
 
-@pytest.mark.parametrize("content", [b"", b"[", b"\xff\xfe", b"[" * 100_000, b" " * (1 << 21)])
+@pytest.mark.parametrize("content", [b"", b"[", b"\xff\xfe", b"[" * 100_000])
 def test_no_content_is_trusted(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "cpu.json"
     path.write_bytes(content)
@@ -79,3 +79,12 @@ def test_a_profile_that_cannot_be_put_there_leaves_nothing_beside_it(tmp_path: P
     with pytest.raises(BadInput, match="cannot be written"):
         store(profile(), place_taken)
     assert [each.name for each in tmp_path.iterdir()] == ["cpu.json"]
+
+
+def test_a_file_too_large_for_a_profile_is_a_limit_and_is_not_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "here.json"
+    path.write_bytes(b" " * ((1 << 20) + 1))
+    with pytest.raises(LimitReached, match="1,048,576 bytes"):
+        load(path)
+    with pytest.raises(BadInput):
+        check_place(path)

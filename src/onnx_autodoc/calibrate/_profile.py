@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from onnx_autodoc.calibrate._fit import USUAL, Times
-from onnx_autodoc.errors import BadInput
+from onnx_autodoc.errors import BadInput, LimitReached
 
 VERSION: Final = 2  # of the file, and of the paces that it has times for
 _MOST_BYTES: Final = 1 << 20
@@ -72,7 +72,7 @@ def _looks_like_one(path: Path) -> bool:
     """Also one of another version."""
     try:
         found = msgspec.json.decode(_content(path))
-    except (BadInput, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (BadInput, LimitReached, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
     return isinstance(found, dict) and found.keys() >= {"machine", "paces", "spread"}
 
@@ -120,7 +120,7 @@ def _content(path: Path) -> bytes:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
     if len(content) > _MOST_BYTES:
-        raise BadInput(f"{path}: a profile of over {_MOST_BYTES:,} bytes is not read")
+        raise LimitReached(f"{path}: a profile of over {_MOST_BYTES:,} bytes is not read")
     return content
 
 
