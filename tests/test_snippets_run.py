@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 
@@ -83,6 +85,17 @@ def test_the_program_of_a_graph_runs(name: str, tmp_path: Path) -> None:
     assert compared(printed(path, found), found) > 0
 
 
+@contextmanager
+def _unless_made_for_another_processor() -> Iterator[None]:
+    """onnxruntime's own layout has blocks as wide as the registers of the processor it was made on."""
+    try:
+        yield
+    except Exception as error:
+        if "blocked layout" in str(error):
+            pytest.skip("the file has channels in blocks of another width than this processor's")
+        raise
+
+
 @pytest.mark.parametrize("name", exported())
 def test_the_program_of_an_export_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -91,7 +104,8 @@ def test_the_program_of_an_export_runs(
         path = with_zeros(Path(held.extract(name, tmp_path)))
     found = card(path)
     monkeypatch.chdir(tmp_path)
-    exec(snippet(found), {})  # in this process: there are many, and starting takes longer than running
+    with _unless_made_for_another_processor():
+        exec(snippet(found), {})  # in this process: there are many, and starting takes longer than running
     assert compared(capsys.readouterr().out, found) > 0
 
 

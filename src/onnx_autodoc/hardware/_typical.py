@@ -46,6 +46,7 @@ _ENOUGH: Final = 0.1
 _NARROW: Final = ("fp16", "bf16", "fp8", "int8", "int4")
 _MOST_NAMED: Final = 3
 _HARDLY: Final = 20  # what counts less than this part of the nearest one is not named
+_DIGITS: Final = 6
 
 
 class Measurement(Struct, frozen=True):
@@ -159,8 +160,13 @@ def near(case: Case, columns: Columns, runtime: str | None = None) -> Range | No
         _SOURCE_SPREAD * math.sqrt(_alone(columns, weights)),
     )
     powers = (factor - spread, middle if runtime is None else factor, factor + spread)
-    low, expected, high = (case.roofline * 10.0**power for power in powers)
+    low, expected, high = (_steady(case.roofline * 10.0**power) for power in powers)
     return Range(low, expected, high, TYPICAL, _rests_on(columns.some, alike))
+
+
+def _steady(seconds: float) -> float:
+    """The last digits of an exponential hang on the processor: a card is the same bytes on all of them."""
+    return float(f"{seconds:.{_DIGITS}g}")
 
 
 def _alike(case: Case, columns: Columns, runtime: str | None) -> Column:
