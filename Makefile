@@ -3,6 +3,7 @@
 # make test            the whole suite, linters and types included
 # make test-browser    diagrams and pages in a real browser (Debian: brings Chromium and node)
 # make gallery         the cards of docs/gallery anew
+# make fuzz            hostile files, mutants, kills, coverage-guided: two hours; MUTANTS=, KILLS=, SECONDS= for less
 PYTHON ?= python3
 ENV := .venv
 RUN := $(ENV)/bin/onnx-autodoc
@@ -10,7 +11,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 debian = { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1); } > /dev/null
 CARD = $(basename $(notdir $(MODEL))).card
 
-.PHONY: demo card test test-browser browser pictures gallery vendor lint types pytest corpus bench scoreboard schema docs typical accuracy clean
+.PHONY: demo card fuzz test test-browser browser pictures gallery vendor lint types pytest corpus bench scoreboard schema docs typical accuracy clean
 
 demo: $(ENV)/installed
 	@$(RUN) demo -o demo.card
@@ -55,6 +56,11 @@ $(ENV)/browser/ready: tests/browser/package.json
 	@npm install --prefix $(@D) --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error > /dev/null
 	@touch $@
 
+fuzz: $(ENV)/fuzzing
+	$(ENV)/bin/python -m fuzz.run --hostile --mutants $(or $(MUTANTS),20000) --jobs $(or $(JOBS),2)
+	$(ENV)/bin/python -m fuzz.kill $(or $(KILLS),200)
+	$(ENV)/bin/python -m fuzz.reader --seconds $(or $(SECONDS),3600)
+
 bench: $(ENV)/developing
 	$(ENV)/bin/python -m benchmarks.run
 
@@ -67,6 +73,7 @@ schema: $(ENV)/developing
 docs: $(ENV)/developing
 	$(ENV)/bin/python -m scripts.costs_page > docs/costs.md
 	$(ENV)/bin/python -m scripts.rules_page > docs/rules.md
+	$(ENV)/bin/python -m scripts.operators_data > operators.json.new && mv operators.json.new src/onnx_autodoc/data/operators.json
 	$(ENV)/bin/python -m scripts.devices_data > devices.json.new && mv devices.json.new src/onnx_autodoc/data/devices.json
 	$(ENV)/bin/python -m scripts.devices_page > docs/devices.md
 	$(ENV)/bin/python -m scripts.accuracy_page > docs/accuracy.md
@@ -86,9 +93,14 @@ $(ENV)/installed: pyproject.toml
 $(ENV)/developing: pyproject.toml
 	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)
 	@$(ENV)/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@ldconfig -p | grep -q libpangoft2 || $(call debian,libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0)
+	@command -v strace > /dev/null || $(call debian,strace)
+	@ldconfig -p | grep -q libpangoft2 && ldconfig -p | grep -q libharfbuzz-subset || $(call debian,libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0)
 	@$(ENV)/bin/python -m compileall -q src
 	@touch $@ $(ENV)/installed
+
+$(ENV)/fuzzing: $(ENV)/developing
+	@$(ENV)/bin/pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	@touch $@
 
 clean:
 	rm -rf $(ENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.card build dist

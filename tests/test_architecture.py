@@ -20,20 +20,22 @@ ROOT = Path(onnx_autodoc.__file__).parent
 ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "say": set(),
+    "limits": {"errors"},
     "graph": set(),
-    "read": {"errors", "graph"},
+    "apart": {"errors", "limits"},
+    "read": {"errors", "graph", "limits", "say"},
     "ops": {"graph"},
-    "resolve": {"errors", "graph", "ops"},
+    "resolve": {"errors", "graph", "limits", "ops"},
     "facts": {"graph", "ops", "resolve"},
-    "blocks": {"graph", "ops", "resolve"},
+    "blocks": {"graph", "limits", "ops", "resolve"},
     "metadata": {"graph", "ops"},
-    "structure": {"blocks", "facts", "graph", "metadata", "ops", "resolve"},
+    "structure": {"blocks", "facts", "graph", "limits", "metadata", "ops", "resolve"},
     "weights": {"errors", "graph", "read"},
-    "devices": {"errors", "say"},
+    "devices": {"errors", "read", "say"},
     "hardware": {"devices", "facts", "graph", "ops", "resolve", "say", "structure"},
-    "rules": {"facts", "graph", "ops", "resolve", "say", "structure", "weights"},
-    "run": {"errors", "facts", "graph", "ops", "read", "resolve", "say", "structure"},
-    "calibrate": {"blocks", "errors", "facts", "graph", "ops", "read", "resolve", "run"},
+    "rules": {"facts", "graph", "limits", "ops", "resolve", "say", "structure", "weights"},
+    "run": {"apart", "errors", "facts", "graph", "limits", "ops", "read", "resolve", "say", "structure"},
+    "calibrate": {"apart", "blocks", "errors", "facts", "graph", "ops", "read", "resolve", "run"},
     "document": {
         "hardware",
         "rules",
@@ -42,17 +44,20 @@ ROOMS: dict[str, set[str]] = {
         "errors",
         "facts",
         "graph",
+        "limits",
         "ops",
         "resolve",
         "say",
         "structure",
     },
     "diff": {"document", "errors", "say"},
-    "gate": {"diff", "document", "errors", "graph", "ops", "rules", "say", "structure"},
+    "gate": {"diff", "document", "errors", "graph", "ops", "read", "rules", "say", "structure"},
     "schema": {"diff", "document", "gate"},
     "render": {"diff", "document", "errors", "gate", "rules", "say"},
     "api": {
         "",
+        "apart",
+        "limits",
         "calibrate",
         "devices",
         "diff",
@@ -72,10 +77,24 @@ ROOMS: dict[str, set[str]] = {
         "structure",
     },
     "cli": {
-        *("", "api", "calibrate", "devices", "diff", "errors", "gate", "render", "resolve", "rules", "run", "say"),
-        "schema",
+        *(
+            "",
+            "apart",
+            "api",
+            "calibrate",
+            "devices",
+            "diff",
+            "errors",
+            "gate",
+            "render",
+            "resolve",
+            "rules",
+            "run",
+            "say",
+        ),
+        *("limits", "read", "schema"),
     },
-    "": {"api", "document", "errors"},  # the package itself, its public names
+    "": {"api", "document", "errors", "limits"},  # the package itself, its public names
     "__main__": {"cli"},
 }
 
@@ -157,8 +176,8 @@ def test_every_format_is_on_its_shelf() -> None:
 def test_public_names_are_there() -> None:
     for name in onnx_autodoc.__all__:
         assert getattr(onnx_autodoc, name) is not None
-    names = {"AutodocError", "BadInput", "Card", "LimitReached", "__version__", "card", "check", "compare"}
-    assert set(onnx_autodoc.__all__) == names
+    names = {"AutodocError", "BadInput", "Card", "LimitReached", "Limits", "__version__", "card", "check", "compare"}
+    assert set(onnx_autodoc.__all__) == names | {"within"}
     with pytest.raises(AttributeError):
         _ = onnx_autodoc.no_such_name
 

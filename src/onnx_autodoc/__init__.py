@@ -8,19 +8,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["AutodocError", "BadInput", "Card", "LimitReached", "__version__", "card", "check", "compare"]
+__all__ = [
+    "AutodocError",
+    "BadInput",
+    "Card",
+    "LimitReached",
+    "Limits",
+    "__version__",
+    "card",
+    "check",
+    "compare",
+    "within",
+]
 
 if TYPE_CHECKING:
     from onnx_autodoc.api import Card, card
     from onnx_autodoc.api._check import check
     from onnx_autodoc.api._compare import compare
     from onnx_autodoc.errors import AutodocError, BadInput, LimitReached
+    from onnx_autodoc.limits import Limits, within
 
 _HOMES = {
     **dict.fromkeys(("Card", "card"), "api"),
     "check": "api._check",
     "compare": "api._compare",
     **dict.fromkeys(("AutodocError", "BadInput", "LimitReached"), "errors"),
+    **dict.fromkeys(("Limits", "within"), "limits"),
 }
 
 

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_autodoc.blocks import Net, _flat
+from onnx_autodoc.blocks import Net
 from onnx_autodoc.blocks._net import Term
+from onnx_autodoc.limits import Limits, limits, within
+from onnx_autodoc.ops import Known
 from tests.blocks._nets import kinds, net, whole, written
 
 # every value is [8, 8], so that anything can follow anything
@@ -118,16 +120,29 @@ def test_the_number_that_a_constant_is(constant: str, number: float | None) -> N
     assert found.number(found.inputs["x"]) is None
 
 
-def test_functions_that_call_functions_end_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_flat, "_MOST_TERMS", 100)
+def test_functions_that_call_functions_end_somewhere() -> None:
     functions = '<domain: "local", opset_import: ["" : 18]> f0 (a) => (b) { b = Relu(a) }'
     for at in range(1, 9):
         inner = f"{{ c = local.f{at - 1}(a) b = local.f{at - 1}(c) }}"
         functions += f'\n<domain: "local", opset_import: ["" : 18, "local" : 1]> f{at} (a) => (b) {inner}'
     graph = "g (float[8] x) => (y) { y = local.f8(x) }"
-    cut = whole(graph, functions=functions, runs=[True])
-    assert cut.cut.startswith("the model has more than 100 operations") and broken(cut) == []
+    with within(Limits(rows=104)):
+        cut = whole(graph, functions=functions, runs=[True])
+    assert cut.cut.startswith("the model has more than 104 operations") and cut.cut.endswith(
+        "--max-rows raises the limit"
+    )
+    assert broken(cut) == []
     assert whole(graph, functions=functions).cut == ""
+
+
+@pytest.mark.parametrize("rows", [4, 5])
+def test_as_many_terms_as_allowed_are_opened_and_not_one_more(rows: int) -> None:
+    functions = (
+        '<domain: "local", opset_import: ["" : 18]> f (a) => (b) { c = Relu(a) d = Exp(c) e = Exp(d) b = Exp(e) }'
+    )
+    with within(Limits(rows=rows)):
+        found = whole("g (float[8] x) => (y) { y = local.f(x) }", functions=functions, runs=[True])
+    assert (found.cut == "") == (rows == 5)  # a call and four nodes
 
 
 def test_functions_in_functions_are_opened_to_some_depth() -> None:
@@ -136,7 +151,7 @@ def test_functions_in_functions_are_opened_to_some_depth() -> None:
         head = f'<domain: "local", opset_import: ["" : 18, "local" : 1]> f{at} (a) => (b)'
         functions += f"\n{head} {{ c = local.f{at - 1}(a) b = Exp(c) }}"
     found = whole("g (float[8] x) => (y) { y = local.f299(x) }", functions=functions, odd=True)
-    assert 150 < kinds(found).count("Exp") < 300 and broken(found) == []
+    assert kinds(found).count("Exp") == limits().depth + 1 and broken(found) == []  # of the last, no sizes are known
 
 
 def test_the_notation_of_tests_is_that_of_models() -> None:
@@ -145,3 +160,16 @@ def test_the_notation_of_tests_is_that_of_models() -> None:
         "made1 = Constant<value = int64[2] {2,  2}>() a, b = Split<axis = -1>(x, made1)"
         " made2 = Constant<value = float {0.5}>() made3 = Mul(a, made2) y = Clip(made3, , b)"
     )
+
+
+def test_a_number_that_was_quantized_again_and_again_needs_no_stack() -> None:
+    found = Net()
+    one = found.value("s", Known("float32", (), value=np.array(1, np.float32)), fixed=True)
+    last = found.value("x", Known("int8", (), value=np.array(4, np.int8)), fixed=True)
+    for at in range(20_000):
+        made = found.value(f"v{at}", Known("float32", ()), fixed=True)
+        found.makers[made] = Term("DequantizeLinear", [last, one], [made], -1, ())
+        last = made
+    twice = found.value("y", Known("float32", ()), fixed=True)
+    found.makers[twice] = Term("DequantizeLinear", [last, last, last], [twice], -1, ())
+    assert (found.number(last), found.number(twice)) == (4, 0)

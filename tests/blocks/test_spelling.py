@@ -185,3 +185,9 @@ def test_other_quantized_operators_are_plain_ones(call: str, op: str) -> None:
 def test_a_convolution_with_an_impossible_weight_is_one_of_unknown_width() -> None:
     found = net("y = Conv(x, W)", odd=True, x=(1, 3, 8, 8), W=(4,))
     assert [term.facts["to"] for term in found.of("conv")] == [None]
+
+
+@pytest.mark.parametrize(("many", "terms"), [(64, {"Add": 63}), (65, {"Sum": 1})])
+def test_a_sum_of_very_many_is_no_chain(many: int, terms: dict[str, int]) -> None:
+    found = net(f"y = Sum({', '.join(['x', 'Relu(x)'] * (many // 2) + ['x'] * (many % 2))})", x=(2, 4), flat=True)
+    assert {op: len(found.of(op)) for op in ("Add", "Sum") if found.has(op)} == terms

@@ -52,7 +52,7 @@ def test_no_content_is_trusted(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match="there is no such file"):
         load(tmp_path / "none.json")
 
 

@@ -49,7 +49,7 @@ def here(monkeypatch: pytest.MonkeyPatch, *others: Device) -> None:
         (["--runtime", "qqq"], "there are: edgetpu"),
         (["--devices", ""], "the name of a file is empty"),
         (["--prices", ""], "the name of a file is empty"),
-        (["--prices", "."], "cannot be read: Is a directory"),
+        (["--prices", "."], "is a folder"),
         (["--prices", RESNET], "not UTF-8 text"),
     ],
 )

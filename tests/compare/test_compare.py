@@ -94,7 +94,8 @@ PATHS = [path for path in leaves(plain(SMALL)) if not any(path[: len(end)] == en
 def test_whatever_else_changes_on_a_card_is_reported() -> None:
     """The name of the file, when and by whom the card was made, and the words that follow from it are no difference."""
     root = ("structure", "tree", "label")
-    missed = [path for path in PATHS if path != root and diff_of(SMALL, changed(SMALL, path)).empty]
+    where = ("model", "file", "external", 0, "reason")  # of the machine's files, not of the model
+    missed = [path for path in PATHS if path not in (root, where) and diff_of(SMALL, changed(SMALL, path)).empty]
     assert missed == []
     assert len(PATHS) > 200
 

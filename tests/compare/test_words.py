@@ -49,7 +49,7 @@ def test_imports_of_one_file_alone_are_one_line() -> None:
 
 def test_a_changed_tensor_is_named_in_a_terminal() -> None:
     found = WeightsChange(8, 8, 7, 1, 0, 0, 0, 0, 0, 0, "7 of 8 equal", {"changed": ("w\x1b3",)}, ())
-    assert _words.weights_line(found) == "7 of 8 equal (w\\x1b3)"
+    assert _words.weights_line(found) == "7 of 8 equal (“w\\x1b3”)"
     assert _words.weights_line(replace(found, changed=9)) == "7 of 8 equal"
 
 

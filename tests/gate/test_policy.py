@@ -215,7 +215,7 @@ def test_a_file_that_is_no_policy_is_refused(tmp_path: Path, name: str, text: st
 
 def test_text_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(BadInput, match="not TOML"):
+    with pytest.raises(BadInput, match="not UTF-8 text: byte 0"):
         read_policy(tmp_path / "p.toml")
 
 

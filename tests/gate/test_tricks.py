@@ -26,7 +26,7 @@ REFUSED = [
     ("toml", '[limits]\nmodel.opsets."ai.onnx" = { max = 1 }', 'put it in quotes, "model.opsets.ai.onnx"'),
     ("toml", "[changes]\ncompute.macs = { max_percent = 1 }", 'put it in quotes, "compute.macs"'),
     ("yaml", "limits:\n  compute:\n    macs: {max: 1}", 'put it in quotes, "compute.macs"'),
-    ("yaml", "limits: &l {graph.nodes: *l}", "graph.nodes"),
+    ("yaml", "limits: &l {graph.nodes: *l}", "an alias names what it stands in"),
     ("toml", '[limits]\n"graph.nodes" = { one_of = [nan, 1] }', "one_of is no number"),
     ("yaml", LIMIT % "{one_of: [.inf]}", "one_of is no number"),
     ("yaml", LIMIT % "{max: no}", "expected `int | float`, got `str`"),

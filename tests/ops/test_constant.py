@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from onnx_autodoc.graph import Payload, Tensor
 from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops.constant import OPERATORS
+from onnx_autodoc.ops.constant import OPERATORS, known_tensor
 from tests.ops._one_node import cost, numbers, zeros
 
 X = zeros(2, 3)
@@ -36,3 +37,16 @@ def test_a_cast_is_no_arithmetic_but_looking_for_zeros_is() -> None:
     assert cost(OPERATORS, "Cast", [X], 13, to=10) == Cost()
     assert cost(OPERATORS, "CastLike", [X, zeros(1, dtype=np.float16)], 15) == Cost()
     assert cost(OPERATORS, "NonZero", [X], 13) == Cost(other=6)
+
+
+def test_of_a_tensor_that_contradicts_itself_no_element_is_believed() -> None:
+    held = Tensor("s", "int64", (2,), payload=Payload("floats", 8, bytes(8)), flaws=("its data are in float_data",))
+    known = known_tensor(held)
+    assert (known.shape, known.value) == ((2,), None)
+    assert known.why == "the tensor s contradicts itself: its data are in float_data"
+
+
+def test_a_tensor_of_negative_dims_has_no_shape() -> None:
+    known = known_tensor(Tensor("w", "float32", (-3, 3), flaws=("its dimensions are [-3, 3]",)))
+    assert known.shape is None
+    assert known.reason == "the tensor w contradicts itself: its dimensions are [-3, 3]"

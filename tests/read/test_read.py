@@ -11,6 +11,7 @@ from onnx import TensorProto, helper
 
 from onnx_autodoc.errors import LimitReached
 from onnx_autodoc.graph import Graph, Long, Model, Reference, Tensor
+from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.read import read
 from tests._corpus import KEPT, graph
 from tests._wire import chunk, integer, model, node, relu, value
@@ -191,7 +192,8 @@ def nested(levels: int) -> bytes:
 
 
 def test_subgraphs_nest_deeper_than_any_library_reads(tmp_path: Path) -> None:
-    found, levels = saved(tmp_path, nested(150)).graph, 0
+    with within(Limits(depth=200)):
+        found, levels = saved(tmp_path, nested(150)).graph, 0
     while found.nodes[0].op == "If":
         inner = found.nodes[0].attributes["then_branch"]
         assert isinstance(inner, Graph)
@@ -200,7 +202,7 @@ def test_subgraphs_nest_deeper_than_any_library_reads(tmp_path: Path) -> None:
 
 
 def test_a_limit_is_named(tmp_path: Path) -> None:
-    with pytest.raises(LimitReached, match="deeper than 200 levels"):
+    with pytest.raises(LimitReached, match="--max-depth"):
         saved(tmp_path, nested(300))
 
 

@@ -101,7 +101,8 @@ def test_plain_text_is_text(name: str) -> None:
     blocks = (Paragraph((name,)), Items(((name, " ", Strong(name)),)))
     page = read(written((Section("s", "t", blocks),), reported("control-flow-loop-if").card, None))
     assert [tag for tag, _ in page.tags] == ["h2", "p", "ul", "li", "strong"]
-    assert "".join(name.split()) in "".join("".join(page.said).split()).replace("\ufffd", "\0")
+    shown = clean(" ".join(name.split()) if "\n" in name else name, 20_000)
+    assert "".join(shown.split()) in "".join("".join(page.said).split())
 
 
 @pytest.mark.parametrize("name", ["net.v2@int8.onnx", "mailto:a.b@link.invalid", "xmpp:a@link.invalid/x", "@someone"])

@@ -11,6 +11,7 @@ from onnx_autodoc.document import Card
 from onnx_autodoc.facts import Gap
 from onnx_autodoc.render import Report
 from onnx_autodoc.render._blocks import Figure
+from onnx_autodoc.render.architecture import render_architecture
 from onnx_autodoc.render.markdown import render_markdown
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.terminal import render_terminal
@@ -72,3 +73,17 @@ def test_shares_of_no_weights_are_not_begun(tmp_path: Path) -> None:
     shown = render_terminal(Report(from_text(tmp_path, text), lambda: iter(())))
     assert "int8" in shown
     assert "of the weights" not in " ".join(shown.split())
+
+
+def test_no_format_calls_weights_absent_that_it_could_not_count(tmp_path: Path) -> None:
+    model = proto("g (float[1,4] x) => (float[1,4] y) <float[1000] w = {1, 2, 3}> { y = Add(x, w) }")
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("float_data")
+    tensor.raw_data = b"abc"
+    path = tmp_path / "short.onnx"
+    path.write_bytes(model.SerializeToString())
+    made = report(path, Request())
+    for text in (render_terminal(made), render_markdown(made), render_architecture(made)):
+        assert "no weights" not in text
+        assert "0 tensors" not in text
+        assert "not known: the file contradicts itself" in text

@@ -3,7 +3,10 @@
 import msgspec
 import pytest
 
-from onnx_autodoc.resolve import Limits, Request, bind, resolve
+from onnx_autodoc.limits import Limits, within
+from onnx_autodoc.ops import Call, Known, Operator
+from onnx_autodoc.resolve import Request, Shapes, _walk, bind, resolve
+from onnx_autodoc.resolve._scope import EACH
 from tests._text import known, model, shapes
 
 
@@ -113,10 +116,63 @@ def test_huge_sizes_neither_overflow_nor_allocate() -> None:
     assert known(doubled).concrete == (1 << 80,)
 
 
-def test_work_is_bounded_and_says_so() -> None:
-    made = model("g (float[2] x) => (float[] y) { a = Relu(x)  y = local.f(a) }", functions=_nested(3))
-    found = resolve(made, bind(made, Request()), Limits(evaluations=1, each=0))
-    assert "limit of 1 rule evaluations" in found.values["y"].reason
+def _within(text: str, functions: str, held: Limits) -> Shapes:
+    made = model(text, functions=functions)
+    with within(held):
+        return resolve(made, bind(made, Request()))
+
+
+def test_as_many_steps_as_allowed_and_not_one_more() -> None:
+    longer = "Concat <axis = 0> (x, one)  one = Constant <value = float[1] {0.0}> ()"
+    functions = _nested(8).replace("Relu(x)", longer)  # no call is like another one
+    text, nodes = "g (float[2] x) => (float[] y) { y = local.f(x) }", 1 + 8 * 2 + 2
+    whole = _within(text, functions, Limits())
+    assert whole.values["y"].concrete == (2 + 256,)
+    enough = whole.work - 1 - EACH * nodes  # the last body is begun, and done, with one step left for its two
+    assert _within(text, functions, Limits(steps=enough)).values["y"].concrete == (2 + 256,)
+    said = _within(text, functions, Limits(steps=enough - 1)).values["y"].reason
+    assert said == f"resolving stopped after {whole.work - 2:,} steps; --max-steps raises the limit"
+
+
+@pytest.mark.parametrize("levels", [5, 6])
+def test_functions_as_deep_as_allowed_and_not_one_deeper(levels: int) -> None:
+    text = "g (float[2] x) => (float[] y) { y = local.f(x) }"
+    found = _within(text, _nested(levels - 1), Limits(depth=5))
+    if levels == 5:
+        assert found.values["y"].concrete == (2,)
+    else:
+        assert found.values["y"].reason.endswith("deeper than 5 levels; --max-depth raises the limit")
+
+
+@pytest.mark.parametrize("steps", [149, 150])
+def test_a_loop_is_simulated_as_long_as_allowed_and_not_once_more(steps: int) -> None:
+    text = """g (float[2] x) => (float[] y) {
+        zero = Constant <value = int64 {0}> ()  t = Constant <value = bool {1}> ()
+        n, y = Loop (, t, zero) <body = b (int64 i, bool on, int64 k) => (bool go, int64 k1, float[2] s) {
+            one = Constant <value = int64 {1}> ()  most = Constant <value = int64 {15}> ()
+            k1 = Add(k, one)  go = Less(k1, most)  s = Relu(x) }> }"""
+    found = _within(text, "", Limits(steps=steps))
+    if steps == 150:  # two fifths of 150 are 15 passes of 4 nodes
+        assert found.values["y"].concrete == (15, 2)
+    else:
+        assert "more than 14 times; --max-steps raises the limit" in found.values["y"].reason
+
+
+def test_elements_that_take_too_much_memory_are_let_go() -> None:
+    text = """g (float[2] x) => (float[] y) {
+        many = Constant <value = int64[1] {1000}> ()  a = ConstantOfShape <value = int64[1] {1}> (many)
+        sum = ReduceSum <keepdims = 1> (a)  y = ConstantOfShape(sum) }"""
+    assert _within(text, "", Limits(steps=20)).values["y"].concrete == (1000,)  # 8,000 bytes, 400 for each step
+    assert _within(text, "", Limits(steps=19)).values["y"].concrete is None
+
+
+def test_running_out_of_memory_is_no_property_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(_: Call) -> list[Known]:
+        raise MemoryError
+
+    monkeypatch.setattr(_walk, "find", lambda *_: Operator(exhausted))
+    with pytest.raises(MemoryError):
+        shapes("g (float[2] x) => (float[] y) { y = Relu(x) }")
 
 
 def _nested(levels: int) -> str:

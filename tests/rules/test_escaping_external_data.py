@@ -2,6 +2,7 @@ import msgspec
 import pytest
 
 from onnx_autodoc.graph import External, Model
+from onnx_autodoc.say import named
 from tests._text import model
 from tests.rules._judged import found
 
@@ -27,7 +28,7 @@ def _with(*paths: str) -> Model:
 )
 def test_paths_that_lead_out_are_found(path: str) -> None:
     (finding,) = found("escaping-external-data", _with(path))
-    assert finding.message == f"1 path to weights leads out of the model's folder: {path}"
+    assert finding.message == f"1 path to weights leads out of the model's folder: {named(path, 80)}"
     assert (finding.severity, finding.evidence) == ("error", (path,))
 
 
@@ -38,4 +39,4 @@ def test_paths_below_the_folder_are_not(path: str) -> None:
 
 def test_a_path_is_made_printable() -> None:
     (finding,) = found("escaping-external-data", _with("/tmp/\x1b[31m", "/b"))
-    assert finding.message == "2 paths to weights lead out of the model's folder: /tmp/\\x1b[31m …"
+    assert finding.message == "2 paths to weights lead out of the model's folder: “/tmp/\\x1b[31m” …"

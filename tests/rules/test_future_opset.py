@@ -2,6 +2,7 @@ import onnx
 
 from onnx_autodoc.ops import judged
 from onnx_autodoc.rules._runtimes import runtimes
+from tests._text import proto
 from tests.rules._judged import found
 
 _TEXT = "g (float[2] x) => (float[2] y) { y = Relu(x) }"
@@ -27,3 +28,12 @@ def test_the_newest_that_it_opens_is_not() -> None:
 
 def test_the_newest_is_no_older_than_that_of_the_onnx_package() -> None:
     assert onnx.defs.onnx_opset_version() <= judged.NEWEST_OPSET
+
+
+def test_other_operators_of_onnx_have_versions_of_their_own() -> None:
+    model = proto(_TEXT)
+    model.opset_import.append(onnx.helper.make_opsetid("ai.onnx.ml", 99))
+    (finding,) = found("future-opset", model)
+    assert finding.message.startswith("the file is written in opset 99 of ai.onnx.ml; ")
+    model.opset_import[-1].version = 3
+    assert found("future-opset", model) == []

@@ -28,3 +28,10 @@ def test_several_contradictions_are_one_finding() -> None:
 
 def test_names_that_fit_are_not() -> None:
     assert found("metadata-contradiction", _classifier("{0: 'a', 1: 'b', 2: 'c', 3: 'd'}", imgsz="[8, 8]")) == []
+
+
+def test_a_key_with_two_values_is_found() -> None:
+    model = _classifier("{0: 'a', 1: 'b', 2: 'c', 3: 'd'}", version="1")
+    model.metadata_props.append(onnx.StringStringEntryProto(key="version", value="2"))
+    (finding,) = found("metadata-contradiction", model)
+    assert finding.message == "the metadata version is said to be 1 and 2"

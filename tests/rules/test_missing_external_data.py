@@ -1,8 +1,10 @@
+import os
 from pathlib import Path
 
 import onnx
 import pytest
 
+from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.read import read
 from tests._text import proto
 from tests.rules._judged import found
@@ -38,6 +40,43 @@ def test_a_file_that_holds_them_all_is_not(tmp_path: Path, held: int) -> None:
     assert found("missing-external-data", read(_saved(tmp_path, held=held))) == []
 
 
-@pytest.mark.parametrize("location", ["../weights.bin", "/weights.bin", "sub/../weights.bin"])
+@pytest.mark.parametrize("location", ["../weights.bin", "/weights.bin", "sub/../../weights.bin", "C:weights.bin"])
 def test_what_was_not_looked_at_is_not_called_missing(tmp_path: Path, location: str) -> None:
     assert found("missing-external-data", read(_saved(tmp_path, location))) == []
+
+
+def test_a_file_behind_a_link_is_said_to_be_so(tmp_path: Path) -> None:
+    path = _saved(tmp_path)
+    (tmp_path / "elsewhere").write_bytes(bytes(64))
+    (tmp_path / "weights.bin").symlink_to("elsewhere")
+    (finding,) = found("missing-external-data", read(path))
+    behind = "weights.bin is behind a symbolic link; --follow-links allows it"
+    assert finding.message == f"1 file with weights was not looked at: {behind}"
+    assert (finding.severity, finding.about) == ("warning", "linked")
+    assert finding.recommendation.startswith("Run again with --follow-links")
+
+
+def test_a_file_behind_a_link_is_as_good_as_another_one_where_links_are_allowed(tmp_path: Path) -> None:
+    path = _saved(tmp_path)
+    (tmp_path / "elsewhere").write_bytes(bytes(63))
+    (tmp_path / "weights.bin").symlink_to("elsewhere")
+    with within(Limits(follow_links=True)):
+        (finding,) = found("missing-external-data", read(path))
+    assert finding.about == "too short"
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("folder", "folder is a folder, no regular file"),
+        ("pipe", "pipe is a pipe, no regular file"),
+        ("", "one of them has no name"),
+        ("folder/../x", "folder/../x has a path that goes up again (..); such a path is not followed"),
+    ],
+)
+def test_what_can_hold_no_weights_is_an_error(tmp_path: Path, location: str, reason: str) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (finding,) = found("missing-external-data", read(_saved(tmp_path, location)))
+    assert finding.message == f"1 file with weights was not looked at: {reason}"
+    assert (finding.severity, finding.about, finding.evidence) == ("error", "refused", (location,))

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from onnx_autodoc.apart import cleared_up
 from onnx_autodoc.api import opened
 from onnx_autodoc.errors import AutodocError, BadInput, LimitReached
 from onnx_autodoc.render import Report, render_terminal
@@ -21,7 +22,6 @@ from onnx_autodoc.render._blocks import Name, Paragraph, Strong
 from onnx_autodoc.render._device_lines import measured_lines
 from onnx_autodoc.resolve import Request
 from onnx_autodoc.run import Difference, Options, Verified, _verify, said, verify
-from onnx_autodoc.run._ending import cleared_up
 from onnx_autodoc.run._messages import Task
 from onnx_autodoc.run._process import COMMAND, Deadline, ask
 from onnx_autodoc.run._types import CPU
@@ -104,7 +104,7 @@ def children(of: int) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are listed in /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_an_ending_leaves_neither_process_nor_file(number: signal.Signals, tmp_path: Path) -> None:
     path, folder = saved(tmp_path, ENDLESS), tmp_path / "temporary"
     folder.mkdir()
@@ -118,9 +118,29 @@ def test_an_ending_leaves_neither_process_nor_file(number: signal.Signals, tmp_p
     started = children(tool.pid)
     assert started
     tool.send_signal(number)
-    assert tool.wait(30) == 128 + number
+    assert tool.wait(30) == (128 + number if number != signal.SIGKILL else -number)
+    while number == signal.SIGKILL and list(folder.iterdir()):  # its child sees it a little later
+        assert time.monotonic() < end
+        time.sleep(0.05)
     assert list(folder.iterdir()) == []
-    assert not any(Path(f"/proc/{each}").exists() for each in started)
+    assert not any(Path(f"/proc/{each}").exists() for each in started) or number == signal.SIGKILL
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm of the kernel")
+def test_a_clock_that_rings_while_a_model_runs_leaves_nothing_and_still_rings(tmp_path: Path) -> None:
+    """Of `card --verify --timeout`: the alarm ends the process that asks, wherever that is."""
+    path, folder = saved(tmp_path, ENDLESS), tmp_path / "temporary"
+    folder.mkdir()
+    words = "from onnx_autodoc.resolve import Request; from onnx_autodoc.run import Options, verify; "
+    words += f"verify({str(path)!r}, Request(), Options())"
+    tool = subprocess.Popen([sys.executable, "-c", words], env=elsewhere(folder), stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    while not list(folder.glob("*/*")):  # a profile: it is loading
+        assert time.monotonic() < end and tool.poll() is None
+        time.sleep(0.05)
+    tool.send_signal(signal.SIGALRM)
+    assert tool.wait(30) == -signal.SIGALRM
+    assert list(folder.iterdir()) == []
 
 
 def test_who_handles_a_signal_keeps_it_and_gets_it_back() -> None:

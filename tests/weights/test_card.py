@@ -65,8 +65,8 @@ def test_without_the_option_no_weight_is_read(model: Path, monkeypatch: pytest.M
     def never(*_: object) -> None:
         raise AssertionError("weights were read")
 
-    monkeypatch.setattr("onnx_autodoc.api.survey", never)
-    monkeypatch.setattr("onnx_autodoc.api.external_hashes", never)
+    monkeypatch.setattr("onnx_autodoc.api._making.survey", never)
+    monkeypatch.setattr("onnx_autodoc.api._making.external_hashes", never)
     assert card(model).weights is None
 
 

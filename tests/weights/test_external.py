@@ -10,11 +10,13 @@ import numpy as np
 import onnx
 import pytest
 
+from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.read import read
 from onnx_autodoc.weights import external_hashes, survey
 from tests.weights._made import external, model_of, some, surveyed
 
 ARRAY = some(4, 5)
+HARD = "its external file has a second name (a hard link), so it may be a file from elsewhere; --follow-links allows it"
 HASH = hashlib.sha256(ARRAY.tobytes()).hexdigest()
 
 
@@ -70,42 +72,42 @@ def given_an_absolute_path(folder: Path) -> tuple[str, str]:
 def given_a_symbolic_link(folder: Path) -> tuple[str, str]:
     (folder / "real.bin").write_bytes(bytes(80))
     (folder / "w.bin").symlink_to("real.bin")
-    return "w.bin", "its external file is behind a symbolic link"
+    return "w.bin", "its external file is behind a symbolic link; --follow-links allows it"
 
 
 def given_a_linked_folder(folder: Path) -> tuple[str, str]:
     (folder / "real").mkdir()
     (folder / "real" / "w.bin").write_bytes(bytes(80))
     (folder / "link").symlink_to("real")
-    return "link/w.bin", "its external file is not there, or behind a symbolic link"
+    return "link/w.bin", "its external file is behind a symbolic link; --follow-links allows it"
 
 
 def given_a_hard_link(folder: Path) -> tuple[str, str]:
     (folder / "real.bin").write_bytes(bytes(80))
     (folder / "w.bin").hardlink_to(folder / "real.bin")
-    return "w.bin", "its external file has a second name (a hard link)"
+    return "w.bin", HARD
 
 
 def given_a_pipe(folder: Path) -> tuple[str, str]:
     os.mkfifo(folder / "w.bin")
-    return "w.bin", "its external file is no regular file"
+    return "w.bin", "its external file is a pipe, no regular file"
 
 
 def given_a_folder(folder: Path) -> tuple[str, str]:
     (folder / "w.bin").mkdir()
-    return "w.bin", "its external file is no regular file"
+    return "w.bin", "its external file is a folder, no regular file"
 
 
 def given_no_name(folder: Path) -> tuple[str, str]:
-    return "", "it names no external file"
+    return "", "its external file has no name"
 
 
 def given_a_zero_in_the_name(folder: Path) -> tuple[str, str]:
-    return "w\0.bin", "it names no external file"
+    return "w\0.bin", "its external file has a name with a zero byte, which no file can have"
 
 
 def given_a_name_that_is_too_long(folder: Path) -> tuple[str, str]:
-    return "w" * 5000, "its external file cannot be opened: File name too long"
+    return "w" * 5000, "its external file has a path of 5,000 bytes; 4,095 are the most that a system takes"
 
 
 REFUSED = [item for name, item in sorted(globals().items()) if name.startswith("given_")]
@@ -165,3 +167,33 @@ def test_a_whole_external_file_has_a_hash(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(content)
     (tmp_path / "m.onnx").write_bytes(model_of(external("w.bin", [4])).SerializeToString())
     assert external_hashes(read(tmp_path / "m.onnx")) == {"w.bin": hashlib.sha256(content).hexdigest()}
+
+
+@pytest.mark.parametrize("given", [given_a_symbolic_link, given_a_linked_folder, given_a_hard_link])
+def test_links_are_followed_where_the_user_allows_it(given: object, tmp_path: Path) -> None:
+    location, _ = given(tmp_path)  # type: ignore[operator]
+    with within(Limits(follow_links=True)):
+        (found,) = surveyed(tmp_path, external(location, [4, 5]))
+        assert read(tmp_path / "model.onnx").external[0].nbytes == 80
+    assert (found.unread, found.sha256) == (None, hashlib.sha256(bytes(80)).hexdigest())
+
+
+@pytest.mark.parametrize("given", [given_a_way_up, given_a_way_down_and_up, given_an_absolute_path, given_a_pipe])
+def test_allowing_links_allows_nothing_else(given: object, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    location, reason = given(folder)  # type: ignore[operator]
+    with within(Limits(follow_links=True)):
+        (found,) = surveyed(folder, external(location, [4, 5]))
+        assert read(folder / "model.onnx").external[0].nbytes is None
+    assert found.unread == reason
+
+
+def test_a_model_that_was_changed_after_its_graph_was_read_gives_no_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    made = model_of(onnx.numpy_helper.from_array(some(400, 500), "w")).SerializeToString()
+    path.write_bytes(made)
+    model = read(path)
+    path.write_bytes(made + made)
+    (found,) = survey(model).tensors
+    assert found.numbers.unread == "the model's file was changed after its graph was read"

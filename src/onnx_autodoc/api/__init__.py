@@ -1,31 +1,25 @@
 """The pipeline in one call each: a path goes in, a card or a report comes out."""
 
-import hashlib
 import os
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from os import PathLike
-from pathlib import Path
 
 from onnx_autodoc import __version__
 from onnx_autodoc.api._hardware import NOTHING_ASKED, Asked, wanted_of, with_measured, with_profile
+from onnx_autodoc.api._making import Making
+from onnx_autodoc.api._making import facts_of as facts_of
 from onnx_autodoc.document import Card as Document
 from onnx_autodoc.document import Generated, build, load, node_rows
-from onnx_autodoc.errors import BadInput, LimitReached
-from onnx_autodoc.facts import Facts, measure
-from onnx_autodoc.graph import Model
-from onnx_autodoc.hardware import hardware
-from onnx_autodoc.read import FileSource, read
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.read import FileSource, side_file
 from onnx_autodoc.render import FORMATS, Report
-from onnx_autodoc.resolve import Request, fit
-from onnx_autodoc.run import Options, verify_facts
-from onnx_autodoc.structure import describe
-from onnx_autodoc.weights import external_hashes, survey
+from onnx_autodoc.resolve import Request
+from onnx_autodoc.run import check_extra
 
-_PIECE = 1 << 20
 _HEAD = 512
-_LARGEST = 1 << 28  # bytes of a JSON card
+_DIGITS = 11  # of seconds since 1970: the year 5138
 
 
 Source = str | PathLike[str] | Document  # a model file, the JSON of a card, or a card
@@ -125,15 +119,16 @@ def report(
 ) -> Report:
     """The card and the rows of its nodes, for rendering. With `verified` the model is run, too."""
     wanted = wanted_of(asked)
-    model = read(path)
-    facts = facts_of(model, request)
-    structure = describe(facts)
-    hashes = {**external_hashes(model), "": _sha256(model.path)} if sha256 else {}
-    numbers = survey(model) if weights else None
-    measured = verify_facts(facts, structure.samples, Options()) if verified else None
+    if verified:
+        check_extra()  # before anything that takes time
+    making = Making(path, request)
+    facts, structure = making.facts, making.structure
+    hashes = making.hashes() if sha256 else {}
+    numbers = making.weights() if weights else None
+    measured = making.measured() if verified else None
     wanted = with_measured(with_profile(wanted, facts, asked), measured)
-    machines = hardware(facts, structure, wanted)
-    made = build(facts, structure, generated(), hashes, numbers, machines, measured)
+    machines = making.hardware(wanted)
+    made = build(facts, structure, generated(), hashes, numbers, machines, measured, making.lost)
     return Report(made, lambda: node_rows(facts, structure.places))
 
 
@@ -149,7 +144,7 @@ def opened(
         )
     if request != Request():
         raise BadInput(f"{path}: a card's sizes are those it was made for; --dim and the like need the model itself")
-    found = load(_json(os.fspath(path)), os.fspath(path))
+    found = load(side_file(path, "a JSON card"), os.fspath(path))
     if weights and found.weights is None:
         raise BadInput(f"{path}: the card was made without --weights; give the model itself, or write the card anew")
     return found
@@ -169,30 +164,9 @@ def is_card(path: str | PathLike[str]) -> bool:
         return source.read(0, _HEAD).lstrip().startswith(b"{")
 
 
-def _json(path: str) -> bytes:
-    with FileSource(path) as source:
-        if source.size > _LARGEST:
-            raise LimitReached(f"{path}: a JSON card of over {_LARGEST:,} bytes is not read")
-        return source.read(0, source.size)
-
-
-def facts_of(model: Model, request: Request) -> Facts:
-    binding, shapes = fit(model, request)
-    return measure(model, binding, shapes)
-
-
 def generated() -> Generated:
     """When and by what. SOURCE_DATE_EPOCH fixes the time, so that the same model gives the same bytes."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    seconds = int(fixed) if fixed.isdigit() else int(time.time())
+    seconds = int(fixed) if fixed.isdecimal() and len(fixed) <= _DIGITS else int(time.time())
     at = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return Generated("onnx-autodoc", __version__, at)
-
-
-def _sha256(path: str) -> str:
-    """Of the whole file, weights included, in pieces."""
-    digest = hashlib.sha256()
-    with Path(path).open("rb") as file:
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()

@@ -6,13 +6,17 @@ from typing import Final
 from onnx_autodoc.blocks._net import NO_VALUE, Net, Term
 from onnx_autodoc.blocks._passing import passed_on
 from onnx_autodoc.blocks._spelling import spell
-from onnx_autodoc.graph import Graph, Model, Node, deep_recursion, execution_order, needed_names
+from onnx_autodoc.graph import Deep, Graph, Model, Node, deeply, execution_order, needed_names
+from onnx_autodoc.limits import OPTIONS, limits
 from onnx_autodoc.ops import Known, kinds
 from onnx_autodoc.resolve import Body, Shapes, Step, inputs_of
 
-_MOST_TERMS: Final = 100_000  # and four for each node of the file: functions that call functions can ask for any number
+_USUAL: Final = 100_000  # terms, and
+_EACH: Final = 4  # terms more for each node of the file: functions that call functions can ask for any number
+_CUT: Final = (
+    "the model has more than {:,} operations once its functions are opened; " + OPTIONS["rows"] + " raises the limit"
+)
 _HANDED_ON: Final = frozenset(("Identity", "Unsqueeze", "Squeeze", "Add", "Cast"))
-_DEEPEST: Final = 200
 
 
 class _Scope:
@@ -44,8 +48,7 @@ def flatten(model: Model, shapes: Shapes, runs: Sequence[bool]) -> Net:
         flat.net.inputs[value.name] = scope.values[value.name] = flat.net.value(
             value.name, shapes.values.get(value.name), fixed=False
         )
-    with deep_recursion():
-        flat.graph(shapes.steps, scope, 0)
+    deeply(flat.graph(shapes.steps, scope, 0))
     for output in model.graph.outputs:
         flat.net.outputs[output.name] = flat.look(scope, output.name, shapes.values.get(output.name))
     flat.net.leaving = set(flat.net.outputs.values())
@@ -67,17 +70,20 @@ class _Flat:
         self._runs = runs
         self._functions = {function.key: function for function in model.functions}
         self._sizes: dict[int, int] = {}  # rows of steps with all inside them, by identity
-        self._left = _MOST_TERMS + 4 * len(runs)
-        self._depth = self._at = self._loops = self._loop = 0
+        self._most = self._left = limits().rows or _USUAL + _EACH * len(runs)
+        self._at = self._loops = self._loop = 0
         self.rescaled: set[int] = set()  # made from the scales of a dynamic quantization
 
-    def graph(self, steps: Sequence[Step], scope: _Scope, row: int) -> None:
+    def graph(self, steps: Sequence[Step], scope: _Scope, row: int) -> Deep[None]:
         """Take in the steps of one graph, whose first one has this row."""
         rows = list(self._rows(steps, row))
-        self._depth += 1
         for at in execution_order([step.node for step in steps]):
-            self._step(steps[at], scope, rows[at])
-        self._depth -= 1
+            step = steps[at]
+            self._left -= 1
+            if step.bodies and step.node.outputs and self._left >= 0:
+                yield self._open(step, scope, rows[at])
+            elif step.node.outputs:  # else nothing comes of it
+                self._step(step, scope, rows[at])
 
     def _rows(self, steps: Sequence[Step], row: int) -> Iterator[int]:
         for step in steps:
@@ -86,11 +92,16 @@ class _Flat:
 
     def _size(self, body: Body) -> int:
         """How many rows a body takes."""
-        key = id(body.steps)
-        if key not in self._sizes:
-            inner = sum(self._size(each) for step in body.steps if step.bodies for each in step.bodies)
-            self._sizes[key] = len(body.steps) + inner
-        return self._sizes[key]
+        waiting = [body.steps]
+        while id(body.steps) not in self._sizes:
+            steps = waiting[-1]
+            inner = [each.steps for step in steps if step.bodies for each in step.bodies]
+            unknown = [each for each in inner if id(each) not in self._sizes]
+            if not unknown:
+                self._sizes[id(steps)] = len(steps) + sum(self._sizes[id(each)] for each in inner)
+                waiting.pop()
+            waiting.extend(unknown)
+        return self._sizes[id(body.steps)]
 
     def look(self, scope: _Scope, name: str, known: Known | None) -> int:
         if not name:
@@ -102,14 +113,8 @@ class _Flat:
         return value
 
     def _step(self, step: Step, scope: _Scope, row: int) -> None:
-        self._left -= 1
-        if not step.node.outputs:
-            return  # nothing comes of it
-        if step.bodies and self._depth < _DEEPEST and self._left > 0:
-            self._open(step, scope, row)
-            return
-        if self._left <= 0:
-            self.net.cut = f"the model has more than {_MOST_TERMS:,} operations once its functions are opened"
+        if self._left < 0:
+            self.net.cut = _CUT.format(self._most)
         inputs = [self.look(scope, name, known) for name, known in zip(step.node.inputs, step.inputs)]
         outer = [self.look(scope, name, None) for name in self._captured(step.node)]
         self._take(step, scope, row, inputs, all(self.net.fixed[value] for value in (*inputs, *outer)))
@@ -171,32 +176,32 @@ class _Flat:
 
     # -- nodes that run other graphs
 
-    def _open(self, step: Step, scope: _Scope, row: int) -> None:
+    def _open(self, step: Step, scope: _Scope, row: int) -> Deep[None]:
         node = step.node
         starts = list(self._starts(step, row + 1))
         if (node.domain, node.op, node.overload) in self._functions:
-            self._call(step, scope, starts[0])
+            yield from self._call(step, scope, starts[0])
         elif node.op == kinds.BRANCH:
-            self._branch(step, scope, starts)
+            yield from self._branch(step, scope, starts)
         else:
-            self._repeat(step, scope, starts[0])
+            yield from self._repeat(step, scope, starts[0])
 
     def _starts(self, step: Step, row: int) -> Iterator[int]:
         for body in step.bodies:
             yield row
             row += self._size(body)
 
-    def _call(self, step: Step, scope: _Scope, row: int) -> None:
+    def _call(self, step: Step, scope: _Scope, row: int) -> Deep[None]:
         node = step.node
         function = self._functions[node.domain, node.op, node.overload]
         inner = _Scope(set())
         for name, given, known in zip(function.inputs, node.inputs, step.inputs):
             inner.values[name] = self.look(scope, given, known)
-        self.graph(step.bodies[0].steps, inner, row)
+        yield from self.graph(step.bodies[0].steps, inner, row)
         for name, made, known in zip(node.outputs, function.outputs, step.outputs):
             scope.values[name] = self.look(inner, made, known)
 
-    def _branch(self, step: Step, scope: _Scope, starts: list[int]) -> None:
+    def _branch(self, step: Step, scope: _Scope, starts: list[int]) -> Deep[None]:
         """The branch that runs; where the data decide, the one that is counted."""
         pairs = list(zip(step.bodies, starts))
         able = [(body, row) for body, row in pairs if body.times != 0] or pairs
@@ -205,11 +210,11 @@ class _Flat:
         graph = step.node.attributes.get(body.name)
         if isinstance(graph, Graph):
             inner = _Scope({tensor.name for tensor in graph.initializers}, scope)
-            self.graph(body.steps, inner, row)
+            yield from self.graph(body.steps, inner, row)
             for name, made, known in zip(step.node.outputs, graph.outputs, step.outputs):
                 scope.values[name] = self.look(inner, made.name, known)
 
-    def _repeat(self, step: Step, scope: _Scope, row: int) -> None:
+    def _repeat(self, step: Step, scope: _Scope, row: int) -> Deep[None]:
         """A loop's body, once: what it hands to its next pass enters as `carry`, what it gathers leaves as `stack`."""
         body, node = step.bodies[0], step.node
         graph = node.attributes.get(body.name)
@@ -223,7 +228,7 @@ class _Flat:
         handed = _handed_on(graph, ahead)
         for at, value in enumerate(graph.inputs):
             inner.values[value.name] = self._entering(at, ahead, value.name, given, handed)
-        self.graph(body.steps, inner, row)
+        yield from self.graph(body.steps, inner, row)
         self._loop = around
         made = [self.look(inner, value.name, None) for value in graph.outputs][1 if ahead else 0 :]
         carried = len(given) - ahead if ahead else len(graph.outputs) - _scanned_out(node, graph)

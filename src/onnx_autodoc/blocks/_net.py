@@ -54,7 +54,7 @@ class Net:
         self.knowns: list[Known | None] = [None]
         self.fixed: list[bool] = [True]
         self.makers: list[Term | None] = [None]
-        self.readers: list[list[Term]] = [[]]
+        self.readers: list[dict[Term, None]] = [{}]  # in order; one of very many is taken out at once
         self.names: list[str] = [""]
         self.terms: dict[int, Term] = {}  # by place
         self._kinds: dict[str, dict[Term, None]] = {}
@@ -65,6 +65,7 @@ class Net:
         self.aside: dict[int, int] = {}  # rows that are no terms: the value that they pass on
         self.weights: dict[int, str] = {}  # constants of the file by value
         self.skips: dict[Term, list[Term]] = {}  # what each skip goes around, by the sum or join at its end
+        self._restored: dict[int, float | None] = {}  # numbers that were quantized: asked for often
         self.notes: dict[str, Fact] = {}  # what was asked of the whole net, once its blocks were found
         self.cut = ""  # why it is not whole
 
@@ -74,7 +75,7 @@ class Net:
         self.knowns.append(known)
         self.fixed.append(fixed)
         self.makers.append(maker)
-        self.readers.append([])
+        self.readers.append({})
         self.names.append(name)
         return len(self.knowns) - 1
 
@@ -85,14 +86,14 @@ class Net:
         for value in term.outputs:
             self.makers[value] = term
         for value in dict.fromkeys(term.inputs):
-            self.readers[value].append(term)
+            self.readers[value][term] = None
         return term
 
     def drop(self, term: Term) -> None:
         del self.terms[term.at]
         del self._kinds[term.op][term]
         for value in dict.fromkeys(term.inputs):
-            self.readers[value].remove(term)
+            del self.readers[value][term]
 
     def rename(self, term: Term, op: str, **facts: Fact) -> None:
         """A term that turned out to be a block all by itself."""
@@ -150,6 +151,11 @@ class Net:
         term = self.makers[value]
         return term if term is not None and (not ops or term.op in ops) else None
 
+    def reader(self, value: int) -> Term | None:
+        """The term that reads a value, if it is the only one."""
+        readers = self.readers[value]
+        return next(iter(readers)) if len(readers) == 1 else None
+
     def shape(self, value: int) -> tuple[int, ...] | None:
         known = self.knowns[value]
         return known.concrete if known is not None else None
@@ -160,20 +166,32 @@ class Net:
 
     def number(self, value: int) -> float | None:
         """The one number that a fixed value is, where it is one and is known."""
+        waiting = [value] if self._quantized(value) else []
+        while waiting:
+            parts = self._quantized(waiting[-1])
+            fresh = [part for part in parts if part not in self._restored and self._quantized(part)]
+            if not fresh:
+                self._restored[waiting.pop()] = _restored([self._told(part) for part in parts])
+            waiting += fresh
+        return self._told(value)
+
+    def _quantized(self, value: int) -> list[int]:
+        """What a fixed value is dequantized from, where it is and its number is not known by itself."""
         known, made = self.knowns[value], self.makers[value]
-        if not self.fixed[value] or known is None:
-            return None
-        if known.value is None and made is not None and made.op == "DequantizeLinear":
-            return self._restored([self.number(given) for given in made.inputs if given])
-        if known.value is None or known.value.size != 1:
+        if not self.fixed[value] or made is None or made.op != "DequantizeLinear" or known is None:
+            return []
+        return [part for part in made.inputs if part] if known.value is None else []
+
+    def _told(self, value: int) -> float | None:
+        return self._restored[value] if value in self._restored else self._written(value)
+
+    def _written(self, value: int) -> float | None:
+        """The one number that the file has for a fixed value, or that shapes were found with."""
+        known = self.knowns[value]
+        if not self.fixed[value] or known is None or known.value is None or known.value.size != 1:
             return None
         item = known.value.reshape(-1)[0]
         return float(item) if isinstance(item, int | float) or getattr(item, "dtype", None) is not None else None
-
-    def _restored(self, numbers: list[float | None]) -> float | None:
-        """A constant that was quantized with the rest of the model: (x - zero) · scale."""
-        x, scale, zero = (*numbers, 0.0)[:3] if len(numbers) > 1 else (None, None, None)
-        return (x - zero) * scale if x is not None and scale is not None and zero is not None else None
 
     def varying(self, term: Term) -> list[int]:
         """What a term reads of data."""
@@ -197,6 +215,12 @@ class Net:
 
 def _place(term: Term) -> int:
     return term.at
+
+
+def _restored(numbers: list[float | None]) -> float | None:
+    """A constant that was quantized with the rest of the model: (x - zero) · scale."""
+    x, scale, zero = (*numbers, 0.0)[:3] if len(numbers) > 1 else (None, None, None)
+    return (x - zero) * scale if x is not None and scale is not None and zero is not None else None
 
 
 def _spliced(term: Term, op: str) -> tuple[Term, ...]:

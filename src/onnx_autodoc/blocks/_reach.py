@@ -36,10 +36,11 @@ class Reach:
         if is_source(net, term):
             self.meets.append((term, value))
             return []
-        others = [given for given in net.varying(term) if given not in self.seen]
-        if term.op in _JOINING and any(_is_computed(net, given) for given in others):
-            self.joins.append(term)
-            return []
+        if term.op in _JOINING:
+            others = [given for given in net.varying(term) if given not in self.seen]
+            if any(_is_computed(net, given) for given in others):
+                self.joins.append(term)
+                return []
         self.terms[term] = None
         fresh = [made for made in term.outputs if made not in self.seen]
         self.seen.update(fresh)

@@ -100,6 +100,7 @@ def _summed_widths(it: Spelling, at: int) -> tuple[int | None, int | None]:
     return math.prod(summed), math.prod(added)
 
 
+_MOST_ADDED: Final = 64  # terms of one Sum
 _CALLED: Final = {"HardSwish": "hard-swish", "Gelu": "gelu", "Mish": "mish", "Swish": "silu", "QuickGelu": "silu"}
 
 
@@ -146,7 +147,10 @@ def _convolved(it: Spelling, weight: int) -> dict[str, Fact]:
 
 
 def _sum(it: Spelling) -> Iterator[Draft]:
-    """Sum of two is Add; of more, a chain of them."""
+    """Sum of two is Add; of more, a chain of them; of very many, what it is."""
+    if len(it.inputs) > _MOST_ADDED:
+        yield it.draft("Sum", it.inputs)
+        return
     total = it.input(0)
     for at, value in enumerate(it.inputs[1:], 2):
         made = it.outputs[0] if at == len(it.inputs) else it.inner()

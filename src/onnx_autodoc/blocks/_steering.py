@@ -25,9 +25,12 @@ def aside(net: Net, model: Model) -> dict[str, str]:
         return {}
     found = dict(_printed(model, unread))
     makers = {name: node for node in model.graph.nodes for name in node.outputs}
+    values: dict[str, list[int]] = {}
+    for value, name in enumerate(net.names):
+        values.setdefault(name, []).append(value)
     for node in model.graph.nodes:
         if node.op == kinds.BRANCH:
-            for name, role in _steering(net, makers, node, unread):
+            for name, role in _steering(net, makers, values, node, unread):
                 found.setdefault(name, role)
     return found
 
@@ -42,7 +45,9 @@ def _printed(model: Model, unread: set[str]) -> Iterator[tuple[str, str]]:
                 yield known_as[name], _PRINT[node.op, at]
 
 
-def _steering(net: Net, makers: dict[str, Node], branch: Node, unread: set[str]) -> Iterator[tuple[str, str]]:
+def _steering(
+    net: Net, makers: dict[str, Node], values: dict[str, list[int]], branch: Node, unread: set[str]
+) -> Iterator[tuple[str, str]]:
     """Compared with 8,000 or 16,000 it is samples in a second; else it only switches."""
     waiting, seen, rates = list(branch.inputs), set[str](), False
     while waiting and len(seen) < _FARTHEST:
@@ -51,7 +56,7 @@ def _steering(net: Net, makers: dict[str, Node], branch: Node, unread: set[str])
         node = makers.get(name)
         if node is not None:
             waiting.extend(given for given in node.inputs if given not in seen)
-    numbers = [net.number(value) for value, name in enumerate(net.names) if name in seen]
+    numbers = [net.number(value) for name in seen for value in values.get(name, ())]
     rates = any(number is not None and _RATES[0] <= number <= _RATES[1] for number in numbers)
     for name in seen & unread:
         yield name, "sample rate" if rates else "switch"

@@ -73,8 +73,7 @@ def behind(net: Net, value: int, stop: Callable[[Term], bool], most: int) -> Ite
 def onward(net: Net, value: int) -> tuple[list[Term], Term | None, int]:
     """Forward over moves that nothing else reads: the moves, the term after them, and the value that it reads."""
     moves: list[Term] = []
-    while len(net.readers[value]) == 1 and value not in net.leaving and len(moves) < _WIDEST:
-        term = net.readers[value][0]
+    while (term := net.reader(value)) is not None and value not in net.leaving and len(moves) < _WIDEST:
         if not is_move(net, term):
             return moves, term, value
         moves.append(term)

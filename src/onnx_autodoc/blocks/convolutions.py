@@ -112,9 +112,7 @@ def _ends(first: Term, last: Term, middle: Term) -> dict[str, Fact]:
 
 
 def _next(net: Net, term: Term) -> Term | None:
-    readers = net.readers[term.outputs[0]]
-    alone = len(readers) == 1 and term.outputs[0] not in net.leaving
-    return readers[0] if alone else None
+    return net.reader(term.outputs[0]) if term.outputs[0] not in net.leaving else None
 
 
 def _is_pointwise(term: Term) -> bool:

@@ -144,9 +144,9 @@ def _patches(net: Net) -> None:
         if len(kernel) < 2 or kernel != strides or max(kernel) < 2 or not _sees_the_picture(net, conv):
             continue
         members, value = [conv], conv.outputs[0]
-        while len(net.readers[value]) == 1 and net.readers[value][0].op in _TO_TOKENS:
-            members.append(net.readers[value][0])
-            value = members[-1].outputs[0]
+        while (reader := net.reader(value)) is not None and reader.op in _TO_TOKENS:
+            members.append(reader)
+            value = reader.outputs[0]
         if len(members) > 1:
             net.merge("patch-embedding", members, (value,), patch=kernel, width=conv.facts["to"])
 

@@ -84,15 +84,14 @@ def _origin(net: Net, value: int) -> list[Term]:
 
 def _claim(net: Net, gate: Term, act: Term, before: list[Term]) -> None:
     """With the map after it. A gate that no map follows is a gated linear unit: it stays what it is."""
-    readers = net.readers[gate.outputs[0]]
     members, output = [*before, act, gate], gate.outputs[0]
-    while len(readers) == 1 and readers[0].op in ("layer-norm", "rms-norm") and output not in net.leaving:
-        members.append(readers[0])
-        output = readers[0].outputs[0]
-        readers = net.readers[output]
-    if len(readers) != 1 or readers[0].op != "linear" or output in net.leaving:
+    last = net.reader(output)
+    while last is not None and last.op in ("layer-norm", "rms-norm") and output not in net.leaving:
+        members.append(last)
+        output = last.outputs[0]
+        last = net.reader(output)
+    if last is None or last.op != "linear" or output in net.leaving:
         return
-    last = readers[0]
     inner = last.facts.get("from")
     facts = {"activation": act.op, "from": before[-1].facts.get("from"), "inner": inner, "to": last.facts.get("to")}
     net.merge("gated-mlp", [*members, last], last.outputs, **facts)

@@ -17,6 +17,7 @@ from onnx_autodoc.blocks._tails import size
 from onnx_autodoc.blocks.heads import Head, heads
 from onnx_autodoc.graph import Model
 
+_MOST: Final = 1000  # inputs that are followed into the graph
 _FRAMES: Final = re.compile(r"frame|time", re.I)
 
 
@@ -24,8 +25,8 @@ def roles(net: Net, model: Model) -> dict[str, str]:
     """The role of each input and output that has one."""
     ends, beside = heads(net), aside(net, model)
     found: dict[str, str | None] = {}
-    for name, value in net.inputs.items():
-        found[name] = beside.get(name) or entry_role(net, name, value)
+    for at, (name, value) in enumerate(net.inputs.items()):
+        found[name] = beside.get(name) or (entry_role(net, name, value) if at < _MOST else None)
     _along_time(model, found)
     _in_company(net, found, ends)
     _handed_back(net, found, ends)

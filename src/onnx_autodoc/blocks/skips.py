@@ -14,6 +14,7 @@ from onnx_autodoc.blocks._words import GATES, NORMS, WEIGHTED
 _FARTHEST: Final = 600  # values looked at for one skip
 _FARTHEST_JOINED: Final = 6000  # joins are few, and those of a U-Net go around all the rest of it
 _EACH: Final = 100  # values looked at for all skips, for each term of the net
+_EACH_OF_MANY: Final = 10  # where there are very many
 _MOST_SIDES: Final = 16
 _KINDS: Final = {"Add": "add", "Concat": "concat", "Sub": "subtract", "Mul": "gate"}
 _PROJECTIONS: Final = ("conv", "conv-norm-act", "linear", "batch-norm", "AveragePool", "MaxPool", "Pad", "Slice")
@@ -119,7 +120,7 @@ class _Ways:
 
     def __init__(self, net: Net) -> None:
         self.net = net
-        self._left = 20_000 + _EACH * len(net.terms)
+        self._left = min(20_000 + _EACH * len(net.terms), 500_000 + _EACH_OF_MANY * len(net.terms))
 
     def lie_behind(self, goal: int, value: int, most: int = _FARTHEST) -> bool:
         """Whether a value was computed from another one by something with weights."""

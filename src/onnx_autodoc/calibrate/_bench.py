@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from onnx_autodoc.apart import cleared_up
 from onnx_autodoc.calibrate._fit import Run, totals
 from onnx_autodoc.calibrate._tasks import Task, tasks
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.facts import Costs, Facts
 from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, fit
-from onnx_autodoc.run import PRIVATE, cleared_up
+from onnx_autodoc.run import PRIVATE
 
 _COMMAND: Final = ("-P", "-m", "onnx_autodoc.calibrate._child")
 _CACHE_FOLDER: Final = Path("/sys/devices/system/cpu/cpu0/cache")

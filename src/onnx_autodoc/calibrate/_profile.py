@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from onnx_autodoc.calibrate._fit import USUAL, Times
 from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.read._side import side_file
 
 VERSION: Final = 2  # of the file, and of the paces that it has times for
 _MOST_BYTES: Final = 1 << 20
@@ -106,7 +107,7 @@ def load(path: Path) -> Profile:
     try:
         found = msgspec.json.decode(_content(path), type=Profile)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path}: not a profile of a machine: {error}") from None
+        raise BadInput(f"{path}: not a profile of a machine: {str(error)[:200]}") from None
     trouble = _trouble(found)
     if trouble:
         raise BadInput(f"{path}: not a profile of a machine: {trouble}")
@@ -114,14 +115,7 @@ def load(path: Path) -> Profile:
 
 
 def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
-    if len(content) > _MOST_BYTES:
-        raise LimitReached(f"{path}: a profile of over {_MOST_BYTES:,} bytes is not read")
-    return content
+    return side_file(path, "a profile", _MOST_BYTES)
 
 
 def _trouble(found: Profile) -> str:

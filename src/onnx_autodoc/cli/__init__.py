@@ -6,9 +6,13 @@ Nothing heavy is imported before a command needs it.
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
+from onnx_autodoc.apart import internal
 from onnx_autodoc.cli._parser import parse
 from onnx_autodoc.errors import AutodocError
+
+_LONGEST = 1_000  # letters of a failure
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,11 +30,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except MemoryError:
         return _fail("out of memory", 3)
+    except Exception as mistake:
+        return _fail(internal(mistake), 2)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
 
 
 def _fail(message: str, code: int) -> int:
-    line = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in message)
-    print(f"onnx-autodoc: error: {line}", file=sys.stderr)  # noqa: T201
+    from onnx_autodoc.say import clean
+
+    if sys.stderr is not None:
+        with suppress(OSError):  # nobody listens; the code says it
+            sys.stderr.write(f"onnx-autodoc: error: {clean(message, _LONGEST)}\n")
+            sys.stderr.flush()
     return code

@@ -31,12 +31,13 @@ def run(options: argparse.Namespace) -> int:
     from onnx_autodoc.api import generated
     from onnx_autodoc.api._calibrate import calibrate
     from onnx_autodoc.calibrate import check_place, place, store
+    from onnx_autodoc.say import quiet
 
     path = place(options.profile)
     check_place(path)
     found = calibrate(options.models, generated().at, quick=options.quick, threads=options.threads, force=options.force)
     store(found.profile, path)
-    put(_said(found) + f"Kept in {path}; `--device auto` uses it.\n")
+    put(quiet(_said(found) + f"Kept in {path}; `--device auto` uses it.\n"))
     return 0
 
 

@@ -5,11 +5,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from onnx_autodoc.cli._answered import answered
+from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import asked_of, dimension_options, hardware_files, hardware_options, request_of
-from onnx_autodoc.cli._places import file_at, keep_apart, put
+from onnx_autodoc.cli._places import file_at, keep_apart
 from onnx_autodoc.errors import BadInput
 
 if TYPE_CHECKING:
+    from onnx_autodoc.cli._answer import Answer, Document
     from onnx_autodoc.gate import Named, Outcome, Policy
 
 FORMAT_NAMES: Final = ("text", "json", "sarif", "junit", "github")
@@ -53,11 +56,13 @@ def add(commands: Any) -> None:
     parser.add_argument("--weights", action="store_true", help="also judge the numbers in the weights (reads them)")
     dimension_options(parser)
     hardware_options(parser)
-    parser.set_defaults(run=run)
+    limit_options(parser)
+    parser.set_defaults(run=answered(run))
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> "Answer":
     from onnx_autodoc.api import generated
+    from onnx_autodoc.cli._answer import Answer
     from onnx_autodoc.gate import outcome, read_policy
 
     targets = _targets(options.output, options.format)
@@ -67,9 +72,8 @@ def run(options: argparse.Namespace) -> int:
     cards = [(_name(model), _opened(model, options)) for model in dict.fromkeys(options.models)]
     baseline = _baseline(options) if options.baseline else None
     found = outcome(cards, policy, _name(options.policy), baseline, generated())
-    for path, format_name in targets:
-        _emit(found, path, format_name)
-    return 0 if found.passed else 1
+    made = [document for path, format_name in targets for document in _documents(found, path, format_name)]
+    return Answer(tuple(made), 0 if found.passed else 1)
 
 
 def _sources(options: argparse.Namespace) -> tuple[str | None, ...]:
@@ -133,42 +137,27 @@ def _name(path: str) -> str:
     return os.fsencode(name).decode(errors="replace")  # a file's name need not be text
 
 
-def _emit(found: "Outcome", path: Path | None, format_name: str) -> None:
+def _documents(found: "Outcome", path: Path | None, format_name: str) -> "tuple[Document, ...]":
+    from onnx_autodoc.cli._answer import Document
     from onnx_autodoc.render import render_outcome
 
     if format_name == "github":
-        _github(found, path)
-    elif path is None:
-        put(render_outcome(found, format_name))
-    else:
-        _write(path, render_outcome(found, format_name))
+        return (*_summary(found, path), Document.of(render_outcome(found, "github")))
+    made = render_outcome(found, format_name)
+    return (Document.of(made, path),)
 
 
-def _write(path: Path, text: str) -> None:
-    from onnx_autodoc.cli._output import write
+def _summary(found: "Outcome", path: Path | None) -> "tuple[Document, ...]":
+    """To the file that was named, else behind what other steps wrote where the job keeps its own.
 
-    write(path, text)
-
-
-def _github(found: "Outcome", path: Path | None) -> None:
-    """Annotations to the log; the summary to the file that was named, else to where the job keeps its own."""
+    Together it stays below what GitHub shows. The annotations go to the log."""
+    from onnx_autodoc.cli._answer import Document
     from onnx_autodoc.render import render_outcome
 
-    kept = os.environ.get(_SUMMARY)
     if path is not None:
-        _write(path, render_outcome(found, "summary"))
-    elif kept:
-        _append(Path(kept), found)
-    put(render_outcome(found, "github"))
-
-
-def _append(path: Path, found: "Outcome") -> None:
-    """Behind what other steps' commands wrote there; together it stays below what GitHub shows."""
-    from onnx_autodoc.render import render_outcome
-
-    try:
-        taken = path.stat().st_size if path.exists() else 0
-        with path.open("a", encoding="utf-8") as file:
-            file.write(render_outcome(found, "summary", taken))
-    except OSError as error:
-        raise BadInput(f"{_SUMMARY}: {path}: cannot be written: {error.strerror}") from None
+        return (Document.of(render_outcome(found, "summary"), path),)
+    kept = os.environ.get(_SUMMARY)
+    if not kept:
+        return ()
+    taken = Path(kept).stat().st_size if Path(kept).exists() else 0
+    return (Document.of(render_outcome(found, "summary", taken), Path(kept), behind=True),)

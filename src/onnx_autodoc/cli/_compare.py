@@ -4,11 +4,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onnx_autodoc.cli._answered import answered
+from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import dimension_options, request_of
-from onnx_autodoc.cli._places import file_at, has_color, keep_apart, put
-from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.cli._places import file_at, has_color, keep_apart
+from onnx_autodoc.errors import BadInput
 
 if TYPE_CHECKING:
+    from onnx_autodoc.cli._answer import Answer, Document
     from onnx_autodoc.diff import Comparison, Figures
 
 FORMAT_NAMES = ("terminal", "markdown", "html", "json")
@@ -25,36 +28,30 @@ def add(commands: Any) -> None:
     parser.add_argument("--weights", action="store_true", help="also compare the numbers in the weights (reads them)")
     parser.add_argument("--figures", metavar="FILE", help="accuracy, latency and the like, from a JSON or CSV file")
     dimension_options(parser)
-    parser.set_defaults(run=run)
+    limit_options(parser)
+    parser.set_defaults(run=answered(run))
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> "Answer":
     from onnx_autodoc.api._compare import compared
+    from onnx_autodoc.cli._answer import Answer
 
     if len(options.models) < 2:
         raise BadInput(f"compare: {options.models[0]} alone has nothing to be compared with; name two or more")
     path, format_name = _target(options.output, options.format)
     keep_apart([path], (*options.models, options.figures))
     figures = _figures(options.figures)
-    _emit(compared(options.models, request_of(options), options.weights, figures), path, format_name)
-    return 0
+    made = compared(options.models, request_of(options), options.weights, figures)
+    return Answer((_document(made, path, format_name),))
 
 
 def _figures(path: str | None) -> "Figures | None":
     from onnx_autodoc.diff import read_figures
+    from onnx_autodoc.read import side_text
 
     if path is None:
         return None
-    if not Path(path).is_file():
-        raise BadInput(f"{path}: there is no such file")
-    try:
-        if Path(path).stat().st_size > _LARGEST:
-            raise LimitReached(f"{path}: figures of over {_LARGEST:,} bytes are not read")
-        return read_figures(Path(path).read_text(encoding="utf-8-sig"), path)
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not UTF-8 text") from None
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
+    return read_figures(side_text(path, "a table of figures", _LARGEST), path)
 
 
 def _target(output: str | None, format_name: str | None) -> tuple[Path | None, str]:
@@ -70,13 +67,11 @@ def _target(output: str | None, format_name: str | None) -> tuple[Path | None, s
     return path, format_name or known[path.suffix.lower()]
 
 
-def _emit(comparison: "Comparison", path: Path | None, format_name: str) -> None:
-    from onnx_autodoc.cli._output import write
+def _document(comparison: "Comparison", path: Path | None, format_name: str) -> "Document":
+    from onnx_autodoc.cli._answer import Document
     from onnx_autodoc.render.comparison import COMPARISONS, render_comparison_terminal
 
-    if path is not None:
-        write(path, COMPARISONS[format_name].render(comparison))
-    elif format_name == "terminal":
-        put(render_comparison_terminal(comparison, has_color()))
-    else:
-        put(COMPARISONS[format_name].render(comparison))
+    if path is None and format_name == "terminal":
+        return Document.of(render_comparison_terminal(comparison, has_color()))
+    made = COMPARISONS[format_name].render(comparison)
+    return Document.of(made, path)

@@ -32,6 +32,7 @@ def add(commands: Any) -> None:
 
 def run_devices(options: argparse.Namespace) -> int:
     from onnx_autodoc.devices import all_devices, load, near, select, this_machine
+    from onnx_autodoc.say import quiet, quiet_json
 
     _check_use(options)
     if _is_here(options.words):
@@ -45,7 +46,7 @@ def run_devices(options: argparse.Namespace) -> int:
         close = near(" ".join(options.words), own)
         hint = f"near it: {', '.join(close)}" if close else "`onnx-autodoc devices` lists all"
         raise BadInput(f"no device has {' and '.join(map(repr, options.words))} in its name; {hint}")
-    put(_json(found) if options.format == "json" else _listed(found, own))
+    put(quiet_json(_json(found)) if options.format == "json" else quiet(_listed(found, own)))
     return 0
 
 

@@ -1,18 +1,19 @@
-"""Where a report goes: standard output, a file that appears whole or not at all, or a folder of files."""
+"""Where a report goes, and as what: standard output, a file, or a folder of files."""
 
 import os
-import sys
-import tempfile
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from onnx_autodoc.cli._places import file_at, has_color, is_terminal, put
-from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.apart import allow
+from onnx_autodoc.cli._answer import Document
+from onnx_autodoc.cli._places import checked, file_at, has_color, is_terminal
+from onnx_autodoc.errors import BadInput
 from onnx_autodoc.render import FORMATS, Beside, Format, Report, pictures, render_terminal
 
 _PICTURES = "pictures"
+_DRAWN = 30  # seconds that a library may take to draw them
 
 
 class Target(Struct, frozen=True):
@@ -45,7 +46,7 @@ class Target(Struct, frozen=True):
     def _of(cls, output: str | None, format_name: str | None) -> "Target":
         if output is None or output == "-":
             return cls(format_name or "terminal", None)
-        path = Path(output)
+        path = checked(output)
         if _is_folder(output, path):
             if format_name:
                 raise BadInput(f"-o {output}: a folder gets several formats; leave out --format, or name a file")
@@ -67,36 +68,35 @@ def _format_of(output: str, path: Path) -> str:
     raise BadInput(f"-o {output}: the suffix {path.suffix} is no known format; use one of {known}, or --format")
 
 
-def emit(report: Report, target: Target) -> None:
+def documents(report: Report, target: Target) -> tuple[Document, ...]:
     if target.path is None:
-        _print(report, target.format or "terminal")
-    elif target.format is not None:
-        _said(_file(report, FORMATS[target.format], target.path, target.suffix))
-    else:
-        _said(_folder(report, target.path, target.suffix))
+        return (Document.of(_printed(report, target.format or "terminal")),)
+    if target.format is not None:
+        return _file(report, FORMATS[target.format], target.path, target.suffix)
+    return _folder(report, target.path, target.suffix)
 
 
-def _print(report: Report, format_name: str) -> None:
+def _printed(report: Report, format_name: str) -> str | bytes:
     if format_name == "terminal":
-        put(render_terminal(report, has_color()))
-        return
-    made = FORMATS[format_name].render(report)
-    if isinstance(made, str):
-        put(made)
-    elif is_terminal():
+        return render_terminal(report, has_color())
+    made = _rendered(FORMATS[format_name], report)
+    if isinstance(made, bytes) and is_terminal():
         raise BadInput(f"--format {format_name}: a terminal cannot show it; write it to a file with -o")
-    else:
-        put(made)
+    return made
 
 
-def _file(report: Report, entry: Format, path: Path, suffix: str) -> list[Path]:
+def _file(report: Report, entry: Format, path: Path, suffix: str) -> tuple[Document, ...]:
     """One document, and its pictures in a folder of its name."""
     if not entry.illustrated:
-        write(path, _merged(entry, path, entry.render(report)))
-        return [path]
+        return (Document.of(_merged(entry, path, _rendered(entry, report)), path),)
     folder = path.with_suffix(f".{_PICTURES}")
     made = _merged(entry, path, entry.render(replace(report, beside=Beside(folder.name, suffix))))
-    return [*_illustrate(report, folder, suffix), *_written({path: made})]
+    return (*_illustrated(report, folder, suffix), Document.of(made, path))
+
+
+def _rendered(entry: Format, report: Report) -> str | bytes:
+    allow(entry.seconds)
+    return entry.render(report)
 
 
 def _merged(entry: Format, path: Path, made: str | bytes) -> str | bytes:
@@ -112,63 +112,13 @@ def _merged(entry: Format, path: Path, made: str | bytes) -> str | bytes:
         raise BadInput(f"{path}: {error}") from None
 
 
-def _folder(report: Report, folder: Path, suffix: str) -> list[Path]:
+def _folder(report: Report, folder: Path, suffix: str) -> tuple[Document, ...]:
     shown = replace(report, beside=Beside(_PICTURES, suffix))
-    made = {folder / entry.file: entry.render(shown) for entry in FORMATS.values() if entry.file is not None}
-    _make(folder)
-    return [*_illustrate(report, folder / _PICTURES, suffix), *_written(made)]
+    made = [(entry.file, entry.render(shown)) for entry in FORMATS.values() if entry.file is not None]
+    pages = (Document.of(data, folder / name, named=False) for name, data in made)
+    return (*_illustrated(report, folder / _PICTURES, suffix), *pages)
 
 
-def _illustrate(report: Report, folder: Path, suffix: str) -> list[Path]:
-    drawn = pictures(report, suffix)
-    if not drawn:
-        return []
-    _make(folder)
-    return _written({folder / name: data for name, data in drawn.items()})
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{folder}: cannot be made: {error.strerror}") from None
-
-
-def _written(made: dict[Path, str | bytes]) -> list[Path]:
-    for path, data in made.items():
-        write(path, data)
-    return list(made)
-
-
-def _said(paths: list[Path]) -> None:
-    """Tell a person, not a script, what was written."""
-    if sys.stderr.isatty():
-        sys.stderr.write("written: " + ", ".join(map(str, paths)) + "\n")
-
-
-def write(path: Path, made: str | bytes) -> None:
-    """Write beside the target, then rename: whoever looks sees the old file or the new one, never a part."""
-    data = made.encode() if isinstance(made, str) else made
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise LimitReached(f"{path}: could not be written: {error.strerror}") from None
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+def _illustrated(report: Report, folder: Path, suffix: str) -> tuple[Document, ...]:
+    allow(_DRAWN if suffix != ".svg" else 0)
+    return tuple(Document.of(data, folder / name, named=False) for name, data in pictures(report, suffix).items())

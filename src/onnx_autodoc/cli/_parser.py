@@ -6,7 +6,9 @@ from typing import Any, Final, NoReturn
 
 from onnx_autodoc import __version__
 from onnx_autodoc.cli import _calibrate, _check, _compare, _devices, _rules, _verify
+from onnx_autodoc.cli._answered import answered
 from onnx_autodoc.cli._commands import run_card, run_demo, run_schema
+from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import dimension_options, hardware_options
 from onnx_autodoc.errors import BadInput
 
@@ -54,7 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     card.add_argument("--sha256", action="store_true", help="also hash the file (reads all of it, weights too)")
     card.add_argument("--weights", action="store_true", help="also read the numbers in the weights, and judge them")
     card.add_argument("--verify", action="store_true", help="also run the model: shapes, latency, memory (extra [run])")
-    card.set_defaults(run=run_card)
+    limit_options(card)
+    card.set_defaults(run=answered(run_card))
 
     _compare.add(commands)
     _check.add(commands)
@@ -65,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="the card of a small real model that comes with the tool")
     _output_options(demo)
-    demo.set_defaults(run=run_demo)
+    demo.set_defaults(run=answered(run_demo))
 
     schema = commands.add_parser("schema", help="print a JSON Schema")
     schema.add_argument("what", nargs="?", choices=SCHEMA_NAMES, default="card", help="whose (default: the card's)")

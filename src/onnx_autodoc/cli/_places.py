@@ -12,9 +12,23 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
 
 
+def checked(output: str) -> Path:
+    """A path that the system can look for at all."""
+    path = Path(output)
+    try:
+        if not output:
+            raise ValueError("the name of the file is empty")
+        path.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        raise BadInput(f"-o {output}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+    return path
+
+
 def file_at(output: str) -> Path:
     """A file that can take a report, known before any work is done."""
-    path = Path(output)
+    path = checked(output)
     if output.endswith(os.sep) or path.is_dir():
         raise BadInput(f"-o {output}: a folder; name a file")
     if path.exists() and not path.is_file():
@@ -35,6 +49,22 @@ def keep_apart(targets: Iterable[Path | None], sources: Iterable[str | None]) ->
         if place in given:
             raise BadInput(f"-o {path}: the report would take the place of what it is made from")
         seen.add(place)
+
+
+def make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be made: {error.strerror}") from None
+
+
+def append(path: Path, data: bytes) -> None:
+    """Behind what others wrote there."""
+    try:
+        with path.open("ab") as file:
+            file.write(data)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def is_terminal() -> bool:

@@ -1,11 +1,14 @@
 """`onnx-autodoc verify`: runs the model, and says whether the card's shapes are what really happened."""
 
 import argparse
-import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from onnx_autodoc.cli._answered import answered
+from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import dimension_options, positive, request_of
-from onnx_autodoc.cli._places import put
+
+if TYPE_CHECKING:
+    from onnx_autodoc.cli._answer import Answer
 
 FORMAT_NAMES: Final = ("text", "json")
 _LONGEST: Final = 600  # seconds
@@ -23,33 +26,23 @@ def add(commands: Any) -> None:
     parser.add_argument("--runs", type=positive, metavar="N", help="timed runs (default: at least 10, about 2 s)")
     parser.add_argument("--threads", type=positive, metavar="N", help="threads (default: onnxruntime's own choice)")
     parser.add_argument("--provider", default="CPU", metavar="NAME", help="of onnxruntime (default: CPU)")
-    parser.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=_LONGEST,
-        metavar="S",
-        help=f"seconds for everything together (default {_LONGEST})",
-    )
     parser.add_argument("--force", action="store_true", help="print a latency also from a busy machine")
     dimension_options(parser)
-    parser.set_defaults(run=run)
+    limit_options(parser, "longest", f"{_LONGEST}")
+    parser.set_defaults(run=answered(run))
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> "Answer":
+    from onnx_autodoc.cli._answer import Answer, Document
     from onnx_autodoc.run import Options, said, verify
+    from onnx_autodoc.say import quiet, quiet_json
 
-    asked = Options(options.threads, options.runs, options.provider, options.timeout, options.force)
+    asked = Options(options.threads, options.runs, options.provider, options.longest or _LONGEST, options.force)
     found = verify(options.model, request_of(options), asked)
     if options.format == "json":
         import msgspec
 
-        put(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+        text = quiet_json(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
     else:
-        put(said(found))
-    return 0 if found.agrees else 1
-
-
-def _seconds(text: str) -> float:
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,3})?", text) or float(text) <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return float(text)
+        text = quiet(said(found))
+    return Answer((Document.of(text),), 0 if found.agrees else 1)

@@ -1,6 +1,7 @@
 """The numbers of a card, by their paths, and how two cards differ in them."""
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from typing import Final
 
 from onnx_autodoc.diff._types import Measure, NumberChange
@@ -151,7 +152,16 @@ def _change(old: Measure | None, new: Measure | None, other: str | None) -> Numb
 
 
 def difference(was: Number, now: Number) -> tuple[Number, float | None]:
-    """How much more it is, and in percent of what it was; None where one is not known, or it was nothing."""
+    """How much more it is, and in percent of what it was; None where one is not known, or it was nothing.
+
+    None too where no float holds it: a stranger's card may have numbers of any size.
+    """
     if was is None or now is None:
         return None, None
-    return now - was, (now - was) / abs(was) * 100 if was else None
+    try:
+        change, percent = now - was, (now - was) / abs(was) * 100 if was else None
+    except OverflowError:
+        return (now - was if isinstance(was, int) and isinstance(now, int) else None), None
+    return (change if isinstance(change, int) or isfinite(change) else None), (
+        percent if percent is None or isfinite(percent) else None
+    )

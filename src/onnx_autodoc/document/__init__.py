@@ -32,14 +32,13 @@ from onnx_autodoc.hardware import (
 )
 from onnx_autodoc.rules import Confidence, Finding, Severity
 from onnx_autodoc.run import Verified
-from onnx_autodoc.structure import MOST_ROWS, AttentionKind, Box, Edge, Sample
+from onnx_autodoc.structure import AttentionKind, Box, Edge, Sample
 from onnx_autodoc.weights import Numbers
 
 __all__ = [
     "BOUND",
     "CALIBRATED",
     "MEASURED",
-    "MOST_ROWS",
     "SCHEMA_VERSION",
     "SURE",
     "TYPICAL",

@@ -35,7 +35,7 @@ from onnx_autodoc.document._types import (
 )
 from onnx_autodoc.document._weight_types import WeightsSection
 from onnx_autodoc.facts import Facts, Gap
-from onnx_autodoc.graph import Value
+from onnx_autodoc.graph import External, Value
 from onnx_autodoc.hardware import HardwareSection
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve import inputs_of
@@ -55,8 +55,12 @@ def build(
     weights: Weights | None = None,
     hardware: HardwareSection | None = None,
     measured: Verified | None = None,
+    lost: tuple[Gap, ...] = (),
 ) -> Card:
-    """`hashes` are of the model's own file ("") and of external ones by path, where they were asked for."""
+    """`hashes` are of the model's own file ("") and of external ones by path, where they were asked for.
+
+    `lost` are parts that could not be made.
+    """
     structure = with_times(structure, facts, measured)
     findings, unchecked = judge(Case(facts, structure, weights))
     made = Card(
@@ -75,7 +79,7 @@ def build(
         scaling=scaling_rows(facts),
         findings=findings,
         summary=Summary("", "", "", ""),
-        gaps=(*facts.gaps, *_structure_gaps(structure), *unchecked),
+        gaps=(*facts.gaps, *_structure_gaps(structure), *lost, *unchecked),
         weights=_weights(weights) if weights is not None else None,
         hardware=hardware,
         measured=measured,
@@ -88,12 +92,14 @@ def _weights(weights: Weights) -> WeightsSection:
     return WeightsSection(tensors, weights.bytes_read, sum(each.unread is not None for each in tensors))
 
 
+def _beside(item: External, hashes: Mapping[str, str | None]) -> ExternalFile:
+    sha256 = hashes.get(item.path) if item.path else None
+    return ExternalFile(item.path, item.nbytes, item.nbytes is not None, sha256, item.reason)
+
+
 def _model(facts: Facts, hashes: Mapping[str, str | None]) -> ModelSection:
     model = facts.model
-    external = tuple(
-        ExternalFile(item.path, item.nbytes, item.nbytes is not None, hashes.get(item.path) if item.path else None)
-        for item in model.external
-    )
+    external = tuple(_beside(item, hashes) for item in model.external)
     return ModelSection(
         name=Path(model.path).name,
         format="onnx",

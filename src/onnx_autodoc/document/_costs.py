@@ -22,7 +22,7 @@ from onnx_autodoc.document._cost_types import (
     Work,
 )
 from onnx_autodoc.document._types import OperatorRow
-from onnx_autodoc.facts import Cache, Facts, Formula, Share, Spent, Tally
+from onnx_autodoc.facts import Cache, Facts, Formula, Missing, Share, Spent, Tally
 from onnx_autodoc.resolve import Role
 
 _CONTEXTS: Final = (2048, 8192, 32768, 131072)  # tokens for which the size of a cache is given
@@ -30,14 +30,17 @@ _MOST_LAYERS: Final = 2000
 
 
 def operator_rows(facts: Facts) -> tuple[OperatorRow, ...]:
-    weights = _weights_by_operator(facts)
-    return tuple(_operator_row(facts, *row, weights) for row in facts.operators)
+    weights, missing = _weights_by_operator(facts), dict[str, list[Missing]]()
+    for (name, _), each in facts.costs.total.missing.items():
+        missing.setdefault(name, []).append(each)
+    return tuple(
+        _operator_row(facts, domain, op, count, weights.get((domain, op), Share()), missing.get(op, []))
+        for domain, op, count in facts.operators
+    )
 
 
-def _operator_row(facts: Facts, domain: str, op: str, count: int, weights: dict[tuple[str, str], Share]) -> OperatorRow:
-    total, share = facts.costs.total, weights.get((domain, op), Share())
-    spent = total.operators.get((domain, op), Spent())
-    missing = [each for (name, _), each in total.missing.items() if name == op]
+def _operator_row(facts: Facts, domain: str, op: str, count: int, share: Share, missing: list[Missing]) -> OperatorRow:
+    spent = facts.costs.total.operators.get((domain, op), Spent())
     return OperatorRow(
         op=op,
         domain=domain or "ai.onnx",

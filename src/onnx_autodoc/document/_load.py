@@ -4,6 +4,8 @@ import msgspec
 
 from onnx_autodoc.document._types import SCHEMA_VERSION, Card
 from onnx_autodoc.errors import BadInput
+from onnx_autodoc.limits import limits, reached
+from onnx_autodoc.say import clean
 
 
 class _Version(msgspec.Struct):
@@ -15,7 +17,21 @@ def load(data: bytes, path: str) -> Card:
     try:
         version = msgspec.json.decode(data, type=_Version).schema_version
         if version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
-            raise BadInput(f"{path}: a card of schema {version}, this tool reads {SCHEMA_VERSION}; write it anew")
-        return msgspec.json.decode(data, type=Card)
+            raise BadInput(
+                f"{path}: a card of schema {clean(version, 40)}, this tool reads {SCHEMA_VERSION}; write it anew"
+            )
+        card = msgspec.json.decode(data, type=Card)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path}: not a JSON card: {error} (write one with -o card.json)") from None
+        raise BadInput(f"{path}: not a JSON card: {clean(str(error), 300)} (write one with -o card.json)") from None
+    _check_depth(card, path)
+    return card
+
+
+def _check_depth(card: Card, path: str) -> None:
+    """Boxes in boxes, which renderers and comparisons go down into: the tool itself draws a few levels."""
+    level = card.structure.tree.children if card.structure.tree is not None else ()
+    most = limits().depth
+    for _ in range(most):
+        level = tuple(inner for box in level for inner in box.children)
+    if level:
+        raise reached("depth", f"{path}: its drawing has boxes in boxes more than {most:,} levels deep")

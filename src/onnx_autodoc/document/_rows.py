@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from onnx_autodoc.document._types import NodeRow, OutputCell
-from onnx_autodoc.errors import LimitReached
 from onnx_autodoc.facts import Facts, Row, Share
+from onnx_autodoc.limits import reached
 from onnx_autodoc.ops import Cost, Dim
 from onnx_autodoc.resolve import Step
-from onnx_autodoc.structure import MOST_ROWS
+from onnx_autodoc.structure import most_rows
 
 
 def node_rows(facts: Facts, places: Mapping[int, str] | None = None) -> Iterator[NodeRow]:
@@ -16,11 +16,12 @@ def node_rows(facts: Facts, places: Mapping[int, str] | None = None) -> Iterator
     `places` are the layers and blocks that nodes stand in, by row. The weights of a function's node are listed where it
     comes first, so that the rows sum to the total.
     """
-    most = MOST_ROWS + 8 * facts.nodes_total
+    most = most_rows(facts)
     weights = dict(facts.parameters.nodes)
     for at, row in enumerate(facts.costs.rows()):
         if at >= most:
-            raise LimitReached(f"{facts.model.path}: with functions listed at every call there are over {most:,} nodes")
+            said = f"{facts.model.path}: with functions listed at every call there are over {most:,} nodes"
+            raise reached("rows", said)
         yield _row(row, weights.pop((row.owner, row.step.at), Share()), (places or {}).get(at))
 
 

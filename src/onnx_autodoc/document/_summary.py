@@ -1,10 +1,11 @@
 """The card in words: a line, two sentences, a paragraph. From a template: every word is one the sections prove."""
 
+import re
 from collections import Counter
 from typing import Final
 
 from onnx_autodoc.document._types import Card, Port, Summary
-from onnx_autodoc.say import clean, count, file_size, memory, percent, plural, short
+from onnx_autodoc.say import clean, count, file_size, memory, named, percent, plural, short
 
 _FAMILIES: Final = {
     "cnn": "Convolutional network",
@@ -24,6 +25,7 @@ SURE: Final = 0.85  # from here on a task is said without "probably"
 _LIKELY: Final = 0.65
 _FEW: Final = 3
 _MOST: Final = 5
+_VERSION: Final = re.compile(r"[0-9][0-9a-z.+-]{,31}( [0-9a-f]{4,12})?")  # "1.16.1 15c810", as tf2onnx has it
 _OTHER: Final = "other"  # the part of the work that no block holds
 
 
@@ -62,11 +64,12 @@ def _tldr(card: Card) -> str:
 
 
 def _held(card: Card) -> str:
-    held = card.parameters
+    held, doubtful = card.parameters, any(gap.section == "parameters" for gap in card.gaps)
     if not held.total:
-        return "No weights in the file."
+        return "How many weights it has cannot be told." if doubtful else "No weights in the file."
     word = "parameter" if held.total == 1 else "parameters"
-    return f"{short(held.total)} {word} in {card.model.precision.label or 'no one type'}, {memory(held.bytes)}."
+    kept = card.model.precision.label or "no one type"
+    return f"{'At least ' * doubtful}{short(held.total)} {word} in {kept}, {memory(held.bytes)}."
 
 
 def _takes(card: Card) -> str:
@@ -85,7 +88,7 @@ def _at(card: Card) -> str:
     """The sizes that it holds for, where there are few."""
     sizes, names = card.assumptions.dims, card.compute.formula.dims
     dims = [key for keys in names.values() for key in keys[:1]] or list(sizes)
-    few = ", ".join(f"{clean(name, 24)} {count(sizes[name])}" for name in dims[:_FEW] if name in sizes)
+    few = ", ".join(f"{named(name, 24)} {count(sizes[name])}" for name in dims[:_FEW] if name in sizes)
     return f" at {few}" + (" and others" if len(dims) > _FEW else "") if few else ""
 
 
@@ -96,12 +99,17 @@ def _text(card: Card) -> str:
 
 def _origin(card: Card) -> str:
     model = card.model
-    made = clean(" ".join(filter(None, (model.producer.name, model.producer.version))), 60)
+    made = " ".join(_said(text) for text in (model.producer.name, model.producer.version) if text)
     opset = model.opsets.get("ai.onnx")
     beside = f" with weights in {plural(len(model.file.external), 'file')} beside it" if model.file.external else ""
     by = f", written by {made}" if made else ""
     by += f" for opset {opset}" if opset else ""
     return f"An ONNX file of {file_size(model.file.bytes)}{beside}{by}."
+
+
+def _said(text: str) -> str:
+    """A producer or its version, which may be a number."""
+    return clean(text) if _VERSION.fullmatch(text) else named(text, 48)
 
 
 def _ports(card: Card) -> str:
@@ -110,15 +118,9 @@ def _ports(card: Card) -> str:
 
 
 def _listed(ports: tuple[Port, ...]) -> str:
-    shown = [_named(port.name) + _role(port) for port in ports[:_FEW]]
+    shown = [named(port.name) + _role(port) for port in ports[:_FEW]]
     rest = len(ports) - len(shown)
     return _joined([*shown, *([f"{count(rest)} more"] if rest else [])])
-
-
-def _named(name: str) -> str:
-    """In quotes where it would read as a number, or as nothing."""
-    shown = clean(name, 40)
-    return shown if any(char.isalpha() for char in shown) else f"“{shown}”"
 
 
 def _role(port: Port) -> str:

@@ -28,6 +28,7 @@ class ExternalFile(Struct, frozen=True):
     bytes: int | None
     present: bool
     sha256: str | None = None
+    reason: str = ""  # why it was not looked at, in words that follow its path; then nothing is known of it
 
 
 class File(Struct, frozen=True):

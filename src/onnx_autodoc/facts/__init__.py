@@ -9,7 +9,7 @@ from msgspec import Struct
 from onnx_autodoc.facts._figures import Figures, Sizes
 from onnx_autodoc.facts._gaps import Gap, gaps, resolution
 from onnx_autodoc.facts._quantized import WeightGroup
-from onnx_autodoc.facts._tally import Spent, Tally
+from onnx_autodoc.facts._tally import Missing, Spent, Tally
 from onnx_autodoc.facts._variables import Variables
 from onnx_autodoc.facts._weights import Place
 from onnx_autodoc.facts.cache import Cache
@@ -32,6 +32,7 @@ __all__ = [
     "Formula",
     "Gap",
     "Memory",
+    "Missing",
     "Parameters",
     "Place",
     "Precision",
@@ -110,5 +111,5 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
         cache=figures.cache,
         formula=found,
         scaling=scaling(sizes, found),
-        gaps=tuple(gaps(model, binding, shapes, reasons, figures)),
+        gaps=tuple(gaps(model, binding, shapes, reasons, figures, weights.doubtful)),
     )

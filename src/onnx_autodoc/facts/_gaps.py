@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec import Struct
 
 from onnx_autodoc.facts._figures import Figures
-from onnx_autodoc.graph import Model
+from onnx_autodoc.graph import External, Model, told
 from onnx_autodoc.resolve import Binding, Shapes, inputs_of
+
+_NAMED: Final = 20  # files
 
 
 class Gap(Struct, frozen=True):
@@ -17,15 +20,26 @@ class Gap(Struct, frozen=True):
     reason: str
 
 
-def gaps(model: Model, binding: Binding, shapes: Shapes, reasons: Counter[str], figures: Figures) -> Iterator[Gap]:
+def gaps(
+    model: Model,
+    binding: Binding,
+    shapes: Shapes,
+    reasons: Counter[str],
+    figures: Figures,
+    doubtful: tuple[str, ...] = (),
+) -> Iterator[Gap]:
     yield from _shape_gaps(shapes, reasons)
     yield from _steering(model, binding, reasons)
     for (op, why), missing in figures.costs.total.missing.items():
-        yield Gap("compute", f"the cost of {missing.count:,} {op} node{'s' * (missing.count != 1)} is not known: {why}")
+        nodes = f"{missing.count:,} {told(op)} node{'s' * (missing.count != 1)}"
+        yield Gap("compute", f"the cost of {nodes} is not known: {why}")
     for why, count in figures.costs.total.unmoved.items():
         if why not in reasons:
             yield Gap("compute", f"the bytes that {count:,} node{'s' * (count != 1)} move are not known: {why}")
     yield from _file_gaps(model)
+    if doubtful:
+        tensors = "a tensor is" if len(doubtful) == 1 else f"{len(doubtful):,} tensors are"
+        yield Gap("parameters", f"{tensors} not counted, as the file contradicts itself: {doubtful[0]:.300}")
 
 
 def resolution(shapes: Shapes) -> tuple[int, int, Counter[str]]:
@@ -59,7 +73,7 @@ def _shape_gaps(shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
     for text in (*shapes.contradictions, *shapes.misdeclared):
         yield Gap("graph", f"the file contradicts itself: {text}")
     if shapes.assumed:
-        names = ", ".join(shapes.assumed[:3]) + (" …" if len(shapes.assumed) > 3 else "")
+        names = ", ".join(map(told, shapes.assumed[:3])) + (" …" if len(shapes.assumed) > 3 else "")
         yield Gap("graph", f"{len(shapes.assumed):,} shapes are the file's own claim, no rule checks them: {names}")
 
 
@@ -70,16 +84,24 @@ def _steering(model: Model, binding: Binding, reasons: Counter[str]) -> Iterator
         if single and value.name not in binding.values:
             yield Gap(
                 "graph",
-                f"the input {value.name} is one number that may decide sizes: give it with --value {value.name}=N",
+                f"the input {told(value.name)} is one number that may decide sizes: "
+                f"give it with --value {told(value.name)}=N",
             )
 
 
 def _file_gaps(model: Model) -> Iterator[Gap]:
-    for file in model.external:
-        if file.nbytes is None:
-            yield Gap("model", f"the weights in {file.path} are absent: there is no such file beside the model")
-        elif file.nbytes < file.needed:
-            short = f"{file.path} has {file.nbytes:,} bytes, its tensors need {file.needed:,}"
-            yield Gap("model", f"the weights are incomplete: {short}")
+    missing = [file for file in model.external if file.nbytes is None or file.nbytes < file.needed]
+    for file in missing[:_NAMED]:
+        yield Gap("model", f"the weights {_missing(file)}")
+    if len(missing) > _NAMED:
+        yield Gap("model", f"and {len(missing) - _NAMED:,} more files with weights are absent, incomplete or not taken")
     if model.training:
         yield Gap("graph", f"{len(model.training)} training graphs are not documented")
+
+
+def _missing(file: External) -> str:
+    if file.reason:
+        return f"are in a file that is not taken: {told(file.path)} {file.reason}"
+    if file.nbytes is None:
+        return f"in {told(file.path)} are absent: there is no such file beside the model"
+    return f"are incomplete: {told(file.path)} has {file.nbytes:,} bytes, its tensors need {file.needed:,}"

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from onnx_autodoc.graph import told
 from onnx_autodoc.ops import Call, Cost, Dim, NotKnown, Unknown, find, nbytes
 from onnx_autodoc.resolve import SLIPS, Step, unfit
 
@@ -36,12 +37,15 @@ def _by_rule(step: Step) -> Cost:
     node = step.node
     entry = find(node.domain, node.op)
     if entry is None or entry.cost is None:
-        raise NotKnown(step.gap or f"there is no rule for {node.domain or 'ai.onnx'}.{node.op}")
+        raise NotKnown(step.gap or "there is no rule for " + told(f"{node.domain or 'ai.onnx'}.{node.op}"))
     call = Call(node, step.inputs, step.version, step.outputs)
     try:
-        return entry.cost(call)
+        cost = entry.cost(call)
     except SLIPS as slip:
         raise unfit(call, slip) from None
+    if any(type(number) is int and number < 0 for number in (cost.macs, cost.other, cost.read, cost.written)):
+        raise NotKnown(f"{told(node.op)} has attributes by which it would cost less than nothing")
+    return cost
 
 
 def _why(number: Dim) -> str:

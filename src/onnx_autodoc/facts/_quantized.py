@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from onnx_autodoc.facts._scaling import Scaling
 from onnx_autodoc.facts._weights import Bundle, Held, Place, Reader
-from onnx_autodoc.graph import BITS, is_float
+from onnx_autodoc.graph import BITS, is_float, told
 from onnx_autodoc.ops import DYNAMIC, kinds
 
 How = Literal["dynamic", "qdq", "qoperator", "weight-only", "float", "integer"]
@@ -141,7 +141,7 @@ def stayed(groups: Iterable[WeightGroup]) -> str | None:
 
 def _words(group: WeightGroup) -> str:
     name = group.op if group.op not in kinds.PICKERS else f"{group.op} (embeddings)"
-    one = f" ({group.example})" if group.nodes == 1 and group.example else ""
+    one = f" ({told(group.example)})" if group.nodes == 1 and group.example else ""
     return f"{group.nodes:,} {name}{one}"
 
 

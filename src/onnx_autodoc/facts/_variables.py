@@ -44,13 +44,12 @@ class Variables:
         return {key for key in sums if again.get(key) == chosen.get(key)}
 
     def _grouped(self) -> Sequence[Variable]:
-        found: dict[tuple[Role, str], list[str]] = {}
+        found: dict[tuple[Role, str], dict[str, None]] = {}
+        sizes, others = self._binding.chosen, self._follows | self._binding.told
         for item in open_axes(self._model):
-            if item.key in self._binding.chosen and item.key not in self._follows | self._binding.told:
-                keys = found.setdefault((item.role, item.name or item.role.value), [])
-                keys += [item.key] * (item.key not in keys)
-        sizes = self._binding.chosen
-        return [Variable(name, tuple(keys), role, sizes[keys[0]]) for (role, name), keys in found.items()]
+            if item.key in sizes and item.key not in others:
+                found.setdefault((item.role, item.name or item.role.value), {})[item.key] = None
+        return [Variable(name, tuple(keys), role, sizes[next(iter(keys))]) for (role, name), keys in found.items()]
 
     def merged(self) -> None:
         """Variables of one role that the file gives different names, as one: sizes that cannot be told apart."""

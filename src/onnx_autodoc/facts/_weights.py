@@ -23,6 +23,7 @@ from onnx_autodoc.graph import (
     is_integer,
     label,
     needed_names,
+    told,
 )
 from onnx_autodoc.ops import DEQUANTIZE, Operator, Packed, Part, find, kinds
 from onnx_autodoc.resolve import inputs_of
@@ -71,10 +72,10 @@ class Bundle(Struct, frozen=True):
     elements: int
 
 
-def held_by(model: Model) -> tuple[list[Held], list[Bundle]]:
-    """Every constant of the file once, and the bundles in attributes."""
+def held_by(model: Model) -> tuple[list[Held], list[Bundle], tuple[str, ...]]:
+    """Every constant of the file once, the bundles in attributes, and what contradicts itself and is in neither."""
     found = _Survey(model)
-    return found.held, found.bundles
+    return found.held, found.bundles, tuple(found.doubtful)
 
 
 Values = ChainMap[str, "list[Held] | None"]  # by name: the constants that went into a value, None if data did
@@ -86,6 +87,7 @@ class _Survey:
     def __init__(self, model: Model) -> None:
         self.held: list[Held] = []
         self.bundles: list[Bundle] = []
+        self.doubtful: dict[str, None] = {}  # tensors of which nobody can tell how large they are, and why
         self._visited = 0
         self._picked: dict[str, Held] = {}  # values that are rows of a quantized table
         self._dequantized: set[str] = set()  # data that were integers just before
@@ -103,7 +105,9 @@ class _Survey:
     ) -> Iterator[tuple[Owner, str, Graph, Values]]:
         literals = {name for node in graph.nodes if node.op == kinds.CONSTANT for name in node.outputs}
         for name, tensor in constants_of(graph):
-            values[name] = [self._holding(name, tensor, name in literals)]
+            values[name] = [self._holding(name, tensor, name in literals)] if tensor.is_sized else []
+            if not tensor.is_sized:
+                self.doubtful[f"{told(path + name)}: {tensor.flaws[0]}"] = None
         scales = {node.outputs[1] for node in graph.nodes if node.op == kinds.DYNAMIC_SCALE and len(node.outputs) > 1}
         for at in execution_order(graph.nodes):
             node, name_here = graph.nodes[at], path + label(graph.nodes[at], at)
@@ -209,7 +213,7 @@ def _claim(reader: Reader, carried: Iterable[list[Held] | None], fed: bool) -> N
 def _bundles(reader: Reader, node: Node, entry: Operator | None) -> Iterator[Bundle]:
     for name in entry.held if entry is not None else ():
         found = node.attributes.get(name)
-        if isinstance(found, Tensor):
+        if isinstance(found, Tensor) and found.is_sized:
             yield Bundle(reader, found.dtype or "float32", found.elements)
         elif isinstance(found, Long):
             yield Bundle(reader, "float32", found.count)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from onnx_autodoc.facts._flow import Flow, flow_of
 from onnx_autodoc.facts._price import Priced, price
 from onnx_autodoc.facts._tally import Tally
-from onnx_autodoc.graph import Model, deep_recursion, label
+from onnx_autodoc.graph import Deep, Model, deeply, label, told
 from onnx_autodoc.ops import Cost, Unknown, kinds
 from onnx_autodoc.resolve import Body, Shapes, Step
 
@@ -44,17 +44,27 @@ class Costs:
         self._flow = flow_of(model, shapes.steps)
         self._seen: dict[tuple[int, bool], Tally] = {}
         self._prices: dict[tuple[int, bool], Priced] = {}
-        with deep_recursion():
-            self.total = self._tally(shapes.steps, self._flow)
+        self.total = deeply(self._tally(shapes.steps, self._flow))
 
-    def _tally(self, steps: tuple[Step, ...], flow: Flow) -> Tally:
+    def _tally(self, steps: tuple[Step, ...], flow: Flow) -> Deep[Tally]:
         tally = Tally()
         for at, step in enumerate(steps):
             tally.add_step(step, self.price(step, at in flow.bookkeeping))
             if step.bodies:
+                yield from self._count(step, flow)
                 self._inside(tally, step, flow)
         tally.dearest()
         return tally
+
+    def _count(self, step: Step, flow: Flow) -> Deep[None]:
+        """One pass of each body that a node runs, and each of those that were followed: counted once, then known."""
+        for body in step.bodies:
+            inner: Flow | None = None
+            for steps in (body.steps, *body.passes) if body.times != 0 else ():
+                key = (id(steps), flow.reads_data(step))
+                if key not in self._seen:
+                    inner = flow.inside(step, body) if inner is None else inner
+                    self._seen[key] = yield self._tally(steps, inner)
 
     def price(self, step: Step, bookkeeping: bool) -> Priced:
         """Each step's price once: its total and its row are made from the same."""
@@ -97,7 +107,7 @@ class Costs:
         tally.spared_other += most.other - most.spared_other - least_other
         costs = ", ".join(f"{name} {each.macs:,}" for name, each in bodies.items())
         name = label(step.node, step.at)
-        note = f"the data decide which branch {name} runs: the dearer {chosen.name} is counted (MACs: {costs})"
+        note = f"the data decide which branch {told(name)} runs: the dearer {chosen.name} is counted (MACs: {costs})"
         tally.notes[note] = None
 
     def _body(self, step: Step, body: Body, flow: Flow) -> Tally:
@@ -106,14 +116,13 @@ class Costs:
             return _untouched(body)
         key = (id(body.steps), flow.reads_data(step))
         if key not in self._seen:
-            self._seen[key] = self._tally(body.steps, flow.inside(step, body))
+            deeply(self._count(step, flow))
         return self._seen[key]
 
-    def _passes(self, step: Step, body: Body, flow: Flow) -> Iterator[Tally]:
+    def _passes(self, step: Step, body: Body, flow: Flow) -> list[Tally]:
         if not body.passes:
-            yield self._body(step, body, flow)
-        for steps in body.passes:
-            yield self._tally(steps, flow.inside(step, body))
+            return [self._body(step, body, flow)]
+        return [self._seen.pop((id(steps), flow.reads_data(step))) for steps in body.passes]
 
     def rows(self) -> Iterator[Row]:
         """Every node in file order, the nodes inside a node right after it; their costs sum to the total."""

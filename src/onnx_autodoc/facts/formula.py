@@ -24,6 +24,7 @@ from onnx_autodoc.graph import Model, all_graphs
 from onnx_autodoc.resolve import Binding, Role
 
 _MOST_OTHERS: Final = 3  # variables beside the batch
+_MOST_AXES: Final = 2000  # that have a size: each is bound anew at each of some dozen points
 _LOOPS: Final = 2  # rules applied for each node of the file: where loops are followed pass by pass, far is dear
 _ENOUGH: Final = 1  # and one for each variable
 _PICTURES: Final = (Role.HEIGHT, Role.WIDTH, Role.SAMPLES)  # sizes that strides round
@@ -56,6 +57,8 @@ def formula(
 
     With a role, in the sizes of that role alone, all of them as one.
     """
+    if len(binding.axes) > _MOST_AXES:
+        return Formula()
     variables = Variables(model, binding)
     if role is not None:
         variables.kept([each for each in variables.all if each.role is role])

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.graph import Graph, Model, deep_recursion, execution_order, label, needed_names
+from onnx_autodoc.graph import Deep, Graph, Model, deeply, execution_order, label, needed_names
 from onnx_autodoc.ops import Dim, Known, Unknown, kinds, nbytes
 from onnx_autodoc.resolve import Body, Shapes, Step, inputs_of
 
@@ -36,8 +36,7 @@ class Memory(Struct, frozen=True):
 
 def memory(model: Model, shapes: Shapes) -> Memory:
     measure, room = _Measure(), main_room(model, shapes)
-    with deep_recursion():
-        moments = measure.moments(room)
+    moments = deeply(measure.moments(room))
     peak = max(moments, key=lambda moment: moment.nbytes, default=None)
     timeline = tuple((room.steps[at].at, nbytes) for at, nbytes in _thinned(moments))
     return Memory(peak, tuple(measure.levels), timeline, measure.unknown)
@@ -64,13 +63,13 @@ class _Measure:
         self.levels: list[int] = []  # of the graph that was measured last
         self._are_many = False  # nesting multiplies them: from then on there are none
 
-    def moments(self, room: "Room") -> list[Moment]:
+    def moments(self, room: "Room") -> Deep[list[Moment]]:
         """What is alive at each node of one graph."""
         alive = {name: self.size(known) for name, known in room.inputs.items()}
         total, found, levels = sum(alive.values()), [], list(accumulate(alive.values()))
         for at, step in enumerate(room.steps):
             made = {name: self.size(known) for name, known in room.made(step)}
-            name, inside = label(step.node, step.at), self.inside(step, room)
+            name, inside = label(step.node, step.at), (yield from self.inside(step, room)) if step.bodies else None
             worst = Moment(name, total + sum(made.values()))
             if inside is not None and total + inside.nbytes > worst.nbytes:
                 worst = Moment(f"{name}/{inside.node}", total + inside.nbytes)
@@ -91,15 +90,19 @@ class _Measure:
             return 0
         return found
 
-    def inside(self, step: Step, room: "Room") -> Moment | None:
+    def inside(self, step: Step, room: "Room") -> Deep[Moment | None]:
         """The worst moment of what runs inside a node."""
-        found = [self._body(step, body, room) for body in step.bodies if body.times != 0]
-        return max((moment for moment in found if moment is not None), key=lambda moment: moment.nbytes, default=None)
+        worst: Moment | None = None
+        for body in step.bodies:
+            found = (yield from self._body(step, body, room)) if body.times != 0 else None
+            if found is not None and (worst is None or found.nbytes > worst.nbytes):
+                worst = found
+        return worst
 
-    def _body(self, step: Step, body: Body, room: "Room") -> Moment | None:
+    def _body(self, step: Step, body: Body, room: "Room") -> Deep[Moment | None]:
         key = id(body.steps)
         if key not in self._seen:
-            moments = self.moments(_room_inside(step, body, room))
+            moments = yield self.moments(_room_inside(step, body, room))
             worst = max(moments, key=lambda moment: moment.nbytes, default=None)
             self._seen[key] = worst and Moment(f"{body.name}/{worst.node}", worst.nbytes), self.levels
         return self._seen[key][0]

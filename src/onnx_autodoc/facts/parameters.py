@@ -47,10 +47,11 @@ class Parameters(Struct, frozen=True):
     nodes: dict[Place, Share]  # and what each has of them
     groups: tuple[WeightGroup, ...]  # and which of them keep them alike
     held: tuple[Weight, ...]  # each of them that is used
+    doubtful: tuple[str, ...] = ()  # tensors that are in none of these numbers: the file contradicts itself about them
 
 
 def parameters(model: Model) -> Parameters:
-    held, bundles = held_by(model)
+    held, bundles, doubtful = held_by(model)
     literals = _literals_count(held)
     parts = [(each, part_of(each, literals)) for each in held]
     sums = Counter[Part]()
@@ -75,6 +76,7 @@ def parameters(model: Model) -> Parameters:
         nodes=nodes,
         groups=weight_groups(weights, bundles, total),
         held=tuple(_held(weights, bundles)),
+        doubtful=doubtful,
     )
 
 

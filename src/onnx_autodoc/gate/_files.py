@@ -5,20 +5,26 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.read._side import parse_toml, side_text
+from onnx_autodoc.say import clean
 
-_LARGEST: Final = 1 << 22  # bytes
+# suffix -> bytes that are parsed in about a second
+_LONGEST: Final = 300  # letters of what a parser says
+_LARGEST: Final = {".toml": 1 << 20, ".yaml": 1 << 17, ".yml": 1 << 17, ".json": 1 << 22}
 
 
 def data_of(path: Path) -> dict[str, Any]:
-    parse = _PARSERS.get(path.suffix.lower())
+    suffix = path.suffix.lower()
+    parse = _PARSERS.get(suffix)
     if parse is None:
         raise BadInput(f"{path}: a policy is a file that ends in {' '.join(_PARSERS)}")
+    text = side_text(path, "a policy", _LARGEST[suffix])
     try:
-        found = parse(_text(path))
-    except ValueError as error:  # what each of the parsers raises, and what is no UTF-8
-        said = " ".join(str(error).split()).replace(' in "<unicode string>"', "")
-        raise BadInput(f"{path}: not {path.suffix[1:].upper()}: {said}") from None
+        found = parse(text)
+    except ValueError as error:  # what each of the parsers raises
+        said = " ".join(str(error)[:_LONGEST].split()).replace(' in "<unicode string>"', "")
+        raise BadInput(f"{path}: not {suffix[1:].upper()}: {clean(said, _LONGEST)}") from None
     except ImportError:
         raise BadInput(f"{path}: YAML needs PyYAML: pip install 'onnx-autodoc[yaml]', or write TOML") from None
     except RecursionError:
@@ -28,24 +34,7 @@ def data_of(path: Path) -> dict[str, Any]:
     return found
 
 
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
-    if len(data) > _LARGEST:
-        raise LimitReached(f"{path}: a policy of over {_LARGEST:,} bytes is not read")
-    return data.decode().removeprefix("\ufeff")  # which some editors put before a text
-
-
 # Each parser is only loaded for its own files.
-def _toml(text: str) -> Any:
-    import tomllib
-
-    return tomllib.loads(text)
-
-
 def _json(text: str) -> Any:
     import json
 
@@ -56,7 +45,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {key!r} stands twice")
+            raise ValueError(f"the key {key[:80]!r} stands twice")
         found[key] = value
     return found
 
@@ -68,7 +57,7 @@ def _yaml(text: str) -> Any:
 
 
 _PARSERS: Final[dict[str, Callable[[str], Any]]] = {
-    ".toml": _toml,
+    ".toml": parse_toml,
     ".yaml": _yaml,
     ".yml": _yaml,
     ".json": _json,

@@ -6,6 +6,7 @@ those with the longest names come first, and the card at hand decides.
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +20,7 @@ _COMPOUND: Final = (("source", "target"), ("device", "phase", "context"), ("devi
 _NAMES: Final = ("source", "name", "id", "node", "rule", "path", "device", "kind", "part", "form", "op")
 _NUMBERS: Final = ("batch", "tokens", "at")
 _LAST: Final = ("section",)
+_MOST_WAYS: Final = 500  # to read a path: there are 2^n where a name of n pieces may stand in a tree at each depth
 _DEEPEST: Final = 6  # sections within sections that are listed by name
 
 
@@ -53,7 +55,7 @@ def readings(path: str) -> tuple[Reading, ...]:
     """
     first, dot, rest = path.partition(".")
     kind = _section(first)
-    every = tuple(_read(kind, rest, (Step("field", first),))) if kind and (rest or not dot) else ()
+    every = tuple(islice(_read(kind, rest, (Step("field", first),)), _MOST_WAYS)) if kind and (rest or not dot) else ()
     return tuple(way for way in every if way.kinds != {"section"}) or every
 
 

@@ -18,7 +18,10 @@ from onnx_autodoc.rules import RULES
 
 INTERFACE: Final = "interface"
 _COUNTED: Final = frozenset(("number", "list", "table"))
+_LONGEST: Final = 1_000  # letters of what is wrong
+_MOST_ENTRIES: Final = 5_000  # of one table, each looked up and looked for among names that are near
 _LONGEST_PATH: Final = 1_000  # letters
+_MOST_PIECES: Final = 60  # of a path, dots between them
 
 
 def read_policy(path: str | PathLike[str]) -> Policy:
@@ -30,7 +33,13 @@ def read_policy(path: str | PathLike[str]) -> Policy:
             raise Wrong('it asks for nothing; for the rules alone write fail_on = "error" under [rules]')
         return found
     except Wrong as wrong:
-        raise BadInput(f"{file}: {wrong}") from None
+        raise BadInput(f"{file}: {_shortened(str(wrong))}") from None
+
+
+def _shortened(text: str) -> str:
+    """Both ends: it begins with the place, and ends with what to do."""
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 def _printable(found: Policy) -> Policy:
@@ -54,6 +63,8 @@ def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
     found = data.get(name, {})
     if not isinstance(found, dict):
         raise Wrong(f"[{name}] is a table")
+    if len(found) > _MOST_ENTRIES:
+        raise Wrong(f"[{name}] has {len(found):,} entries; {_MOST_ENTRIES:,} are the most that are read")
     odd = [key for key in found if not isinstance(key, str)]
     if odd:
         raise Wrong(f"[{name}] {odd[0]!r}: a key is a text; put it in quotes")
@@ -106,6 +117,8 @@ def _whole(path: str, value: Any, kind: type, table: str) -> None:
 
 def _kinds(path: str, where: str, sections: bool = False) -> frozenset[str]:
     """What stands at a path of the card, which has to be there."""
+    if len(path) > _LONGEST_PATH or path.count(".") > _MOST_PIECES:
+        raise Wrong(f"[{where.partition(']')[0][1:]}] {path[:80]!r}…: no path of a card is as long")
     ways = readings(path)
     if not ways:
         raise Wrong(

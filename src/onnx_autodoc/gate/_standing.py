@@ -16,6 +16,7 @@ _MOST: Final = 3  # reasons that are named
 _COUNTS: Final = frozenset(("count", "params", "macs", "weight_bytes", "nodes", "residuals", "dtypes"))
 _PEAKS: Final = frozenset(("peak_activation_bytes", "run_bytes", "memory_bytes"))
 _MOVED: Final = frozenset(("bytes_moved", "written_bytes"))
+_OF_WEIGHTS: Final = frozenset(("params", "weight_bytes", "weights_bytes"))
 _APART: Final = ("compute.coverage", "compute.formula")  # these say how much is known, and are exact themselves
 
 
@@ -39,6 +40,8 @@ def standing(card: Card, way: Reading, absent: bool) -> Judged:
         judged = _EXACT
     elif top in ("structure", "task") and any(gap.section == "structure" for gap in card.gaps):
         judged = Standing.LEAST if way.last in _COUNTS else Standing.UNSURE, _reasons(card, "structure")
+    elif top == "parameters" or way.last in _OF_WEIGHTS:
+        judged = _least(any(gap.section == "parameters" for gap in card.gaps), _reasons(card, "parameters"))
     else:
         judged = _of_costs(card, way)
     return judged if judged[1] or not absent else (Standing.EXACT, _unknown(card, way))

@@ -1,8 +1,9 @@
 """The model as the file has it: frozen values that every other room reads and none changes."""
 
-from onnx_autodoc.graph._deep import deep_recursion
+from onnx_autodoc.graph._deep import Deep, deeply
 from onnx_autodoc.graph._dtypes import BITS, dtype_name, dtype_spelled, is_float, is_integer, stored_bytes
 from onnx_autodoc.graph._order import execution_order, needed_names
+from onnx_autodoc.graph._told import quoted, told
 from onnx_autodoc.graph._types import (
     Attribute,
     External,
@@ -28,6 +29,7 @@ from onnx_autodoc.graph._varints import signed, varints
 __all__ = [
     "BITS",
     "Attribute",
+    "Deep",
     "External",
     "Function",
     "Graph",
@@ -42,7 +44,7 @@ __all__ = [
     "Value",
     "all_graphs",
     "constants_of",
-    "deep_recursion",
+    "deeply",
     "dtype_name",
     "dtype_spelled",
     "execution_order",
@@ -51,8 +53,10 @@ __all__ = [
     "is_integer",
     "label",
     "needed_names",
+    "quoted",
     "signed",
     "stored_bytes",
     "tensors_of",
+    "told",
     "varints",
 ]

@@ -8,15 +8,19 @@ from onnx_autodoc.graph._types import Node
 
 def execution_order(nodes: Sequence[Node]) -> Iterator[int]:
     """Indices of all nodes, each after the nodes it reads from. Nodes on a cycle come last, in file order."""
-    maker = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
-    if any(_late(node, at, maker) for at, node in enumerate(nodes)):
-        return _sorted(nodes, maker)
-    return iter(range(len(nodes)))
+    if _is_sorted(nodes):
+        return iter(range(len(nodes)))
+    return _sorted(nodes, {name: at for at, node in enumerate(nodes) for name in node.outputs if name})
 
 
-def _late(node: Node, at: int, maker: dict[str, int]) -> bool:
-    """Does a node read a value that is made further on?"""
-    return any(maker.get(name, -1) >= at for name in needed_names(node))
+def _is_sorted(nodes: Sequence[Node]) -> bool:
+    """Whether no node makes what one before it, or itself, has read. Nearly all files are so, and all are asked."""
+    read: set[str] = set()
+    for node in nodes:
+        read.update(needed_names(node) if node.nested else node.inputs)
+        if not read.isdisjoint(node.outputs):
+            return False
+    return True
 
 
 def _sorted(nodes: Sequence[Node], maker: dict[str, int]) -> Iterator[int]:

@@ -39,6 +39,8 @@ class Tensor(Struct, frozen=True):
     place: Place | None = None
     payload: Payload | None = None
     stored: int | None = None  # elements really stored, where the tensor is sparse
+    flaws: tuple[str, ...] = ()  # how the file contradicts itself about it, in words
+    is_sized: bool = True  # whether its dims and type are possible, and what data it has are as many
 
     @property
     def elements(self) -> int:
@@ -86,6 +88,7 @@ class Node(Struct, frozen=True):
     attributes: "Mapping[str, Attribute]" = {}
     overload: str = ""
     nested: bool = False  # whether it holds subgraphs: asked of every node, and true of few
+    flaws: tuple[str, ...] = ()  # what its attributes above cannot hold: two of one name, a value of another kind
 
     def __post_init__(self) -> None:
         if self.attributes and next(self.graphs(), None) is not None:
@@ -141,6 +144,7 @@ class Function(Struct, frozen=True):
     defaults: Mapping[str, Attribute] = {}
     opsets: Mapping[str, int] = {}
     values: tuple[Value, ...] = ()
+    flaws: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -148,11 +152,15 @@ class Function(Struct, frozen=True):
 
 
 class External(Struct, frozen=True):
-    """A file beside the model that holds weights. `nbytes` is None where there is no such file below its folder."""
+    """A file beside the model that holds weights. `nbytes` is None where there is no such file below its folder.
+
+    `reason` says why a file was not looked at, in words that follow its name; "" where it was, or is not there.
+    """
 
     path: str
     nbytes: int | None
     needed: int  # bytes up to the end of the last tensor in it
+    reason: str = ""
 
 
 class Model(Struct, frozen=True):
@@ -170,6 +178,7 @@ class Model(Struct, frozen=True):
     path: str = ""
     nbytes: int = 0
     external: tuple[External, ...] = ()
+    flaws: tuple[str, ...] = ()  # what the fields above cannot hold: two versions of one domain
 
 
 def label(node: Node, at: int) -> str:
@@ -179,11 +188,11 @@ def label(node: Node, at: int) -> str:
 
 def inner_graphs(nodes: Sequence[Node]) -> Iterator[Graph]:
     """Every subgraph that nodes hold, at any depth."""
-    waiting = [graph for node in nodes for _, graph in node.graphs()]
+    waiting = [graph for node in nodes if node.nested for _, graph in node.graphs()]
     while waiting:
         graph = waiting.pop()
         yield graph
-        waiting.extend(inner for node in graph.nodes for _, inner in node.graphs())
+        waiting.extend(inner for node in graph.nodes if node.nested for _, inner in node.graphs())
 
 
 def all_graphs(model: Model) -> Iterator[Graph]:

@@ -21,6 +21,7 @@ DECODE: Final = "decode"
 _RECURRENT: Final = 3  # axes of what goes into a recurrent cell: steps, batch, features
 _FLOATS: Final = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 _QUANTIZED: Final = {"int8": 1, "uint8": 1}
+_MOST: Final = 10**100  # of anything: what is more is said to be at least so much, since floats end at 10^308
 
 Dims = tuple[int, ...]
 Column = np.ndarray[Any, np.dtype[np.float64]]
@@ -48,7 +49,8 @@ class Load(Struct, frozen=True, eq=False):
             [each.others for each in moved],
             [each.times for each in found],
         )
-        macs, weights, floats, others, launches = (np.array(column, dtype=np.float64) for column in columns)
+        bounded = ([min(each, _MOST) for each in column] for column in columns)
+        macs, weights, floats, others, launches = (np.array(column, dtype=np.float64) for column in bounded)
         convolves = np.array([each.kind is WorkClass.CONVOLUTION for each in found], dtype=bool)
         return cls(found, macs, weights, floats, others, launches, convolves)
 
@@ -95,26 +97,39 @@ def demand(facts: Facts, family: str) -> Demand:
             once[names] = max(once.get(names, 0), count)
     read, width = sum(once.values()), _width(facts)
     made = max(0, read - held.total - held.statistics - held.quantization - held.constants)
-    return Demand(
-        load=Load.of(found),
-        own=own_format(facts),
-        macs=total.macs,
-        weights=read,
-        held=max(held.total + held.statistics, read),
-        stored=held.nbytes + made * width,
-        edges=_edges(facts),
-        peak=facts.memory.peak.nbytes if facts.memory.peak is not None else None,
-        width=width,
-        batch=batch_of(facts),
-        coverage=total.counted / total.nodes if total.nodes else 1.0,
-        family=family,
-        folded=total.macs - sum(each.macs for each in found) if found else 0,
-        tables=_tables(facts),
-        dynamic=facts.precision.label == "int8-dynamic",
-        is_partial=any(each.macs for each in total.missing.values()),
-        more_memory=bool(facts.memory.unknown),
-        phase=_phase(facts),
+    return _bounded(
+        Demand(
+            load=Load.of(found),
+            own=own_format(facts),
+            macs=total.macs,
+            weights=read,
+            held=max(held.total + held.statistics, read),
+            stored=held.nbytes + made * width,
+            edges=_edges(facts),
+            peak=facts.memory.peak.nbytes if facts.memory.peak is not None else None,
+            width=width,
+            batch=batch_of(facts),
+            coverage=total.counted / total.nodes if total.nodes else 1.0,
+            family=family,
+            folded=total.macs - sum(each.macs for each in found) if found else 0,
+            tables=_tables(facts),
+            dynamic=facts.precision.label == "int8-dynamic",
+            is_partial=any(each.macs for each in total.missing.values()),
+            more_memory=bool(facts.memory.unknown),
+            phase=_phase(facts),
+        )
     )
+
+
+def _bounded(found: Demand) -> Demand:
+    """With what no float can hold as "at least"."""
+    names = ("macs", "weights", "held", "stored", "folded", "tables")
+    cut = {name: _MOST for name in names if getattr(found, name) > _MOST}
+    edges = Amount(min(found.edges.floats, _MOST), min(found.edges.others, _MOST))
+    peak = None if found.peak is None else min(found.peak, _MOST)
+    if not cut and (edges, peak) == (found.edges, found.peak):
+        return found
+    return structs.replace(found, **cut, edges=edges, peak=peak, is_partial=True, more_memory=True)
 
 
 def _width(facts: Facts) -> int:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from onnx_autodoc.facts import Facts, Place, Row, Share
 from onnx_autodoc.graph import is_float, needed_names
 from onnx_autodoc.ops import LIGHT, Dim, Known, WorkClass, nbytes, work_class
-from onnx_autodoc.structure import MOST_ROWS
+from onnx_autodoc.structure import most_rows
 
 Names = tuple[str, ...]
 
@@ -66,7 +66,7 @@ def kernels(facts: Facts) -> list[Kernel]:
 
     None where functions that call functions make very many nodes: then only totals are known.
     """
-    most = MOST_ROWS + 8 * facts.nodes_total
+    most = most_rows(facts)
     rows = list(enumerate(islice(facts.costs.rows(), most + 1)))
     if len(rows) > most:
         return []

@@ -11,6 +11,8 @@ import msgspec
 
 MAX_TEXT: Final = 1 << 21  # the names of 21,843 ImageNet classes take half of that
 _MAX_DEPTH: Final = 6
+_SHALLOW: Final = 64  # more than any data in a model's metadata
+MAX_ITEMS: Final = 1 << 16  # of everything that one text holds; each takes a few microseconds
 _MAX_WHOLE: Final = 1 << 53
 
 _TOKEN: Final = re.compile(
@@ -22,6 +24,7 @@ _TOKEN: Final = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
+_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
 _END: Final = re.compile(r"\s*\Z")
 _ESCAPE: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _WORDS: Final = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
@@ -38,13 +41,26 @@ def parsed(text: str) -> object:
     if len(text) > MAX_TEXT:
         return None
     try:
+        if _is_deep(text):  # the parser of JSON would follow it down the stack of a thread, which may be small
+            return None
         return msgspec.json.decode(text)
-    except (msgspec.MsgspecError, RecursionError, ValueError, MemoryError):
+    except (msgspec.MsgspecError, RecursionError, ValueError):
         pass
     try:
         return _Parser(text).whole()
     except (_Odd, ValueError, OverflowError):
         return None
+
+
+def _is_deep(text: str) -> bool:
+    if text.count("[") + text.count("{") <= _SHALLOW:
+        return False
+    depth = 0
+    for found in _BRACKET.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+        if depth > _SHALLOW:
+            return True
+    return False
 
 
 def whole(data: object) -> int | None:
@@ -65,6 +81,7 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
+        self._items_left = MAX_ITEMS
 
     def whole(self) -> object:
         data = self._value(*self._next(), depth=0)
@@ -98,12 +115,18 @@ class _Parser:
             key = self._key(kind, found) if pairs else 0
             value = self._value(*(self._next() if pairs else (kind, found)), depth)
             items.append((key, value))
+            self._count()
             kind, found = self._next()
             if (kind, found) == ("mark", ","):
                 kind, found = self._next()
             elif (kind, found) != ("mark", closing):
                 raise _Odd
         return items
+
+    def _count(self) -> None:
+        self._items_left -= 1
+        if self._items_left < 0:
+            raise _Odd
 
     def _key(self, kind: str, found: str) -> int | str:
         key = self._value(kind, found, _MAX_DEPTH)

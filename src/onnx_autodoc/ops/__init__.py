@@ -52,9 +52,12 @@ from onnx_autodoc.ops import (
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._classes import LIGHT, WorkClass, work_class
 from onnx_autodoc.ops._cost import Cost, Price, nbytes
-from onnx_autodoc.ops._elements import MAX_ELEMENTS, numpy_dtype
+from onnx_autodoc.ops._elements import MAX_ELEMENTS, fits, numpy_dtype
 from onnx_autodoc.ops._formats import DEQUANTIZE, DYNAMIC, QOPERATOR, QUANTIZE
+from onnx_autodoc.ops._forms import misfits, mistyped
+from onnx_autodoc.ops._impossible import impossible, miscarried, misplaced
 from onnx_autodoc.ops._known import (
+    MOST_DIMS,
     Array,
     Contradiction,
     Dim,
@@ -74,6 +77,7 @@ __all__ = [
     "DYNAMIC",
     "LIGHT",
     "MAX_ELEMENTS",
+    "MOST_DIMS",
     "QOPERATOR",
     "QUANTIZE",
     "TABLES",
@@ -94,10 +98,16 @@ __all__ = [
     "WorkClass",
     "dims_text",
     "find",
+    "fits",
+    "impossible",
     "judged",
     "kinds",
     "known_tensor",
     "merge_dims",
+    "miscarried",
+    "misfits",
+    "misplaced",
+    "mistyped",
     "nbytes",
     "nothing",
     "numpy_dtype",

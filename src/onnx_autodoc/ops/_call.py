@@ -4,8 +4,18 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from onnx_autodoc.graph import Attribute, Graph, Long, Node, Tensor, Type
-from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown
+from onnx_autodoc.graph import Attribute, Graph, Long, Node, Tensor, Type, told
+from onnx_autodoc.ops._known import (
+    MOST_DIMS,
+    Array,
+    Contradiction,
+    Dim,
+    Known,
+    NotKnown,
+    Shape,
+    Unknown,
+    many_dims,
+)
 
 _MOST_UNKNOWN: Final = 64  # elements of an input that are listed one by one without being known
 
@@ -29,7 +39,9 @@ class Call:
         """The version, for a rule that depends on it."""
         if self.version is None:
             domain = self.node.domain or "ai.onnx"
-            raise NotKnown(f"the file does not say which version of {domain} it uses, and {self.node.op} depends on it")
+            raise NotKnown(
+                f"the file does not say which version of {told(domain)} it uses, and {self.node.op} depends on it"
+            )
         return self.version
 
     # inputs
@@ -65,7 +77,7 @@ class Call:
             return known.value.reshape(-1).tolist()
         why = known.why or f"the value of {self.node.op}'s input {at} is only known when the model runs"
         dims = known.concrete
-        if dims is None or math.prod(dims) > _MOST_UNKNOWN:
+        if dims is None or len(dims) > MOST_DIMS or math.prod(dims) > _MOST_UNKNOWN:
             raise NotKnown(why)
         return [Unknown(why) for _ in range(math.prod(dims))]  # how many there are is known: so is a rank, say
 
@@ -86,6 +98,8 @@ class Call:
         items = self.ints(1)
         if any(not isinstance(item, int | Unknown) for item in items):
             raise Contradiction(f"{self.node.op} takes whole numbers as axes, not {self.known(1).dtype}")
+        if len(items) > MOST_DIMS:
+            raise Contradiction(f"{self.node.op} has {len(items):,} axes")
         return items
 
     def output(self, at: int = 0) -> Shape:
@@ -159,7 +173,7 @@ class Call:
 
 def size(shape: Shape) -> Dim:
     """How many elements a shape has."""
-    return math.prod(shape)
+    return math.prod(shape) if len(shape) <= MOST_DIMS else Unknown(many_dims(shape))
 
 
 def axis_of(axis: Dim, rank: int) -> int:
@@ -174,6 +188,8 @@ def axis_of(axis: Dim, rank: int) -> int:
 def broadcast(*shapes: Shape) -> Shape:
     """Numpy's broadcasting; an unknown size yields to a known one that is not 1."""
     rank = max(map(len, shapes))
+    if rank > MOST_DIMS:
+        raise Contradiction(many_dims(max(shapes, key=len)))
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     return tuple(_broadcast_dim(column) for column in zip(*padded, strict=True))
 

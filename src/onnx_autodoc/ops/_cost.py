@@ -9,7 +9,6 @@ where an exporter writes them out. Moving, picking, casting and shaping data is 
 A price's docstring is its line in docs/costs.md.
 """
 
-import math
 from collections.abc import Callable
 from typing import Final, NoReturn
 
@@ -100,7 +99,7 @@ def nbytes(known: Known) -> Dim:
         return _of_many(known)
     if known.shape is None or known.dtype is None:
         return Unknown(known.reason or "its element type is not known")
-    count = math.prod(known.shape)
+    count = size(known.shape)
     if isinstance(count, Unknown):
         return count
     stored = stored_bytes(known.dtype, count)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from onnx_autodoc.graph import Attribute, Node
+from onnx_autodoc.graph import Attribute, Node, told
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import NOTHING, Cost, Price
 from onnx_autodoc.ops._known import Known, NotKnown, tensor
@@ -60,7 +60,7 @@ def activation(call: Call, name: str, of: Known) -> Cost:
     if plain in _NONE:
         return NOTHING
     if plain not in _BY_NAME:
-        raise NotKnown(f"{call.node.op}'s activation {name} is not one that the tool knows")
+        raise NotKnown(f"{call.node.op}'s activation {told(name, 40)} is not one that the tool knows")
     return part(PLAIN, _BY_NAME[plain], of, of, *_bounds(_BY_NAME[plain]))
 
 

@@ -97,6 +97,7 @@ CLASSIC: Final = "ai.onnx.ml"  # the domain of trees, linear models and their ki
 
 # Operator sets and positions
 NEWEST_OPSET: Final = 28  # of ai.onnx, as released with onnx 1.23
+NEWEST_IR: Final = 14  # likewise
 OPSET_GUARANTEED: Final = 7  # the oldest that onnxruntime promises to run
 OPSET_OF_TOOLS: Final = 11  # the oldest that its quantizer asks for
 POSITIONS: Final = {"ArgMax": 0, "ArgMin": 0, "NonMaxSuppression": 0, "NonZero": 0, "TopK": 1}  # the output with them

@@ -6,12 +6,18 @@ and the same `Unknown` in two places is one and the same size; twice that size i
 something on it (compare it, use it as an index) is stopped by `NotKnown` with the same reason.
 """
 
+import re
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 from msgspec import Struct
 
+from onnx_autodoc.graph import told
+
+MOST_DIMS: Final = 1024  # models have up to eight or so, and a product of a million takes a minute
+_LONGEST: Final = 60  # letters of a size's name
+_SUM: Final = re.compile(r"[\w .:/+*()?-]+")  # names of sizes are words, or sums of them
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -91,7 +97,13 @@ class Known(Struct, frozen=True, eq=False):
 
 
 def tensor(dtype: str | None, shape: Shape) -> Known:
+    if len(shape) > MOST_DIMS:
+        raise Contradiction(many_dims(shape))
     return Known(dtype, shape)
+
+
+def many_dims(shape: Shape) -> str:
+    return f"a tensor of {len(shape):,} dimensions is not followed, the most are {MOST_DIMS:,}"
 
 
 def sequence(element: Known | None, why: str = "", items: tuple[Known, ...] | None = None) -> Known:
@@ -110,12 +122,18 @@ def nothing(why: str) -> Known:
 
 def like(known: Known, shape: Shape) -> Known:
     """The same element type in another shape."""
-    return Known(known.dtype, shape)
+    return tensor(known.dtype, shape)
 
 
 def dims_text(dims: Sequence[object]) -> str:
     """Dims for a reader: sizes, names, and ? for what is open or not known."""
-    return "[" + ", ".join(str(dim) if isinstance(dim, int | str) else "?" for dim in dims) + "]"
+    return "[" + ", ".join(map(_dim_text, dims)) + "]"
+
+
+def _dim_text(dim: object) -> str:
+    if isinstance(dim, str):
+        return dim if len(dim) <= _LONGEST and _SUM.fullmatch(dim) else told(dim, _LONGEST)
+    return str(dim) if isinstance(dim, int) else "?"
 
 
 def merge_dims(one: Dim, other: Dim, why: str) -> Dim:

@@ -4,18 +4,23 @@ import math
 
 import numpy as np
 
-from onnx_autodoc.graph import Tensor, dtype_name, dtype_spelled
+from onnx_autodoc.graph import Tensor, dtype_name, dtype_spelled, told
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import each_input, free, view
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, elements
-from onnx_autodoc.ops._known import Array, Dim, Known, NotKnown, Shape, Unknown, tensor
+from onnx_autodoc.ops._known import Array, Dim, Known, NotKnown, Shape, Unknown, nothing, tensor
 from onnx_autodoc.ops._operator import Operator, constants, unchanged
 from onnx_autodoc.ops._prices import made
 
+_LONGEST = 60  # characters of a name in a reason
+
 
 def known_tensor(held: Tensor) -> Known:
-    """What is known of a tensor in the file."""
-    return Known(held.dtype, held.dims, elements(held))
+    """What is known of a tensor in the file. Of one that contradicts itself no element is believed."""
+    if not held.flaws:
+        return Known(held.dtype, held.dims, elements(held))
+    why = f"the tensor {told(held.name, _LONGEST)} contradicts itself: {held.flaws[0]}"
+    return nothing(why) if min(held.dims, default=0) < 0 else Known(held.dtype, held.dims, why=why)
 
 
 def dims_array(dims: "list[Dim] | Shape") -> Array:
@@ -48,7 +53,8 @@ def _constant(call: Call) -> list[Known]:
 
 def _literal(call: Call, name: str, dtype: str, shape: Shape) -> Known:
     held = call.attribute(name)
-    plain = isinstance(held, int | float | tuple) and dtype != "string" and call.attr_count(name) <= MAX_ELEMENTS
+    kind = tuple if shape else int | float
+    plain = isinstance(held, kind) and dtype != "string" and call.attr_count(name) <= MAX_ELEMENTS
     return Known(dtype, shape, np.array(held, dtype) if plain else None)
 
 
@@ -98,8 +104,10 @@ def _range(call: Call) -> list[Known]:
 
 
 def _range_value(call: Call, arrays: list[Array]) -> list[Array]:
-    start, limit, delta = (array.reshape(-1)[0] for array in arrays)
-    return [np.arange(start, limit, delta)]
+    """Counted as the dims are: numpy takes the end from the start in their own type, where 0 - 1 may be 2^64 - 1."""
+    (count,) = _range(call)[0].concrete or (0,)
+    start, _, delta = (array.reshape(-1)[0] for array in arrays)
+    return [start + np.arange(count).astype(start.dtype) * delta]
 
 
 def _eye_like(call: Call) -> list[Known]:
@@ -117,8 +125,10 @@ def _non_zero(call: Call) -> list[Known]:
     rank = max(call.rank(0), 1)
     if value is None or value.dtype == object:
         return [tensor("int64", (rank, Unknown(why)))]
-    found = np.array(np.nonzero(np.atleast_1d(value)), np.int64)
-    return [Known("int64", (rank, found.shape[1]), found)]
+    count = int(np.count_nonzero(value))
+    if rank * count > MAX_ELEMENTS:  # places have so many numbers as there are dimensions: more than the elements
+        return [tensor("int64", (rank, count))]
+    return [Known("int64", (rank, count), np.array(np.nonzero(np.atleast_1d(value)), np.int64))]
 
 
 def _cast(call: Call) -> list[Known]:

@@ -5,9 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from onnx_autodoc.graph import is_float
-from onnx_autodoc.ops._call import Call, broadcast, size
+from onnx_autodoc.ops._call import Call, axis_of, broadcast, size
 from onnx_autodoc.ops._cost import NOTHING, Cost, Price, each, free
-from onnx_autodoc.ops._known import Array, Known, NotKnown, Shape, tensor
+from onnx_autodoc.ops._elements import counted, within
+from onnx_autodoc.ops._known import Array, Contradiction, Known, NotKnown, Shape, tensor
 from onnx_autodoc.ops._operator import Evaluate, Operator, Rule, constants, weights
 
 
@@ -44,11 +45,21 @@ def _dropout(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), call.shape(0)), tensor(mask, call.shape(0))]
 
 
+def _aligned(call: Call, arrays: list[Array]) -> list[Array]:
+    """The inputs as numpy stretches them; before opset 7 the second began at an axis of the first."""
+    if "axis" in call.node.attributes and len(arrays) == 2:
+        first, second = arrays
+        after = first.ndim - axis_of(call.attr_int("axis", 0), max(first.ndim, 1)) - second.ndim
+        arrays = [first, second.reshape(*second.shape, *(1,) * after)]
+    within(*(array.shape for array in arrays))
+    return arrays
+
+
 def _by(function: Callable[..., Array]) -> Evaluate:
     """Elements by one numpy function over all inputs, in the type of the first where numpy would widen it."""
 
     def value(call: Call, arrays: list[Array]) -> list[Array]:
-        return [np.asarray(function(*arrays))]
+        return [counted(np.asarray(function(*_aligned(call, arrays))))]
 
     return value
 
@@ -57,39 +68,50 @@ def _fold(function: Callable[[Array, Array], Array]) -> Evaluate:
     """Elements by folding any number of inputs: Max, Min, Sum."""
 
     def value(call: Call, arrays: list[Array]) -> list[Array]:
-        total = arrays[0]
-        for array in arrays[1:]:
+        total, *others = _aligned(call, arrays)
+        for array in others:
             total = np.asarray(function(total, array))
-        return [total]
+        return [counted(total)]
 
     return value
 
 
 def _div(call: Call, arrays: list[Array]) -> list[Array]:
-    over, under = arrays
+    over, under = _aligned(call, arrays)
     if is_float(call.dtype(0)):
         return [np.asarray(over / under)]
     if over.dtype == object or under.dtype == object:
-        return [np.asarray(over // under)]  # sizes are not negative: rounding down is truncation
-    return [np.asarray(np.trunc(over / under)).astype(over.dtype) if _negative(over, under) else over // under]
+        return [counted(np.asarray(over // under))]  # sizes are not negative: rounding down is truncation
+    _check_not_zero(under)
+    down = np.asarray(over // under)
+    return [down + ((down * under != over) & ((over < 0) != (under < 0)))]
 
 
-def _negative(over: Array, under: Array) -> bool:
-    return bool((over < 0).any() or (under < 0).any())
+def _check_not_zero(under: Array) -> None:
+    """numpy says 0 of a whole number by 0; the processor stops there."""
+    if not under.all():
+        raise NotKnown("a whole number is divided by 0")
 
 
 def _mod(call: Call, arrays: list[Array]) -> list[Array]:
-    return [np.asarray(np.fmod(*arrays) if call.attr_int("fmod", 0) else np.mod(*arrays))]
+    over, under = _aligned(call, arrays)
+    if not is_float(call.dtype(0)):
+        _check_not_zero(under)
+    return [np.asarray(np.fmod(over, under) if call.attr_int("fmod", 0) else np.mod(over, under))]
 
 
 def _mean(call: Call, arrays: list[Array]) -> list[Array]:
+    arrays = _aligned(call, arrays)
     return [np.asarray(sum(arrays[1:], arrays[0]) / len(arrays))]
 
 
 def _clip(call: Call, arrays: list[Array]) -> list[Array]:
-    low = arrays[1] if call.has(1) else call.attr_float("min", -np.inf)
-    high = arrays[-1] if call.has(2) else call.attr_float("max", np.inf)
-    return [np.asarray(np.clip(arrays[0], low, high)).astype(arrays[0].dtype)]
+    low = arrays[1] if call.has(1) else np.array(call.attr_float("min", -np.inf))
+    high = arrays[-1] if call.has(2) else np.array(call.attr_float("max", np.inf))
+    if low.size != 1 or high.size != 1:
+        raise Contradiction("Clip takes one number for each bound")
+    clipped = arrays[0] if low == -np.inf else np.maximum(arrays[0], low.reshape(()))
+    return [np.asarray(clipped if high == np.inf else np.minimum(clipped, high.reshape(()))).astype(arrays[0].dtype)]
 
 
 def _round(x: Array) -> Array:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from onnx_autodoc.graph import told
 from onnx_autodoc.ops._call import Call, axis_of, size
 from onnx_autodoc.ops._cost import NOTHING, Cost, free, picked, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, tensor
@@ -185,7 +186,7 @@ _REACH = {"nearest": 1, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
 def _reach(call: Call, default: str) -> int:
     mode = call.attr_text("mode", default)
     if mode not in _REACH:
-        raise NotKnown(f"{call.node.op} in the mode {mode}")
+        raise NotKnown(f"{call.node.op} in the mode {told(mode, 40)}")
     return _REACH[mode]
 
 

@@ -47,19 +47,28 @@ def _scatter_nd_value(call: Call, arrays: list[Array]) -> list[Array]:
     if call.attr_text("reduction", "none") != "none":
         raise NotKnown("elements are combined")
     data, indices, updates = arrays
+    if not indices.ndim or updates.shape != indices.shape[:-1] + data.shape[indices.shape[-1] :]:
+        raise Contradiction("ScatterND has other updates than places")
     result = data.copy()
-    for at in np.ndindex(indices.shape[:-1]):
-        result[tuple(indices[at])] = updates[at]
+    result[tuple(np.moveaxis(_whole(indices), -1, 0))] = updates
     return [result]
+
+
+def _whole(indices: Array) -> Array:
+    if indices.dtype.kind not in "iuO":
+        raise Contradiction("an index is no whole number")
+    return indices.astype(np.int64)  # stops at one that is not known
 
 
 def _scatter_elements_value(call: Call, arrays: list[Array]) -> list[Array]:
     if call.attr_text("reduction", "none") != "none":
         raise NotKnown("elements are combined")
     data, indices, updates = arrays
+    if indices.ndim != data.ndim or updates.shape != indices.shape:
+        raise Contradiction(f"{call.node.op} has other updates than places")
     result = data.copy()
     places: list[Array] = [*np.indices(indices.shape)]  # the indices may cover less than the data, along every axis
-    places[axis_of(call.attr_int("axis", 0), data.ndim)] = indices.astype(np.int64)
+    places[axis_of(call.attr_int("axis", 0), data.ndim)] = _whole(indices)
     result[tuple(places)] = updates
     return [result]
 

@@ -3,7 +3,7 @@
 Attention, quantisation, layouts, decoding and stateful layers of that domain are in the files beside this one.
 """
 
-from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.graph import dtype_name, told
 from onnx_autodoc.ops import _microsoft_prices as prices
 from onnx_autodoc.ops._call import Call, axis_of, size
 from onnx_autodoc.ops._cost import Cost, Price, each, free, picked, uncounted, untold, view
@@ -68,7 +68,7 @@ def _cdist_cost(call: Call) -> Cost:
     """3 for each feature of each pair: difference, square, sum; 1 per pair for the root of the euclidean metric"""
     metric = call.attr_text("metric", "sqeuclidean")
     if metric not in ("euclidean", "sqeuclidean"):
-        raise NotKnown(f"CDist by the metric {metric}")
+        raise NotKnown(f"CDist by the metric {told(metric, 40)}")
     return Cost(other=size(call.output()) * (3 * ranked(call, 0, 2)[1] + (metric == "euclidean")))
 
 

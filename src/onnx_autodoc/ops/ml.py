@@ -1,5 +1,6 @@
 """Classical machine learning (ai.onnx.ml): N rows of F features in, one result per row out."""
 
+from onnx_autodoc.graph import told
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, each, free, picked, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Unknown, sequence, tensor
@@ -140,7 +141,7 @@ def _transform(call: Call) -> int:
     """What the scores are made into, per score."""
     named = call.attr_text("post_transform", "NONE")
     if named not in _TRANSFORMS:
-        raise NotKnown(f"{call.node.op} with the post_transform {named}")
+        raise NotKnown(f"{call.node.op} with the post_transform {told(named, 40)}")
     return _TRANSFORMS[named]
 
 
@@ -163,7 +164,7 @@ def _machine(call: Call, supports: int, after: int) -> Cost:
     """Each row times each support vector, the kernel, times the coefficients; `after` is what is done to the sums."""
     kernel, held, rows = call.attr_text("kernel_type", "LINEAR"), call.attr_count("support_vectors"), _rows(call)
     if kernel not in _KERNELS:
-        raise NotKnown(f"{call.node.op} with the kernel {kernel}")
+        raise NotKnown(f"{call.node.op} with the kernel {told(kernel, 40)}")
     differences = held if kernel == "RBF" else 0
     bent = supports * _KERNELS[kernel] if held else 0
     return Cost(rows * (held + call.attr_count("coefficients")), rows * (differences + bent + after))

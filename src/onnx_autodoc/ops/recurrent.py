@@ -1,5 +1,6 @@
 """Recurrent layers: LSTM, GRU, RNN."""
 
+from onnx_autodoc.graph import told
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, Price
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
@@ -33,7 +34,7 @@ def recurrent(call: Call, states: int, hidden_axis: int = 2) -> list[Known]:
 def _directions(call: Call) -> int:
     named = call.attr_text("direction", "forward")
     if named not in _DIRECTIONS:
-        raise Contradiction(f"{call.node.op}'s direction is {named}")
+        raise Contradiction(f"{call.node.op}'s direction is {told(named, 40)}")
     r = call.known(2).shape
     if r and differ(r[0], _DIRECTIONS[named]):
         raise Contradiction(f"{call.node.op} is {named} with weights for {r[0]} directions")

@@ -6,9 +6,12 @@ import numpy as np
 
 from onnx_autodoc.ops._call import Call, axis_of
 from onnx_autodoc.ops._cost import NOTHING, Cost, Price
-from onnx_autodoc.ops._known import Array, Dim, Known, Shape, like
+from onnx_autodoc.ops._elements import counted
+from onnx_autodoc.ops._known import Array, Dim, Known, NotKnown, Shape, like
 from onnx_autodoc.ops._operator import Evaluate, Operator
 from onnx_autodoc.ops._prices import folded
+
+_MOST_SIZES = 1024  # Python's integers grow with every factor
 
 
 def _axes(call: Call) -> list[Dim] | None:
@@ -34,10 +37,18 @@ def _by(function: Callable[..., Array]) -> Evaluate:
         axes = _axes(call)
         if axes is None and call.attr_int("noop_with_empty_axes", 0):
             return [arrays[0]]
+        if arrays[0].dtype == object and arrays[0].size > _MOST_SIZES:
+            raise NotKnown("so many sizes are not followed one by one")
         along = None if axes is None else tuple(axis_of(axis, arrays[0].ndim) for axis in axes)
-        return [np.asarray(function(arrays[0], axis=along))]  # the walk gives it the output's shape
+        return [counted(np.asarray(function(arrays[0], axis=along)))]  # the walk gives it the output's shape
 
     return value
+
+
+def _mean(array: Array, axis: tuple[int, ...] | None) -> Array:
+    if not array.size:
+        raise ValueError("of no elements there is no mean")
+    return np.asarray(array.mean(axis=axis))
 
 
 def _costs(every: int, once: int, parts: str) -> Price:
@@ -57,7 +68,7 @@ OPERATORS: dict[str, Operator] = {
     "ReduceLogSum": Operator(_reduce, cost=_costs(1, 1, "sum, logarithm")),
     "ReduceLogSumExp": Operator(_reduce, cost=_costs(2, 1, "exponential, sum, logarithm")),
     "ReduceMax": Operator(_reduce, _by(np.max), cost=_costs(1, 0, "comparison")),
-    "ReduceMean": Operator(_reduce, _by(np.mean), cost=_costs(1, 1, "sum, division")),
+    "ReduceMean": Operator(_reduce, _by(_mean), cost=_costs(1, 1, "sum, division")),
     "ReduceMin": Operator(_reduce, _by(np.min), cost=_costs(1, 0, "comparison")),
     "ReduceProd": Operator(_reduce, _by(np.prod), partial=True, cost=_costs(1, 0, "product")),
     "ReduceSum": Operator(_reduce, _by(np.sum), partial=True, cost=_costs(1, 0, "sum")),

@@ -127,17 +127,25 @@ def _expand(call: Call) -> list[Known]:
 
 def _tile(call: Call) -> list[Known]:
     source = call.shape(0)
-    repeats = call.ints(1)
-    if call.has(2):  # opset 1: so many tiles along one axis
-        axis = axis_of(call.one(2), len(source))
-        repeats = [repeats[0] if at == axis else 1 for at in range(len(source))]
-    if len(repeats) != len(source):
-        raise Contradiction(f"Tile has {len(repeats)} repeats for {len(source)} dimensions")
+    repeats = _repeats(call, len(source))
     return [like(call.known(0), tuple(dim * times for dim, times in zip(source, repeats, strict=True)))]
 
 
+def _repeats(call: Call, rank: int) -> list[Dim]:
+    repeats = call.ints(1)
+    if call.has(2):  # opset 1: so many tiles along one axis
+        axis = axis_of(call.one(2), rank)
+        return [call.one(1) if at == axis else 1 for at in range(rank)]
+    if len(repeats) != rank:
+        raise Contradiction(f"Tile has {len(repeats)} repeats for {rank} dimensions")
+    return repeats
+
+
 def _tile_value(call: Call, arrays: list[Array]) -> list[Array]:
-    return [np.tile(arrays[0], arrays[1].tolist())]
+    repeats = _repeats(call, arrays[0].ndim)
+    if 0 in repeats:  # of nothing; numpy would fill the other axes first
+        return [np.empty([dim * times for dim, times in zip(arrays[0].shape, repeats, strict=True)], arrays[0].dtype)]
+    return [np.tile(arrays[0], [int(times) for times in repeats])]
 
 
 OPERATORS: dict[str, Operator] = {

@@ -124,17 +124,23 @@ def _slice_value(call: Call, arrays: list[Array]) -> list[Array]:
 def _split_sizes(call: Call, dim: Dim) -> list[Dim]:
     """The sizes are given, or the parts are equal (the last one smaller, from opset 18 on)."""
     given = call.attr_ints("split")
-    if given is not None:
-        return list(given)
-    if call.has(1):
-        return call.ints(1)
+    if given is not None or call.has(1):
+        sizes: list[Dim] = list(given) if given is not None else call.ints(1)
+        _check_parts(call, len(sizes))
+        return sizes
     parts = call.attr_int("num_outputs", len(call.node.outputs))
     if parts < 1:
         raise Contradiction("Split into no parts")
+    _check_parts(call, parts)
     if isinstance(dim, Unknown):
         return [dim // parts for _ in range(parts)]
     chunk = -(-dim // parts)
     return [max(min(chunk, dim - chunk * at), 0) for at in range(parts)]
+
+
+def _check_parts(call: Call, parts: int) -> None:
+    if parts > len(call.node.outputs):
+        raise Contradiction(f"Split into {parts:,} parts, of which {len(call.node.outputs):,} are taken")
 
 
 def _split(call: Call) -> list[Known]:

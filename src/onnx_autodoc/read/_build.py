@@ -1,5 +1,7 @@
 """Values of the graph room from what the wire found: one function per message."""
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -45,8 +47,9 @@ def build_wrapped(kind: str, found: Found) -> Type:
     return Type(kind, element.dtype if element else None, None, element)
 
 
-def build_first_type(found: Found) -> Type:
-    return next((item for item in found.values() if isinstance(item, Type)), Type("opaque"))
+def build_type(found: Found) -> Type:
+    """Of several, the last holds: they are one field of which each kind is a way to write it."""
+    return next((item for item in reversed(found.values()) if isinstance(item, Type)), Type("opaque"))
 
 
 # AttributeProto.type -> the field that holds the value and what an absent one means
@@ -67,16 +70,33 @@ _ATTRIBUTES: Final[dict[int, tuple[str, Any]]] = {
     14: ("types", ()),
 }
 _FIELDS: Final = tuple(name for name, _ in _ATTRIBUTES.values())
+_VERSION: Final = "the version of"
+_LONGEST: Final = 60  # characters of one of them
+_METADATA: Final = "the metadata"
 
 
-def build_attribute(found: Found) -> tuple[str, Attribute | None]:
+def build_attribute(found: Found) -> tuple[str, Attribute | None, str]:
+    """Its name, its value, and what is wrong with it."""
     name = found.get("name", "")
     if found.get("reference"):
-        return name, Reference(found["reference"])
-    held, default = _ATTRIBUTES.get(found.get("type", 0), ("", None))
-    if held not in found and not found.get("type"):  # files before IR 2 leave the type out
-        held = next((field for field in _FIELDS if field in found), "")
-    return name, _plain(found.get(held, default))
+        return name, Reference(found["reference"]), ""
+    kind, filled = found.get("type", 0), [field for field in _FIELDS if field in found]
+    held, default = _ATTRIBUTES.get(kind, ("", None))
+    if held not in found and not kind:  # files before IR 2 leave the type out
+        held = filled[0] if filled else ""
+    value = _plain(found.get(held, default))
+    return name, value, _attribute_flaw(name, kind, held, filled, value)
+
+
+def _attribute_flaw(name: str, kind: int, held: str, filled: list[str], value: object) -> str:
+    if not name:
+        return "it has an attribute without a name"
+    name = name[:_LONGEST]
+    if kind and kind not in _ATTRIBUTES:
+        return f"its attribute {name} is of type {kind}, which ONNX does not define"
+    if any(field != held for field in filled):
+        return f"its attribute {name} holds a value of another kind than it says"
+    return f"its attribute {name} has no value" if value is None else ""
 
 
 def _plain(item: Any) -> Attribute | None:
@@ -87,7 +107,28 @@ def _plain(item: Any) -> Attribute | None:
 
 
 def _attributes(found: Found) -> dict[str, Attribute]:
-    return {name: value for name, value in found.get("attributes", ()) if value is not None}
+    return {name: value for name, value, _ in found.get("attributes", ()) if value is not None}
+
+
+def _flaws(found: Found) -> tuple[str, ...]:
+    """What the attributes cannot say any more, once they are a mapping."""
+    given = found.get("attributes", ())
+    if not given:
+        return ()
+    times = Counter(name for name, _, _ in given)
+    twice = (f"it has {count} attributes {name[:_LONGEST]}" for name, count in times.items() if count > 1)
+    return (*(flaw for _, _, flaw in given if flaw), *twice)
+
+
+def _repeated(what: str, pairs: Sequence[tuple[str, object]]) -> Iterator[str]:
+    """Keys that are given twice, with two values."""
+    values: dict[str, list[object]] = {}
+    for key, value in dict.fromkeys(pairs):
+        values.setdefault(key, []).append(value)
+    for key, said in values.items():
+        if len(said) > 1:
+            both = " and ".join(str(one)[:_LONGEST] for one in said[:2])
+            yield f"{what} {(key or 'ai.onnx')[:_LONGEST]} is said to be {both}"
 
 
 def build_node(found: Found) -> Node:
@@ -99,6 +140,7 @@ def build_node(found: Found) -> Node:
         domain=domain_of(found),
         attributes=_attributes(found),
         overload=found.get("overload", ""),
+        flaws=_flaws(found),
     )
 
 
@@ -137,6 +179,7 @@ def build_function(found: Found) -> Function:
         defaults=_attributes(found),
         opsets=dict(found.get("opsets", ())),
         values=tuple(found.get("values", ())),
+        flaws=tuple(_repeated(_VERSION, found.get("opsets", ()))),
     )
 
 
@@ -154,6 +197,7 @@ def build_model(found: Found) -> Model:
         metadata=dict(found.get("metadata", ())),
         functions=tuple(found.get("functions", ())),
         training=tuple(training),
+        flaws=(*_repeated(_VERSION, found.get("opsets", ())), *_repeated(_METADATA, found.get("metadata", ()))),
     )
 
 

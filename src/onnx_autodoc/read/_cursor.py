@@ -4,11 +4,11 @@ import re
 import struct
 from typing import Final
 
-from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.limits import limits, reached
 from onnx_autodoc.read._source import Source
 
 WINDOW: Final = 1 << 16
-MAX_TEXT: Final = 1 << 24  # a name or a note longer than 16 MiB is no name
 _LONGEST_VARINT: Final = 10
 _INTERNED: Final = 128  # names up to this length are kept once, however often they occur
 _HIGH: Final = bytes(range(0x80, 0x100))
@@ -23,6 +23,7 @@ class Cursor:
         self._buffer = b""
         self._safe = 0  # before this index of the buffer a whole varint can be read
         self._texts: dict[bytes, str] = {}
+        self._longest = limits().string
 
     def _refill(self) -> int:
         """Move the window to `pos`; gives the index of `pos` in it."""
@@ -69,10 +70,9 @@ class Cursor:
         return piece
 
     def text(self, length: int) -> str:
-        if length > MAX_TEXT:
-            raise LimitReached(
-                f"{self.source.path}: a text of {length:,} bytes at byte {self.pos:,}: the limit is {MAX_TEXT:,}"
-            )
+        if length > self._longest:
+            where = f"{self.source.path}: a text of {length:,} bytes at byte {self.pos:,}"
+            raise reached("string", f"{where}, more than {self._longest:,}")
         raw = self.take(length)
         known = self._texts.get(raw)
         if known is None:

@@ -9,7 +9,6 @@ from typing import Final
 from onnx_autodoc.read._build import (
     build_attribute,
     build_dim,
-    build_first_type,
     build_function,
     build_graph,
     build_model,
@@ -17,6 +16,7 @@ from onnx_autodoc.read._build import (
     build_opset,
     build_pair,
     build_tensor_type,
+    build_type,
     build_value,
     build_wrapped,
 )
@@ -28,6 +28,7 @@ from onnx_autodoc.read._wire import (
     read_floats,
     read_int,
     read_ints,
+    read_name,
     read_payload,
     read_text,
     read_texts,
@@ -36,6 +37,10 @@ from onnx_autodoc.read._wire import (
 
 def _text(name: str, many: bool = False) -> Field:
     return Field(name, read_text, many)
+
+
+def _name(name: str, many: bool = False) -> Field:
+    return Field(name, read_name, many)
 
 
 def _int(name: str) -> Field:
@@ -61,7 +66,7 @@ def _many(name: str, message: Message) -> Field:
 _PAIR = Message("StringStringEntryProto", {1: _text("key"), 2: _text("value")}, build_pair)
 _OPSET = Message(
     "OperatorSetIdProto",
-    {1: _text("domain"), 2: _int("version")},
+    {1: _name("domain"), 2: _int("version")},
     build_opset,
 )
 _TENSOR = Message(
@@ -73,7 +78,7 @@ _TENSOR = Message(
         5: _payload("varints32"),
         6: _payload("strings"),
         7: _payload("varints"),
-        8: _text("name"),
+        8: _name("name"),
         9: _payload("raw"),
         10: _payload("doubles"),
         11: _payload("varints64"),
@@ -87,7 +92,7 @@ _SPARSE = Message(
     {1: _one("values", _TENSOR), 2: _one("indices", _TENSOR), 3: _ints("dims")},
     build_sparse,
 )
-_DIM = Message("Dimension", {1: _int("size"), 2: _text("name")}, build_dim)
+_DIM = Message("Dimension", {1: _int("size"), 2: _name("name")}, build_dim)
 _SHAPE = Message("TensorShapeProto", {1: _many("dims", _DIM)}, lambda found: tuple(found.get("dims", ())))
 _TENSOR_TYPE = Message("TypeProto.Tensor", {1: _int("dtype"), 2: _one("shape", _SHAPE)}, build_tensor_type)
 _SPARSE_TYPE = Message(
@@ -95,7 +100,7 @@ _SPARSE_TYPE = Message(
     {1: _int("dtype"), 2: _one("shape", _SHAPE)},
     lambda found: build_tensor_type(found, "sparse"),
 )
-_TYPE = Message("TypeProto", {}, build_first_type)
+_TYPE = Message("TypeProto", {}, build_type)
 _TYPE.fields = {
     1: _one("tensor", _TENSOR_TYPE),
     4: _one(
@@ -107,12 +112,12 @@ _TYPE.fields = {
         "optional", Message("TypeProto.Optional", {1: _one("element", _TYPE)}, lambda f: build_wrapped("optional", f))
     ),
 }
-_VALUE = Message("ValueInfoProto", {1: _text("name"), 2: _one("type", _TYPE)}, build_value)
-_GRAPH = Message("GraphProto", {}, build_graph)
+_VALUE = Message("ValueInfoProto", {1: _name("name"), 2: _one("type", _TYPE)}, build_value)
+_GRAPH = Message("GraphProto", {}, build_graph, limit="depth")
 _ATTRIBUTE = Message(
     "AttributeProto",
     {
-        1: _text("name"),
+        1: _name("name"),
         2: Field("f", read_float),
         3: _int("i"),
         4: _text("s"),
@@ -126,7 +131,7 @@ _ATTRIBUTE = Message(
         14: _one("tp", _TYPE),
         15: _many("types", _TYPE),
         20: _int("type"),
-        21: _text("reference"),
+        21: _name("reference"),
         22: _one("sparse", _SPARSE),
         23: _many("sparses", _SPARSE),
     },
@@ -135,19 +140,20 @@ _ATTRIBUTE = Message(
 _NODE = Message(
     "NodeProto",
     {
-        1: _text("inputs", many=True),
-        2: _text("outputs", many=True),
-        3: _text("name"),
-        4: _text("op"),
+        1: _name("inputs", many=True),
+        2: _name("outputs", many=True),
+        3: _name("name"),
+        4: _name("op"),
         5: _many("attributes", _ATTRIBUTE),
-        7: _text("domain"),
-        8: _text("overload"),
+        7: _name("domain"),
+        8: _name("overload"),
     },
     build_node,
+    limit="nodes",
 )
 _GRAPH.fields = {
     1: _many("nodes", _NODE),
-    2: _text("name"),
+    2: _name("name"),
     5: _many("initializers", _TENSOR),
     10: _text("doc"),
     11: _many("inputs", _VALUE),
@@ -158,15 +164,15 @@ _GRAPH.fields = {
 _FUNCTION = Message(
     "FunctionProto",
     {
-        1: _text("name"),
-        4: _text("inputs", many=True),
-        5: _text("outputs", many=True),
+        1: _name("name"),
+        4: _name("inputs", many=True),
+        5: _name("outputs", many=True),
         7: _many("nodes", _NODE),
         9: _many("opsets", _OPSET),
-        10: _text("domain"),
+        10: _name("domain"),
         11: _many("attributes", _ATTRIBUTE),
         12: _many("values", _VALUE),
-        13: _text("overload"),
+        13: _name("overload"),
     },
     build_function,
 )
@@ -181,7 +187,7 @@ MODEL: Final = Message(
         1: _int("ir_version"),
         2: _text("producer"),
         3: _text("producer_version"),
-        4: _text("domain"),
+        4: _name("domain"),
         5: _int("version"),
         6: _text("doc"),
         7: _one("graph", _GRAPH),

@@ -2,9 +2,13 @@
 
 import os
 import stat
-from typing import Protocol
+from typing import Final, Protocol
 
 from onnx_autodoc.errors import BadInput
+
+# Non-blocking, so that a FIFO without a writer is refused rather than waited for.
+_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+_KINDS: Final = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
 class Source(Protocol):
@@ -17,13 +21,16 @@ class Source(Protocol):
 
 
 class FileSource:
-    """A regular file, opened once. A pipe, a device or a folder is refused before a byte is asked for."""
+    """A regular file, opened once. A pipe, a device or a folder is refused before a byte is asked for.
+
+    `size` is that at the start: what is appended meanwhile is not read, and what is cut off is missing bytes.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        try:
-            # Non-blocking, so that a FIFO without a writer is refused rather than waited for.
-            self._handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:  # looked at before it is opened: opening a device can already do something
+            _check_kind(path, os.stat(path))  # noqa: PTH116
+            self._handle = os.open(path, _FLAGS)
         except FileNotFoundError:
             raise BadInput(f"{path}: there is no such file") from None
         except (OSError, ValueError) as error:
@@ -32,11 +39,12 @@ class FileSource:
 
     def _checked_size(self) -> int:
         status = os.fstat(self._handle)
-        if stat.S_ISREG(status.st_mode):
-            return status.st_size
-        self.close()
-        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or a device"
-        raise BadInput(f"{self.path}: is {kind}; give the path of an .onnx file")
+        try:
+            _check_kind(self.path, status)  # again: it may be another one by now
+        except BadInput:
+            self.close()
+            raise
+        return status.st_size
 
     def read(self, offset: int, length: int) -> bytes:
         try:
@@ -52,3 +60,9 @@ class FileSource:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _check_kind(path: str, status: os.stat_result) -> None:
+    kind = stat.S_IFMT(status.st_mode)
+    if kind != stat.S_IFREG:
+        raise BadInput(f"{path}: is {_KINDS.get(kind, 'a device')}; give the path of an .onnx file")

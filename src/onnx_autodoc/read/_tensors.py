@@ -2,8 +2,12 @@
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.graph import Payload, Place, Tensor, dtype_name, is_float
+from onnx_autodoc.read._flaws import EXTERNAL, data_flaws, is_usual, place_flaws, sparse_flaws, tensor_flaws
+from onnx_autodoc.read._names import one_spelling
 from onnx_autodoc.read._wire import Found, Items, Piece
 
 # field of TensorProto -> how its elements are written
@@ -16,39 +20,43 @@ _ENCODINGS: Final = {
     "varints64": "varints",
     "strings": "strings",
 }
-# type -> the field that the specification has for it, beside raw; int32_data for all others
-_FIELDS: Final = {
-    **dict.fromkeys(("float32", "complex64"), "floats"),
-    **dict.fromkeys(("float64", "complex128"), "doubles"),
-    **dict.fromkeys(("uint32", "uint64"), "varints64"),
-    "int64": "varints",
-    "string": "strings",
-}
-_EXTERNAL: Final = 1
 _KEEP_FLOATS: Final = 1024  # bytes: scales and bounds steer shapes, weights do not
 
 
 def build_tensor(found: Found) -> Tensor:
     dims, dtype = _dims(found), dtype_name(found.get("dtype", 0))
-    name = found.get("name", "")
     fields = [field for field in _ENCODINGS if field in found]
-    if found.get("location") == _EXTERNAL or ("external" in found and not fields):
-        return Tensor(name, dtype, dims, place=_external_place(dict(found.get("external", ()))))
-    if not fields:
-        return Tensor(name, dtype, dims)
-    pieces: list[Piece] = found[fields[0]]
-    payload = _payload(_ENCODINGS[fields[0]], pieces, dtype, _is_usual(fields, dtype))
-    return Tensor(name, dtype, dims, _inline_place(pieces), payload)
+    flaws = tuple(tensor_flaws(found, dtype, dims, fields))
+    if found.get("location") == EXTERNAL or ("external" in found and not fields):
+        return _external(found, dtype, dims, flaws)
+    place, payload = None, None
+    if fields:
+        pieces: list[Piece] = found[fields[0]]
+        place, payload = _inline_place(pieces), _payload(_ENCODINGS[fields[0]], pieces, dtype, is_usual(fields, dtype))
+    counted = tuple(data_flaws(dtype, dims, payload))
+    sized = _is_possible(dtype, dims) and not (counted and payload)
+    return Tensor(found.get("name", ""), dtype, dims, place, payload, None, flaws or counted, sized)
 
 
-def _is_usual(fields: list[str], dtype: str | None) -> bool:
-    return len(fields) == 1 and fields[0] in ("raw", _FIELDS.get(dtype or "", "varints32"))
+def _is_possible(dtype: str | None, dims: tuple[int, ...]) -> bool:
+    return dtype is not None and min(dims, default=0) >= 0
+
+
+def _external(found: Found, dtype: str | None, dims: tuple[int, ...], flaws: tuple[str, ...]) -> Tensor:
+    place = _external_place(dict(found.get("external", ())))
+    header = Tensor(found.get("name", ""), dtype, dims, place)
+    nbytes = None if flaws else header.nbytes
+    sized = _is_possible(dtype, dims) and place.length in (None, header.nbytes)
+    return replace(header, flaws=flaws or tuple(place_flaws(found, dtype, place, nbytes)), is_sized=sized)
 
 
 def build_sparse(found: Found) -> Tensor:
     """A sparse tensor counts as one of its full dims that stores fewer elements."""
     values: Tensor = found.get("values", Tensor("", None, ()))
-    return Tensor(values.name, values.dtype, _dims(found), values.place, None, values.elements)
+    dims = _dims(found)
+    flaws = tuple(sparse_flaws(dims, values, found.get("indices")))
+    sized = values.is_sized and _is_possible(values.dtype, dims)
+    return Tensor(values.name, values.dtype, dims, values.place, None, values.elements, flaws, sized)
 
 
 def _dims(found: Found) -> tuple[int, ...]:
@@ -76,7 +84,7 @@ def _external_place(entries: dict[str, str]) -> Place:
     given = [entries[key] for key in ("offset", "length") if key in entries]
     clear = all(_number(text) is not None for text in given)
     offset, length = _number(entries.get("offset")) or 0, _number(entries.get("length"))
-    return Place(entries.get("location", ""), offset, length, clear)
+    return Place(one_spelling(entries.get("location", "")), offset, length, clear)
 
 
 def _number(text: str | None) -> int | None:

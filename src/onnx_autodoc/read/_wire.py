@@ -4,20 +4,23 @@ It keeps its own stack, so nesting costs no recursion, and it never takes a tens
 is stepped over, and its place is kept. Lists in attributes are kept up to `KEEP_ITEMS` and counted beyond that.
 """
 
+import hashlib
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
-from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.errors import BadInput
 from onnx_autodoc.graph import signed, varints
+from onnx_autodoc.limits import limits, reached
 from onnx_autodoc.read._cursor import Cursor, count_varints, floats
 from onnx_autodoc.read._source import Source
 
 KEEP_ITEMS: Final = 4096
+KEEP_NAME: Final = 4096  # letters
 KEEP_PAYLOAD: Final = 1 << 16
-MAX_DEPTH: Final = 600  # messages inside messages; protobuf's own libraries stop at 100
+_BESIDES: Final = 40  # messages in each other that are no subgraphs; protobuf's own libraries stop at 100
 _VARINT, _I64, _LEN, _I32 = 0, 1, 2, 5
 
 Found = dict[str, Any]
@@ -38,6 +41,7 @@ class Message(Struct):
     name: str
     fields: Mapping[int, Field]
     build: Callable[[Found], object]
+    limit: str = ""  # on how many there may be ("nodes"), or how many in each other ("depth")
 
 
 class Items:
@@ -83,10 +87,34 @@ class _Frame:
             self.found[field.name] = item
 
 
+class _Room:
+    """How many nodes there may be, and how deep they may lie."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.nodes, self.depth = limits().nodes, limits().depth
+        self.left, self.messages = self.nodes, 3 * self.depth + _BESIDES  # a node, its attribute, the graph in it
+
+    def check(self, stack: list[_Frame]) -> None:
+        """Called with each message that is entered."""
+        what = stack[-1].message.limit
+        if what == "nodes":
+            self.left -= 1
+            if self.left < 0:
+                raise reached("nodes", f"{self.path}: has over {self.nodes:,} nodes")
+        elif (what == "depth" and self._inside(stack) > self.depth) or len(stack) > self.messages:
+            raise reached("depth", f"{self.path}: has graphs or types in each other, over {self.depth:,} deep")
+
+    @staticmethod
+    def _inside(stack: list[_Frame]) -> int:
+        return sum(frame.message.limit == "depth" for frame in stack) - 1
+
+
 def decode(source: Source, root: Message) -> object:
     """The whole file as one message of kind `root`."""
     cursor = Cursor(source)
     stack = [_Frame(root, None, source.size)]
+    room = _Room(source.path)
     while True:
         frame = stack[-1]
         while cursor.pos < frame.end:
@@ -96,6 +124,7 @@ def decode(source: Source, root: Message) -> object:
                 _skip(cursor, tag & 7, frame)
             elif field.read is None:
                 frame = _enter(cursor, field, tag & 7, stack)
+                room.check(stack)
             else:
                 field.read(cursor, field, tag, frame)
         if cursor.pos > frame.end:
@@ -109,8 +138,6 @@ def decode(source: Source, root: Message) -> object:
 
 def _enter(cursor: Cursor, field: Field, wire: int, stack: list[_Frame]) -> _Frame:
     length = _length(cursor, field.name, wire, stack[-1])
-    if len(stack) >= MAX_DEPTH:
-        raise LimitReached(f"{cursor.source.path}: subgraphs nested deeper than {MAX_DEPTH // 3} levels")
     if not field.many and field.name in stack[-1].found:
         raise cursor.error(f"{stack[-1].message.name} has two fields {field.name}")
     assert field.message is not None  # a field is read or entered
@@ -144,6 +171,18 @@ def _skip(cursor: Cursor, wire: int, frame: _Frame) -> None:
 
 def read_text(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     frame.put(field, cursor.text(_length(cursor, field.name, tag & 7, frame)))
+
+
+def read_name(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
+    """A name that is as long as a book is not said again with every value that it is part of."""
+    name = cursor.text(_length(cursor, field.name, tag & 7, frame))
+    frame.put(field, name if len(name) <= KEEP_NAME else _short(name))
+
+
+def _short(name: str) -> str:
+    """As unlike others as the whole one."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{name[:KEEP_NAME]}… ({len(name):,} letters, {digest[:16]})"
 
 
 def read_payload(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from onnx_autodoc.render._report import Beside, Report
+from onnx_autodoc.say import quiet, quiet_json
 
 if TYPE_CHECKING:
     from onnx_autodoc.gate import Outcome
@@ -59,14 +60,15 @@ class Format(Struct, frozen=True):
     merged: Callable[[str, str], str] | None = None  # the text to write where there is one already
     estimated: bool = False  # has what a run takes: on devices, and where it was measured
     hashed: bool = False  # of little use without the hash of the model, which reads all of the file
+    seconds: float = 0  # that it may take, besides those of every card
 
 
-def _late(module: str, name: str) -> Callable[[Report], str | bytes]:
-    """A renderer that is loaded when it is used: a card as JSON needs no templates."""
+def _late(module: str, name: str, last: Callable[[str], str] | None = None) -> Callable[[Report], str | bytes]:
+    """A renderer that is loaded when it is used: a card as JSON needs no templates. `last` looks at what it wrote."""
 
     def render(report: Report) -> str | bytes:
         made: str | bytes = getattr(import_module(f"onnx_autodoc.render.{module}"), name)(report)
-        return made
+        return last(made) if last is not None and isinstance(made, str) else made
 
     return render
 
@@ -78,19 +80,19 @@ def _merged(old: str, new: str) -> str:
 
 
 FORMATS: Final[dict[str, Format]] = {
-    "terminal": Format(_late("terminal", "render_terminal"), ".txt", estimated=True),
-    "markdown": Format(_late("markdown", "render_markdown"), ".md", "card.md", illustrated=True, estimated=True),
+    "terminal": Format(_late("terminal", "render_terminal", quiet), ".txt", estimated=True),
+    "markdown": Format(_late("markdown", "render_markdown", quiet), ".md", "card.md", illustrated=True, estimated=True),
     "html": Format(_late("html", "render_html"), ".html", "card.html", estimated=True),
-    "json": Format(_late("json", "render_json"), ".json", "card.json", estimated=True),
-    "architecture": Format(_late("architecture", "render_architecture"), ".md", "architecture.md"),
-    "nodes": Format(_late("nodes", "render_nodes"), ".jsonl"),
-    "csv": Format(_late("csv", "render_csv"), ".csv", "nodes.csv"),
-    "mermaid": Format(_late("mermaid", "render_mermaid"), ".mmd"),
+    "json": Format(_late("json", "render_json", quiet_json), ".json", "card.json", estimated=True),
+    "architecture": Format(_late("architecture", "render_architecture", quiet), ".md", "architecture.md"),
+    "nodes": Format(_late("nodes", "render_nodes", quiet_json), ".jsonl"),
+    "csv": Format(_late("csv", "render_csv", quiet), ".csv", "nodes.csv"),
+    "mermaid": Format(_late("mermaid", "render_mermaid", quiet), ".mmd"),
     "huggingface": Format(
-        _late("huggingface", "render_huggingface"), ".md", illustrated=True, merged=_merged, estimated=True
+        _late("huggingface", "render_huggingface", quiet), ".md", illustrated=True, merged=_merged, estimated=True
     ),
-    "pdf": Format(_late("pdf", "render_pdf"), ".pdf", estimated=True),
-    "cyclonedx": Format(_late("cyclonedx", "render_cyclonedx"), ".cdx.json", hashed=True),
+    "pdf": Format(_late("pdf", "render_pdf"), ".pdf", estimated=True, seconds=120),
+    "cyclonedx": Format(_late("cyclonedx", "render_cyclonedx", quiet_json), ".cdx.json", hashed=True),
     "sarif": Format(_late("sarif", "render_sarif"), ".sarif"),
     "junit": Format(_late("junit", "render_junit"), ".xml"),
     "github": Format(_late("github", "render_github"), ".log"),

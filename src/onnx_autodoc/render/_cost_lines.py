@@ -6,8 +6,8 @@ from typing import Final
 from rich.text import Text
 
 from onnx_autodoc.document import Card
-from onnx_autodoc.render._portrait import cache_of, intensity_of
-from onnx_autodoc.say import clean, count, memory, percent, plural, short
+from onnx_autodoc.render._portrait import cache_of, intensity_of, is_partly_counted
+from onnx_autodoc.say import clean, count, memory, named, percent, plural, short
 
 Line = tuple[str, Text | str]
 
@@ -22,9 +22,11 @@ def parameters_line(card: Card) -> str:
     apart = {"statistics": held.statistics, "for quantization": held.quantization}
     more = "".join(f" · {short(number)} {name}" for name, number in apart.items() if number)
     unread = f" · {short(held.unread)} of them unused" if held.unread else ""
+    doubtful = is_partly_counted(card)
     if not held.total:
-        return "none in the file" + more
-    return f"{short(held.total)} in {plural(held.tensors, 'tensor')} · weights {memory(held.bytes)}{more}{unread}"
+        return ("not known: the file contradicts itself" if doubtful else "none in the file") + more
+    total = f"{'at least ' * doubtful}{short(held.total)} in {plural(held.tensors, 'tensor')}"
+    return f"{total} · weights {memory(held.bytes)}{more}{unread}"
 
 
 def compute_lines(card: Card) -> Iterator[Line]:
@@ -42,11 +44,14 @@ def _apart(card: Card) -> str:
     """At which sizes a formula holds, where not at all: for height, width in steps of 32 from 224."""
     formula, groups = card.compute.formula, dict[str, list[str]]()
     for name, step in formula.steps.items():
-        size = next((card.assumptions.dims[dim] for dim in formula.dims[name] if dim in card.assumptions.dims), 1)
+        size = next(
+            (card.assumptions.dims[dim] for dim in formula.dims.get(name, ()) if dim in card.assumptions.dims), 1
+        )
         parts = [f"in steps of {step} from {size}"] if step != 1 else []
-        parts += [f"not below {formula.least[name]}"] if formula.least[name] > max((size - 1) % step + 1, 1) else []
+        least = formula.least.get(name, 1)
+        parts += [f"not below {least}"] if least > max((size - 1) % max(step, 1) + 1, 1) else []
         if parts:
-            groups.setdefault(", ".join(parts), []).append(clean(name, 24))
+            groups.setdefault(", ".join(parts), []).append(named(name, 24))
     return "".join(f", for {', '.join(names)} {apart}" for apart, names in groups.items())
 
 
@@ -59,7 +64,7 @@ def _bounded(number: int | None, unit: str, more: bool) -> str:
 def _sizes(card: Card) -> str:
     """The sizes that a cost holds for, where there are few."""
     dims = card.assumptions.dims
-    few = ", ".join(f"{clean(name, 24)} {size}" for name, size in dims.items())
+    few = ", ".join(f"{named(name, 24)} {size}" for name, size in dims.items())
     return f", at {few}" if dims and len(few) <= _MOST_SIZES else ", at the sizes below" if dims else ""
 
 
@@ -79,7 +84,7 @@ def memory_lines(card: Card) -> Iterator[Line]:
 def _tail(name: str) -> str:
     """A long path by its end, which tells more."""
     name = clean(name, 400)
-    return name if len(name) <= _LONGEST_NODE else "…" + name[1 - _LONGEST_NODE :]
+    return named(name if len(name) <= _LONGEST_NODE else "…" + name[1 - _LONGEST_NODE :], _LONGEST_NODE)
 
 
 def cache_lines(card: Card) -> Iterator[Line]:
@@ -104,7 +109,7 @@ def work_line(card: Card) -> str:
     total = card.compute.flops
     flops = [(row.flops, row.op) for row in card.graph.operators if row.flops]
     most = sorted(flops, key=lambda row: -row[0])[:_MOST_WORKERS]
-    shown = ", ".join(f"{clean(op, 40)} {percent(each / (total or each))}" for each, op in most)
+    shown = ", ".join(f"{named(op, 40)} {percent(each / (total or each))}" for each, op in most)
     return f"{shown} of the FLOPs" if shown else "not known" if total is None else "no arithmetic"
 
 
@@ -113,5 +118,5 @@ def not_counted_line(card: Card) -> str:
     if not covered.gaps:
         return f"nothing: {count(covered.counted)} of {plural(covered.nodes, 'node')}"
     ops = dict.fromkeys(gap.op for gap in covered.gaps)
-    names = ", ".join(clean(op, 40) for op in list(ops)[:_MOST_WORKERS]) + (" …" if len(ops) > _MOST_WORKERS else "")
+    names = ", ".join(named(op, 40) for op in list(ops)[:_MOST_WORKERS]) + (" …" if len(ops) > _MOST_WORKERS else "")
     return f"{count(covered.nodes - covered.counted)} of {plural(covered.nodes, 'node')}: {names}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.document import Box, Card
-from onnx_autodoc.say import clean, count, plural, three
+from onnx_autodoc.say import clean, count, named, plural, three
 
 _LONGEST: Final = 130  # letters of the way through the blocks, before the rest is only counted
 
@@ -16,6 +16,16 @@ def cache_of(card: Card) -> str | None:
     if card.structure.family in ("transformer-decoder", "encoder-decoder"):
         return "none: every run computes the whole sequence anew"
     return None
+
+
+def is_partly_counted(card: Card) -> bool:
+    """Tensors are left out of the count, as the file contradicts itself about them."""
+    return any(gap.section == "parameters" for gap in card.gaps)
+
+
+def without_precision(card: Card) -> str:
+    """What stands for a precision where no weight has one: only what is known to be absent is called so."""
+    return "not known: the file contradicts itself" if is_partly_counted(card) else "no weights"
 
 
 def intensity_of(card: Card) -> str | None:
@@ -74,7 +84,7 @@ def _weight(box: Box) -> tuple[float, int]:
 def said_of_data(card: Card) -> str | None:
     """What the metadata says of classes, characters, sizes and rates, and who wrote it."""
     said = card.dataset.said
-    names = ", ".join(clean(name, 20) for name in said.names[:3]) + (" …" if len(said.names) > 3 else "")
+    names = ", ".join(named(name, 20) for name in said.names[:3]) + (" …" if len(said.names) > 3 else "")
     parts = [
         plural(said.classes, "class", "classes") + (f" ({names})" if names else "") if said.classes else "",
         plural(said.characters, "character", "characters") if said.characters else "",

@@ -4,7 +4,7 @@ On a CI machine the log is read by a machine, too: no text of a model may look l
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from onnx_autodoc.gate import Check, Kind, Outcome, Policy, Status, Verdict, outcome
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.render._within import whole
+from onnx_autodoc.say import clean, count, plural, quiet, quiet_json
 
 _MOST_PLACES: Final = 3
 _LONGEST: Final = 1_000  # letters of a message
-_COMMAND: Final = "##["  # begins a command for GitHub's runner wherever it stands in a line
 _WORDS: Final = {
     Status.PASS: "passed",
     Status.FAIL: "failed",
@@ -37,7 +37,7 @@ def render_text(found: Outcome) -> str:
     if len(found.verdicts) > 1:
         failed = sum(not verdict.passed for verdict in found.verdicts)
         lines.insert(0, f"{_word(found.passed)} {plural(len(found.verdicts), 'model')}, {count(failed)} failed")
-    return tamed("\n".join(lines) + "\n")
+    return quiet("\n".join(lines) + "\n")
 
 
 def _word(passed: bool) -> str:
@@ -89,16 +89,4 @@ def _unneeded(found: Outcome) -> list[str]:
 
 
 def render_json(found: Outcome) -> str:
-    return tamed_json(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
-
-
-def tamed(text: str) -> str:
-    return text.replace(_COMMAND, "## [")
-
-
-def tamed_json(text: str) -> str:
-    """The same value in other letters."""
-    return text.replace(_COMMAND, "#\\u0023[")
-
-
-Rendering = Callable[[Outcome], str]
+    return quiet_json(msgspec.json.format(whole(found), indent=2).decode() + "\n")

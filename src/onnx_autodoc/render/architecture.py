@@ -18,6 +18,7 @@ from onnx_autodoc.render._blocks import (
     Text,
 )
 from onnx_autodoc.render._escape import escaped
+from onnx_autodoc.render._portrait import without_precision
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render.markdown import written
 from onnx_autodoc.render.sections import _figures as figures
@@ -32,10 +33,10 @@ def render_architecture(report: Report) -> str:
     card = report.card
     label = f" ({card.model.precision.label})" if card.model.precision.label else ""
     title = escaped(clean(card.model.name.removesuffix(".onnx")) + label)
-    top = f"# Architecture: {title}\n\n**Documented:** {card.generated.at}\n\n"
+    top = f"# Architecture: {title}\n\n**Documented:** {escaped(card.generated.at)}\n\n"
     sections = (_overview(card), _diagram(card), _ports(card), _graph(card), _operators(card), _parameters(card))
     made = card.generated
-    foot = f"\n---\n\n*{made.tool} {made.version}, from the file alone*\n"
+    foot = f"\n---\n\n*{escaped(f'{made.tool} {made.version}')}, from the file alone*\n"
     return top + written(tuple(filter(None, sections)), card, None) + foot
 
 
@@ -50,7 +51,7 @@ def _diagram(card: Card) -> Section:
     told = f": {found.precision.scheme}" if found.precision.scheme else ""
     file: tuple[Text, ...] = (
         (Strong("File Size: "), figures.file_bytes(found.file.bytes)),
-        (Strong("Precision: "), found.precision.label or "no weights", told),
+        (Strong("Precision: "), found.precision.label or without_precision(card), told),
     )
     metadata = (Heading("Metadata"), Items(tuple(producer)), Heading("File Information"), Items(file))
     return Section("diagram", "Architecture Diagram", (drawn, *_flow(card), *metadata))

@@ -6,9 +6,12 @@ from typing import Final
 
 from onnx_autodoc.document import NodeRow, OutputCell
 from onnx_autodoc.render._report import Report
+from onnx_autodoc.say import clean
 
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = ("=", "+", "-", "@", "::")  # the last one begins a command in the log of a job
 _COLUMNS: Final = NodeRow.__struct_fields__
+_LONGEST: Final = 1_000  # letters of a name
+_MOST: Final = 30_000  # letters of a cell: spreadsheets take 32,767
 
 
 def render_csv(report: Report) -> str:
@@ -24,15 +27,15 @@ def _cell(item: object) -> str:
     if item is None:
         return ""
     if isinstance(item, tuple):
-        return "; ".join(_output(cell) for cell in item if isinstance(cell, OutputCell))
-    return _inert(str(item)) if isinstance(item, str) else str(item)
+        return _inert(clean("; ".join(_output(cell) for cell in item if isinstance(cell, OutputCell)), _MOST))
+    return _inert(clean(item, _LONGEST)) if isinstance(item, str) else str(item)
 
 
 def _output(cell: OutputCell) -> str:
     shape = "?" if cell.shape is None else "x".join(map(str, cell.shape)) or "scalar"
-    return _inert(f"{cell.name} {cell.dtype or '?'} {shape}")
+    return _inert(f"{clean(cell.name, _LONGEST)} {clean(cell.dtype or '?')} {shape}")
 
 
 def _inert(text: str) -> str:
-    """A spreadsheet runs what begins like a formula: an apostrophe in front keeps it text."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    """A spreadsheet runs what begins like a formula, after blanks too: an apostrophe in front keeps it text."""
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text

@@ -17,6 +17,7 @@ from onnx_autodoc.render import _bom as bom
 from onnx_autodoc.render._bom_facts import file_facts, file_properties, model_properties
 from onnx_autodoc.render._bom_license import licenses
 from onnx_autodoc.render._report import Report
+from onnx_autodoc.render._within import whole
 from onnx_autodoc.render.sections._ports import type_of
 from onnx_autodoc.say import clean, count
 
@@ -36,7 +37,7 @@ def render_cyclonedx(report: Report) -> str:
 
 
 def _written(made: bom.Bom) -> str:
-    return msgspec.json.format(msgspec.json.encode(made), indent=2).decode()
+    return msgspec.json.format(whole(made), indent=2).decode()
 
 
 def _bom(card: Card) -> bom.Bom:

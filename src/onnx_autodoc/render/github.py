@@ -6,9 +6,9 @@ from typing import Final
 from onnx_autodoc.gate import Check, Outcome, Status, Verdict
 from onnx_autodoc.render._escape import escaped
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.render._verdict import counts, of_report, places, tamed, title
+from onnx_autodoc.render._verdict import counts, of_report, places, title
 from onnx_autodoc.rules import Severity
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.say import clean, count, plural, quiet
 
 MOST_BYTES: Final = 1 << 20  # of a job's summary; GitHub shows none that is larger
 _MOST: Final = 10  # annotations of one level; GitHub shows no more of a step
@@ -33,7 +33,7 @@ def annotations(found: Outcome) -> str:
                 lines[level].append(_command(level, verdict.model, check))
     if not any(lines.values()):
         lines["notice"] = [_nothing(verdict) for verdict in found.verdicts]
-    return tamed("".join(f"{line}\n" for level, every in lines.items() for line in _cut(level, every)))
+    return "".join(f"::{quiet(line[2:])}\n" for level, every in lines.items() for line in _cut(level, every))
 
 
 def _nothing(verdict: Verdict) -> str:

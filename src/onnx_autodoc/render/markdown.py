@@ -26,15 +26,15 @@ from onnx_autodoc.render._blocks import (
     Table,
     Text,
 )
-from onnx_autodoc.render._escape import escaped, plain
+from onnx_autodoc.render._escape import APART, escaped, plain
 from onnx_autodoc.render._report import Beside, Report
 from onnx_autodoc.render.charts import Chart, charts
 from onnx_autodoc.render.mermaid import diagrams
 from onnx_autodoc.render.sections import card_sections
 from onnx_autodoc.say import clean, count
 
-# At the beginning of a line: lists, headings, quotes, rules.
-_LEADING: Final = re.compile(r"^(\s*)([-+=>]|#{1,6}(?=\s)|\d{1,9}[.)](?=\s|$))")
+# At the beginning of a line: lists, headings, quotes, rules, and commands to whoever reads a log.
+_LEADING: Final = re.compile(r"^(\s*)([-+=>]|:(?=:)|#{1,6}(?=\s)|\d{1,9}[.)](?=\s|$))")
 _LONGEST_NAME: Final = 600
 
 
@@ -159,8 +159,9 @@ def _part(part: Inline, full: bool) -> str:
 
 
 def _spelled(text: str) -> str:
-    """Every character that is no letter or digit as an entity."""
-    return "".join(char if char.isalnum() or char == " " else f"&#{ord(char)};" for char in text)
+    """Every character that is no letter or digit as an entity; addresses are sought once entities are read."""
+    spelled = (char if char.isalnum() or char == " " else f"&#{ord(char)};" for char in text)
+    return "".join(spelled).replace("&#64;", f"&#64;{APART}")
 
 
 def _full(figure: Figure) -> str:

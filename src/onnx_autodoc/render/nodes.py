@@ -3,8 +3,10 @@
 import msgspec
 
 from onnx_autodoc.render._report import Report
+from onnx_autodoc.render._within import within
 
 
 def render_nodes(report: Report) -> str:
-    encode = msgspec.json.Encoder().encode_lines
-    return encode(list(report.nodes())).decode()
+    """The way to a node stands in each of its rows: what is longer than a name is shortened, or it would multiply."""
+    encode = msgspec.json.Encoder().encode
+    return "".join(f"{encode(within(row)).decode()}\n" for row in report.nodes())

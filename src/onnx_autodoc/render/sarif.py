@@ -10,9 +10,10 @@ import msgspec
 
 from onnx_autodoc.gate import Check, Kind, Outcome, Status
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.render._verdict import of_report, tamed_json, title
+from onnx_autodoc.render._verdict import of_report, title
+from onnx_autodoc.render._within import whole
 from onnx_autodoc.rules import RULES, Rule, Severity
-from onnx_autodoc.say import clean
+from onnx_autodoc.say import clean, quiet_json
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LONGEST: Final = 2_000
@@ -38,7 +39,7 @@ def sarif(found: Outcome) -> str:
         "results": list(_results(found, places)),
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return tamed_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+    return quiet_json(msgspec.json.format(whole(document), indent=2).decode() + "\n")
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
@@ -117,7 +118,7 @@ def _location(model: str, check: Check) -> dict[str, Any]:
 
 def uri_of(path: str) -> str:
     given = PurePath(path)
-    return given.as_uri() if given.is_absolute() else quote(given.as_posix())
+    return given.as_uri() if given.is_absolute() else quote(given.as_posix(), errors="surrogateescape")
 
 
 def _fingerprints(model: str, check: Check, seen: set[str]) -> dict[str, str]:

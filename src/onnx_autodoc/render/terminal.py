@@ -1,15 +1,14 @@
 """The card for a terminal: at most 40 lines of 80 columns, plain text when piped."""
 
-import io
 from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from onnx_autodoc.document import Card, Port, Severity
+from onnx_autodoc.render._console import WIDTH, TextConsole
 from onnx_autodoc.render._cost_lines import (
     Line,
     cache_lines,
@@ -20,12 +19,11 @@ from onnx_autodoc.render._cost_lines import (
     work_line,
 )
 from onnx_autodoc.render._device_lines import device_lines, measured_lines
-from onnx_autodoc.render._portrait import kept_in_float, said_of_data, way
+from onnx_autodoc.render._portrait import is_partly_counted, kept_in_float, said_of_data, way, without_precision
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render.sections.findings import tally
-from onnx_autodoc.say import clean, count, file_size, percent, plural
+from onnx_autodoc.say import clean, count, file_size, named, percent, plural
 
-WIDTH: Final = 80
 HEIGHT: Final = 40
 _LABEL: Final = 13
 _MOST_GIVEN: Final = 6
@@ -67,8 +65,7 @@ def render_terminal(report: Report, color: bool = False) -> str:
 
 
 def _rendered(card: Card, color: bool, room: _Room) -> str:
-    text = io.StringIO()
-    console = Console(file=text, width=WIDTH, force_terminal=color, no_color=not color, highlight=False, markup=False)
+    console = TextConsole(color)
     console.print(_title(card))
     console.print(Text(card.summary.what))
     table = Table.grid(padding=(0, 0), expand=True)
@@ -77,14 +74,18 @@ def _rendered(card: Card, color: bool, room: _Room) -> str:
     for label, line in _lines(card, room):
         table.add_row(label, line)
     console.print(table)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+    return console.written()
 
 
 def _title(card: Card) -> Text:
     model = card.model
     producer = " ".join(filter(None, (model.producer.name, model.producer.version)))
     opset = model.opsets.get("ai.onnx")
-    facts = [f"opset {opset}" if opset else "no ai.onnx opset", clean(producer, 40), file_size(model.file.bytes)]
+    facts = [
+        f"opset {opset}" if opset else "no ai.onnx opset",
+        clean(producer, 40) if len(producer.split()) <= 3 else named(producer, 40),
+        file_size(model.file.bytes),
+    ]
     right = "ONNX " + " · ".join(filter(None, facts))
     name = clean(model.name, WIDTH - 2)
     gap = WIDTH - len(name) - len(right)
@@ -134,7 +135,7 @@ def _data(card: Card) -> Iterator[Line]:
 def _precision(card: Card) -> str:
     precision = card.model.precision
     if precision.label is None:
-        return "none: the file holds no weights in tensors"
+        return without_precision(card) if is_partly_counted(card) else "none: the file holds no weights in tensors"
     shares = ", ".join(f"{dtype} {percent(share)}" for dtype, share in list(precision.weights.items())[:4])
     told = f" (of the weights: {shares})" if shares else ""
     if precision.scheme is None:
@@ -152,7 +153,7 @@ def _graph(card: Card) -> str:
 
 def _operators(card: Card, most: int) -> str:
     rows = card.graph.operators
-    shown = ", ".join(f"{clean(row.op, 40)} {count(row.count)}" for row in rows[:most])
+    shown = ", ".join(f"{named(row.op, 40)} {count(row.count)}" for row in rows[:most])
     rest = len(rows) - most
     return f"{shown}, {plural(rest, 'more type')}" if rest > 0 else shown or "none"
 
@@ -189,7 +190,7 @@ def _assumed(card: Card) -> str:
     given = [*card.assumptions.dims.items(), *card.assumptions.values.items()]
     if not given:
         return "nothing: every dimension is fixed in the file"
-    shown = ", ".join(f"{clean(name, 40)} = {size}" for name, size in given[:_MOST_GIVEN])
+    shown = ", ".join(f"{named(name, 40)} = {size}" for name, size in given[:_MOST_GIVEN])
     return shown + (f", {count(len(given) - _MOST_GIVEN)} more" if len(given) > _MOST_GIVEN else "")
 
 

@@ -5,14 +5,13 @@ from onnx_autodoc.resolve._bind import Binding, Request, bind, inputs_of, open_a
 from onnx_autodoc.resolve._fit import fit
 from onnx_autodoc.resolve._pass import resolve
 from onnx_autodoc.resolve._roles import Role
-from onnx_autodoc.resolve._scope import Limits
 from onnx_autodoc.resolve._shapes import Body, Shapes, Step
+from onnx_autodoc.resolve._unresolved import unresolved
 
 __all__ = [
     "SLIPS",
     "Binding",
     "Body",
-    "Limits",
     "Request",
     "Role",
     "Shapes",
@@ -23,4 +22,5 @@ __all__ = [
     "open_axes",
     "resolve",
     "unfit",
+    "unresolved",
 ]

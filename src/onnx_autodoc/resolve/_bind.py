@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.graph import Model, Value
+from onnx_autodoc.graph import Model, Value, told
 from onnx_autodoc.ops import Array, dims_text, numpy_dtype
 from onnx_autodoc.resolve._roles import Role, dim_name, role_of
 from onnx_autodoc.resolve._switches import switches
@@ -118,10 +118,11 @@ def bind(model: Model, request: Request, usual: Mapping[Role, int] | None = None
 
 def _sum_names(sizes: dict[str, int], taken: dict[str, Role], found: list[Open]) -> None:
     """A dimension called "past_sequence_length + 1" is that sum; a total is the past and what is new."""
+    total = _total_terms(found)
     for item in found:
         if item.key in sizes and item.key not in taken:
             continue
-        terms = _terms(item.key) or (_total_terms(found) if item.role is Role.TOTAL else [])
+        terms = _terms(item.key) or (total if item.role is Role.TOTAL else [])
         parts = [int(term) if term.isdigit() else sizes.get(term) for term in terms]
         if parts and all(part is not None for part in parts):
             sizes[item.key] = sum(part for part in parts if part is not None)
@@ -151,8 +152,9 @@ def _chosen(model: Model, request: Request, found: list[Open]) -> tuple[dict[str
         if size is not None:
             sizes |= dict.fromkeys(_with_role(model, found, role, size), size)
     named: dict[str, int] = {}
+    known = _Names(model, found)
     for text in request.dims:
-        _choose(model, found, text, named, single)
+        _choose(known, text, named, single)
     return {**sizes, **_shared(found, single), **named}, single
 
 
@@ -162,19 +164,25 @@ def _shared(found: list[Open], single: Mapping[tuple[str, int], int]) -> dict[st
     return {name: size for name, size in pairs if name and size is not None}
 
 
-def _choose(
-    model: Model, found: list[Open], text: str, named: dict[str, int], single: dict[tuple[str, int], int]
-) -> None:
+class _Names:
+    """What --dim may name: a formula asks for every open dimension again and again, and a file may have thousands."""
+
+    def __init__(self, model: Model, found: list[Open]) -> None:
+        self.path, self.keys = model.path, dict.fromkeys(item.key for item in found)
+        self.names = {item.name for item in found}
+        self.inputs = {value.name: value for value in reversed(inputs_of(model))}
+
+
+def _choose(known: _Names, text: str, named: dict[str, int], single: dict[tuple[str, int], int]) -> None:
     key, number = _parsed(text, "--dim", "NAME=N or INPUT.AXIS=N")
-    key = key if any(item.key == key for item in found) else key.strip()  # a name may end in a space
-    if any(item.name == key for item in found):
+    key = key if key in known.keys else key.strip()  # a name may end in a space
+    if key in known.names:
         named[key] = number
         return
     name, _, axis = key.rpartition(".")
-    value = next((value for value in inputs_of(model) if value.name == name), None)
+    value = known.inputs.get(name)
     if value is None or not axis.isdigit():
-        near = _near(key, [item.key for item in found])
-        raise BadInput(f"--dim {text}: {model.path} has no open dimension {key!r}{near}")
+        raise BadInput(f"--dim {text}: {known.path} has no open dimension {key!r}{_near(key, list(known.keys))}")
     dims = value.type.dims if value.type else None
     if dims is not None and int(axis) >= len(dims):
         raise BadInput(f"--dim {text}: the input {name!r} has {len(dims)} dimensions, they count from 0")
@@ -194,7 +202,7 @@ def _parsed(text: str, option: str, form: str) -> tuple[str, int]:
 def _near(word: str, words: list[str]) -> str:
     names = list(dict.fromkeys(words))
     close = difflib.get_close_matches(word, names, 3, 0.4) or names[:5]
-    return f" (there is {', '.join(close)})" if close else " (all its dimensions are fixed)"
+    return f" (there is {', '.join(map(told, close))})" if close else " (all its dimensions are fixed)"
 
 
 def _with_role(model: Model, found: list[Open], role: Role, size: int) -> list[str]:
@@ -205,7 +213,7 @@ def _with_role(model: Model, found: list[Open], role: Role, size: int) -> list[s
     option = {Role.BATCH: "--batch", Role.SEQUENCE: "--seq"}.get(role, "--size")
     if keys or _already(model, role, size):
         return keys
-    inputs = "; ".join(f"{value.name} is {_declared(value)}" for value in inputs_of(model)[:3])
+    inputs = "; ".join(f"{told(value.name)} is {_declared(value)}" for value in inputs_of(model)[:3])
     raise BadInput(f"{option} {size}: {model.path} has no open {role.value} dimension: {inputs}")
 
 

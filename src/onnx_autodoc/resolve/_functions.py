@@ -1,11 +1,14 @@
 """Model-local functions: what makes two calls the same, and a body with the call's attributes in place."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import msgspec
 
-from onnx_autodoc.graph import Attribute, Function, Graph, Node, Reference
-from onnx_autodoc.ops import Call, Known
+from onnx_autodoc.graph import Attribute, Deep, Function, Graph, Node, Reference, deeply
+from onnx_autodoc.ops import Array, Call, Known
+
+_FEW: Final = 64
 
 
 def call_key(function: Function, call: Call) -> object:
@@ -22,18 +25,25 @@ def _name(item: tuple[str, Attribute]) -> str:
 def _known_key(known: Known | None) -> object:
     if known is None:
         return None
-    if known.kind != "tensor" or known.shape is None:
+    if known.kind != "tensor":
         return id(known)
-    value = known.value
-    held = None if value is None else tuple(value.reshape(-1).tolist())
-    return known.dtype, known.shape, held
+    if known.shape is None:
+        return known.dtype, known.why  # nothing else is known of it: else each call of a call would be another one
+    return known.dtype, known.shape, None if known.value is None else _elements(known.value)
+
+
+def _elements(value: Array) -> object:
+    """As bytes where they are many: as quick to make as to copy, and no object for each."""
+    if value.size > _FEW and value.dtype != object:
+        return value.tobytes()
+    return tuple(value.reshape(-1).tolist())
 
 
 def bound_nodes(function: Function, call: Node) -> tuple[Node, ...]:
     """The function's nodes, with each reference to an attribute replaced by the call's value or the default."""
     given = {**function.defaults, **call.attributes}
     absent = {name for at, name in enumerate(function.inputs) if at >= len(call.inputs) or not call.inputs[at]}
-    return tuple(_bound(_without(node, absent), given) for node in function.nodes)
+    return deeply(_bound([_without(node, absent) for node in function.nodes], given))
 
 
 def _without(node: Node, absent: set[str]) -> Node:
@@ -43,16 +53,21 @@ def _without(node: Node, absent: set[str]) -> Node:
     return msgspec.structs.replace(node, inputs=tuple("" if name in absent else name for name in node.inputs))
 
 
-def _bound(node: Node, given: Mapping[str, Attribute]) -> Node:
-    if not any(isinstance(item, Reference | Graph) for item in node.attributes.values()):
-        return node
-    attributes = {name: _value(item, given) for name, item in node.attributes.items()}
-    return msgspec.structs.replace(node, attributes={k: v for k, v in attributes.items() if v is not None})
+def _bound(nodes: Sequence[Node], given: Mapping[str, Attribute]) -> Deep[tuple[Node, ...]]:
+    made = []
+    for node in nodes:
+        steered = any(isinstance(item, Reference | Graph) for item in node.attributes.values())
+        made.append((yield _steered(node, given)) if steered else node)
+    return tuple(made)
 
 
-def _value(item: Attribute, given: Mapping[str, Attribute]) -> Attribute | None:
-    if isinstance(item, Reference):
-        return given.get(item.name)  # an attribute that the call leaves out is left out
-    if isinstance(item, Graph):
-        return msgspec.structs.replace(item, nodes=tuple(_bound(node, given) for node in item.nodes))
-    return item
+def _steered(node: Node, given: Mapping[str, Attribute]) -> Deep[Node]:
+    attributes: dict[str, Attribute] = {}
+    for name, item in node.attributes.items():
+        if isinstance(item, Graph):
+            attributes[name] = msgspec.structs.replace(item, nodes=(yield _bound(item.nodes, given)))
+        elif not isinstance(item, Reference):
+            attributes[name] = item
+        elif item.name in given:  # an attribute that the call leaves out is left out
+            attributes[name] = given[item.name]
+    return msgspec.structs.replace(node, attributes=attributes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import numpy as np
 
-from onnx_autodoc.graph import Graph
+from onnx_autodoc.graph import Deep, Graph
 from onnx_autodoc.ops import Contradiction, Dim, Known, NotKnown, Unknown, merge_dims
 from onnx_autodoc.resolve._scope import Scope
 from onnx_autodoc.resolve._shapes import Step
@@ -86,12 +86,12 @@ def _steady(old: Known, new: Known, made: set[Dim]) -> Known:
 
 def settled(
     walk: Walk, graph: Graph, scope: Scope, fixed: dict[str, Known], names: list[str], start: list[Known], first: int
-) -> tuple[tuple[Step, ...], list[Known], list[Known]]:
+) -> Deep[tuple[tuple[Step, ...], list[Known], list[Known]]]:
     """Run a loop's body until what it carries no longer changes: what differs between passes becomes unknown."""
     carried, made = start, set[Dim]()
     for _ in range(_MOST_PASSES):
         inner = Scope(scope.opsets, scope)
-        steps, outputs = walk.graph(graph, inner, {**fixed, **dict(zip(names, carried))})
+        steps, outputs = yield from walk.graph(graph, inner, {**fixed, **dict(zip(names, carried))})
         after = outputs[first : first + len(names)]
         if len(after) != len(carried):
             raise Contradiction("a loop's body hands on another number of values than it takes")

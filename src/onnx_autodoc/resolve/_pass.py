@@ -4,30 +4,30 @@ from typing import Final
 
 import numpy as np
 
-from onnx_autodoc.graph import Model, Value, deep_recursion
-from onnx_autodoc.ops import Dim, Known, Unknown, nothing
+from onnx_autodoc.graph import Model, Value, deeply, quoted, told
+from onnx_autodoc.ops import MOST_DIMS, Dim, Known, Unknown, nothing
 from onnx_autodoc.resolve._bind import Binding, inputs_of
-from onnx_autodoc.resolve._scope import Limits, Scope
+from onnx_autodoc.resolve._scope import Scope
 from onnx_autodoc.resolve._shapes import Shapes
 from onnx_autodoc.resolve._walk import Walk
 
 _BEFORE_OPSETS: Final = {"": 1}  # files older than the operator sets use the first one
 
 
-def resolve(model: Model, binding: Binding, limits: Limits | None = None) -> Shapes:
+def resolve(model: Model, binding: Binding) -> Shapes:
     """What every node of the model takes and gives."""
-    walk = Walk(model, binding.sizes, limits or Limits())
+    walk = Walk(model, binding.sizes)
     scope = Scope(model.opsets or _BEFORE_OPSETS)
     given = {value.name: _input(value, binding) for value in inputs_of(model)}
-    with deep_recursion(), np.errstate(all="ignore"):
-        steps, _ = walk.graph(model.graph, scope, given)
+    with np.errstate(all="ignore"):
+        steps, _ = deeply(walk.graph(model.graph, scope, given))
     return Shapes(
         steps,
         scope.values,
         tuple(walk.contradictions),
         tuple(walk.misdeclared),
         tuple(walk.assumed),
-        walk.most - walk.left,
+        walk.work.most - walk.left,
         tuple(walk.avoided),
     )
 
@@ -35,11 +35,14 @@ def resolve(model: Model, binding: Binding, limits: Limits | None = None) -> Sha
 def _input(value: Value, binding: Binding) -> Known:
     declared = value.type
     if declared is None:
-        return nothing(f"the input {value.name!r} declares no type")
+        return nothing(f"the input {quoted(value.name)} declares no type")
     if declared.kind == "sequence":
         return Known(declared.dtype, why="a sequence of tensors has no shape of its own", kind="sequence")
+    if len(declared.dims or ()) > MOST_DIMS:
+        return nothing(f"the input {quoted(value.name)} has over {MOST_DIMS:,} dimensions")
     if declared.kind != "tensor" or declared.dims is None:
-        return Known(declared.dtype, _given_dims(value, binding), why=f"the input {value.name!r} declares no shape")
+        why = f"the input {quoted(value.name)} declares no shape"
+        return Known(declared.dtype, _given_dims(value, binding), why=why)
     dims = tuple(_dim(value, axis, dim, binding) for axis, dim in enumerate(declared.dims))
     return Known(declared.dtype, dims, binding.values.get(value.name))
 
@@ -56,4 +59,5 @@ def _dim(value: Value, axis: int, dim: int | str | None, binding: Binding) -> Di
         return size
     if isinstance(dim, int):
         return dim
-    return Unknown(f"dimension {axis} of the input {value.name!r} is open: give it with --dim {value.name}.{axis}=N")
+    name, option = quoted(value.name), f"--dim {told(value.name)}.{axis}=N"
+    return Unknown(f"dimension {axis} of the input {name} is open: give it with {option}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from onnx_autodoc.graph import Graph
+from onnx_autodoc.graph import Deep, Graph
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve._merge import VARIES, merged_known
 from onnx_autodoc.resolve._scope import Scope
@@ -41,14 +41,14 @@ def _is_open(known: Known) -> bool:
 
 def replay(
     walk: Walk, body: Graph, scope: Scope, start: list[Known], times: int
-) -> tuple[tuple[tuple[Step, ...], ...], list[Known], list[Known]]:
+) -> Deep[tuple[tuple[tuple[Step, ...], ...], list[Known], list[Known]]]:
     """The steps of each pass, what the last one hands on, and what all of them add to the stacked outputs."""
     names = [value.name for value in body.inputs]
     carried, stacked = start, list[Known]()
     passes: list[tuple[Step, ...]] = []
     for at in range(times):
         given = dict(zip(names, [pass_number(at), truth(), *carried]))
-        ran, outputs = walk.graph(body, Scope(scope.opsets, scope), given)
+        ran, outputs = yield from walk.graph(body, Scope(scope.opsets, scope), given)
         carried, added = outputs[1 : 1 + len(start)], outputs[1 + len(start) :]
         stacked = [merged_known(old, new, VARIES) for old, new in zip(stacked, added)] if stacked else added
         passes.append(ran)

@@ -38,6 +38,7 @@ _AUDIO: Final = re.compile(r"wav|audio|speech|signal|input_values|pcm")
 _CACHE: Final = re.compile(r"past|cache")
 _MASK: Final = re.compile(r"att\w*_(mask|bias)")
 _JUST_A_NUMBER: Final = frozenset(("n",))  # names the batch where it comes first, anything elsewhere
+_LONGEST: Final = 200  # letters of a name that are looked at: some patterns look back from each of them
 _ANONYMOUS: Final = frozenset(("", "?", "None", "-1"))
 
 
@@ -51,8 +52,9 @@ def role_of(value: Value, axis: int) -> Role:
     assert value.type is not None and value.type.dims is not None
     name = dim_name(value.type.dims[axis])
     if name:
+        told = name[:_LONGEST].lower()
         for pattern, role in _NAMES:
-            if pattern.search(name.lower()) and not (axis and name.lower() in _JUST_A_NUMBER):
+            if pattern.search(told) and not (axis and told in _JUST_A_NUMBER):
                 return role
     return _role_by_place(value, value.type.dims, value.type.dtype, axis)
 

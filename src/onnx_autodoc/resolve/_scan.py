@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from onnx_autodoc.graph import Deep
 from onnx_autodoc.ops import Call, Contradiction, Dim, Known, Shape, Unknown, nothing
 from onnx_autodoc.resolve._merge import merged_known, settled
 from onnx_autodoc.resolve._replay import is_open
-from onnx_autodoc.resolve._scope import Scope
+from onnx_autodoc.resolve._scope import Scope, weight
 from onnx_autodoc.resolve._shapes import Body
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _FIRST_WITHOUT_BATCH = 9
 
 
-def scan(walk: Walk, call: Call, scope: Scope) -> tuple[Sequence[Known], tuple[Body, ...]]:
+def scan(walk: Walk, call: Call, scope: Scope) -> Deep[tuple[Sequence[Known], tuple[Body, ...]]]:
     """Scan(states ..., scanned ...): one pass for each element along the scanned axis.
 
     In opset 8 every tensor had a batch dimension in front, and an optional input of lengths came first.
@@ -32,7 +33,8 @@ def scan(walk: Walk, call: Call, scope: Scope) -> tuple[Sequence[Known], tuple[B
         raise Contradiction("a Scan hands its body another number of values than it takes")
     batch, times, slices = _slices(call, inputs[states:], batched)
     start = [_without(known, 0) if batched else known for known in inputs[:states]]
-    steps, carried, outputs = settled(walk, body, scope, dict(zip(names[states:], slices)), names[:states], start, 0)
+    fixed = dict(zip(names[states:], slices))
+    steps, carried, outputs = yield from settled(walk, body, scope, fixed, names[:states], start, 0)
     stacked = [_stacked(call, known, at, times) for at, known in enumerate(outputs[states:])]
     results = [_with(known, 0, batch) if batched else known for known in (*carried, *stacked)]
     return results, (Body("body", steps, times * batch if batched else times),)
@@ -78,30 +80,31 @@ def _with(known: Known, axis: int, dim: Dim) -> Known:
     return Known(known.dtype, shape)
 
 
-def sequence_map(walk: Walk, call: Call, scope: Scope) -> tuple[Sequence[Known], tuple[Body, ...]]:
+def sequence_map(walk: Walk, call: Call, scope: Scope) -> Deep[tuple[Sequence[Known], tuple[Body, ...]]]:
     """SequenceMap(sequence, more ...): the body once for each element."""
     body = call.attr_graph("body")
     given = [_element(call.known(at)) for at in range(len(call.inputs))]
     names = [value.name for value in body.inputs]
-    steps, outputs = walk.graph(body, Scope(scope.opsets, scope), dict(zip(names, given)))
+    steps, outputs = yield from walk.graph(body, Scope(scope.opsets, scope), dict(zip(names, given)))
     items = call.known(0).items
     if items is None:
         times = Unknown("how many elements the sequence has is not known")
         return [_sequence(known, None) for known in outputs], (Body("body", steps, times),)
     results = [_sequence(known, (known,) * len(items)) for known in outputs]
-    if items and is_open(steps, []) and len(items) * len(steps) <= walk.limits.replayed:
-        results = _each(walk, call, scope, len(items))
+    if items and is_open(steps, []) and len(items) * weight(body) <= walk.work.replayed:
+        results = yield from _each(walk, call, scope, len(items))
     return results, (Body("body", steps, len(items)),)
 
 
-def _each(walk: Walk, call: Call, scope: Scope, count: int) -> list[Known]:
+def _each(walk: Walk, call: Call, scope: Scope, count: int) -> Deep[list[Known]]:
     """The body followed element by element, where they differ in size."""
     body = call.attr_graph("body")
-    rows = []
+    rows = list[list[Known]]()
     for at in range(count):
         given = [_element(call.known(i), at) for i in range(len(call.inputs))]
         names = [value.name for value in body.inputs]
-        rows.append(walk.graph(body, Scope(scope.opsets, scope), dict(zip(names, given)))[1])
+        _, outputs = yield from walk.graph(body, Scope(scope.opsets, scope), dict(zip(names, given)))
+        rows.append(outputs)
     return [_sequence(reduce(_common, column), column) for column in zip(*rows, strict=True)]
 
 
@@ -119,4 +122,6 @@ def _element(known: Known, at: int | None = None) -> Known:
 
 
 def _sequence(element: Known, items: tuple[Known, ...] | None) -> Known:
+    if element.kind != "tensor":
+        return nothing("a sequence of sequences is not followed")
     return Known(element.dtype, None, kind="sequence", element=element, why="a sequence of tensors", items=items)

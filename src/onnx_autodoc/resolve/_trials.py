@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Final
 
-from onnx_autodoc.graph import Model, all_graphs, label, tensors_of
+from onnx_autodoc.graph import Model, all_graphs, label, tensors_of, told
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve._bind import Binding, open_axes
 from onnx_autodoc.resolve._lookups import missed
@@ -55,7 +55,7 @@ def _asked_sizes(shapes: Shapes, binding: Binding, role: Role) -> list[int]:
     default = next((binding.sizes[key] for key, taken in binding.defaults.items() if taken is role), 0)
     found: dict[int, None] = {}
     for step in shapes.steps:
-        if missed(step) or (step.gap and f"{label(step.node, step.at)}: {step.gap}" in shapes.contradictions):
+        if missed(step) or (step.gap and f"{told(label(step.node, step.at))}: {step.gap}" in shapes.contradictions):
             wanted = {number for known in step.inputs if known is not None for number in _numbers(known) if number > 1}
             found |= dict.fromkeys(sorted(wanted, reverse=True))
             pairs = permutations(sorted(wanted), 2)

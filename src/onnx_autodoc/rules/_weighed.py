@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from onnx_autodoc import say
 from onnx_autodoc.rules._case import Case
-from onnx_autodoc.say import clean
 from onnx_autodoc.weights import Numbers
 
 _SHOWN: Final = 3
@@ -38,4 +38,4 @@ def axes(numbers: Numbers) -> int:
 
 def named(names: tuple[str, ...]) -> str:
     """The first few, for a sentence."""
-    return ", ".join(clean(name, 40) for name in names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+    return ", ".join(say.named(name, 40) for name in names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")

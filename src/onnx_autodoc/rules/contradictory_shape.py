@@ -16,7 +16,7 @@ that where they know no shape.
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.graph import label
+from onnx_autodoc.graph import label, told
 from onnx_autodoc.resolve import Binding, Shapes, resolve
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Confidence, Found, Severity
@@ -26,21 +26,25 @@ SEVERITY: Final = Severity.WARNING
 _OPEN: Final = Binding({}, {}, {}, {}, {})
 _LONGEST: Final = 200
 _UNFIT: Final = "that it cannot take"  # as far as is known here what the operator takes
+_UNMADE: Final = "is read, but nothing makes it"  # undefined-value and cycle speak of these
 _NO_SHAPE: Final = " as [], its nodes give "  # what some exporters write inside a graph where they know none
 
 
 def check(case: Case) -> Iterator[Found]:
     shapes = _at_any_size(case)
-    if shapes.contradictions:
-        text = _told(shapes.contradictions, "a node cannot run", "nodes cannot run")
-        sure = Confidence.MEDIUM if all(_UNFIT in each for each in shapes.contradictions) else Confidence.HIGH
-        yield Found(text, _evidence(case, shapes), severity=Severity.ERROR, confidence=sure, about="nodes")
+    wrong = tuple(text for text in shapes.contradictions if not text.endswith(_UNMADE))
+    if wrong:
+        sure = Confidence.MEDIUM if all(_UNFIT in each for each in wrong) else Confidence.HIGH
+        text = _told(wrong, "a node cannot run", "nodes cannot run")
+        yield Found(text, _evidence(case, wrong), severity=Severity.ERROR, confidence=sure, about="nodes")
     yield from _misdeclared(case, shapes)
 
 
 def _misdeclared(case: Case, shapes: Shapes) -> Iterator[Found]:
     outputs = {value.name for value in case.model.graph.outputs}
-    wrong = {text: _declared(text) for text in shapes.misdeclared}
+    made = (name for spot in case.spots() for name in spot.node.outputs) if shapes.misdeclared else ()
+    names = {told(name): name for name in made}
+    wrong = {text: names.get(_declared(text), _declared(text)) for text in shapes.misdeclared}
     wrong = {text: name for text, name in wrong.items() if name in outputs or _NO_SHAPE not in text}
     if wrong:
         text = _told(tuple(wrong), "a value has another shape", "values have other shapes")
@@ -66,11 +70,11 @@ def _told(texts: tuple[str, ...], one: str, many: str) -> str:
     return f"{head}: {clean(texts[0], _LONGEST)}"
 
 
-def _evidence(case: Case, shapes: Shapes) -> tuple[str, ...]:
+def _evidence(case: Case, texts: tuple[str, ...]) -> tuple[str, ...]:
     """The nodes that the sentences begin with. A name may hold a colon itself."""
     heads: set[str] = set()
-    for text in shapes.contradictions:
+    for text in texts:
         parts = text.split(": ")
         heads.update(": ".join(parts[:end]) for end in range(1, len(parts)))
     spots = (spot for spot in case.spots() if spot.step.gap)
-    return tuple(spot.path for spot in spots if label(spot.node, spot.step.at) in heads)
+    return tuple(spot.path for spot in spots if told(label(spot.node, spot.step.at)) in heads)

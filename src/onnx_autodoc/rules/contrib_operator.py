@@ -16,10 +16,10 @@ from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._uses import Key
 from onnx_autodoc.rules.custom_domain import is_stock
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.INFO
-_MOST: Final = 4  # operators that are named in the sentence
+_MOST: Final = 4  # operators that are listed in the sentence
 
 
 def check(case: Case) -> Iterator[Found]:
@@ -29,12 +29,12 @@ def check(case: Case) -> Iterator[Found]:
             found.setdefault(use.key, []).extend(spot.path for spot in (*use.spots, *use.aside))
     if found:
         rows = sorted(found.items(), key=lambda row: -len(row[1]))
-        named = ", ".join(f"{clean(op, 40)} ({plural(len(paths), 'node')})" for (_, op), paths in rows[:_MOST])
+        listed = ", ".join(f"{named(op, 40)} ({plural(len(paths), 'node')})" for (_, op), paths in rows[:_MOST])
         more = " …" if len(rows) > _MOST else ""
         count = plural(len(rows), "operator")
         evidence = tuple(path for _, paths in rows for path in paths)
-        domains = " and ".join(sorted({clean(domain, 40) for domain, _ in found}))
-        yield Found(f"{count} of {domains} {_are(rows)} not part of ONNX: {named}{more}", evidence)
+        domains = " and ".join(sorted({named(domain, 40) for domain, _ in found}))
+        yield Found(f"{count} of {domains} {_are(rows)} not part of ONNX: {listed}{more}", evidence)
 
 
 def _are(rows: list[tuple[Key, list[str]]]) -> str:

@@ -16,10 +16,10 @@ from onnx_autodoc.ops import specified
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._uses import Key
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.WARNING
-_MOST: Final = 4  # operators that are named in the sentence
+_MOST: Final = 4  # operators that are listed in the sentence
 _EXTENSIONS: Final = "com.microsoft.extensions"  # a package apart, whatever its name begins with
 
 
@@ -30,10 +30,10 @@ def check(case: Case) -> Iterator[Found]:
             found.setdefault(use.key, []).extend(spot.path for spot in (*use.spots, *use.aside))
     if found:
         nodes = tuple(path for paths in found.values() for path in paths)
-        named = ", ".join(clean(f"{domain}.{op}", 40) for domain, op in list(found)[:_MOST])
+        listed = ", ".join(named(f"{domain}.{op}", 40) for domain, op in list(found)[:_MOST])
         more = " …" if len(found) > _MOST else ""
         whose = "needs a library" if len(nodes) == 1 else "need a library"
-        yield Found(f"{plural(len(nodes), 'node')} {whose} that does not come with onnxruntime: {named}{more}", nodes)
+        yield Found(f"{plural(len(nodes), 'node')} {whose} that does not come with onnxruntime: {listed}{more}", nodes)
 
 
 def is_stock(domain: str) -> bool:

@@ -16,7 +16,7 @@ from onnx_autodoc.ops import specified
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._runtimes import runtimes
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import clean, named, plural
 
 SEVERITY: Final = Severity.NOTE
 _JUDGE: Final = "onnxruntime-cpu"
@@ -29,7 +29,7 @@ def check(case: Case) -> Iterator[Found]:
             continue
         spots = (*use.spots, *use.aside)
         refused = runtimes()[_JUDGE].takes(*use.key, use.opset) is False
-        what = f"{clean(use.key[1])} ({plural(len(spots), 'node')}) is deprecated at opset {use.opset}"
+        what = f"{named(use.key[1])} ({plural(len(spots), 'node')}) is deprecated at opset {use.opset}"
         there = ", and onnxruntime refuses it there" if refused else ""
         yield Found(
             f"{what}{there}: {instead}{',' if ',' in instead else ''} takes its place",

@@ -17,19 +17,19 @@ from onnx_autodoc.graph import Value
 from onnx_autodoc.resolve import open_axes
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.NOTE
-_MOST: Final = 6  # that are named in the sentence
+_MOST: Final = 6  # that are listed in the sentence
 
 
 def check(case: Case) -> Iterator[Found]:
     axes = [axis for axis in open_axes(case.model) if not _is_zero(axis.value, axis.axis)]
     keys = list(dict.fromkeys(axis.key for axis in axes))
     if keys:
-        named = ", ".join(clean(key, 40) for key in keys[:_MOST]) + (" …" if len(keys) > _MOST else "")
+        listed = ", ".join(named(key, 40) for key in keys[:_MOST]) + (" …" if len(keys) > _MOST else "")
         inputs = tuple(dict.fromkeys(axis.value.name for axis in axes))
-        yield Found(f"{plural(len(keys), 'dimension')} of the inputs {_are(keys)} open: {named}", inputs)
+        yield Found(f"{plural(len(keys), 'dimension')} of the inputs {_are(keys)} open: {listed}", inputs)
 
 
 def _is_zero(value: Value, axis: int) -> bool:

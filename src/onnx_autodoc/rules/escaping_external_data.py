@@ -7,30 +7,31 @@ What to do: do not load a file of unknown origin that does this. If it is your o
 their name into it: model = onnx.load(path, load_external_data=False), set the value of every entry with the key
 "location" in tensor.external_data of model.graph.initializer, then onnx.save(model, path).
 
-Such a path is never followed for this card.
+Such a path is never followed for this card, with --follow-links neither.
 """
 
 import posixpath
+import re
 from collections.abc import Iterator
-from pathlib import PureWindowsPath
 from typing import Final
 
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.ERROR
+_DRIVE: Final = re.compile("[A-Za-z]:")
 
 
 def check(case: Case) -> Iterator[Found]:
     paths = tuple(entry.path for entry in case.model.external if escapes(entry.path))
     if paths:
         lead = plural(len(paths), "path to weights leads", "paths to weights lead")
-        named = clean(paths[0], 80) + (" …" if len(paths) > 1 else "")
-        yield Found(f"{lead} out of the model's folder: {named}", paths)
+        listed = named(paths[0], 80) + (" …" if len(paths) > 1 else "")
+        yield Found(f"{lead} out of the model's folder: {listed}", paths)
 
 
 def escapes(path: str) -> bool:
     """Whether a path is absolute or ends above where it began, read as Windows does too, where a drive is absolute."""
     slashed = posixpath.normpath(path.replace("\\", "/"))
-    return slashed.startswith(("/", "../")) or slashed == ".." or bool(PureWindowsPath(path).drive)
+    return slashed.startswith(("/", "../")) or slashed == ".." or bool(_DRIVE.match(path))

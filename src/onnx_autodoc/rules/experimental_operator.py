@@ -15,23 +15,23 @@ from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._runtimes import runtimes
 from onnx_autodoc.rules._uses import Used
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.NOTE
 _JUDGE: Final = "onnxruntime-cpu"
-_MOST: Final = 4  # operators that are named in the sentence
+_MOST: Final = 4  # operators that are listed in the sentence
 
 
 def check(case: Case) -> Iterator[Found]:
     found = [use for use in case.uses if not use.local and is_experimental(*use.key)]
     if found:
         nodes = tuple(spot.path for use in found for spot in (*use.spots, *use.aside))
-        named = ", ".join(clean(".".join(filter(None, use.key)), 40) for use in found[:_MOST])
+        listed = ", ".join(named(".".join(filter(None, use.key)), 40) for use in found[:_MOST])
         more = " …" if len(found) > _MOST else ""
         refused = [use for use in found if not _runs(use)]
         which = "them" if len(refused) == len(found) else "all of them"
         yield Found(
-            f"{plural(len(nodes), 'node')} {_are(nodes)} of operators that were never released: {named}{more}"
+            f"{plural(len(nodes), 'node')} {_are(nodes)} of operators that were never released: {listed}{more}"
             f"{f'; onnxruntime does not load {which}' if refused else ''}",
             nodes,
             severity=Severity.WARNING if refused else None,

@@ -17,7 +17,7 @@ from onnx_autodoc.graph import Value
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.INFO
 # What has examples along its first axis, and from how many dimensions on that is sure
@@ -40,7 +40,7 @@ def check(case: Case) -> Iterator[Found]:
     others = [value for value in inputs if value not in sure]
     beside = all(roles.get(value.name) in _BESIDE and _dims(value)[:1] == (1,) for value in others)
     if sure and beside and case.facts.cache is None and _answers_each(case):
-        names = ", ".join(clean(value.name, 40) for value in sure[:3]) + (" …" if len(sure) > 3 else "")
+        names = ", ".join(named(value.name, 40) for value in sure[:3]) + (" …" if len(sure) > 3 else "")
         fixed = "its input" if len(inputs) == 1 else f"all {plural(len(inputs), 'input')}"
         yield Found(f"the batch of {fixed} is fixed at 1: {names}", tuple(value.name for value in inputs))
 

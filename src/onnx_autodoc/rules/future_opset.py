@@ -10,7 +10,7 @@ What to do: use the newest release of this tool and of the runtime, or export wi
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.ops import judged
+from onnx_autodoc.ops import judged, specified
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._runtimes import runtimes
@@ -20,8 +20,11 @@ SEVERITY: Final = Severity.WARNING
 
 
 def check(case: Case) -> Iterator[Found]:
-    version, runtime = case.model.opsets.get("", 0), runtimes()[_COMMON]
-    if version > runtime.newest[""]:
-        opens = f"{runtime.name} opens it up to {runtime.newest['']}"
-        known = f", the newest known here is {judged.NEWEST_OPSET}" if version > judged.NEWEST_OPSET else ""
-        yield Found(f"the file is written in opset {version} of ai.onnx; {opens}{known}")
+    runtime = runtimes()[_COMMON]
+    for domain, newest in runtime.newest.items():
+        version = case.model.opsets.get(domain, 0)
+        if version > newest:
+            name, known = domain or "ai.onnx", judged.NEWEST_OPSET if not domain else specified.newest(domain)
+            here = f", the newest known here is {known}" if version > known else ""
+            text = f"the file is written in opset {version} of {name}; {runtime.name} opens it up to {newest}{here}"
+            yield Found(text, about=domain or None)

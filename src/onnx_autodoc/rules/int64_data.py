@@ -18,11 +18,11 @@ from onnx_autodoc.ops import judged, kinds
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.rules._case import Case, Spot
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.INFO
 _WIDE: Final = "int64"
-_MOST: Final = 4  # inputs that are named in the sentence
+_MOST: Final = 4  # inputs that are listed in the sentence
 _FARTHEST: Final = 100  # values behind a node
 _DATA: Final = frozenset(("tokens", "mask", "segment", "positions", "category", "features"))
 
@@ -52,8 +52,8 @@ def _inputs(case: Case) -> Iterator[str]:
 
 
 def _inputs_told(inputs: tuple[str, ...]) -> str:
-    named = ", ".join(clean(name, 40) for name in inputs[:_MOST]) + (" …" if len(inputs) > _MOST else "")
-    return f"{plural(len(inputs), 'input is', 'inputs are')} int64: {named}"
+    listed = ", ".join(named(name, 40) for name in inputs[:_MOST]) + (" …" if len(inputs) > _MOST else "")
+    return f"{plural(len(inputs), 'input is', 'inputs are')} int64: {listed}"
 
 
 def _finds_positions(spot: Spot) -> bool:

@@ -16,17 +16,17 @@ from typing import Final
 from onnx_autodoc.graph import Model
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.say import clean
+from onnx_autodoc.say import named
 
 SEVERITY: Final = Severity.INFO
-_MOST: Final = 3  # keys that are named in the sentence
+_MOST: Final = 3  # keys that are listed in the sentence
 _OF_TOOLS: Final = ("onnx.", "pkg.", "onnx_", "optimum")  # how keys begin that optimizers and exporters write
 
 
 def check(case: Case) -> Iterator[Found]:
     if not _says_something(case.model):
         maker = "" if case.model.producer.strip() else ", nor what made it"
-        keys = ", ".join(clean(key, 40) for key in list(case.model.metadata)[:_MOST])
+        keys = ", ".join(named(key, 40) for key in list(case.model.metadata)[:_MOST])
         more = " …" if len(case.model.metadata) > _MOST else ""
         left = f" but what tools left there ({keys}{more})" if keys else ""
         yield Found(f"the file has no description, no version and no metadata{left}{maker}")

@@ -20,10 +20,10 @@ from onnx_autodoc.graph import Model, Node, inner_graphs
 from onnx_autodoc.ops import judged
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.WARNING
-_MOST: Final = 4  # domains that are named in the sentence
+_MOST: Final = 4  # domains that are listed in the sentence
 
 
 def check(case: Case) -> Iterator[Found]:
@@ -33,10 +33,10 @@ def check(case: Case) -> Iterator[Found]:
     around = _without(case.model.graph.nodes, case.model.opsets) if case.model.opsets else Counter[str]()
     found = around + within
     if found:
-        named = ", ".join(clean(domain, 40) or "ai.onnx" for domain in sorted(found)[:_MOST])
+        listed = ", ".join(named(domain or "ai.onnx", 40) for domain in sorted(found)[:_MOST])
         many = " …" if len(found) > _MOST else ""
         nodes = plural(found.total(), "node is", "nodes are")
-        text = f"{nodes} of {named}{many}, of which the file says no version"
+        text = f"{nodes} of {listed}{many}, of which the file says no version"
         yield Found(text, _evidence(case, found), severity=_severity(case.model, around, within))
 
 

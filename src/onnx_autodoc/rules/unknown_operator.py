@@ -19,7 +19,7 @@ from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._runtimes import runtimes
 from onnx_autodoc.rules._uses import Used
 from onnx_autodoc.rules.experimental_operator import is_experimental
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import clean, named, plural
 
 SEVERITY: Final = Severity.NOTE
 _JUDGE: Final = "onnxruntime-cpu"
@@ -32,7 +32,7 @@ def check(case: Case) -> Iterator[Found]:
             spots = (*use.spots, *use.aside)
             loads = _loads(use)
             yield Found(
-                f"{clean(use.key[1], 40)} ({plural(len(spots), 'node')}) {_why(use)}; onnxruntime {loads}",
+                f"{named(use.key[1], 40)} ({plural(len(spots), 'node')}) {_why(use)}; onnxruntime {loads}",
                 tuple(spot.path for spot in spots),
                 severity=Severity.WARNING if loads == _REFUSED else None,
                 about=clean(use.key[1], 40),

@@ -18,17 +18,17 @@ from onnx_autodoc.graph import Model, Value
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.INFO
-_MOST: Final = 6  # that are named in the sentence
+_MOST: Final = 6  # that are listed in the sentence
 _NO_NAME: Final = re.compile(r"\s*(\?|none|-\d+|unk_*\d*|unknown\d*|dynamicdimension\.\d+)?\s*", re.I)
 
 
 def check(case: Case) -> Iterator[Found]:
     found = list(_unnamed(case.model))
     if found:
-        places = ", ".join(f"{clean(value.name, 40)}.{axis}" for value, axis in found[:_MOST])
+        places = ", ".join(f"{named(value.name, 40)}.{axis}" for value, axis in found[:_MOST])
         has = plural(len(found), "open dimension has", "open dimensions have")
         values = tuple(dict.fromkeys(value.name for value, _ in found))
         yield Found(f"{has} no name: {places}" + (" …" if len(found) > _MOST else ""), values)

@@ -17,6 +17,7 @@ Nodes on constants and sizes alone are not held against a provider of onnxruntim
 from collections.abc import Iterator
 from typing import Final
 
+from onnx_autodoc.graph import told
 from onnx_autodoc.rules._case import Case, Spot
 from onnx_autodoc.rules._finding import Confidence, Found, Severity
 from onnx_autodoc.rules._runtimes import Runtime, lacking, runtimes
@@ -24,7 +25,7 @@ from onnx_autodoc.rules._uses import Key, Used
 from onnx_autodoc.say import clean, plural
 
 SEVERITY: Final = Severity.INFO
-_MOST: Final = 4  # operators that are named in the sentence
+_MOST: Final = 4  # operators that are listed in the sentence
 _EVERYWHERE: Final = "onnxruntime-cpu"  # what this one lacks keeps the model from running at all, for most people
 
 _LOAD_IT: Final = (
@@ -59,16 +60,16 @@ class _Paths(dict[Spot, str]):
 
 def _sentence(runtime: Runtime, lacks: dict[Key, list[Spot]], uses: dict[Key, Used]) -> str:
     rows = sorted(lacks.items(), key=lambda row: -len(row[1]))
-    named = ", ".join(f"{_name(runtime, uses[key])} ({plural(len(spots), 'node')})" for key, spots in rows[:_MOST])
+    listed = ", ".join(f"{_name(runtime, uses[key])} ({plural(len(spots), 'node')})" for key, spots in rows[:_MOST])
     more = " …" if len(rows) > _MOST else ""
     functions = sum(uses[key].local for key in lacks)
     counts = ((functions, "local function"), (len(rows) - functions, "operator"))
     count = " and ".join(plural(number, word) for number, word in counts if number)
-    return f"{runtime.name} does not take {count} of this model: {named}{more}; {runtime.fallback}"
+    return f"{runtime.name} does not take {count} of this model: {listed}{more}; {runtime.fallback}"
 
 
 def _name(runtime: Runtime, use: Used) -> str:
     """With the opset where the operator is taken at others."""
     domain, op = use.key
-    name = clean(f"{domain}.{op}" if domain else op, 60)
+    name = clean(told(f"{domain}.{op}" if domain else op, 60))
     return f"{name} of opset {use.opset}" if op in runtime.operators.get(domain, {}) else name

@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onnx_autodoc.run._ending import cleared_up
     from onnx_autodoc.run._feeds import feeds_of
     from onnx_autodoc.run._machine import clock, machine, others
     from onnx_autodoc.run._messages import Stage
@@ -44,7 +43,6 @@ __all__ = [
     "Timing",
     "Verified",
     "check_extra",
-    "cleared_up",
     "clock",
     "feeds_of",
     "machine",
@@ -63,7 +61,6 @@ _HOMES = {
     "Bar": "_progress",
     "Stage": "_messages",
     **dict.fromkeys(("PRIVATE", "check_extra"), "_process"),
-    "cleared_up": "_ending",
     "feeds_of": "_feeds",
     "said": "_said",
 }

@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from onnx_autodoc.run import _memory, _timing
+from onnx_autodoc.run._bounds import bound
 from onnx_autodoc.run._messages import Failed, Message, Operators, Ran, Stage, Task
 from onnx_autodoc.run._profile import MOST_EVENTS, events, executions, operators
 from onnx_autodoc.run._renamed import Renamed, TooMany
@@ -34,9 +35,17 @@ def main() -> None:
     task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)
     if os.getppid() != task.parent:  # it went before it could take us along
         os._exit(1)
-    reply = answer(task, lambda stage: _put(out, stage))
+    reply = answer(_away(task), lambda stage: _put(out, stage))
     _put(out, reply)
     os._exit(0)
+
+
+def _away(task: Task) -> Task:
+    """Within limits, and not where the user is: what native code writes by a plain name is gone afterwards."""
+    bound(task.memory, task.seconds)
+    path = str(Path(task.path).absolute())  # links stay: weights lie beside the name that the user gave
+    os.chdir(task.folder or "/")
+    return msgspec.structs.replace(task, path=path)
 
 
 def answer(task: Task, say: Say) -> Message:

@@ -24,6 +24,8 @@ class Task(Struct, frozen=True):
     busiest: float | None = None
     runtime: str = "onnxruntime"
     parent: int = 0  # the process that asks
+    memory: int | None = None  # bytes that it may take
+    seconds: float = 600  # that are left
 
 
 class Stage(Struct, frozen=True, tag="stage"):

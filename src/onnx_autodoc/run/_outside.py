@@ -1,32 +1,22 @@
 """Weights beside the model, looked at before anything native sees the file."""
 
-from pathlib import Path
-
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.graph import Model
 from onnx_autodoc.say import clean, count
 
 
 def check_external(model: Model) -> None:
-    """Every file is there, long enough and below the model's folder, links followed; else one line says which is not.
+    """Every file is there, long enough, and one that reading would take; else one line says which is not.
 
-    A link at the model itself is the user's own, and the folder that it leads to may hold the weights: the layout of a
-    download cache.
+    Which files are taken is decided where the model is read: below its folder, and behind links only if the user
+    allows it (the layout of a download cache).
     """
     for file in model.external:
-        name = f"{model.path}: its weights in {clean(file.path, 120) or 'a file without a name'}"
-        if _leads_out(model.path, file.path):
-            raise BadInput(f"{name} are outside of its folder; such a path is never followed")
+        name = clean(file.path, 120) or "without a name"
+        if file.reason:
+            raise BadInput(f"{model.path}: its weights: the file {name} {file.reason}")
         if file.nbytes is None:
-            raise BadInput(f"{name} are not there; put the file beside the model")
+            raise BadInput(f"{model.path}: its weights in {name} are not there; put the file beside the model")
         if file.nbytes < file.needed:
             held = f"{count(file.nbytes)} of {count(file.needed)} bytes (truncated download?)"
-            raise BadInput(f"{name} are not whole: {held}")
-
-
-def _leads_out(model: str, path: str) -> bool:
-    folder = Path(model).parent
-    if not path or "\0" in path or Path(path).is_absolute() or ".." in Path(path).parts:
-        return True
-    real, roots = (folder / path).resolve(), (folder.resolve(), Path(model).resolve().parent)
-    return not any(real.is_relative_to(root) for root in roots)
+            raise BadInput(f"{model.path}: its weights in {name} are not whole: {held}")

@@ -14,6 +14,7 @@ from typing import IO, Final
 import msgspec
 
 from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.run._bounds import free_memory
 from onnx_autodoc.run._memory import ENVIRONMENT
 from onnx_autodoc.run._messages import Failed, Message, Stage, Task
 from onnx_autodoc.say import clean
@@ -21,7 +22,8 @@ from onnx_autodoc.say import clean
 COMMAND: Final = ("-P", "-m", "onnx_autodoc.run._child")  # -P: no module is taken from the current folder
 NEEDED: Final = ("onnxruntime", "onnx")
 # Since 1.29 onnxruntime reports to its makers unless it is told not to, and keeps an id in the user's home.
-PRIVATE: Final = {"ORT_DISABLE_TELEMETRY": "1"}
+# A file's own metadata (`ort_config`) could name files to write, where this other one is set.
+PRIVATE: Final = {"ORT_DISABLE_TELEMETRY": "1", "ORT_LOAD_CONFIG_FROM_MODEL": "0"}
 _LARGEST: Final = 1 << 28  # bytes of messages
 _PIECE: Final = 1 << 16
 _LONGEST: Final = 300  # letters of a message of onnxruntime
@@ -54,7 +56,7 @@ def ask(task: Task, deadline: Deadline, watch: Watch) -> Message:
     """The answer of a process of its own; its failures are ours, in one line."""
     if deadline.left() <= 0:
         raise LimitReached(f"{task.path}: nothing is left of {deadline.seconds:g} s; {_LONGER}")
-    child = _start(task)
+    child = _start(msgspec.structs.replace(task, memory=free_memory(), seconds=deadline.left()))
     doing = Stage("starting onnxruntime")
     try:
         for message in _messages(child, task, deadline):

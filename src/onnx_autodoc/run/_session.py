@@ -15,6 +15,7 @@ from onnx_autodoc.run._renamed import Renamed
 from onnx_autodoc.run._types import CPU
 
 _SILENT: Final = 4  # only what is fatal is logged
+_FORMAT: Final = "session.load_model_format"
 _FOLDER: Final = "session.model_external_initializers_file_folder_path"
 _NOTHING_SET: Final[Mapping[str, object]] = {}
 _NO_ARRAY: Final = re.compile(r"bfloat16|float8|float4|int4")  # types of outputs that numpy does not have
@@ -59,6 +60,7 @@ class Runner:
         levels = self._ort.GraphOptimizationLevel
         options = self._ort.SessionOptions()
         options.log_severity_level = _SILENT
+        options.add_session_config_entry(_FORMAT, "ONNX")  # whatever it begins with or is called
         options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
         if task.threads:
             options.intra_op_num_threads = task.threads

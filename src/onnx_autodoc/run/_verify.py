@@ -9,13 +9,14 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from onnx_autodoc.apart import allow, cleared_up
 from onnx_autodoc.errors import AutodocError, BadInput
 from onnx_autodoc.facts import Facts, measure
 from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, fit
 from onnx_autodoc.run._agree import Finder, agreement
-from onnx_autodoc.run._ending import cleared_up
 from onnx_autodoc.run._feeds import feeds_of
+from onnx_autodoc.run._late import cleared_when_late
 from onnx_autodoc.run._machine import machine
 from onnx_autodoc.run._messages import Busy, Job, Message, Operators, Peak, Ran, Task, Timed
 from onnx_autodoc.run._outside import check_external
@@ -26,6 +27,7 @@ from onnx_autodoc.say import clean, percent
 from onnx_autodoc.structure import Sample, describe
 
 BUSIEST: Final = 0.1  # the share of the machine that others may use while a latency is taken
+_AFTER: Final = 30.0  # seconds, for clearing up
 _STEPS: Final = 4
 _NO_OPERATORS: Final = Operators((), (), 0.0)
 
@@ -42,15 +44,20 @@ def verify(path: str | os.PathLike[str], request: Request, options: Options) -> 
 def verify_facts(facts: Facts, samples: Mapping[str, Sample], options: Options) -> Verified:
     """Whether what the card says is what happens. Once shapes are known, what else fails costs its own figure."""
     check_extra()
+    allow(options.timeout + _AFTER)  # it has a deadline of its own, which says what was not done
     check_external(facts.model)
     feeds = feeds_of(facts, samples)
-    with cleared_up(), tempfile.TemporaryDirectory(prefix="onnx-autodoc-") as folder, Bar(_STEPS) as bar:
+    with cleared_up(), cleared_when_late(), _folder() as folder, Bar(_STEPS) as bar:
         runs = _Runs(facts.model.path, feeds, options, folder, bar)
         ran = _shapes(runs, facts)
         time = runs.timing()
         operators = runs.operators() if time.timing is not None else (_NO_OPERATORS, None)
         memory = runs.memory(_card_peak(facts))
     return _verified(facts, feeds, ran, time, operators, memory)
+
+
+def _folder() -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="onnx-autodoc-")
 
 
 def _verified(

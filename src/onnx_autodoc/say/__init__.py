@@ -1,6 +1,22 @@
 """Numbers and names for people: the only place that rounds and scales, and that makes a file's strings safe to show."""
 
+from onnx_autodoc.say._log import quiet, quiet_json, tame, visible
 from onnx_autodoc.say._scale import count, duration, file_size, memory, percent, plural, short, three
-from onnx_autodoc.say._text import clean
+from onnx_autodoc.say._text import clean, named
 
-__all__ = ["clean", "count", "duration", "file_size", "memory", "percent", "plural", "short", "three"]
+__all__ = [
+    "clean",
+    "count",
+    "duration",
+    "file_size",
+    "memory",
+    "named",
+    "percent",
+    "plural",
+    "quiet",
+    "quiet_json",
+    "short",
+    "tame",
+    "three",
+    "visible",
+]

@@ -10,10 +10,11 @@ from onnx_autodoc.blocks import Net, blocks, words
 from onnx_autodoc.blocks.ports import roles
 from onnx_autodoc.facts import Facts
 from onnx_autodoc.graph import is_float
+from onnx_autodoc.limits import OPTIONS
 from onnx_autodoc.metadata import Dataset, contradictions, dataset
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.structure._boxes import Box, Edge
-from onnx_autodoc.structure._ledger import MOST_ROWS, Ledger, by_block
+from onnx_autodoc.structure._ledger import Ledger, by_block, most_rows
 from onnx_autodoc.structure._places import places
 from onnx_autodoc.structure._ports import Ports
 from onnx_autodoc.structure._sketch import Sketch
@@ -27,7 +28,6 @@ from onnx_autodoc.structure.work import Part, work
 
 __all__ = [
     "BLOCK_KINDS",
-    "MOST_ROWS",
     "AttentionKind",
     "BlockCount",
     "Box",
@@ -38,6 +38,8 @@ __all__ = [
     "Structure",
     "Task",
     "describe",
+    "most_rows",
+    "undescribed",
 ]
 
 _NEARLY_ALL: Final = 0.9
@@ -75,19 +77,27 @@ class Structure(Struct, frozen=True, eq=False):
     box_rows: dict[str, tuple[int, ...]] = {}  # by the id of a box: the rows whose numbers it has
 
 
+_TOO_MANY: Final = (
+    "with functions opened at every call there are over {:,} nodes, too many to look for structure; "
+    + OPTIONS["rows"]
+    + " raises the limit"
+)
+
+
 def describe(facts: Facts) -> Structure:
     ledger = Ledger(facts)
     said = dataset(facts.model)
     if not ledger.whole:
-        why = "with functions opened at every call there are too many nodes to look for structure"
-        return _nothing(facts, said, why)
+        why = _TOO_MANY.format(most_rows(facts))
+        return undescribed(facts, why)
     net = blocks(facts.model, facts.shapes, ledger.runs)
     ledger.settle(facts, net)
     return _described(facts, net, ledger, said)
 
 
-def _nothing(facts: Facts, said: Dataset, why: str) -> Structure:
-    unknown = Family("unknown", (why,))
+def undescribed(facts: Facts, why: str) -> Structure:
+    """What there is to say where the graph could not be looked at."""
+    unknown, said = Family("unknown", (why,)), dataset(facts.model)
     task_, filled = Task(None, 0.0, None, ()), samples(facts, {})
     return Structure(unknown, Sizes(), (), (), (), {}, (), None, task_, said, (), {}, filled, {}, why)
 

@@ -9,9 +9,16 @@ from msgspec import Struct
 
 from onnx_autodoc.blocks import Net, Term, words
 from onnx_autodoc.facts import Facts
+from onnx_autodoc.limits import limits
 from onnx_autodoc.ops import kinds
 
-MOST_ROWS: Final = 100_000  # and eight for each node of the file: functions that call functions can ask for any number
+_USUAL: Final = 100_000  # rows, and
+_EACH: Final = 8  # more for each node of the file
+
+
+def most_rows(facts: Facts) -> int:
+    """Nodes that are held at once: functions that call functions can ask for any number."""
+    return limits().rows or _USUAL + _EACH * facts.nodes_total
 
 
 class Spent(Struct, frozen=True):
@@ -28,7 +35,7 @@ class Ledger:
     """Multiply-adds by row, and (once it is settled with a net) weights by the row that puts them to use there."""
 
     def __init__(self, facts: Facts) -> None:
-        most = MOST_ROWS + 8 * facts.nodes_total
+        most = most_rows(facts)
         rows = list(islice(facts.costs.rows(), most + 1))
         self.whole = len(rows) <= most
         self.runs = [row.cost is not None for row in rows]

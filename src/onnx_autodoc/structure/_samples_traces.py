@@ -8,13 +8,12 @@ from msgspec import Struct
 
 from onnx_autodoc.blocks.limits import Asked, asked, compared, counted, moved
 from onnx_autodoc.facts import Facts
-from onnx_autodoc.graph import Function, Graph, deep_recursion, execution_order
+from onnx_autodoc.graph import Deep, Function, Graph, deeply, execution_order
 from onnx_autodoc.ops import kinds
 from onnx_autodoc.resolve import Body, Step, inputs_of
 
 _MOST_STEPS: Final = 200_000
 _MOST_TRACES: Final = 8  # of one value: what is joined of many inputs tells little of each
-_DEEPEST: Final = 100
 
 
 class Trace(Struct, frozen=True):
@@ -68,8 +67,7 @@ def demands(facts: Facts) -> dict[str, Demand]:
     """What the graph asks of each of its inputs."""
     names = [value.name for value in inputs_of(facts.model)]
     walk = _Walk({function.key: function for function in facts.model.functions}, names)
-    with deep_recursion():
-        walk.graph(facts.shapes.steps, {name: (Trace(name),) for name in names}, 0)
+    deeply(walk.graph(facts.shapes.steps, {name: (Trace(name),) for name in names}))
     return walk.demands
 
 
@@ -79,18 +77,20 @@ class _Walk:
         self._functions = functions
         self._left = _MOST_STEPS
 
-    def graph(self, steps: Sequence[Step], traces: Traces, depth: int) -> None:
+    def graph(self, steps: Sequence[Step], traces: Traces) -> Deep[None]:
         for at in execution_order([step.node for step in steps]):
             self._left -= 1
-            if self._left > 0:
-                self._step(steps[at], traces, depth)
+            if self._left <= 0:
+                return
+            if steps[at].bodies:
+                self._demand(steps[at], traces)
+                for body in steps[at].bodies:
+                    yield self._enter(steps[at], body, traces)
+            else:
+                self._step(steps[at], traces)
 
-    def _step(self, step: Step, traces: Traces, depth: int) -> None:
-        if step.bodies and depth < _DEEPEST:
-            self._demand(step, traces)
-            for body in step.bodies:
-                self._enter(step, body, traces, depth + 1)
-        elif any(name in traces for name in step.node.inputs):
+    def _step(self, step: Step, traces: Traces) -> None:
+        if any(name in traces for name in step.node.inputs):
             self._demand(step, traces)
             made = tuple(dict.fromkeys(_handed_on(step, traces)))[:_MOST_TRACES]
             if made:
@@ -119,7 +119,7 @@ class _Walk:
         if size is not None and trace.factor == 1 and not trace.most:
             self.demands[trace.source].measures.append(size)
 
-    def _enter(self, step: Step, body: Body, traces: Traces, depth: int) -> None:
+    def _enter(self, step: Step, body: Body, traces: Traces) -> Deep[None]:
         """Into a function, a branch or a loop, and back out with what comes of it."""
         node = step.node
         function = self._functions.get((node.domain, node.op, node.overload))
@@ -134,7 +134,7 @@ class _Walk:
             made, skipped = tuple(value.name for value in graph.outputs), 1 if looped else 0
         else:
             return
-        self.graph(body.steps, inner, depth)
+        yield from self.graph(body.steps, inner)
         for name, inside in zip(node.outputs, made[skipped:]):
             if inside in inner:
                 traces[name] = tuple(dict.fromkeys((*traces.get(name, ()), *inner[inside])))[:_MOST_TRACES]

@@ -2,15 +2,27 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Final
 
 from onnx_autodoc.structure._fold import chains
 from onnx_autodoc.structure._sketch import Group, Sketch
 
+_ROUNDS: Final = 24  # each can halve the groups that stand in a row
+_WORK: Final = 500_000  # terms looked at in more of them: branches side by side lose one group in each round
+
 
 def shrink(sketch: Sketch, most: int, weight: Callable[[Group], int]) -> None:
-    """`weight` says how much a group matters: those that matter least are joined first."""
+    """`weight` says how much a group matters: those that matter least are joined first.
+
+    In rounds, as long as the last one was of some use: those that are left would be enough if all were like it.
+    """
     for close in (True, False):
-        while len(sketch.groups) > most and _join_neighbours(sketch, most, close, weight):
+        rounds = max(_ROUNDS, _WORK // max(len(sketch.net.terms), 1))
+        before = 2 * len(sketch.groups)
+        while most < len(sketch.groups) and (before - len(sketch.groups)) * rounds >= len(sketch.groups) - most:
+            before, rounds = len(sketch.groups), rounds - 1
+            if not _join_neighbours(sketch, most, close, weight):
+                break
             sketch.relevel()
     if len(sketch.groups) > most:
         _slice(sketch, most)

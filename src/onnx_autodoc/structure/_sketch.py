@@ -10,6 +10,7 @@ from typing import Final
 from onnx_autodoc.blocks import Net, Term, words
 
 _MOST_SEEN: Final = 500  # groups looked at before some are thought to lead back
+_EACH: Final = 20  # groups looked at in all such questions, for each term of the net
 
 
 class Group:
@@ -47,6 +48,8 @@ class Sketch:
         self.home: dict[Term, Group] = {}
         self.groups: dict[Group, None] = {}
         self.units: list[Group] = []  # what was found to belong together, whatever it is drawn in
+        self._reads: dict[Group, list[int]] = {}  # of each group, one value of each that it read when it was asked
+        self._left = 500_000 + _EACH * len(net.terms)
         self._aside: dict[int, tuple[str, ...]] = {value: (name,) for name, value in net.inputs.items()}
         everything = not any(term.op in words.DRAWN for term in net)
         for term in net:
@@ -83,16 +86,27 @@ class Sketch:
         """Put several groups into one."""
         for group in old:
             del self.groups[group]
+            self._reads.pop(group, None)
         self.add(new)
 
+    def take_in(self, group: Group, other: Group) -> None:
+        """Put a group into another one, which has its terms already."""
+        self.home.update(dict.fromkeys(other.terms, group))
+        self._reads.pop(group, None)
+        del self.groups[other]
+
     def before(self, group: Group) -> dict[Group, int]:
-        """The groups that a group reads, each with the value it reads."""
+        """The groups that a group reads, each with the value it reads.
+
+        Groups are only ever joined, so what a group read once tells what it reads now: its terms are asked once.
+        """
+        values = self._reads.get(group)
         found: dict[Group, int] = {}
-        for term in group.terms:
-            for value in self.net.varying(term):
-                made = self.maker(value)
-                if made is not None and made is not group:
-                    found.setdefault(made, value)
+        for value in (value for term in group.terms for value in self.net.varying(term)) if values is None else values:
+            made = self.maker(value)
+            if made is not None and made is not group:
+                found.setdefault(made, value)
+        self._reads[group] = list(found.values())
         return found
 
     def givers(self, group: Group) -> list[Group]:
@@ -112,8 +126,8 @@ class Sketch:
     def comes_from(self, group: Group, origin: Group) -> bool:
         """Whether a way leads from one group to another, not too far off."""
         waiting, seen = [group], {group}
-        while waiting and len(seen) < _MOST_SEEN:
-            for giver in self.before(waiting.pop()):
+        while waiting and len(seen) < _MOST_SEEN and self._left > 0:
+            for giver in self._looked(waiting.pop()):
                 if giver is origin:
                     return True
                 if giver.last > origin.first and giver not in seen:
@@ -126,14 +140,19 @@ class Sketch:
         inside, first = set(groups), min(group.first for group in groups)
         waiting = [giver for group in groups for giver in self.before(group) if giver not in inside]
         seen = set(waiting)
-        while waiting and len(seen) < _MOST_SEEN:
-            for giver in self.before(waiting.pop()):
+        while waiting and len(seen) < _MOST_SEEN and self._left > 0:
+            for giver in self._looked(waiting.pop()):
                 if giver in inside:
                     return True
                 if giver.last > first and giver not in seen:
                     seen.add(giver)
                     waiting.append(giver)
         return bool(waiting)
+
+    def _looked(self, group: Group) -> dict[Group, int]:
+        found = self.before(group)
+        self._left -= len(found)
+        return found
 
     def relevel(self) -> None:
         """Levels and order anew, after groups were joined."""

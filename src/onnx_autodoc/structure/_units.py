@@ -91,8 +91,9 @@ def _around(sketch: Sketch, end: Term, terms: list[Term]) -> None:
 
 
 def _is_closed(sketch: Sketch, groups: list[Group], last: Group) -> bool:
+    inside = set(groups)
     return all(
-        sketch.home.get(reader) in groups
+        sketch.home.get(reader) in inside
         for group in groups
         if group is not last
         for term in group.terms
@@ -166,8 +167,7 @@ def _asides(sketch: Sketch) -> None:
             reader.terms = _terms([group, reader])
             reader.first = min(reader.first, group.first)
             reader.children = (group, *reader.children)
-            sketch.home.update(dict.fromkeys(group.terms, reader))
-            del sketch.groups[group]
+            sketch.take_in(reader, group)
     sketch.relevel()
 
 

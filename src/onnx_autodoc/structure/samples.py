@@ -3,7 +3,6 @@
 Data on the card, not text: a renderer writes it as a program, and whoever runs the model fills its inputs by it.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -47,19 +46,20 @@ class _Case(Struct, frozen=True, eq=False):
 
     @property
     def single(self) -> bool:
-        return math.prod(self.dims) == 1
+        return all(dim == 1 for dim in self.dims)
 
 
 def samples(facts: Facts, roles: Mapping[str, str]) -> dict[str, Sample]:
     """How to fill each input whose size is known."""
     wishes, values, made = demands(facts), facts.binding.values, dict[str, Sample]()
+    longest = _longest(facts)
     for value in inputs_of(facts.model):
         known = facts.shapes.values.get(value.name)
         if value.name in values:
             made[value.name] = Sample("constant", value=values[value.name].reshape(-1).tolist()[0])
         elif known is not None and known.dtype and known.concrete is not None and _is_tensor(value):
-            case = _case(facts, value, known, roles, wishes[value.name])
-            made[value.name] = sample(case)
+            others = (size for name, size in longest if name != value.name)
+            made[value.name] = sample(_case(value, known, roles, wishes[value.name], next(others, None)))
     return made
 
 
@@ -67,15 +67,18 @@ def _is_tensor(value: Value) -> bool:
     return value.type is not None and value.type.kind == "tensor"
 
 
-def _case(facts: Facts, value: Value, known: Known, roles: Mapping[str, str], demand: Demand) -> _Case:
-    dtype, dims = known.dtype or "", known.concrete or ()
-    return _Case(dtype, dims, roles.get(value.name, ""), demand, _longest(facts, value.name))
+def _case(value: Value, known: Known, roles: Mapping[str, str], demand: Demand, longest: int | None) -> _Case:
+    return _Case(known.dtype or "", known.concrete or (), roles.get(value.name, ""), demand, longest)
 
 
-def _longest(facts: Facts, name: str) -> int | None:
-    """The longest open axis, but the first, of the other inputs: what a length most likely measures."""
-    sizes = [size for (other, axis), size in facts.binding.axes.items() if other != name and axis > 0]
-    return max(sizes, default=None)
+def _longest(facts: Facts) -> list[tuple[str, int]]:
+    """Of the inputs, those with the longest open axis but the first, which is what another's length most likely
+    measures."""
+    sizes: dict[str, int] = {}
+    for (name, axis), size in facts.binding.axes.items():
+        if axis > 0:
+            sizes[name] = max(size, sizes.get(name, size))
+    return sorted(sizes.items(), key=lambda item: -item[1])[:2]
 
 
 def sample(case: _Case) -> Sample:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from onnx_autodoc.graph import Model
-from onnx_autodoc.weights._open import Opened, beneath, own_file
+from onnx_autodoc.read._beneath import Beneath
+from onnx_autodoc.weights._open import Opened, external_file, own_file
 from onnx_autodoc.weights._progress import Progress
 from onnx_autodoc.weights._types import Unread
 
@@ -19,7 +20,8 @@ class Files:
     """One file is open at a time, since some models have one for each tensor. All pieces share one buffer."""
 
     def __init__(self, model: Model) -> None:
-        self._path, self._folder = model.path, str(Path(model.path).parent)
+        self._path, self._nbytes = model.path, model.nbytes
+        self._folder = Beneath(str(Path(model.path).parent))
         self._buffer = memoryview(bytearray(PIECE))
         self._named: str | None = ""
         self._opened: Opened | None = None
@@ -76,9 +78,12 @@ class Files:
     def _open(self, path: str | None) -> Opened:
         if self._opened is None or path != self._named:
             self.close()
-            self._opened = own_file(self._path) if path is None else beneath(self._folder, path)
+            self._opened = self._other(path)
             self._named = path
         return self._opened
+
+    def _other(self, path: str | None) -> Opened:
+        return own_file(self._path, self._nbytes) if path is None else external_file(self._folder, path)
 
     def close(self) -> None:
         if self._opened is not None:
@@ -90,4 +95,5 @@ class Files:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+        self._folder.close()
         self.progress.close()

@@ -40,5 +40,13 @@ CHARTS: Final[tuple[Callable[[Card], Chart | None], ...]] = (
 
 def charts(card: Card) -> tuple[Chart, ...]:
     """Those that say more than a sentence would, in order."""
-    drawn = (draw(card) for draw in CHARTS)
+    drawn = (_drawn(draw, card) for draw in CHARTS)
     return tuple(chart for chart in drawn if chart is not None)
+
+
+def _drawn(draw: Callable[[Card], Chart | None], card: Card) -> Chart | None:
+    """None where numbers are beyond any scale: dimensions of 2^62 multiply to more than a float holds."""
+    try:
+        return draw(card)
+    except OverflowError:
+        return None

@@ -11,7 +11,7 @@ from onnx_autodoc.render.charts._chart import MARGIN, WIDTH, Chart, framed, hold
 from onnx_autodoc.render.charts._plot import rules
 from onnx_autodoc.render.charts._svg import box, dot, line, path, words
 from onnx_autodoc.render.charts._text import BOLD, SMALL, fit, width
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.say import count, named, plural
 from onnx_autodoc.say import memory as in_memory
 
 _HEAD: Final = "Activations in memory"
@@ -66,7 +66,7 @@ def _peak(card: Card, sizes: list[int], across: Scale, up: Scale) -> list[str]:
     """The place and the name of the most, in the band above the plot, on the side where there is room."""
     at = sizes.index(max(sizes))
     x, y = across.at(at + 0.5), up.at(max(sizes))
-    where = f" at {clean(card.memory.peak_node)}" if card.memory.peak_node else ""
+    where = f" at {named(card.memory.peak_node, 200)}" if card.memory.peak_node else ""
     text = fit(f"peak {_least(card)}{in_memory(max(sizes))}{where}", WIDTH - across.start)
     start = min(max(across.start, x - width(text) / 2), WIDTH - width(text))
     return [line(x, 40, x, y, "thread"), dot(x, y, 3.5, "peak", text), words(start, 34, text)]
@@ -77,6 +77,6 @@ def _least(card: Card) -> str:
 
 
 def _alt(card: Card, most: int) -> str:
-    where = f" at {clean(card.memory.peak_node, 80)}" if card.memory.peak_node else ""
+    where = f" at {named(card.memory.peak_node, 80)}" if card.memory.peak_node else ""
     sizes = f" ({holds(card)})" if holds(card) else ""
     return f"Peak of activations: {_least(card)}{in_memory(most)}{where}{sizes}."

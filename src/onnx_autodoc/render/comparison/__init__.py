@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.diff import Comparison
+from onnx_autodoc.say import quiet, quiet_json
 
 __all__ = ["COMPARISONS", "ComparisonFormat", "render_comparison_terminal"]
 
@@ -26,19 +27,19 @@ def render_comparison_terminal(comparison: Comparison, color: bool = False) -> s
     return render_terminal(comparison, color)
 
 
-def _late(module: str) -> Callable[[Comparison], str]:
-    """A renderer that is loaded when it is used."""
+def _late(module: str, last: Callable[[str], str] = str) -> Callable[[Comparison], str]:
+    """A renderer that is loaded when it is used. `last` looks at what it wrote."""
 
     def render(comparison: Comparison) -> str:
         made: str = getattr(import_module(f"{__name__}.{module}"), f"render_{module}")(comparison)
-        return made
+        return last(made)
 
     return render
 
 
 COMPARISONS: Final[dict[str, ComparisonFormat]] = {
-    "terminal": ComparisonFormat(_late("terminal"), ".txt"),
-    "markdown": ComparisonFormat(_late("markdown"), ".md"),
+    "terminal": ComparisonFormat(_late("terminal", quiet), ".txt"),
+    "markdown": ComparisonFormat(_late("markdown", quiet), ".md"),
     "html": ComparisonFormat(_late("html"), ".html"),
-    "json": ComparisonFormat(_late("json"), ".json"),
+    "json": ComparisonFormat(_late("json", quiet_json), ".json"),
 }

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from onnx_autodoc.diff import Diff, PortChange
 from onnx_autodoc.render._blocks import Name, Text
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.say import clean, count, named, plural
 
 _FEW = 3
 
@@ -45,7 +45,7 @@ def change_words(row: PortRow) -> str:
     change = row.first
     was, now = (None if side is None else clean(side, 120) for side in (change.was, change.now))
     if change.what == "renamed":
-        return f"renamed to {now}"
+        return f"renamed to {named(change.now or '', 120)}"
     if change.what == "order":
         return "another order"
     if change.what in ("added", "removed"):

@@ -15,7 +15,7 @@ from onnx_autodoc.diff import (
     WeightsChange,
     key_measures,
 )
-from onnx_autodoc.say import clean, count, duration, file_size, memory, percent, plural, short, three
+from onnx_autodoc.say import clean, count, duration, file_size, memory, named, percent, plural, short, three
 
 UNKNOWN: Final = "not known"
 _LONGEST: Final = 60
@@ -190,6 +190,6 @@ def operator(change: CountChange) -> str:
 
 def weights_line(change: WeightsChange) -> str:
     """With the names of the tensors that hold other numbers, where these are few."""
-    names = [clean(name, 60) for name in change.names.get("changed", ())]
+    names = [named(name, 60) for name in change.names.get("changed", ())]
     few = 0 < change.changed <= _FEW
     return f"{change.text} ({', '.join(names)})" if few else change.text

@@ -3,7 +3,8 @@
 import msgspec
 
 from onnx_autodoc.diff import Comparison
+from onnx_autodoc.render._within import whole
 
 
 def render_json(comparison: Comparison) -> str:
-    return msgspec.json.format(msgspec.json.encode(comparison), indent=2).decode() + "\n"
+    return msgspec.json.format(whole(comparison), indent=2).decode() + "\n"

@@ -1,6 +1,5 @@
 """The comparison for a terminal: 80 columns, the relation first, plain text when piped."""
 
-import io
 import re
 import textwrap
 from collections.abc import Iterator
@@ -12,11 +11,11 @@ from rich.text import Text
 
 from onnx_autodoc.diff import Comparison, Diff, FactChange
 from onnx_autodoc.render._blocks import Name
+from onnx_autodoc.render._console import WIDTH, TextConsole
 from onnx_autodoc.render.comparison import _ports as ports
 from onnx_autodoc.render.comparison import _words as words
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.say import clean, count, named, plural
 
-WIDTH: Final = 80
 _LABEL: Final = 12
 _NAMES: Final = 21  # for what the numbers are called
 _COLUMN: Final = 20  # letters of a model's name in one line
@@ -29,8 +28,7 @@ Line = tuple[str, str | Text]
 
 
 def render_terminal(comparison: Comparison, color: bool = False) -> str:
-    text = io.StringIO()
-    console = Console(file=text, width=WIDTH, force_terminal=color, no_color=not color, highlight=False, markup=False)
+    console = TextConsole(color)
     for diff, name in zip(comparison.diffs, words.names(comparison)[1:]):
         if len(comparison.diffs) > 1:
             console.print(Text(f"{words.names(comparison)[0]} → {name}", style="bold cyan"))
@@ -42,7 +40,7 @@ def render_terminal(comparison: Comparison, color: bool = False) -> str:
             console.print(*([""] if at or len(comparison.diffs) == 1 else []), table, sep="\n")
     for diff, name in zip(comparison.diffs, words.names(comparison)[1:]):
         _details(console, diff, name if len(comparison.diffs) > 1 else "")
-    return "\n".join(line.rstrip() for line in text.getvalue().rstrip().splitlines()) + "\n"
+    return console.written()
 
 
 def _relation(console: Console, diff: Diff) -> None:
@@ -146,10 +144,10 @@ def _facts(diff: Diff) -> Iterator[str]:
         ("Also imports", [change for change in imports if change.was is None]),
         ("Imports no more", [change for change in imports if change.now is None]),
     ):
-        named = [f"{clean(change.path.removeprefix(_OPSETS), 40)} {change.now or change.was}" for change in some]
-        if named:
-            yield f"{title}: {', '.join(named[:_FEW])}" + (
-                f" and {count(len(named) - _FEW)} more" * (len(named) > _FEW)
+        shown = [f"{named(change.path.removeprefix(_OPSETS), 40)} {change.now or change.was}" for change in some]
+        if shown:
+            yield f"{title}: {', '.join(shown[:_FEW])}" + (
+                f" and {count(len(shown) - _FEW)} more" * (len(shown) > _FEW)
             )
 
 
@@ -166,7 +164,7 @@ def _interface(diff: Diff) -> Iterator[Line]:
     yield "Interface", ports.verdicts(diff)
     rows = ports.port_rows(diff)
     for row in rows[:_FEW]:
-        where = "".join(clean(part.text, 40) if isinstance(part, Name) else str(part) for part in ports.port_names(row))
+        where = "".join(named(part.text, 40) if isinstance(part, Name) else str(part) for part in ports.port_names(row))
         style = "red" if row.first.breaking else ""
         yield "", Text(f"{row.verdict}: {where}: {ports.change_words(row)} ({row.first.reason})", style=style)
     if len(rows) > _FEW:
@@ -197,7 +195,7 @@ def _findings(diff: Diff) -> Iterator[Line]:
 
 def _counts(diff: Diff) -> Iterator[Line]:
     rows = diff.operators[:_FEW]
-    shown = [f"{clean(words.operator(change), 60)} {words.counted(change.was, change.now)}" for change in rows]
+    shown = [f"{named(words.operator(change), 60)} {words.counted(change.was, change.now)}" for change in rows]
     more = len(diff.operators) - len(rows)
     if shown:
         yield "Operators", ", ".join(shown) + (f", {plural(more, 'more type')}" if more else "")

@@ -2,19 +2,19 @@
 
 from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
 
 from onnx_autodoc.document import Box, Card, Edge
 from onnx_autodoc.render._palette import COLOURS, TEXT, family
+from onnx_autodoc.render._within import whole as whole_json
 from onnx_autodoc.render.html._rows import whole
-from onnx_autodoc.say import clean
+from onnx_autodoc.say import clean, quiet_json
 
 _LARGEST_BATCH: Final = 128
 _LONGEST: Final = 4096
 _FOLD: Final = 4  # a slider goes this much beyond the card's size
 # Inside of an element these could end it or start a comment; a script reads the escapes back.
-_ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 class Slider(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Slider(Struct, frozen=True):
 
 
 def as_json(data: object) -> str:
-    text = msgspec.json.encode(data).decode()
+    text = quiet_json(whole_json(data).decode())
     for sign, escape in _ESCAPES.items():
         text = text.replace(sign, escape)
     return text

@@ -45,7 +45,7 @@ def exactly(figure: Figure) -> str:
     """The number behind the words, in full."""
     if figure.exact is None:
         return ""
-    number = f"{figure.exact:,}" if isinstance(figure.exact, int) else f"{figure.exact:,.6g}"
+    number = count(figure.exact) if isinstance(figure.exact, int) else f"{figure.exact:,.6g}"
     return f"{number} {figure.unit}".rstrip()
 
 

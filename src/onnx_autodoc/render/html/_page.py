@@ -17,7 +17,7 @@ from onnx_autodoc.render.html._figures import exactly, keys, moving, written
 from onnx_autodoc.render.html._rows import Packed, packed
 from onnx_autodoc.render.sections import _figures as known
 from onnx_autodoc.render.sections import card_sections
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.say import clean, count, plural, quiet
 
 _LONGEST: Final = 20_000  # letters of a paragraph: more is no text
 _LONGEST_NAME: Final = 240
@@ -79,7 +79,12 @@ def _data(card: Card, rows: Packed, tree: Box | None) -> dict[str, Any]:
 @cache
 def environment() -> Environment:
     found = Environment(
-        loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_final,
     )
     found.filters |= {
         "kind": lambda value: type(value).__name__,
@@ -96,6 +101,11 @@ def environment() -> Environment:
     }
     found.globals["TALL"] = _TALL
     return found
+
+
+def _final(value: object) -> object:
+    """Of every expression of every template: whatever no filter has looked at has no hidden characters, either."""
+    return quiet(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _said(text: str) -> str:

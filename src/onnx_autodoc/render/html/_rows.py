@@ -11,6 +11,7 @@ from onnx_autodoc.say import clean
 
 MOST_ROWS: Final = 20_000  # the page stays quick; `--format csv` has them all
 _MOST_LETTERS: Final = 200  # of a name
+_MOST_LINKED: Final = 4_096  # of a name that leads to its row
 
 
 class _Words:
@@ -93,10 +94,12 @@ def _units(text: str) -> int:
 
 
 def _places(rows: list[NodeRow]) -> dict[str, int]:
-    """Names that stand for one node, those of inner graphs after the way there."""
+    """Names that stand for one node, those of inner graphs after the way there. What is too long leads nowhere."""
     found: dict[str, int] = {}
     twice = set()
     for at, row in enumerate(rows):
+        if len(row.scope) + len(row.name) > _MOST_LINKED:
+            continue
         name = f"{row.scope}/{row.name}" if row.scope else row.name
         if row.name and found.setdefault(name, at) != at:
             twice.add(name)

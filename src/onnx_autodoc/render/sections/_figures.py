@@ -2,19 +2,20 @@
 
 from onnx_autodoc.document import Card
 from onnx_autodoc.render._blocks import Figure
-from onnx_autodoc.render._portrait import intensity_of
-from onnx_autodoc.say import clean, count, file_size, memory, percent, short
+from onnx_autodoc.render._portrait import intensity_of, is_partly_counted
+from onnx_autodoc.say import clean, count, file_size, memory, named, percent, short
 
 _MOST = 12  # sizes that are named
 _EXACT = "exact: counted in the graph"
 _STORED = "exact: read off the file"
+_PARTLY = "at least: tensors that contradict themselves are not counted"
 _LEAST = "at least: what could not be counted is named under Complexity"
 
 
 def sizes(card: Card) -> str:
     """The sizes that the costs hold for."""
     dims = card.assumptions.dims
-    shown = [f"{clean(name, 40)} {count(size)}" for name, size in dims.items()]
+    shown = [f"{named(name, 40)} {count(size)}" for name, size in dims.items()]
     more = [f"{count(len(shown) - _MOST)} more"] if len(shown) > _MOST else []
     return ", ".join([*shown[:_MOST], *more]) or "the sizes that the file fixes"
 
@@ -45,11 +46,16 @@ def file_bytes(nbytes: int | None) -> Figure:
 
 def parameters(card: Card) -> Figure:
     total = card.parameters.total
+    if is_partly_counted(card):
+        return Figure(f"at least {short(total)}" if total else "not known", total or None, "parameters", basis=_PARTLY)
     return Figure(short(total), total, "parameters", basis=_STORED) if total else Figure("none in the file")
 
 
 def weights(card: Card) -> Figure:
-    return stored(card.memory.weights_bytes)
+    nbytes = card.memory.weights_bytes
+    if is_partly_counted(card):
+        return Figure(f"at least {memory(nbytes)}" if nbytes else "not known", nbytes or None, "bytes", basis=_PARTLY)
+    return stored(nbytes)
 
 
 def macs(card: Card) -> Figure:

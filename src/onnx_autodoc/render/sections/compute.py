@@ -20,7 +20,7 @@ from onnx_autodoc.render._blocks import (
 )
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.say import clean, count, plural, short
+from onnx_autodoc.say import clean, count, named, plural, short
 
 _LONGEST: Final = 600  # letters of a formula
 _MOST: Final = 50  # gaps
@@ -69,10 +69,10 @@ def _formulas(card: Card) -> Iterator[Block]:
 def _checked(card: Card) -> str:
     found = card.compute.formula
     points = "; ".join(
-        ", ".join(f"{clean(name, 40)} {count(size)}" for name, size in point.items()) for point in found.checked_at
+        ", ".join(f"{named(name, 40)} {count(size)}" for name, size in point.items()) for point in found.checked_at
     )
     steps = {name: step for name, step in found.steps.items() if step > 1}
-    apart = ", ".join(f"{clean(name, 40)} in steps of {step}" for name, step in steps.items())
+    apart = ", ".join(f"{named(name, 40)} in steps of {step}" for name, step in steps.items())
     return f"Exact{' for ' + apart if apart else ''}; checked by resolving the model anew at {points}."
 
 

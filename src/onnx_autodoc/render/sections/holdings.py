@@ -5,6 +5,7 @@ from typing import Final
 
 from onnx_autodoc.document import Card, OperatorRow, WeightGroup
 from onnx_autodoc.render._blocks import Block, Column, Items, Name, Paragraph, Picture, Section, Strong, Table, Text
+from onnx_autodoc.render._portrait import is_partly_counted
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._rest import rest
 from onnx_autodoc.say import clean, plural
@@ -63,11 +64,17 @@ def _scales(row: WeightGroup) -> str:
     return ", ".join(parts) or "—"
 
 
+def _held(card: Card) -> Text:
+    held = card.parameters
+    told = f" in {plural(held.tensors, 'tensor')}"
+    if is_partly_counted(card):
+        return (figures.parameters(card), told if held.total else "")
+    return (figures.number(held.total, "parameters"), told)
+
+
 def parameters(card: Card) -> Section:
     held = card.parameters
-    rows: list[Text] = [
-        (Strong("Weights: "), figures.number(held.total, "parameters"), f" in {plural(held.tensors, 'tensor')}")
-    ]
+    rows: list[Text] = [(Strong("Weights: "), *_held(card))]
     apart = (
         ("BatchNorm statistics", held.statistics),
         ("Scales and zero points", held.quantization),

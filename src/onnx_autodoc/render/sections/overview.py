@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from onnx_autodoc.document import Card
 from onnx_autodoc.render._blocks import Column, Inline, Name, Paragraph, Picture, Section, Strong, Table, Text
+from onnx_autodoc.render._portrait import without_precision
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.say import clean, file_size, percent, plural
 
@@ -55,7 +56,7 @@ def _precision(card: Card) -> Text:
     found = card.model.precision
     shares = ", ".join(f"{clean(dtype, 20)} {percent(part)}" for dtype, part in found.weights.items())
     if found.label is None:
-        return ("no weights",)
+        return (without_precision(card),)
     return (Name(found.label), f" ({shares} of the weights)" if shares else "")
 
 

@@ -1,0 +1,93 @@
+"""The child: its limits, its work, and what it says of it, as frames of a kind, a length and bytes."""
+
+import errno
+import faulthandler
+import gc
+import os
+import resource
+import signal
+import struct
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NoReturn
+
+import msgspec
+
+from onnx_autodoc.apart._clock import start
+from onnx_autodoc.apart._guard import INTERRUPTED
+from onnx_autodoc.apart._parts import in_child, internal
+from onnx_autodoc.errors import AutodocError
+from onnx_autodoc.limits import limits
+
+HEAD: Final = struct.Struct("<cQ")
+PART, DONE, WRONG, LIMIT, MISTAKE = b"p", b"d", b"w", b"l", b"m"
+_LOOKED, _PATIENCE = 0.5, 5.0  # seconds
+# What loading a library says where there is no memory for it.
+_NO_ROOM: Final = ("cannot allocate memory", "failed to map segment", "out of memory", "cannot apply additional memory")
+
+
+def live(pipe: int, work: Callable[[], Any], left_out: Mapping[str, str]) -> NoReturn:
+    """Does the work, says how it ended, and ends: nothing of the parent's is run or flushed here."""
+    status = 1  # the parent has gone, or there is no memory even to say so
+    try:
+        threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+        in_child(left_out, lambda name: send(pipe, PART, name.encode()))
+        send(pipe, *_ended(work))
+        status = 0
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except SystemExit as told:  # to end, by a signal
+        status = told.code if isinstance(told.code, int) else 1
+    finally:
+        os._exit(status)
+
+
+def _follow(parent: int) -> None:
+    """A parent that was killed can tell nobody: what it asked for is cleared up, and not gone on with."""
+    while os.getppid() == parent:
+        time.sleep(_LOOKED)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_PATIENCE)
+    os._exit(1)
+
+
+def _ended(work: Callable[[], Any]) -> tuple[bytes, bytes]:
+    try:
+        _bound()
+        return DONE, msgspec.msgpack.encode(work())
+    except AutodocError as error:
+        return (LIMIT if error.exit_code == 3 else WRONG), str(error).encode("utf-8", "surrogateescape")
+    except MemoryError:
+        return LIMIT, b""
+    except (ImportError, OSError) as error:
+        return (LIMIT, b"") if _is_full(error) else (MISTAKE, internal(error).encode("utf-8", "replace"))
+    except Exception as mistake:
+        return MISTAKE, internal(mistake).encode("utf-8", "replace")
+
+
+def _is_full(error: ImportError | OSError) -> bool:
+    return getattr(error, "errno", None) == errno.ENOMEM or any(word in str(error).lower() for word in _NO_ROOM)
+
+
+def _bound() -> None:
+    """Memory and time; no core dump beside the model; nothing of Python's own behind our one line."""
+    faulthandler.disable()
+    gc.freeze()  # of what a graph is made into, little is garbage: looking for it took a fifth of the time
+    gc.set_threshold(50_000, 20, 100)
+    warnings.simplefilter("ignore")
+    sys.set_int_max_str_digits(0)  # sizes of 2^62 in 60 dimensions are exact; how many there are is bounded
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = limits().memory
+    resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
+    start()
+
+
+def send(pipe: int, kind: bytes, data: bytes) -> None:
+    for piece in (HEAD.pack(kind, len(data)), data):
+        left = memoryview(piece)
+        while left:
+            left = left[os.write(pipe, left) :]

@@ -1,0 +1,83 @@
+"""The parts of a card, each made by itself: one that fails leaves a gap, and the rest stands."""
+
+import hashlib
+from collections.abc import Callable
+from os import PathLike
+from typing import Final
+
+from onnx_autodoc.apart import allow, part
+from onnx_autodoc.errors import AutodocError
+from onnx_autodoc.facts import Facts, Gap, measure
+from onnx_autodoc.graph import Model, all_graphs
+from onnx_autodoc.hardware import HardwareSection, Wanted, hardware
+from onnx_autodoc.limits import limits
+from onnx_autodoc.read import FileSource, read
+from onnx_autodoc.resolve import Request, fit, unresolved
+from onnx_autodoc.run import Options, Verified, verify_facts
+from onnx_autodoc.structure import describe, undescribed
+from onnx_autodoc.weights import Weights, external_hashes, survey
+
+_PIECE: Final = 1 << 20
+# Seconds that work may take: some ten times what it takes.
+_EACH_MODEL, _EACH_NODE, _EACH_BYTE = 5.0, 0.002, 1 / 20e6
+
+
+class Making:
+    """A model on its way to a card. `lost` says what could not be made."""
+
+    def __init__(self, path: str | PathLike[str], request: Request) -> None:
+        self.model = read(path)
+        allow(_EACH_MODEL + _EACH_NODE * sum(len(graph.nodes) for graph in all_graphs(self.model)))
+        self.lost: tuple[Gap, ...] = ()
+        self.facts = part("shapes", lambda: facts_of(self.model, request), self._unresolved)
+        self.structure = part("structure", lambda: describe(self.facts), lambda why: undescribed(self.facts, why))
+
+    def hashes(self) -> dict[str, str | None]:
+        allow(_EACH_BYTE * _bytes(self.model))
+        return {**external_hashes(self.model), "": _sha256(self.model.path)}
+
+    def weights(self) -> Weights | None:
+        allow(_EACH_BYTE * _bytes(self.model))
+        return part("weights", lambda: survey(self.model), self._without("weights"))
+
+    def measured(self) -> Verified | None:
+        return part("measured", self._run, self._without("measured"))
+
+    def hardware(self, wanted: Wanted) -> HardwareSection | None:
+        return part("hardware", lambda: hardware(self.facts, self.structure, wanted), self._without("hardware"))
+
+    def _run(self) -> Verified | None:
+        """A model that cannot be run has a card nevertheless."""
+        options = Options(timeout=limits().seconds or Options().timeout)
+        try:
+            return verify_facts(self.facts, self.structure.samples, options)
+        except AutodocError as error:
+            return self._without("measured")(str(error))
+
+    def _unresolved(self, why: str) -> Facts:
+        return measure(self.model, *unresolved(self.model, why))
+
+    def _without(self, section: str) -> Callable[[str], None]:
+        def instead(why: str) -> None:
+            self.lost = (*self.lost, Gap(section, why))
+
+        return instead
+
+
+def facts_of(model: Model, request: Request) -> Facts:
+    binding, shapes = fit(model, request)
+    return measure(model, binding, shapes)
+
+
+def _bytes(model: Model) -> int:
+    return model.nbytes + sum(file.nbytes or 0 for file in model.external)
+
+
+def _sha256(path: str) -> str:
+    """Of the whole file, weights included, in pieces."""
+    digest, offset = hashlib.sha256(), 0
+    with FileSource(path) as source:
+        while piece := source.read(offset, _PIECE):
+            digest.update(piece)
+            offset += len(piece)
+    return digest.hexdigest()

@@ -1,0 +1,111 @@
+"""What the file declares of a value is contradicted by itself.
+
+Why it matters: types and shapes are declared for callers and for tools. Where a node makes another type than is
+declared, or a weight is not as the input of its name, onnxruntime refuses the file; where one value is declared twice
+and differently, each tool believes another one.
+
+What to do: delete what is declared of inner values and let it be inferred anew: del model.graph.value_info[:], then
+onnx.shape_inference.infer_shapes(model). An input or output is set right with onnx.helper.make_tensor_value_info.
+
+Shapes that are declared otherwise than the nodes make them are contradictory-shape's.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.graph import Graph, Type
+from onnx_autodoc.ops import dims_text
+from onnx_autodoc.resolve import inputs_of
+from onnx_autodoc.rules._case import Case, Scope
+from onnx_autodoc.rules._finding import Found, Severity
+from onnx_autodoc.rules._written import told, written
+from onnx_autodoc.say import named
+
+SEVERITY: Final = Severity.ERROR
+_TENSORS: Final = ("tensor", "sparse")
+_WRAPPED: Final = ("sequence", "optional", "map")
+_LONGEST: Final = 100  # letters of a name
+
+
+def check(case: Case) -> Iterator[Found]:
+    types = {name: text for scope in case.scopes for name, text in _mistyped(scope)}
+    if types:
+        yield _found(types, "a value is of another type", "values are of other types", "types")
+    bare = {value.name: text for value in inputs_of(case.model) for text in _untyped(value.name, value.type)}
+    if bare:
+        yield _found(bare, "an input has no type", "inputs have no type", "inputs")
+    weights, twice = dict[str, str](), dict[str, str]()
+    for each in written(case.model):
+        weights.update(_misgiven(each.graph))
+        twice.update(_twice(each.graph))
+    if weights:
+        yield _found(weights, "a weight is not as its input", "weights are not as their inputs", "weights")
+    if twice:
+        head = "a value is declared twice", "values are declared twice"
+        yield _found(twice, *head, "values", Severity.WARNING)
+
+
+def _found(texts: dict[str, str], one: str, many: str, about: str, severity: Severity | None = None) -> Found:
+    return Found(told(tuple(texts.values()), one, many), tuple(texts), severity=severity, about=about)
+
+
+def _mistyped(scope: Scope) -> Iterator[tuple[str, str]]:
+    """Values whose nodes make another element type than is declared."""
+    graph = scope.graph
+    declared = {value.name: value.type for value in (*graph.values, *graph.outputs) if value.type is not None}
+    for spot in scope.spots if declared else ():
+        for name, known in zip(spot.node.outputs, spot.step.outputs):
+            said = declared.get(name)
+            if said is None or said.kind != "tensor" or known.kind != "tensor" or known.dtype is None:
+                continue
+            if said.dtype != known.dtype:
+                says = said.dtype or "no known type"
+                yield name, f"the file declares {named(name, _LONGEST)} as {says}, its nodes give {known.dtype}"
+
+
+def _untyped(name: str, said: Type | None) -> Iterator[str]:
+    if said is None:
+        yield f"of {named(name, _LONGEST)} nothing is declared"
+    elif said.kind in _TENSORS and said.dtype is None:
+        yield f"the elements of {named(name, _LONGEST)} are of a type that ONNX does not define"
+    elif said.kind in _WRAPPED and said.element is None:
+        yield f"{named(name, _LONGEST)} is a {said.kind} of nothing"
+
+
+def _misgiven(graph: Graph) -> Iterator[tuple[str, str]]:
+    """Initializers that are inputs too, and other ones than those."""
+    inputs = {value.name: value.type for value in graph.inputs if value.type is not None}
+    for tensor in graph.initializers:
+        said = inputs.get(tensor.name)
+        own = Type("tensor", tensor.dtype, tensor.dims)
+        if said is not None and not tensor.flaws and _differ(said, own):
+            yield tensor.name, f"{named(tensor.name, _LONGEST)} is {_text(own)}, and declared as {_text(said)}"
+
+
+def _twice(graph: Graph) -> Iterator[tuple[str, str]]:
+    first: dict[str, Type] = {}
+    for value in (*graph.inputs, *graph.outputs, *graph.values):
+        if value.type is None or not value.name:
+            continue
+        other = first.setdefault(value.name, value.type)
+        if _differ(other, value.type) and value.type.dims != ():  # some write that where they know no shape
+            yield value.name, f"{named(value.name, _LONGEST)} as {_text(other)} and as {_text(value.type)}"
+
+
+def _differ(one: Type, other: Type) -> bool:
+    if one.kind != "tensor" or other.kind != "tensor":
+        return False
+    if one.dtype and other.dtype and one.dtype != other.dtype:
+        return True
+    if one.dims is None or other.dims is None:
+        return False
+    sizes = zip(one.dims, other.dims)
+    return len(one.dims) != len(other.dims) or any(_apart(left, right) for left, right in sizes)
+
+
+def _apart(left: int | str | None, right: int | str | None) -> bool:
+    return type(left) is int and type(right) is int and left != right
+
+
+def _text(said: Type) -> str:
+    return f"{said.dtype or 'no known type'}{dims_text(said.dims) if said.dims is not None else ''}"

@@ -1,0 +1,64 @@
+"""A node is not as its operator is specified.
+
+Why it matters: an operator takes so many inputs of such types, and attributes of such names and kinds. ONNX's checker
+and onnxruntime refuse a node that does not keep to it; a tool that does not look closely takes a default where the file
+says something else, or reads an attribute that means nothing.
+
+What to do: look at the node's page in ONNX's list of operators at the opset that the file says; if the node was written
+for another opset, convert the file: onnx.version_converter.convert_version(model, target). Else export again.
+
+Held against ONNX's own operators and ai.onnx.ml, at versions that are known here; attributes that begin with two
+underscores are for tools, and are passed over.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.graph import Reference
+from onnx_autodoc.ops import impossible, miscarried, misfits, misplaced, mistyped
+from onnx_autodoc.rules._case import Case, Scope, Spot
+from onnx_autodoc.rules._finding import Found, Severity
+from onnx_autodoc.rules._written import told
+from onnx_autodoc.say import named
+
+SEVERITY: Final = Severity.ERROR
+
+
+def check(case: Case) -> Iterator[Found]:
+    local = {(function.domain, function.name) for function in case.model.functions}
+    wrong: dict[str, str] = {}
+    for scope in case.scopes:
+        main = _is_main(scope)
+        for spot in scope.spots:
+            own = not local or (spot.node.domain, spot.node.op) not in local
+            for text in _texts(spot, own, main):
+                wrong.setdefault(spot.path, f"{named(spot.path, 80)} ({_operator(spot.node.op)}): {text}")
+    if wrong:
+        yield Found(told(tuple(wrong.values()), "a node is malformed", "nodes are malformed"), tuple(wrong))
+
+
+def _operator(op: str) -> str:
+    return named(op) if op else "without an operator"
+
+
+def _texts(spot: Spot, own: bool, main: bool) -> Iterator[str]:
+    node, version = spot.node, spot.step.version
+    if not node.op:
+        yield "it names no operator"
+    yield from node.flaws
+    if main and node.attributes and any(isinstance(item, Reference) for item in node.attributes.values()):
+        yield "it takes an attribute from a function, and stands in none"
+    if own:
+        yield from misfits(node, version)
+        if node.attributes or not node.inputs:  # else there is nothing to look at
+            yield from impossible(node, version)
+            yield from miscarried(node, version)
+            yield from misplaced(node, version, spot.step.inputs)
+        yield from mistyped(node, version, spot.step.inputs)
+
+
+def _is_main(scope: Scope) -> bool:
+    """Whether a graph stands in no function."""
+    while scope.outer is not None:
+        scope = scope.outer
+    return not scope.path

@@ -1,0 +1,56 @@
+"""A tensor of the file is not what it says.
+
+Why it matters: its dimensions, its type and its data each say how large it is. Where they differ the model does not
+load, or loads other numbers than were meant; and no count of its parameters can be trusted.
+
+What to do: fetch the file again if it may be cut off; else write the tensor anew from its array:
+onnx.numpy_helper.from_array(array, name). A file from a stranger that is wrong here may be meant to break its readers.
+
+A warning where the data are there twice, or in the model and beside it: runtimes take one of them, checkers refuse it.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.graph import Model, Tensor
+from onnx_autodoc.rules._case import Case
+from onnx_autodoc.rules._finding import Found, Severity
+from onnx_autodoc.rules._written import Written, told, written
+from onnx_autodoc.say import named, plural
+
+SEVERITY: Final = Severity.ERROR
+_BOTH: Final = ("there twice", "in the model too", "data location")  # what runtimes take nevertheless
+_LONGEST: Final = 100  # letters of a name
+
+
+def check(case: Case) -> Iterator[Found]:
+    wrong: dict[str, str] = {}
+    twice: dict[str, str] = {}
+    bare = sum(not tensor.name for each in written(case.model) for tensor in each.graph.initializers)
+    if bare:
+        text = plural(bare, "initializer has no name, so that nothing", "initializers have no name, so that nothing")
+        yield Found(f"{text} can read {'it' if bare == 1 else 'them'}", severity=Severity.WARNING, about="names")
+    for name, tensor in _tensors(case.model):
+        if tensor.flaws:
+            harmless = all(any(word in flaw for word in _BOTH) for flaw in tensor.flaws)
+            (twice if harmless else wrong)[name] = f"{named(name, _LONGEST)}: {tensor.flaws[0]}"
+    if wrong:
+        text = told(tuple(wrong.values()), "a tensor contradicts itself", "tensors contradict themselves")
+        yield Found(text, tuple(wrong), about="contradictions")
+    if twice:
+        text = told(tuple(twice.values()), "a tensor is doubtful", "tensors are doubtful")
+        yield Found(text, tuple(twice), severity=Severity.WARNING, about="doubts")
+
+
+def _tensors(model: Model) -> Iterator[tuple[str, Tensor]]:
+    for each in written(model):
+        yield from ((each.within(tensor.name), tensor) for tensor in each.graph.initializers)
+        yield from _in_nodes(each)
+
+
+def _in_nodes(each: Written) -> Iterator[tuple[str, Tensor]]:
+    for at, node in enumerate(each.graph.nodes):
+        for item in node.attributes.values():
+            for tensor in item if isinstance(item, tuple) else (item,):
+                if isinstance(tensor, Tensor):
+                    yield each.name(at), tensor

@@ -1,0 +1,35 @@
+"""Pages of models whose every string tries to run: nothing does, nothing is asked for, and the policy is not needed."""
+
+from pathlib import Path
+
+import pytest
+
+from onnx_autodoc.api import report
+from onnx_autodoc.diff import compare
+from onnx_autodoc.render import FORMATS
+from onnx_autodoc.render.comparison import COMPARISONS
+from onnx_autodoc.resolve import Request
+from tests._corpus import reported
+from tests.browser._pages import visit
+from tests.render._poison import model
+
+pytestmark = pytest.mark.browser
+
+FIRST = (0, 5, 11, 17)
+
+
+def test_no_string_of_a_model_runs_or_asks_for_anything(tmp_path: Path) -> None:
+    pages = []
+    for first in FIRST:
+        found = report(model(tmp_path, first), Request())
+        compared = compare([reported("all-minilm-l6-v2-ts-op14").card, found.card], ["a.onnx", "<img src=x>.onnx"])
+        texts = {"card": str(FORMATS["html"].render(found)), "diff": COMPARISONS["html"].render(compared)}
+        for kind, text in texts.items():
+            file = tmp_path / f"{kind}{first}.html"
+            file.write_text(text, encoding="utf-8")
+            pages.append({"name": file.stem, "file": str(file), "graph": kind == "card"})
+    seen = visit(pages)
+    assert len(seen) == 2 * len(FIRST)
+    for name, one in seen.items():
+        assert "failed" not in one, (name, one)
+        assert (one["console"], one["requests"], one["stopped"]) == ([], [], []), name

@@ -1,0 +1,97 @@
+"""A stub that crashes in the child: the part it stands for is lost, and said to be; the rest stands."""
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onnx_autodoc.api import _making
+from onnx_autodoc.cli import main
+from tests import _corpus as corpus
+
+Captured = pytest.CaptureFixture[str]
+MODEL = "bilstm-gru-tagger"
+# The part, where its work is done, the option that asks for it, and the sections that hang on it.
+PARTS = {
+    "shapes": ("facts_of", (), None),
+    "structure": ("describe", (), {"structure", "task", "interface", "hardware"}),
+    "hardware": ("hardware", (), {"hardware"}),
+    "weights": ("survey", ("--weights",), {"weights"}),
+    "measured": ("verify_facts", ("--verify",), {"measured"}),
+}
+HOWEVER_MADE = {"generated", "gaps", "summary", "findings"}
+
+
+def crash(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def mistake(*_: object) -> None:
+    raise ZeroDivisionError("a mistake")
+
+
+def card(capsys: Captured, *words: str) -> dict[str, Any]:
+    assert main([str(corpus.graph(MODEL)), "--format", "json", *words]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    made: dict[str, Any] = json.loads(out)
+    return made
+
+
+@pytest.mark.parametrize(("stub", "said"), [(crash, "SIGSEGV"), (mistake, "ZeroDivisionError")])
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_that_crashes_costs_itself(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, name: str, stub: Any, said: str
+) -> None:
+    function, words, sections = PARTS[name]
+    whole = card(capsys)
+    monkeypatch.setattr(_making, function, stub)
+    made = card(capsys, *words)
+    assert [gap for gap in made["gaps"] if said in gap["reason"]]
+    same = {key for key in whole if made[key] == whole[key]}
+    if sections is None:  # everything that hangs on shapes
+        assert {"schema_version"} <= same
+        assert made["graph"]["nodes"] == whole["graph"]["nodes"]
+        assert made["parameters"]["total"] == whole["parameters"]["total"]
+        assert made["compute"]["macs"] is None
+        assert made["compute"]["coverage"]["gaps"]
+    else:
+        assert set(whole) - same <= sections | HOWEVER_MADE
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("format_name", ["terminal", "markdown", "html", "huggingface", "cyclonedx", "sarif", "nodes"])
+def test_every_format_can_do_without_a_part(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, name: str, format_name: str
+) -> None:
+    function, words, _ = PARTS[name]
+    monkeypatch.setattr(_making, function, crash)
+    if words == ("--verify",) and format_name in ("cyclonedx", "sarif", "nodes"):
+        words = ()  # refused there: nothing in them depends on it
+    assert main([str(corpus.graph(MODEL)), "--format", format_name, *words]) == 0
+    out, err = capsys.readouterr()
+    assert out
+    assert err == ""
+
+
+def test_a_crash_while_reading_is_one_line(capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(_making, "read", crash)
+    target = tmp_path / "card.md"
+    assert main([str(corpus.graph(MODEL)), "-o", str(target)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "SIGSEGV" in err
+    assert not target.exists()
+
+
+def test_a_model_that_cannot_be_run_has_a_card(capsys: Captured) -> None:
+    """Its weights are not beside it: onnxruntime gets nothing of it."""
+    assert main([str(corpus.graph("bert-base-qa-ts-op12")), "--verify", "--format", "json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert [gap["reason"] for gap in made["gaps"] if gap["section"] == "measured"]
+    assert made["measured"] is None
+    assert made["compute"]["macs"]

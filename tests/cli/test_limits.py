@@ -1,0 +1,161 @@
+"""Each limit at n and at n + 1: the file that just fits has its card, the next one has a line with the option."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from onnx_autodoc.cli import main
+from onnx_autodoc.limits import OPTIONS, Limits
+from tests._wire import chunk, integer, model, node, value
+
+Captured = pytest.CaptureFixture[str]
+
+
+def chain(nodes: int) -> bytes:
+    links = b"".join(node("Relu", f"v{at}", f"v{at + 1}") for at in range(nodes))
+    return model(value(11, "v0", (1,)) + links + value(12, f"v{nodes}", (1,)))
+
+
+def nested(levels: int) -> bytes:
+    """So many subgraphs in each other."""
+    body = node("Relu", "x", "y") + value(12, "y", (1,))
+    for _ in range(levels):
+        branches = (chunk(1, name) + chunk(6, body) + integer(20, 5) for name in ("then_branch", "else_branch"))
+        body = node("If", "c", "y", next(branches)) + value(12, "y", (1,))
+    return model(value(11, "x", (1,)) + value(11, "c", (), 9) + body)
+
+
+def calling(times: int) -> bytes:
+    """A function of one node, called so often."""
+    inside = chunk(7, chunk(1, "a") + chunk(2, "b") + chunk(4, "Relu"))
+    body = chunk(1, "f") + chunk(4, "a") + chunk(5, "b") + inside + chunk(9, integer(2, 17)) + chunk(10, "own")
+    calls = b"".join(
+        chunk(1, chunk(1, f"v{at}") + chunk(2, f"v{at + 1}") + chunk(4, "f") + chunk(7, "own")) for at in range(times)
+    )
+    return model(value(11, "v0", (1,)) + calls + value(12, f"v{times}", (1,)), extra=chunk(25, body))
+
+
+def run(capsys: Captured, *words: object) -> tuple[int, str, str]:
+    status = main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def refused(capsys: Captured, option: str, *words: object) -> str:
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (3, "")
+    assert err.startswith("onnx-autodoc: error: ")
+    assert err.count("\n") == 1
+    assert option in err
+    return err
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[bytes], Path]:
+    def write(data: bytes) -> Path:
+        path = tmp_path / "model.onnx"
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+def test_nodes(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+    assert run(capsys, file(chain(50)), "--max-nodes", 50)[0] == 0
+    refused(capsys, "--max-nodes", file(chain(51)), "--max-nodes", 50)
+
+
+def test_nodes_of_subgraphs_and_functions_count(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+    assert run(capsys, file(nested(3)), "--max-nodes", 4)[0] == 0
+    refused(capsys, "--max-nodes", file(nested(3)), "--max-nodes", 3)
+    assert run(capsys, file(calling(5)), "--max-nodes", 6)[0] == 0
+    refused(capsys, "--max-nodes", file(calling(5)), "--max-nodes", 5)
+
+
+@pytest.mark.parametrize("levels", [3, Limits().depth])
+def test_depth(capsys: Captured, file: Callable[[bytes], Path], levels: int) -> None:
+    assert run(capsys, file(nested(levels)), "--max-depth", levels)[0] == 0
+    refused(capsys, "--max-depth", file(nested(levels + 1)), "--max-depth", levels)
+
+
+def test_depth_of_types(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+    def typed(levels: int) -> bytes:
+        inner = chunk(1, integer(1, 1))
+        for _ in range(levels):
+            inner = chunk(4, chunk(1, inner))
+        return model(chunk(11, chunk(1, "x") + chunk(2, inner)) + node("SequenceLength", "x", "y"))
+
+    assert run(capsys, file(typed(20)))[0] == 0
+    refused(capsys, "--max-depth", file(typed(10_000)))
+
+
+def test_rows(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+    path = file(calling(10))  # ten calls, and a node in each
+    status, out, _ = run(capsys, path, "--format", "nodes", "--max-rows", 20)
+    assert (status, out.count("\n")) == (0, 20)
+    refused(capsys, "--max-rows", path, "--format", "nodes", "--max-rows", 19)
+
+
+def test_strings(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+    path = file(chain(3) + chunk(6, b"x" * 1000))
+    assert run(capsys, path, "--max-string", 1000)[0] == 0
+    refused(capsys, "--max-string", path, "--max-string", 999)
+
+
+def test_text(capsys: Captured, file: Callable[[bytes], Path], tmp_path: Path) -> None:
+    path = file(chain(3))
+    card = tmp_path / "card.json"
+    assert run(capsys, path, "-o", card)[0] == 0
+    size = card.stat().st_size
+    assert run(capsys, "compare", card, path, "--max-text", size)[0] == 0
+    refused(capsys, "--max-text", "compare", card, path, "--max-text", size - 1)
+
+
+def test_memory(capsys: Captured, file: Callable[[bytes], Path], tmp_path: Path) -> None:
+    notes = b"".join(chunk(14, chunk(1, str(at)) + chunk(2, bytes([97 + at]) * 10_000_000)) for at in range(25))
+    path = file(chain(3) + notes)  # metadata, which is kept whole
+    refused(capsys, "--max-memory", path, "--max-memory", "300MB")
+    assert run(capsys, path, "--max-memory", "4GB", "-o", tmp_path / "card.md")[0] == 0
+
+
+def test_time(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+    path = file(chain(20_000))
+    refused(capsys, "--timeout", path, "--timeout", "0.5")
+    assert run(capsys, path, "--timeout", 300)[0] == 0
+
+
+def test_steps_cost_shapes_not_the_card(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+    """2^20 calls, were they inlined; each distinct one is resolved once, so that few steps do."""
+    path = file(chain(40))
+    gaps = json.loads(run(capsys, path, "--format", "json")[1])["gaps"]
+    assert not [gap for gap in gaps if "--max-steps" in gap["reason"]]
+
+
+def test_every_limit_has_its_option(capsys: Captured) -> None:
+    with pytest.raises(SystemExit):
+        main(["card", "--help"])
+    said = capsys.readouterr().out
+    assert set(OPTIONS) == set(Limits._fields)
+    assert [option for option in OPTIONS.values() if option not in said] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--max-nodes", "0"),
+        ("--max-nodes", "x"),
+        ("--max-depth", "5000"),
+        ("--max-memory", "1MB"),
+        ("--max-memory", "much"),
+        ("--timeout", "0"),
+        ("--timeout", "-1"),
+        ("--max-text", "0"),
+    ],
+)
+def test_a_limit_that_is_none_is_refused(capsys: Captured, words: tuple[str, str]) -> None:
+    status, out, err = run(capsys, "demo.onnx", *words)
+    assert (status, out) == (2, "")
+    assert words[0] in err
+    assert err.count("\n") == 1

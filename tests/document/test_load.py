@@ -1,0 +1,31 @@
+"""Cards read back: what a stranger's JSON may ask of those who walk it."""
+
+import msgspec
+import pytest
+
+from onnx_autodoc.api import card
+from onnx_autodoc.document import Card, load
+from onnx_autodoc.errors import LimitReached
+from onnx_autodoc.limits import Limits, within
+from onnx_autodoc.render import FORMATS, Report
+from tests._corpus import graph
+
+
+def _deep(levels: int) -> bytes:
+    """A card whose drawing has so many boxes in each other, below the one for the whole model."""
+    made: Card = card(graph("resnet50-ts-op17"))
+    assert made.structure.tree is not None
+    box = msgspec.structs.replace(made.structure.tree, children=(), edges=())
+    for _ in range(levels):
+        box = msgspec.structs.replace(box, children=(box,))
+    structure = msgspec.structs.replace(made.structure, tree=box)
+    return msgspec.json.encode(msgspec.structs.replace(made, structure=structure))
+
+
+@pytest.mark.parametrize("most", [5, 64])
+def test_boxes_in_boxes_are_read_to_a_limit_and_not_one_deeper(most: int) -> None:
+    with within(Limits(depth=most)):
+        read = load(_deep(most), "a.json")
+        assert all(FORMATS[name].render(Report(read, tuple)) for name in ("markdown", "html"))
+        with pytest.raises(LimitReached, match=r"a\.json: .* more than \d+ levels deep; --max-depth raises"):
+            load(_deep(most + 1), "a.json")

@@ -1,0 +1,128 @@
+"""Command lines that do what ours must not, one each: the judge has to see it."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+
+def right(argv: list[str]) -> int:
+    sys.stdout.write("a card\n")
+    return 0
+
+
+def refused(argv: list[str]) -> int:
+    sys.stderr.write("onnx-autodoc: error: model.onnx: not an ONNX model\n")
+    return 2
+
+
+def two_lines(argv: list[str]) -> int:
+    sys.stderr.write("onnx-autodoc: error: one\nand two\n")
+    return 2
+
+
+def no_line(argv: list[str]) -> int:
+    return 3
+
+
+def raises(argv: list[str]) -> int:
+    raise KeyError("a name")
+
+
+def hangs(argv: list[str]) -> int:
+    time.sleep(60)
+    return 0
+
+
+def works(argv: list[str]) -> int:
+    """Endless work, in a child that the session has to take with it."""
+    if os.fork() == 0:
+        while True:
+            pass
+    os.wait()
+    return 0
+
+
+def eats(argv: list[str]) -> int:
+    kept = []
+    while True:
+        kept.append(bytearray(b"x" * (1 << 22)))
+        time.sleep(0.005)
+
+
+def eats_in_a_child(argv: list[str]) -> int:
+    if os.fork() == 0:
+        eats(argv)
+    os.wait()
+    return right(argv)
+
+
+def dies(argv: list[str]) -> int:
+    os.kill(os.getpid(), signal.SIGSEGV)
+    return 0
+
+
+def not_a_number(argv: list[str]) -> int:
+    sys.stdout.write('{"macs": NaN}\n')
+    return 0
+
+
+def half_json(argv: list[str]) -> int:
+    sys.stdout.write('{"macs": ')
+    return 0
+
+
+def says_nothing(argv: list[str]) -> int:
+    return 0
+
+
+def escapes(argv: list[str]) -> int:
+    sys.stdout.write("\x1b[31mred\n")
+    return 0
+
+
+def turns(argv: list[str]) -> int:
+    sys.stdout.write("\u202eder\n")
+    return 0
+
+
+def mistaken(argv: list[str]) -> int:
+    sys.stderr.write("onnx-autodoc: error: model.onnx: internal: KeyError: 'x'\n")
+    return 2
+
+
+def part_failed(argv: list[str]) -> int:
+    sys.stdout.write(
+        '{"gaps": [{"section": "hardware", "reason": "internal: KeyError: x; the rest of the card stands"}]}\n'
+    )
+    return 0
+
+
+def writes_and_fails(argv: list[str]) -> int:
+    Path("out.json").write_text("{")
+    return refused(argv)
+
+
+def prints_and_fails(argv: list[str]) -> int:
+    right(argv)
+    return refused(argv)
+
+
+def leaves(argv: list[str]) -> int:
+    sys.exit(7)
+
+
+def warns(argv: list[str]) -> int:
+    sys.stderr.write("a warning\n")
+    return right(argv)
+
+
+def crooked(argv: list[str]) -> int:
+    sys.stdout.write("a,b\n1\n")
+    return 0
+
+
+def negative(argv: list[str]) -> int:
+    sys.stdout.write('{"nodes": [{"op": "Conv", "macs": -1}]}\n')
+    return 0

@@ -1,0 +1,249 @@
+"""Every format x every string: parsed by what reads it, no string is more than a string, and no line is a command."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from lxml import etree
+from msgspec.structs import replace
+
+from onnx_autodoc.api import report
+from onnx_autodoc.diff import Comparison, compare
+from onnx_autodoc.document import Generated, load
+from onnx_autodoc.gate import Policy, outcome
+from onnx_autodoc.render import FORMATS, Report, render_outcome, render_terminal
+from onnx_autodoc.render.comparison import COMPARISONS, render_comparison_terminal
+from onnx_autodoc.render.html import render_fragment, render_print
+from onnx_autodoc.resolve import Request
+from onnx_autodoc.say import quiet, visible
+from tests._corpus import reported
+from tests.render._poison import ATTACKS, MARK, Poison, model
+from tests.render._readmes import hub_reads
+from tests.render.html._parsed import Parsed
+from tests.render.test_markdown import OURS, read
+
+NAME = "all-minilm-l6-v2-ts-op14"
+FIRST = range(0, len(ATTACKS), 5)
+LINES = ("terminal", "markdown", "architecture", "csv", "mermaid", "huggingface")
+OBJECTS = ("json", "cyclonedx", "sarif")
+VERDICTS = ("text", "json", "sarif", "junit", "github", "summary")
+AT = Generated("onnx-autodoc", "0", "2001-01-01T00:00:00Z")
+POISONED = "1.999"
+SPOKEN = ("data-", "aria-")  # attributes that only hold words
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@cache
+def poisoned(first: int) -> Report:
+    """A real card and the rows of its nodes, each string of them replaced: a stranger wrote that JSON card."""
+    found, poison = reported(NAME), Poison(first)
+    card = replace(poison.all(found.card), schema_version=POISONED)
+    rows = [poison.all(row) for row in list(found.nodes())[:200]]
+    return Report(card, lambda: iter(rows))
+
+
+@pytest.fixture(scope="module", params=[*(("card", first) for first in FIRST), *(("file", first) for first in FIRST)])
+def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
+    kind, first = request.param
+    return poisoned(first) if kind == "card" else report(model(tmp_path_factory.mktemp("m"), first), Request())
+
+
+@pytest.fixture(scope="module")
+def tame(found: Report, tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """Each string a word of its own, in the same places."""
+    if found.card.schema_version == POISONED:
+        return Report(Poison(0, ("word{}",)).all(found.card), found.nodes)
+    return report(model(tmp_path_factory.mktemp("tame"), 0, ("word{}",)), Request())
+
+
+def made(found: Report, name: str) -> str:
+    text = FORMATS[name].render(found)
+    assert isinstance(text, str)
+    assert re.search(MARK, text) or name in ("mermaid", "github", "junit"), "the strings are in it"
+    return text
+
+
+def strict(text: str) -> Any:
+    def refused(word: str) -> None:
+        raise ValueError(word)
+
+    return json.loads(text, parse_constant=refused)
+
+
+def is_mute(text: str) -> bool:
+    """Whether nothing in it tells a terminal or a runner anything; runners know more ends of lines than one."""
+    lines = text.splitlines()
+    return visible(text) == text and not any(
+        line.lstrip().startswith("::") or re.search(r"##[\w.-]*\[", line) for line in lines
+    )
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_no_line_tells_a_terminal_or_a_runner_anything(name: str, found: Report) -> None:
+    assert is_mute(made(found, name))
+
+
+def test_a_terminal_in_colour_gets_no_codes_but_colours(found: Report) -> None:
+    assert is_mute(COLOURS.sub("", render_terminal(found, color=True)))
+
+
+@pytest.mark.parametrize("name", [*OBJECTS, "nodes"])
+def test_data_is_strict_json_whose_letters_tell_nobody_anything(name: str, found: Report) -> None:
+    text = made(found, name)
+    assert is_mute(text)
+    for line in text.splitlines() if name == "nodes" else [text]:
+        assert isinstance(strict(line), dict)
+
+
+def test_escapes_in_json_are_the_same_card(found: Report) -> None:
+    assert strict(made(found, "json")) == strict(msgspec.json.encode(found.card).decode())
+
+
+@pytest.mark.parametrize("name", ["markdown", "architecture", "huggingface"])
+def test_in_markdown_no_string_is_markup(name: str, found: Report) -> None:
+    page = read(made(found, name).partition("\n---\n")[2] if name == "huggingface" else made(found, name))
+    assert {tag for tag, _ in page.tags} <= OURS
+    assert not [attrs for _, attrs in page.tags if set(attrs) - {"align", "lang", "class"}]
+    assert not [tag for tag, _ in page.tags if tag == "img"]
+
+
+@pytest.mark.parametrize("name", ["markdown", "architecture", "huggingface"])
+def test_no_string_adds_a_heading_or_a_cell(name: str, found: Report, tame: Report) -> None:
+    """As many of each as where all strings are tame."""
+    theirs, ours = read(made(found, name)), read(str(FORMATS[name].render(tame)))
+    for tag in ("h1", "h2", "table", "tr", "td", "hr", "pre"):
+        assert _count(theirs, tag) == _count(ours, tag), tag
+
+
+def _count(page: Any, tag: str) -> int:
+    return sum(one == tag for one, _ in page.tags)
+
+
+def test_front_matter_has_our_keys_and_none_of_their_words(found: Report) -> None:
+    fields = hub_reads(made(found, "huggingface"))
+    assert set(fields) <= {"library_name", "pipeline_tag", "license", "tags"}
+    assert not re.search(MARK, repr(fields))
+
+
+def pages(found: Report) -> Iterator[str]:
+    yield made(found, "html")
+    yield render_print(found)
+    yield render_fragment(found.card)
+
+
+def test_in_html_strings_are_words(found: Report) -> None:
+    ours = [text for attrs, text in Parsed(str(FORMATS["html"].render(reported(NAME)))).scripts if not attrs]
+    for text in pages(found):
+        page = Parsed(text)
+        assert page.wrong == []
+        assert not {tag for tag, _ in page.elements} & {"img", "i", "b", "iframe", "object", "link", "base", "form"}
+        for tag, attrs in page.elements:
+            assert not [key for key in attrs if key.startswith("on") or key in ("src", "style", "srcdoc")], tag
+            assert (attrs.get("href") or "#").startswith("#")
+            marked = {key for key, value in attrs.items() if value and re.search(MARK, value)}
+            assert all(key.startswith(SPOKEN) or key in ("title", "content", "value") for key in marked), (tag, marked)
+        assert {script for attrs, script in page.scripts if not attrs} <= set(ours)
+        assert all(is_mute(line) for line in text.split("\n") if re.search(MARK, line))
+        assert not [word for word in page.words if visible(word) != word]
+
+
+def test_in_a_spreadsheet_strings_are_cells_and_no_formulas(found: Report) -> None:
+    rows = list(csv.reader(io.StringIO(made(found, "csv"))))
+    assert len(rows) == 1 + len(list(found.nodes()))
+    assert {len(row) for row in rows} == {len(rows[0])}
+    cells = [cell.strip() for row in rows for cell in row]
+    assert not [cell for cell in cells if cell[:1] in tuple("=+-@") and cell]
+
+
+def test_in_xml_strings_are_values(found: Report) -> None:
+    text = made(found, "junit")
+    tree = etree.fromstring(text.encode())
+    assert is_mute(text)
+    tags = {"testsuites", "testsuite", "properties", "property", "testcase", "failure", "skipped"}
+    assert {element.tag for element in tree.iter()} <= tags | {"system-out", "system-err"}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_verdict_has_no_command_but_its_own(name: str, found: Report) -> None:
+    other = reported(NAME).card
+    text = render_outcome(outcome([("##[x]\n::m.onnx", found.card)], Policy(), "::p", ("::b", other)), name)
+    if name == "github":
+        levels = ("::error ", "::warning ", "::notice ")
+        assert all(line.startswith(levels) and is_mute(line[2:]) for line in text.splitlines())
+    else:
+        assert is_mute(text)
+
+
+@pytest.fixture(scope="module")
+def compared(found: Report) -> Comparison:
+    return compare([reported(NAME).card, found.card], ["::a.onnx", "##[b] <i>.json"], generated=AT)
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_a_comparison_says_strings_as_strings(name: str, compared: Comparison) -> None:
+    text = COMPARISONS[name].render(compared)
+    if name == "json":
+        assert strict(text)
+    if name == "markdown":
+        assert {tag for tag, _ in read(text).tags} <= OURS - {"img"}
+    if name == "html":
+        page = Parsed(text)
+        assert page.wrong == []
+        assert page.scripts == []
+    assert is_mute(text)
+
+
+def test_a_comparison_in_colour_gets_no_codes_but_colours(compared: Comparison) -> None:
+    assert is_mute(COLOURS.sub("", render_comparison_terminal(compared, color=True)))
+
+
+def test_a_name_of_a_megabyte_is_short_wherever_people_read_it(tmp_path: Path) -> None:
+    """In data it is shortened where a document says it often; nowhere does the document grow beyond the file."""
+    huge = tuple(attack + "x" * 1_000_000 for attack in ATTACKS[:3])
+    path = model(tmp_path, 0, huge)
+    found = report(path, Request())
+    for name in (*LINES, "html", "junit", "github", "nodes", "cyclonedx", "sarif"):
+        assert len(made(found, name)) < 2_000_000, name
+    assert len(made(found, "json")) < 2 * path.stat().st_size
+
+
+@pytest.mark.parametrize("size", [2**62, 2**200, 2**1900])
+def test_sizes_beyond_any_machine_are_printed_in_every_format(size: int) -> None:
+    """As dimensions of 2^62 make them; beyond what a float holds, too."""
+    found = reported(NAME)
+    card = _sized(found.card, size)
+    rows = [_sized(row, size) for row in list(found.nodes())[:50]]
+    for name in FORMATS.keys() - {"pdf"}:
+        text = FORMATS[name].render(Report(card, lambda: iter(rows)))
+        assert isinstance(text, str)
+        assert "inf" not in text.split() and "nan" not in text.split()
+    assert load(str(FORMATS["json"].render(Report(card, found.nodes))).encode(), "card.json") == card
+
+
+def _sized(value: Any, size: int) -> Any:
+    """With this in the place of every number above a thousand."""
+    if type(value) is int:
+        return size if value > 1_000 else value
+    if isinstance(value, msgspec.Struct):
+        return type(value)(**{name: _sized(getattr(value, name), size) for name in value.__struct_fields__})
+    if isinstance(value, tuple):
+        return tuple(_sized(item, size) for item in value)
+    return {key: _sized(item, size) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def test_names_of_files_may_be_no_text(tmp_path: Path) -> None:
+    """Bytes of a path that are no UTF-8 come as halves of letters."""
+    card = reported(NAME).card
+    broken = replace(card, model=replace(card.model, name="a\udcff.onnx"))
+    for name in FORMATS.keys() - {"pdf"}:
+        text = FORMATS[name].render(Report(broken, reported(NAME).nodes))
+        assert isinstance(text, str)
+        text.encode()
+    assert quiet("a\udcff") == "a\\udcff"

@@ -1,0 +1,129 @@
+"""The same model gives the same bytes: in two runs, folders, locales, hash seeds, time zones, terminals and CI jobs."""
+
+import shutil
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests._corpus import graph
+from tests._hostile_names import hostile
+from tests._text import proto
+from tests.safety._made import COMMAND, PLAIN, files, ran
+
+# One process makes all formats of a model: the surroundings are the process's, and starting it takes longest.
+ALL = """
+import os, sys
+from pathlib import Path
+from onnx_autodoc.api import report
+from onnx_autodoc.api._compare import compared
+from onnx_autodoc.cli import main
+from onnx_autodoc.render import FORMATS
+from onnx_autodoc.render.comparison import COMPARISONS
+from onnx_autodoc.resolve import Request
+os.umask(int(os.environ.get("MASK", "022"), 8))
+model, other, policy, target = sys.argv[1:5]
+def put(name, made):
+    (Path(target) / name).write_bytes(made if isinstance(made, bytes) else made.encode())
+found = report(model, Request(), True, True)
+for name in FORMATS:
+    if name != "pdf":
+        put(f"card.{name}", FORMATS[name].render(found))
+difference = compared([model, other], Request(), False, None)
+for name in COMPARISONS:
+    put(f"compared.{name}", COMPARISONS[name].render(difference))
+codes = [main(["card", other, "-o", target + "/folder/", "--pictures", "png"])]
+codes += [main(["check", model, "--policy", policy, *(word for name in ("json", "sarif", "xml", "md", "txt")
+    for word in ("-o", f"{target}/checked.{name}"))])]
+put("codes", repr(codes))
+"""
+POLICY = '[limits]\n"graph.nodes" = { max = 3 }\n[rules]\nfail_on = "warning"\n'
+SURROUNDINGS: dict[str, Mapping[str, str]] = {
+    "again": {},
+    "plain C": {"LC_ALL": "C", "PYTHONHASHSEED": "0", "TZ": "Pacific/Kiritimati"},
+    "POSIX without UTF-8": {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONHASHSEED": "1"},
+    "UTF-8": {"LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "2", "TZ": "America/St_Johns", "COLUMNS": "40"},
+    "another language": {"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de", "PYTHONHASHSEED": "3", "NO_COLOR": "1"},
+    "optimised": {"PYTHONOPTIMIZE": "1", "PYTHONHASHSEED": "4", "COLUMNS": "300", "TERM": "dumb", "MASK": "077"},
+    "a job": {
+        "CI": "true",
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_WORKSPACE": "/w",
+        "GITLAB_CI": "1",
+        "FORCE_COLOR": "1",
+        "TERM": "xterm-256color",
+        "PYTHONHASHSEED": "9",
+        "USER": "someone",
+        "HOSTNAME": "elsewhere",
+    },
+}
+
+
+def made(model: Path, other: Path, policy: Path, target: Path, around: Mapping[str, str] = PLAIN) -> dict[str, bytes]:
+    target.mkdir(parents=True)
+    done = ran([model, other, policy, target], {**PLAIN, **around}, command=(COMMAND[0], "-P", "-c", ALL))
+    assert (done.returncode, done.stderr) == (0, b""), done.stderr.decode()
+    return files(target)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "policy.toml").write_text(POLICY)
+    shutil.copy(graph("control-flow-loop-if"), folder / "other.onnx")
+    return hostile(folder), folder / "other.onnx", folder / "policy.toml"
+
+
+def test_surroundings_change_no_byte(models: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(made, *models, tmp_path / "first")
+        each = {
+            name: pool.submit(made, *models, tmp_path / f"n{at}", around)
+            for at, (name, around) in enumerate(SURROUNDINGS.items())
+        }
+        expected = first.result()
+        assert expected["codes"] == b"[0, 1]"
+        assert len(expected) > 30
+        for name, found in each.items():
+            differing = [path for path, data in found.result().items() if expected.get(path) != data]
+            assert (name, differing) == (name, [])
+            assert found.result().keys() == expected.keys()
+
+
+def test_the_folder_that_a_model_lies_in_changes_no_byte(tmp_path: Path) -> None:
+    """By its path from wherever the user is, and by its whole path."""
+    place = "with spaces, ünïcødé and 日本"
+    source = graph("bilstm-gru-tagger")
+    (tmp_path / place).mkdir()
+    shutil.copy(source, tmp_path / place / source.name)
+    for name in ("json", "html"):
+        ways = (
+            ran([source, "--format", name]),
+            ran([tmp_path / place / source.name, "--format", name], cwd="/"),
+            ran([Path(place) / source.name, "--format", name], cwd=tmp_path),
+            ran([source.name, "--format", name], cwd=tmp_path / place),
+        )
+        assert {done.returncode for done in ways} == {0}
+        assert len({done.stdout for done in ways}) == 1, name
+
+
+def test_an_error_is_the_same_line_everywhere(tmp_path: Path) -> None:
+    (tmp_path / "bad.onnx").write_bytes(b"\x08\x09\x3a\xff\xff")
+    lines = {
+        ran(["bad.onnx"], {**PLAIN, "LC_ALL": locale, "PYTHONHASHSEED": seed}, tmp_path).stderr
+        for locale, seed in (("C", "0"), ("C.UTF-8", "1"), ("POSIX", "2"))
+    }
+    assert len(lines) == 1
+    assert lines.pop().count(b"\n") == 1
+
+
+def test_a_pdf_has_no_time_and_no_number_of_its_own(tmp_path: Path) -> None:
+    """Its own date is the card's, and what tells it from other files is made of its content."""
+    model = tmp_path / "small.onnx"
+    model.write_bytes(proto("g (float[2,3] x) => (float[2,3] y) { y = Relu(x) }").SerializeToString())
+    seeds = ({"PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"}, {"PYTHONHASHSEED": "2", "LC_ALL": "C"})
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda around: ran([model, "--format", "pdf"], {**PLAIN, **around}), seeds)
+    assert (first.returncode, first.stdout[:5]) == (0, b"%PDF-"), first.stderr
+    assert first.stdout == second.stdout

@@ -1,0 +1,143 @@
+"""No file can make the tool run code: what could do so is not in the source, and running a model is bounded."""
+
+import ast
+import os
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import onnx_autodoc
+from onnx_autodoc.limits import Limits, within
+from onnx_autodoc.run import _bounds
+from onnx_autodoc.run._process import PRIVATE
+
+ROOT = Path(onnx_autodoc.__file__).parent
+TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
+
+MODULES = {
+    *("pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "sympy", "code", "codeop", "runpy", "imp", "pty"),
+    *("socket", "ssl", "http", "urllib", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "telnetlib", "xmlrpc"),
+    *("xml", "lxml", "xml.etree", "html.parser", "pdb", "webbrowser", "multiprocessing", "asyncio", "concurrent"),
+}
+CALLS = {"eval", "exec", "compile", "__import__", "execfile", "sympify", "breakpoint", "input", "globals"}
+METHODS = {
+    *("system", "popen", "spawnl", "spawnv", "execv", "execve", "execl", "execvp", "startfile", "mktemp", "sympify"),
+    *("register_custom_ops_library", "fromfile", "memmap", "full_load", "unsafe_load", "load_all", "from_string"),
+}
+HARMLESS = {"urllib.parse", "xml.sax.saxutils"}  # they quote, and read nothing
+# Where one of these is, and why it may be.
+ALLOWED = {
+    ("calibrate/_child.py", "concurrent"),  # threads that copy memory, to time it
+    ("render/junit.py", "xml"),  # ElementTree writes there, and parses nothing
+    ("run/_child.py", "ctypes"),  # prctl of the C library that Python itself runs on
+    ("run/_memory.py", "ctypes"),
+}
+PROCESSES = {"run/_process.py", "calibrate/_bench.py", "devices/_gpu.py"}  # ours, ours, and Apple's sysctl by its path
+BY_NAME = {  # modules of names that stand in the source
+    *("run/__init__.py", "calibrate/__init__.py", "gate/_files.py", "devices/_gpu.py", "render/__init__.py"),
+    *("__init__.py", "rules/__init__.py", "render/comparison/__init__.py"),
+}
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+def _called(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            yield name, node
+
+
+def test_nothing_that_runs_data_is_imported() -> None:
+    names = ((file, name) for file, tree in TREES.items() for name in _imported(tree) if name not in HARMLESS)
+    roots = ((file, name.partition(".")[0]) for file, name in names)
+    assert {each for each in roots if each[1] in MODULES | {"ctypes"}} == ALLOWED
+
+
+def test_nothing_that_runs_data_is_called() -> None:
+    plain = [
+        (file, name)
+        for file, tree in TREES.items()
+        for name, call in _called(tree)
+        if name in (CALLS if isinstance(call.func, ast.Name) else METHODS)
+        and ast.unparse(call.func) != "platform.system"
+    ]
+    assert plain == []
+
+
+def test_processes_are_started_in_three_places_and_never_by_a_shell() -> None:
+    users = {file for file, tree in TREES.items() if "subprocess" in _imported(tree)}
+    assert users == PROCESSES
+    words = [keyword for tree in TREES.values() for _, call in _called(tree) for keyword in call.keywords]
+    assert [keyword for keyword in words if keyword.arg in ("shell", "allow_pickle", "preexec_fn")] == []
+
+
+def test_modules_by_name_are_named_in_the_source() -> None:
+    users = {file for file, tree in TREES.items() if any(name == "import_module" for name, _ in _called(tree))}
+    assert users <= BY_NAME
+
+
+def test_yaml_is_read_by_a_safe_loader_alone() -> None:
+    users = {file for file, tree in TREES.items() if "yaml" in _imported(tree)}
+    assert users == {"gate/_yaml.py"}
+    tree = TREES["gate/_yaml.py"]
+    bases = [ast.unparse(base) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for base in node.bases]
+    assert bases == ["yaml.SafeLoader"]
+    loads = [ast.unparse(call.func) for name, call in _called(tree) if name in ("load", "full_load", "unsafe_load")]
+    assert loads == []
+
+
+def test_no_text_of_a_file_is_a_template() -> None:
+    """`str.format` with a file's text as its template could walk attributes of ours: templates are constants."""
+    found = [(file, call.func) for file, tree in TREES.items() for name, call in _called(tree) if name[:6] == "format"]
+    said = [(file, ast.unparse(func.value)) for file, func in found if isinstance(func, ast.Attribute)]
+    assert said
+    assert [
+        each
+        for each in said
+        if each[1] not in ("msgspec.json", "text") and not re.fullmatch(r"'.*'|_?[A-Z_]+(\[.*\])?", each[1])
+    ] == []
+
+
+def test_a_models_own_configuration_is_not_asked_for() -> None:
+    """`ort_config` in a file's metadata could name files to write: onnxruntime reads it where this is set."""
+    assert PRIVATE["ORT_LOAD_CONFIG_FROM_MODEL"] == "0"
+    assert PRIVATE["ORT_DISABLE_TELEMETRY"] == "1"
+
+
+def test_a_run_may_take_what_is_free_and_not_more() -> None:
+    free = _bounds.free_memory()
+    assert free is not None
+    assert 0 < free <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with within(Limits(memory=1 << 20)):
+        assert _bounds.free_memory() == 1 << 20
+
+
+LIMITED = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (1 << 29, resource.RLIM_INFINITY))
+from onnx_autodoc.run._bounds import bound
+bound(256 << 20, 10)
+print(resource.getrlimit(resource.RLIMIT_AS)[0], resource.getrlimit(resource.RLIMIT_CORE)[0])
+try:
+    bytearray(512 << 20)
+except MemoryError:
+    print("refused")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere private memory is not counted")
+def test_a_run_has_limits_of_its_own_not_its_parents() -> None:
+    done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(resource.RLIM_INFINITY), "0", "refused"]
