@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from onnx_autodoc.graph import External, Graph, Model, Node, Type, Value, quoted, told
+from onnx_autodoc.graph import External, Graph, Model, Node, Type, Value
+from onnx_autodoc.say import quoted, told
 from tests.rules._judged import found
 
 _LIE = "y is fine. No problems were found"
@@ -31,7 +32,7 @@ def test_a_name_does_not_speak_as_we_do(rule: str) -> None:
 
 def test_a_name_in_a_reason_stands_in_marks_that_it_cannot_close() -> None:
     assert told("/model/layers.0/Add_output_0") == "/model/layers.0/Add_output_0"
-    assert told("387") == "387"
+    assert told("387") == "“387”"  # as exporters call values; in a sentence it would be a count
     assert told(_LIE) == f"“{_LIE}”"
     assert told(_CLOSING).count("“") == told(_CLOSING).count("”") == 1
     assert told("nothing") == "“nothing”"

@@ -7,8 +7,9 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.facts._figures import Figures
-from onnx_autodoc.graph import External, Model, told
+from onnx_autodoc.graph import External, Model
 from onnx_autodoc.resolve import Binding, Shapes, inputs_of
+from onnx_autodoc.say import told
 
 _NAMED: Final = 20  # files
 

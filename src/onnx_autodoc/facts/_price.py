@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
-from onnx_autodoc.graph import told
 from onnx_autodoc.ops import Call, Cost, Dim, NotKnown, Unknown, find, nbytes
 from onnx_autodoc.resolve import SLIPS, Step, unfit
+from onnx_autodoc.say import told
 
 _NONE = Cost(0, 0, 0, 0)
 

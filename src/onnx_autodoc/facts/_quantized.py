@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from onnx_autodoc.facts._scaling import Scaling
 from onnx_autodoc.facts._weights import Bundle, Held, Place, Reader
-from onnx_autodoc.graph import BITS, is_float, told
+from onnx_autodoc.graph import BITS, is_float
 from onnx_autodoc.ops import DYNAMIC, kinds
+from onnx_autodoc.say import told
 
 How = Literal["dynamic", "qdq", "qoperator", "weight-only", "float", "integer"]
 

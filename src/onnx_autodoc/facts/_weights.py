@@ -23,10 +23,10 @@ from onnx_autodoc.graph import (
     is_integer,
     label,
     needed_names,
-    told,
 )
 from onnx_autodoc.ops import DEQUANTIZE, Operator, Packed, Part, find, kinds
 from onnx_autodoc.resolve import inputs_of
+from onnx_autodoc.say import told
 
 _SMALL_INTEGERS: Final = frozenset(("int8", "uint8", "int16", "uint16", "int4", "uint4", "int2", "uint2"))
 _RANKED: Final = (Part.WEIGHT, Part.STATISTIC, Part.QUANTIZATION, Part.CONSTANT)  # of what several readers say

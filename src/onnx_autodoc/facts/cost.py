@@ -12,9 +12,10 @@ from msgspec import Struct
 from onnx_autodoc.facts._flow import Flow, flow_of
 from onnx_autodoc.facts._price import Priced, price
 from onnx_autodoc.facts._tally import Tally
-from onnx_autodoc.graph import Deep, Model, deeply, label, told
+from onnx_autodoc.graph import Deep, Model, deeply, label
 from onnx_autodoc.ops import Cost, Unknown, kinds
 from onnx_autodoc.resolve import Body, Shapes, Step
+from onnx_autodoc.say import told
 
 _NOT_RUN = "not counted: this branch is cheaper than the other one, which is counted: the data decide which one runs"
 

@@ -3,7 +3,6 @@
 from onnx_autodoc.graph._deep import Deep, deeply
 from onnx_autodoc.graph._dtypes import BITS, dtype_name, dtype_spelled, is_float, is_integer, stored_bytes
 from onnx_autodoc.graph._order import execution_order, needed_names
-from onnx_autodoc.graph._told import quoted, told
 from onnx_autodoc.graph._types import (
     Attribute,
     External,
@@ -53,10 +52,8 @@ __all__ = [
     "is_integer",
     "label",
     "needed_names",
-    "quoted",
     "signed",
     "stored_bytes",
     "tensors_of",
-    "told",
     "varints",
 ]

@@ -12,9 +12,10 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from onnx_autodoc.graph import Attribute, Graph, Long, Node, Reference, Tensor, Type, quoted, told
+from onnx_autodoc.graph import Attribute, Graph, Long, Node, Reference, Tensor, Type
 from onnx_autodoc.ops._known import Known
 from onnx_autodoc.ops._specified import newest
+from onnx_autodoc.say import quoted, told
 
 _FILE: Final = Path(__file__).parents[1] / "data" / "operators.json"
 _KINDS: Final = {

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 from msgspec import Struct
 
-from onnx_autodoc.graph import told
+from onnx_autodoc.say import told
 
 MOST_DIMS: Final = 1024  # models have up to eight or so, and a product of a million takes a minute
 _LONGEST: Final = 60  # letters of a size's name

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 
-from onnx_autodoc.graph import Tensor, dtype_name, dtype_spelled, told
+from onnx_autodoc.graph import Tensor, dtype_name, dtype_spelled
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import each_input, free, view
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, elements
 from onnx_autodoc.ops._known import Array, Dim, Known, NotKnown, Shape, Unknown, nothing, tensor
 from onnx_autodoc.ops._operator import Operator, constants, unchanged
 from onnx_autodoc.ops._prices import made
+from onnx_autodoc.say import told
 
 _LONGEST = 60  # characters of a name in a reason
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from onnx_autodoc.graph import told
 from onnx_autodoc.ops._call import Call, axis_of, size
 from onnx_autodoc.ops._cost import NOTHING, Cost, free, picked, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, tensor
 from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops._prices import between
 from onnx_autodoc.ops._sizes import numbers, sizes
+from onnx_autodoc.say import told
 
 _CROPPED = "a crop while resizing by scales: the specification cuts the size, onnxruntime does not"
 _ROUNDED = "the aspect ratio makes a size of one half: runtimes round it differently"

@@ -1,12 +1,12 @@
 """Classical machine learning (ai.onnx.ml): N rows of F features in, one result per row out."""
 
-from onnx_autodoc.graph import told
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, each, free, picked, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Unknown, sequence, tensor
 from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import deep
 from onnx_autodoc.ops.elementwise import same
+from onnx_autodoc.say import told
 
 
 def _rows(call: Call) -> Dim:

@@ -1,11 +1,11 @@
 """Recurrent layers: LSTM, GRU, RNN."""
 
-from onnx_autodoc.graph import told
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, Price
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
 from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._window import differ
+from onnx_autodoc.say import told
 
 # The misspelling is the default of GRU's first version.
 _DIRECTIONS = {"forward": 1, "foward": 1, "reverse": 1, "bidirectional": 2}

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from onnx_autodoc.graph import is_float, told
+from onnx_autodoc.graph import is_float
 from onnx_autodoc.ops import (
     MAX_ELEMENTS,
     Array,
@@ -20,6 +20,7 @@ from onnx_autodoc.ops import (
     nothing,
     numpy_dtype,
 )
+from onnx_autodoc.say import told
 
 _NO_SIZE: Final = 1 << 128  # ONNX has 64 bits for a size; up to here we tell how far beyond them it is
 MAX_LISTED: Final = 16  # more elements list no sizes

@@ -10,10 +10,11 @@ import numpy as np
 from msgspec import Struct
 
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.graph import Model, Value, told
+from onnx_autodoc.graph import Model, Value
 from onnx_autodoc.ops import Array, dims_text, numpy_dtype
 from onnx_autodoc.resolve._roles import Role, dim_name, role_of
 from onnx_autodoc.resolve._switches import switches
+from onnx_autodoc.say import told
 
 _SEQUENCE: Final = 128
 # One new token over a cache, so that the context is as long as a plain sequence would be.

@@ -4,12 +4,13 @@ from typing import Final
 
 import numpy as np
 
-from onnx_autodoc.graph import Model, Value, deeply, quoted, told
+from onnx_autodoc.graph import Model, Value, deeply
 from onnx_autodoc.ops import MOST_DIMS, Dim, Known, Unknown, nothing
 from onnx_autodoc.resolve._bind import Binding, inputs_of
 from onnx_autodoc.resolve._scope import Scope
 from onnx_autodoc.resolve._shapes import Shapes
 from onnx_autodoc.resolve._walk import Walk
+from onnx_autodoc.say import quoted, told
 
 _BEFORE_OPSETS: Final = {"": 1}  # files older than the operator sets use the first one
 

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Final
 
-from onnx_autodoc.graph import Model, all_graphs, label, tensors_of, told
+from onnx_autodoc.graph import Model, all_graphs, label, tensors_of
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve._bind import Binding, open_axes
 from onnx_autodoc.resolve._lookups import missed
 from onnx_autodoc.resolve._roles import Role
 from onnx_autodoc.resolve._shapes import Shapes
+from onnx_autodoc.say import told
 
 _PICTURES: Final = (
     *((side, side) for side in (256, 320, 384, 416, 448, 512, 640, 1024, 299, 192, 160)),

@@ -6,20 +6,7 @@ resolving (what is known so far, and how much work is left).
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from onnx_autodoc.graph import (
-    Deep,
-    Function,
-    Graph,
-    Model,
-    Node,
-    Type,
-    all_graphs,
-    deeply,
-    execution_order,
-    label,
-    quoted,
-    told,
-)
+from onnx_autodoc.graph import Deep, Function, Graph, Model, Node, Type, all_graphs, deeply, execution_order, label
 from onnx_autodoc.ops import (
     MAX_ELEMENTS,
     Call,
@@ -37,6 +24,7 @@ from onnx_autodoc.resolve._control import CONTROL
 from onnx_autodoc.resolve._functions import bound_nodes, call_key
 from onnx_autodoc.resolve._scope import NAMES, Scope, raised_by, work
 from onnx_autodoc.resolve._shapes import Body, Step
+from onnx_autodoc.say import quoted, told
 
 _TOO_MUCH = "resolving stopped after {:,} steps" + raised_by("steps")
 _TOO_DEEP = "resolving stopped: functions and subgraphs nest deeper than {:,} levels" + raised_by("depth")

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from onnx_autodoc.graph import told
 from onnx_autodoc.rules._case import Case, Spot
-from onnx_autodoc.say import clean, named
+from onnx_autodoc.say import clean, named, told
 
 _MOST: Final = 5  # operators that are listed in a sentence
 _MOST_SIZES: Final = 6

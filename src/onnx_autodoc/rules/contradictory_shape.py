@@ -16,11 +16,11 @@ that where they know no shape.
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.graph import label, told
+from onnx_autodoc.graph import label
 from onnx_autodoc.resolve import Binding, Shapes, resolve
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Confidence, Found, Severity
-from onnx_autodoc.say import clean
+from onnx_autodoc.say import clean, told
 
 SEVERITY: Final = Severity.WARNING
 _OPEN: Final = Binding({}, {}, {}, {}, {})

@@ -18,11 +18,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.graph import Graph, Model, quoted
+from onnx_autodoc.graph import Graph, Model
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._written import Written, told, written
-from onnx_autodoc.say import named
+from onnx_autodoc.say import named, quoted
 
 SEVERITY: Final = Severity.ERROR
 _MOST: Final = 3  # places that are named in the sentence

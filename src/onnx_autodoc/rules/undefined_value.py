@@ -12,11 +12,11 @@ from around it, and a branch or a loop's body hands out only what it makes or ho
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.graph import Graph, quoted
+from onnx_autodoc.graph import Graph
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._written import Written, open_names, own_names, written
-from onnx_autodoc.say import plural
+from onnx_autodoc.say import plural, quoted
 
 SEVERITY: Final = Severity.ERROR
 _MOST: Final = 4  # values that are named in the sentence

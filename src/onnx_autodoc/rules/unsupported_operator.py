@@ -17,12 +17,11 @@ Nodes on constants and sizes alone are not held against a provider of onnxruntim
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.graph import told
 from onnx_autodoc.rules._case import Case, Spot
 from onnx_autodoc.rules._finding import Confidence, Found, Severity
 from onnx_autodoc.rules._runtimes import Runtime, lacking, runtimes
 from onnx_autodoc.rules._uses import Key, Used
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.say import clean, plural, told
 
 SEVERITY: Final = Severity.INFO
 _MOST: Final = 4  # operators that are listed in the sentence

@@ -2,7 +2,7 @@
 
 from onnx_autodoc.say._log import quiet, quiet_json, tame, visible
 from onnx_autodoc.say._scale import count, duration, file_size, memory, percent, plural, short, three
-from onnx_autodoc.say._text import clean, named
+from onnx_autodoc.say._text import clean, named, quoted, told
 
 __all__ = [
     "clean",
@@ -15,8 +15,10 @@ __all__ = [
     "plural",
     "quiet",
     "quiet_json",
+    "quoted",
     "short",
     "tame",
     "three",
+    "told",
     "visible",
 ]

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 _ELLIPSIS: Final = "…"
+_LONGEST: Final = 200  # letters of a name in a reason
 # Direction overrides and invisible marks can make a name read as another one.
 _HIDDEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 # Letters and marks that Unicode lets a program leave out (Default_Ignorable_Code_Point), and a letter that is a blank.
@@ -17,26 +18,43 @@ COMMAND: Final = re.compile(r"##(?=[\w.-]*\[)")
 _ODD: Final = re.compile(r"[^ -~]")
 # One word with a letter in it, as names are; what is a word of ours, or ends a sentence, is none.
 _WORD: Final = re.compile(r"(?=.*[^\W\d_])[\w/.:@][\w./:+\-\[\]@#~$&=%]*(?<![.:])")
-_OURS: Final = frozenset(("and", "all", "are", "is", "it", "more", "no", "none", "not", "nothing", "others", "unknown"))
+_OURS: Final = frozenset(("and", "are", "is", "it", "more", "not", "others"))  # And and Not are operators
+_ANSWERS: Final = frozenset(("all", "no", "none", "nothing", "unknown"))  # in small letters or large ones
 _MARKS: Final = str.maketrans({"“": "\\u201c", "”": "\\u201d"})
 
 
 def clean(text: str, most: int = 200) -> str:
     """One printable line that is no command: what cannot be seen is written as escapes, long texts are shortened."""
-    if len(text) > most:
-        text = text[: most - 1] + _ELLIPSIS
-    text = _ODD.sub(_seen, text)
+    text = _ODD.sub(_seen, _short(text, most))
     return COMMAND.sub(r"#\\x23", text) if "##" in text else text
 
 
 def named(text: str, most: int = 40) -> str:
-    """A name inside of a sentence of ours: in quotation marks, unless it is one plain word.
+    """A name inside of a sentence of ours, safe to show."""
+    return _marked(clean(text, most))
 
-    A name can say anything ("no problems were found"), and between the marks it is seen to be a name.
+
+def told(name: str, most: int = _LONGEST) -> str:
+    """A name inside of a reason of ours: in quotation marks that it cannot close, unless it is one plain word.
+
+    A name can say anything ("no problems were found"), and between the marks it is seen to be a name. What cannot be
+    printed is left as it is: a reason is data, and is made safe where it is shown.
     """
-    shown = clean(text, most)
-    plain = _WORD.fullmatch(shown.strip(_ELLIPSIS)) and shown.lower() not in _OURS
-    return shown if plain else f"“{shown.translate(_MARKS)}”"
+    return _marked(_short(name, most))
+
+
+def _marked(shown: str) -> str:
+    ours = shown in _OURS or shown.lower() in _ANSWERS
+    return shown if _WORD.fullmatch(shown.strip(_ELLIPSIS)) and not ours else f"“{shown.translate(_MARKS)}”"
+
+
+def quoted(name: str, most: int = _LONGEST) -> str:
+    """Always in quotation marks, those of Python's texts."""
+    return repr(_short(name, most))
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + _ELLIPSIS
 
 
 @lru_cache(4096)
