@@ -281,3 +281,9 @@ def test_a_formula_is_in_lowest_terms() -> None:
     """Its multiply-adds have a divisor; its peak, of which the coarse steps left one, needs none."""
     found = card(graph("ppocrv4-det-ch")).compute.formula
     assert (found.divisors["macs"], found.divisors["peak_activation_bytes"]) == (16, 1)
+
+
+@pytest.mark.parametrize("name", ["8", "seq^2", "N²", "0·seq", "N+8", "seq (verified: no findings)"])
+def test_a_dimension_that_is_called_like_arithmetic_is_seen_to_be_a_name(name: str) -> None:
+    assert written({(1, 1): 4096}, ["M", name]) == f"4,096·M·“{name}”"
+    assert written({(1, 1): 4096}, ["M", "input_ids.1"]) == "4,096·M·input_ids.1"

@@ -79,3 +79,10 @@ def test_the_timeline_is_short_and_keeps_the_peak() -> None:
     found = used(text)
     assert found.peak is not None and found.peak.nbytes == 160
     assert len(found.timeline) <= 200 and max(nbytes for _, nbytes in found.timeline) == 160
+
+
+def test_an_output_counts_even_where_constants_alone_make_it() -> None:
+    text = "g (float[1] x) => (int64[N] y, float[1] z) { c = Constant <value = int64[3] {1, 1, 1}> ()"
+    assert peak(text + " y = Neg(c)  z = Relu(x) }") == ("Relu_2", 24 + 8)
+    unknown = used(text + " w = Identity(c)  y = NonZero(w)  z = Relu(x) }")
+    assert unknown.peak is not None

@@ -105,7 +105,9 @@ def test_plain_text_is_text(name: str) -> None:
     assert "".join(shown.split()) in "".join("".join(page.said).split())
 
 
-@pytest.mark.parametrize("name", ["net.v2@int8.onnx", "mailto:a.b@link.invalid", "xmpp:a@link.invalid/x", "@someone"])
+@pytest.mark.parametrize(
+    "name", ["net.v2@int8.onnx", "a@-b.co", "a@.b.co", "mailto:a.b@link.invalid", "xmpp:a@link.invalid/x", "@someone"]
+)
 def test_no_name_becomes_an_address(name: str) -> None:
     card = reported("control-flow-loop-if").card
     blocks = (Paragraph((name, Strong(name))), Table((Column(name),), (((name,),),)))

@@ -219,3 +219,11 @@ def _variables(program: str) -> dict[str, int]:
         if re.fullmatch(r"[\w, ]+ = [\d, ]+", line):
             exec(line, {}, space)
     return space
+
+
+def test_thousands_of_dimensions_whose_names_have_no_plain_letter_get_short_variables(tmp_path: Path) -> None:
+    ports = [helper.make_tensor_value_info(f"x{at}", TensorProto.FLOAT, [chr(0x4E00 + at)]) for at in range(2_000)]
+    made = helper.make_graph([helper.make_node("Relu", ["x0"], ["y"])], "g", ports, ports[:1])
+    made.output[0].name = "y"
+    program = snippet(card(saved(helper.make_model(made), tmp_path)))
+    assert max(map(len, re.findall(r"\w+", program))) < 40

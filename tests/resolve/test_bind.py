@@ -1,5 +1,6 @@
 """Open dimensions: what the user says, what is taken otherwise, what is refused."""
 
+import onnx
 import pytest
 
 from onnx_autodoc.errors import BadInput
@@ -154,3 +155,36 @@ def test_an_output_tells_the_size_of_a_dimension_that_nothing_else_does() -> Non
     binding, found = fit(model(text), Request())
     assert binding.chosen == {"S": 1, "past_len": 127, "kv_dim": 16}
     assert found.values["past"].concrete == (1, 2, 127, 16)
+
+
+def _named(name: str) -> onnx.ModelProto:
+    found = proto("g (float[N,4] x, float[M,4] z) => (float[] y) { y = Relu(x) }")
+    found.graph.input[1].type.tensor_type.shape.dim[0].dim_param = name
+    return found
+
+
+@pytest.mark.parametrize("name", ["N + ²", "① + N", "N + 9999999999999999999", "N +", "+", "N + ٣"])
+def test_what_only_looks_like_a_sum_of_sizes_is_a_name(name: str) -> None:
+    assert bind(loaded(_named(name)), Request()).chosen == {"N": 1, name: 1}
+
+
+def test_an_axis_is_a_number_in_plain_digits() -> None:
+    with pytest.raises(BadInput, match="has no open dimension"):
+        bind(model(IMAGE), Request(dims=("x.²=3",)))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number"),
+    [
+        ("uint8", "300"),
+        ("int32", "3000000000"),
+        ("uint8", "-1"),
+        ("float", "nan"),
+        ("float", "1e308"),
+        ("float", "inf"),
+    ],
+)
+def test_a_value_that_its_type_cannot_hold_is_refused(dtype: str, number: str) -> None:
+    found = model(f"g ({dtype} n, float[4] x) => (float[] y) {{ y = Relu(x) }}")
+    with pytest.raises(BadInput, match="is no number for an input of"):
+        bind(found, Request(values=(f"n={number}",)))

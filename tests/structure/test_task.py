@@ -12,7 +12,7 @@ from onnx_autodoc.graph import Model
 from onnx_autodoc.metadata.dataset import Dataset, dataset
 from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, fit
-from onnx_autodoc.structure.task import Task, task
+from onnx_autodoc.structure.task import Task, disputed, task
 from tests._corpus import KEPT, MODELS, graph
 from tests.blocks._ends import CAUSAL, MASKED, built, encoder, picture
 
@@ -141,9 +141,28 @@ def test_the_exporters_word_is_taken_and_compared() -> None:
     strange = asked(made, "cnn", Dataset(task="frobnicate"))
     assert (same.name, same.confidence, same.classes) == ("image classification", 0.97, 10)
     assert "metadata 'task' says classify" in same.evidence
-    assert (other.name, other.confidence) == ("object detection", 0.6)
+    assert (other.name, other.confidence, other.classes, other.claimed) == ("object detection", 0.6, 3, True)
     assert "the graph looks like image classification" in other.evidence
     assert strange == asked(made, "cnn")
+
+
+def test_a_graph_that_is_sure_is_not_overruled_and_says_so() -> None:
+    made = picture(f"{POOL} y = Gemm(z, w, b)", w=(8, 1000), b=(1000,))
+    other = Dataset(task="detect", classes=3)
+    assert (asked(made, "cnn", other).name, asked(made, "cnn", other).classes) == ("image classification", 1000)
+    assert list(disputed(asked(made, "cnn", other), other)) == [
+        "metadata says detect, but the graph is one of image classification"
+    ]
+    few, near = Dataset(classes=3), Dataset(classes=1001)
+    assert list(disputed(asked(made, "cnn", few), few)) == ["metadata says 3 classes, but the graph has 1,000"]
+    assert list(disputed(asked(made, "cnn", near), near)) == []
+
+
+def test_what_only_the_file_says_is_a_claim() -> None:
+    """A graph that may be this or that takes the exporter's word, and never its own number of classes."""
+    made = built("g (float[1,6] x) => (float y) { y = Relu(x) }")
+    found = asked(made, said=Dataset(task="detect", classes=80))
+    assert (found.name, found.classes, found.claimed) == ("object detection", 80, True)
 
 
 def test_where_the_graph_tells_nothing_the_exporter_may() -> None:

@@ -43,7 +43,7 @@ def _of_tokens(net: Net, tail: Tail, wide: int, act: str | None, count: int | No
     dims = net.shape(tail.value)
     if dims is not None and act != "argmax" and wide not in dims:
         return None
-    return Head("lm", tail.output, None, act, count, f"{tail.output} has a number for each of {wide:,} tokens")
+    return Head("lm", tail.output, None, act, count, f"{tail.said} has a number for each of {wide:,} tokens")
 
 
 def _is_of_one_token(net: Net, tail: Tail, source: Term) -> bool:
@@ -107,14 +107,14 @@ def _once(net: Net, tail: Tail, source: Term, wide: int, act: str | None) -> Hea
     scaled = is_scaled(net, tail)
     if wide == 1:
         kind = "probability" if act == "sigmoid" and not scaled else "score"
-        said = f"{tail.output} is one number" + (", a probability" if kind == "probability" else "")
+        said = f"{tail.said} is one number" + (", a probability" if kind == "probability" else "")
         return Head(kind, tail.output, None, act, 1, said)
     if scaled:
         return None
     if _is_embedding(tail, source, wide, act):
-        said = f"{tail.output} is {wide} features of the whole"
+        said = f"{tail.said} is {wide} features of the whole"
         return Head("embedding", tail.output, None, pooled_by(tail) or "projected", 1, said)
-    said = f"{tail.output} has {wide:,} numbers, {_made(source)}" + (f", through {act}" if act else "")
+    said = f"{tail.said} has {wide:,} numbers, {_made(source)}" + (f", through {act}" if act else "")
     return Head("classification", tail.output, wide, act, 1, said)
 
 
@@ -145,11 +145,11 @@ def _each(net: Net, tail: Tail, wide: int, act: str | None, count: int | None) -
         return None
     if wide == 1:
         kind = "probability-per-place" if act == "sigmoid" else "score-per-place"
-        return Head(kind, tail.output, None, act, count, f"{tail.output} is one number for each of {count:,} places")
+        return Head(kind, tail.output, None, act, count, f"{tail.said} is one number for each of {count:,} places")
     biased = is_biased(tail.sources[0])
     if act is None and (tail.ops & _BENT or (not biased and wide % _FEWEST_FEATURES == 0)) and not _is_spectrum(tail):
-        return Head("hidden", tail.output, None, act, count, f"{tail.output} is {wide} features of each place")
-    said = f"{tail.output} has {wide:,} numbers for each of {count:,} places"
+        return Head("hidden", tail.output, None, act, count, f"{tail.said} is {wide} features of each place")
+    said = f"{tail.said} has {wide:,} numbers for each of {count:,} places"
     if act is None and not has_tokens(net) and (not biased or _is_spectrum(tail)):
         return Head("numbers", tail.output, wide, act, count, said)
     kind = "token-classification" if has_tokens(net) else "ctc"
@@ -172,7 +172,7 @@ def of_features(net: Net, tail: Tail) -> Head | None:
     pooled = count == 1 and (bool(tail.ops & _POOLING) or source.op in NORMS)
     if count is None or wide < _NARROWEST:
         return None
-    said = f"{tail.output} is {wide} features of " + ("the whole" if pooled else "each place")
+    said = f"{tail.said} is {wide} features of " + ("the whole" if pooled else "each place")
     act = pooled_by(tail) if pooled else act_of(net, tail)
     return Head("embedding" if pooled else "hidden", tail.output, None, act, count, said)
 

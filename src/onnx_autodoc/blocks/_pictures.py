@@ -34,7 +34,7 @@ def pixels(net: Net, tail: Tail) -> Pixels | None:
 
 
 def _said(tail: Tail, wide: int, high: int, broad: int) -> str:
-    return f"{tail.output} has {wide} number{'s' if wide > 1 else ''} for each of {high} × {broad} cells"
+    return f"{tail.said} has {wide} number{'s' if wide > 1 else ''} for each of {high} × {broad} cells"
 
 
 def _channels(net: Net, tail: Tail) -> int | None:

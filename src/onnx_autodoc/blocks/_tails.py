@@ -9,6 +9,7 @@ from msgspec import Struct
 from onnx_autodoc.blocks._net import Net, Term
 from onnx_autodoc.blocks._words import NORMS, WEIGHTED
 from onnx_autodoc.graph import is_float
+from onnx_autodoc.say import told
 
 _SOURCES: Final = frozenset((*WEIGHTED, *NORMS, "head", "bottleneck", "carry", "Loop", "Scan"))
 _LINEAR: Final = frozenset(("linear", "conv"))
@@ -25,6 +26,11 @@ class Tail(Struct, frozen=True, eq=False):
     ends: tuple[int, ...]  # what the sources made
     given: tuple[int, ...]
     mixed: bool  # real numbers of the model's inputs come in as well
+
+    @property
+    def said(self) -> str:
+        """The output in a sentence."""
+        return told(self.output)
 
     @property
     def ops(self) -> frozenset[str]:

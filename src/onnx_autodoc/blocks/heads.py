@@ -71,9 +71,9 @@ def _is_of_its_type(net: Net, tail: Tail, head: Head) -> bool:
 
 def _handed_on(net: Net, tail: Tail) -> Head | None:
     if is_weights(net, tail):
-        return Head("weights", tail.output, evidence=f"{tail.output} is what attention weighs by")
+        return Head("weights", tail.output, evidence=f"{tail.said} is what attention weighs by")
     if is_state(net, tail) or is_shared(net, tail):
-        return Head("state", tail.output, evidence=f"{tail.output} is handed to the next run")
+        return Head("state", tail.output, evidence=f"{tail.said} is handed to the next run")
     return None
 
 
@@ -87,25 +87,25 @@ def _of_trees(net: Net, tail: Tail) -> Head | None:
     dtype = known.dtype if known is not None else None
     act = "argmax" if picks and dtype in ("int64", "int32", "string") else "softmax" if picks else None
     kind = "trees" if picks else "trees-regression"
-    return Head(kind, tail.output, act=act, evidence=f"{tail.output} comes from {ops[0]}")
+    return Head(kind, tail.output, act=act, evidence=f"{tail.said} comes from {ops[0]}")
 
 
 def _of_matching(net: Net, tail: Tail) -> Head | None:
     """The product of features of two things."""
     if "MatMul" not in tail.ops or len(tail.sources) < 2 or not is_normed(tail):
         return None
-    return Head("matching", tail.output, evidence=f"{tail.output} multiplies the features of two inputs")
+    return Head("matching", tail.output, evidence=f"{tail.said} multiplies the features of two inputs")
 
 
 def _of_boxes(net: Net, tail: Tail) -> Head | None:
     picker = _grids.chosen(net, tail)
     if picker is not None:
-        said = f"{picker.op} picks boxes for {tail.output}"
+        said = f"{picker.op} picks boxes for {tail.said}"
         return Head("detection", tail.output, act=_grids.part(net, tail, picker), evidence=said)
     grid = _grids.grid(net, tail)
     if grid is None:
         return None
-    said = f"{tail.output} has {grid.wide} numbers for each of {grid.places:,} cells of {grid.scales} grids"
+    said = f"{tail.said} has {grid.wide} numbers for each of {grid.places:,} cells of {grid.scales} grids"
     if grid.wide == _grids.BOX:
         return Head("boxes", tail.output, places=grid.places, evidence=said, wide=grid.wide)
     kind, classes = (grid.kind, grid.classes) if grid.wide > _grids.BOX else ("scores", grid.wide)
@@ -114,7 +114,7 @@ def _of_boxes(net: Net, tail: Tail) -> Head | None:
 
 def _raw(net: Net, tail: Tail) -> Head:
     wide = width(tail.sources[0]) or 0
-    said = f"{tail.output} is a grid with {wide} numbers for each cell, as others of other sizes"
+    said = f"{tail.said} is a grid with {wide} numbers for each cell, as others of other sizes"
     return Head("raw-detection", tail.output, None, act_of(net, tail), evidence=said)
 
 

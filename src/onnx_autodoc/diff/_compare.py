@@ -22,7 +22,7 @@ from onnx_autodoc.diff._types import COMPARISON_VERSION, BlockChange, Comparison
 from onnx_autodoc.diff._weights import tensors_of, weight_changes
 from onnx_autodoc.document import Card, Generated, Port
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.say import clean, count
+from onnx_autodoc.say import count, named
 
 _MOST_DIMS = 8
 
@@ -118,12 +118,12 @@ def _bounds(was: Card, now: Card) -> list[str]:
 
 def _bound(port: Port) -> str:
     size = "×".join(map(str, port.bound or ()))
-    return f"{clean(port.name, 40)} {size or 'of no known size'}"
+    return f"{named(port.name)} {size or 'of no known size'}"
 
 
 def _dims(card: Card) -> str:
     given = [*card.assumptions.dims.items(), *card.assumptions.values.items()]
-    shown = [f"{clean(name, 40)} {count(size) if isinstance(size, int) else size}" for name, size in given[:_MOST_DIMS]]
+    shown = [f"{named(name)} {count(size) if isinstance(size, int) else size}" for name, size in given[:_MOST_DIMS]]
     return ", ".join(shown) + (" …" if len(given) > _MOST_DIMS else "") or "the sizes that the file fixes"
 
 

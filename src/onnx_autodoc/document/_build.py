@@ -41,6 +41,7 @@ from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.rules import Case, judge
 from onnx_autodoc.run import Verified
+from onnx_autodoc.say import told
 from onnx_autodoc.structure import Sample, Structure
 from onnx_autodoc.weights import Weights
 
@@ -163,7 +164,7 @@ def _assumptions(facts: Facts) -> Assumptions:
     values = {name: array.reshape(-1).tolist()[0] for name, array in binding.values.items()}
     notes = list(facts.costs.total.notes)
     if binding.defaults:
-        sizes = ", ".join(f"{key} = {binding.sizes[key]}" for key in binding.defaults)
+        sizes = ", ".join(f"{told(key)} = {binding.sizes[key]}" for key in binding.defaults)
         notes.append(f"defaults for open dimensions: {sizes}; set them with --batch, --seq, --size or --dim")
     return Assumptions(dims, values, tuple(notes))
 

@@ -55,7 +55,8 @@ def _task(card: Card) -> str:
         return "the graph does not tell its task"
     name = clean(task.name, 60)
     sure = name if task.confidence >= SURE else f"probably {name}" if task.confidence >= _LIKELY else f"perhaps {name}"
-    return f"{sure}, {plural(task.classes, 'class', 'classes')}" if task.classes else sure
+    classes = f", {plural(task.classes, 'class', 'classes')}" if task.classes else ""
+    return sure + classes + ", as its metadata says" * task.claimed
 
 
 def _tldr(card: Card) -> str:

@@ -7,6 +7,8 @@ from itertools import combinations_with_replacement, product
 from math import comb, lcm, prod
 from operator import mul
 
+from onnx_autodoc.say import marked, told
+
 Powers = tuple[int, ...]  # the exponent of each variable
 Point = tuple[int, ...]  # the size of each variable
 Terms = Mapping[Powers, int]  # coefficients that are not 0
@@ -129,8 +131,19 @@ def _moved(terms: Terms, least: Sequence[int]) -> Terms:
 
 def written(terms: Terms, variables: Sequence[str], divisor: int = 1) -> str:
     """The first variable stands in front if all terms have it: batch·(10,616,832·sequence + 4,608·sequence²)."""
+    return _written(terms, [_variable(name) for name in variables], divisor)
+
+
+def _variable(name: str) -> str:
+    """A dimension may be called 8 or seq²: between quotation marks that is seen to be a name."""
+    first, *others = name.split(".")
+    plain = first.isidentifier() and all(part.isidentifier() or part.isdecimal() for part in others)
+    return told(name) if plain else marked(name)
+
+
+def _written(terms: Terms, variables: Sequence[str], divisor: int = 1) -> str:
     if divisor != 1:
-        text = written(terms, variables)
+        text = _written(terms, variables)
         return f"{text if ' ' not in text or text.endswith(')') else f'({text})'}/{divisor:,}"
     if not terms:
         return "0"

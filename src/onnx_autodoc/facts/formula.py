@@ -106,7 +106,7 @@ def _lattices(meter: Meter, far: bool) -> Iterator[Mapping[str, int]]:
 def _varies(meter: Meter, far: bool) -> bool:
     """Whether it runs at some sizes that all are others than the card's."""
     every = meter.variables.all
-    if not every or sum(each.role is not Role.BATCH for each in every) > _MOST_OTHERS:
+    if len(every) - any(each.role is Role.BATCH for each in every) > _MOST_OTHERS or not every:
         return False
     step = _COARSE[0] if {each.role for each in every}.intersection(_PICTURES) else 1
     steps = {each.name: step for each in every if each.role not in _UNROUNDED}

@@ -144,7 +144,7 @@ class Room:
         self.steps = [steps[at] for at in execution_order([step.node for step in steps])]
         self.inputs = inputs
         self.first: dict[str, str] = {name: name for name in inputs}
-        self._held, self._around = held, around
+        self._held, self._around, self._handed = held, around, frozenset(outputs)
         for step in self.steps:
             self._name(step)
         last = {self.first[name]: at for at, step in enumerate(self.steps) for name in self._read(step)}
@@ -159,9 +159,11 @@ class Room:
         source = node.inputs[0] if node.inputs and node.op in kinds.SHARING and not node.domain else ""
         needed = list(filter(None, needed_names(node)))
         if (node.op == kinds.CONSTANT and not node.domain) or (needed and all(map(self._is_held, needed))):
-            self._held.update(node.outputs)
-            return
-        for name in filter(None, node.outputs):
+            made = [name for name in node.outputs if name in self._handed and node.op != kinds.CONSTANT]
+            self._held.update(name for name in node.outputs if name not in made)
+        else:
+            made = list(filter(None, node.outputs))
+        for name in made:
             self.first.setdefault(name, self.first.get(source, name))
 
     def _is_held(self, name: str) -> bool:

@@ -10,7 +10,7 @@ from onnx_autodoc.say import clean
 _ACTIVE: Final = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
 _ENTITY: Final = re.compile(r"&(?=[#a-zA-Z])|<(?=[a-zA-Z/!?])|\$|:(?=//)|(?<=mailto):|(?<=xmpp):|w(?=ww\.)", re.I)
 # Addresses and mentions are sought once entities are read: only what stands between parts them.
-_ADDRESS: Final = re.compile(r"@(?=\w)")
+_ADDRESS: Final = re.compile(r"@(?=[\w.+-])")
 APART: Final = "<!-- -->"
 _LONGEST: Final = 20_000  # letters: more is no text
 

@@ -2,6 +2,7 @@
 
 import keyword
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -39,6 +40,7 @@ class Sizes:
         self.sizes: dict[str, int] = {}  # by variable
         self.guessed: list[str] = []  # variables that nothing is known of
         self._words: dict[str, str] = {}  # by the name of the dimension
+        self._alike = Counter[str]()  # how often a word was taken already when it was wanted
         self._known = card.assumptions.dims
         found = _named(card.interface.inputs, self._known)
         for name, sizes in found.items():
@@ -95,10 +97,16 @@ class Sizes:
         word = f"size_{word}" if not word or word[0].isdigit() else word
         if keyword.iskeyword(word) or word in _RESERVED:
             word += "_size"
-        while word in self.sizes:
-            word += "_"
+        word = self._unlike(word)
         self.sizes[word] = size
         self._words[name] = word
+        return word
+
+    def _unlike(self, word: str) -> str:
+        """A word that is not taken yet; the next one of a kind is not looked for from the beginning."""
+        while word in self.sizes:
+            self._alike[word] += 1
+            word = f"{word}_{self._alike[word] + 1}"
         return word
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from onnx_autodoc.gate import Check, Kind, Outcome, Policy, Status, Verdict, outcome
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._within import whole
-from onnx_autodoc.say import clean, count, plural, quiet, quiet_json
+from onnx_autodoc.say import clean, count, named, plural, quiet, quiet_json
 
 _MOST_PLACES: Final = 3
 _LONGEST: Final = 1_000  # letters of a message
@@ -78,7 +78,7 @@ def title(check: Check) -> str:
 
 def places(check: Check, most: int = _MOST_PLACES) -> str:
     more = max(check.count, len(check.evidence)) - most
-    shown = ", ".join(clean(place) for place in check.evidence[:most])
+    shown = ", ".join(named(place, 200) for place in check.evidence[:most])
     return f"{shown} and {count(more)} more" if more > 0 else shown
 
 

@@ -2,13 +2,16 @@
 
 import csv
 import io
+import re
 from typing import Final
 
 from onnx_autodoc.document import NodeRow, OutputCell
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.say import clean
 
-_FORMULA: Final = ("=", "+", "-", "@", "::")  # the last one begins a command in the log of a job
+# At the beginning of a cell, which a semicolon may end too, in letters of either width; the last one begins a command
+# in the log of a job.
+_FORMULA: Final = re.compile(r"(^|;)(?=\s*(?:[=+\-@＝＋－＠]|::))")
 _COLUMNS: Final = NodeRow.__struct_fields__
 _LONGEST: Final = 1_000  # letters of a name
 _MOST: Final = 30_000  # letters of a cell: spreadsheets take 32,767
@@ -38,4 +41,4 @@ def _output(cell: OutputCell) -> str:
 
 def _inert(text: str) -> str:
     """A spreadsheet runs what begins like a formula, after blanks too: an apostrophe in front keeps it text."""
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+    return _FORMULA.sub(r"\1'", text)

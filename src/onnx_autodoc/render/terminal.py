@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
+from rich.cells import cell_len, set_cell_size
 from rich.table import Table
 from rich.text import Text
 
@@ -87,10 +88,15 @@ def _title(card: Card) -> Text:
         file_size(model.file.bytes),
     ]
     right = "ONNX " + " · ".join(filter(None, facts))
-    name = clean(model.name, WIDTH - 2)
-    gap = WIDTH - len(name) - len(right)
+    name = _fitted(clean(model.name, WIDTH - 2), WIDTH - 2)
+    gap = WIDTH - cell_len(name) - len(right)
     line = Text(name, style="bold cyan")
     return line.append(f"{' ' * gap}{right}" if gap > 1 else f"\n{right:>{WIDTH}}", style="default not bold")
+
+
+def _fitted(text: str, width: int) -> str:
+    """Letters may be two columns wide: what would be broken into two lines could look like a row of the card."""
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
 def _lines(card: Card, room: _Room) -> Iterator[Line]:
@@ -160,11 +166,12 @@ def _operators(card: Card, most: int) -> str:
 
 def _ports(label: str, ports: tuple[Port, ...], most: int) -> Iterator[Line]:
     shown = ports if len(ports) <= most else ports[: max(most - 1, 1)]
-    width = min(max((len(clean(port.name, 36)) for port in shown), default=0), 36)
-    for at, port in enumerate(shown):
-        name = f"{clean(port.name, 36):<{width}}  "
+    names = [_fitted(named(port.name, 36), 38) for port in shown]
+    width = max(map(cell_len, names), default=0)
+    for at, (name, port) in enumerate(zip(names, shown)):
+        name += " " * (width - cell_len(name) + 2)
         lines = [name + _type(port, most) for most in _DIM_WIDTHS]
-        line = next((line for line in lines if len(line) <= WIDTH - _LABEL), lines[-1])
+        line = next((line for line in lines if cell_len(line) <= WIDTH - _LABEL), lines[-1])
         yield label if at == 0 else "", Text(line, no_wrap=True, overflow="ellipsis")
     if len(shown) < len(ports):
         yield "", f"… {count(len(ports) - len(shown))} more"

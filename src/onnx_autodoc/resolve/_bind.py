@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ from onnx_autodoc.resolve._roles import Role, dim_name, role_of
 from onnx_autodoc.resolve._switches import switches
 from onnx_autodoc.say import told
 
+_SIZE: Final = re.compile("[0-9]{1,18}")  # below 2^63, as sizes are
 _SEQUENCE: Final = 128
 # One new token over a cache, so that the context is as long as a plain sequence would be.
 _DEFAULTS: Final = {
@@ -124,7 +125,7 @@ def _sum_names(sizes: dict[str, int], taken: dict[str, Role], found: list[Open])
         if item.key in sizes and item.key not in taken:
             continue
         terms = _terms(item.key) or (total if item.role is Role.TOTAL else [])
-        parts = [int(term) if term.isdigit() else sizes.get(term) for term in terms]
+        parts = [int(term) if _SIZE.fullmatch(term) else sizes.get(term) for term in terms]
         if parts and all(part is not None for part in parts):
             sizes[item.key] = sum(part for part in parts if part is not None)
             taken[item.key] = item.role
@@ -182,7 +183,7 @@ def _choose(known: _Names, text: str, named: dict[str, int], single: dict[tuple[
         return
     name, _, axis = key.rpartition(".")
     value = known.inputs.get(name)
-    if value is None or not axis.isdigit():
+    if value is None or not _SIZE.fullmatch(axis):
         raise BadInput(f"--dim {text}: {known.path} has no open dimension {key!r}{_near(key, list(known.keys))}")
     dims = value.type.dims if value.type else None
     if dims is not None and int(axis) >= len(dims):
@@ -195,7 +196,7 @@ def _choose(known: _Names, text: str, named: dict[str, int], single: dict[tuple[
 
 def _parsed(text: str, option: str, form: str) -> tuple[str, int]:
     key, _, number = text.rpartition("=")
-    if not key or not re.fullmatch(r"[0-9]{1,18}", number.strip()):
+    if not key or not _SIZE.fullmatch(number.strip()):
         raise BadInput(f"{option} {text}: give it as {form}, N a whole number")
     return key, int(number)
 
@@ -251,10 +252,18 @@ def _value(value: Value, text: str, number: str) -> Array:
     if kind is None or any(isinstance(dim, int) and dim != 1 for dim in dims):
         raise BadInput(f"--value {text}: only a single number can be given, {value.name!r} holds more")
     number = {"true": "1", "false": "0"}.get(number.lower(), number)
+    item = _item(number, kind)
+    if item is None:
+        raise BadInput(f"--value {text}: {number!r} is no number for an input of {value.type and value.type.dtype}")
+    return item.reshape((1,) * len(dims))
+
+
+def _item(number: str, kind: "np.dtype[Any]") -> Array | None:
+    """None where it is no number, or none that the type can hold."""
     try:
-        item = float(number) if kind.kind == "f" else int(number)
-        return np.array(item).astype(kind).reshape((1,) * len(dims))
+        given = float(number) if kind.kind == "f" else int(number)
+        with np.errstate(over="ignore"):
+            item = np.array(given).astype(kind)
     except (ValueError, OverflowError):
-        raise BadInput(
-            f"--value {text}: {number!r} is no number for an input of {value.type and value.type.dtype}"
-        ) from None
+        return None
+    return item if np.isfinite(item) and (kind.kind == "f" or int(item) == given) else None

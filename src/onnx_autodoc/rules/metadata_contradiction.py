@@ -6,8 +6,8 @@ outputs, results get wrong labels or the program fails.
 What to do: find out which of the two is right (the graph is what runs), and correct the entry:
 onnx.helper.set_model_props(model, {**{p.key: p.value for p in model.metadata_props}, "names": "…"}).
 
-Compared only where the exporter's own word for the task tells how its outputs are laid out. A key that is there twice
-with two values contradicts itself.
+Compared only where the exporter's own word for the task tells how its outputs are laid out, or where the graph leaves
+no doubt what it is for. A key that is there twice with two values contradicts itself.
 """
 
 from collections.abc import Iterator

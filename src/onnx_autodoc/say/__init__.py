@@ -2,13 +2,14 @@
 
 from onnx_autodoc.say._log import quiet, quiet_json, tame, visible
 from onnx_autodoc.say._scale import count, duration, file_size, memory, percent, plural, short, three
-from onnx_autodoc.say._text import clean, named, quoted, told
+from onnx_autodoc.say._text import clean, marked, named, quoted, told
 
 __all__ = [
     "clean",
     "count",
     "duration",
     "file_size",
+    "marked",
     "memory",
     "named",
     "percent",

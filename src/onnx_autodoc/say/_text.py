@@ -8,9 +8,10 @@ from typing import Final
 _ELLIPSIS: Final = "…"
 _LONGEST: Final = 200  # letters of a name in a reason
 # Direction overrides and invisible marks can make a name read as another one.
-_HIDDEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+_HIDDEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"))
 # Letters and marks that Unicode lets a program leave out (Default_Ignorable_Code_Point), and a letter that is a blank.
 _IGNORED: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_BLANKS: Final = " \xa0"
 _SELECTORS: Final = frozenset((*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 # What begins a command to whoever runs a job and reads its log, wherever in a line it stands: `##[command]` for
 # GitHub's and Azure's runners, `##vso[` for Azure's, `##teamcity[` for TeamCity.
@@ -31,7 +32,7 @@ def clean(text: str, most: int = 200) -> str:
 
 def named(text: str, most: int = 40) -> str:
     """A name inside of a sentence of ours, safe to show."""
-    return _marked(clean(text, most))
+    return _seen_as_name(clean(text, most))
 
 
 def told(name: str, most: int = _LONGEST) -> str:
@@ -40,12 +41,17 @@ def told(name: str, most: int = _LONGEST) -> str:
     A name can say anything ("no problems were found"), and between the marks it is seen to be a name. What cannot be
     printed is left as it is: a reason is data, and is made safe where it is shown.
     """
-    return _marked(_short(name, most))
+    return _seen_as_name(_short(name, most))
 
 
-def _marked(shown: str) -> str:
+def _seen_as_name(shown: str) -> str:
     ours = shown in _OURS or shown.lower() in _ANSWERS
-    return shown if _WORD.fullmatch(shown.strip(_ELLIPSIS)) and not ours else f"“{shown.translate(_MARKS)}”"
+    return shown if _WORD.fullmatch(shown.strip(_ELLIPSIS)) and not ours else marked(shown)
+
+
+def marked(name: str) -> str:
+    """In quotation marks that it cannot close."""
+    return f"“{name.translate(_MARKS)}”"
 
 
 def quoted(name: str, most: int = _LONGEST) -> str:
@@ -59,7 +65,9 @@ def _short(text: str, most: int) -> str:
 
 @lru_cache(4096)
 def is_hidden(char: str) -> bool:
-    return unicodedata.category(char) in _HIDDEN or char in _IGNORED or ord(char) in _SELECTORS
+    """A blank of another width can move what follows it to where it seems to be another thing."""
+    odd = unicodedata.category(char) in _HIDDEN and char not in _BLANKS
+    return odd or char in _IGNORED or ord(char) in _SELECTORS
 
 
 def _seen(found: re.Match[str]) -> str:

@@ -22,7 +22,7 @@ from onnx_autodoc.structure.attention import AttentionKind, attention
 from onnx_autodoc.structure.family import Family, family
 from onnx_autodoc.structure.samples import Sample, samples
 from onnx_autodoc.structure.sizes import Sizes, sizes
-from onnx_autodoc.structure.task import Task, task
+from onnx_autodoc.structure.task import Task, disputed, task
 from onnx_autodoc.structure.tree import MOST_BOXES, sketched, tree
 from onnx_autodoc.structure.work import Part, work
 
@@ -108,6 +108,7 @@ def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structu
     sketch = sketched(net, ledger, MOST_BOXES - ports.count)
     kin = family(net, ledger, facts.cache is not None, known)
     counted = tuple(_counted(net, ledger, sketch))
+    meant = task(facts, net, known, kin.name, said)
     drawn, box_rows = tree(Path(facts.model.path).name, sketch, ports, ledger)
     return Structure(
         family=kin,
@@ -118,9 +119,9 @@ def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structu
         residuals=dict(sorted(Counter(term.facts["skip"] for term in net if "skip" in term.facts).items())),
         work=work(net, ledger),
         tree=drawn,
-        task=task(facts, net, known, kin.name, said),
+        task=meant,
         dataset=said,
-        contradictions=_contradictions(facts, said),
+        contradictions=(*_contradictions(facts, said), *disputed(meant, said)),
         roles=known,
         samples=samples(facts, known),
         places=places(net, sketch),

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from onnx_autodoc.blocks import Net, Term
 from onnx_autodoc.blocks.heads import Head
+from onnx_autodoc.say import told
 
 _HEAVY: Final = ("attention", "embedding", "lstm", "gru", "rnn")
 
@@ -18,6 +19,7 @@ class Task(Struct, frozen=True):
     confidence: float
     classes: int | None
     evidence: tuple[str, ...]
+    claimed: bool = False  # the file says so of itself, and the graph does not
 
 
 class Verdict(Struct, frozen=True):
@@ -54,7 +56,7 @@ class Case(Struct, frozen=True, eq=False):
     def said(self, *roles: str) -> str:
         """The inputs of some roles, for evidence."""
         names = self.given(*roles)
-        return f"input {names[0]}: {self.roles[names[0]]}" if names else ""
+        return f"input {told(names[0])}: {self.roles[names[0]]}" if names else ""
 
     def blocks(self, *kinds: str) -> list[Term]:
         return self.net.of(*kinds)

@@ -5,7 +5,7 @@ would be odd, 0.7 where the exporter says so and the graph does not, 0.6 and les
 No task is better than a false one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from onnx_autodoc.metadata import Dataset
 from onnx_autodoc.structure import _answers, _sights, _texts
 from onnx_autodoc.structure._case import Case, Task, Verdict
 
-__all__ = ["Task", "task"]
+__all__ = ["Task", "disputed", "task"]
 
 _RULES: Final = (
     *(_texts.spans, _texts.language, _texts.matching),
@@ -45,6 +45,7 @@ _OURS: Final = frozenset(
         *("tabular classification", "tabular regression", "image embedding", "speech recognition"),
     )
 )
+SURE: Final = 0.9  # from here on the graph leaves one reading
 _WITH_CLASSES: Final = ("classification", "object detection", "segmentation", "pose")
 
 
@@ -69,16 +70,32 @@ def _said(dataset: Dataset | None) -> str | None:
 
 
 def _agreed(case: Case, found: Verdict | None, said: str, dataset: Dataset) -> Task:
-    """The exporter knows what it exported; where the graph says the same, that is as sure as it gets."""
+    """Where the exporter's word and the graph agree, it is as sure as it gets; a graph that is sure holds."""
     source = dataset.sources.get("task", "metadata")
     said_so = f"{source} says {dataset.task}"
     if found is None:
-        return Task(said, 0.7, _counted(said, None, dataset), (said_so,))
+        return Task(said, 0.7, _counted(said, None, dataset), (said_so,), claimed=True)
     if found.name == said:
         return _finished(replace(found, confidence=0.97, evidence=(*found.evidence, said_so)), dataset)
-    kept = found.evidence if found.near == said or said in found.also else (f"the graph looks like {found.name}",)
-    sure = 0.9 if found.near == said or said in found.also else 0.6
-    return Task(said, sure, _counted(said, found.classes, dataset), (said_so, *kept))
+    if found.near == said or said in found.also:
+        return Task(said, 0.9, _counted(said, found.classes, dataset), (said_so, *found.evidence))
+    if found.confidence >= SURE:
+        return _finished(replace(found, evidence=(*found.evidence, f"{said_so}, which the graph is not")), dataset)
+    looks = f"the graph looks like {found.name}"
+    return Task(said, 0.6, _counted(said, None, dataset), (said_so, looks), claimed=True)
+
+
+def disputed(found: Task, dataset: Dataset) -> Iterator[str]:
+    """What the file says of itself and a graph that leaves one reading does not bear out."""
+    said = _said(dataset)
+    if found.name is None or found.claimed or found.confidence < SURE:
+        return
+    if said not in (None, found.name):
+        yield f"{dataset.sources.get('task', 'metadata')} says {dataset.task}, but the graph is one of {found.name}"
+    counts = {count for count in (dataset.classes, dataset.numbered) if count is not None}
+    sure = found.classes if "classification" in found.name and said is None else None
+    if counts and sure is not None and all(abs(count - sure) > 1 for count in counts):  # a background may be counted
+        yield f"{dataset.sources.get('classes', 'metadata')} says {min(counts):,} classes, but the graph has {sure:,}"
 
 
 def _finished(found: Verdict, dataset: Dataset | None) -> Task:
