@@ -33,7 +33,7 @@ ROOMS: dict[str, set[str]] = {
     "weights": {"errors", "graph", "read"},
     "devices": {"errors", "read", "say"},
     "hardware": {"devices", "facts", "graph", "ops", "resolve", "say", "structure"},
-    "rules": {"facts", "graph", "limits", "ops", "resolve", "say", "structure", "weights"},
+    "rules": {"errors", "facts", "graph", "limits", "ops", "resolve", "say", "structure", "weights"},
     "run": {"apart", "errors", "facts", "graph", "limits", "ops", "read", "resolve", "say", "structure"},
     "calibrate": {"apart", "blocks", "errors", "facts", "graph", "ops", "read", "resolve", "run"},
     "document": {

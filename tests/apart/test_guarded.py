@@ -105,9 +105,9 @@ DEATHS = [signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.S
 @pytest.mark.parametrize("number", DEATHS)
 def test_a_death_in_a_part_costs_that_part(number: signal.Signals) -> None:
     def work() -> Made:
-        first = part("first", lambda: "first", lambda _: "")
-        second = part("second", lambda: die(number).text, lambda why: why)
-        third = part("third", lambda: "third", lambda _: "")
+        first = part("first", "it", lambda: "first", lambda _: "")
+        second = part("second", "it", lambda: die(number).text, lambda why: why)
+        third = part("third", "it", lambda: "third", lambda _: "")
         return Made(f"{first} {third}", lost=(second,))
 
     found = guarded(Made, work, "it")
@@ -117,7 +117,7 @@ def test_a_death_in_a_part_costs_that_part(number: signal.Signals) -> None:
 
 def test_each_of_several_parts_may_die() -> None:
     def work() -> Made:
-        made = [part(name, lambda: die(signal.SIGSEGV).text, lambda _: "lost") for name in ("a", "b", "c")]
+        made = [part(name, "it", lambda: die(signal.SIGSEGV).text, lambda _: "lost") for name in ("a", "b", "c")]
         return Made(" ".join(made))
 
     assert guarded(Made, work, "it").text == "lost lost lost"
@@ -133,7 +133,7 @@ def test_what_stands_instead_may_die_too() -> None:
     with pytest.raises(BadInput, match="internal"):
         guarded(
             Made,
-            lambda: part("a", lambda: die(signal.SIGSEGV), lambda _: die(signal.SIGSEGV)),
+            lambda: part("a", "it", lambda: die(signal.SIGSEGV), lambda _: die(signal.SIGSEGV)),
             "it",
         )
 
@@ -145,7 +145,7 @@ def test_a_kill_is_the_systems() -> None:
 
 def test_a_mistake_in_a_part_costs_that_part() -> None:
     def work() -> Made:
-        return Made(part("a", lambda: str(1 // 0), lambda why: why))
+        return Made(part("a", "it", lambda: str(1 // 0), lambda why: why))
 
     assert "internal: ZeroDivisionError" in guarded(Made, work, "it").text
     assert "internal: ZeroDivisionError" in work().text  # from Python, without a child, as well
@@ -158,16 +158,16 @@ def test_a_mistake_elsewhere_is_one_line() -> None:
 
 def test_a_part_lets_limits_and_refusals_through() -> None:
     with pytest.raises(BadInput):
-        part("a", refuse, lambda why: Made(why))
+        part("a", "it", refuse, lambda why: Made(why))
     with pytest.raises(MemoryError):
-        part("a", lambda: (_ for _ in ()).throw(MemoryError()), lambda _: None)
+        part("a", "it", lambda: (_ for _ in ()).throw(MemoryError()), lambda _: None)
 
 
 def test_an_endless_recursion_is_a_mistake_not_a_death() -> None:
     def deeper() -> str:
         return deeper()
 
-    assert "RecursionError" in guarded(Made, lambda: Made(part("a", deeper, lambda why: why)), "it").text
+    assert "RecursionError" in guarded(Made, lambda: Made(part("a", "it", deeper, lambda why: why)), "it").text
 
 
 def test_the_pipe_is_bounded_and_the_child_ended() -> None:

@@ -19,6 +19,7 @@ PARTS = {
     "shapes": ("facts_of", (), None),
     "structure": ("describe", (), {"structure", "task", "interface", "hardware"}),
     "hardware": ("hardware", (), {"hardware"}),
+    "findings": ("judge", (), {"findings"}),
     "weights": ("survey", ("--weights",), {"weights"}),
     "measured": ("verify_facts", ("--verify",), {"measured"}),
 }
@@ -95,3 +96,52 @@ def test_a_model_that_cannot_be_run_has_a_card(capsys: Captured) -> None:
     assert [gap["reason"] for gap in made["gaps"] if gap["section"] == "measured"]
     assert made["measured"] is None
     assert made["compute"]["macs"]
+
+
+def test_what_one_model_costs_another_one_keeps(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = _making.facts_of
+
+    def some(model: Any, request: Any) -> Any:
+        return crash() if MODEL in model.path else whole(model, request)
+
+    monkeypatch.setattr(_making, "facts_of", some)
+    paths = [str(corpus.graph(name)) for name in (MODEL, "resnet50-ts-op17")]
+    assert main(["compare", *paths, "--format", "json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    (macs,) = (entry for entry in made["diffs"][0]["numbers"] if entry["path"] == "compute.macs")
+    assert macs["was"] is None
+    assert macs["is"] > 4e9
+
+
+def test_what_a_library_prints_is_in_no_document(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = _making.describe
+
+    def loud(facts: Any) -> Any:
+        os.write(1, b"said by a library")
+        os.write(2, b"and complained of")
+        return whole(facts)
+
+    monkeypatch.setattr(_making, "describe", loud)
+    assert main([str(corpus.graph(MODEL)), "--format", "json"]) == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)
+    assert err == ""
+
+
+def test_no_memory_for_a_document_is_the_limit(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """msgspec's own buffer dies of SIGSEGV where it cannot grow."""
+    monkeypatch.setattr(_making, "read", lambda _: bytes(900_000_000))
+    assert main([str(corpus.graph(MODEL))]) == 3
+    assert "--max-memory" in capsys.readouterr().err
+
+
+def test_a_death_with_hardly_any_memory_left_is_the_limit(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: Any) -> None:
+        held = bytearray(os.urandom(1 << 20) * 500)
+        crash(held)
+
+    monkeypatch.setattr(_making, "read", full)
+    assert main([str(corpus.graph(MODEL))]) == 3
+    assert "--max-memory" in capsys.readouterr().err

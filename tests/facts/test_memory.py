@@ -86,3 +86,46 @@ def test_an_output_counts_even_where_constants_alone_make_it() -> None:
     assert peak(text + " y = Neg(c)  z = Relu(x) }") == ("Relu_2", 24 + 8)
     unknown = used(text + " w = Identity(c)  y = NonZero(w)  z = Relu(x) }")
     assert unknown.peak is not None
+
+
+_HEAD = '<domain: "local", opset_import: ["" : 18, "local" : 1]>'
+WRITTEN_OUT = {
+    "outputs stay": (
+        "y, z = local.f(x)  w = Exp(x)",
+        "f (a) => (b, c) { b = Relu(a)  t = Neg(a)  u = Relu(t)  c = Relu(u) }",
+        "y = Relu(x)  t = Neg(x)  u = Relu(t)  z = Relu(u)  w = Exp(x)",
+    ),
+    "a view inside": (
+        "y = local.f(x)  z = Exp(y)  w = Exp(x)",
+        "f (a) => (c) { b = Identity(a)  c = Exp(b) }",
+        "b = Identity(x)  y = Exp(b)  z = Exp(y)  w = Exp(x)",
+    ),
+    "a view comes out": (
+        "v = local.f(x)  y = Exp(v)  z = Exp(y)  w = Exp(x)",
+        "f (a) => (c) { b = Identity(a)  c = Identity(b) }",
+        "v = Identity(x)  y = Exp(v)  z = Exp(y)  w = Exp(x)",
+    ),
+    "a weight goes in": (
+        "y = local.f(x, k)  z = Exp(y)  w = Exp(x)",
+        "f (a, k) => (c) { t = Neg(k)  c = Add(a, t) }",
+        "t = Neg(k)  y = Add(x, t)  z = Exp(y)  w = Exp(x)",
+    ),
+    "the same function on data": (
+        "y = local.f(x, k)  z = local.f(x, y)  w = Exp(x)",
+        "f (a, k) => (c) { t = Neg(k)  c = Add(a, t) }",
+        "t = Neg(k)  y = Add(x, t)  u = Neg(y)  z = Add(x, u)  w = Exp(x)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_OUT)
+def test_a_function_takes_what_its_nodes_take_where_they_are_written_out(name: str) -> None:
+    called, function, flat = WRITTEN_OUT[name]
+    text = "g (float[10] x) => (float[] y, float[] z, float[] w) <float[10] k = {{1,1,1,1,1,1,1,1,1,1}}> {{ {} }}"
+    assert peak(text.format(called), functions=f"{_HEAD} {function}")[1] == peak(text.format(flat))[1]
+
+
+def test_a_view_of_what_is_around_a_branch_takes_nothing() -> None:
+    branch = "{} () => (float[] {}) {{ v{} = Identity(x)  {} = ReduceSum <keepdims = 0> (v{}) }}"
+    both = ", ".join(f"{key} = {branch.format(*(at,) * 5)}" for key, at in (("then_branch", "a"), ("else_branch", "b")))
+    assert peak(f"g (float[10] x, bool c) => (float[] y) {{ y = If (c) <{both}> }}")[1] == 40 + 1 + 4

@@ -5,9 +5,9 @@ comes back over a pipe is a document or a reason. A child that dies is followed 
 of. From Python nothing is forked: a caller may have threads; parts that fail cost themselves there, too.
 """
 
-from onnx_autodoc.apart._clock import allow
+from onnx_autodoc.apart._clock import allow, allow_model, left
 from onnx_autodoc.apart._ending import cleared_up
 from onnx_autodoc.apart._guard import guarded
 from onnx_autodoc.apart._parts import internal, part
 
-__all__ = ["allow", "cleared_up", "guarded", "internal", "part"]
+__all__ = ["allow", "allow_model", "cleared_up", "guarded", "internal", "left", "part"]

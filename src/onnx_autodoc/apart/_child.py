@@ -33,8 +33,9 @@ def live(pipe: int, work: Callable[[], Any], left_out: Mapping[str, str]) -> NoR
     """Does the work, says how it ended, and ends: nothing of the parent's is run or flushed here."""
     status = 1  # the parent has gone, or there is no memory even to say so
     try:
+        _hush(pipe)
         threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
-        in_child(left_out, lambda name: send(pipe, PART, name.encode()))
+        in_child(left_out, lambda name: send(pipe, PART, name.encode("utf-8", "surrogateescape")))
         send(pipe, *_ended(work))
         status = 0
     except KeyboardInterrupt:
@@ -54,10 +55,12 @@ def _follow(parent: int) -> None:
     os._exit(1)
 
 
-def _ended(work: Callable[[], Any]) -> tuple[bytes, bytes]:
+def _ended(work: Callable[[], Any]) -> tuple[bytes, bytes | bytearray]:
     try:
         _bound()
-        return DONE, msgspec.msgpack.encode(work())
+        made = bytearray()
+        msgspec.msgpack.Encoder().encode_into(work(), made)  # `encode` dies where its buffer cannot grow
+        return DONE, made
     except AutodocError as error:
         return (LIMIT if error.exit_code == 3 else WRONG), str(error).encode("utf-8", "surrogateescape")
     except MemoryError:
@@ -86,7 +89,17 @@ def _bound() -> None:
     start()
 
 
-def send(pipe: int, kind: bytes, data: bytes) -> None:
+def _hush(pipe: int) -> None:
+    """What a library prints is in no document: the parent writes those. Progress is for terminals alone."""
+    for stream in (1, 2):
+        if stream != pipe and not os.isatty(stream):  # where a stream was closed, the pipe may have got its number
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream)
+            if nowhere != stream:
+                os.close(nowhere)
+
+
+def send(pipe: int, kind: bytes, data: bytes | bytearray) -> None:
     for piece in (HEAD.pack(kind, len(data)), data):
         left = memoryview(piece)
         while left:

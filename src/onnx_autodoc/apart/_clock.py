@@ -12,6 +12,7 @@ from typing import Final
 from onnx_autodoc.limits import limits
 
 _FIRST: Final = 10.0  # seconds, before it is known how much there is to do
+_EACH_MODEL, _EACH_NODE = 5.0, 0.002  # seconds
 _BUSY: Final = 4.0  # times as long on the wall, where others want the processor too
 
 
@@ -36,6 +37,18 @@ def allow(seconds: float) -> None:
     if _Clock.started is not None and not _Clock.fixed:
         _Clock.seconds += seconds
         _arm(_Clock.started)
+
+
+def allow_model(nodes: int) -> None:
+    """For a graph of so many nodes: some ten times what it takes."""
+    allow(_EACH_MODEL + _EACH_NODE * nodes)
+
+
+def left() -> float | None:
+    """Seconds until the time that the user gave is over; None where there is none."""
+    if _Clock.started is None or not _Clock.fixed:
+        return None
+    return _Clock.started + _Clock.seconds - time.monotonic()
 
 
 def _arm(started: float) -> None:

@@ -13,20 +13,24 @@ from onnx_autodoc.limits import limits, reached
 
 T = TypeVar("T")
 
-_PIECE: Final = 1 << 20
 _PATIENCE: Final = 2.0  # seconds for a child that was told to end, to clear up behind itself
 INTERRUPTED: Final = 130  # the status of who was told to end by Ctrl-C
 _LATE: Final = (signal.SIGALRM, signal.SIGXCPU)
+# How native code ends that was given no memory and did not look. It asks for half as much again, or twice as much.
+_WITHOUT_MEMORY: Final = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS)
+_NEAR: Final = 3
+_RSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024
 
 
 class _Ending(NamedTuple):
     """How a child ended: its last frame, if it came to that, the part it was in, its status and how long it took."""
 
     kind: bytes
-    data: bytes
+    data: bytes | bytearray
     part: str
     status: int
     seconds: float
+    nbytes: int  # of memory, at the most
 
 
 def guarded(kind: type[T], work: Callable[[], T], about: str) -> T:
@@ -65,8 +69,9 @@ def _lived(work: Callable[[], Any], left_out: dict[str, str]) -> _Ending:
             raise
         finally:
             os.close(ours)
-        _, status = os.waitpid(child, 0)
-    return _Ending(kind, data, part, os.waitstatus_to_exitcode(status), time.monotonic() - started)
+        _, status, used = os.wait4(child, 0)
+    seconds = time.monotonic() - started
+    return _Ending(kind, data, part, os.waitstatus_to_exitcode(status), seconds, used.ru_maxrss * _RSS_UNIT)
 
 
 def _forked(ours: int, theirs: int) -> int:
@@ -78,31 +83,42 @@ def _forked(ours: int, theirs: int) -> int:
         raise LimitReached(f"no process can be started: {error.strerror}") from None
 
 
-def _heard(pipe: int) -> tuple[str, bytes, bytes]:
+def _heard(pipe: int) -> tuple[str, bytes, bytes | bytearray]:
     """The part it was in, and the last frame: what came of it."""
-    part, kind, data = "", b"", b""
+    part, last, found = "", b"", bytearray()
     for kind, data in _frames(pipe):
         if kind == b"p":
-            part, kind, data = data.decode(), b"", b""
-    return part, kind, data
+            part, last, found = data.decode("utf-8", "surrogateescape"), b"", bytearray()
+        else:
+            last, found = kind, data
+    return part, last, found
 
 
-def _frames(pipe: int) -> Iterator[tuple[bytes, bytes]]:
+def _frames(pipe: int) -> Iterator[tuple[bytes, bytearray]]:
+    """Those that came whole."""
     from onnx_autodoc.apart._child import HEAD
 
-    held = bytearray()
-    while piece := os.read(pipe, _PIECE):
-        held += piece
-        if len(held) > limits().memory:
-            raise reached("memory", f"the documents take over {limits().memory:,} bytes")
-        while len(held) >= HEAD.size:
-            kind, length = HEAD.unpack_from(held)
-            if len(held) < HEAD.size + length:
-                break
-            with memoryview(held) as view:  # not copied twice
-                data = bytes(view[HEAD.size : HEAD.size + length])
-            yield kind, data
-            del held[: HEAD.size + length]
+    while (head := _taken(pipe, HEAD.size)) is not None:
+        kind, length = HEAD.unpack(head)
+        if length > limits().memory:
+            raise reached("memory", f"the documents take {length:,} bytes, more than {limits().memory:,}")
+        data = _taken(pipe, length)
+        if data is None:
+            return
+        yield kind, data
+
+
+def _taken(pipe: int, length: int) -> bytearray | None:
+    """So many bytes, read to where they stay; None where they end before."""
+    data = bytearray(length)
+    with memoryview(data) as view:
+        at = 0
+        while at < length:
+            count = os.readv(pipe, [view[at:]])
+            if not count:
+                return None
+            at += count
+    return data
 
 
 def _end(child: int) -> None:
@@ -135,6 +151,8 @@ def _failure(ending: _Ending, about: str) -> AutodocError:
 def _death(ending: _Ending, about: str) -> AutodocError:
     if -ending.status in _LATE:
         return reached("seconds", f"{about}: not done after {ending.seconds:.3g} s")
+    if -ending.status in _WITHOUT_MEMORY and ending.nbytes > limits().memory // _NEAR:
+        return _no_memory(about)
     if -ending.status == signal.SIGKILL:
         return LimitReached(f"{about}: the system killed the process that read it; is there too little memory?")
     where = f" in {ending.part}" if ending.part else ""

@@ -13,12 +13,16 @@ _TELL: Final[ContextVar[Callable[[str], None] | None]] = ContextVar("tell", defa
 _LONGEST: Final = 200  # letters of an exception
 
 
-def part(name: str, work: Callable[[], T], instead: Callable[[str], T]) -> T:
-    """What `work` gives; where it fails, or a process has died of it, what there is instead, which is told why."""
-    why = (_LEFT_OUT.get() or {}).get(name)
+def part(name: str, of: str, work: Callable[[], T], instead: Callable[[str], T]) -> T:
+    """What `work` gives; where it fails, or a process has died of it, what there is instead, which is told why.
+
+    `of` is the file that it is part of the work on: what one model costs, another one keeps.
+    """
+    key = f"{name} of {of}"
+    why = (_LEFT_OUT.get() or {}).get(key)
     if why is not None:
         return instead(why)
-    _tell(name)
+    _tell(key)
     try:
         return work()
     except (AutodocError, MemoryError):

@@ -11,7 +11,7 @@ from onnx_autodoc.api._hardware import NOTHING_ASKED, Asked, wanted_of, with_mea
 from onnx_autodoc.api._making import Making
 from onnx_autodoc.api._making import facts_of as facts_of
 from onnx_autodoc.document import Card as Document
-from onnx_autodoc.document import Generated, build, load, node_rows
+from onnx_autodoc.document import Generated, build, load, node_rows, with_times
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.read import FileSource, side_file
 from onnx_autodoc.render import FORMATS, Report
@@ -128,7 +128,9 @@ def report(
     measured = making.measured() if verified else None
     wanted = with_measured(with_profile(wanted, facts, asked), measured)
     machines = making.hardware(wanted)
-    made = build(facts, structure, generated(), hashes, numbers, machines, measured, making.lost)
+    structure = with_times(structure, facts, measured)
+    judged = making.findings(structure, numbers)
+    made = build(facts, structure, generated(), judged, hashes, numbers, machines, measured, making.lost)
     return Report(made, lambda: node_rows(facts, structure.places))
 
 

@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Callable
 from os import PathLike
-from typing import Final
+from typing import Final, TypeVar
 
-from onnx_autodoc.apart import allow, part
+from onnx_autodoc.apart import allow, allow_model, part
 from onnx_autodoc.errors import AutodocError
 from onnx_autodoc.facts import Facts, Gap, measure
 from onnx_autodoc.graph import Model, all_graphs
@@ -13,13 +13,15 @@ from onnx_autodoc.hardware import HardwareSection, Wanted, hardware
 from onnx_autodoc.limits import limits
 from onnx_autodoc.read import FileSource, read
 from onnx_autodoc.resolve import Request, fit, unresolved
+from onnx_autodoc.rules import Case, Judged, judge
 from onnx_autodoc.run import Options, Verified, verify_facts
-from onnx_autodoc.structure import describe, undescribed
+from onnx_autodoc.structure import Structure, describe, undescribed
 from onnx_autodoc.weights import Weights, external_hashes, survey
 
+T = TypeVar("T")
+
 _PIECE: Final = 1 << 20
-# Seconds that work may take: some ten times what it takes.
-_EACH_MODEL, _EACH_NODE, _EACH_BYTE = 5.0, 0.002, 1 / 20e6
+_EACH_BYTE: Final = 1 / 20e6  # seconds that reading may take: some ten times what it takes
 
 
 class Making:
@@ -27,10 +29,10 @@ class Making:
 
     def __init__(self, path: str | PathLike[str], request: Request) -> None:
         self.model = read(path)
-        allow(_EACH_MODEL + _EACH_NODE * sum(len(graph.nodes) for graph in all_graphs(self.model)))
+        allow_model(sum(len(graph.nodes) for graph in all_graphs(self.model)))
         self.lost: tuple[Gap, ...] = ()
-        self.facts = part("shapes", lambda: facts_of(self.model, request), self._unresolved)
-        self.structure = part("structure", lambda: describe(self.facts), lambda why: undescribed(self.facts, why))
+        self.facts = self._part("shapes", lambda: facts_of(self.model, request), self._unresolved)
+        self.structure = self._part("structure", lambda: describe(self.facts), lambda why: undescribed(self.facts, why))
 
     def hashes(self) -> dict[str, str | None]:
         allow(_EACH_BYTE * _bytes(self.model))
@@ -38,13 +40,20 @@ class Making:
 
     def weights(self) -> Weights | None:
         allow(_EACH_BYTE * _bytes(self.model))
-        return part("weights", lambda: survey(self.model), self._without("weights"))
+        return self._part("weights", lambda: survey(self.model), self._without("weights"))
 
     def measured(self) -> Verified | None:
-        return part("measured", self._run, self._without("measured"))
+        return self._part("measured", self._run, self._without("measured"))
 
     def hardware(self, wanted: Wanted) -> HardwareSection | None:
-        return part("hardware", lambda: hardware(self.facts, self.structure, wanted), self._without("hardware"))
+        return self._part("hardware", lambda: hardware(self.facts, self.structure, wanted), self._without("hardware"))
+
+    def findings(self, structure: Structure, weights: Weights | None) -> Judged:
+        case = Case(self.facts, structure, weights)
+        return self._part("findings", lambda: judge(case), lambda why: ((), (Gap("findings", why),)))
+
+    def _part(self, name: str, work: Callable[[], T], instead: Callable[[str], T]) -> T:
+        return part(name, self.model.path, work, instead)
 
     def _run(self) -> Verified | None:
         """A model that cannot be run has a card nevertheless."""

@@ -14,13 +14,11 @@ _LEAST_MEMORY: Final = 200_000_000
 _USUAL: Final = Limits()
 
 
-def limit_options(parser: argparse.ArgumentParser, timeout: str = "timeout", usual: str = "by the graph") -> None:
-    """`timeout` is where the seconds are kept: a command that has a clock of its own does not want this one's."""
+def limit_options(parser: argparse.ArgumentParser, usual: str = "by the graph") -> None:
     group = parser.add_argument_group("limits", "how much a file may ask for; a limit that is reached is exit code 3")
     group.add_argument(
         "--timeout",
         type=_seconds,
-        dest=timeout,
         metavar="S",
         help=f"seconds for everything together (default: {usual})",
     )

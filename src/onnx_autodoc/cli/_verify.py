@@ -28,21 +28,21 @@ def add(commands: Any) -> None:
     parser.add_argument("--provider", default="CPU", metavar="NAME", help="of onnxruntime (default: CPU)")
     parser.add_argument("--force", action="store_true", help="print a latency also from a busy machine")
     dimension_options(parser)
-    limit_options(parser, "longest", f"{_LONGEST}")
+    limit_options(parser, f"{_LONGEST} for the runs")
     parser.set_defaults(run=answered(run))
 
 
 def run(options: argparse.Namespace) -> "Answer":
     from onnx_autodoc.cli._answer import Answer, Document
     from onnx_autodoc.run import Options, said, verify
-    from onnx_autodoc.say import quiet, quiet_json
+    from onnx_autodoc.say import quiet
 
-    asked = Options(options.threads, options.runs, options.provider, options.longest or _LONGEST, options.force)
+    asked = Options(options.threads, options.runs, options.provider, options.timeout or _LONGEST, options.force)
     found = verify(options.model, request_of(options), asked)
     if options.format == "json":
-        import msgspec
+        from onnx_autodoc.render import as_json
 
-        text = quiet_json(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+        text = as_json(found)
     else:
         text = quiet(said(found))
     return Answer((Document.of(text),), 0 if found.agrees else 1)

@@ -5,6 +5,7 @@ from onnx_autodoc.document._cost_types import BatchRow, CacheSection, Uncounted,
 from onnx_autodoc.document._load import load
 from onnx_autodoc.document._rows import node_rows
 from onnx_autodoc.document._summary import SURE
+from onnx_autodoc.document._timed import with_times
 from onnx_autodoc.document._types import (
     SCHEMA_VERSION,
     Card,
@@ -74,4 +75,5 @@ __all__ = [
     "build",
     "load",
     "node_rows",
+    "with_times",
 ]

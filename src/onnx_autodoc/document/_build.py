@@ -14,7 +14,6 @@ from onnx_autodoc.document._costs import (
     scaling_rows,
 )
 from onnx_autodoc.document._summary import summary_of
-from onnx_autodoc.document._timed import with_times
 from onnx_autodoc.document._types import (
     SCHEMA_VERSION,
     Assumptions,
@@ -39,7 +38,7 @@ from onnx_autodoc.graph import External, Value
 from onnx_autodoc.hardware import HardwareSection
 from onnx_autodoc.ops import Known
 from onnx_autodoc.resolve import inputs_of
-from onnx_autodoc.rules import Case, judge
+from onnx_autodoc.rules import Judged
 from onnx_autodoc.run import Verified
 from onnx_autodoc.say import told
 from onnx_autodoc.structure import Sample, Structure
@@ -52,6 +51,7 @@ def build(
     facts: Facts,
     structure: Structure,
     generated: Generated,
+    judged: Judged,
     hashes: Mapping[str, str | None] = _NOT_HASHED,
     weights: Weights | None = None,
     hardware: HardwareSection | None = None,
@@ -62,8 +62,7 @@ def build(
 
     `lost` are parts that could not be made.
     """
-    structure = with_times(structure, facts, measured)
-    findings, unchecked = judge(Case(facts, structure, weights))
+    findings, unchecked = judged
     made = Card(
         schema_version=SCHEMA_VERSION,
         generated=generated,

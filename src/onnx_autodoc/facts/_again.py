@@ -10,7 +10,7 @@ from itertools import accumulate
 from onnx_autodoc.facts._fitting import PEAK
 from onnx_autodoc.facts._flow import flow_of
 from onnx_autodoc.facts._price import price
-from onnx_autodoc.facts.memory import main_room
+from onnx_autodoc.facts._room import main_room
 from onnx_autodoc.graph import Model
 from onnx_autodoc.ops import Cost, Dim, Unknown, kinds, nbytes
 from onnx_autodoc.resolve import Shapes, Step

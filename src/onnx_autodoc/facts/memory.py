@@ -6,15 +6,16 @@ and constants do not, nor what is computed from them alone (a weight dequantized
 changes the shape shares its memory. What runs inside a node comes on top of what is alive around it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.graph import Deep, Graph, Model, deeply, execution_order, label, needed_names
-from onnx_autodoc.ops import Dim, Known, Unknown, kinds, nbytes
-from onnx_autodoc.resolve import Body, Shapes, Step, inputs_of
+from onnx_autodoc.facts._room import Key, Room, main_room
+from onnx_autodoc.graph import Deep, Model, deeply, label
+from onnx_autodoc.ops import Dim, Known, Unknown, nbytes
+from onnx_autodoc.resolve import Body, Shapes, Step
 
 _MOST_POINTS: Final = 200  # of the timeline
 _MOST_LEVELS: Final = 200_000
@@ -42,12 +43,6 @@ def memory(model: Model, shapes: Shapes) -> Memory:
     return Memory(peak, tuple(measure.levels), timeline, measure.unknown)
 
 
-def main_room(model: Model, shapes: Shapes) -> "Room":
-    held = {tensor.name for tensor in model.graph.initializers}
-    inputs = {value.name: shapes.values[value.name] for value in inputs_of(model) if value.name in shapes.values}
-    return Room(shapes.steps, inputs, [value.name for value in model.graph.outputs], held)
-
-
 def _thinned(moments: Sequence[Moment]) -> tuple[tuple[int, int], ...]:
     """At most so many points; of each stretch the highest, so that the peak is among them."""
     stretch = -(-len(moments) // _MOST_POINTS) or 1
@@ -59,11 +54,11 @@ def _thinned(moments: Sequence[Moment]) -> tuple[tuple[int, int], ...]:
 class _Measure:
     def __init__(self) -> None:
         self.unknown: dict[str, int] = {}
-        self._seen: dict[int, tuple[Moment | None, list[int]]] = {}
+        self._seen: dict[Key, tuple[Moment | None, list[int]]] = {}
         self.levels: list[int] = []  # of the graph that was measured last
         self._are_many = False  # nesting multiplies them: from then on there are none
 
-    def moments(self, room: "Room") -> Deep[list[Moment]]:
+    def moments(self, room: Room) -> Deep[list[Moment]]:
         """What is alive at each node of one graph."""
         alive = {name: self.size(known) for name, known in room.inputs.items()}
         total, found, levels = sum(alive.values()), [], list(accumulate(alive.values()))
@@ -75,7 +70,7 @@ class _Measure:
                 worst = Moment(f"{name}/{inside.node}", total + inside.nbytes)
             found.append(worst)
             alive |= made
-            levels += (total + level for level in self._levels_inside(step))
+            levels += (total + level for level in self._levels_inside(step, room))
             changes = [*made.values(), *(-alive.pop(name, 0) for name in room.gone(at, made))]
             levels += islice(accumulate(changes, initial=total), 1, None)
             total += sum(changes)
@@ -90,7 +85,7 @@ class _Measure:
             return 0
         return found
 
-    def inside(self, step: Step, room: "Room") -> Deep[Moment | None]:
+    def inside(self, step: Step, room: Room) -> Deep[Moment | None]:
         """The worst moment of what runs inside a node."""
         worst: Moment | None = None
         for body in step.bodies:
@@ -99,87 +94,17 @@ class _Measure:
                 worst = found
         return worst
 
-    def _body(self, step: Step, body: Body, room: "Room") -> Deep[Moment | None]:
-        key = id(body.steps)
+    def _body(self, step: Step, body: Body, room: Room) -> Deep[Moment | None]:
+        key = room.key(step, body)
         if key not in self._seen:
-            moments = yield self.moments(_room_inside(step, body, room))
+            moments = yield self.moments(room.inside(step, body))
             worst = max(moments, key=lambda moment: moment.nbytes, default=None)
             self._seen[key] = worst and Moment(f"{body.name}/{worst.node}", worst.nbytes), self.levels
         return self._seen[key][0]
 
-    def _levels_inside(self, step: Step) -> Iterator[int]:
+    def _levels_inside(self, step: Step, room: Room) -> Iterator[int]:
         """Of each body that was measured, back to nothing in the end."""
         for body in step.bodies:
             if body.times != 0 and not self._are_many:
-                yield from self._seen[id(body.steps)][1]
+                yield from self._seen[room.key(step, body)][1]
                 yield 0
-
-
-def _room_inside(step: Step, body: Body, room: "Room") -> "Room":
-    graph = step.node.attributes.get(body.name)
-    if not isinstance(graph, Graph):
-        return Room(body.steps, {}, (), set())  # a function works on its caller's values
-    outputs = [value.name for value in graph.outputs]
-    return Room(body.steps, _handed(graph, body), outputs, {tensor.name for tensor in graph.initializers}, room)
-
-
-def _handed(graph: Graph, body: Body) -> dict[str, Known]:
-    """What a loop hands to its body, as far as a node there reads it."""
-    names = {value.name for value in graph.inputs}
-    pairs = ((name, known) for step in body.steps for name, known in zip(step.node.inputs, step.inputs))
-    return {name: known for name, known in pairs if name in names and known is not None}
-
-
-class Room:
-    """The memory of one graph while it runs. Names that share memory go by the name of the first of them."""
-
-    def __init__(
-        self,
-        steps: Sequence[Step],
-        inputs: Mapping[str, Known],
-        outputs: Iterable[str],
-        held: set[str],
-        around: "Room | None" = None,
-    ) -> None:
-        self.steps = [steps[at] for at in execution_order([step.node for step in steps])]
-        self.inputs = inputs
-        self.first: dict[str, str] = {name: name for name in inputs}
-        self._held, self._around, self._handed = held, around, frozenset(outputs)
-        for step in self.steps:
-            self._name(step)
-        last = {self.first[name]: at for at, step in enumerate(self.steps) for name in self._read(step)}
-        last |= {self.first[name]: len(steps) for name in outputs if name in self.first}
-        self.freed: dict[int, list[str]] = {}
-        for name, at in last.items():
-            self.freed.setdefault(at, []).append(name)
-        self.read = last.keys()
-
-    def _name(self, step: Step) -> None:
-        node = step.node
-        source = node.inputs[0] if node.inputs and node.op in kinds.SHARING and not node.domain else ""
-        needed = list(filter(None, needed_names(node)))
-        if (node.op == kinds.CONSTANT and not node.domain) or (needed and all(map(self._is_held, needed))):
-            made = [name for name in node.outputs if name in self._handed and node.op != kinds.CONSTANT]
-            self._held.update(name for name in node.outputs if name not in made)
-        else:
-            made = list(filter(None, node.outputs))
-        for name in made:
-            self.first.setdefault(name, self.first.get(source, name))
-
-    def _is_held(self, name: str) -> bool:
-        room = self
-        while name not in room._held and name not in room.first and room._around is not None:
-            room = room._around
-        return name in room._held
-
-    def gone(self, at: int, made: Iterable[str]) -> list[str]:
-        """What nobody reads any more after this node."""
-        return [*self.freed.get(at, ()), *(name for name in made if name not in self.read)]
-
-    def _read(self, step: Step) -> Iterator[str]:
-        return (name for name in needed_names(step.node) if name in self.first)
-
-    def made(self, step: Step) -> Iterator[tuple[str, Known]]:
-        """The outputs of a node that take memory of their own."""
-        pairs = zip(step.node.outputs, step.outputs)
-        return ((name, known) for name, known in pairs if name and self.first.get(name) == name)

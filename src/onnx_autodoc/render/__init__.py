@@ -15,7 +15,7 @@ from onnx_autodoc.say import quiet, quiet_json
 if TYPE_CHECKING:
     from onnx_autodoc.gate import Outcome
 
-__all__ = ["FORMATS", "Beside", "Format", "Report", "pictures", "render_outcome", "render_terminal"]
+__all__ = ["FORMATS", "Beside", "Format", "Report", "as_json", "pictures", "render_outcome", "render_terminal"]
 
 
 def render_terminal(report: Report, color: bool = False) -> str:
@@ -23,6 +23,13 @@ def render_terminal(report: Report, color: bool = False) -> str:
     from onnx_autodoc.render import terminal
 
     return terminal.render_terminal(report, color)
+
+
+def as_json(found: object) -> str:
+    """Any other result of a command."""
+    from onnx_autodoc.render._within import pretty
+
+    return quiet_json(pretty(found))
 
 
 def render_outcome(found: "Outcome", format_name: str, taken: int = 0) -> str:

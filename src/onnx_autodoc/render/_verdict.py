@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from onnx_autodoc.gate import Check, Kind, Outcome, Policy, Status, Verdict, outcome
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.render._within import whole
+from onnx_autodoc.render._within import pretty
 from onnx_autodoc.say import clean, count, named, plural, quiet, quiet_json
 
 _MOST_PLACES: Final = 3
@@ -89,4 +88,4 @@ def _unneeded(found: Outcome) -> list[str]:
 
 
 def render_json(found: Outcome) -> str:
-    return quiet_json(msgspec.json.format(whole(found), indent=2).decode() + "\n")
+    return quiet_json(pretty(found))

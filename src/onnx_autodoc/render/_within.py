@@ -18,13 +18,25 @@ def within(value: _Made) -> _Made:
     return _shortened(value)  # type: ignore[return-value]
 
 
-def whole(document: object) -> bytes:
+def whole(document: object) -> bytes | bytearray:
     """A document as JSON, its strings whole unless it is very large, or a string is none."""
     try:
-        made = msgspec.json.encode(document)
+        made = encoded(document)
     except UnicodeEncodeError:
         made = b""
-    return made if 0 < len(made) <= MOST_BYTES else msgspec.json.encode(within(document))
+    return made if 0 < len(made) <= MOST_BYTES else encoded(within(document))
+
+
+def pretty(document: object) -> str:
+    """The same for people and for diffs, ending in a line's end."""
+    return msgspec.json.format(whole(document), indent=2).decode() + "\n"
+
+
+def encoded(document: object) -> bytes | bytearray:
+    """As JSON, into a buffer of Python's: that of `msgspec.json.encode` dies where it cannot grow."""
+    made = bytearray()
+    msgspec.json.Encoder().encode_into(document, made)
+    return made
 
 
 def _shortened(value: object) -> object:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Final
 from uuid import NAMESPACE_DNS, uuid5
 
-import msgspec
 from msgspec.structs import replace
 
 from onnx_autodoc.document import SURE, Card, ExternalFile, Finding, Port
@@ -17,7 +16,7 @@ from onnx_autodoc.render import _bom as bom
 from onnx_autodoc.render._bom_facts import file_facts, file_properties, model_properties
 from onnx_autodoc.render._bom_license import licenses
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.render._within import whole
+from onnx_autodoc.render._within import pretty
 from onnx_autodoc.render.sections._ports import type_of
 from onnx_autodoc.say import clean, count
 
@@ -32,12 +31,8 @@ _NAMED: Final = 5  # places that are named in a finding
 def render_cyclonedx(report: Report) -> str:
     """Numbered by its own content, so that the same model at the same time is the same document."""
     made = _bom(report.card)
-    numbered = replace(made, serial_number=f"urn:uuid:{uuid5(_NAMESPACE, _written(made))}")
-    return _written(numbered) + "\n"
-
-
-def _written(made: bom.Bom) -> str:
-    return msgspec.json.format(whole(made), indent=2).decode()
+    numbered = replace(made, serial_number=f"urn:uuid:{uuid5(_NAMESPACE, pretty(made).rstrip())}")
+    return pretty(numbered)
 
 
 def _bom(card: Card) -> bom.Bom:

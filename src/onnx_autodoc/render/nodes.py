@@ -1,12 +1,9 @@
 """One JSON object per line and node, in file order."""
 
-import msgspec
-
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.render._within import within
+from onnx_autodoc.render._within import encoded, within
 
 
 def render_nodes(report: Report) -> str:
     """The way to a node stands in each of its rows: what is longer than a name is shortened, or it would multiply."""
-    encode = msgspec.json.Encoder().encode
-    return "".join(f"{encode(within(row)).decode()}\n" for row in report.nodes())
+    return "".join(f"{encoded(within(row)).decode()}\n" for row in report.nodes())

@@ -6,12 +6,10 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
-import msgspec
-
 from onnx_autodoc.gate import Check, Kind, Outcome, Status
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._verdict import of_report, title
-from onnx_autodoc.render._within import whole
+from onnx_autodoc.render._within import pretty
 from onnx_autodoc.rules import RULES, Rule, Severity
 from onnx_autodoc.say import clean, quiet_json
 
@@ -39,7 +37,7 @@ def sarif(found: Outcome) -> str:
         "results": list(_results(found, places)),
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return quiet_json(msgspec.json.format(whole(document), indent=2).decode() + "\n")
+    return quiet_json(pretty(document))
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

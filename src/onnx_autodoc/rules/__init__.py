@@ -9,14 +9,13 @@ import re
 from importlib import import_module
 from typing import Final
 
+from onnx_autodoc.errors import AutodocError
 from onnx_autodoc.facts import Gap
-from onnx_autodoc.ops import NotKnown
-from onnx_autodoc.resolve import SLIPS
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Confidence, Finding, Rule, Severity
 from onnx_autodoc.rules._runtimes import RUNTIMES, runtimes
 
-__all__ = ["RULES", "RUNTIMES", "Case", "Confidence", "Finding", "Rule", "Severity", "judge", "runtimes"]
+__all__ = ["RULES", "RUNTIMES", "Case", "Confidence", "Finding", "Judged", "Rule", "Severity", "judge", "runtimes"]
 
 _SHELF: Final = (
     "constant_weight",
@@ -96,7 +95,10 @@ def _rule(name: str) -> Rule:
 RULES: Final = {rule.id: rule for rule in map(_rule, _SHELF)}
 
 
-def judge(case: Case) -> tuple[tuple[Finding, ...], tuple[Gap, ...]]:
+Judged = tuple[tuple[Finding, ...], tuple[Gap, ...]]  # what was found, and what could not be looked for
+
+
+def judge(case: Case) -> Judged:
     """What all rules find, the worst first, and the rules that could not be checked."""
     found: list[Finding] = []
     gaps: list[Gap] = []
@@ -105,6 +107,8 @@ def judge(case: Case) -> tuple[tuple[Finding, ...], tuple[Gap, ...]]:
             continue
         try:
             found += map(rule.finding, rule.check(case))
-        except (NotKnown, *SLIPS) as slip:  # a file that no rule expected costs that rule, not the card
+        except (AutodocError, MemoryError):
+            raise
+        except Exception as slip:  # a file that no rule expected costs that rule, not the card
             gaps.append(Gap("findings", f"the rule {rule.id} could not be checked: {slip!r:.200}"))
     return tuple(sorted(found, key=lambda finding: -finding.severity.rank)), tuple(gaps)

@@ -14,6 +14,7 @@ from typing import IO, Final
 import msgspec
 
 from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.limits import OPTIONS, Limits, limits
 from onnx_autodoc.run._bounds import free_memory
 from onnx_autodoc.run._memory import ENVIRONMENT
 from onnx_autodoc.run._messages import Failed, Message, Stage, Task
@@ -55,7 +56,7 @@ class Deadline:
 def ask(task: Task, deadline: Deadline, watch: Watch) -> Message:
     """The answer of a process of its own; its failures are ours, in one line."""
     if deadline.left() <= 0:
-        raise LimitReached(f"{task.path}: nothing is left of {deadline.seconds:g} s; {_LONGER}")
+        raise LimitReached(f"{task.path}: nothing is left of {deadline.seconds:.3g} s; {_LONGER}")
     child = _start(msgspec.structs.replace(task, memory=free_memory(), seconds=deadline.left()))
     doing = Stage("starting onnxruntime")
     try:
@@ -71,7 +72,7 @@ def ask(task: Task, deadline: Deadline, watch: Watch) -> Message:
     except msgspec.MsgspecError:
         raise BadInput(f"{task.path}: what came back while {doing.doing} is no message") from None
     except TimeoutError:
-        late = f"{doing.doing} was not done after {deadline.seconds:g} s; {_LONGER}"
+        late = f"{doing.doing} was not done after {deadline.seconds:.3g} s; {_LONGER}"
         raise LimitReached(f"{task.path}: {late}") from None
     finally:
         _end(child)
@@ -143,9 +144,15 @@ def _failure(task: Task, failed: Failed) -> BadInput | LimitReached:
     if failed.kind == "limit":
         return LimitReached(f"{task.path}: {failed.text}")
     if failed.kind == "memory":
-        return LimitReached(f"{task.path}: {failed.doing} ran out of memory; {_SMALLER}")
+        return LimitReached(f"{task.path}: {failed.doing} ran out of memory; {_more_room()}")
     text = clean(_shortened(_NUMBERED.sub("", " ".join(failed.text.split()))), 2 * _LONGEST)
     return BadInput(f"{task.path}: onnxruntime refused while {failed.doing}: {text}")
+
+
+def _more_room() -> str:
+    """What to do; where the user has chosen how much there is, that too."""
+    chosen = limits().memory != Limits().memory
+    return f"{OPTIONS['memory']} raises the limit, {_SMALLER}" if chosen else _SMALLER
 
 
 def _shortened(text: str) -> str:
@@ -156,7 +163,7 @@ def _shortened(text: str) -> str:
 
 def _death(task: Task, code: int, doing: str) -> BadInput | LimitReached:
     if code == -signal.SIGKILL:
-        return LimitReached(f"{task.path}: the system killed onnxruntime while {doing}: out of memory? {_SMALLER}")
+        return LimitReached(f"{task.path}: the system killed onnxruntime while {doing}: out of memory? {_more_room()}")
     if code >= 0:
         return BadInput(f"{task.path}: onnxruntime ended by itself while {doing} (exit code {code})")
     try:

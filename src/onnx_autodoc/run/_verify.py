@@ -9,9 +9,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from onnx_autodoc.apart import allow, cleared_up
+from onnx_autodoc.apart import allow, allow_model, cleared_up, left
 from onnx_autodoc.errors import AutodocError, BadInput
 from onnx_autodoc.facts import Facts, measure
+from onnx_autodoc.graph import all_graphs
 from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, fit
 from onnx_autodoc.run._agree import Finder, agreement
@@ -29,6 +30,7 @@ from onnx_autodoc.structure import Sample, describe
 BUSIEST: Final = 0.1  # the share of the machine that others may use while a latency is taken
 _AFTER: Final = 30.0  # seconds, for clearing up
 _STEPS: Final = 4
+_PART: Final = 0.8  # of the time that is left
 _NO_OPERATORS: Final = Operators((), (), 0.0)
 
 
@@ -36,6 +38,7 @@ def verify(path: str | os.PathLike[str], request: Request, options: Options) -> 
     """The model of a file, at sizes that the user chose or the card would."""
     check_extra()  # before anything that takes time
     model = read(path)
+    allow_model(sum(len(graph.nodes) for graph in all_graphs(model)))
     binding, shapes = fit(model, request)
     facts = measure(model, binding, shapes)
     return verify_facts(facts, describe(facts).samples, options)
@@ -44,6 +47,7 @@ def verify(path: str | os.PathLike[str], request: Request, options: Options) -> 
 def verify_facts(facts: Facts, samples: Mapping[str, Sample], options: Options) -> Verified:
     """Whether what the card says is what happens. Once shapes are known, what else fails costs its own figure."""
     check_extra()
+    options = _in_time(options)
     allow(options.timeout + _AFTER)  # it has a deadline of its own, which says what was not done
     check_external(facts.model)
     feeds = feeds_of(facts, samples)
@@ -54,6 +58,12 @@ def verify_facts(facts: Facts, samples: Mapping[str, Sample], options: Options) 
         operators = runs.operators() if time.timing is not None else (_NO_OPERATORS, None)
         memory = runs.memory(_card_peak(facts))
     return _verified(facts, feeds, ran, time, operators, memory)
+
+
+def _in_time(options: Options) -> Options:
+    """Less than is left of the time for everything: what a run costs is its own figures, not the card."""
+    seconds = left()
+    return options if seconds is None else replace(options, timeout=min(options.timeout, _PART * seconds))
 
 
 def _folder() -> "tempfile.TemporaryDirectory[str]":

@@ -11,7 +11,7 @@ _LONGEST: Final = 200  # letters of a name in a reason
 _HIDDEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"))
 # Letters and marks that Unicode lets a program leave out (Default_Ignorable_Code_Point), and a letter that is a blank.
 _IGNORED: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-_BLANKS: Final = " \xa0"
+_BLANKS: Final = " \xa0\u200a"  # the last one parts letters in our own drawings
 _SELECTORS: Final = frozenset((*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 # What begins a command to whoever runs a job and reads its log, wherever in a line it stands: `##[command]` for
 # GitHub's and Azure's runners, `##vso[` for Azure's, `##teamcity[` for TeamCity.
