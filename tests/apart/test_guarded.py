@@ -1,5 +1,6 @@
 """A child does the work: whatever happens to it is a result, or one line with the option that helps."""
 
+import mmap
 import os
 import resource
 import signal
@@ -183,3 +184,10 @@ def test_the_pipe_is_bounded_and_the_child_ended() -> None:
         guarded(Made, endless, "it")
     with pytest.raises(ProcessLookupError):
         os.kill(int(os.read(told[0], 100)), 0)
+
+
+def test_what_the_caller_has_mapped_already_is_not_the_files_memory() -> None:
+    with mmap.mmap(-1, 2000 * MIB), within(Limits(memory=300 * MIB)):
+        assert guarded(Made, lambda: Made("", bytes(50 * MIB)), "it").data == bytes(50 * MIB)
+        with pytest.raises(LimitReached, match="--max-memory"):
+            guarded(Made, eat, "it")

@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -25,6 +26,7 @@ from onnx_autodoc.limits import limits
 HEAD: Final = struct.Struct("<cQ")
 PART, DONE, WRONG, LIMIT, MISTAKE = b"p", b"d", b"w", b"l", b"m"
 _LOOKED, _PATIENCE = 0.5, 5.0  # seconds
+_FRESH: Final = 1 << 27  # bytes that a command has mapped when it begins
 # What loading a library says where there is no memory for it.
 _NO_ROOM: Final = ("cannot allocate memory", "failed to map segment", "out of memory", "cannot apply additional memory")
 
@@ -84,9 +86,18 @@ def _bound() -> None:
     sys.set_int_max_str_digits(0)  # sizes of 2^62 in 60 dimensions are exact; how many there are is bounded
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = limits().memory
+    most = limits().memory + max(_mapped() - _FRESH, 0)
     resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
     start()
+
+
+def _mapped() -> int:
+    """Bytes that this process has of its parent: a program that calls the tool may have mapped much already."""
+    try:
+        with Path("/proc/self/statm").open(encoding="ascii") as file:
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:  # not on this system
+        return 0
 
 
 def _hush(pipe: int) -> None:
