@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from onnx_autodoc.apart._clock import start
-from onnx_autodoc.apart._guard import INTERRUPTED
+from onnx_autodoc.apart._guard import INTERRUPTED, NO_MEMORY
 from onnx_autodoc.apart._parts import in_child, internal
 from onnx_autodoc.errors import AutodocError
 from onnx_autodoc.limits import limits
@@ -33,7 +33,7 @@ _NO_ROOM: Final = ("cannot allocate memory", "failed to map segment", "out of me
 
 def live(pipe: int, work: Callable[[], Any], left_out: Mapping[str, str]) -> NoReturn:
     """Does the work, says how it ended, and ends: nothing of the parent's is run or flushed here."""
-    status = 1  # the parent has gone, or there is no memory even to say so
+    status = 1  # the parent has gone
     try:
         _hush(pipe)
         threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
@@ -42,6 +42,8 @@ def live(pipe: int, work: Callable[[], Any], left_out: Mapping[str, str]) -> NoR
         status = 0
     except KeyboardInterrupt:
         status = INTERRUPTED
+    except MemoryError:
+        status = NO_MEMORY
     except SystemExit as told:  # to end, by a signal
         status = told.code if isinstance(told.code, int) else 1
     finally:
@@ -66,6 +68,7 @@ def _ended(work: Callable[[], Any]) -> tuple[bytes, bytes | bytearray]:
     except AutodocError as error:
         return (LIMIT if error.exit_code == 3 else WRONG), str(error).encode("utf-8", "surrogateescape")
     except MemoryError:
+        _lift()
         return LIMIT, b""
     except (ImportError, OSError) as error:
         return (LIMIT, b"") if _is_full(error) else (MISTAKE, internal(error).encode("utf-8", "replace"))
@@ -89,6 +92,12 @@ def _bound() -> None:
     most = limits().memory + max(_mapped() - _FRESH, 0)
     resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
     start()
+
+
+def _lift() -> None:
+    """Enough to say so, and to end."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 def _mapped() -> int:

@@ -12,7 +12,7 @@ from typing import Final
 from onnx_autodoc.limits import limits
 
 _FIRST: Final = 10.0  # seconds, before it is known how much there is to do
-_EACH_MODEL, _EACH_NODE = 5.0, 0.002  # seconds
+_EACH_MODEL, _EACH_NODE = 5.0, 0.0002  # seconds
 _BUSY: Final = 4.0  # times as long on the wall, where others want the processor too
 
 
@@ -40,7 +40,7 @@ def allow(seconds: float) -> None:
 
 
 def allow_model(nodes: int) -> None:
-    """For a graph of so many nodes: some ten times what it takes."""
+    """For a graph of so many nodes: more than twice what it takes."""
     allow(_EACH_MODEL + _EACH_NODE * nodes)
 
 

@@ -14,6 +14,7 @@ from onnx_autodoc.limits import limits, reached
 T = TypeVar("T")
 
 _PATIENCE: Final = 2.0  # seconds for a child that was told to end, to clear up behind itself
+NO_MEMORY: Final = 3  # the status of who had none left even to say so
 INTERRUPTED: Final = 130  # the status of who was told to end by Ctrl-C
 _LATE: Final = (signal.SIGALRM, signal.SIGXCPU)
 # How native code ends that was given no memory and did not look. It asks for half as much again, or twice as much.
@@ -151,6 +152,8 @@ def _failure(ending: _Ending, about: str) -> AutodocError:
 def _death(ending: _Ending, about: str) -> AutodocError:
     if -ending.status in _LATE:
         return reached("seconds", f"{about}: not done after {ending.seconds:.3g} s")
+    if ending.status == NO_MEMORY:
+        return _no_memory(about)
     if -ending.status in _WITHOUT_MEMORY and ending.nbytes > limits().memory // _NEAR:
         return _no_memory(about)
     if -ending.status == signal.SIGKILL:

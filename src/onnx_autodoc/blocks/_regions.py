@@ -14,8 +14,8 @@ def regions(net: Net) -> dict[Term, list[Term]]:
     ends = [term for term in net if term.facts.get("skip") in _KINDS]
     left, found = 1000 + _EACH * len(net.terms), dict[Term, list[Term]]()
     for end in sorted(ends, key=lambda end: (_length(net, end), end.at)):
-        found[end] = _region(net, end) if left > 0 else []
-        left -= max(len(found[end]), 1) * 4
+        found[end], looked_at = _region(net, end) if left > 0 else ([], 0)
+        left -= max(4 * len(found[end]), looked_at, 4)
     return dict(sorted(found.items(), key=lambda item: item[0].at))
 
 
@@ -24,8 +24,10 @@ def _length(net: Net, end: Term) -> int:
     return end.at - (maker.at if maker is not None else 0)
 
 
-def _region(net: Net, end: Term) -> list[Term]:
-    """The terms between, in order: computed from where the skip begins, on the way to where it ends."""
+def _region(net: Net, end: Term) -> tuple[list[Term], int]:
+    """The terms between, in order: computed from where the skip begins, on the way to where it ends. And how many
+    were looked at for it.
+    """
     start = end.facts["around"]
     behind = _behind(net, end, start)
     reached, inside = {start}, list[Term]()
@@ -33,7 +35,7 @@ def _region(net: Net, end: Term) -> list[Term]:
         if not reached.isdisjoint(term.inputs):
             reached.update(term.outputs)
             inside.append(term)
-    return inside if len(behind) < _LARGEST else []
+    return (inside if len(behind) < _LARGEST else []), len(behind)
 
 
 def _behind(net: Net, end: Term, start: int) -> set[Term]:

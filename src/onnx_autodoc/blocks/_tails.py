@@ -14,6 +14,8 @@ from onnx_autodoc.say import told
 _SOURCES: Final = frozenset((*WEIGHTED, *NORMS, "head", "bottleneck", "carry", "Loop", "Scan"))
 _LINEAR: Final = frozenset(("linear", "conv"))
 _LONGEST: Final = 400  # terms of one tail: boxes of a detector take a hundred
+_WIDEST: Final = 10 * _LONGEST  # values of one tail
+_MOST: Final = 250 * _LONGEST  # terms and values of all tails together
 
 
 class Tail(Struct, frozen=True, eq=False):
@@ -43,14 +45,20 @@ class Tail(Struct, frozen=True, eq=False):
 
 
 def tails(net: Net) -> list[Tail]:
-    return [_tail(net, name, value) for name, value in net.outputs.items() if not net.fixed[value]]
+    """Of the outputs in their order, until they have taken more than any model's do."""
+    found, left = list[Tail](), _MOST
+    for name, value in net.outputs.items():
+        if left > 0 and not net.fixed[value]:
+            found.append(_tail(net, name, value))
+            left -= len(found[-1].terms) + len(found[-1].ends) + len(found[-1].given)
+    return found
 
 
 def _tail(net: Net, name: str, value: int) -> Tail:
     terms, sources, ends, given = dict[Term, None](), dict[Term, None](), list[int](), list[int]()
     waiting, seen = [value], {value}
-    while waiting and len(terms) < _LONGEST:
-        found: list[int] = []
+    while waiting and len(terms) < _LONGEST and len(seen) < _WIDEST:
+        found = dict[int, None]()
         for at in waiting:
             term = net.makers[at]
             if term is None:
@@ -60,9 +68,9 @@ def _tail(net: Net, name: str, value: int) -> Tail:
                 ends.append(at)
             else:
                 terms[term] = None
-                found += [each for each in net.varying(term) if each not in seen]
-                seen.update(found)
-        waiting = list(dict.fromkeys(found))
+                found |= dict.fromkeys(each for each in net.varying(term) if each not in seen)
+        seen.update(found)
+        waiting = list(found)
     mixed = any(known is not None and is_float(known.dtype) for known in map(net.knowns.__getitem__, given))
     return Tail(name, value, tuple(terms), tuple(sources), tuple(ends), tuple(given), mixed)
 

@@ -11,6 +11,7 @@ from typing import Final
 from onnx_autodoc.blocks._net import Net, Term
 from onnx_autodoc.blocks._words import GATES, NORMS, WEIGHTED
 
+_TURNS: Final = 16  # one after the other: more is no change of layout
 _FARTHEST: Final = 600  # values looked at for one skip
 _FARTHEST_JOINED: Final = 6000  # joins are few, and those of a U-Net go around all the rest of it
 _EACH: Final = 100  # values looked at for all skips, for each term of the net
@@ -62,7 +63,10 @@ def _is_resized(net: Net, value: int) -> bool:
 
 def _unmoved(net: Net, value: int) -> int:
     """A value before it was turned into another layout."""
-    while (made := net.maker(value, "Transpose", "Reshape")) is not None:
+    for _ in range(_TURNS):
+        made = net.maker(value, "Transpose", "Reshape")
+        if made is None:
+            break
         value = made.inputs[0]
     return value
 

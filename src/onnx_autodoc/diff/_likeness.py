@@ -18,6 +18,7 @@ _ALL: Final = 0.97  # of the weights: some are folded into others
 _NEARLY: Final = 0.01  # of the parameters: folded norms and tied tables move that much
 _CHANCE: Final = 1_000
 _MOST_UNITS: Final = 400
+_MOST_ORDERED: Final = 1_000  # boxes
 _LOOSE: Final = "context"  # the longest of several tables: which ones are seen is the exporter's matter
 _WORDS: Final = {"family": "family", "hidden": "width", "kv_heads": "heads for keys and values"} | {
     "head_dim": "head width",
@@ -59,12 +60,19 @@ def likeness(was: Card, now: Card, diff: Diff) -> Likeness:
         equal=tuple(equal),
         other=tuple(other),
         boxes=Counter(row[0]) == Counter(row[1]),
-        likeness=SequenceMatcher(None, *row, autojunk=False).ratio(),
+        likeness=_ratio(*row),
         near=_near(was.parameters.total, now.parameters.total),
         exact=_CHANCE < was.parameters.total == now.parameters.total,
         macs=macs[0] == macs[1] if exact and diff.sizes is None else None,
         names=_namesakes(was, now),
     )
+
+
+def _ratio(one: list[str], other: list[str]) -> float:
+    """In their order; of very many, whose order takes the square of their number, only how many are the same."""
+    if max(len(one), len(other)) <= _MOST_ORDERED:
+        return SequenceMatcher(None, one, other, autojunk=False).ratio()
+    return 2 * (Counter(one) & Counter(other)).total() / (len(one) + len(other))
 
 
 def _namesakes(was: Card, now: Card) -> float:

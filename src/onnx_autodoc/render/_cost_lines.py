@@ -71,6 +71,7 @@ def _sizes(card: Card) -> str:
 def memory_lines(card: Card) -> Iterator[Line]:
     used, done = card.memory, card.compute
     if used.peak_activation_bytes is None:
+        yield "Memory", "peak activations not known" if card.graph.nodes else "no activations: the graph has no nodes"
         return
     least = "at least " if used.unsized else ""
     yield "Memory", f"peak activations {least}{memory(used.peak_activation_bytes)} at {_tail(used.peak_node or '')}"

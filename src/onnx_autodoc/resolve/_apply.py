@@ -26,6 +26,7 @@ _NO_SIZE: Final = 1 << 128  # ONNX has 64 bits for a size; up to here we tell ho
 MAX_LISTED: Final = 16  # more elements list no sizes
 MAX_FLOATS: Final = 4096  # floating-point values that steer shapes are scales and bounds: few
 _LONGEST: Final = 200  # letters of what Python says, which may quote the file
+_MOST_READ: Final = 1 << 22  # elements, for the elements of one node
 _DEEPEST: Final = 3  # an optional sequence is two
 # What Python raises when a file gives a rule attributes or inputs that the operator does not take. One malformed node
 # must cost that node, not the card, so these become the node's gap.
@@ -83,6 +84,8 @@ def _with_values(operator: Operator, call: Call, outputs: list[Known], most: int
     inputs = [known for known in call.inputs if known is not None]
     arrays = [_listed(known) if operator.partial else known.value for known in inputs]
     if any(array is None for array in arrays) or not all(_small(known, most) for known in outputs):
+        return outputs
+    if sum(array.size for array in arrays if array is not None) > _MOST_READ:
         return outputs
     if not operator.partial and any(array is not None and array.dtype == object for array in arrays):
         return outputs

@@ -33,10 +33,21 @@ def _known_key(known: Known | None) -> object:
 
 
 def _elements(value: Array) -> object:
-    """As bytes where they are many: as quick to make as to copy, and no object for each."""
-    if value.size > _FEW and value.dtype != object:
-        return value.tobytes()
-    return tuple(value.reshape(-1).tolist())
+    """Many are the same where they are the same array: to compare them at each call would take longer than it saves."""
+    return tuple(value.reshape(-1).tolist()) if value.size <= _FEW else _Same(value)
+
+
+class _Same:
+    """An array as itself; kept, so that no other one gets its place."""
+
+    def __init__(self, value: Array) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other._value is self._value
+
+    def __hash__(self) -> int:
+        return id(self._value)
 
 
 def bound_nodes(function: Function, call: Node) -> tuple[Node, ...]:

@@ -59,8 +59,9 @@ class Sketch:
         """A term of its own box, one that goes with what it reads, or one that only prepares an input."""
         behind = list({id(group): group for group in map(self.maker, self.net.varying(term)) if group}.values())
         if not behind and not drawn:
-            names = dict.fromkeys(name for value in term.inputs for name in self._aside.get(value, ()))
-            self._aside.update(dict.fromkeys(term.outputs, tuple(names)))
+            lists = list({id(names): names for value in term.inputs if (names := self._aside.get(value))}.values())
+            names = lists[0] if len(lists) == 1 else tuple(dict.fromkeys(name for names in lists for name in names))
+            self._aside.update(dict.fromkeys(term.outputs, names))
             return
         top = max((group.level for group in behind), default=-1)
         nearest = [group for group in behind if group.level == top]

@@ -92,7 +92,9 @@ def _channels(dims: tuple[int, ...] | None) -> str | None:
 
 
 def _contents(group: Group) -> str | None:
-    counts = Counter(label(child) for child in group.children for _ in range(child.count))
+    counts = Counter[str]()
+    for child in group.children:
+        counts[label(child)] += child.count
     shown = [f"{count} × {name}" if count > 1 else name for name, count in counts.most_common(_MOST_KINDS)]
     return ", ".join(shown) + (" …" if len(counts) > _MOST_KINDS else "") if shown else None
 
