@@ -7,6 +7,7 @@ from onnx_autodoc.ops._cost import NOTHING, Cost, each_input, free, picked, unto
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Unknown, like, tensor
 from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops.elementwise import same
+from onnx_autodoc.ops.reduction import keeps_dims
 
 
 def _gather(call: Call) -> list[Known]:
@@ -111,7 +112,7 @@ def _unique(call: Call) -> list[Known]:
 def _arg(call: Call) -> list[Known]:
     source = call.shape(0)
     axis = axis_of(call.attr_int("axis", 0), len(source))
-    kept = (1,) if call.attr_int("keepdims", 1) else ()
+    kept = (1,) if keeps_dims(call) else ()
     return [tensor("int64", (*source[:axis], *kept, *source[axis + 1 :]))]
 
 

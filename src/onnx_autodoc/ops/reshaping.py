@@ -111,10 +111,9 @@ def _order(call: Call, rank: int) -> list[int]:
     given = call.attr_ints("perm")
     if given is None:
         return list(range(rank))[::-1]
-    order = [axis_of(at, rank) for at in given]
-    if sorted(order) != list(range(rank)):
+    if sorted(given) != list(range(rank)):  # of axes, these alone are not counted from the back
         raise Contradiction(f"Transpose by {list(given)} of {rank} dimensions")
-    return order
+    return list(given)
 
 
 def _transpose_value(call: Call, arrays: list[Array]) -> list[Array]:
