@@ -79,6 +79,8 @@ def miscarried(node: Node, version: int | None) -> Iterator[str]:
         for what, here, there in _handed(node, body, version or 1):
             if here != there:
                 yield f"it has {here} {what}, its {name} {there}"
+    if node.op == "Scan" and version and version >= _SCAN_WITHOUT_BATCH:
+        yield from _stacked_beyond(node, bodies[0][1])
     if node.op == "If" and len(bodies) == 2:
         yield from _unlike(*(body for _, body in bodies))
     if node.op == "Loop" and bodies[0][1].outputs and (said := _element(bodies[0][1], 0)) not in (None, "bool"):
@@ -96,6 +98,15 @@ def _handed(node: Node, body: Graph, version: int) -> Iterator[tuple[str, int, i
     elif node.op == "Scan" and version >= _SCAN_WITHOUT_BATCH:
         yield "inputs", inputs, len(body.inputs)
         yield "outputs", outputs, len(body.outputs)
+
+
+def _stacked_beyond(node: Node, body: Graph) -> Iterator[str]:
+    """Axes that results are put together along, and that they would not have."""
+    made = _numbers(node.attributes.get("scan_output_axes", ()))
+    for axis, value in zip(made, body.outputs[len(body.outputs) - len(made) :]):
+        rank = len(value.type.dims) + 1 if value.type is not None and value.type.dims else None  # [] stands for unknown
+        if rank is not None and not -rank <= axis < rank:
+            yield f"its scan_output_axes name {axis}, of {rank} dimensions"
 
 
 def _unlike(one: Graph, other: Graph) -> Iterator[str]:
