@@ -58,19 +58,19 @@ def name_of(case: Case) -> str:
 
 
 # what the rule sees
-def known(array: Any) -> Known:
-    """What is known of an array; of a sequence or a map, only that it is one."""
+def known(array: Any, held: bool = False) -> Known:
+    """What is known of an array, which a file may hold; of a sequence or a map, only that it is one."""
     if isinstance(array, dict):
         return Known(None, kind="map", why="a map has no shape", element=Known("float32"))
-    return Known(_dtype(array), array.shape, array if array.size <= SMALL else None)
+    return Known(_dtype(array), array.shape, array if array.size <= SMALL else None, held=held)
 
 
 def call_of(case: Case, domain: str, inputs: Sequence[Known | None] | None = None) -> Call:
     node = case.node(domain)
     attributes = {item.name: _attribute(helper.get_attribute_value(item)) for item in node.attribute}
     ours = Node(node.op_type, tuple(node.input), tuple(node.output), domain=domain, attributes=attributes)
-    seen = [None if array is None else known(array) for array in case.inputs] if inputs is None else inputs
-    return Call(ours, seen, case.opset)
+    whole = [None if array is None else known(array, at in case.fixed) for at, array in enumerate(case.inputs)]
+    return Call(ours, whole if inputs is None else inputs, case.opset)
 
 
 def cost_of(entry: Operator, case: Case, domain: str) -> Cost:

@@ -22,8 +22,8 @@ def test_statistics_follow_in_training() -> None:
 
 
 def test_statistics_of_old_opsets_have_the_dims_of_those_that_come_in() -> None:
-    for mean in (C, zeros(3, 4, 5)):
-        out = infer(OPERATORS, "BatchNormalization", [X, mean, mean, mean, mean], 7, outputs=5)
+    for mean, spatial in ((C, 1), (zeros(3, 4, 5), 0)):
+        out = infer(OPERATORS, "BatchNormalization", [X, mean, mean, mean, mean], 7, outputs=5, spatial=spatial)
         assert [known.shape for known in out] == [X.shape, *[mean.shape] * 4]
 
 

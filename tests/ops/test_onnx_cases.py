@@ -68,6 +68,7 @@ def outcomes(tmp_path: Path, constant: bool) -> Iterator[tuple[str, str, str]]:
         inputs, outputs = case.data_sets[0]
         model = as_constants(case.model, inputs) if constant else case.model
         shapes = shapes_of(model, inputs, tmp_path / "case.onnx")
+        yield from ((case.name, "wrong", text) for text in shapes.contradictions)
         for value, item in zip(case.model.graph.output, outputs):
             if isinstance(item, np.ndarray) and value.name:
                 yield case.name, *judged(shapes, value, item)

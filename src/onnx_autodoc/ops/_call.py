@@ -89,6 +89,12 @@ class Call:
             raise Contradiction(f"{self.node.op} wants one number in its input {at}, there are {len(items)}")
         return items[0]
 
+    def single(self, at: int) -> None:
+        """Stops at an input that must have one element, where it is known to have more or none."""
+        dims = known.concrete if at < len(self.inputs) and (known := self.inputs[at]) is not None else None
+        if dims is not None and (count := math.prod(dims[:MOST_DIMS])) != 1:
+            raise Contradiction(f"{self.node.op} wants one element in its input {at}, there are {count:,}")
+
     def axes(self) -> list[Dim] | None:
         """The axes of a reduction or a squeeze: an attribute in older versions, an input in newer ones."""
         given = self.attr_ints("axes")

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from onnx_autodoc.graph import Attribute, Graph, Node, dtype_name
+from onnx_autodoc.ops._allowed import disallowed
 from onnx_autodoc.ops._forms import form_of
 from onnx_autodoc.ops._known import Known
+from onnx_autodoc.ops._parallel import uneven
 
 # attribute -> the least number that it can be, itself or each of a list
 _LEAST: Final = {
     **dict.fromkeys(("blocksize", "dilations", "group", "hidden_size", "kernel_shape", "num_groups"), 1),
-    **dict.fromkeys(("num_outputs", "num_scan_inputs", "strides"), 1),
+    **dict.fromkeys(("num_outputs", "num_scan_inputs", "size", "strides"), 1),
+    **dict.fromkeys(("block_size", "output_padding"), 0),
 }
 _PADDED: Final = frozenset(("AveragePool", "Conv", "ConvInteger", "ConvTranspose", "LpPool", "MaxPool", "QLinearConv"))
 _POOLS: Final = frozenset(("AveragePool", "LpPool", "MaxPool"))
@@ -26,7 +29,7 @@ _SCAN_WITHOUT_BATCH: Final = 9
 def impossible(node: Node, version: int | None) -> Iterator[str]:
     """What no node of its operator can be."""
     form = form_of(node.domain, node.op, version)
-    if form is None:
+    if form is None or version is None:
         return
     given: Mapping[str, Attribute] = {name: item for name, item in node.attributes.items() if name in form.attributes}
     for name, item in given.items():
@@ -39,6 +42,8 @@ def impossible(node: Node, version: int | None) -> Iterator[str]:
         yield f"its pads {_text(given['pads'])} are as wide as its kernel {_text(given['kernel_shape'])}"
     if node.op == "Constant" and len(given) != 1:
         yield f"it has {len(given)} values, not 1"
+    yield from disallowed(node, version, given)
+    yield from uneven(node, version, given)
 
 
 def _numbers(item: Attribute) -> tuple[int, ...]:
@@ -74,6 +79,8 @@ def miscarried(node: Node, version: int | None) -> Iterator[str]:
         for what, here, there in _handed(node, body, version or 1):
             if here != there:
                 yield f"it has {here} {what}, its {name} {there}"
+    if node.op == "Scan" and version and version >= _SCAN_WITHOUT_BATCH:
+        yield from _stacked_beyond(node, bodies[0][1])
     if node.op == "If" and len(bodies) == 2:
         yield from _unlike(*(body for _, body in bodies))
     if node.op == "Loop" and bodies[0][1].outputs and (said := _element(bodies[0][1], 0)) not in (None, "bool"):
@@ -91,6 +98,15 @@ def _handed(node: Node, body: Graph, version: int) -> Iterator[tuple[str, int, i
     elif node.op == "Scan" and version >= _SCAN_WITHOUT_BATCH:
         yield "inputs", inputs, len(body.inputs)
         yield "outputs", outputs, len(body.outputs)
+
+
+def _stacked_beyond(node: Node, body: Graph) -> Iterator[str]:
+    """Axes that results are put together along, and that they would not have."""
+    made = _numbers(node.attributes.get("scan_output_axes", ()))
+    for axis, value in zip(made, body.outputs[len(body.outputs) - len(made) :]):
+        rank = len(value.type.dims) + 1 if value.type is not None and value.type.dims else None  # [] stands for unknown
+        if rank is not None and not -rank <= axis < rank:
+            yield f"its scan_output_axes name {axis}, of {rank} dimensions"
 
 
 def _unlike(one: Graph, other: Graph) -> Iterator[str]:

@@ -80,6 +80,7 @@ class Known(Struct, frozen=True, eq=False):
     kind: str = "tensor"
     element: "Known | None" = None  # of a sequence or an optional
     items: "tuple[Known, ...] | None" = None  # a sequence's tensors one by one, where it is known how many
+    held: bool = False  # whether it stands in the file: no size that was assumed is in it
 
     @property
     def concrete(self) -> tuple[int, ...] | None:

@@ -5,7 +5,7 @@ from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, Price, free
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
 from onnx_autodoc.ops._operator import Cached, Operator, constants
-from onnx_autodoc.ops._ranks import deep
+from onnx_autodoc.ops._ranks import deep, parted
 from onnx_autodoc.ops._state_prices import linear_attention
 from onnx_autodoc.ops._touched import read_of
 from onnx_autodoc.ops.elementwise import same
@@ -15,6 +15,7 @@ def _attention(call: Call) -> list[Known]:
     """Y, the keys and values with those of the past before them, the scores."""
     q, k, v = (_heads(call, at, name) for at, name in ((0, "q_num_heads"), (1, "kv_num_heads"), (2, "kv_num_heads")))
     batch, heads, steps, _ = q
+    parted(call, heads, k[1], "heads of queries")
     y: Shape = (batch, steps, heads * v[3]) if call.rank(0) == 3 else (batch, heads, steps, v[3])
     keys, values = _with_past(call, 4, k), _with_past(call, 5, v)
     return [
@@ -51,6 +52,13 @@ def _with_past(call: Call, at: int, now: tuple[Dim, Dim, Dim, Dim]) -> tuple[Dim
     if len(past) != 4:
         raise Contradiction(f"{call.node.op}'s past has {len(past)} dimensions, not 4")
     return batch, heads, past[2] + steps, size
+
+
+def _rotary(call: Call) -> list[Known]:
+    x = call.shape(0)
+    if len(x) == 3:
+        _size_of_head(call, x[2], "num_heads")
+    return same(call)
 
 
 def _linear_attention(call: Call) -> list[Known]:
@@ -99,6 +107,6 @@ def rotary(tables_at: int) -> Price:
 OPERATORS: dict[str, Operator] = {
     "Attention": Operator(_attention, cost=_attention_cost, caches=(Cached(4, 1), Cached(5, 2))),
     "LinearAttention": Operator(_linear_attention, cost=linear_attention),
-    "RotaryEmbedding": Operator(same, cost=rotary(1), parts=constants(1, 2)),
+    "RotaryEmbedding": Operator(_rotary, cost=rotary(1), parts=constants(1, 2)),
     "TensorScatter": Operator(same, cost=free, caches=(Cached(0, 0, axis="axis"),)),
 }

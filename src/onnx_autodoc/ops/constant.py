@@ -8,9 +8,10 @@ from onnx_autodoc.graph import Tensor, dtype_name, dtype_spelled
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import each_input, free, view
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, elements
-from onnx_autodoc.ops._known import Array, Dim, Known, NotKnown, Shape, Unknown, nothing, tensor
+from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, nothing, tensor
 from onnx_autodoc.ops._operator import Operator, constants, unchanged
 from onnx_autodoc.ops._prices import made
+from onnx_autodoc.ops._ranks import ranked
 from onnx_autodoc.say import told
 
 _LONGEST = 60  # characters of a name in a reason
@@ -19,7 +20,7 @@ _LONGEST = 60  # characters of a name in a reason
 def known_tensor(held: Tensor) -> Known:
     """What is known of a tensor in the file. Of one that contradicts itself no element is believed."""
     if not held.flaws:
-        return Known(held.dtype, held.dims, elements(held))
+        return Known(held.dtype, held.dims, elements(held), held=True)
     why = f"the tensor {told(held.name, _LONGEST)} contradicts itself: {held.flaws[0]}"
     return nothing(why) if min(held.dims, default=0) < 0 else Known(held.dtype, held.dims, why=why)
 
@@ -72,6 +73,8 @@ def _size(call: Call) -> list[Known]:
 
 def _constant_of_shape(call: Call) -> list[Known]:
     held = call.attr_tensor("value")
+    if held is not None and held.elements != 1:
+        raise Contradiction(f"ConstantOfShape fills with {held.elements:,} numbers, not 1")
     dtype = held.dtype if held else "float32"
     return [tensor(dtype, tuple(call.ints(0)))]
 
@@ -98,7 +101,7 @@ def _range(call: Call) -> list[Known]:
         why = next(item.why for item in (start, limit, delta) if isinstance(item, Unknown))
         return [tensor(call.dtype(0), (Unknown(why),))]
     if delta == 0:
-        raise NotKnown("a Range with a step of 0")
+        raise Contradiction("a Range with a step of 0")
     exact = isinstance(start, int) and isinstance(limit, int) and isinstance(delta, int)
     count = -((start - limit) // delta) if exact else math.ceil((limit - start) / delta)
     return [tensor(call.dtype(0), (max(count, 0),))]
@@ -113,7 +116,7 @@ def _range_value(call: Call, arrays: list[Array]) -> list[Array]:
 
 def _eye_like(call: Call) -> list[Known]:
     number = call.attribute("dtype")
-    return [tensor(dtype_name(number) if isinstance(number, int) else call.dtype(0), call.shape(0))]
+    return [tensor(dtype_name(number) if isinstance(number, int) else call.dtype(0), ranked(call, 0, 2))]
 
 
 def _identity(call: Call) -> list[Known]:

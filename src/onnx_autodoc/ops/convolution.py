@@ -4,6 +4,7 @@ from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, each_input
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, merge_dims, tensor
 from onnx_autodoc.ops._operator import Operator, scales, weights
+from onnx_autodoc.ops._ranks import deep, parted, sized
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops._window import Window, auto_pad, differ, kernel_of, per_axis, slide, spatial, windows
 from onnx_autodoc.ops.matmul import requantized
@@ -27,8 +28,13 @@ def _weight(call: Call, x: Shape, w: Shape) -> Shape:
     return w[2:]
 
 
-def _conv(call: Call) -> list[Known]:
+def _conv(call: Call, bias_at: int = 2) -> list[Known]:
+    sized(call, bias_at, deep(call, 1)[0])
     return [tensor(call.dtype(0), conv_shape(call, call.shape(0), call.shape(1)))]
+
+
+def _deform_conv(call: Call) -> list[Known]:
+    return _conv(call, 3)
 
 
 def _conv_integer(call: Call) -> list[Known]:
@@ -36,6 +42,7 @@ def _conv_integer(call: Call) -> list[Known]:
 
 
 def _qlinear_conv(call: Call) -> list[Known]:
+    sized(call, 8, deep(call, 3)[0])
     return [tensor(call.dtype(7), conv_shape(call, call.shape(0), call.shape(3)))]
 
 
@@ -83,6 +90,8 @@ def _conv_transpose(call: Call) -> list[Known]:
     group = call.attr_int("group", 1)
     if differ(x[1], w[0]) or group < 1:
         raise Contradiction(f"ConvTranspose of {x[1]} channels with a weight for {w[0]} in {group} groups")
+    parted(call, x[1], group, "channels")
+    sized(call, 2, w[1] * group)
     return [tensor(call.dtype(0), (x[0], w[1] * group, *_grown(call, inner, kernel)))]
 
 
@@ -138,7 +147,7 @@ OPERATORS: dict[str, Operator] = {
         _qlinear_conv, cost=requantized(_qlinear_cost), parts=scales(1, 2, 4, 5, 6, 7) | weights(3, 8)
     ),
     "ConvTranspose": Operator(_conv_transpose, cost=conv_transpose_cost, parts=weights(1, 2)),
-    "DeformConv": Operator(_conv, cost=_deform_cost, parts=weights(1, 3)),
+    "DeformConv": Operator(_deform_conv, cost=_deform_cost, parts=weights(1, 3)),
     "CausalConvWithState": Operator(_causal_conv, cost=_causal_cost, parts=weights(1, 2)),
     "Col2Im": Operator(_col2im, cost=each_input(1, "each is added to its place")),
 }

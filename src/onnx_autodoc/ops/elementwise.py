@@ -10,6 +10,9 @@ from onnx_autodoc.ops._cost import NOTHING, Cost, Price, each, free
 from onnx_autodoc.ops._elements import counted, within
 from onnx_autodoc.ops._known import Array, Contradiction, Known, NotKnown, Shape, tensor
 from onnx_autodoc.ops._operator import Evaluate, Operator, Rule, constants, weights
+from onnx_autodoc.ops._ranks import deep
+
+_MOD_OF_ANY = 28  # the version since which a Mod takes real numbers as it takes whole ones
 
 
 def _common_shape(call: Call) -> Shape:
@@ -21,6 +24,26 @@ def _common_shape(call: Call) -> Shape:
 def same(call: Call) -> list[Known]:
     """One output like the first input."""
     return [tensor(call.dtype(0), call.shape(0))]
+
+
+def _matrices(call: Call) -> list[Known]:
+    return [tensor(call.dtype(0), deep(call, 0, 2))]
+
+
+def _accumulated(call: Call) -> list[Known]:
+    """Along the axis that is the only element of the second input."""
+    axis = call.value(1)
+    if axis is not None and axis.size == 1 and axis.dtype != object:
+        axis_of(int(axis.reshape(-1)[0]), call.rank(0))
+    return same(call)
+
+
+def _modulo(call: Call) -> list[Known]:
+    """Of real numbers there was C's fmod alone."""
+    old = call.version is not None and call.version < _MOD_OF_ANY
+    if old and is_float(call.dtype(0)) and call.attr_int("fmod", 0) != 1:
+        raise Contradiction(f"Mod of {call.dtype(0)} without fmod")
+    return broadcast_same(call)
 
 
 def broadcast_same(call: Call) -> list[Known]:
@@ -177,13 +200,15 @@ def _table(rule: Rule, cost: Price, names: str) -> dict[str, Operator]:
 
 
 _FUNCTIONS = (
-    "Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh CumProd CumSum Erf Exp Log Reciprocal Sigmoid Sin Sinh Tan "
+    "Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh Erf Exp Log Reciprocal Sigmoid Sin Sinh Tan "
     "Tanh ThresholdedRelu"
 )
 
 OPERATORS: dict[str, Operator] = {
     **_table(same, _one, _FUNCTIONS),
-    **_table(same, free, "ReverseSequence Trilu"),
+    **_table(_accumulated, _one, "CumProd CumSum"),
+    **_table(same, free, "ReverseSequence"),
+    "Trilu": Operator(_matrices, cost=free),
     **_table(broadcast_same, _one, "BitShift BitwiseAnd BitwiseOr BitwiseXor"),
     **_table(_unary_bool, _one, "IsInf IsNaN"),
     "Abs": Operator(same, _by(np.abs), cost=_one),
@@ -199,7 +224,7 @@ OPERATORS: dict[str, Operator] = {
     "Sub": Operator(broadcast_same, _by(np.subtract), partial=True, cost=_one),
     "Mul": Operator(broadcast_same, _by(np.multiply), partial=True, cost=_one),
     "Div": Operator(broadcast_same, _div, partial=True, cost=_one),
-    "Mod": Operator(broadcast_same, _mod, cost=_one),
+    "Mod": Operator(_modulo, _mod, cost=_one),
     "Pow": Operator(broadcast_same, _by(np.power), cost=_one),
     "Max": Operator(broadcast_same, _fold(np.maximum), cost=_variadic_cost),
     "Min": Operator(broadcast_same, _fold(np.minimum), cost=_variadic_cost),

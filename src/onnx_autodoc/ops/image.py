@@ -11,6 +11,7 @@ from onnx_autodoc.ops._cost import NOTHING, Cost, free, picked, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, tensor
 from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops._prices import between
+from onnx_autodoc.ops._ranks import ranked, sized
 from onnx_autodoc.ops._sizes import numbers, sizes
 from onnx_autodoc.say import told
 
@@ -25,12 +26,20 @@ _DECODED = "the size of the image is only known when the model runs"
 def _resize(call: Call) -> list[Known]:
     x = call.shape(0)
     axes = _axes(call, len(x))
+    if _is_listed(call, 2) and _is_listed(call, 3):
+        raise Contradiction("Resize has both scales and sizes")
     if call.has(3) and call.known(3).shape != (0,):
         out = _resize_to(call, [x[axis] for axis in axes])
     else:
         # Opset 10 had x and scales; since 11 a region comes between them.
         out = _resize_by(call, [x[axis] for axis in axes], scales_at=1 if len(call.inputs) == 2 else 2)
     return [tensor(call.dtype(0), _placed(call, x, axes, out))]
+
+
+def _is_listed(call: Call, at: int) -> bool:
+    """Whether an input is there and has elements."""
+    shape = call.known(at).shape if call.has(at) else None
+    return any(type(dim) is int and dim > 0 for dim in shape or ())
 
 
 def _axes(call: Call, rank: int) -> list[int]:
@@ -119,6 +128,7 @@ def _grid_sample(call: Call) -> list[Known]:
     x, grid = call.shape(0), call.shape(1)
     if len(x) != len(grid) or len(x) < 3:
         raise Contradiction(f"GridSample of {len(x)} dimensions with a grid of {len(grid)}")
+    sized(call, 1, x[0], *grid[1:-1], len(x) - 2)
     return [tensor(call.dtype(0), (*x[:2], *grid[1:-1]))]
 
 
@@ -176,6 +186,13 @@ def _image_decoder(call: Call) -> list[Known]:
 
 
 def _non_max_suppression(call: Call) -> list[Known]:
+    # boxes [N, B, 4], scores [N, classes, B]
+    boxes, scores = (call.known(at).shape for at in (0, 1))
+    if boxes is not None:
+        batch, many, _ = ranked(call, 0, 3)
+        sized(call, 0, batch, many, 4)
+        if scores is not None:
+            sized(call, 1, batch, ranked(call, 1, 3)[1], many)
     return [tensor("int64", (Unknown(_SELECTED), 3))]  # batch, class, box
 
 

@@ -6,14 +6,31 @@ from onnx_autodoc.ops._call import Call, axis_of, size
 from onnx_autodoc.ops._cost import NOTHING, Cost, each_input, free, picked, untold
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Unknown, like, tensor
 from onnx_autodoc.ops._operator import Operator, constants
+from onnx_autodoc.ops._ranks import sized
 from onnx_autodoc.ops.elementwise import same
+from onnx_autodoc.ops.reduction import keeps_dims
 
 
 def _gather(call: Call) -> list[Known]:
     # data [.., n, ..] at indices [i...] = [.., i..., ..]
     source = call.shape(0)
     axis = axis_of(call.attr_int("axis", 0), len(source))
+    _check_places(call, source[axis])
     return [like(call.known(0), (*source[:axis], *call.shape(1), *source[axis + 1 :]))]
+
+
+def _check_places(call: Call, *sizes: Dim) -> None:
+    """Stops at an index of the file that goes beyond the data; of several sizes, each has a column of indices.
+
+    Those that are computed hang on sizes that a model cannot run at, though the costs are what they would be.
+    """
+    known = call.known(1)
+    if known.value is None or not known.held or known.value.dtype.kind not in "iu":
+        return
+    for column, count in zip(known.value.reshape(-1, len(sizes)).T if sizes else (), sizes):
+        if type(count) is int and column.size and not -count <= column.min() <= column.max() < count:
+            wrong = column.min() if column.max() < count else column.max()
+            raise Contradiction(f"{call.node.op} at {wrong} of {count} elements")
 
 
 def _gather_value(call: Call, arrays: list[Array]) -> list[Array]:
@@ -28,6 +45,7 @@ def _gather_value(call: Call, arrays: list[Array]) -> list[Array]:
 
 
 def _gather_elements(call: Call) -> list[Known]:
+    _check_elements(call)
     return [like(call.known(0), call.shape(1))]
 
 
@@ -40,7 +58,37 @@ def _gather_nd(call: Call) -> list[Known]:
         raise NotKnown(depth.why)
     if not indices or batch + depth > len(source):
         raise Contradiction(f"GatherND of {len(source)} dimensions by {batch + depth}")
+    _check_places(call, *source[batch : batch + depth])
     return [like(call.known(0), (*indices[:-1], *source[batch + depth :]))]
+
+
+def _check_elements(call: Call) -> None:
+    """Indices are as many dimensions as the data, each along one axis."""
+    source, indices = call.known(0).shape, call.known(1).shape
+    if source is None or indices is None:
+        return
+    if len(source) != len(indices):
+        raise Contradiction(f"{call.node.op} of {len(source)} dimensions by indices of {len(indices)}")
+    _check_places(call, source[axis_of(call.attr_int("axis", 0), len(source))])
+
+
+def _scatter_elements(call: Call) -> list[Known]:
+    _check_elements(call)
+    if (indices := call.known(1).shape) is not None:
+        sized(call, 2, *indices)
+    return same(call)
+
+
+def _scatter_nd(call: Call) -> list[Known]:
+    # indices [i..., k] place updates [i..., rest of data]
+    source, indices = call.shape(0), call.known(1).shape
+    depth = indices[-1] if indices else None
+    if indices and type(depth) is int:
+        if depth > len(source):
+            raise Contradiction(f"ScatterND of {len(source)} dimensions by {depth}")
+        sized(call, 2, *indices[:-1], *source[depth:])
+        _check_places(call, *source[:depth])
+    return same(call)
 
 
 def _scatter_nd_value(call: Call, arrays: list[Array]) -> list[Array]:
@@ -76,6 +124,7 @@ def _scatter_elements_value(call: Call, arrays: list[Array]) -> list[Array]:
 def _one_hot(call: Call) -> list[Known]:
     # indices [..] with a new axis of `depth` sizes
     indices, depth = call.shape(0), call.one(1)
+    sized(call, 2, 2)
     axis = axis_of(call.attr_int("axis", -1), len(indices) + 1)
     number: Dim = depth if isinstance(depth, Unknown) else int(depth)
     return [tensor(call.dtype(2), (*indices[:axis], number, *indices[axis:]))]
@@ -111,7 +160,7 @@ def _unique(call: Call) -> list[Known]:
 def _arg(call: Call) -> list[Known]:
     source = call.shape(0)
     axis = axis_of(call.attr_int("axis", 0), len(source))
-    kept = (1,) if call.attr_int("keepdims", 1) else ()
+    kept = (1,) if keeps_dims(call) else ()
     return [tensor("int64", (*source[:axis], *kept, *source[axis + 1 :]))]
 
 
@@ -127,9 +176,9 @@ OPERATORS: dict[str, Operator] = {
     "GatherElements": Operator(_gather_elements, cost=picked),
     "GatherND": Operator(_gather_nd, cost=picked),
     # scattering writes into a copy of the data
-    "Scatter": Operator(same, _scatter_elements_value, cost=_scatter_cost),
-    "ScatterElements": Operator(same, _scatter_elements_value, cost=_scatter_cost),
-    "ScatterND": Operator(same, _scatter_nd_value, partial=True, cost=_scatter_cost),
+    "Scatter": Operator(_scatter_elements, _scatter_elements_value, cost=_scatter_cost),
+    "ScatterElements": Operator(_scatter_elements, _scatter_elements_value, cost=_scatter_cost),
+    "ScatterND": Operator(_scatter_nd, _scatter_nd_value, partial=True, cost=_scatter_cost),
     "OneHot": Operator(_one_hot, cost=free, parts=constants(2)),
     "Compress": Operator(_compress, cost=picked),
     "Unique": Operator(_unique, cost=untold("how many elements are compared, the data decide")),

@@ -4,6 +4,8 @@ from onnx_autodoc.ops._call import Call, broadcast, size
 from onnx_autodoc.ops._cost import NOTHING, Cost, Price
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
 from onnx_autodoc.ops._operator import Operator, scales, weights
+from onnx_autodoc.ops._ranks import stretched
+from onnx_autodoc.ops._window import differ
 
 
 def product_shape(a: Shape, b: Shape) -> Shape:
@@ -64,7 +66,9 @@ def gemm_cost(call: Call, bias_at: int = 2) -> Cost:
 
 
 def _gemm(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), gemm_shape(call))]
+    product = gemm_shape(call)
+    stretched(call, 2, product)
+    return [tensor(call.dtype(0), product)]
 
 
 def _einsum(call: Call) -> list[Known]:
@@ -91,11 +95,17 @@ def _einsum_sizes(call: Call, terms: list[str]) -> tuple[dict[str, Dim], Shape]:
             raise Contradiction(f"Einsum's term {term} does not fit {len(shape)} dimensions")
         end = len(shape) - len(tail)
         for letter, dim in zip(head + tail, (*shape[: len(head)], *shape[end:]), strict=True):
-            if sizes.get(letter, 1) == 1 or isinstance(sizes[letter], Unknown):
-                sizes[letter] = dim
+            sizes[letter] = _one_size(letter, sizes.get(letter, 1), dim)
         if dots:
             ellipsis = broadcast(ellipsis, shape[len(head) : end])
     return sizes, ellipsis
+
+
+def _one_size(letter: str, one: Dim, other: Dim) -> Dim:
+    """The size of a letter that stands for two."""
+    if differ(one, other) and 1 not in (one, other):
+        raise Contradiction(f"Einsum's {letter} is {one} and {other}")
+    return one if other == 1 else other if isinstance(one, Unknown) or one == 1 else one
 
 
 def _letter(sizes: dict[str, Dim], letter: str) -> Dim:

@@ -11,7 +11,7 @@ from onnx_autodoc.ops._fusion import activated, chain, result, total
 from onnx_autodoc.ops._known import Contradiction, Known, NotKnown, Shape, Unknown, tensor
 from onnx_autodoc.ops._operator import Operator, Rule, constants, scales, weights
 from onnx_autodoc.ops._prices import between, made
-from onnx_autodoc.ops._ranks import deep, ranked
+from onnx_autodoc.ops._ranks import deep, ranked, sized
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops.elementwise import OPERATORS as ELEMENTWISE
 from onnx_autodoc.ops.elementwise import broadcast_same, same
@@ -82,7 +82,10 @@ def _inverse_cost(call: Call) -> Cost:
 # normalisations
 def _skip_norm(call: Call) -> list[Known]:
     """The normalised sum, two statistics, the sum itself."""
-    source = deep(call, 0)
+    source, skip = deep(call, 0), call.known(1).shape
+    if len(source) > 1 and skip is not None:
+        sized(call, 1, *deep(call, 1, 2)[:-2], *source[-2:])  # the skip may leave out the batch, or have one for all
+        sized(call, 2, source[-1])
     whole, statistic = tensor(call.dtype(0), source), tensor("float32", (*source[:-1], 1))
     return [whole, statistic, statistic, whole]
 

@@ -35,7 +35,7 @@ from onnx_autodoc.ops._known import (
     tensor,
 )
 from onnx_autodoc.ops._operator import Cached, Operator, constants, scales
-from onnx_autodoc.ops._ranks import deep, ranked
+from onnx_autodoc.ops._ranks import deep, parted, ranked, sized
 from onnx_autodoc.ops._sizes import one_size, sizes
 from onnx_autodoc.ops.attention import rotary
 from onnx_autodoc.ops.elementwise import same
@@ -45,7 +45,12 @@ _NO_TYPE = "the file's own declaration decides the element type of QK"
 
 def _merged(call: Call, dtype: str | None, past_at: int) -> list[Known]:
     """[B, S, D] with merged weights; keys and values are cached together: [2, B, N, P + S, H]."""
-    (batch, new, _), heads, width = ranked(call, 0, 3), heads_of(call), qkv_widths(call)[2]
+    (batch, new, wide), heads, widths = ranked(call, 0, 3), heads_of(call), qkv_widths(call)
+    width = widths[2]
+    for each in widths:
+        parted(call, each, heads, "columns")
+    if call.known(1).shape is not None:
+        sized(call, 1, wide, ranked(call, 1, 2)[1])
     past = ranked(call, past_at, 5) if call.has(past_at) else None
     if past is not None and shares_buffer(call):
         present: Shape = past

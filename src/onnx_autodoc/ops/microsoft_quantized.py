@@ -3,13 +3,14 @@
 from onnx_autodoc.graph import dtype_name
 from onnx_autodoc.ops import _packs as packs
 from onnx_autodoc.ops import _quantized_prices as prices
-from onnx_autodoc.ops._call import Call, axis_of, broadcast
+from onnx_autodoc.ops._call import Call, axis_of, broadcast, size
 from onnx_autodoc.ops._cost import each, untold
 from onnx_autodoc.ops._fusion import as_plain
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
 from onnx_autodoc.ops._operator import Operator, scales, weights
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import sizes
+from onnx_autodoc.ops._window import ceil_div, differ
 from onnx_autodoc.ops.elementwise import same
 from onnx_autodoc.ops.matmul import gemm_shape, product, product_shape, requantized
 from onnx_autodoc.ops.quantization import OPERATORS as QUANTIZATION
@@ -26,6 +27,20 @@ def _columns(call: Call, count: Dim) -> Shape:
 
 def _packed_product(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), _columns(call, call.attr_required("N")))]
+
+
+def _nbits(call: Call) -> list[Known]:
+    """[..., K] by N columns of blocks of so many numbers, of so many bits each."""
+    count, over = call.attr_required("N"), call.attr_required("K")
+    bits, block = call.attr_int("bits", 4), call.attr_int("block_size", 0)
+    if not 2 <= bits <= 8 or block < 16 or block & (block - 1):
+        raise Contradiction(f"MatMulNBits of {bits} bits in blocks of {block}")
+    if differ(deep(call, 0)[-1], over):
+        raise Contradiction(f"MatMulNBits over {call.shape(0)[-1]} elements with a weight for {over}")
+    packed, wanted = call.known(1).shape, count * ceil_div(over, block) * ceil_div(block * bits, 8)
+    if packed is not None and differ(size(packed), wanted):
+        raise Contradiction(f"MatMulNBits wants a weight of {wanted:,} bytes, there are {size(packed):,}")
+    return _packed_product(call)
 
 
 def _packed_mlp(call: Call) -> list[Known]:
@@ -166,7 +181,7 @@ OPERATORS: dict[str, Operator] = {
     "MatMulFpQ4": Operator(_blob_product, cost=product, packs={1: packs.blob}),
     "MatMulInteger16": Operator(_integer16_product, cost=product),
     "MatMulIntegerToFloat": Operator(_integer_to_float, cost=prices.integer_to_float, parts=scales(2, 3, 4, 5)),
-    "MatMulNBits": Operator(_packed_product, cost=prices.nbits, parts=scales(2, 3), packs={1: packs.by_attributes()}),
+    "MatMulNBits": Operator(_nbits, cost=prices.nbits, parts=scales(2, 3), packs={1: packs.by_attributes()}),
     "MatMulNBitsMlp": Operator(
         _packed_mlp, cost=prices.mlp, parts=scales(4, 7), packs=dict.fromkeys((3, 6), packs.by_attributes())
     ),

@@ -54,6 +54,10 @@ def _tree_classifier(call: Call) -> list[Known]:
 
 # regressors
 def _linear_regressor(call: Call) -> list[Known]:
+    features, given = call.shape(0)[-1:], call.attr_count("coefficients")
+    needed = size(features) * call.attr_int("targets", 1)
+    if type(needed) is int and given < needed:
+        raise Contradiction(f"LinearRegressor has {given:,} coefficients, not {needed:,}")
     return [tensor("float32", (_rows(call), call.attr_int("targets", 1)))]
 
 

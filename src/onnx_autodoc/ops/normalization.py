@@ -6,15 +6,32 @@ from onnx_autodoc.ops._cost import Cost, each
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
 from onnx_autodoc.ops._operator import Operator, Part
 from onnx_autodoc.ops._prices import standardized
-from onnx_autodoc.ops._ranks import deep
+from onnx_autodoc.ops._ranks import deep, parted, sized, stretched
 from onnx_autodoc.ops.elementwise import same
+
+_TRAINING_MODE = 14  # the version since which a BatchNormalization has it
 
 
 def _batch_normalization(call: Call) -> list[Known]:
     # Until opset 13 up to four statistics follow: mean, var, and both as saved for the gradient; since 14 only two.
     # All have the dims of the mean that comes in: [C], or [C, *spatial] where `spatial` was 0 (until opset 8).
+    x = call.shape(0)
+    if len(x) > 1 and call.attr_int("spatial", 1):
+        for at in range(1, 5):
+            sized(call, at, x[1])
+    _check_training(call)
     mean, var = (_without_value(call.known(at)) for at in (3, 4))
     return [tensor(call.dtype(0), call.shape(0)), mean, var, mean, var]
+
+
+def _check_training(call: Call) -> None:
+    """Since a version an attribute says whether statistics are measured, and only then are they given out."""
+    if call.version is None or call.version < _TRAINING_MODE:
+        return
+    if not call.attr_int("training_mode", 0) and any(call.node.outputs[1:]):
+        raise Contradiction("BatchNormalization gives out statistics, and is not in training mode")
+    if call.attr_int("training_mode", 0) and len(call.node.outputs) < 3:
+        raise Contradiction("BatchNormalization is in training mode, and gives out no statistics")
 
 
 def _without_value(known: Known) -> Known:
@@ -23,9 +40,16 @@ def _without_value(known: Known) -> Known:
 
 def _instance_normalization(call: Call) -> list[Known]:
     # x [N, C, *spatial], scale and bias [C]
-    x, scale = call.shape(0), call.shape(1)
-    if len(x) > 1 and len(scale) == 1 and type(x[1]) is type(scale[0]) is int and x[1] != scale[0]:
-        raise Contradiction(f"InstanceNormalization of {x[1]} channels by {scale[0]} scales")
+    x = call.shape(0)
+    for at in (1, 2) if len(x) > 1 else ():
+        sized(call, at, x[1])
+    return same(call)
+
+
+def _group_normalization(call: Call) -> list[Known]:
+    x = call.shape(0)
+    if len(x) > 1:
+        parted(call, x[1], call.attr_required("num_groups"), "channels")
     return same(call)
 
 
@@ -33,11 +57,14 @@ def _layer_normalization(call: Call) -> list[Known]:
     # Mean and inverse deviation keep the dims before the axis; those that are averaged over are 1.
     x = call.shape(0)
     axis = axis_of(call.attr_int("axis", -1), len(x))
+    for at in (1, 2):
+        stretched(call, at, x)
     statistic = tensor(dtype_name(call.attr_int("stash_type", 1)), x[:axis] + (1,) * (len(x) - axis))
     return [tensor(call.dtype(0), x), statistic, statistic]
 
 
 def _rms_normalization(call: Call) -> list[Known]:
+    stretched(call, 1, call.shape(0))
     return [tensor(call.dtype(1), call.shape(0))]  # the scale's element type decides, not x's
 
 
@@ -121,7 +148,7 @@ OPERATORS: dict[str, Operator] = {
     ),
     # Exporters fill in ones and zeros where a norm has no scale or bias: constants here are no weights by their place.
     "InstanceNormalization": Operator(_instance_normalization, cost=_instance_cost),
-    "GroupNormalization": Operator(same, cost=_group_cost),
+    "GroupNormalization": Operator(_group_normalization, cost=_group_cost),
     "LayerNormalization": Operator(_layer_normalization, cost=_layer_cost),
     "RMSNormalization": Operator(_rms_normalization, cost=_rms_cost),
     "MeanVarianceNormalization": Operator(same, cost=_mean_variance_cost),

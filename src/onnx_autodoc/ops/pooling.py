@@ -5,6 +5,7 @@ from onnx_autodoc.ops._cost import Cost, Price, free, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, tensor
 from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops._prices import between, folded
+from onnx_autodoc.ops._ranks import sized
 from onnx_autodoc.ops._sizes import sizes
 from onnx_autodoc.ops._window import Window, auto_pad, ceil_div, spatial, windows
 
@@ -77,6 +78,10 @@ def _max_roi_pool(call: Call) -> list[Known]:
 def _roi_align(call: Call) -> list[Known]:
     # X [N, C, H, W], rois [R, 4], batch_indices [R].
     pooled = (call.attr_int("output_height", 1), call.attr_int("output_width", 1))
+    regions = call.shape(1)
+    if len(regions) == 2:
+        sized(call, 1, regions[0], 4)
+        sized(call, 2, regions[0])
     return [tensor(call.dtype(0), _pooled_regions(call, call.shape(0), call.shape(1), pooled))]
 
 

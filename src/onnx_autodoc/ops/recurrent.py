@@ -2,8 +2,9 @@
 
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, Price
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
+from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
 from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops._ranks import ranked, sized
 from onnx_autodoc.ops._window import differ
 from onnx_autodoc.say import told
 
@@ -54,11 +55,36 @@ def _hidden(call: Call, axis: int) -> Dim:
 
 
 def _lstm(call: Call) -> list[Known]:
+    _check_operands(call)
     return recurrent(call, states=2)
 
 
 def _one_state(call: Call) -> list[Known]:
+    _check_operands(call)
     return recurrent(call, states=1)
+
+
+def _check_operands(call: Call) -> None:
+    """W, R, the biases, lengths, what the states begin with and, of an LSTM, the peepholes."""
+    first, second, width = ranked(call, 0, 3)
+    turned = call.attr_int("layout", 0) != 0
+    batch, steps = (first, second) if turned else (second, first)
+    directions, hidden = _directions(call), _hidden(call, 2)
+    rows = _CELLS[call.node.op][0] * hidden
+    state = (batch, directions, hidden) if turned else (directions, batch, hidden)
+    wanted = [(directions, rows, width), (directions, rows, hidden), (directions, 2 * rows), (batch,), state]
+    wanted += [state, (directions, 3 * hidden)] if call.node.op == "LSTM" else []
+    for at, dims in enumerate(wanted, 1):
+        sized(call, at, *dims)
+    _check_lengths(call, steps)
+
+
+def _check_lengths(call: Call, steps: Dim) -> None:
+    lengths = call.value(4)
+    if lengths is None or lengths.dtype == object or not lengths.size or isinstance(steps, Unknown):
+        return
+    if not 0 <= lengths.min() <= lengths.max() <= steps:
+        raise Contradiction(f"{call.node.op} over {steps} steps has sequences of {lengths.min()} to {lengths.max()}")
 
 
 # operator -> (gates, arithmetic beside the products for one hidden element and step, without and only for the biases)

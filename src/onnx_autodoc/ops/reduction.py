@@ -19,11 +19,20 @@ def _axes(call: Call) -> list[Dim] | None:
     return call.axes() or None
 
 
+def keeps_dims(call: Call) -> bool:
+    """Whether what is reduced stays as a dimension of 1: for 1 alone, whatever else a file may say."""
+    return call.attr_int("keepdims", 1) == 1
+
+
+def _is_noop(call: Call) -> bool:
+    return call.attr_int("noop_with_empty_axes", 0) == 1
+
+
 def reduced_shape(call: Call, source: Shape, axes: list[Dim] | None) -> Shape:
-    if axes is None and call.attr_int("noop_with_empty_axes", 0):
+    if axes is None and _is_noop(call):
         return source
     gone = set(range(len(source))) if axes is None else {axis_of(axis, len(source)) for axis in axes}
-    if call.attr_int("keepdims", 1):
+    if keeps_dims(call):
         return tuple(1 if at in gone else dim for at, dim in enumerate(source))
     return tuple(dim for at, dim in enumerate(source) if at not in gone)
 
@@ -35,7 +44,7 @@ def _reduce(call: Call) -> list[Known]:
 def _by(function: Callable[..., Array]) -> Evaluate:
     def value(call: Call, arrays: list[Array]) -> list[Array]:
         axes = _axes(call)
-        if axes is None and call.attr_int("noop_with_empty_axes", 0):
+        if axes is None and _is_noop(call):
             return [arrays[0]]
         if arrays[0].dtype == object and arrays[0].size > _MOST_SIZES:
             raise NotKnown("so many sizes are not followed one by one")
@@ -56,7 +65,7 @@ def _costs(every: int, once: int, parts: str) -> Price:
     whole = folded(every, once, parts)
 
     def price(call: Call) -> Cost:
-        return NOTHING if call.attr_int("noop_with_empty_axes", 0) and not call.axes() else whole(call)
+        return NOTHING if _is_noop(call) and not call.axes() else whole(call)
 
     price.__doc__ = whole.__doc__
     return price

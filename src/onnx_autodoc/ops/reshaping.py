@@ -6,11 +6,14 @@ from onnx_autodoc.ops._call import Call, axis_of, broadcast, size
 from onnx_autodoc.ops._cost import free, view
 from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, dims_text, like
 from onnx_autodoc.ops._operator import Operator, unchanged
+from onnx_autodoc.ops._ranks import ranked
 
 
 def _reshape(call: Call) -> list[Known]:
     """0 keeps the input's size at that place (unless allowzero), -1 takes what is left."""
     given = call.attr_ints("shape")
+    if given is None and call.known(1).shape is not None:
+        ranked(call, 1, 1)
     target: list[Dim] = list(given) if given is not None else call.ints(1)
     source = call.shape(0)
     if not call.attr_int("allowzero", 0):
@@ -111,10 +114,9 @@ def _order(call: Call, rank: int) -> list[int]:
     given = call.attr_ints("perm")
     if given is None:
         return list(range(rank))[::-1]
-    order = [axis_of(at, rank) for at in given]
-    if sorted(order) != list(range(rank)):
+    if sorted(given) != list(range(rank)):  # of axes, these alone are not counted from the back
         raise Contradiction(f"Transpose by {list(given)} of {rank} dimensions")
-    return order
+    return list(given)
 
 
 def _transpose_value(call: Call, arrays: list[Array]) -> list[Array]:

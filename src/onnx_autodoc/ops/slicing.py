@@ -8,6 +8,7 @@ from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, 
 from onnx_autodoc.ops._operator import Operator, constants
 
 _LARGEST = ((1 << 31) - 1, (1 << 63) - 1)
+_SPLIT_BY_NUMBER = 18  # the version since which a Split must say into how many parts, and the last may be smaller
 _TO_THE_END = 1 << 31  # onnxruntime and exporters write "to the end" as a number at least this large
 
 
@@ -79,7 +80,10 @@ def _cuts(call: Call, rank: int) -> dict[int, _Cut]:
     if not len(starts) == len(ends) == len(axes) == len(steps):
         raise Contradiction("Slice's bounds are not of one length")
     rows = zip(axes, starts, ends, steps, strict=True)
-    return {axis_of(axis, rank): _Cut(start, end, step) for axis, start, end, step in rows}
+    cuts = {axis_of(axis, rank): _Cut(start, end, step) for axis, start, end, step in rows}
+    if len(cuts) != len(axes):
+        raise Contradiction("Slice names an axis twice")
+    return cuts
 
 
 def _bounds(call: Call) -> tuple[list[Dim], list[Dim], list[Dim] | None, list[Dim] | None]:
@@ -124,7 +128,7 @@ def _slice_value(call: Call, arrays: list[Array]) -> list[Array]:
 def _split_sizes(call: Call, dim: Dim) -> list[Dim]:
     """The sizes are given, or the parts are equal (the last one smaller, from opset 18 on)."""
     given = call.attr_ints("split")
-    if given is not None or call.has(1):
+    if _is_listed(call, given is not None or call.has(1)):
         sizes: list[Dim] = list(given) if given is not None else call.ints(1)
         _check_parts(call, len(sizes))
         return sizes
@@ -132,10 +136,23 @@ def _split_sizes(call: Call, dim: Dim) -> list[Dim]:
     if parts < 1:
         raise Contradiction("Split into no parts")
     _check_parts(call, parts)
-    if isinstance(dim, Unknown):
-        return [dim // parts for _ in range(parts)]
+    return [dim // parts for _ in range(parts)] if isinstance(dim, Unknown) else _equal_parts(call, dim, parts)
+
+
+def _is_listed(call: Call, listed: bool) -> bool:
+    """Whether the sizes are listed; since a version, they or their number must be given."""
+    counted = call.attribute("num_outputs") is not None
+    if call.version is not None and call.version >= _SPLIT_BY_NUMBER and listed == counted:
+        raise Contradiction(f"Split has {'both' if counted else 'neither'} of its sizes and their number")
+    return listed
+
+
+def _equal_parts(call: Call, dim: int, parts: int) -> list[Dim]:
     chunk = -(-dim // parts)
-    return [max(min(chunk, dim - chunk * at), 0) for at in range(parts)]
+    last = dim - chunk * (parts - 1)
+    if dim and last < (chunk if call.version is not None and call.version < _SPLIT_BY_NUMBER else 1):
+        raise Contradiction(f"Split of {dim} into {parts:,} equal parts")
+    return [*[chunk] * (parts - 1), last]
 
 
 def _check_parts(call: Call, parts: int) -> None:

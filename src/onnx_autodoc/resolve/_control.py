@@ -28,6 +28,7 @@ Tried = tuple[tuple[Step, ...], list[Known], dict[str, None]]
 def _if(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
     """The branch that the condition picks; both where only the data decides."""
     branches = {name: call.attr_graph(name) for name in ("then_branch", "else_branch")}
+    call.single(0)
     condition = call.value(0)
     if condition is None or condition.dtype == object:
         return (yield from _either(walk, branches, scope))
@@ -80,6 +81,8 @@ def _loop(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
     names = [value.name for value in body.inputs]
     if len(names) != len(call.inputs) or len(names) < 2:
         raise Contradiction("a Loop hands its body another number of values than it takes")
+    for at in (0, 1):
+        call.single(at)
     start = [call.known(at) for at in range(2, len(call.inputs))]
     fixed = {names[0]: pass_number(None), names[1]: truth()}
     steps, carried, outputs = yield from settled(walk, body, scope, fixed, names[2:], start, 1)
