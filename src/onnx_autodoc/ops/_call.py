@@ -106,7 +106,7 @@ class Call:
         if any(not isinstance(item, int | Unknown) for item in items):
             raise Contradiction(f"{self.node.op} takes whole numbers as axes, not {self.known(1).dtype}")
         if len(items) > MOST_DIMS:
-            raise Contradiction(f"{self.node.op} has {len(items):,} axes")
+            raise NotKnown(f"{self.node.op} has {len(items):,} axes, more than are followed")
         return items
 
     def output(self, at: int = 0) -> Shape:

@@ -30,8 +30,6 @@ _TOO_MUCH = "resolving stopped after {:,} steps" + raised_by("steps")
 _TOO_DEEP = "resolving stopped: functions and subgraphs nest deeper than {:,} levels" + raised_by("depth")
 
 _FEW = 64  # elements that always may be kept
-_USUAL = 8  # dimensions
-_DIMS = 16  # of which so many take about the time of a rule
 
 
 _Result = tuple[Sequence[Known], tuple[Body, ...]]  # what a node gives, and what ran inside it
@@ -86,8 +84,6 @@ class Walk:
     def _call(self, node: Node, scope: Scope) -> Call:
         self.left -= 1 + (len(node.inputs) + len(node.outputs)) // NAMES
         inputs = tuple(self.look(scope, name) if name else None for name in node.inputs)
-        ranks = (len(known.shape) for known in inputs if known is not None and known.shape)
-        self.left -= sum(rank for rank in ranks if rank > _USUAL) // _DIMS
         return Call(node, inputs, scope.opsets.get(node.domain))
 
     def _inside(self, call: Call, scope: Scope) -> "Deep[_Result] | None":

@@ -9,7 +9,7 @@ from msgspec import Struct
 from onnx_autodoc.blocks import Net, blocks, words
 from onnx_autodoc.blocks.ports import roles
 from onnx_autodoc.facts import Facts
-from onnx_autodoc.graph import is_float
+from onnx_autodoc.graph import all_graphs, is_float
 from onnx_autodoc.limits import OPTIONS
 from onnx_autodoc.metadata import Dataset, contradictions, dataset
 from onnx_autodoc.resolve import inputs_of
@@ -77,19 +77,18 @@ class Structure(Struct, frozen=True, eq=False):
     box_rows: dict[str, tuple[int, ...]] = {}  # by the id of a box: the rows whose numbers it has
 
 
-_TOO_MANY: Final = (
-    "with functions opened at every call there are over {:,} nodes, too many to look for structure; "
-    + OPTIONS["rows"]
-    + " raises the limit"
-)
+_RAISED: Final = f", too many to look for structure; {OPTIONS['rows']} raises the limit"
+_TOO_MANY: Final = "with functions opened at every call there are over {:,} nodes" + _RAISED
+_TOO_DENSE: Final = "nodes read over {:,} values" + _RAISED
 
 
 def describe(facts: Facts) -> Structure:
     ledger = Ledger(facts)
     said = dataset(facts.model)
-    if not ledger.whole:
-        why = _TOO_MANY.format(most_rows(facts))
-        return undescribed(facts, why)
+    read = sum(len(node.inputs) for graph in all_graphs(facts.model) for node in graph.nodes)
+    if not ledger.whole or read > most_rows(facts):
+        why = _TOO_DENSE if ledger.whole else _TOO_MANY
+        return undescribed(facts, why.format(most_rows(facts)))
     net = blocks(facts.model, facts.shapes, ledger.runs)
     ledger.settle(facts, net)
     return _described(facts, net, ledger, said)
