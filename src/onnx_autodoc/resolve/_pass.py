@@ -6,7 +6,8 @@ import numpy as np
 
 from onnx_autodoc.graph import Model, Value, deeply
 from onnx_autodoc.ops import MOST_DIMS, Dim, Known, Unknown, nothing
-from onnx_autodoc.resolve._bind import Binding, inputs_of
+from onnx_autodoc.resolve._bind import Binding, inputs_of, is_fixed
+from onnx_autodoc.resolve._roles import role_of
 from onnx_autodoc.resolve._scope import Scope
 from onnx_autodoc.resolve._shapes import Shapes
 from onnx_autodoc.resolve._walk import Walk
@@ -58,7 +59,7 @@ def _dim(value: Value, axis: int, dim: int | str | None, binding: Binding) -> Di
     size = binding.axes.get((value.name, axis))
     if size is not None:
         return size
-    if isinstance(dim, int):
+    if isinstance(dim, int) and (dim or is_fixed(dim, role_of(value, axis))):
         return dim
     name, option = quoted(value.name), f"--dim {told(value.name)}.{axis}=N"
     return Unknown(f"dimension {axis} of the input {name} is open: give it with {option}")
