@@ -19,12 +19,11 @@ from typing import Final
 from onnx_autodoc.graph import label
 from onnx_autodoc.resolve import Shapes, subject
 from onnx_autodoc.rules._case import Case
-from onnx_autodoc.rules._finding import Confidence, Found, Severity
+from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.say import clean, told
 
 SEVERITY: Final = Severity.WARNING
 _LONGEST: Final = 200
-_UNFIT: Final = "that it cannot take"  # as far as is known here what the operator takes
 _UNMADE: Final = "is read, but nothing makes it"  # undefined-value and cycle speak of these
 _NO_SHAPE: Final = " as [], its nodes give "  # what some exporters write inside a graph where they know none
 
@@ -33,9 +32,8 @@ def check(case: Case) -> Iterator[Found]:
     shapes = case.facts.lasting
     wrong = tuple(text for text in shapes.contradictions if not text.endswith(_UNMADE))
     if wrong:
-        sure = Confidence.MEDIUM if all(_UNFIT in each for each in wrong) else Confidence.HIGH
         text = _told(wrong, "a node cannot run", "nodes cannot run")
-        yield Found(text, _evidence(case, wrong), severity=Severity.ERROR, confidence=sure, about="nodes")
+        yield Found(text, _evidence(case, wrong), severity=Severity.ERROR, about="nodes")
     yield from _misdeclared(case, shapes)
 
 
