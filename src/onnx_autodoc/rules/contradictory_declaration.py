@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.graph import Graph, Type
-from onnx_autodoc.ops import dims_text
+from onnx_autodoc.ops import Known, dims_text
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.rules._case import Case, Scope
 from onnx_autodoc.rules._finding import Found, Severity
@@ -23,6 +23,7 @@ from onnx_autodoc.say import named
 
 SEVERITY: Final = Severity.ERROR
 _TENSORS: Final = ("tensor", "sparse")
+_MADE: Final = frozenset(("tensor", "sequence", "optional"))  # what nodes make
 _WRAPPED: Final = ("sequence", "optional", "map")
 _LONGEST: Final = 100  # letters of a name
 
@@ -50,17 +51,23 @@ def _found(texts: dict[str, str], one: str, many: str, about: str, severity: Sev
 
 
 def _mistyped(scope: Scope) -> Iterator[tuple[str, str]]:
-    """Values whose nodes make another element type than is declared."""
+    """Values whose nodes make another kind or element type than is declared."""
     graph = scope.graph
     declared = {value.name: value.type for value in (*graph.values, *graph.outputs) if value.type is not None}
     for spot in scope.spots if declared else ():
         for name, known in zip(spot.node.outputs, spot.step.outputs):
             said = declared.get(name)
-            if said is None or said.kind != "tensor" or known.kind != "tensor" or known.dtype is None:
+            if said is None or known.dtype is None or not {said.kind, known.kind} <= _MADE:
                 continue
-            if said.dtype != known.dtype:
-                says = said.dtype or "no known type"
-                yield name, f"the file declares {named(name, _LONGEST)} as {says}, its nodes give {known.dtype}"
+            if said.kind != known.kind or (said.kind == "tensor" and said.dtype != known.dtype):
+                says, gives = _kind(said, known.kind), _kind(known, said.kind)
+                yield name, f"the file declares {named(name, _LONGEST)} as {says}, its nodes give {gives}"
+
+
+def _kind(one: Type | Known, other: str) -> str:
+    """Its element type alone, where that is what differs."""
+    dtype = one.dtype or "no known type"
+    return dtype if one.kind == other else f"{one.kind} of {dtype}"
 
 
 def _untyped(name: str, said: Type | None) -> Iterator[str]:
