@@ -75,6 +75,26 @@ WRONG = {
         "error",
         "a weight is not as its input: w is float32[2, 3], and declared as int64[2, 3]",
     ),
+    "a weight that is declared otherwise inside": (
+        model(SUM + value(13, "w", (5, 5))),
+        "warning",
+        "a weight is declared otherwise: w is float32[2, 3], and declared as float32[5, 5]",
+    ),
+    "a weight that goes out as another one": (
+        model(SUM + value(12, "w", (2, 3), 7)),
+        "warning",
+        "a weight is declared otherwise: w is float32[2, 3], and declared as int64[2, 3]",
+    ),
+    "a weight that is no input of an old file": (
+        model(SUM, ir=3),
+        "note",
+        "1 weight is not listed among the inputs, as IR version 3 wants",
+    ),
+    "an output of which nothing is said": (
+        model(CHAIN + chunk(12, chunk(1, "y"))),
+        "note",
+        "an output has no type: of y nothing is declared",
+    ),
     "a value that is declared twice": (
         model(CHAIN + Y + value(13, "q", (2, 3)) + value(13, "q", (7, 7))),
         "warning",
@@ -95,6 +115,9 @@ RIGHT = {
     "the same twice": model(CHAIN + Y + value(13, "q", (2, 3)) + value(13, "q", ("n", 3))),
     "no shape as a single number": model(CHAIN + Y + value(13, "q", (2, 3)) + value(13, "q", ())),
     "what nobody makes": model(CHAIN + Y + value(13, "nobody", (7, 7))),
+    "a weight as it is declared": model(SUM + value(13, "w", ("n", 3))),
+    "a weight of no known shape": model(SUM + value(13, "w", ())),
+    "a weight among the inputs of an old file": model(value(11, "w", (2, 3)) + SUM, ir=3),
     "a weight as its input": model(value(11, "w", ("n", 3)) + SUM),
     "an open size": model(value(11, "x", (-1, 3)) + node("Relu", "x", "y") + value(12, "y", (-1, 3))),
     "a sequence": model(X + node("SequenceConstruct", "x x", "y") + sequence(12, "y")),

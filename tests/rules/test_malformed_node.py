@@ -77,6 +77,10 @@ WRONG = {
         one("Softmax", chunk(1, "axis") + integer(3, 1) + integer(20, 99)),
         "its attribute axis is of type 99, which ONNX does not define",
     ),
+    "an attribute without a type": (
+        one("Softmax", chunk(1, "axis") + integer(3, 1)),
+        "its attribute axis does not say of which type it is",
+    ),
     "an attribute without a name": (one("Relu", integer(3, 1) + integer(20, 2)), "it has an attribute without a name"),
     "an attribute of others": (one("Relu", whole("axis", 1)), "it has no attribute 'axis'"),
     "an attribute that is missing": (one("Cast"), "it lacks its attribute to"),
@@ -171,7 +175,7 @@ RIGHT = {
     "an attribute that is left out": one("Softmax"),
     "a note for tools": one("Relu", whole("__tool", 1)),
     "an operator of nobody": one("Wobble", whole("axis", 1)),
-    "an old kind without its type": one("Softmax", chunk(1, "axis") + integer(3, 1)),
+    "an old kind without its type": model(X + node("Softmax", "x", "y", chunk(1, "axis") + integer(3, 1)) + Y, ir=1),
     "a convolution": convolution(wholes("kernel_shape", 3, 3), wholes("strides", 2, 2), wholes("pads", 1, 1, 1, 1)),
     "a pool": pool(wholes("kernel_shape", 2, 2), wholes("pads", 1, 1, 1, 1)),
     "an input left out in the middle": model(
