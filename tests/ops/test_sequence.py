@@ -124,6 +124,7 @@ def test_a_place_that_the_data_decides_leaves_what_all_tensors_share() -> None:
         "s = SequenceConstruct(a, b)\ny = SequenceAt(s, p)",
         "s = SequenceConstruct(a, b)\ny = ConcatFromSequence<axis = 0>(s)",
         "y = SplitToSequence(a, n)",
+        "s = SequenceConstruct(a, b)\ny = SequenceInsert(s, n)",
     ],
 )
 def test_a_sequence_that_cannot_be_is_a_contradiction(lines: str) -> None:

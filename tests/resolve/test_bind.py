@@ -79,6 +79,37 @@ def test_a_size_of_0_is_open_unless_a_cache_begins_empty() -> None:
     assert binding.chosen == {} and found.values["y"].concrete == (1, 4, 0, 8)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g (float[0,5] x) => (float[0,5] y) { y = Relu(x) }",
+        "g (float[0,5] x, float[5,7] w) => (float[0,7] y) { y = MatMul(x, w) }",
+        "g (float[3,0,5] x) => (float[3,0,n] y) { y = Relu(x) }",
+        "g (float[2,3] x, float16[0] like) => (float16[2,3] y) { y = CastLike(x, like) }",
+    ],
+)
+def test_a_size_of_0_that_the_outputs_bear_out_is_meant(text: str) -> None:
+    made = model(text)
+    binding, found = fit(made, Request())
+    assert set(binding.chosen.values()) == {0}
+    assert found.contradictions == found.misdeclared == ()
+    key = next(iter(binding.chosen))
+    assert fit(made, Request(dims=(f"{key}=4",)))[0].chosen[key] == 4  # whoever knows better may say so
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g (float[0,5] x) => (float[n,5] y) { y = Relu(x) }",
+        "g (float[0,5] x) => (float[] y) { y = Relu(x) }",
+        "g (float[0,5] x) => (float[1,5] y) { y = Relu(x) }",
+        "g (float[0,3,0,0] x, float[8,3,3,3] w) => (float[0,8,0,0] y) { y = Conv(x, w) }",
+    ],
+)
+def test_a_size_of_0_that_they_do_not_is_open(text: str) -> None:
+    assert fit(model(text), Request())[0].chosen["x.0"] == 1
+
+
 def test_a_size_that_the_file_has_already_is_accepted() -> None:
     fixed = model("g (float[2,3] x) => (float[] y) { y = Relu(x) }")
     assert bind(fixed, Request(batch=2, dims=("x.1=3",))).chosen == {}

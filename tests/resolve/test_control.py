@@ -102,6 +102,22 @@ def test_a_scan_walks_along_its_axis() -> None:
     assert found.steps[0].bodies[0].times == 2
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("scan_input_axes = [2]", "scan_input_axes = [7]", "axis 7 does not exist in 3 dimensions"),
+        ("scan_input_axes = [2]", "scan_input_axes = [0, 1]", "a Scan has 2 scan_input_axes for 1 values"),
+        ("scan_output_axes = [1]", "scan_output_axes = [2]", "axis 2 does not exist in 2 dimensions"),
+        ("scan_output_axes = [1]", "scan_output_axes = [0, 0]", "a Scan has 2 scan_output_axes for 1 values"),
+    ],
+)
+def test_a_scan_along_axes_that_are_not_there_says_so(old: str, new: str, why: str) -> None:
+    found = shapes(SCAN.replace(old, new))
+    assert [text for text in found.contradictions if text.endswith(why)] == list(found.contradictions) != []
+    with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.Fail):
+        ran(SCAN.replace(old, new), s=np.zeros(3, np.float32), x=np.zeros((5, 3, 2), np.float32))
+
+
 def test_a_scan_of_opset_8_has_a_batch_in_front() -> None:
     body = onnx.parser.parse_graph(
         "b (float[4] h, float[4] e) => (float[4] next, float[4] out) { next = Add(h, e) out = Relu(e) }"

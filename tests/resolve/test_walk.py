@@ -166,6 +166,16 @@ def test_elements_that_take_too_much_memory_are_let_go() -> None:
     assert _within(text, "", Limits(steps=19)).values["y"].concrete is None
 
 
+def test_a_rule_that_stumbles_is_a_gap_and_no_word_against_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumbling(_: Call) -> list[Known]:
+        raise IndexError("tuple index out of range")
+
+    monkeypatch.setattr(_walk, "find", lambda *_: Operator(stumbling))
+    found = shapes("g (float[2] x) => (float[] y) { y = Relu(x) }")
+    assert found.steps[0].gap == "the rule for Relu could not be applied to what this node has"
+    assert found.contradictions == ()
+
+
 def test_running_out_of_memory_is_no_property_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
     def exhausted(_: Call) -> list[Known]:
         raise MemoryError

@@ -26,6 +26,11 @@ WRONG = {
         "warning",
         "the file is written in opset 0 of custom; the first one is 1",
     ),
+    "opset 2 of what has one": (
+        model(GRAPH, extra=chunk(8, chunk(1, "com.microsoft") + integer(2, 2))),
+        "error",
+        "the file is written in opset 2 of com.microsoft; there is only 1",
+    ),
     "two opsets": (
         model(GRAPH, 11, extra=chunk(8, integer(2, 17))),
         "warning",

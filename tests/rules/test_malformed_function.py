@@ -1,6 +1,6 @@
 """malformed-function: calls that cannot be made."""
 
-from tests._wire import node
+from tests._wire import chunk, integer, node
 from tests.rules._wrong import call, calling, found, function, step
 
 RELU = function("F", step("Relu", "x", "y"))
@@ -28,6 +28,22 @@ def test_a_call_with_too_much_is_found() -> None:
     assert given.message == "a call cannot be made: F_0 gives F 2 values, which takes 1"
     (asked,) = found("malformed-function", calling(call("F", "x", "y z"), RELU))
     assert asked.message == "a call cannot be made: F_0 asks F for 2 values, which gives 1"
+
+
+def test_a_function_that_gives_one_value_twice_is_found() -> None:
+    both = function("F", step("Relu", "x", "y"), chunk(5, "y") + chunk(9, integer(2, 17)))
+    (finding,) = found("malformed-function", calling(call("F", "x", "y z"), both))
+    assert finding.message == "a call cannot be made: the function F gives y 2 times"
+    assert (finding.severity, finding.evidence) == ("error", ("F",))
+
+
+def test_what_runtimes_take_and_checkers_do_not_is_a_warning() -> None:
+    both = function("F", step("Relu", "x", "y"), chunk(6, "q") + chunk(6, "q") + chunk(9, integer(2, 17)))
+    (twice,) = found("malformed-function", calling(call("F", "x", "y"), both))
+    assert (twice.severity, twice.message) == ("warning", "a function is odd: of F: it has 2 attributes q")
+    (bare,) = found("malformed-function", calling(node("Relu", "x", "y"), function("", step("Relu", "x", "y"))))
+    assert (bare.severity, bare.message) == ("warning", "a function is odd: one of the domain f has no name")
+    assert found("impossible-version", calling(call("F", "x", "y"), both)) == []
 
 
 def test_a_long_chain_takes_no_recursion() -> None:

@@ -26,6 +26,14 @@ from tests.rules._wrong import (
 PICTURE, MAP = value(11, "x", (1, 4, 8, 8)), value(12, "y", (1, 4, "h", "w"))
 SIZES = value(11, "i", (), 7) + value(11, "on", (), 9) + value(11, "h", (2, 3))
 
+GO = node("Identity", "on", "go") + value(12, "go", (), 9)
+PASS = node("Relu", "h", "g") + GO + value(12, "g", (2, 3))
+TURN = (
+    *(value(11, "h", (3,)), value(11, "e", (3,)), node("Cast", "h", "g", whole("to", 7)), node("Relu", "e", "r")),
+    *(value(12, "g", (3,), 7), value(12, "r", (3,))),
+)
+LIST = chunk(4, chunk(1, chunk(1, integer(1, 1))))  # a sequence of float tensors
+
 
 def convolution(*attributes: bytes) -> bytes:
     return model(PICTURE + initializer("w", (4, 4, 3, 3), bytes(576)) + node("Conv", "x w", "y", *attributes) + MAP)
@@ -68,6 +76,10 @@ WRONG = {
     "an attribute of no kind": (
         one("Softmax", chunk(1, "axis") + integer(3, 1) + integer(20, 99)),
         "its attribute axis is of type 99, which ONNX does not define",
+    ),
+    "an attribute without a type": (
+        one("Softmax", chunk(1, "axis") + integer(3, 1)),
+        "its attribute axis does not say of which type it is",
     ),
     "an attribute without a name": (one("Relu", integer(3, 1) + integer(20, 2)), "it has an attribute without a name"),
     "an attribute of others": (one("Relu", whole("axis", 1)), "it has no attribute 'axis'"),
@@ -117,8 +129,31 @@ WRONG = {
     ),
     "a body without a condition": (
         loop(SIZES + node("Relu", "h", "g") + value(12, "g", (2, 3)) + value(12, "h", (2, 3))),
-        "the condition that its body gives is float32",
+        "the condition that its body gives is float32, not bool",
     ),
+    "a body that counts in reals": (
+        loop(SIZES.replace(value(11, "i", (), 7), value(11, "i", (), 1)) + PASS),
+        "the number of the pass that its body takes is float32, not int64",
+    ),
+    "a body that hands on another type": (
+        loop(SIZES + node("Cast", "h", "g", whole("to", 7)) + GO + value(12, "g", (2, 3), 7)),
+        "value 0 that its body hands on is int64, not float32",
+    ),
+    "a scan that hands on another type": (
+        model(
+            X
+            + value(11, "s", (3,))
+            + node("Scan", "s x", "t y", body("body", b"".join(TURN)), whole("num_scan_inputs", 1))
+            + Y
+        ),
+        "value 0 that its body hands on is int64, not float32",
+    ),
+    "branches of a tensor and a sequence": (
+        choice(RELU, node("SequenceConstruct", "x", "t") + chunk(12, chunk(1, "t") + chunk(2, LIST))),
+        "its branches give float32 and sequence of float32 as output 0",
+    ),
+    "a tensor for a sequence": (one("SequenceLength"), "it takes no float32 tensor as input 0"),
+    "a tensor for an optional": (one("OptionalGetElement"), "it takes no float32 tensor as input 0"),
     "a scan of nothing": (
         model(X + node("Scan", "x", "y", body("body", value(11, "x", (3,)) + RELU), whole("num_scan_inputs", -1)) + Y),
         "its attribute num_scan_inputs is -1",
@@ -140,16 +175,15 @@ RIGHT = {
     "an attribute that is left out": one("Softmax"),
     "a note for tools": one("Relu", whole("__tool", 1)),
     "an operator of nobody": one("Wobble", whole("axis", 1)),
-    "an old kind without its type": one("Softmax", chunk(1, "axis") + integer(3, 1)),
+    "an old kind without its type": model(X + node("Softmax", "x", "y", chunk(1, "axis") + integer(3, 1)) + Y, ir=1),
     "a convolution": convolution(wholes("kernel_shape", 3, 3), wholes("strides", 2, 2), wholes("pads", 1, 1, 1, 1)),
     "a pool": pool(wholes("kernel_shape", 2, 2), wholes("pads", 1, 1, 1, 1)),
     "an input left out in the middle": model(
         X + chunk(1, chunk(1, "x") + chunk(1, "") + chunk(1, "x") + chunk(2, "y") + chunk(4, "Clip")) + Y
     ),
     "a choice": choice(RELU, NEG),
-    "a loop": loop(
-        SIZES + node("Relu", "h", "g") + node("Identity", "on", "go") + value(12, "go", (), 9) + value(12, "g", (2, 3))
-    ),
+    "a loop": loop(SIZES + node("Relu", "h", "g") + GO + value(12, "g", (2, 3))),
+    "the length of a sequence": model(chunk(11, chunk(1, "x") + chunk(2, LIST)) + node("SequenceLength", "x", "y") + Y),
 }
 
 

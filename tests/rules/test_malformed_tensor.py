@@ -22,11 +22,14 @@ def weight(*given: object, **named: object) -> bytes:
     return using(initializer("w", *given, **named))  # type: ignore[arg-type]
 
 
-def sparse(count: int, *indices: int, dims: tuple[int, ...] = (3, 3), wide: bool = False) -> bytes:
+def sparse(
+    count: int, *indices: int, dims: tuple[int, ...] = (3, 3), wide: bool = False, dtype: int = 7, values: int = 1
+) -> bytes:
     where = (len(indices) // 2, 2) if wide else (len(indices),)
-    places = tensor("", where, struct.pack(f"<{len(indices)}q", *indices), dtype=7)
+    places = tensor("", where, struct.pack(f"<{len(indices)}{'q' if dtype == 7 else 'i'}", *indices), dtype=dtype)
     sizes = b"".join(integer(3, dim) for dim in dims)
-    return using(chunk(15, chunk(1, tensor("w", (count,), bytes(4 * count))) + chunk(2, places) + sizes))
+    held = tensor("w", (count,) + (1,) * (values - 1), bytes(4 * count))
+    return using(chunk(15, chunk(1, held) + chunk(2, places) + sizes))
 
 
 WRONG = {
@@ -55,6 +58,7 @@ WRONG = {
     "an index outside": (sparse(2, 0, 9), "elements outside of its dimensions [3, 3]"),
     "an index below": (sparse(2, -1, 0), "elements outside of its dimensions [3, 3]"),
     "a pair outside": (sparse(2, 0, 0, 1, 3, wide=True), "elements outside of its dimensions [3, 3]"),
+    "elements in a table": (sparse(2, 0, 1, values=2), "its elements are no list, but of [2, 1]"),
     "too many indices": (sparse(2, 0, 1, 2), "it has 2 elements and indices of [3]"),
     "in a branch": (
         choice(initializer("w", (3, 3), bytes(4)) + node("MatMul", "x w", "t") + value(12, "t", (2, 3)), NEG),
@@ -106,9 +110,14 @@ def test_a_tensor_that_is_what_it_says_is_not(name: str) -> None:
         weight((3, 3), NINE, extra=chunk(4, NINE)),
         weight((3, 3), NINE, extra=external(location="w.bin", length="36")),
         weight((3, 3), NINE, extra=integer(14, 7)),
+        sparse(2, 8, 0),
+        sparse(2, 8, 8),
+        sparse(2, 1, 0, 0, 2, wide=True),
+        sparse(2, 0, 8, dtype=6),
+        sparse(1, 0, dims=()),
     ],
 )
-def test_data_that_are_there_twice_are_a_warning(content: bytes) -> None:
+def test_what_runtimes_take_and_checkers_do_not_is_a_warning(content: bytes) -> None:
     (finding,) = found("malformed-tensor", content, beside=NINE)
     assert (finding.severity, finding.evidence) == ("warning", ("w",))
 

@@ -22,7 +22,7 @@ from onnx_autodoc.facts.parameters import Parameters, Share, parameters
 from onnx_autodoc.facts.precision import Precision, precision
 from onnx_autodoc.facts.scaling import Scaled, scaling
 from onnx_autodoc.graph import Model, all_graphs
-from onnx_autodoc.resolve import Binding, Role, Shapes
+from onnx_autodoc.resolve import Binding, Role, Shapes, at_any_size
 
 __all__ = [
     "Cache",
@@ -54,6 +54,7 @@ class Facts(Struct, frozen=True, eq=False):
     model: Model
     binding: Binding
     shapes: Shapes
+    lasting: Shapes  # at any size, where something contradicts itself: the open dimensions left open
     precision: Precision
     depth: int
     nodes_total: int
@@ -93,11 +94,12 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
     resolved, outputs, reasons = resolution(shapes)
     weights, figures = parameters(model), Figures.of(model, shapes)
     sizes = Sizes(model, binding, shapes, figures)
-    found = sizes.formula()
+    found, lasting = sizes.formula(), at_any_size(model, binding, shapes)
     return Facts(
         model=model,
         binding=binding,
         shapes=shapes,
+        lasting=lasting,
         precision=precision(model, weights),
         depth=depth(model),
         nodes_total=sum(counts.values()),
@@ -111,5 +113,5 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
         cache=figures.cache,
         formula=found,
         scaling=scaling(sizes, found),
-        gaps=tuple(gaps(model, binding, shapes, reasons, figures, weights.doubtful)),
+        gaps=tuple(gaps(model, binding, (shapes, lasting), reasons, figures, weights.doubtful)),
     )

@@ -7,11 +7,12 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.facts._figures import Figures
-from onnx_autodoc.graph import External, Model
-from onnx_autodoc.resolve import Binding, Shapes, inputs_of
+from onnx_autodoc.graph import External, Model, Value, is_integer
+from onnx_autodoc.resolve import Binding, Shapes, inputs_of, only_here
 from onnx_autodoc.say import told
 
 _NAMED: Final = 20  # files
+_LISTED: Final = 3  # sizes
 
 
 class Gap(Struct, frozen=True):
@@ -24,12 +25,14 @@ class Gap(Struct, frozen=True):
 def gaps(
     model: Model,
     binding: Binding,
-    shapes: Shapes,
+    shapes: tuple[Shapes, Shapes],
     reasons: Counter[str],
     figures: Figures,
     doubtful: tuple[str, ...] = (),
 ) -> Iterator[Gap]:
-    yield from _shape_gaps(shapes, reasons)
+    """`shapes` are those at the sizes of the card, and those that hold at any size."""
+    yield from _shape_gaps(shapes[0], reasons)
+    yield from _contradictions(binding, *shapes)
     yield from _steering(model, binding, reasons)
     for (op, why), missing in figures.costs.total.missing.items():
         nodes = f"{missing.count:,} {told(op)} node{'s' * (missing.count != 1)}"
@@ -71,23 +74,50 @@ def resolution(shapes: Shapes) -> tuple[int, int, Counter[str]]:
 def _shape_gaps(shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
     for reason, count in reasons.most_common():
         yield Gap("graph", f"the shapes of {count:,} node{'s' * (count != 1)} are not known: {reason}")
-    for text in (*shapes.contradictions, *shapes.misdeclared):
-        yield Gap("graph", f"the file contradicts itself: {text}")
     if shapes.assumed:
         names = ", ".join(map(told, shapes.assumed[:3])) + (" …" if len(shapes.assumed) > 3 else "")
         yield Gap("graph", f"{len(shapes.assumed):,} shapes are the file's own claim, no rule checks them: {names}")
 
 
+def _contradictions(binding: Binding, shapes: Shapes, lasting: Shapes) -> Iterator[Gap]:
+    """Only what is wrong at any size is the file's own: a size that was assumed may be the wrong one."""
+    for text in (*lasting.contradictions, *lasting.misdeclared):
+        yield Gap("graph", f"the file contradicts itself: {text}")
+    nodes, declared = only_here(shapes, lasting)
+    for text in (*(f"a node cannot run: {text}" for text in nodes), *declared):
+        yield Gap("graph", f"{_sizes(binding)} {text}; --dim sets other sizes")
+
+
+def _sizes(binding: Binding) -> str:
+    """The sizes that were assumed, or else all that were asked for."""
+    taken: dict[str, int | float] = {key: binding.chosen[key] for key in binding.defaults}
+    taken = taken or {**binding.chosen, **_single(binding)}
+    listed = ", ".join(f"{told(key)} = {size}" for key, size in list(taken.items())[:_LISTED])
+    more = " …" if len(taken) > _LISTED else ""
+    return f"at the {'assumed sizes' if binding.defaults else 'sizes asked for'} ({listed}{more})"
+
+
+def _single(binding: Binding) -> dict[str, int | float]:
+    return {name: array.reshape(-1).tolist()[0] for name, array in binding.values.items()}
+
+
 def _steering(model: Model, binding: Binding, reasons: Counter[str]) -> Iterator[Gap]:
     """Single numbers that nobody gave, where something is not known: one of them may be what decides it."""
     for value in inputs_of(model) if reasons else ():
-        single = value.type is not None and value.type.dims is not None and set(value.type.dims) <= {1}
-        if single and value.name not in binding.values:
+        if _steers(value) and value.name not in binding.values:
             yield Gap(
                 "graph",
                 f"the input {told(value.name)} is one number that may decide sizes: "
                 f"give it with --value {told(value.name)}=N",
             )
+
+
+def _steers(value: Value) -> bool:
+    """Sizes, indices and conditions are whole numbers and truths."""
+    said = value.type
+    if said is None or said.dims is None or not set(said.dims) <= {1}:
+        return False
+    return said.dtype == "bool" or is_integer(said.dtype)
 
 
 def _file_gaps(model: Model) -> Iterator[Gap]:

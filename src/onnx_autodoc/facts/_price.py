@@ -43,8 +43,8 @@ def _by_rule(step: Step) -> Cost:
     call = Call(node, step.inputs, step.version, step.outputs)
     try:
         cost = entry.cost(call)
-    except SLIPS as slip:
-        raise unfit(call, slip) from None
+    except SLIPS:
+        raise unfit(call) from None
     if any(type(number) is int and number < 0 for number in (cost.macs, cost.other, cost.read, cost.written)):
         raise NotKnown(f"{told(node.op)} has attributes by which it would cost less than nothing")
     return cost

@@ -49,7 +49,7 @@ from onnx_autodoc.ops import (
     text,
     training,
 )
-from onnx_autodoc.ops._call import Call
+from onnx_autodoc.ops._call import Call, axis_of
 from onnx_autodoc.ops._classes import LIGHT, WorkClass, work_class
 from onnx_autodoc.ops._cost import Cost, Price, nbytes
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, fits, numpy_dtype
@@ -96,6 +96,7 @@ __all__ = [
     "Shape",
     "Unknown",
     "WorkClass",
+    "axis_of",
     "dims_text",
     "find",
     "fits",

@@ -30,6 +30,7 @@ _KINDS: Final = {
 _OPEN: Final = frozenset(("LayerNormalization",))  # that may have any attributes beside their own
 _INTERNAL: Final = "__"  # how attributes begin that tools leave for themselves
 _OTHER: Final = "other"  # no tensor
+_WRAPPED: Final = frozenset(("sequence", "optional", "map"))  # kinds that are none
 _LETTERS: Final = {float: "f", int: "i", str: "s", Tensor: "t", Graph: "g", Type: "y"}
 _KEPT: Final = 4096  # nodes that are unlike each other
 Ends = tuple[bool, ...]  # of inputs or outputs, which are there
@@ -143,10 +144,10 @@ def _mistyped(domain: str, op: str, version: int | None, types: tuple[str | None
         slot = form.inputs[min(at, len(form.inputs) - 1)]
         letter = slot.rstrip("?*")
         allowed = _types(form.letters[letter])
-        if given is None or (given not in allowed and _OTHER in allowed):
+        if given is None or (given in _WRAPPED and _OTHER in allowed):
             continue
         if given not in allowed:
-            found.append(f"it takes no {given} as input {at}")
+            found.append(f"it takes no {given}{' tensor' * (allowed == {_OTHER})} as input {at}")
         elif bound.setdefault(letter, given) != given and not slot.endswith("**"):
             found.append(f"its inputs of {bound[letter]} and {given} must be of one type")
     return tuple(found)

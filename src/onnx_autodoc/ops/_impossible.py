@@ -6,7 +6,7 @@ What only the shapes of the inputs decide is the business of each operator's own
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from onnx_autodoc.graph import Attribute, Graph, Node, dtype_name
+from onnx_autodoc.graph import Attribute, Graph, Node, Value, dtype_name
 from onnx_autodoc.ops._allowed import disallowed
 from onnx_autodoc.ops._forms import form_of
 from onnx_autodoc.ops._known import Known
@@ -83,8 +83,25 @@ def miscarried(node: Node, version: int | None) -> Iterator[str]:
         yield from _stacked_beyond(node, bodies[0][1])
     if node.op == "If" and len(bodies) == 2:
         yield from _unlike(*(body for _, body in bodies))
-    if node.op == "Loop" and bodies[0][1].outputs and (said := _element(bodies[0][1], 0)) not in (None, "bool"):
-        yield f"the condition that its body gives is {said}"
+    for what, one, other in _carried(node, bodies[0][1], version or 1):
+        if one and other and one != other:
+            yield f"{what} is {one}, not {other}"
+
+
+def _carried(node: Node, body: Graph, version: int) -> Iterator[tuple[str, str | None, str | None]]:
+    """What a loop's body says of the values that it is given and gives back, and what these must be."""
+    ins, outs = list(map(_element, body.inputs)), list(map(_element, body.outputs))
+    if node.op == "Loop":
+        yield from (("the number of the pass that its body takes", said, "int64") for said in ins[:1])
+        yield from (("the condition that its body takes", said, "bool") for said in ins[1:2])
+        yield from (("the condition that its body gives", said, "bool") for said in outs[:1])
+        ins, outs = ins[2:], outs[1:]
+    elif node.op == "Scan" and version >= _SCAN_WITHOUT_BATCH:
+        ins = ins[: max(len(ins) - sum(_numbers(node.attributes.get("num_scan_inputs", 0))), 0)]
+    else:
+        return
+    for at, (taken, given) in enumerate(zip(ins, outs)):
+        yield f"value {at} that its body hands on", given, taken
 
 
 def _handed(node: Node, body: Graph, version: int) -> Iterator[tuple[str, int, int]]:
@@ -110,12 +127,14 @@ def _stacked_beyond(node: Node, body: Graph) -> Iterator[str]:
 
 
 def _unlike(one: Graph, other: Graph) -> Iterator[str]:
-    for at in range(min(len(one.outputs), len(other.outputs))):
-        left, right = _element(one, at), _element(other, at)
+    for at, (left, right) in enumerate(zip(map(_element, one.outputs), map(_element, other.outputs))):
         if left and right and left != right:
             yield f"its branches give {left} and {right} as output {at}"
 
 
-def _element(graph: Graph, at: int) -> str | None:
-    said = graph.outputs[at].type
-    return said.dtype if said is not None and said.kind == "tensor" else None
+def _element(value: Value) -> str | None:
+    """What a value is declared to be, but for its shape. An optional may turn into what it holds."""
+    said = value.type
+    if said is None or said.dtype is None or said.kind not in ("tensor", "sequence"):
+        return None
+    return said.dtype if said.kind == "tensor" else f"{said.kind} of {said.dtype}"

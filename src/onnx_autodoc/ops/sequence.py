@@ -73,6 +73,8 @@ def _sequence_construct(call: Call) -> list[Known]:
 
 def _sequence_insert(call: Call) -> list[Known]:
     known, new = _sequence(call), call.known(1)
+    if known.dtype and new.dtype and known.dtype != new.dtype:
+        raise Contradiction(f"{call.node.op} of {new.dtype} into a sequence of {known.dtype}")
     if known.items is None:
         return [sequence(_common((_element(known), new)))]
     # One place more than there are tensors: after the last one. From the back, -1 is before the last one.

@@ -96,7 +96,9 @@ def _attribute_flaw(name: str, kind: int, held: str, filled: list[str], value: o
         return f"its attribute {name} is of type {kind}, which ONNX does not define"
     if any(field != held for field in filled):
         return f"its attribute {name} holds a value of another kind than it says"
-    return f"its attribute {name} has no value" if value is None else ""
+    if value is None:
+        return f"its attribute {name} has no value"
+    return "" if kind else f"its attribute {name} does not say of which type it is"  # as it may before IR 2
 
 
 def _plain(item: Any) -> Attribute | None:
@@ -113,9 +115,9 @@ def _attributes(found: Found) -> dict[str, Attribute]:
 def _flaws(found: Found) -> tuple[str, ...]:
     """What the attributes cannot say any more, once they are a mapping."""
     given = found.get("attributes", ())
-    if not given:
+    if not given and "parameters" not in found:
         return ()
-    times = Counter(name for name, _, _ in given)
+    times = Counter([*(name for name, _, _ in given), *found.get("parameters", ())])
     twice = (f"it has {count} attributes {name[:_LONGEST]}" for name, count in times.items() if count > 1)
     return (*(flaw for _, _, flaw in given if flaw), *twice)
 
@@ -179,7 +181,7 @@ def build_function(found: Found) -> Function:
         defaults=_attributes(found),
         opsets=dict(found.get("opsets", ())),
         values=tuple(found.get("values", ())),
-        flaws=tuple(_repeated(_VERSION, found.get("opsets", ()))),
+        flaws=(*_repeated(_VERSION, found.get("opsets", ())), *_flaws(found)),
     )
 
 

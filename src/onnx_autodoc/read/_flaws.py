@@ -6,6 +6,7 @@ differ, no number that is made of one of them can be trusted.
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from onnx_autodoc.graph import BITS, Payload, Place, Tensor, signed, stored_bytes, varints
@@ -138,11 +139,29 @@ def sparse_flaws(dims: tuple[int, ...], values: Tensor, indices: Tensor | None) 
         yield "it does not say where its elements are"
         return
     yield from (f"of its indices: {flaw}" for flaw in indices.flaws)
-    wide = len(indices.dims) == 2
-    if indices.dims not in ((values.elements,), (values.elements, len(dims))):
+    if len(values.dims) != 1:
+        yield f"its elements are no list, but of {_sizes(values.dims)}"
+    elif indices.dims not in ((values.elements,), (values.elements, len(dims))):
         yield f"it has {values.elements:,} elements and indices of {_sizes(indices.dims)}"
-    elif not indices.flaws and _outside(dims, _numbers(indices), wide):
+    elif not indices.flaws:
+        yield from _index_flaws(dims, indices)
+
+
+def _index_flaws(dims: tuple[int, ...], indices: Tensor) -> Iterator[str]:
+    numbers, wide = _numbers(indices), len(indices.dims) == 2
+    if _outside(dims, numbers, wide):
         yield f"it has elements outside of its dimensions {_sizes(dims)}"
+    elif not dims:
+        yield "it is sparse, and has no dimensions"
+    elif indices.dtype != "int64":
+        yield f"it is sparse, and its indices are {indices.dtype}, not int64"
+    elif not _ascend(numbers, len(dims) if wide else 1):
+        yield "it is sparse, and its indices do not ascend"
+
+
+def _ascend(numbers: list[int], each: int) -> bool:
+    places = [numbers[at : at + each] for at in range(0, len(numbers), each)]
+    return all(one < other for one, other in pairwise(places))
 
 
 def _numbers(indices: Tensor) -> list[int]:

@@ -167,6 +167,7 @@ _FUNCTION = Message(
         1: _name("name"),
         4: _name("inputs", many=True),
         5: _name("outputs", many=True),
+        6: _name("parameters", many=True),
         7: _many("nodes", _NODE),
         9: _many("opsets", _OPSET),
         10: _name("domain"),

@@ -25,7 +25,6 @@ from onnx_autodoc.say import told
 _NO_SIZE: Final = 1 << 128  # ONNX has 64 bits for a size; up to here we tell how far beyond them it is
 MAX_LISTED: Final = 16  # more elements list no sizes
 MAX_FLOATS: Final = 4096  # floating-point values that steer shapes are scales and bounds: few
-_LONGEST: Final = 200  # letters of what Python says, which may quote the file
 _MOST_READ: Final = 1 << 22  # elements, for the elements of one node
 _DEEPEST: Final = 3  # an optional sequence is two
 # What Python raises when a file gives a rule attributes or inputs that the operator does not take. One malformed node
@@ -40,16 +39,17 @@ def apply(operator: Operator, call: Call, most: int = MAX_ELEMENTS) -> list[Know
     """
     try:
         found = operator.infer(call)
-    except SLIPS as slip:
-        raise unfit(call, slip) from None
+    except SLIPS:
+        raise unfit(call) from None
     outputs = [_checked(known, call) for known in found]
     if operator.value is None or not outputs or any(known.value is not None for known in outputs):
         return outputs
     return _with_values(operator, call, outputs, most)
 
 
-def unfit(call: Call, slip: Exception) -> Contradiction:
-    return Contradiction(f"{call.node.op} has inputs or attributes that it cannot take ({str(slip)[:_LONGEST]})")
+def unfit(call: Call) -> NotKnown:
+    """Not held against the file: what a rule of ours did not expect may be the rule's fault."""
+    return NotKnown(f"the rule for {told(call.node.op)} could not be applied to what this node has")
 
 
 def _checked(known: Known, call: Call) -> Known:

@@ -89,11 +89,11 @@ def _open_axes(model: Model) -> Iterator[Open]:
     for value in inputs_of(model):
         for axis, dim in enumerate((value.type.dims if value.type else None) or ()):
             role = role_of(value, axis)
-            if not _is_fixed(dim, role):
+            if not is_fixed(dim, role):
                 yield Open(value, axis, dim_name(dim), role)
 
 
-def _is_fixed(dim: int | str | None, role: Role) -> bool:
+def is_fixed(dim: int | str | None, role: Role) -> bool:
     """Some exporters write an open size as 0; only a cache may really begin empty."""
     return isinstance(dim, int) and (dim > 0 or role is Role.PAST)
 
@@ -189,7 +189,7 @@ def _choose(known: _Names, text: str, named: dict[str, int], single: dict[tuple[
     if dims is not None and int(axis) >= len(dims):
         raise BadInput(f"--dim {text}: the input {name!r} has {len(dims)} dimensions, they count from 0")
     fixed = dims[int(axis)] if dims is not None else None
-    if isinstance(fixed, int) and fixed != number and _is_fixed(fixed, role_of(value, int(axis))):
+    if isinstance(fixed, int) and fixed != number and is_fixed(fixed, role_of(value, int(axis))):
         raise BadInput(f"--dim {text}: the file fixes dimension {axis} of {name!r} at {fixed}")
     single[name, int(axis)] = number
 

@@ -14,6 +14,7 @@ from onnx_autodoc.resolve._pass import resolve
 from onnx_autodoc.resolve._roles import Role
 from onnx_autodoc.resolve._shapes import Shapes
 from onnx_autodoc.resolve._trials import OTHERS, has_other, trials
+from onnx_autodoc.resolve._zeros import bears_out, empty_keys
 
 _PICTURE: Final = 4  # dimensions
 _MOST_WORK: Final = 60_000  # rules applied in trials, all together: a second or two
@@ -21,7 +22,7 @@ _MOST_WORK: Final = 60_000  # rules applied in trials, all together: a second or
 
 def fit(model: Model, request: Request) -> tuple[Binding, Shapes]:
     """The user's sizes and defaults that the graph accepts, and every shape under them."""
-    binding, shapes = _fitted(model, request)
+    binding, shapes = _at_its_word(model, request) or _fitted(model, request)
     told = _told_by_outputs(model, binding, shapes)
     if told:
         fuller = _with_sizes(model, binding, told, frozenset(told))
@@ -29,6 +30,17 @@ def fit(model: Model, request: Request) -> tuple[Binding, Shapes]:
         if _trouble(found) <= _trouble(shapes):
             binding, shapes = fuller, found
     return _filled(model, binding, shapes)
+
+
+def _at_its_word(model: Model, request: Request) -> tuple[Binding, Shapes] | None:
+    """Sizes that are declared as 0 as they stand, where the file bears that out."""
+    binding = bind(model, request)
+    keys = empty_keys(model, binding)
+    if not keys:
+        return None
+    empty = _with_sizes(model, binding, dict.fromkeys(keys, 0), frozenset(keys))
+    found = resolve(model, empty)
+    return (empty, found) if bears_out(model, found) else None
 
 
 def _filled(model: Model, binding: Binding, shapes: Shapes) -> tuple[Binding, Shapes]:

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from onnx_autodoc.graph import Deep, Graph
-from onnx_autodoc.ops import Contradiction, Dim, Known, NotKnown, Unknown, merge_dims
+from onnx_autodoc.ops import Contradiction, Dim, Known, NotKnown, Unknown, merge_dims, nothing
 from onnx_autodoc.resolve._scope import Scope
 from onnx_autodoc.resolve._shapes import Step
 
@@ -24,7 +24,9 @@ def merged_known(one: Known, other: Known, why: str) -> Known:
     dtype = one.dtype if one.dtype == other.dtype else None
     if one.kind == other.kind != "tensor":
         return _merged_holder(one, other, why)
-    if one.kind != other.kind or one.shape is None or other.shape is None:
+    if one.kind != other.kind:
+        return nothing(why)  # an optional that is given a value: not even what it is holds for both
+    if one.shape is None or other.shape is None:
         return Known(dtype, why=one.why or other.why or why)
     if len(one.shape) != len(other.shape):
         return Known(dtype, why=why)

@@ -4,14 +4,20 @@ from typing import Final
 
 import numpy as np
 
-from onnx_autodoc.graph import Model, Value, deeply
+from onnx_autodoc.graph import Model, Type, Value, deeply
 from onnx_autodoc.ops import MOST_DIMS, Dim, Known, Unknown, nothing
-from onnx_autodoc.resolve._bind import Binding, inputs_of
+from onnx_autodoc.resolve._bind import Binding, inputs_of, is_fixed
+from onnx_autodoc.resolve._roles import role_of
 from onnx_autodoc.resolve._scope import Scope
 from onnx_autodoc.resolve._shapes import Shapes
 from onnx_autodoc.resolve._walk import Walk
 from onnx_autodoc.say import quoted, told
 
+_WRAPPED: Final = {
+    "sequence": "a sequence of tensors has no shape of its own",
+    "optional": "an optional value has no shape of its own",
+    "map": "a map has no shape",
+}
 _BEFORE_OPSETS: Final = {"": 1}  # files older than the operator sets use the first one
 
 
@@ -37,8 +43,8 @@ def _input(value: Value, binding: Binding) -> Known:
     declared = value.type
     if declared is None:
         return nothing(f"the input {quoted(value.name)} declares no type")
-    if declared.kind == "sequence":
-        return Known(declared.dtype, why="a sequence of tensors has no shape of its own", kind="sequence")
+    if declared.kind in _WRAPPED:
+        return _wrapped(declared)
     if len(declared.dims or ()) > MOST_DIMS:
         return nothing(f"the input {quoted(value.name)} has over {MOST_DIMS:,} dimensions")
     if declared.kind != "tensor" or declared.dims is None:
@@ -46,6 +52,12 @@ def _input(value: Value, binding: Binding) -> Known:
         return Known(declared.dtype, _given_dims(value, binding), why=why)
     dims = tuple(_dim(value, axis, dim, binding) for axis, dim in enumerate(declared.dims))
     return Known(declared.dtype, dims, binding.values.get(value.name))
+
+
+def _wrapped(declared: Type) -> Known:
+    element = declared.element
+    held = None if element is None or element.kind not in _WRAPPED else _wrapped(element)
+    return Known(declared.dtype, why=_WRAPPED[declared.kind], kind=declared.kind, element=held)
 
 
 def _given_dims(value: Value, binding: Binding) -> tuple[Dim, ...] | None:
@@ -58,7 +70,7 @@ def _dim(value: Value, axis: int, dim: int | str | None, binding: Binding) -> Di
     size = binding.axes.get((value.name, axis))
     if size is not None:
         return size
-    if isinstance(dim, int):
+    if isinstance(dim, int) and (dim or is_fixed(dim, role_of(value, axis))):
         return dim
     name, option = quoted(value.name), f"--dim {told(value.name)}.{axis}=N"
     return Unknown(f"dimension {axis} of the input {name} is open: give it with {option}")

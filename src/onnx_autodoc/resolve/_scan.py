@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from onnx_autodoc.graph import Deep
-from onnx_autodoc.ops import Call, Contradiction, Dim, Known, Shape, Unknown, nothing
+from onnx_autodoc.ops import Call, Contradiction, Dim, Known, Shape, Unknown, axis_of, nothing
 from onnx_autodoc.resolve._merge import merged_known, settled
 from onnx_autodoc.resolve._replay import is_open
 from onnx_autodoc.resolve._scope import Scope, weight
@@ -35,36 +35,46 @@ def scan(walk: Walk, call: Call, scope: Scope) -> Deep[tuple[Sequence[Known], tu
     start = [_without(known, 0) if batched else known for known in inputs[:states]]
     fixed = dict(zip(names[states:], slices))
     steps, carried, outputs = yield from settled(walk, body, scope, fixed, names[:states], start, 0)
-    stacked = [_stacked(call, known, at, times) for at, known in enumerate(outputs[states:])]
+    added = outputs[states:]
+    axes = _axes(call, "scan_output_axes", len(added))
+    stacked = [_stacked(known, axis, times) for known, axis in zip(added, axes, strict=True)]
     results = [_with(known, 0, batch) if batched else known for known in (*carried, *stacked)]
     return results, (Body("body", steps, times * batch if batched else times),)
 
 
 def _slices(call: Call, scanned: list[Known], batched: bool) -> tuple[Dim, Dim, list[Known]]:
     """The batch, the number of passes, and what one pass sees of each scanned input."""
-    axes = call.attr_ints("scan_input_axes") or (0,) * len(scanned)
+    axes = _axes(call, "scan_input_axes", len(scanned))
     batch: Dim = 1
-    times: Dim = Unknown(
-        "how often the Scan runs is not known: " + (scanned[0].reason if scanned else "it scans nothing")
-    )
-    slices = []
+    why = "how often the Scan runs is not known: " + (scanned[0].reason if scanned else "it scans nothing")
+    lengths, slices = list[Dim](), []
     for known, axis in zip(scanned, axes, strict=True):
-        if batched and known.shape is not None:
+        if batched and known.shape:
             batch, known = known.shape[0], _without(known, 0)
         if known.shape is not None:
-            at = axis + len(known.shape) if axis < 0 else axis
-            times = known.shape[at]
+            at = axis_of(axis, len(known.shape))
+            lengths.append(known.shape[at])
             known = _without(known, at)
         slices.append(known)
-    return batch, times, slices
+    return batch, _one_length(lengths, why), slices
 
 
-def _stacked(call: Call, known: Known, at: int, times: Dim) -> Known:
-    axes = call.attr_ints("scan_output_axes") or ()
-    axis = axes[at] if at < len(axes) else 0
-    if known.shape is not None and axis < 0:
-        axis += len(known.shape) + 1
-    return _with(known, axis, times)
+def _one_length(lengths: list[Dim], why: str) -> Dim:
+    sizes = sorted({size for size in lengths if type(size) is int})
+    if len(sizes) > 1:
+        raise Contradiction(f"a Scan goes along axes of {' and '.join(map(str, sizes))} elements at once")
+    return sizes[0] if sizes else lengths[0] if lengths else Unknown(why)
+
+
+def _axes(call: Call, name: str, count: int) -> tuple[int, ...]:
+    axes = call.attr_ints(name) or (0,) * count
+    if len(axes) != count:
+        raise Contradiction(f"a Scan has {len(axes)} {name} for {count} values")
+    return axes
+
+
+def _stacked(known: Known, axis: int, times: Dim) -> Known:
+    return known if known.shape is None else _with(known, axis_of(axis, len(known.shape) + 1), times)
 
 
 def _without(known: Known, axis: int) -> Known:

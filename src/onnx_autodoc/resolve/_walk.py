@@ -137,8 +137,8 @@ class Walk:
     def _control(self, call: Call, scope: Scope) -> "Deep[_Result]":
         try:
             return (yield from CONTROL[call.node.op](self, call, scope))
-        except SLIPS as slip:
-            raise unfit(call, slip) from None
+        except SLIPS:
+            raise unfit(call) from None
 
     def _function(self, function: Function, call: Call) -> "Deep[_Result]":
         """A call of a model-local function: resolved once for each set of inputs, however often it is called."""

@@ -7,24 +7,28 @@ and differently, each tool believes another one.
 What to do: delete what is declared of inner values and let it be inferred anew: del model.graph.value_info[:], then
 onnx.shape_inference.infer_shapes(model). An input or output is set right with onnx.helper.make_tensor_value_info.
 
-Shapes that are declared otherwise than the nodes make them are contradictory-shape's.
+Shapes that are declared otherwise than the nodes make them are contradictory-shape's. A warning of a weight that is
+declared otherwise as an output or inside the graph, and a note of outputs without a type and, up to IR version 3, of
+weights that are not among the inputs: checkers refuse these, runtimes take them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from onnx_autodoc.graph import Graph, Type
-from onnx_autodoc.ops import dims_text
+from onnx_autodoc.graph import Graph, Model, Type, Value
+from onnx_autodoc.ops import Known, dims_text
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.rules._case import Case, Scope
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._written import told, written
-from onnx_autodoc.say import named
+from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.ERROR
 _TENSORS: Final = ("tensor", "sparse")
+_MADE: Final = frozenset(("tensor", "sequence", "optional"))  # what nodes make
 _WRAPPED: Final = ("sequence", "optional", "map")
 _LONGEST: Final = 100  # letters of a name
+_INPUTS_ARE_APART: Final = 4  # from this IR version on, weights need not be inputs too
 
 
 def check(case: Case) -> Iterator[Found]:
@@ -34,9 +38,10 @@ def check(case: Case) -> Iterator[Found]:
     bare = {value.name: text for value in inputs_of(case.model) for text in _untyped(value.name, value.type)}
     if bare:
         yield _found(bare, "an input has no type", "inputs have no type", "inputs")
-    weights, twice = dict[str, str](), dict[str, str]()
+    weights, twice, otherwise = dict[str, str](), dict[str, str](), dict[str, str]()
     for each in written(case.model):
-        weights.update(_misgiven(each.graph))
+        weights.update(_misgiven(each.graph, each.graph.inputs))
+        otherwise.update(_misgiven(each.graph, _shaped((*each.graph.outputs, *each.graph.values))))
         twice.update(_twice(each.graph))
     if weights:
         yield _found(weights, "a weight is not as its input", "weights are not as their inputs", "weights")
@@ -44,23 +49,47 @@ def check(case: Case) -> Iterator[Found]:
         head = "a value is declared twice", "values are declared twice"
         yield _found(twice, *head, "values", Severity.WARNING)
 
+    if otherwise:
+        head = "a weight is declared otherwise", "weights are declared otherwise"
+        yield _found(otherwise, *head, "constants", Severity.WARNING)
+    yield from _unsaid(case.model)
+
+
+def _unsaid(model: Model) -> Iterator[Found]:
+    """What checkers want to be there, and runtimes do without."""
+    bare = {value.name: text for value in model.graph.outputs if not value.type for text in _untyped(value.name, None)}
+    if bare:
+        yield _found(bare, "an output has no type", "outputs have no type", "outputs", Severity.NOTE)
+    given = {value.name for value in model.graph.inputs}
+    if model.ir_version is not None and 0 < model.ir_version < _INPUTS_ARE_APART:
+        names = tuple(tensor.name for tensor in model.graph.initializers if tensor.name not in given)
+        text = plural(len(names), "weight is not listed", "weights are not listed")
+        where = f"among the inputs, as IR version {model.ir_version} wants"
+        yield from [Found(f"{text} {where}", names, severity=Severity.NOTE, about="unlisted")] if names else []
+
 
 def _found(texts: dict[str, str], one: str, many: str, about: str, severity: Severity | None = None) -> Found:
     return Found(told(tuple(texts.values()), one, many), tuple(texts), severity=severity, about=about)
 
 
 def _mistyped(scope: Scope) -> Iterator[tuple[str, str]]:
-    """Values whose nodes make another element type than is declared."""
+    """Values whose nodes make another kind or element type than is declared."""
     graph = scope.graph
     declared = {value.name: value.type for value in (*graph.values, *graph.outputs) if value.type is not None}
     for spot in scope.spots if declared else ():
         for name, known in zip(spot.node.outputs, spot.step.outputs):
             said = declared.get(name)
-            if said is None or said.kind != "tensor" or known.kind != "tensor" or known.dtype is None:
+            if said is None or known.dtype is None or not {said.kind, known.kind} <= _MADE:
                 continue
-            if said.dtype != known.dtype:
-                says = said.dtype or "no known type"
-                yield name, f"the file declares {named(name, _LONGEST)} as {says}, its nodes give {known.dtype}"
+            if said.kind != known.kind or (said.kind == "tensor" and said.dtype != known.dtype):
+                says, gives = _kind(said, known.kind), _kind(known, said.kind)
+                yield name, f"the file declares {named(name, _LONGEST)} as {says}, its nodes give {gives}"
+
+
+def _kind(one: Type | Known, other: str) -> str:
+    """Its element type alone, where that is what differs."""
+    dtype = one.dtype or "no known type"
+    return dtype if one.kind == other else f"{one.kind} of {dtype}"
 
 
 def _untyped(name: str, said: Type | None) -> Iterator[str]:
@@ -72,14 +101,19 @@ def _untyped(name: str, said: Type | None) -> Iterator[str]:
         yield f"{named(name, _LONGEST)} is a {said.kind} of nothing"
 
 
-def _misgiven(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Initializers that are inputs too, and other ones than those."""
-    inputs = {value.name: value.type for value in graph.inputs if value.type is not None}
-    for tensor in graph.initializers:
-        said = inputs.get(tensor.name)
+def _misgiven(graph: Graph, declared: Sequence[Value]) -> Iterator[tuple[str, str]]:
+    """Initializers that are declared too, and as other ones than they are."""
+    types = {value.name: value.type for value in declared if value.type is not None}
+    for tensor in graph.initializers if types else ():
+        said = types.get(tensor.name)
         own = Type("tensor", tensor.dtype, tensor.dims)
         if said is not None and not tensor.flaws and _differ(said, own):
             yield tensor.name, f"{named(tensor.name, _LONGEST)} is {_text(own)}, and declared as {_text(said)}"
+
+
+def _shaped(values: Sequence[Value]) -> list[Value]:
+    """All but those declared as single numbers, which some exporters write where they know no shape."""
+    return [value for value in values if value.type is not None and value.type.dims != ()]
 
 
 def _twice(graph: Graph) -> Iterator[tuple[str, str]]:
@@ -88,7 +122,7 @@ def _twice(graph: Graph) -> Iterator[tuple[str, str]]:
         if value.type is None or not value.name:
             continue
         other = first.setdefault(value.name, value.type)
-        if _differ(other, value.type) and value.type.dims != ():  # some write that where they know no shape
+        if _differ(other, value.type) and _shaped((value,)):
             yield value.name, f"{named(value.name, _LONGEST)} as {_text(other)} and as {_text(value.type)}"
 
 

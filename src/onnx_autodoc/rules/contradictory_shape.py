@@ -17,26 +17,23 @@ from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.graph import label
-from onnx_autodoc.resolve import Binding, Shapes, resolve
+from onnx_autodoc.resolve import Shapes, subject
 from onnx_autodoc.rules._case import Case
-from onnx_autodoc.rules._finding import Confidence, Found, Severity
+from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.say import clean, told
 
 SEVERITY: Final = Severity.WARNING
-_OPEN: Final = Binding({}, {}, {}, {}, {})
 _LONGEST: Final = 200
-_UNFIT: Final = "that it cannot take"  # as far as is known here what the operator takes
 _UNMADE: Final = "is read, but nothing makes it"  # undefined-value and cycle speak of these
 _NO_SHAPE: Final = " as [], its nodes give "  # what some exporters write inside a graph where they know none
 
 
 def check(case: Case) -> Iterator[Found]:
-    shapes = _at_any_size(case)
+    shapes = case.facts.lasting
     wrong = tuple(text for text in shapes.contradictions if not text.endswith(_UNMADE))
     if wrong:
-        sure = Confidence.MEDIUM if all(_UNFIT in each for each in wrong) else Confidence.HIGH
         text = _told(wrong, "a node cannot run", "nodes cannot run")
-        yield Found(text, _evidence(case, wrong), severity=Severity.ERROR, confidence=sure, about="nodes")
+        yield Found(text, _evidence(case, wrong), severity=Severity.ERROR, about="nodes")
     yield from _misdeclared(case, shapes)
 
 
@@ -44,25 +41,12 @@ def _misdeclared(case: Case, shapes: Shapes) -> Iterator[Found]:
     outputs = {value.name for value in case.model.graph.outputs}
     made = (name for spot in case.spots() for name in spot.node.outputs) if shapes.misdeclared else ()
     names = {told(name): name for name in made}
-    wrong = {text: names.get(_declared(text), _declared(text)) for text in shapes.misdeclared}
+    wrong = {text: names.get(subject(text), subject(text)) for text in shapes.misdeclared}
     wrong = {text: name for text, name in wrong.items() if name in outputs or _NO_SHAPE not in text}
     if wrong:
         text = _told(tuple(wrong), "a value has another shape", "values have other shapes")
         severity = Severity.NOTE if outputs.isdisjoint(wrong.values()) else Severity.WARNING
         yield Found(text, tuple(dict.fromkeys(wrong.values())), severity=severity, about="declarations")
-
-
-def _at_any_size(case: Case) -> Shapes:
-    """Resolved once more without sizes, where there is anything to say and sizes were given."""
-    shapes, binding = case.facts.shapes, case.facts.binding
-    if not (shapes.contradictions or shapes.misdeclared) or not (binding.axes or binding.values):
-        return shapes
-    return resolve(case.model, _OPEN)
-
-
-def _declared(text: str) -> str:
-    """The value that a sentence about a declaration speaks of."""
-    return text.removeprefix("the file declares ").rpartition(", its nodes give ")[0].rpartition(" as ")[0]
 
 
 def _told(texts: tuple[str, ...], one: str, many: str) -> str:
@@ -71,10 +55,7 @@ def _told(texts: tuple[str, ...], one: str, many: str) -> str:
 
 
 def _evidence(case: Case, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """The nodes that the sentences begin with. A name may hold a colon itself."""
-    heads: set[str] = set()
-    for text in texts:
-        parts = text.split(": ")
-        heads.update(": ".join(parts[:end]) for end in range(1, len(parts)))
+    """The nodes that the sentences begin with."""
+    heads = set(map(subject, texts))
     spots = (spot for spot in case.spots() if spot.step.gap)
     return tuple(spot.path for spot in spots if told(label(spot.node, spot.step.at)) in heads)

@@ -20,7 +20,7 @@ from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.say import clean, named
 
 SEVERITY: Final = Severity.WARNING
-_VERSIONS: Final = "the version of"  # how the reader begins to speak of two
+VERSIONS: Final = "the version of"  # how the reader begins to speak of two
 
 
 def check(case: Case) -> Iterator[Found]:
@@ -31,13 +31,18 @@ def check(case: Case) -> Iterator[Found]:
     for domain, version in low:
         text = f"the file is written in opset {version} of {named(domain or 'ai.onnx', 40)}; the first one is 1"
         yield Found(text, severity=Severity.ERROR if domain in used else None, about=clean(domain, 40) or "ai.onnx")
-    for flaw in (text for text in model.flaws if text.startswith(_VERSIONS)):
+    version = model.opsets.get(judged.MICROSOFT, 1)
+    if version > 1:
+        text = f"the file is written in opset {version} of {judged.MICROSOFT}; there is only 1"
+        yield Found(text, severity=Severity.ERROR, about=judged.MICROSOFT)
+    for flaw in (text for text in model.flaws if text.startswith(VERSIONS)):
         yield Found(f"{clean(flaw, 200)}; which one holds cannot be told", about="opsets")
     for function in model.functions:
         name = clean(function.name, 40)
         yield from (
             Found(f"in the function {named(function.name, 40)} {clean(flaw, 200)}", about=name)
             for flaw in function.flaws
+            if flaw.startswith(VERSIONS)
         )
 
 

@@ -7,6 +7,7 @@ What to do: fetch the file again if it may be cut off; else write the tensor ane
 onnx.numpy_helper.from_array(array, name). A file from a stranger that is wrong here may be meant to break its readers.
 
 A warning where the data are there twice, or in the model and beside it: runtimes take one of them, checkers refuse it.
+So it is where the indices of a sparse tensor are not in order, or not of int64.
 """
 
 from collections.abc import Iterator
@@ -19,7 +20,8 @@ from onnx_autodoc.rules._written import Written, told, written
 from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.ERROR
-_BOTH: Final = ("there twice", "in the model too", "data location")  # what runtimes take nevertheless
+# What runtimes take nevertheless
+_BOTH: Final = ("there twice", "in the model too", "data location", "it is sparse, and")
 _LONGEST: Final = 100  # letters of a name
 
 
