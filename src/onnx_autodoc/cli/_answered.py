@@ -18,7 +18,7 @@ def answered(work: "Callable[[argparse.Namespace], Answer]") -> Callable[[argpar
 
         with within(limits_of(options)):
             answer = guarded(Answer, lambda: work(options), _about(options))
-        deliver(answer.documents)
+        deliver(answer)
         return answer.status
 
     return run
