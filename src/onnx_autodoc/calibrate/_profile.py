@@ -81,8 +81,12 @@ def _looks_like_one(path: Path) -> bool:
 def store(profile: Profile, path: Path) -> None:
     """All of it or nothing: a file that is half written is never seen."""
     with _part(path) as part:
-        part.write_bytes(msgspec.json.format(msgspec.json.encode(profile, order="sorted"), indent=1) + b"\n")
+        part.write_bytes(encoded(profile))
         part.replace(path)
+
+
+def encoded(profile: Profile) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(profile, order="sorted"), indent=1) + b"\n"
 
 
 @contextmanager

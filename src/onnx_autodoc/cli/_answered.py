@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from onnx_autodoc.cli._answer import Answer
 
 
-def answered(work: "Callable[[argparse.Namespace], Answer]") -> Callable[[argparse.Namespace], int]:
+def answered(work: "Callable[[argparse.Namespace], Answer]", about: str = "") -> Callable[[argparse.Namespace], int]:
+    """`about` is what messages begin with where the user named no model."""
+
     def run(options: argparse.Namespace) -> int:
         from onnx_autodoc.cli._answer import Answer, deliver
 
         with within(limits_of(options)):
-            answer = guarded(Answer, lambda: work(options), _about(options))
+            answer = guarded(Answer, lambda: work(options), _about(options) or about)
         deliver(answer)
         return answer.status
 
@@ -25,4 +27,4 @@ def answered(work: "Callable[[argparse.Namespace], Answer]") -> Callable[[argpar
 
 
 def _about(options: argparse.Namespace) -> str:
-    return str(getattr(options, "model", None) or ", ".join(getattr(options, "models", ())) or "demo")
+    return str(getattr(options, "model", None) or ", ".join(getattr(options, "models", ())))
