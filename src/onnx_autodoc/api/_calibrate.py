@@ -17,6 +17,7 @@ from onnx_autodoc.calibrate import (
     Task,
     answers,
     count,
+    is_there,
     left_out,
     load,
     lowered_facts,
@@ -169,8 +170,11 @@ def profile_here(path: str | PathLike[str] | None) -> Profile | None:
     """What is known of this machine: in the file that is named, or in the usual place if it is of this machine."""
     if path is not None:
         return load(Path(path))
-    usual = place()
-    if not usual.exists():
+    try:
+        usual = place()
+        if not is_there(usual):
+            return None
+    except BadInput:  # who has no folder, or none to look into, has kept nothing there
         return None
     found = load(usual)
     return found if found.machine == machine().cpu else None

@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -144,8 +145,9 @@ def _baseline(options: argparse.Namespace) -> "Named":
 
 def _name(path: str) -> str:
     """As seen from here, where it is below: what CI calls a file."""
-    given, here = Path(path), Path.cwd()
-    name = str(given.relative_to(here)) if given.is_absolute() and given.is_relative_to(here) else path
+    name = path
+    with suppress(OSError, ValueError):  # it is elsewhere, or where we are is gone
+        name = str(Path(path).relative_to(Path.cwd())) if Path(path).is_absolute() else path
     return os.fsencode(name).decode(errors="replace")  # a file's name need not be text
 
 

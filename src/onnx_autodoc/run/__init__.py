@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from onnx_autodoc.run._feeds import feeds_of
+    from onnx_autodoc.run._given import given, temporary
     from onnx_autodoc.run._late import cleared_when_late
     from onnx_autodoc.run._machine import clock, machine, others
     from onnx_autodoc.run._messages import Stage
@@ -49,9 +50,11 @@ __all__ = [
     "cleared_when_late",
     "clock",
     "feeds_of",
+    "given",
     "machine",
     "others",
     "said",
+    "temporary",
     "timed",
     "verify",
     "verify_facts",
@@ -68,6 +71,7 @@ _HOMES = {
     "Stage": "_messages",
     **dict.fromkeys(("PRIVATE", "check_extra"), "_process"),
     "feeds_of": "_feeds",
+    **dict.fromkeys(("given", "temporary"), "_given"),
     "said": "_said",
 }
 
