@@ -40,6 +40,16 @@ def test_a_refusal_is_ours() -> None:
         guarded(Made, refuse, "it")
 
 
+def refuse_half_a_letter() -> Made:
+    raise BadInput("\ud800 \udfff \udcff.onnx \U0001f600")
+
+
+def test_half_a_letter_is_told_and_a_name_that_is_no_text_stays() -> None:
+    with pytest.raises(BadInput) as caught:
+        guarded(Made, refuse_half_a_letter, "it")
+    assert str(caught.value) == "\\ud800 \\udfff \udcff.onnx \U0001f600"
+
+
 def eat() -> Made:
     return Made("", bytes(400 * MIB))
 

@@ -1,6 +1,8 @@
 """`onnx-autodoc calibrate`, and what `--device auto` makes of it."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from onnx_autodoc.cli import main
 from onnx_autodoc.run import machine
 from tests import _corpus as corpus
 from tests.calibrate.test_fit import profile
+from tests.files._made import Made, absolute, hard_linked, linked, pipe, place, upwards
 
 NAME = "all-minilm-l6-v2-ts-op14"
 
@@ -92,3 +95,28 @@ def _answer(name: str) -> Run:
     tasks = lowered_facts(facts_of(read(corpus.graph(name)), corpus.request(name)))
     seconds = sum(1e-6 * task.amounts.get("kernels", 0) + 1e-12 * task.amounts.get("macs", 0) for task in tasks)
     return Run(name, seconds, totals(tasks, 3e7))
+
+
+@pytest.mark.parametrize("made", [absolute, upwards, linked, hard_linked, pipe])
+def test_a_model_that_leads_elsewhere_is_refused_before_anything_runs(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(api, "_load", lambda: pytest.fail("went on"))
+    path, _ = place(tmp_path, made)
+    assert main(["calibrate", str(path), "--profile", str(tmp_path / "p.json")]) == 2
+    assert "its weights" in capsys.readouterr().err
+    assert not (tmp_path / "p.json").exists()
+
+
+def test_limits_hold_for_the_models_of_a_calibration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["calibrate", str(corpus.graph(NAME)), "--profile", str(tmp_path / "p.json")]
+    assert main([*words, "--max-nodes", "3"]) == 3
+    assert "--max-nodes" in capsys.readouterr().err
+
+
+def test_a_model_that_kills_its_reader_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(api, "Making", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
+    assert main(["calibrate", str(corpus.graph(NAME)), "--profile", str(tmp_path / "p.json")]) == 2
+    assert "SIGSEGV" in capsys.readouterr().err and not list(tmp_path.iterdir())

@@ -175,6 +175,13 @@ def test_the_summary_goes_behind_what_the_job_has(place: Path) -> None:
     assert (place / "summary.md").read_text().startswith("before\n### onnx-autodoc: wider.onnx failed\n")
 
 
+def test_half_a_letter_in_a_policy_is_a_wrong_policy(place: Path) -> None:
+    (place / "p.json").write_bytes(rb'{"limits": {"\ud800": {"max": 1}}}')
+    done = ran("check", "relu.onnx", "--policy", "p.json", cwd=place)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "p.json" in done.stderr and "\\ud800" in done.stderr and "internal" not in done.stderr
+
+
 def test_a_path_below_here_is_told_as_from_here(place: Path) -> None:
     done = ran("check", str(place / "wider.onnx"), "--policy", "one.toml", cwd=place)
     assert done.stdout.startswith("FAIL wider.onnx: ")

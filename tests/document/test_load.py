@@ -5,7 +5,7 @@ import pytest
 
 from onnx_autodoc.api import card
 from onnx_autodoc.document import Card, load
-from onnx_autodoc.errors import LimitReached
+from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.render import FORMATS, Report
 from tests._corpus import graph
@@ -29,3 +29,12 @@ def test_boxes_in_boxes_are_read_to_a_limit_and_not_one_deeper(most: int) -> Non
         assert all(FORMATS[name].render(Report(read, tuple)) for name in ("markdown", "html"))
         with pytest.raises(LimitReached, match=r"a\.json: .* more than \d+ levels deep; --max-depth raises"):
             load(_deep(most + 1), "a.json")
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5, 1.7e308])
+def test_a_share_is_a_part_of_the_whole(share: float) -> None:
+    made = card(graph("resnet50-ts-op17"))
+    precision = msgspec.structs.replace(made.model.precision, weights={"float32": share})
+    model = msgspec.structs.replace(made.model, precision=precision)
+    with pytest.raises(BadInput, match=r"^a\.json: not a JSON card: .* is no share of a model's weights$"):
+        load(msgspec.json.encode(msgspec.structs.replace(made, model=model)), "a.json")

@@ -34,7 +34,8 @@ def dying(*given, **kept):
 setattr(os, step, dying)
 if way == "named":
     _write._NAMELESS = 0
-_write.write(Path("card.md"), b"new" * 100_000)
+with _write.written([_write.File(Path("card.md"), b"new" * 100_000)]):
+    pass
 """
 STEPS = [
     *((step, when, 1) for step in ("open", "fsync", "link", "rename", "close") for when in ("before", "after")),

@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import signal
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -11,10 +12,15 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.cli import _write
-from onnx_autodoc.cli._write import write
+from onnx_autodoc.cli._write import File, written
 from onnx_autodoc.errors import BadInput, LimitReached
 
 NEW = b"new" * 1000
+
+
+def write(path: Path, data: bytes, below: Path | None = None) -> None:
+    with written([File(path, data, below)]):
+        pass
 
 
 @pytest.fixture(params=["without a name", "no /proc", "with a hidden name"])
@@ -90,7 +96,7 @@ def test_a_link_in_a_folder_of_reports_is_replaced(way: str, tmp_path: Path) -> 
     for target in ("precious", "nowhere"):
         (tmp_path / "card.md").unlink(missing_ok=True)
         (tmp_path / "card.md").symlink_to(target)
-        write(tmp_path / "card.md", NEW, through=False)
+        write(tmp_path / "card.md", NEW, below=tmp_path)
         assert not (tmp_path / "card.md").is_symlink() and (tmp_path / "card.md").read_bytes() == NEW
     assert (tmp_path / "precious").read_bytes() == b"old"
     assert sorted(os.listdir(tmp_path)) == ["card.md", "precious"]
@@ -199,3 +205,62 @@ def test_a_read_only_folder_is_a_wrong_request(way: str, disk: Path) -> None:
     with pytest.raises(BadInput):
         write(disk / "new.md", NEW)
     assert os.listdir(disk) == ["card.md"] and (disk / "card.md").read_bytes() == b"old"
+
+
+def test_of_several_files_all_are_written_or_none(way: str, tmp_path: Path) -> None:
+    """The last one does not fit: those before it have no name yet, and the folder that was made for them is gone."""
+    (tmp_path / "a.md").write_bytes(b"old")
+    files = [File(tmp_path / "a.md", NEW), File(tmp_path / "new/b.md", NEW), File(tmp_path / "c.md", bytes(5000))]
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(LimitReached, match=r"c\.md.*File too large"), written(files):
+            pytest.fail("nothing is told before all is written")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(tmp_path) == ["a.md"] and (tmp_path / "a.md").read_bytes() == b"old"
+
+
+def test_what_fails_before_the_names_leaves_nothing(way: str, tmp_path: Path) -> None:
+    with pytest.raises(LimitReached), written([File(tmp_path / "a.md", NEW)]):
+        raise LimitReached("standard output is full")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("made", ["link", "file"])
+def test_a_folder_that_nobody_named_is_not_followed(made: str, way: str, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "docs").mkdir()
+    here = tmp_path / "docs" / "pictures"
+    here.symlink_to(tmp_path / "elsewhere") if made == "link" else here.touch()
+    with pytest.raises(BadInput, match=r"docs/pictures: is a link or a file"):
+        write(here / "fit.svg", NEW, below=tmp_path / "docs")
+    assert os.listdir(tmp_path / "elsewhere") == []
+
+
+def test_a_folder_that_was_named_may_be_a_link(way: str, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "docs").symlink_to("elsewhere")
+    write(tmp_path / "docs" / "pictures" / "fit.svg", NEW, below=tmp_path / "docs")
+    assert (tmp_path / "elsewhere" / "pictures" / "fit.svg").read_bytes() == NEW
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("step", ["link", "rename"])
+def test_told_to_end_between_two_names_it_leaves_no_hidden_file(
+    number: signal.Signals, step: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal comes right after a name was given: it is heard when the file has its last one."""
+    (tmp_path / "card.md").write_bytes(b"old")
+    real = getattr(os, step)
+
+    def told(*given: object, **kept: object) -> None:
+        real(*given, **kept)
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(os, step, told)
+    if step == "link" and way != "without a name":
+        pytest.skip("no such step")
+    with pytest.raises((SystemExit, KeyboardInterrupt)):
+        write(tmp_path / "card.md", NEW)
+    assert os.listdir(tmp_path) == ["card.md"] and (tmp_path / "card.md").read_bytes() == NEW

@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from tests._wire import chunk, integer, model, node
-from tests.rules._wrong import NEG, X, Y, choice, found, initializer, tensor, value
+from tests.rules._wrong import NEG, X, Y, call, calling, choice, found, function, initializer, step, tensor, value
 
 NINE = bytes(36)
 
@@ -55,6 +55,20 @@ WRONG = {
         "36 bytes, its place in w.bin has 4",
     ),
     "a file without a name": (weight((3, 3), extra=external(offset="0")), "another file, which is not named"),
+    "a file that is not said to hold it": (
+        weight((3, 3), extra=external(location="w.bin").removesuffix(integer(14, 1))),
+        "it names w.bin for its data, but not as data_location EXTERNAL",
+    ),
+    "a function's default": (
+        calling(
+            call("F", "x", "y"),
+            function(
+                "F",
+                step("Relu", "x", "y") + chunk(11, chunk(1, "v") + chunk(5, tensor("", (2,), b"")) + integer(20, 4)),
+            ),
+        ),
+        "F: [2] of float32 take 8 bytes, and the file holds 0",
+    ),
     "an index outside": (sparse(2, 0, 9), "elements outside of its dimensions [3, 3]"),
     "an index below": (sparse(2, -1, 0), "elements outside of its dimensions [3, 3]"),
     "a pair outside": (sparse(2, 0, 0, 1, 3, wide=True), "elements outside of its dimensions [3, 3]"),
@@ -93,6 +107,7 @@ RIGHT = {
     "nothing": weight((0, 3)),
     "strings": weight((2,), extra=chunk(6, "a") + chunk(6, ""), dtype=8),
     "beside": weight((3, 3), extra=external(location="w.bin", length="36")),
+    "nothing, beside": weight((0, 3), extra=external(location="gone.bin").removesuffix(integer(14, 1))),
     "beside, to the end": weight((3, 3), extra=external(location="w.bin")),
     "sparse": sparse(2, 0, 8),
     "sparse in pairs": sparse(2, 0, 0, 2, 2, wide=True),

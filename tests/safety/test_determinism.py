@@ -17,7 +17,7 @@ ALL = """
 import os, sys
 from pathlib import Path
 from onnx_autodoc.api import report
-from onnx_autodoc.api._compare import compared
+from onnx_autodoc.api._compare import carded_all, compared
 from onnx_autodoc.cli import main
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.comparison import COMPARISONS
@@ -30,7 +30,7 @@ found = report(model, Request(), True, True)
 for name in FORMATS:
     if name != "pdf":
         put(f"card.{name}", FORMATS[name].render(found))
-difference = compared([model, other], Request(), False, None)
+difference = compared([model, other], carded_all([model, other], Request(), False), False, None)
 for name in COMPARISONS:
     put(f"compared.{name}", COMPARISONS[name].render(difference))
 codes = [main(["card", other, "-o", target + "/folder/", "--pictures", "png"])]

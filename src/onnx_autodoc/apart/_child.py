@@ -27,6 +27,7 @@ HEAD: Final = struct.Struct("<cQ")
 PART, DONE, WRONG, LIMIT, MISTAKE = b"p", b"d", b"w", b"l", b"m"
 _LOOKED, _PATIENCE = 0.5, 5.0  # seconds
 _FRESH: Final = 1 << 27  # bytes that a command has mapped when it begins
+_HALVES: Final = frozenset(map(chr, (*range(0xD800, 0xDC80), *range(0xDD00, 0xE000))))
 # What loading a library says where there is no memory for it.
 _NO_ROOM: Final = ("cannot allocate memory", "failed to map segment", "out of memory", "cannot apply additional memory")
 
@@ -66,7 +67,7 @@ def _ended(work: Callable[[], Any]) -> tuple[bytes, bytes | bytearray]:
         msgspec.msgpack.Encoder().encode_into(work(), made)  # `encode` dies where its buffer cannot grow
         return DONE, made
     except AutodocError as error:
-        return (LIMIT if error.exit_code == 3 else WRONG), str(error).encode("utf-8", "surrogateescape")
+        return (LIMIT if error.exit_code == 3 else WRONG), _spelt(str(error))
     except MemoryError:
         _lift()
         return LIMIT, b""
@@ -74,6 +75,12 @@ def _ended(work: Callable[[], Any]) -> tuple[bytes, bytes | bytearray]:
         return (LIMIT, b"") if _is_full(error) else (MISTAKE, internal(error).encode("utf-8", "replace"))
     except Exception as mistake:
         return MISTAKE, internal(mistake).encode("utf-8", "replace")
+
+
+def _spelt(text: str) -> bytes:
+    """As the parent reads it: the bytes of a file's name that is no text stay, half a letter of JSON is told."""
+    told = (rf"\u{ord(each):04x}" if each in _HALVES else each for each in text)
+    return "".join(told).encode("utf-8", "surrogateescape")
 
 
 def _is_full(error: ImportError | OSError) -> bool:

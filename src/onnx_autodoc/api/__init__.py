@@ -2,9 +2,11 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
 
 from onnx_autodoc import __version__
 from onnx_autodoc.api._hardware import NOTHING_ASKED, Asked, wanted_of, with_measured, with_profile
@@ -158,6 +160,23 @@ def carded(model: Source, request: Request, weights: bool) -> Document:
 
 def called(model: Source) -> str:
     return model.model.name if isinstance(model, Document) else os.fspath(model)
+
+
+class Beside(NamedTuple):
+    """A file that a model names, from where the model lies; one that was not looked at is a whole path."""
+
+    path: str
+    seen: bool
+
+
+def beside(path: str, card: Document) -> Iterator[Beside]:
+    """There or not, below the model's folder or not."""
+    folder = Path(path).parent
+    for file in card.model.file.external:
+        if file.path and file.present:
+            yield Beside(str(folder / file.path), True)
+        elif file.path:
+            yield Beside(os.path.normpath(Path(os.path.realpath(folder), file.path)), False)
 
 
 def is_card(path: str | PathLike[str]) -> bool:

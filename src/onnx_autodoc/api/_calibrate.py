@@ -5,16 +5,19 @@ import time
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from onnx_autodoc.apart import allow, cleared_up
+from onnx_autodoc.api._making import Making
 from onnx_autodoc.calibrate import (
     Profile,
     Run,
     Task,
     answers,
     count,
+    is_there,
     left_out,
     load,
     lowered_facts,
@@ -26,18 +29,31 @@ from onnx_autodoc.calibrate import (
 )
 from onnx_autodoc.devices import HERE, Device
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.facts import Costs, Facts, binding_at, measure
+from onnx_autodoc.facts import Costs, Facts, binding_at
 from onnx_autodoc.hardware import CALIBRATED, Demand, Floor, Format, Grade, Range
-from onnx_autodoc.read import read
-from onnx_autodoc.resolve import Request, Role, fit, resolve
-from onnx_autodoc.run import BUSIEST, Bar, Stage, check_extra, clock, feeds_of, machine, others, timed
+from onnx_autodoc.resolve import Request, Role, resolve
+from onnx_autodoc.run import (
+    BUSIEST,
+    Bar,
+    Feed,
+    Stage,
+    check_external,
+    check_extra,
+    cleared_when_late,
+    clock,
+    feeds_of,
+    machine,
+    others,
+    timed,
+)
 from onnx_autodoc.say import clean, percent
-from onnx_autodoc.structure import describe
 
 SECONDS: Final = 0.3  # for each benchmark, all sweeps together
 QUICK: Final = 0.06
 _MOST_WORK: Final = 60_000  # rules applied at other sizes
 _WATCHED: Final = 1.0  # seconds, before anything is run
+_BENCHMARKS: Final = 600.0  # seconds that all of them may take: some ten times what they take
+_EACH_RUN: Final = 630.0  # seconds: it has a deadline of its own, which says what was not done
 
 
 class Calibrated(Struct, frozen=True):
@@ -58,32 +74,45 @@ def calibrate(
 ) -> Calibrated:
     """Benchmarks, and the models that the user gives; the profile is not stored here."""
     check_extra()
-    _check_asked(models, threads)
+    _check_threads(threads)
+    read = [_read(path) for path in models]  # what would fail after minutes of benchmarks fails now
     share = _load()
     if share is not None and share > BUSIEST and not force:
         raise BadInput(
             f"the machine is busy: {percent(share)} of it is used by others; close them, wait, or use --force"
         )
-    with Bar(1 + len(models)) as bar:
+    allow(_BENCHMARKS)
+    with cleared_up(), cleared_when_late(), Bar(1 + len(models)) as bar:
         bar.begin()
         total = count()
         found = answers(
             QUICK if quick else SECONDS, threads or 0, lambda name, done: bar(Stage(f"benchmark {name}", done, total))
         )
-        runs = [_run(path, found.cache, threads, bar) for path in models]
+        runs = [_run(each, found.cache, threads, bar) for each in read]
     here = machine()
     made = profile(found, runs, here.cpu, date, threads or here.cores)
     ratios = left_out([*found.runs, *runs], runs) if runs else {}
     return Calibrated(made, ratios, share)
 
 
-def _check_asked(models: Sequence[str | PathLike[str]], threads: int | None) -> None:
-    """What would fail after minutes of benchmarks fails now."""
+def _check_threads(threads: int | None) -> None:
     most = os.cpu_count()
     if threads is not None and most is not None and threads > most:
         raise BadInput(f"{threads:,} threads: this machine runs {most:,} at once")
-    for path in models:
-        read(path)
+
+
+class _Read(NamedTuple):
+    """A model of the user's, ready to be run: nothing of it is read once the benchmarks have begun."""
+
+    path: str
+    feeds: tuple[Feed, ...]
+    tasks: list[Task]
+
+
+def _read(path: str | PathLike[str]) -> _Read:
+    making = Making(path, Request())
+    check_external(making.model)
+    return _Read(fspath(path), feeds_of(making.facts, making.structure.samples), lowered_facts(making.facts))
 
 
 def _load() -> float | None:
@@ -92,14 +121,12 @@ def _load() -> float | None:
     return others(start, clock())
 
 
-def _run(path: str | PathLike[str], cache: float, threads: int | None, bar: Bar) -> Run:
+def _run(model: _Read, cache: float, threads: int | None, bar: Bar) -> Run:
     bar.begin()
-    bar(Stage(f"running {clean(Path(path).name, 40)}", 0, 0))
-    model = read(path)
-    binding, shapes = fit(model, Request())
-    facts = measure(model, binding, shapes)
-    taken = timed(path, feeds_of(facts, describe(facts).samples), threads=threads)
-    return Run(fspath(path), taken.median_seconds, totals(lowered_facts(facts), cache))
+    bar(Stage(f"running {clean(Path(model.path).name, 40)}", 0, 0))
+    allow(_EACH_RUN)
+    taken = timed(model.path, model.feeds, threads=threads)
+    return Run(model.path, taken.median_seconds, totals(model.tasks, cache))
 
 
 class Here:
@@ -143,8 +170,11 @@ def profile_here(path: str | PathLike[str] | None) -> Profile | None:
     """What is known of this machine: in the file that is named, or in the usual place if it is of this machine."""
     if path is not None:
         return load(Path(path))
-    usual = place()
-    if not usual.exists():
+    try:
+        usual = place()
+        if not is_there(usual):
+            return None
+    except BadInput:  # who has no folder, or none to look into, has kept nothing there
         return None
     found = load(usual)
     return found if found.machine == machine().cpu else None

@@ -29,13 +29,16 @@ def compare(*models: Source, weights: bool = False, figures: Figures | None = No
 
     `figures` are accuracies, latencies and the like: by model, then by what they are called.
     """
-    made = compared(models, Request(), weights, figures)
+    made = compared(models, carded_all(models, Request(), weights), weights, figures)
     return Comparison(*(getattr(made, name) for name in Compared.__struct_fields__))
 
 
-def compared(models: Sequence[Source], request: Request, weights: bool, figures: Figures | None) -> Compared:
+def carded_all(models: Sequence[Source], request: Request, weights: bool) -> list[Document]:
     """Sizes are for models: a card among them keeps its own, and the comparison says so where they differ."""
     kept = [isinstance(model, Document) or is_card(model) for model in models]
     asked = [Request() if card and not all(kept) else request for card in kept]
-    cards = [carded(model, request, weights) for model, request in zip(models, asked)]
+    return [carded(model, request, weights) for model, request in zip(models, asked)]
+
+
+def compared(models: Sequence[Source], cards: Sequence[Document], weights: bool, figures: Figures | None) -> Compared:
     return differences(cards, list(map(called, models)), figures, generated=generated(), weights=weights)

@@ -9,7 +9,7 @@ from onnx_autodoc.calibrate._calibrate import profile
 from onnx_autodoc.calibrate._fit import Run, left_out, seconds, totals
 from onnx_autodoc.calibrate._fit import fit as fitted
 from onnx_autodoc.calibrate._predict import Prediction, predict
-from onnx_autodoc.calibrate._profile import Pace, Profile, Spread, check_place, load, place, store
+from onnx_autodoc.calibrate._profile import Pace, Profile, Spread, check_place, encoded, is_there, load, place, store
 from onnx_autodoc.calibrate._tasks import Task, tasks
 
 __all__ = [
@@ -23,7 +23,9 @@ __all__ = [
     "answers",
     "check_place",
     "count",
+    "encoded",
     "fitted",
+    "is_there",
     "left_out",
     "load",
     "lowered",

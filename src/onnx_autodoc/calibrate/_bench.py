@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +17,7 @@ from onnx_autodoc.errors import BadInput
 from onnx_autodoc.facts import Costs, Facts
 from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, fit
-from onnx_autodoc.run import PRIVATE
+from onnx_autodoc.run import PRIVATE, given, temporary
 
 _COMMAND: Final = ("-P", "-m", "onnx_autodoc.calibrate._child")
 _CACHE_FOLDER: Final = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -39,7 +38,7 @@ def answers(seconds: float, threads: int, watch: Watch) -> Answers:
     """Every benchmark graph for so many seconds each, in several sweeps: its quietest moment counts."""
     cache, first = cache_size(), dict[str, Any]()
     runs: dict[str, Run] = {}
-    with tempfile.TemporaryDirectory() as folder:
+    with given("the benchmarks"), temporary() as folder:
         for answer in _lines(folder, seconds, threads):
             if "bandwidth" in answer:
                 first = answer

@@ -57,16 +57,30 @@ def place(given: str | None = None) -> Path:
     """Where the profile is: as given, or in the user's folder for data."""
     if given:
         return Path(given)
-    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(home) / "onnx-autodoc" / "cpu.json"
+    home = os.environ.get("XDG_DATA_HOME")
+    return (Path(home) if home else _home() / ".local" / "share") / "onnx-autodoc" / "cpu.json"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # no HOME, and the system does not know this user
+        raise BadInput("your folder for data is not known: set HOME, or name a file with --profile") from None
 
 
 def check_place(path: Path) -> None:
     """That a profile can be stored there, asked before minutes of work; what is no profile is not written over."""
-    if path.exists() and not _looks_like_one(path):
+    if is_there(path) and not _looks_like_one(path):
         raise BadInput(f"{path}: is there and is not a profile of a machine; name another file")
     with _part(path):
         pass
+
+
+def is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be looked at: {error.strerror}") from None
 
 
 def _looks_like_one(path: Path) -> bool:
@@ -81,8 +95,12 @@ def _looks_like_one(path: Path) -> bool:
 def store(profile: Profile, path: Path) -> None:
     """All of it or nothing: a file that is half written is never seen."""
     with _part(path) as part:
-        part.write_bytes(msgspec.json.format(msgspec.json.encode(profile, order="sorted"), indent=1) + b"\n")
+        part.write_bytes(encoded(profile))
         part.replace(path)
+
+
+def encoded(profile: Profile) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(profile, order="sorted"), indent=1) + b"\n"
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from onnx_autodoc.apart import internal
+from onnx_autodoc.cli._limits import check_memory
 from onnx_autodoc.cli._parser import parse
 from onnx_autodoc.errors import AutodocError
 
@@ -20,6 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         options = parse(sys.argv[1:] if argv is None else argv)
+        check_memory()
         status: int = options.run(options)
         return status
     except AutodocError as error:

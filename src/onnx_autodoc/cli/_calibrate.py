@@ -3,11 +3,13 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from onnx_autodoc.cli._answered import answered
+from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import positive
-from onnx_autodoc.cli._places import put
 
 if TYPE_CHECKING:
     from onnx_autodoc.api._calibrate import Calibrated
+    from onnx_autodoc.cli._answer import Answer
 
 
 def add(commands: Any) -> None:
@@ -24,21 +26,22 @@ def add(commands: Any) -> None:
     parser.add_argument("--threads", type=positive, metavar="N", help="threads (default: onnxruntime's own choice)")
     parser.add_argument("--profile", metavar="FILE", help="where to keep it (default: in your folder for data)")
     parser.add_argument("--force", action="store_true", help="also on a busy machine")
-    parser.set_defaults(run=run)
+    limit_options(parser, usual="by the benchmarks and the models")
+    parser.set_defaults(run=answered(run, "calibrate"))
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> "Answer":
     from onnx_autodoc.api import generated
     from onnx_autodoc.api._calibrate import calibrate
-    from onnx_autodoc.calibrate import check_place, place, store
+    from onnx_autodoc.calibrate import check_place, encoded, place
+    from onnx_autodoc.cli._answer import Answer, Document, Sources
     from onnx_autodoc.say import quiet
 
     path = place(options.profile)
     check_place(path)
     found = calibrate(options.models, generated().at, quick=options.quick, threads=options.threads, force=options.force)
-    store(found.profile, path)
-    put(quiet(_said(found) + f"Kept in {path}; `--device auto` uses it.\n"))
-    return 0
+    text = quiet(_said(found) + f"Kept in {path}; `--device auto` uses it.\n")
+    return Answer((Document.of(encoded(found.profile), path), Document.of(text)), Sources.of(options.models))
 
 
 def _said(found: "Calibrated") -> str:

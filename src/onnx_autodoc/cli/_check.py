@@ -2,16 +2,19 @@
 
 import argparse
 import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from onnx_autodoc.cli._answered import answered
 from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import asked_of, dimension_options, hardware_files, hardware_options, request_of
-from onnx_autodoc.cli._places import file_at, keep_apart
+from onnx_autodoc.cli._places import check_once, file_at, keep_apart, size_of
 from onnx_autodoc.errors import BadInput
 
 if TYPE_CHECKING:
+    from onnx_autodoc.api import Beside
     from onnx_autodoc.cli._answer import Answer, Document
     from onnx_autodoc.gate import Named, Outcome, Policy
 
@@ -62,21 +65,31 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> "Answer":
     from onnx_autodoc.api import generated
-    from onnx_autodoc.cli._answer import Answer
+    from onnx_autodoc.cli._answer import Answer, Sources
     from onnx_autodoc.gate import outcome, read_policy
 
     targets = _targets(options.output, options.format)
-    keep_apart((path for path, _ in targets), _sources(options))
+    check_once(path for path, _ in targets)
+    keep_apart((path for path, _ in targets), _named(options))
     policy = read_policy(options.policy)
     _check_use(policy, options)
     cards = [(_name(model), _opened(model, options)) for model in dict.fromkeys(options.models)]
     baseline = _baseline(options) if options.baseline else None
     found = outcome(cards, policy, _name(options.policy), baseline, generated())
     made = [document for path, format_name in targets for document in _documents(found, path, format_name)]
-    return Answer(tuple(made), 0 if found.passed else 1)
+    kept = _beside([*zip(dict.fromkeys(options.models), cards), (options.baseline, baseline)])
+    return Answer(tuple(made), Sources.of(_named(options), kept), 0 if found.passed else 1)
 
 
-def _sources(options: argparse.Namespace) -> tuple[str | None, ...]:
+def _beside(cards: "Iterable[tuple[str, Named | None]]") -> "Iterator[Beside]":
+    """Files with weights, by the path of each model and its card."""
+    from onnx_autodoc.api import beside
+
+    for path, named in cards:
+        yield from beside(path, named[1]) if named is not None else ()
+
+
+def _named(options: argparse.Namespace) -> tuple[str | None, ...]:
     return (*options.models, options.policy, options.baseline, *hardware_files(options))
 
 
@@ -132,8 +145,9 @@ def _baseline(options: argparse.Namespace) -> "Named":
 
 def _name(path: str) -> str:
     """As seen from here, where it is below: what CI calls a file."""
-    given, here = Path(path), Path.cwd()
-    name = str(given.relative_to(here)) if given.is_absolute() and given.is_relative_to(here) else path
+    name = path
+    with suppress(OSError, ValueError):  # it is elsewhere, or where we are is gone
+        name = str(Path(path).relative_to(Path.cwd())) if Path(path).is_absolute() else path
     return os.fsencode(name).decode(errors="replace")  # a file's name need not be text
 
 
@@ -159,5 +173,5 @@ def _summary(found: "Outcome", path: Path | None) -> "tuple[Document, ...]":
     kept = os.environ.get(_SUMMARY)
     if not kept:
         return ()
-    taken = Path(kept).stat().st_size if Path(kept).exists() else 0
-    return (Document.of(render_outcome(found, "summary", taken), Path(kept), behind=True),)
+    made = render_outcome(found, "summary", size_of(Path(kept)))
+    return (Document.of(made, Path(kept), behind=True),)

@@ -33,16 +33,20 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> "Answer":
-    from onnx_autodoc.api._compare import compared
-    from onnx_autodoc.cli._answer import Answer
+    from onnx_autodoc.api import beside
+    from onnx_autodoc.api._compare import carded_all, compared
+    from onnx_autodoc.cli._answer import Answer, Sources
 
     if len(options.models) < 2:
         raise BadInput(f"compare: {options.models[0]} alone has nothing to be compared with; name two or more")
     path, format_name = _target(options.output, options.format)
-    keep_apart([path], (*options.models, options.figures))
+    named = (*options.models, options.figures)
+    keep_apart([path], named)
     figures = _figures(options.figures)
-    made = compared(options.models, request_of(options), options.weights, figures)
-    return Answer((_document(made, path, format_name),))
+    cards = carded_all(options.models, request_of(options), options.weights)
+    made = compared(options.models, cards, options.weights, figures)
+    kept = (file for model, card in zip(options.models, cards) for file in beside(model, card))
+    return Answer((_document(made, path, format_name),), Sources.of(named, kept))
 
 
 def _figures(path: str | None) -> "Figures | None":

@@ -5,6 +5,7 @@ import re
 from typing import Final
 
 from onnx_autodoc.cli._options import positive
+from onnx_autodoc.errors import LimitReached
 from onnx_autodoc.limits import OPTIONS, Limits
 
 _UNITS: Final = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
@@ -64,6 +65,18 @@ def _memory(text: str) -> int:
             f"{text!r} is too little: Python and its libraries take {_LEAST_MEMORY:,} bytes"
         )
     return _bytes(text)
+
+
+def check_memory() -> None:
+    """Where the system gives less than the libraries take, these die in ways of their own."""
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= soft < _LEAST_MEMORY:
+        least = f"Python and its libraries take {_LEAST_MEMORY:,} (ulimit -v)"
+        raise LimitReached(f"this process may have {soft:,} bytes of memory, and {least}")
 
 
 def _depth(text: str) -> int:

@@ -115,10 +115,11 @@ def _merged(entry: Format, path: Path, made: str | bytes) -> str | bytes:
 def _folder(report: Report, folder: Path, suffix: str) -> tuple[Document, ...]:
     shown = replace(report, beside=Beside(_PICTURES, suffix))
     made = [(entry.file, entry.render(shown)) for entry in FORMATS.values() if entry.file is not None]
-    pages = (Document.of(data, folder / name, named=False) for name, data in made)
+    pages = (Document.of(data, folder / name, below=folder) for name, data in made)
     return (*_illustrated(report, folder / _PICTURES, suffix), *pages)
 
 
 def _illustrated(report: Report, folder: Path, suffix: str) -> tuple[Document, ...]:
     allow(_DRAWN if suffix != ".svg" else 0)
-    return tuple(Document.of(data, folder / name, named=False) for name, data in pictures(report, suffix).items())
+    made = pictures(report, suffix).items()
+    return tuple(Document.of(data, folder / name, below=folder.parent) for name, data in made)

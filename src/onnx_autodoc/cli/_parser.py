@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="the card of a small real model that comes with the tool")
     _output_options(demo)
-    demo.set_defaults(run=answered(run_demo))
+    demo.set_defaults(run=answered(run_demo, "demo"))
 
     schema = commands.add_parser("schema", help="print a JSON Schema")
     schema.add_argument("what", nargs="?", choices=SCHEMA_NAMES, default="card", help="whose (default: the card's)")

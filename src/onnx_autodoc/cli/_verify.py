@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> "Answer":
-    from onnx_autodoc.cli._answer import Answer, Document
+    from onnx_autodoc.cli._answer import Answer, Document, Sources
     from onnx_autodoc.run import Options, said, verify
     from onnx_autodoc.say import quiet
 
@@ -45,4 +45,4 @@ def run(options: argparse.Namespace) -> "Answer":
         text = as_json(found)
     else:
         text = quiet(said(found))
-    return Answer((Document.of(text),), 0 if found.agrees else 1)
+    return Answer((Document.of(text),), Sources.of([options.model]), 0 if found.agrees else 1)

@@ -7,6 +7,8 @@ from onnx_autodoc.errors import BadInput
 from onnx_autodoc.limits import limits, reached
 from onnx_autodoc.say import clean
 
+_WHOLE = 1.001  # what is rounded may come to a little more
+
 
 class _Version(msgspec.Struct):
     schema_version: str
@@ -24,7 +26,17 @@ def load(data: bytes, path: str) -> Card:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path}: not a JSON card: {clean(str(error), 300)} (write one with -o card.json)") from None
     _check_depth(card, path)
+    _check_shares(card, path)
     return card
+
+
+def _check_shares(card: Card, path: str) -> None:
+    """Parts of a whole, which are shown in percent."""
+    precision = card.model.precision
+    shares = (*precision.weights.values(), *(group.share for group in precision.story))
+    wrong = next((share for share in shares if not 0 <= share <= _WHOLE), None)
+    if wrong is not None:
+        raise BadInput(f"{path}: not a JSON card: {wrong:g} is no share of a model's weights")
 
 
 def _check_depth(card: Card, path: str) -> None:

@@ -10,12 +10,13 @@ from typing import Final
 
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.graph import Model
+from onnx_autodoc.read._external import held
 from onnx_autodoc.read._side import parse_toml, side_file, side_text
 from onnx_autodoc.read._sniff import sniff
 from onnx_autodoc.read._source import FileSource, Source
 from onnx_autodoc.read.onnx import read_onnx
 
-__all__ = ["FORMATS", "FileSource", "parse_toml", "read", "side_file", "side_text"]
+__all__ = ["FORMATS", "FileSource", "held", "parse_toml", "read", "side_file", "side_text"]
 
 FORMATS: Final[dict[str, Callable[[Source], Model]]] = {"onnx": read_onnx}
 _HEAD: Final = 512

@@ -23,6 +23,8 @@ _FILE: Final = (
     os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 )  # non-blocking, for a pipe that takes a file's place
 _ABLE: Final = hasattr(os, "O_NOFOLLOW") and hasattr(os, "O_DIRECTORY") and {os.open, os.stat} <= os.supports_dir_fd
+_BLOCK: Final = 512  # bytes, whatever those of the disk are
+_BELIEVED: Final = 1 << 30  # bytes
 _ALLOWED: Final = f"; {OPTIONS['follow_links']} allows it"
 _LINK: Final = f"is behind a symbolic link{_ALLOWED}"
 _KINDS: Final = {
@@ -59,6 +61,12 @@ class Beneath:
     def size(self, path: str) -> int:
         """How long a file is, which is not opened for it."""
         return self._sized(self._status(self._found(path)))
+
+    def held(self, path: str) -> int:
+        """How much of it is really on the disk."""
+        status = self._status(self._found(path))
+        self._sized(status)
+        return held_bytes(status)
 
     def open(self, path: str) -> tuple[int, int]:
         """A handle, which the caller closes, and the size. What was opened is checked again: it may be another one."""
@@ -129,6 +137,14 @@ class Beneath:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def held_bytes(status: os.stat_result) -> int:
+    """Bytes of a file without its holes, which take nothing to make and all the time of a real file to read.
+
+    Some file systems do not say what they hold, so that a file of usual size is believed.
+    """
+    return min(status.st_size, max(getattr(status, "st_blocks", 0) * _BLOCK, _BELIEVED))
 
 
 def _folder(path: str) -> int:

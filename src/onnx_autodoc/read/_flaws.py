@@ -112,6 +112,8 @@ def place_flaws(found: Found, dtype: str | None, place: Place, nbytes: int | Non
     path = (place.path or "")[:_LONGEST]
     if len(given) != len(entries):
         yield "the place of its data is said twice"
+    if found.get("location") != EXTERNAL:
+        yield f"it names {path} for its data, but not as data_location EXTERNAL, and holds none itself"
     if not given.get("location"):
         yield "its data are in another file, which is not named"
     if not place.clear:

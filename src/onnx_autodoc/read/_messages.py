@@ -86,6 +86,7 @@ _TENSOR = Message(
         14: _int("location"),
     },
     build_tensor,
+    listed=True,
 )
 _SPARSE = Message(
     "SparseTensorProto",

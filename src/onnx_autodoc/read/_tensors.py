@@ -1,5 +1,6 @@
 """A tensor's header from what the wire found: type, dims, and where its bytes are."""
 
+import math
 from typing import Final
 
 from msgspec.structs import replace
@@ -27,7 +28,8 @@ def build_tensor(found: Found) -> Tensor:
     dims, dtype = _dims(found), dtype_name(found.get("dtype", 0))
     fields = [field for field in _ENCODINGS if field in found]
     flaws = tuple(tensor_flaws(found, dtype, dims, fields))
-    if found.get("location") == EXTERNAL or ("external" in found and not fields):
+    named = "external" in found and not fields and bool(math.prod(dims))  # of nothing, a name says nothing
+    if found.get("location") == EXTERNAL or named:
         return _external(found, dtype, dims, flaws)
     place, payload = None, None
     if fields:

@@ -42,6 +42,7 @@ class Message(Struct):
     fields: Mapping[int, Field]
     build: Callable[[Found], object]
     limit: str = ""  # on how many there may be ("nodes"), or how many in each other ("depth")
+    listed: bool = False  # whether each of them is wanted, wherever it stands and whatever becomes of it
 
 
 class Items:
@@ -110,9 +111,9 @@ class _Room:
         return sum(frame.message.limit == "depth" for frame in stack) - 1
 
 
-def decode(source: Source, root: Message) -> object:
-    """The whole file as one message of kind `root`."""
-    cursor = Cursor(source)
+def decode(source: Source, root: Message) -> tuple[object, list[object]]:
+    """The whole file as one message of kind `root`, and every message in it of a kind that is listed."""
+    cursor, listed = Cursor(source), list[object]()
     stack = [_Frame(root, None, source.size)]
     room = _Room(source.path)
     while True:
@@ -131,8 +132,10 @@ def decode(source: Source, root: Message) -> object:
             raise cursor.error(f"a field of {frame.message.name} runs over its end")
         stack.pop()
         built = frame.message.build(frame.found)
+        if frame.message.listed:
+            listed.append(built)
         if not stack or frame.field is None:
-            return built
+            return built, listed
         stack[-1].put(frame.field, built)
 
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.graph import Model
+from onnx_autodoc.graph import Model, Tensor
 from onnx_autodoc.read._external import external_files
 from onnx_autodoc.read._messages import MODEL
 from onnx_autodoc.read._source import Source
@@ -13,14 +13,15 @@ _FIRST_IR_WITH_OPSETS = 3
 
 
 def read_onnx(source: Source) -> Model:
-    model = decode(source, MODEL)
+    model, tensors = decode(source, MODEL)
     assert isinstance(model, Model)
     if not model.graph.nodes and not model.graph.outputs:
         raise BadInput(f"{source.path}: {_empty(model)}")
     if not model.opsets and (model.ir_version or 0) >= _FIRST_IR_WITH_OPSETS:
         raise BadInput(f"{source.path}: the model does not say which operator set it uses (truncated download?)")
     model = msgspec.structs.replace(model, path=source.path, nbytes=source.size)
-    return msgspec.structs.replace(model, external=external_files(model))
+    external = external_files(source.path, (tensor for tensor in tensors if isinstance(tensor, Tensor)))
+    return msgspec.structs.replace(model, external=external)
 
 
 def _empty(model: Model) -> str:

@@ -10,13 +10,13 @@ A warning where the data are there twice, or in the model and beside it: runtime
 So it is where the indices of a sparse tensor are not in order, or not of int64.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from onnx_autodoc.graph import Model, Tensor
+from onnx_autodoc.graph import Attribute, Model, Tensor
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._written import Written, told, written
+from onnx_autodoc.rules._written import told, written
 from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.ERROR
@@ -47,12 +47,12 @@ def check(case: Case) -> Iterator[Found]:
 def _tensors(model: Model) -> Iterator[tuple[str, Tensor]]:
     for each in written(model):
         yield from ((each.within(tensor.name), tensor) for tensor in each.graph.initializers)
-        yield from _in_nodes(each)
+        for at, node in enumerate(each.graph.nodes):
+            yield from ((each.name(at), tensor) for tensor in _held(node.attributes))
+    for function in model.functions:
+        yield from ((function.name, tensor) for tensor in _held(function.defaults))
 
 
-def _in_nodes(each: Written) -> Iterator[tuple[str, Tensor]]:
-    for at, node in enumerate(each.graph.nodes):
-        for item in node.attributes.values():
-            for tensor in item if isinstance(item, tuple) else (item,):
-                if isinstance(tensor, Tensor):
-                    yield each.name(at), tensor
+def _held(attributes: Mapping[str, Attribute]) -> Iterator[Tensor]:
+    for item in attributes.values():
+        yield from (each for each in (item if isinstance(item, tuple) else (item,)) if isinstance(each, Tensor))

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from onnx_autodoc.run._feeds import feeds_of
+    from onnx_autodoc.run._given import given, temporary
+    from onnx_autodoc.run._late import cleared_when_late
     from onnx_autodoc.run._machine import clock, machine, others
     from onnx_autodoc.run._messages import Stage
+    from onnx_autodoc.run._outside import check_external
     from onnx_autodoc.run._process import PRIVATE, check_extra
     from onnx_autodoc.run._progress import Bar
     from onnx_autodoc.run._said import said
@@ -42,12 +45,16 @@ __all__ = [
     "Stage",
     "Timing",
     "Verified",
+    "check_external",
     "check_extra",
+    "cleared_when_late",
     "clock",
     "feeds_of",
+    "given",
     "machine",
     "others",
     "said",
+    "temporary",
     "timed",
     "verify",
     "verify_facts",
@@ -59,9 +66,12 @@ _HOMES = {
     **dict.fromkeys(("BUSIEST", "timed", "verify", "verify_facts"), "_verify"),
     **dict.fromkeys(("clock", "machine", "others"), "_machine"),
     "Bar": "_progress",
+    "check_external": "_outside",
+    "cleared_when_late": "_late",
     "Stage": "_messages",
     **dict.fromkeys(("PRIVATE", "check_extra"), "_process"),
     "feeds_of": "_feeds",
+    **dict.fromkeys(("given", "temporary"), "_given"),
     "said": "_said",
 }
 

@@ -1,7 +1,6 @@
 """A model run four times over, each time in a process of its own: shapes, latency, operators, memory."""
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,6 +16,7 @@ from onnx_autodoc.read import read
 from onnx_autodoc.resolve import Request, fit
 from onnx_autodoc.run._agree import Finder, agreement
 from onnx_autodoc.run._feeds import feeds_of
+from onnx_autodoc.run._given import given, temporary
 from onnx_autodoc.run._late import cleared_when_late
 from onnx_autodoc.run._machine import machine
 from onnx_autodoc.run._messages import Busy, Job, Message, Operators, Peak, Ran, Task, Timed
@@ -51,7 +51,7 @@ def verify_facts(facts: Facts, samples: Mapping[str, Sample], options: Options) 
     allow(options.timeout + _AFTER)  # it has a deadline of its own, which says what was not done
     check_external(facts.model)
     feeds = feeds_of(facts, samples)
-    with cleared_up(), cleared_when_late(), _folder() as folder, Bar(_STEPS) as bar:
+    with given(facts.model.path), cleared_up(), cleared_when_late(), temporary() as folder, Bar(_STEPS) as bar:
         runs = _Runs(facts.model.path, feeds, options, folder, bar)
         ran = _shapes(runs, facts)
         time = runs.timing()
@@ -64,10 +64,6 @@ def _in_time(options: Options) -> Options:
     """Less than is left of the time for everything: what a run costs is its own figures, not the card."""
     seconds = left()
     return options if seconds is None else replace(options, timeout=min(options.timeout, _PART * seconds))
-
-
-def _folder() -> "tempfile.TemporaryDirectory[str]":
-    return tempfile.TemporaryDirectory(prefix="onnx-autodoc-")
 
 
 def _verified(
@@ -127,7 +123,7 @@ def timed(
     """The latency of a model with given inputs, however busy the machine is: `load` tells. For scripts."""
     check_extra()
     task = Task("time", os.fspath(path), tuple(feeds), provider, threads, runs)
-    with cleared_up():
+    with given(task.path), cleared_up():
         found = ask(task, Deadline(timeout), lambda _: None)
     assert isinstance(found, Timed)
     return found.timing

@@ -63,7 +63,7 @@ def three(number: float) -> str:
 
 def percent(share: float) -> str:
     """A share of 0 to 1; "0 %" is said only of nothing and "100 %" only of all."""
-    if not abs(share) < math.inf:
+    if not abs(share * 100) < math.inf:
         return "no finite share"
     if 0 < share < 0.01:
         return "<1 %"
