@@ -7,7 +7,6 @@ from onnx_autodoc.errors import BadInput
 from onnx_autodoc.limits import limits, reached
 from onnx_autodoc.say import clean
 
-
 _WHOLE = 1.001  # what is rounded may come to a little more
 
 
