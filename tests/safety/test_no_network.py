@@ -79,6 +79,8 @@ def _expected(said: str, folder: Path, given: list[str]) -> bool:
     path = Path(folder, words[0])
     if said in ("int NoneType", "int str", "int r", "int rb", "int w", "int wb") or words[0].isdigit():
         return True  # a file that is open already
+    if said == "pictures NoneType":
+        return not path.exists() and (folder / "made" / "pictures").is_dir()  # by the descriptor of the folder around
     if any(path == folder / each for each in given) or path.is_relative_to(folder / "made") or path == folder:
         return True
     return any(path.is_relative_to(own) for own in (*OWN, folder.parent / "hook"))

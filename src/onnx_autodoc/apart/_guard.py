@@ -31,7 +31,7 @@ class _Ending(NamedTuple):
     part: str
     status: int
     seconds: float
-    nbytes: int  # of memory, at the most
+    nbytes: int  # of memory, at the most, beyond what this process has had
 
 
 def guarded(kind: type[T], work: Callable[[], T], about: str) -> T:
@@ -51,9 +51,12 @@ def guarded(kind: type[T], work: Callable[[], T], about: str) -> T:
 
 
 def _lived(work: Callable[[], Any], left_out: dict[str, str]) -> _Ending:
+    import resource
+
     from onnx_autodoc.apart._child import live
 
     started, (ours, theirs) = time.monotonic(), os.pipe()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
@@ -71,8 +74,8 @@ def _lived(work: Callable[[], Any], left_out: dict[str, str]) -> _Ending:
         finally:
             os.close(ours)
         _, status, used = os.wait4(child, 0)
-    seconds = time.monotonic() - started
-    return _Ending(kind, data, part, os.waitstatus_to_exitcode(status), seconds, used.ru_maxrss * _RSS_UNIT)
+    seconds, grown = time.monotonic() - started, max(used.ru_maxrss - before, 0) * _RSS_UNIT
+    return _Ending(kind, data, part, os.waitstatus_to_exitcode(status), seconds, grown)
 
 
 def _forked(ours: int, theirs: int) -> int:

@@ -11,7 +11,7 @@ from onnx_autodoc.facts import Facts, Gap, measure
 from onnx_autodoc.graph import Model, all_graphs
 from onnx_autodoc.hardware import HardwareSection, Wanted, hardware
 from onnx_autodoc.limits import limits
-from onnx_autodoc.read import FileSource, read
+from onnx_autodoc.read import FileSource, held, read
 from onnx_autodoc.resolve import Request, fit, unresolved
 from onnx_autodoc.rules import Case, Judged, judge
 from onnx_autodoc.run import Options, Verified, verify_facts
@@ -35,11 +35,11 @@ class Making:
         self.structure = self._part("structure", lambda: describe(self.facts), lambda why: undescribed(self.facts, why))
 
     def hashes(self) -> dict[str, str | None]:
-        allow(_EACH_BYTE * _bytes(self.model))
+        allow(_EACH_BYTE * held(self.model))
         return {**external_hashes(self.model), "": _sha256(self.model.path)}
 
     def weights(self) -> Weights | None:
-        allow(_EACH_BYTE * _bytes(self.model))
+        allow(_EACH_BYTE * held(self.model))
         return self._part("weights", lambda: survey(self.model), self._without("weights"))
 
     def measured(self) -> Verified | None:
@@ -76,10 +76,6 @@ class Making:
 def facts_of(model: Model, request: Request) -> Facts:
     binding, shapes = fit(model, request)
     return measure(model, binding, shapes)
-
-
-def _bytes(model: Model) -> int:
-    return model.nbytes + sum(file.nbytes or 0 for file in model.external)
 
 
 def _sha256(path: str) -> str:

@@ -87,8 +87,8 @@ def describe(facts: Facts) -> Structure:
     said = dataset(facts.model)
     read = sum(len(node.inputs) for graph in all_graphs(facts.model) for node in graph.nodes)
     if not ledger.whole or read > most_rows(facts):
-        why = _TOO_DENSE if ledger.whole else _TOO_MANY
-        return undescribed(facts, why.format(most_rows(facts)))
+        why = _TOO_DENSE.format(most_rows(facts)) if ledger.whole else _TOO_MANY.format(most_rows(facts))
+        return undescribed(facts, why)
     net = blocks(facts.model, facts.shapes, ledger.runs)
     ledger.settle(facts, net)
     return _described(facts, net, ledger, said)
