@@ -3,6 +3,7 @@
 import pytest
 
 from onnx_autodoc.blocks import Net
+from onnx_autodoc.blocks._tails import tails
 from onnx_autodoc.blocks.heads import Head, heads
 from tests.blocks._ends import BACKBONE, CAUSAL, CONVS, built, encoder, picture
 
@@ -205,3 +206,11 @@ def test_the_product_of_two_embeddings_matches_them() -> None:
     text = "g (float[1,4] x, float[1,6] z) => (float y) { a0 = MatMul(x, wa) b0 = MatMul(z, wb)"
     text += " a = LpNormalization(a0) b1 = LpNormalization(b0) t = Transpose(b1) y = MatMul(a, t) }"
     assert only(built(text, wa=(4, 8), wb=(6, 8))[0]).kind == "matching"
+
+
+def test_thousands_of_outputs_are_looked_at_until_they_have_taken_enough() -> None:
+    chain = " ".join(f"v{at + 1} = Relu(v{at})" for at in range(1_500)).replace("(v0)", "(x)")
+    outputs = ", ".join(f"float[4] v{at + 1}" for at in range(1_500))
+    found = tails(built(f"g (float[4] x) => ({outputs}) {{ {chain} }}")[0])
+    assert 250 <= len(found) < 1_500
+    assert sum(len(tail.terms) for tail in found) <= 250 * 400 + 400

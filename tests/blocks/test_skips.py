@@ -227,3 +227,10 @@ def test_a_way_around_by_the_scale_of_a_quantizer_is_none() -> None:
     assert skips(net(body, x=(8, 16), z=(8, 16), N=np.ones((16, 16), np.int8))) == []
     body = body.replace("Add(z, m)", "Add(x, m)")
     assert skips(net(body, x=(8, 16), N=np.ones((16, 16), np.int8))) == ["add"]
+
+
+def test_many_changes_of_layout_are_not_followed_to_their_end() -> None:
+    """Each of many sums would walk all the way back."""
+    turned = " ".join(f"t{at + 1} = Transpose<perm = [0, 2, 1]>(t{at})" for at in range(60))
+    text = turned.replace("(t0)", "(x)") + " y = Add(t60, MatMul(t60, W))"
+    assert begins(net(text, **X)) != ["x"]

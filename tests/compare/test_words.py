@@ -5,6 +5,7 @@ import re
 from msgspec.structs import replace
 
 from onnx_autodoc.diff import CountChange, WeightsChange, compare
+from onnx_autodoc.diff._likeness import _ratio
 from onnx_autodoc.render.comparison import COMPARISONS, _words
 from tests.compare._cards import of_corpus
 from tests.render.test_comparison import AT, MINILM, SETS, Page, made
@@ -68,3 +69,11 @@ def test_a_figure_of_the_last_model_alone_stands_in_its_column() -> None:
     for format_name in ("terminal", "markdown"):
         row = next(line for line in COMPARISONS[format_name].render(found).splitlines() if "known" in line)
         assert re.findall(r"not known|4", row) == ["not known", "not known", "4"], row
+
+
+def test_thousands_of_boxes_are_compared_by_their_number() -> None:
+    """In their order that takes the square of it."""
+    one, other = ["a", "b"] * 2_000, ["a", "a", "b", "b"] * 1_000
+    assert _ratio(one, other) == 1
+    assert _ratio(one, ["a"] * 4_000) == 0.5
+    assert _ratio(["a", "b"], ["b", "a"]) == 0.5

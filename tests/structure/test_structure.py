@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.document import Card
+from onnx_autodoc.facts import measure
+from onnx_autodoc.limits import Limits, within
+from onnx_autodoc.resolve import Request, fit
+from onnx_autodoc.structure import describe
 from tests._corpus import KEPT, reported
+from tests._text import model
 from tests.structure._described import described
 
 
@@ -150,3 +155,14 @@ def test_a_filter_in_every_layer_makes_a_net_of_convolutions_however_little_it_c
 
 def test_many_of_a_thing_are_said_in_the_plural() -> None:
     assert "4 two-layer maps" in card("local-functions-mlp").structure.evidence
+
+
+def test_nodes_that_read_too_many_values_are_not_looked_at() -> None:
+    sums = " ".join(f"s{at} = Sum({', '.join(['x'] * 9)})" for at in range(3))
+    found = model(f"g (float[4] x) => (float[4] s2) {{ {sums} }}")
+    binding, shapes = fit(found, Request())
+    with within(Limits(rows=27)):
+        assert describe(measure(found, binding, shapes)).gap == ""
+    with within(Limits(rows=26)):
+        gap = describe(measure(found, binding, shapes)).gap
+    assert gap == "nodes read over 26 values, too many to look for structure; --max-rows raises the limit"
