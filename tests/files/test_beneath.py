@@ -245,3 +245,29 @@ def test_many_files_take_no_time(tmp_path: Path) -> None:
             with contextlib.suppress(Absent):
                 assert folder.size(f"{at}.bin") is None
     assert time.process_time() - started < 4
+
+
+def test_a_hard_link_that_is_taken_away_while_it_is_open_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looked at after it was opened, the file of somebody else has one name again."""
+    folder, outside = tmp_path / "model", tmp_path / "w.bin"
+    folder.mkdir()
+    outside.write_bytes(b"of somebody else")
+    (folder / "w.bin").write_bytes(b"its own")
+    real = os.open
+
+    def swapped(path: str, *words: int, dir_fd: int | None = None) -> int:
+        if path != "w.bin":
+            return real(path, *words, dir_fd=dir_fd)
+        (folder / "w.bin").unlink()
+        os.link(outside, folder / "w.bin")
+        handle = real(path, *words, dir_fd=dir_fd)
+        (folder / "w.bin").unlink()
+        (folder / "w.bin").write_bytes(b"its own")
+        return handle
+
+    with Beneath(str(folder)) as beneath:
+        monkeypatch.setattr(os, "open", swapped)
+        with pytest.raises(Refused, match="was replaced"):
+            beneath.open("w.bin")

@@ -77,10 +77,18 @@ class Beneath:
         except OSError as error:
             raise _refused(error) from None
         try:
-            return handle, self._sized(os.fstat(handle))
+            return handle, self._settled(name, os.fstat(handle))
         except BaseException:
             os.close(handle)
             raise
+
+    def _settled(self, name: str, opened: os.stat_result) -> int:
+        """The size of what was opened, if the name is still its own: a link that is taken away leaves no trace."""
+        size, now = self._sized(opened), self._status(name)
+        self._sized(now)
+        if not os.path.samestat(opened, now):
+            raise Refused("was replaced by another one while it was opened")
+        return size
 
     def _sized(self, status: os.stat_result) -> int:
         kind = stat.S_IFMT(status.st_mode)
