@@ -106,8 +106,8 @@ class Room:
         graph = step.node.attributes.get(body.name)
         if not isinstance(graph, Graph):
             return Room(body.steps, {}, (), set(), self._sharing)
-        held, outputs = frozenset(tensor.name for tensor in graph.initializers), [each.name for each in graph.outputs]
-        return Room(body.steps, _handed(graph, body), outputs, set(held), self._sharing, self, fixed=self._fixed)
+        outputs, tensors = [each.name for each in graph.outputs], {tensor.name for tensor in graph.initializers}
+        return Room(body.steps, _handed(graph, body), outputs, tensors, self._sharing, self, fixed=self._fixed)
 
     def _function(self, step: Step, body: Body) -> Function | None:
         return None if isinstance(step.node.attributes.get(body.name), Graph) else self._sharing.called(step.node)
