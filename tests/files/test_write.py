@@ -6,7 +6,10 @@ import resource
 import signal
 import stat
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -250,17 +253,33 @@ def test_a_folder_that_was_named_may_be_a_link(way: str, tmp_path: Path) -> None
 def test_told_to_end_between_two_names_it_leaves_no_hidden_file(
     number: signal.Signals, step: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The signal comes right after a name was given: it is heard when the file has its last one."""
+    """The signal comes right after a name was given: it is heard when the file has its last one.
+
+    Another thread is there, as those of a library are: the signal is the whole process's.
+    """
     (tmp_path / "card.md").write_bytes(b"old")
     real = getattr(os, step)
 
     def told(*given: object, **kept: object) -> None:
         real(*given, **kept)
         os.kill(os.getpid(), number)
+        time.sleep(0.05)  # until whichever thread takes it has done so
 
     monkeypatch.setattr(os, step, told)
     if step == "link" and way != "without a name":
         pytest.skip("no such step")
-    with pytest.raises((SystemExit, KeyboardInterrupt)):
+    with another_thread(), pytest.raises((SystemExit, KeyboardInterrupt)):
         write(tmp_path / "card.md", NEW)
     assert os.listdir(tmp_path) == ["card.md"] and (tmp_path / "card.md").read_bytes() == NEW
+
+
+@contextmanager
+def another_thread() -> Iterator[None]:
+    over = threading.Event()
+    thread = threading.Thread(target=over.wait)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

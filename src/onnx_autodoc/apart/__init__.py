@@ -6,8 +6,8 @@ of. From Python nothing is forked: a caller may have threads; parts that fail co
 """
 
 from onnx_autodoc.apart._clock import allow, allow_model, left
-from onnx_autodoc.apart._ending import cleared_up
+from onnx_autodoc.apart._ending import cleared_up, undisturbed
 from onnx_autodoc.apart._guard import guarded
 from onnx_autodoc.apart._parts import internal, part
 
-__all__ = ["allow", "allow_model", "cleared_up", "guarded", "internal", "left", "part"]
+__all__ = ["allow", "allow_model", "cleared_up", "guarded", "internal", "left", "part", "undisturbed"]

@@ -13,13 +13,12 @@ import contextlib
 import errno
 import os
 import secrets
-import signal
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from onnx_autodoc.apart import cleared_up
+from onnx_autodoc.apart import cleared_up, undisturbed
 from onnx_autodoc.cli._folders import beneath, named, replaced
 from onnx_autodoc.errors import BadInput, LimitReached
 
@@ -28,7 +27,6 @@ _UNABLE: Final = {errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL, er
 _NAMELESS: Final = getattr(os, "O_TMPFILE", 0)
 _NEW: Final = os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)
 _MODE: Final = 0o666  # less the umask, or what the folder's access list says
-_ENDINGS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class File(NamedTuple):
@@ -43,7 +41,7 @@ def written(files: Iterable[File]) -> Iterator[None]:
     with cleared_up(), contextlib.ExitStack() as stack:
         whole = [stack.enter_context(_Nameless(file, stack)) for file in files]
         yield
-        with _undisturbed():
+        with undisturbed():  # between two names a file would be left behind
             for each in whole:
                 each.name()
 
@@ -116,16 +114,6 @@ class _Nameless:
 
     def __exit__(self, *_: object) -> None:
         self._close()
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Who tells this process to end is heard a moment later: between two names a file would be left behind."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _opened(folder: int) -> int:
