@@ -8,8 +8,8 @@ import onnx
 import pytest
 from onnx import defs, helper
 
-from onnx_autodoc.graph import Node, Reference
-from onnx_autodoc.ops import Known, misfits, mistyped
+from onnx_autodoc.graph import Graph, Node, Reference
+from onnx_autodoc.ops import Known, misfits
 from onnx_autodoc.ops._forms import _FILE, form_of
 from scripts.operators_data import data
 
@@ -67,9 +67,10 @@ def test_an_attribute_from_a_call_may_be_of_any_kind() -> None:
 def test_types_are_compared_where_they_are_known() -> None:
     node = Node("Add", ("a", "b"), ("y",))
     both = Known("float32", ()), Known("int64", ())
-    assert list(mistyped(node, _OPSET, both)) == ["its inputs of float32 and int64 must be of one type"]
-    assert list(mistyped(node, _OPSET, (both[0], Known(None, ())))) == []
-    assert list(mistyped(node, _OPSET, (both[0], None))) == []
+    assert list(misfits(node, _OPSET, both)) == ["its inputs of float32 and int64 must be of one type"]
+    assert list(misfits(node, _OPSET, (both[0], Known(None, ())))) == []
+    assert list(misfits(node, _OPSET, (both[0], None))) == []
     mixed = Node("SequenceConstruct", ("a", "b"), ("y",))
-    assert len(list(mistyped(mixed, _OPSET, both))) == 1
-    assert list(mistyped(Node("Loop", ("n", "c", "a", "b"), ("y", "z")), _OPSET, (None, None, *both))) == []
+    assert len(list(misfits(mixed, _OPSET, both))) == 1
+    loop = Node("Loop", ("n", "c", "a", "b"), ("y", "z"), attributes={"body": Graph("body", ())})
+    assert list(misfits(loop, _OPSET, (None, None, *both))) == []

@@ -2,7 +2,7 @@
 
 from onnx_autodoc.graph._deep import Deep, deeply
 from onnx_autodoc.graph._dtypes import BITS, dtype_name, dtype_spelled, is_float, is_integer, stored_bytes
-from onnx_autodoc.graph._order import execution_order, needed_names
+from onnx_autodoc.graph._order import execution_order, is_sorted, needed_names
 from onnx_autodoc.graph._types import (
     Attribute,
     External,
@@ -50,6 +50,7 @@ __all__ = [
     "inner_graphs",
     "is_float",
     "is_integer",
+    "is_sorted",
     "label",
     "needed_names",
     "signed",

@@ -8,12 +8,12 @@ from onnx_autodoc.graph._types import Node
 
 def execution_order(nodes: Sequence[Node]) -> Iterator[int]:
     """Indices of all nodes, each after the nodes it reads from. Nodes on a cycle come last, in file order."""
-    if _is_sorted(nodes):
+    if is_sorted(nodes):
         return iter(range(len(nodes)))
     return _sorted(nodes, {name: at for at, node in enumerate(nodes) for name in node.outputs if name})
 
 
-def _is_sorted(nodes: Sequence[Node]) -> bool:
+def is_sorted(nodes: Sequence[Node]) -> bool:
     """Whether no node makes what one before it, or itself, has read. Nearly all files are so, and all are asked."""
     read: set[str] = set()
     for node in nodes:

@@ -54,7 +54,7 @@ from onnx_autodoc.ops._classes import LIGHT, WorkClass, work_class
 from onnx_autodoc.ops._cost import Cost, Price, nbytes
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, fits, numpy_dtype
 from onnx_autodoc.ops._formats import DEQUANTIZE, DYNAMIC, QOPERATOR, QUANTIZE
-from onnx_autodoc.ops._forms import misfits, mistyped
+from onnx_autodoc.ops._forms import misfits
 from onnx_autodoc.ops._impossible import impossible, miscarried, misplaced
 from onnx_autodoc.ops._known import (
     MOST_DIMS,
@@ -108,7 +108,6 @@ __all__ = [
     "miscarried",
     "misfits",
     "misplaced",
-    "mistyped",
     "nbytes",
     "nothing",
     "numpy_dtype",

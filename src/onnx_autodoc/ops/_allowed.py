@@ -66,6 +66,7 @@ _ALLOWED: Final[Mapping[tuple[str, str], Mapping[str, _Words]]] = {
     (_ML, "TreeEnsembleClassifier"): _TREES,
     (_ML, "TreeEnsembleRegressor"): {"aggregate_function": _words("AVERAGE MAX MIN SUM"), **_TREES},
 }
+CHOSEN: Final = frozenset(_ALLOWED)
 # what they might be before a version
 _BEFORE: Final[Mapping[tuple[str, str], tuple[int, Mapping[str, _Words]]]] = {
     ("", "GridSample"): (20, {"mode": _words("bicubic bilinear nearest")}),

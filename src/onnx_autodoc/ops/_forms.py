@@ -31,9 +31,11 @@ _OPEN: Final = frozenset(("LayerNormalization",))  # that may have any attribute
 _INTERNAL: Final = "__"  # how attributes begin that tools leave for themselves
 _OTHER: Final = "other"  # no tensor
 _WRAPPED: Final = frozenset(("sequence", "optional", "map"))  # kinds that are none
-_LETTERS: Final = {float: "f", int: "i", str: "s", Tensor: "t", Graph: "g", Type: "y"}
+_LETTERS: Final = {Reference: "", float: "f", int: "i", str: "s", Tensor: "t", Graph: "g", Type: "y"}
 _KEPT: Final = 4096  # nodes that are unlike each other
 Ends = tuple[bool, ...]  # of inputs or outputs, which are there
+Kinds = tuple[tuple[str, str], ...]  # names of attributes, with letters for what they are
+Types = tuple[str | None, ...]  # of inputs; None where it is not known
 
 
 class Form(Struct, frozen=True, array_like=True):
@@ -68,32 +70,40 @@ def form_of(domain: str, op: str, version: int | None) -> Form | None:
     return next((form for form in reversed(forms) if form.since <= version), None)
 
 
-def misfits(node: Node, version: int | None) -> tuple[str, ...]:
+def misfits(node: Node, version: int | None, inputs: Sequence[Known | None] = ()) -> tuple[str, ...]:
     """What of a node is not as its operator is specified, in words."""
     given = tuple((name, _kind(item)) for name, item in node.attributes.items()) if node.attributes else ()
+    types = tuple(map(_type, inputs))
     ends = tuple(map(bool, node.inputs)), tuple(map(bool, node.outputs))
-    return _misfits(node.domain, node.op, version, *ends, given)
+    return _misfits(node.domain, node.op, version, *ends, given, types)
 
 
 @lru_cache(maxsize=_KEPT)
 def _misfits(
-    domain: str, op: str, version: int | None, inputs: Ends, outputs: Ends, given: tuple[tuple[str, str], ...]
+    domain: str, op: str, version: int | None, inputs: Ends, outputs: Ends, given: Kinds, types: Types
 ) -> tuple[str, ...]:
     """Most nodes of a model are alike: what is said of one is said of all."""
     form = form_of(domain, op, version)
     if form is None:
         return ()
-    found = [*_miscounted("input", inputs, form.counts, form.inputs)]
-    found += _miscounted("output", outputs, form.results, form.outputs)
+    counted = (
+        *_miscounted("input", inputs, form.counts, form.inputs),
+        *_miscounted("output", outputs, form.results, form.outputs),
+    )
+    return *counted, *_misnamed(form, given, op in _OPEN), *_mistyped(form, types)
+
+
+def _misnamed(form: Form, given: Kinds, others: bool) -> Iterator[str]:
+    """Attributes that are of another kind, that the operator has not, and that are not there."""
     for name, kind in given:
         wanted = form.attributes.get(name)
         if wanted is not None and not _fits(kind, wanted.rstrip("!")):
-            found.append(f"its attribute {told(name)} is {_said(kind)}, not {_said(wanted)}")
-        elif wanted is None and op not in _OPEN and not name.startswith(_INTERNAL):
-            found.append(f"it has no attribute {quoted(name)}")
+            yield f"its attribute {told(name)} is {_said(kind)}, not {_said(wanted)}"
+        elif wanted is None and not others and not name.startswith(_INTERNAL):
+            yield f"it has no attribute {quoted(name)}"
     names = {name for name, _ in given}
     needed = (name for name, wanted in form.attributes.items() if wanted.endswith("!"))
-    return (*found, *(f"it lacks its attribute {name}" for name in needed if name not in names))
+    yield from (f"it lacks its attribute {name}" for name in needed if name not in names)
 
 
 def _miscounted(what: str, names: Ends, span: tuple[int, int | None], slots: Sequence[str]) -> Iterator[str]:
@@ -109,8 +119,6 @@ def _miscounted(what: str, names: Ends, span: tuple[int, int | None], slots: Seq
 
 def _kind(item: Attribute) -> str:
     """The letter for an attribute, as the table has it; empty where it is a call that decides."""
-    if isinstance(item, Reference):
-        return ""
     items = item.first if isinstance(item, Long) else item
     if not isinstance(items, tuple):
         return _LETTERS.get(type(items), "?")
@@ -125,32 +133,23 @@ def _said(kind: str) -> str:
     return ("a list, each " if "+" in kind else "") + _KINDS.get(kind.rstrip("!+"), "something else")
 
 
-def mistyped(node: Node, version: int | None, inputs: Sequence[Known | None]) -> tuple[str, ...]:
-    """Inputs of types that the operator does not take, or that must be of one type and are not."""
-    return _mistyped(node.domain, node.op, version, tuple(map(_type, inputs)))
-
-
 def _type(known: Known | None) -> str | None:
     return None if known is None else known.dtype if known.kind == "tensor" else known.kind
 
 
-@lru_cache(maxsize=_KEPT)
-def _mistyped(domain: str, op: str, version: int | None, types: tuple[str | None, ...]) -> tuple[str, ...]:
-    form = form_of(domain, op, version)
-    if form is None or not form.inputs:
-        return ()
-    found, bound = [], dict[str, str]()
-    for at, given in enumerate(types):
+def _mistyped(form: Form, types: Types) -> Iterator[str]:
+    """Inputs of types that the operator does not take, or that must be of one type and are not."""
+    bound = dict[str, str]()
+    for at, given in enumerate(types if form.inputs else ()):
         slot = form.inputs[min(at, len(form.inputs) - 1)]
         letter = slot.rstrip("?*")
         allowed = _types(form.letters[letter])
         if given is None or (given in _WRAPPED and _OTHER in allowed):
             continue
         if given not in allowed:
-            found.append(f"it takes no {given}{' tensor' * (allowed == {_OTHER})} as input {at}")
+            yield f"it takes no {given}{' tensor' * (allowed == {_OTHER})} as input {at}"
         elif bound.setdefault(letter, given) != given and not slot.endswith("**"):
-            found.append(f"its inputs of {bound[letter]} and {given} must be of one type")
-    return tuple(found)
+            yield f"its inputs of {bound[letter]} and {given} must be of one type"
 
 
 @cache

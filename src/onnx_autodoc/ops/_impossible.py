@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from onnx_autodoc.graph import Attribute, Graph, Node, Value, dtype_name
-from onnx_autodoc.ops._allowed import disallowed
+from onnx_autodoc.ops._allowed import CHOSEN, disallowed
 from onnx_autodoc.ops._forms import form_of
 from onnx_autodoc.ops._known import Known
-from onnx_autodoc.ops._parallel import uneven
+from onnx_autodoc.ops._parallel import LISTED, uneven
 
 # attribute -> the least number that it can be, itself or each of a list
 _LEAST: Final = {
@@ -21,6 +21,7 @@ _LEAST: Final = {
 _PADDED: Final = frozenset(("AveragePool", "Conv", "ConvInteger", "ConvTranspose", "LpPool", "MaxPool", "QLinearConv"))
 _POOLS: Final = frozenset(("AveragePool", "LpPool", "MaxPool"))
 _TYPES: Final = {"to": False, "dtype": True, "output_dtype": True, "output_datatype": True}  # may 0 stand for none?
+_NUMBERS: Final = frozenset((*_LEAST, *_TYPES, "pads"))
 _ALONG: Final = frozenset(("Hardmax", "LogSoftmax", "LpNormalization", "Softmax"))  # one axis of their input
 _AXIS_AFTER_LAST: Final = 13  # before this version a Softmax splits the axes, and may do so behind the last one
 _SCAN_WITHOUT_BATCH: Final = 9
@@ -31,19 +32,27 @@ def impossible(node: Node, version: int | None) -> Iterator[str]:
     form = form_of(node.domain, node.op, version)
     if form is None or version is None:
         return
-    given: Mapping[str, Attribute] = {name: item for name, item in node.attributes.items() if name in form.attributes}
-    for name, item in given.items():
-        least = 0 if name == "pads" and node.op in _PADDED else _LEAST.get(name)
-        if least is not None and any(number < least for number in _numbers(item)):
-            yield f"its attribute {name} is {_text(item)}"
-        if name in _TYPES and isinstance(item, int) and dtype_name(item) is None and not (_TYPES[name] and item == 0):
-            yield f"its attribute {name} is {item}, which is no element type"
+    given = {name: item for name, item in node.attributes.items() if name in form.attributes}
+    if not _NUMBERS.isdisjoint(given):
+        yield from _misnumbered(node.op, given)
     if node.op in _POOLS and _is_wide(given):
         yield f"its pads {_text(given['pads'])} are as wide as its kernel {_text(given['kernel_shape'])}"
     if node.op == "Constant" and len(given) != 1:
         yield f"it has {len(given)} values, not 1"
-    yield from disallowed(node, version, given)
-    yield from uneven(node, version, given)
+    key = node.domain, node.op
+    if key in CHOSEN:
+        yield from disallowed(node, version, given)
+    if key in LISTED:
+        yield from uneven(node, version, given)
+
+
+def _misnumbered(op: str, given: Mapping[str, Attribute]) -> Iterator[str]:
+    for name, item in given.items():
+        least = 0 if name == "pads" and op in _PADDED else _LEAST.get(name)
+        if least is not None and any(number < least for number in _numbers(item)):
+            yield f"its attribute {name} is {_text(item)}"
+        if name in _TYPES and isinstance(item, int) and dtype_name(item) is None and not (_TYPES[name] and item == 0):
+            yield f"its attribute {name} is {item}, which is no element type"
 
 
 def _numbers(item: Attribute) -> tuple[int, ...]:

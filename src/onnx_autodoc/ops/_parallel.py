@@ -31,6 +31,7 @@ _ONE: Final[Mapping[tuple[str, str], Sequence[tuple[str, ...]]]] = {
     (_ML, "OneHotEncoder"): [("cats_int64s", "cats_strings")],
 }
 _GATES: Final = {"LSTM": 3, "GRU": 2, "RNN": 1}  # activations of one direction
+LISTED: Final = frozenset((*_ALIKE, *_ONE, ("", "Scan"), *(("", op) for op in _GATES)))
 _PLAIN_ENCODER: Final = "classes_strings"  # all that the first LabelEncoder had
 _SCAN_WITHOUT_BATCH: Final = 9
 

@@ -53,5 +53,6 @@ class Shapes(Struct, frozen=True, eq=False):
                 stack.pop()
                 continue
             yield scope, step
-            path = f"{scope}/{label(step.node, step.at)}" if scope else label(step.node, step.at)
-            stack.extend((f"{path}/{body.name}", iter(body.steps)) for body in reversed(step.bodies))
+            if step.bodies:
+                path = f"{scope}/{label(step.node, step.at)}" if scope else label(step.node, step.at)
+                stack.extend((f"{path}/{body.name}", iter(body.steps)) for body in reversed(step.bodies))

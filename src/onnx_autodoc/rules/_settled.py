@@ -17,14 +17,22 @@ class Settled:
             self._follow(scope)
 
     def _follow(self, scope: Scope) -> None:
+        here = self._here[id(scope)]
+        here.add("")  # what is left out
         for node in scope.in_order:
-            if self._decides(scope, node):
-                self._here[id(scope)].update(filter(None, node.outputs))
+            if self._decides(scope, node, here):
+                here.update(node.outputs)
 
-    def _decides(self, scope: Scope, node: Node) -> bool:
+    def _decides(self, scope: Scope, node: Node, here: set[str]) -> bool:
         if not node.domain and node.op in kinds.OF_SIZES:
             return True
-        return node.op not in kinds.DRAWN and all(self.holds(scope, name) for name in needed_names(node) if name)
+        names = needed_names(node)
+        found = here.issuperset(names) or (scope.outer is not None and all(self.holds(scope, name) for name in names))
+        return found and node.op not in kinds.DRAWN
+
+    def made(self, scope: Scope, node: Node) -> bool:
+        """All that a node of this graph makes."""
+        return self._here[id(scope)].issuperset(node.outputs)
 
     def holds(self, scope: Scope, name: str) -> bool:
         """In this graph, or in one around it if the name is from there."""

@@ -30,7 +30,7 @@ def uses_of(model: Model, scopes: Sequence[Scope], settled: Settled) -> list[Use
             key = (spot.node.domain, spot.node.op)
             at = (key, opsets.get(key[0]))
             entry = found.get(at) or found.setdefault(at, Used(*at, [], [], key in local))
-            aside = all(settled.holds(scope, name) for name in spot.node.outputs if name)
+            aside = settled.made(scope, spot.node)
             (entry.aside if aside else entry.spots).append(spot)
     return list(found.values())
 

@@ -10,7 +10,7 @@ again. A loop over data is written with the operator Loop or Scan.
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
-from onnx_autodoc.graph import Graph, needed_names
+from onnx_autodoc.graph import Graph, is_sorted, needed_names
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._written import written
@@ -31,6 +31,8 @@ def check(case: Case) -> Iterator[Found]:
 
 def turning(graph: Graph) -> list[int]:
     """The nodes that are on a cycle, or between two."""
+    if is_sorted(graph.nodes):
+        return []
     given = {value.name for value in graph.inputs} | {tensor.name for tensor in graph.initializers}
     makers: dict[str, int] = {}
     for at, node in enumerate(graph.nodes):
@@ -38,8 +40,6 @@ def turning(graph: Graph) -> list[int]:
             if name and name not in given:
                 makers.setdefault(name, at)
     reads = {at: {makers[name] for name in needed_names(node) if name in makers} for at, node in enumerate(graph.nodes)}
-    if all(max(needs, default=-1) < at for at, needs in reads.items()):
-        return []  # in an order that works
     return sorted(circular(reads))
 
 

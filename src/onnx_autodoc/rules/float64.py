@@ -53,7 +53,7 @@ def _severity(case: Case, found: list[tuple[Spot, int, int]]) -> Severity:
 def _computing(case: Case) -> list[tuple[Spot, int, int]]:
     """The nodes that do arithmetic on data in float64, with their multiply-adds and operations."""
     doubles = [spot for spot in case.spots() if _is_double(spot.step) and spot.scope.runs and not spot.step.bodies]
-    varying = [spot for spot in doubles if not _is_settled(case, spot)]
+    varying = [spot for spot in doubles if not case.settled.made(spot.scope, spot.node)]
     priced = [(spot, *_price(case, spot)) for spot in varying]
     return [(spot, macs, flops) for spot, macs, flops in priced if flops]
 
@@ -63,10 +63,6 @@ def _is_double(step: Step) -> bool:
     first = step.inputs[0] if step.inputs else None
     made = (first is not None and first.dtype == _DOUBLE) or (bool(step.outputs) and step.outputs[0].dtype == _DOUBLE)
     return made and step.node.domain != judged.CLASSIC
-
-
-def _is_settled(case: Case, spot: Spot) -> bool:
-    return all(case.settled.holds(spot.scope, name) for name in spot.node.outputs if name)
 
 
 def _price(case: Case, spot: Spot) -> tuple[int, int]:

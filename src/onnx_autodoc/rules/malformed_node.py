@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.graph import Reference
-from onnx_autodoc.ops import impossible, miscarried, misfits, misplaced, mistyped
+from onnx_autodoc.ops import impossible, miscarried, misfits, misplaced
 from onnx_autodoc.rules._case import Case, Scope, Spot
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._written import told
@@ -43,20 +43,20 @@ def _operator(op: str) -> str:
     return named(op) if op else "without an operator"
 
 
-def _texts(spot: Spot, own: bool, main: bool, old: bool) -> Iterator[str]:
+def _texts(spot: Spot, own: bool, main: bool, old: bool) -> list[str]:
     node, version = spot.node, spot.step.version
+    found = [flaw for flaw in node.flaws if not (old and flaw.endswith(_UNTYPED))] if node.flaws else []
     if not node.op:
-        yield "it names no operator"
-    yield from (flaw for flaw in node.flaws if not (old and flaw.endswith(_UNTYPED)))
+        found.insert(0, "it names no operator")
     if main and node.attributes and any(isinstance(item, Reference) for item in node.attributes.values()):
-        yield "it takes an attribute from a function, and stands in none"
+        found.append("it takes an attribute from a function, and stands in none")
     if own:
-        yield from misfits(node, version)
+        found += misfits(node, version, spot.step.inputs)
         if node.attributes or not node.inputs:  # else there is nothing to look at
-            yield from impossible(node, version)
-            yield from miscarried(node, version)
-            yield from misplaced(node, version, spot.step.inputs)
-        yield from mistyped(node, version, spot.step.inputs)
+            found += impossible(node, version)
+            found += miscarried(node, version)
+            found += misplaced(node, version, spot.step.inputs)
+    return found
 
 
 def _is_main(scope: Scope) -> bool:

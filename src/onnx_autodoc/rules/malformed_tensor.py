@@ -32,10 +32,9 @@ def check(case: Case) -> Iterator[Found]:
     if bare:
         text = plural(bare, "initializer has no name, so that nothing", "initializers have no name, so that nothing")
         yield Found(f"{text} can read {'it' if bare == 1 else 'them'}", severity=Severity.WARNING, about="names")
-    for name, tensor in _tensors(case.model):
-        if tensor.flaws:
-            harmless = all(any(word in flaw for word in _BOTH) for flaw in tensor.flaws)
-            (twice if harmless else wrong)[name] = f"{named(name, _LONGEST)}: {tensor.flaws[0]}"
+    for name, tensor in _flawed(case.model):
+        harmless = all(any(word in flaw for word in _BOTH) for flaw in tensor.flaws)
+        (twice if harmless else wrong)[name] = f"{named(name, _LONGEST)}: {tensor.flaws[0]}"
     if wrong:
         text = told(tuple(wrong.values()), "a tensor contradicts itself", "tensors contradict themselves")
         yield Found(text, tuple(wrong), about="contradictions")
@@ -44,15 +43,18 @@ def check(case: Case) -> Iterator[Found]:
         yield Found(text, tuple(twice), severity=Severity.WARNING, about="doubts")
 
 
-def _tensors(model: Model) -> Iterator[tuple[str, Tensor]]:
+def _flawed(model: Model) -> Iterator[tuple[str, Tensor]]:
     for each in written(model):
-        yield from ((each.within(tensor.name), tensor) for tensor in each.graph.initializers)
+        yield from ((each.within(tensor.name), tensor) for tensor in each.graph.initializers if tensor.flaws)
         for at, node in enumerate(each.graph.nodes):
-            yield from ((each.name(at), tensor) for tensor in _held(node.attributes))
+            if node.attributes:
+                yield from ((each.name(at), tensor) for tensor in _held(node.attributes))
     for function in model.functions:
         yield from ((function.name, tensor) for tensor in _held(function.defaults))
 
 
 def _held(attributes: Mapping[str, Attribute]) -> Iterator[Tensor]:
     for item in attributes.values():
-        yield from (each for each in (item if isinstance(item, tuple) else (item,)) if isinstance(each, Tensor))
+        for each in item if isinstance(item, tuple) else (item,):
+            if isinstance(each, Tensor) and each.flaws:
+                yield each

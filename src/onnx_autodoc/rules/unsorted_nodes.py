@@ -12,7 +12,7 @@ Said only where an order exists: nodes that wait for each other are cycle's.
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.graph import Graph, needed_names
+from onnx_autodoc.graph import Graph, is_sorted, needed_names
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._written import written
@@ -30,6 +30,8 @@ def check(case: Case) -> Iterator[Found]:
 
 
 def _early(graph: Graph) -> list[int]:
+    if is_sorted(graph.nodes):
+        return []
     made = {name: at for at, node in enumerate(graph.nodes) for name in node.outputs if name}
     for name in (*(value.name for value in graph.inputs), *(tensor.name for tensor in graph.initializers)):
         made.pop(name, None)
