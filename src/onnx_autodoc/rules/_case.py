@@ -8,6 +8,7 @@ from onnx_autodoc.graph import Model
 from onnx_autodoc.rules._scope import Scope, Spot, overridable, scopes_of
 from onnx_autodoc.rules._settled import Settled
 from onnx_autodoc.rules._uses import Used, uses_of
+from onnx_autodoc.rules._written import Written, written
 from onnx_autodoc.structure import Structure
 from onnx_autodoc.weights import Weights
 
@@ -27,6 +28,11 @@ class Case:
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
         return tuple(scopes_of(self.facts))
+
+    @cached_property
+    def written(self) -> tuple[Written, ...]:
+        """The graphs as the file has them, whether they are ever run or not."""
+        return tuple(written(self.model))
 
     @property
     def main(self) -> Scope:

@@ -1,6 +1,6 @@
 """The graphs of a file as rules walk them: every one once, however often it runs, so that the file is what costs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -119,20 +119,22 @@ class Scope:
 
     @cached_property
     def _fixed(self) -> set[str]:
-        """What is made of constants alone, here."""
-        found: set[str] = set()
+        """The constants here, and what is made of constants alone."""
+        found = {"", *self._constants}
         for node in self.in_order:
             drawn = node.op in kinds.DRAWN and not node.domain
-            if not drawn and all(name in found or self._is_given(name) for name in needed_names(node) if name):
+            if not drawn and self._are_fixed(needed_names(node), found):
                 found.update(node.outputs)
-        return found
+        return found - {""}
 
-    def _is_given(self, name: str) -> bool:
-        return name in self._constants or (self.outer is not None and self.outer.is_fixed(name))
+    def _are_fixed(self, names: Sequence[str], here: set[str]) -> bool:
+        return here.issuperset(names) or (
+            self.outer is not None and all(name in here or self.outer.is_fixed(name) for name in names)
+        )
 
     def is_fixed(self, name: str) -> bool:
         """Whether a value is the same in every run: a constant, or made of constants alone."""
-        return name in self._fixed or self._is_given(name)
+        return name in self._fixed or (self.outer is not None and self.outer.is_fixed(name))
 
 
 def overridable(model: Model) -> frozenset[str]:

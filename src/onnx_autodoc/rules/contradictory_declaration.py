@@ -20,7 +20,7 @@ from onnx_autodoc.ops import Known, dims_text
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.rules._case import Case, Scope
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._written import told, written
+from onnx_autodoc.rules._written import told
 from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.ERROR
@@ -39,7 +39,7 @@ def check(case: Case) -> Iterator[Found]:
     if bare:
         yield _found(bare, "an input has no type", "inputs have no type", "inputs")
     weights, twice, otherwise = dict[str, str](), dict[str, str](), dict[str, str]()
-    for each in written(case.model):
+    for each in case.written:
         weights.update(_misgiven(each.graph, each.graph.inputs))
         otherwise.update(_misgiven(each.graph, _shaped((*each.graph.outputs, *each.graph.values))))
         twice.update(_twice(each.graph))

@@ -13,7 +13,6 @@ from typing import Final, TypeVar
 from onnx_autodoc.graph import Graph, is_sorted, needed_names
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._written import written
 from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.ERROR
@@ -22,7 +21,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def check(case: Case) -> Iterator[Found]:
-    spots = [each.name(at) for each in written(case.model) for at in turning(each.graph)]
+    spots = [each.name(at) for each in case.written for at in turning(each.graph)]
     if spots:
         listed = ", ".join(named(spot, 40) for spot in spots[:_MOST]) + (" …" if len(spots) > _MOST else "")
         some = "a node needs what it makes itself" if len(spots) == 1 else f"{plural(len(spots), 'node')} form a cycle"

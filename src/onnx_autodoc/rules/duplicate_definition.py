@@ -21,7 +21,7 @@ from msgspec import Struct
 from onnx_autodoc.graph import Graph, Model
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._written import Written, told, written
+from onnx_autodoc.rules._written import Written, told
 from onnx_autodoc.say import named, quoted
 
 SEVERITY: Final = Severity.ERROR
@@ -32,7 +32,7 @@ _LONGEST: Final = 100  # letters of a name
 def check(case: Case) -> Iterator[Found]:
     wrong: dict[str, str] = {}
     copies: dict[str, str] = {}
-    for each in written(case.model):
+    for each in case.written:
         for name, text, is_copy in _doubles(each):
             (copies if is_copy else wrong)[each.within(name)] = text
     wrong.update(_functions(case.model))

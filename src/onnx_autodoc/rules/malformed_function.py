@@ -17,7 +17,7 @@ from typing import Final
 from onnx_autodoc.graph import Function, Node, inner_graphs
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._written import told, written
+from onnx_autodoc.rules._written import told
 from onnx_autodoc.rules.cycle import circular
 from onnx_autodoc.rules.impossible_version import VERSIONS
 from onnx_autodoc.say import named
@@ -32,7 +32,7 @@ def check(case: Case) -> Iterator[Found]:
     if not functions:
         return
     texts = {name: f"the function {named(name, _LONGEST)} calls itself" for name in _endless(functions)}
-    for each in written(case.model):
+    for each in case.written:
         for at, node in enumerate(each.graph.nodes):
             called = functions.get(_key(node))
             text = _misfit(node, called) if called is not None else ""

@@ -13,10 +13,10 @@ So it is where the indices of a sparse tensor are not in order, or not of int64.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from onnx_autodoc.graph import Attribute, Model, Tensor
+from onnx_autodoc.graph import Attribute, Tensor
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._written import told, written
+from onnx_autodoc.rules._written import told
 from onnx_autodoc.say import named, plural
 
 SEVERITY: Final = Severity.ERROR
@@ -28,11 +28,11 @@ _LONGEST: Final = 100  # letters of a name
 def check(case: Case) -> Iterator[Found]:
     wrong: dict[str, str] = {}
     twice: dict[str, str] = {}
-    bare = sum(not tensor.name for each in written(case.model) for tensor in each.graph.initializers)
+    bare = sum(not tensor.name for each in case.written for tensor in each.graph.initializers)
     if bare:
         text = plural(bare, "initializer has no name, so that nothing", "initializers have no name, so that nothing")
         yield Found(f"{text} can read {'it' if bare == 1 else 'them'}", severity=Severity.WARNING, about="names")
-    for name, tensor in _flawed(case.model):
+    for name, tensor in _flawed(case):
         harmless = all(any(word in flaw for word in _BOTH) for flaw in tensor.flaws)
         (twice if harmless else wrong)[name] = f"{named(name, _LONGEST)}: {tensor.flaws[0]}"
     if wrong:
@@ -43,13 +43,13 @@ def check(case: Case) -> Iterator[Found]:
         yield Found(text, tuple(twice), severity=Severity.WARNING, about="doubts")
 
 
-def _flawed(model: Model) -> Iterator[tuple[str, Tensor]]:
-    for each in written(model):
+def _flawed(case: Case) -> Iterator[tuple[str, Tensor]]:
+    for each in case.written:
         yield from ((each.within(tensor.name), tensor) for tensor in each.graph.initializers if tensor.flaws)
         for at, node in enumerate(each.graph.nodes):
             if node.attributes:
                 yield from ((each.name(at), tensor) for tensor in _held(node.attributes))
-    for function in model.functions:
+    for function in case.model.functions:
         yield from ((function.name, tensor) for tensor in _held(function.defaults))
 
 

@@ -9,13 +9,13 @@ A value is made by a node, an initializer or an input: of the graph itself, or o
 from around it, and a branch or a loop's body hands out only what it makes or holds itself.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from onnx_autodoc.graph import Graph
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._written import Written, open_names, own_names, written
+from onnx_autodoc.rules._written import Written, open_names, own_names
 from onnx_autodoc.say import plural, quoted
 
 SEVERITY: Final = Severity.ERROR
@@ -23,22 +23,23 @@ _MOST: Final = 4  # values that are named in the sentence
 
 
 def check(case: Case) -> Iterator[Found]:
-    graphs = list(written(case.model))
-    names = list(dict.fromkeys(name for each in graphs if not each.inner for name in open_names(each.graph)))
+    names = list(dict.fromkeys(name for each in case.written if not each.inner for name in open_names(each.graph)))
     if names:
         are = plural(len(names), "value is needed that nothing makes", "values are needed that nothing makes")
-        yield Found(f"{are}: {_named(names)}", tuple(_readers(graphs, set(names))) or tuple(names), about="values")
-    yield from _outputs(case, graphs, set(names))
+        yield Found(
+            f"{are}: {_named(names)}", tuple(_readers(case.written, set(names))) or tuple(names), about="values"
+        )
+    yield from _outputs(case, set(names))
 
 
-def _outputs(case: Case, graphs: list[Written], told: set[str]) -> Iterator[Found]:
+def _outputs(case: Case, told: set[str]) -> Iterator[Found]:
     for what, values in (("output", case.model.graph.outputs), ("input", case.model.graph.inputs)):
         bare = sum(not value.name for value in values)
         if bare:
             severity = None if what == "output" else Severity.WARNING  # runtimes pass over an input that nobody reads
             have = plural(bare, f"{what} of the model has", f"{what}s of the model have")
             yield Found(f"{have} no name", severity=severity, about=f"{what}s")
-    lent = [(each.path, name) for each in graphs if each.inner for name in _lent(each.graph) if name not in told]
+    lent = [(each.path, name) for each in case.written if each.inner for name in _lent(each.graph) if name not in told]
     if lent:
         ways = plural(len(lent), "value is handed out by a graph that does not make it", "values are handed out so")
         names = [name for _, name in lent]
@@ -54,7 +55,7 @@ def _named(names: list[str]) -> str:
     return ", ".join(quoted(name, 40) for name in names[:_MOST]) + (" …" if len(names) > _MOST else "")
 
 
-def _readers(graphs: list[Written], names: set[str]) -> Iterator[str]:
+def _readers(graphs: Sequence[Written], names: set[str]) -> Iterator[str]:
     for each in graphs:
         for at, node in enumerate(each.graph.nodes):
             if not names.isdisjoint(node.inputs):

@@ -15,7 +15,6 @@ from typing import Final
 from onnx_autodoc.graph import Graph, is_sorted, needed_names
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules._written import written
 from onnx_autodoc.rules.cycle import turning
 from onnx_autodoc.say import plural
 
@@ -23,7 +22,7 @@ SEVERITY: Final = Severity.NOTE
 
 
 def check(case: Case) -> Iterator[Found]:
-    spots = [each.name(at) for each in written(case.model) for at in _early(each.graph)]
+    spots = [each.name(at) for each in case.written for at in _early(each.graph)]
     if spots:
         text = plural(len(spots), "node stands before what it reads", "nodes stand before what they read")
         yield Found(text, tuple(spots))
