@@ -9,10 +9,11 @@ import signal
 import time
 from typing import Final
 
-from onnx_autodoc.limits import limits
+from onnx_autodoc.limits import Limits, limits
 
 _FIRST: Final = 10.0  # seconds, before it is known how much there is to do
-_EACH_MODEL, _EACH_NODE = 5.0, 0.0002  # seconds
+_EACH_MODEL: Final = 8.0  # seconds more: together twice what as many nodes take as may be without a word
+_EACH_BEYOND: Final = 0.00025  # seconds, for each node beyond these
 _BUSY: Final = 4.0  # times as long on the wall, where others want the processor too
 
 
@@ -40,8 +41,8 @@ def allow(seconds: float) -> None:
 
 
 def allow_model(nodes: int) -> None:
-    """For a graph of so many nodes: more than twice what it takes."""
-    allow(_EACH_MODEL + _EACH_NODE * nodes)
+    """For a graph of so many nodes. Whatever a file within the usual limits holds, it is over within 20 seconds."""
+    allow(_EACH_MODEL + _EACH_BEYOND * max(nodes - Limits().nodes, 0))
 
 
 def left() -> float | None:

@@ -177,6 +177,8 @@ def _spans_sizes(groups: set[Group]) -> bool:
 
 
 def _between(group: Group, origin: Group, before: dict[Group, list[Group]], widest: int) -> set[Group]:
+    if group.level - origin.level > widest:
+        return set()  # a group of each level lies between them
     found, waiting = {group}, [group]
     while waiting and len(found) <= widest:
         for giver in before[waiting.pop()]:
