@@ -68,6 +68,8 @@ def _line(run: Run) -> Iterator[str]:
     text = run.stderr.decode("utf-8", "surrogateescape")
     if not text.endswith("\n") or text.count("\n") != 1 or not text.startswith("onnx-autodoc: error: "):
         yield f"not one line on standard error, exit {run.code}: {text[:100]!r}"
+    elif ".onnx" not in text:
+        yield f"a line that names no file: {text[:100]!r}"
     if _MISTAKE in text:
         yield "a mistake: " + text[text.index(_MISTAKE) :].strip()
     if run.stdout or run.written:

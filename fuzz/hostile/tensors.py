@@ -134,6 +134,12 @@ FILES: Final[dict[str, Callable[[], bytes | Case]]] = {
     "sparse with negative dims": _sparse(_VALUES, _INDEX, [-4, 2]),
     "sparse with dims of 2^62": _sparse(_VALUES, _INDEX, [_BIG, _BIG]),
     "sparse with more values than room": _sparse(tensor("w", [9], 1, chunk(9, bytes(36))), _INDEX, [2]),
+    "sparse with 4,000 dims and 8,000 indices": _sparse(
+        tensor("w", [8_000], 1, chunk(9, bytes(32_000))),
+        tensor("i", [8_000], 7, chunk(9, bytes(64_000))),
+        [_BIG] * 4_000,
+    ),
+    "sparse with 100,000 dims": _sparse(_VALUES, _INDEX, [2] * 100_000),
     "sparse without values": _sparse(b"", b"", [4]),
     "sparse indices of three axes": _sparse(_VALUES, tensor("i", [2, 3], 7, chunk(9, bytes(48))), [2, 2]),
     "sparse indices that are floats": _sparse(_VALUES, tensor("i", [2], 1, chunk(9, b"\0\0\xc0\x7f" * 2)), [4]),

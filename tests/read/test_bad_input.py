@@ -58,6 +58,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "a group": (integer(1, 8) + b"\x3b\x3c", "wire type"),
     "an endless number": (integer(1, 8) + b"\x08" + b"\xff" * 11, "never ends"),
     "a graph longer than the file": (integer(1, 8) + b"\x3a\xff\xff\x7f" + b"\x00" * 9, "truncated"),
+    "a tensor of 5,000 dims": (model(chunk(5, integer(1, 1) * 5_000 + integer(2, 1))), "5,000 dimensions"),
     "a node longer than its graph": (integer(1, 8) + chunk(7, b"\x0a\x7f\x00") + b"\x00" * 200, "its GraphProto ends"),
 }
 

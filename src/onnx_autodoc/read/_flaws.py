@@ -178,5 +178,6 @@ def _numbers(indices: Tensor) -> list[int]:
 
 def _outside(dims: tuple[int, ...], numbers: list[int], wide: bool) -> bool:
     if not wide:
-        return any(not 0 <= number < math.prod(dims) for number in numbers)
+        elements = math.prod(dims)
+        return any(not 0 <= number < elements for number in numbers)
     return any(not 0 <= number < dims[at % len(dims)] for at, number in enumerate(numbers))

@@ -131,12 +131,19 @@ def decode(source: Source, root: Message) -> tuple[object, list[object]]:
         if cursor.pos > frame.end:
             raise cursor.error(f"a field of {frame.message.name} runs over its end")
         stack.pop()
-        built = frame.message.build(frame.found)
+        built = _built(frame, source)
         if frame.message.listed:
             listed.append(built)
         if not stack or frame.field is None:
             return built, listed
         stack[-1].put(frame.field, built)
+
+
+def _built(frame: _Frame, source: Source) -> object:
+    try:
+        return frame.message.build(frame.found)
+    except BadInput as wrong:  # who builds does not know of which file
+        raise BadInput(f"{source.path}: {wrong}") from None
 
 
 def _enter(cursor: Cursor, field: Field, wire: int, stack: list[_Frame]) -> _Frame:
