@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from msgspec import Struct
 
-from onnx_autodoc.apart import allow, guarded, part
+from onnx_autodoc.apart import allow, allow_model, guarded, part
 from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.limits import Limits, within
 
@@ -91,6 +91,25 @@ def test_what_is_known_to_take_longer_is_given_longer() -> None:
     assert 399 < float(guarded(Made, patient, "it").text) <= 400  # on the wall, where a machine may be busy
     with within(Limits(seconds=5.0)):
         assert -1 < float(guarded(Made, patient, "it").text) <= 0  # a given time is all there is
+
+
+def test_a_model_within_the_usual_limits_is_over_within_20_seconds() -> None:
+    """Of processor time, with what the parent takes; a second one has as much, and one beyond the limits has more."""
+    usual = Limits().nodes
+    assert _allowed(1) == _allowed(usual) < 20
+    assert _allowed(usual, usual) == 2 * _allowed(usual) - 1  # each is rounded up by one
+    assert _allowed(10 * usual) > 100
+
+
+def _allowed(*models: int) -> int:
+    """Seconds that a child may take for models of so many nodes, as the system has them."""
+
+    def work() -> int:
+        for nodes in models:
+            allow_model(nodes)
+        return resource.getrlimit(resource.RLIMIT_CPU)[0]
+
+    return guarded(int, work, "it")
 
 
 def test_threads_of_native_code_are_bounded_too() -> None:

@@ -11,8 +11,8 @@ from typing import Final
 
 from onnx_autodoc.limits import Limits, limits
 
-_FIRST: Final = 10.0  # seconds, before it is known how much there is to do
-_EACH_MODEL: Final = 8.0  # seconds more: together twice what as many nodes take as may be without a word
+_FIRST: Final = 10.0  # seconds, before it is known how much there is to do: some of those for the first model
+_EACH_MODEL: Final = 18.0  # seconds: twice what as many nodes take as may be without a word
 _EACH_BEYOND: Final = 0.00025  # seconds, for each node beyond these
 _BUSY: Final = 4.0  # times as long on the wall, where others want the processor too
 
@@ -23,12 +23,14 @@ class _Clock:
     seconds = 0.0
     started: float | None = None
     fixed = False
+    models = 0
 
 
 def start() -> None:
     """For everything together. With --timeout that is all; else `allow` gives more."""
     given = limits().seconds
     _Clock.fixed, _Clock.seconds, _Clock.started = given is not None, given or _FIRST, time.monotonic()
+    _Clock.models = 0
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     _arm(_Clock.started)
 
@@ -42,7 +44,9 @@ def allow(seconds: float) -> None:
 
 def allow_model(nodes: int) -> None:
     """For a graph of so many nodes. Whatever a file within the usual limits holds, it is over within 20 seconds."""
-    allow(_EACH_MODEL + _EACH_BEYOND * max(nodes - Limits().nodes, 0))
+    begun = 0.0 if _Clock.models else _FIRST
+    _Clock.models += 1
+    allow(_EACH_MODEL - begun + _EACH_BEYOND * max(nodes - Limits().nodes, 0))
 
 
 def left() -> float | None:
