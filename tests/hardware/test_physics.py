@@ -42,6 +42,11 @@ def test_a_bound_of_memory_is_the_weights_and_the_data_over_the_bandwidth() -> N
     assert on(T4, "int4", 1).floor.bottleneck == "memory"
 
 
+def test_what_takes_no_time_waits_for_nothing() -> None:
+    found = on(T4, "fp32", 1, "g (float[B,2] x) => (float[B,2] y) { }")
+    assert (found.floor.seconds, found.bottleneck) == (None, None)
+
+
 @pytest.mark.parametrize("device", [each.id for each in all_devices() if each.bandwidth])
 def test_narrower_numbers_are_never_slower_or_larger(device: str) -> None:
     for batch in (1, 4096):

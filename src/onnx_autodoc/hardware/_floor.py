@@ -40,8 +40,8 @@ class Floor(Struct, frozen=True, eq=False):
 
     @property
     def bottleneck(self) -> str | None:
-        """What is known to take longer; memory may, where its bandwidth is not known."""
-        if self.compute is None:
+        """What is known to take longer; memory may, where its bandwidth is not known. None where nothing takes time."""
+        if self.compute is None or self.seconds is None:
             return None
         return MEMORY if self.memory is not None and self.memory > self.compute else COMPUTE
 
