@@ -6,16 +6,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from onnx_autodoc.calibrate import check_place, load, place, store
+from onnx_autodoc.calibrate import check_place, encoded, load, place
 from onnx_autodoc.errors import BadInput, LimitReached
 from tests.calibrate.test_fit import profile
 
 
 def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "cpu.json"
-    store(profile(), path)
+    path = tmp_path / "cpu.json"
+    path.write_bytes(encoded(profile()))
     assert load(path) == profile()
-    assert [each.name for each in path.parent.iterdir()] == ["cpu.json"]
 
 
 @pytest.mark.parametrize(
@@ -73,12 +72,12 @@ def test_what_is_no_profile_is_not_written_over_and_one_of_another_version_is(tm
     assert {each.name for each in tmp_path.iterdir()} == {"model.onnx", "old.json"}
 
 
-def test_a_profile_that_cannot_be_put_there_leaves_nothing_beside_it(tmp_path: Path) -> None:
-    place_taken = tmp_path / "cpu.json"
-    place_taken.mkdir()
+def test_a_profile_that_cannot_be_put_there_is_refused_before_minutes_of_work(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="cannot be written"):
-        store(profile(), place_taken)
-    assert [each.name for each in tmp_path.iterdir()] == ["cpu.json"]
+        check_place(tmp_path / "file" / "deep" / "cpu.json")
+    check_place(tmp_path / "deep" / "cpu.json")
+    assert list((tmp_path / "deep").iterdir()) == []
 
 
 def test_a_file_too_large_for_a_profile_is_a_limit_and_is_not_written_over(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from onnx_autodoc import BadInput, card
 from onnx_autodoc.api import _calibrate as api
-from onnx_autodoc.calibrate import Answers, Run, lowered_facts, store, totals
+from onnx_autodoc.calibrate import Answers, Run, encoded, lowered_facts, totals
 from onnx_autodoc.cli import main
 from onnx_autodoc.run import machine
 from tests import _corpus as corpus
@@ -22,7 +22,7 @@ NAME = "all-minilm-l6-v2-ts-op14"
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
     path = tmp_path / "cpu.json"
-    store(profile(), path)
+    path.write_bytes(encoded(profile()))
     return path
 
 
@@ -54,7 +54,8 @@ def test_the_usual_profile_is_used_only_if_it_is_of_this_machine(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert api.profile_here(None) is None
     here = tmp_path / "onnx-autodoc" / "cpu.json"
-    store(profile(), here)
+    here.parent.mkdir()
+    here.write_bytes(encoded(profile()))
     assert api.profile_here(None) is None  # of a machine with another name
     content = {**json.loads(here.read_text()), "machine": machine().cpu}
     here.write_text(json.dumps(content))

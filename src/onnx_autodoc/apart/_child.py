@@ -73,7 +73,7 @@ def _ended(work: Callable[[], Any]) -> tuple[bytes, bytes | bytearray]:
         return LIMIT, b""
     except (ImportError, OSError) as error:
         return (LIMIT, b"") if _is_full(error) else (MISTAKE, internal(error).encode("utf-8", "replace"))
-    except Exception as mistake:
+    except Exception as mistake:  # our own: said in one line, whatever a file makes of it
         return MISTAKE, internal(mistake).encode("utf-8", "replace")
 
 

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from onnx_autodoc.apart import allow, allow_model, part
 from onnx_autodoc.errors import AutodocError
 from onnx_autodoc.facts import Facts, Gap, measure
-from onnx_autodoc.graph import Model, all_graphs
+from onnx_autodoc.graph import Model, count_nodes
 from onnx_autodoc.hardware import HardwareSection, Wanted, hardware
 from onnx_autodoc.limits import limits
 from onnx_autodoc.read import FileSource, held, read
@@ -29,7 +29,7 @@ class Making:
 
     def __init__(self, path: str | PathLike[str], request: Request) -> None:
         self.model = read(path)
-        allow_model(sum(len(graph.nodes) for graph in all_graphs(self.model)))
+        allow_model(count_nodes(self.model))
         self.lost: tuple[Gap, ...] = ()
         self.facts = self._part("shapes", lambda: facts_of(self.model, request), self._unresolved)
         self.structure = self._part("structure", lambda: describe(self.facts), lambda why: undescribed(self.facts, why))

@@ -9,7 +9,7 @@ from onnx_autodoc.calibrate._calibrate import profile
 from onnx_autodoc.calibrate._fit import Run, left_out, seconds, totals
 from onnx_autodoc.calibrate._fit import fit as fitted
 from onnx_autodoc.calibrate._predict import Prediction, predict
-from onnx_autodoc.calibrate._profile import Pace, Profile, Spread, check_place, encoded, is_there, load, place, store
+from onnx_autodoc.calibrate._profile import Pace, Profile, Spread, check_place, encoded, is_there, load, place
 from onnx_autodoc.calibrate._tasks import Task, tasks
 
 __all__ = [
@@ -34,7 +34,6 @@ __all__ = [
     "predict",
     "profile",
     "seconds",
-    "store",
     "tasks",
     "totals",
 ]

@@ -2,8 +2,6 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -72,8 +70,12 @@ def check_place(path: Path) -> None:
     """That a profile can be stored there, asked before minutes of work; what is no profile is not written over."""
     if is_there(path) and not _looks_like_one(path):
         raise BadInput(f"{path}: is there and is not a profile of a machine; name another file")
-    with _part(path):
-        pass
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def is_there(path: Path) -> bool:
@@ -92,32 +94,8 @@ def _looks_like_one(path: Path) -> bool:
     return isinstance(found, dict) and found.keys() >= {"machine", "paces", "spread"}
 
 
-def store(profile: Profile, path: Path) -> None:
-    """All of it or nothing: a file that is half written is never seen."""
-    with _part(path) as part:
-        part.write_bytes(encoded(profile))
-        part.replace(path)
-
-
 def encoded(profile: Profile) -> bytes:
     return msgspec.json.format(msgspec.json.encode(profile, order="sorted"), indent=1) + b"\n"
-
-
-@contextmanager
-def _part(path: Path) -> Iterator[Path]:
-    """A file beside it, that is gone afterwards."""
-    part = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        os.close(handle)
-        part = Path(name)
-        yield part
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror or error}") from None
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
 
 
 def load(path: Path) -> Profile:

@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except MemoryError:
         return _fail("out of memory", 3)
-    except Exception as mistake:
+    except Exception as mistake:  # our own: one line, not a traceback
         return _fail(internal(mistake), 2)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)

@@ -20,7 +20,7 @@ from onnx_autodoc.facts._points import Places
 from onnx_autodoc.facts._polynomial import Terms, evaluate, written
 from onnx_autodoc.facts._search import NOTHING, Found, Search, sizes_at
 from onnx_autodoc.facts._variables import Variable, Variables
-from onnx_autodoc.graph import Model, all_graphs
+from onnx_autodoc.graph import Model, count_nodes
 from onnx_autodoc.resolve import Binding, Role
 
 _MOST_OTHERS: Final = 3  # variables beside the batch
@@ -63,7 +63,7 @@ def formula(
     if role is not None:
         variables.kept([each for each in variables.all if each.role is role])
         variables.merged()
-    far = work <= _LOOPS * sum(len(graph.nodes) for graph in all_graphs(model))
+    far = work <= _LOOPS * count_nodes(model)
     meter = Meter(variables, parts, work, measure)
     if not parts or not meter.affords(_ENOUGH + len(variables.all)):
         return Formula()

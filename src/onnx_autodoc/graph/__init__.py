@@ -1,5 +1,6 @@
 """The model as the file has it: frozen values that every other room reads and none changes."""
 
+from onnx_autodoc.graph._cycles import circular, turning
 from onnx_autodoc.graph._deep import Deep, deeply
 from onnx_autodoc.graph._dtypes import BITS, dtype_name, dtype_spelled, is_float, is_integer, stored_bytes
 from onnx_autodoc.graph._order import execution_order, is_sorted, needed_names
@@ -19,6 +20,7 @@ from onnx_autodoc.graph._types import (
     Value,
     all_graphs,
     constants_of,
+    count_nodes,
     inner_graphs,
     label,
     tensors_of,
@@ -42,7 +44,9 @@ __all__ = [
     "Type",
     "Value",
     "all_graphs",
+    "circular",
     "constants_of",
+    "count_nodes",
     "deeply",
     "dtype_name",
     "dtype_spelled",
@@ -56,5 +60,6 @@ __all__ = [
     "signed",
     "stored_bytes",
     "tensors_of",
+    "turning",
     "varints",
 ]

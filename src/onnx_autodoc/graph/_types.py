@@ -195,6 +195,10 @@ def inner_graphs(nodes: Sequence[Node]) -> Iterator[Graph]:
         waiting.extend(inner for node in graph.nodes if node.nested for _, inner in node.graphs())
 
 
+def count_nodes(model: Model) -> int:
+    return sum(len(graph.nodes) for graph in all_graphs(model))
+
+
 def all_graphs(model: Model) -> Iterator[Graph]:
     """The main graph, every subgraph, and every function's body as a graph: each once, however often it runs."""
     yield model.graph

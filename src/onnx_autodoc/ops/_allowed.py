@@ -75,10 +75,10 @@ _ANY_CASE: Final = frozenset(("GRU", "LSTM", "RNN", "RoiAlign"))
 
 
 def disallowed(node: Node, version: int, given: Mapping[str, Attribute]) -> Iterator[str]:
-    """Attributes that are none of what they may be."""
-    rows = _ALLOWED.get((node.domain, node.op))
-    for name, allowed in rows.items() if rows else ():
-        until, older = _BEFORE.get((node.domain, node.op), (0, {}))
+    """Attributes of a node among the `CHOSEN` that are none of what they may be."""
+    key = node.domain, node.op
+    until, older = _BEFORE.get(key, (0, {}))
+    for name, allowed in _ALLOWED[key].items():
         taken = older.get(name, allowed) if version < until else allowed
         item = given.get(name)
         wrong = None if item is None else next((one for one in _items(item) if not _is_in(one, taken, node.op)), None)

@@ -10,7 +10,7 @@ from onnx_autodoc.graph import Attribute, Graph, Node, Value, dtype_name
 from onnx_autodoc.ops._allowed import CHOSEN, disallowed
 from onnx_autodoc.ops._forms import form_of
 from onnx_autodoc.ops._known import Known
-from onnx_autodoc.ops._parallel import LISTED, uneven
+from onnx_autodoc.ops._parallel import LISTED, SCAN_WITHOUT_BATCH, uneven
 
 # attribute -> the least number that it can be, itself or each of a list
 _LEAST: Final = {
@@ -24,7 +24,6 @@ _TYPES: Final = {"to": False, "dtype": True, "output_dtype": True, "output_datat
 _NUMBERS: Final = frozenset((*_LEAST, *_TYPES, "pads"))
 _ALONG: Final = frozenset(("Hardmax", "LogSoftmax", "LpNormalization", "Softmax"))  # one axis of their input
 _AXIS_AFTER_LAST: Final = 13  # before this version a Softmax splits the axes, and may do so behind the last one
-_SCAN_WITHOUT_BATCH: Final = 9
 
 
 def impossible(node: Node, version: int | None) -> Iterator[str]:
@@ -88,7 +87,7 @@ def miscarried(node: Node, version: int | None) -> Iterator[str]:
         for what, here, there in _handed(node, body, version or 1):
             if here != there:
                 yield f"it has {here} {what}, its {name} {there}"
-    if node.op == "Scan" and version and version >= _SCAN_WITHOUT_BATCH:
+    if node.op == "Scan" and version and version >= SCAN_WITHOUT_BATCH:
         yield from _stacked_beyond(node, bodies[0][1])
     if node.op == "If" and len(bodies) == 2:
         yield from _unlike(*(body for _, body in bodies))
@@ -105,7 +104,7 @@ def _carried(node: Node, body: Graph, version: int) -> Iterator[tuple[str, str |
         yield from (("the condition that its body takes", said, "bool") for said in ins[1:2])
         yield from (("the condition that its body gives", said, "bool") for said in outs[:1])
         ins, outs = ins[2:], outs[1:]
-    elif node.op == "Scan" and version >= _SCAN_WITHOUT_BATCH:
+    elif node.op == "Scan" and version >= SCAN_WITHOUT_BATCH:
         ins = ins[: max(len(ins) - sum(_numbers(node.attributes.get("num_scan_inputs", 0))), 0)]
     else:
         return
@@ -121,7 +120,7 @@ def _handed(node: Node, body: Graph, version: int) -> Iterator[tuple[str, int, i
     elif node.op == "Loop":
         yield "inputs", inputs, len(body.inputs)
         yield "outputs after its condition", outputs, max(len(body.outputs) - 1, 0)
-    elif node.op == "Scan" and version >= _SCAN_WITHOUT_BATCH:
+    elif node.op == "Scan" and version >= SCAN_WITHOUT_BATCH:
         yield "inputs", inputs, len(body.inputs)
         yield "outputs", outputs, len(body.outputs)
 

@@ -33,7 +33,7 @@ _ONE: Final[Mapping[tuple[str, str], Sequence[tuple[str, ...]]]] = {
 _GATES: Final = {"LSTM": 3, "GRU": 2, "RNN": 1}  # activations of one direction
 LISTED: Final = frozenset((*_ALIKE, *_ONE, ("", "Scan"), *(("", op) for op in _GATES)))
 _PLAIN_ENCODER: Final = "classes_strings"  # all that the first LabelEncoder had
-_SCAN_WITHOUT_BATCH: Final = 9
+SCAN_WITHOUT_BATCH: Final = 9  # the version since which a Scan has no batch of its own
 
 
 def uneven(node: Node, version: int, given: Mapping[str, Attribute]) -> Iterator[str]:
@@ -62,7 +62,7 @@ def _wanted(node: Node, version: int, given: Mapping[str, Attribute]) -> Iterato
         # the specification's default for an RNN is that of both directions, and does for one
         yield "activations", _count(given.get("activations")), (count, max(count, 2))
     scanned = given.get("num_scan_inputs")
-    if node.op == "Scan" and version >= _SCAN_WITHOUT_BATCH and isinstance(scanned, int):
+    if node.op == "Scan" and version >= SCAN_WITHOUT_BATCH and isinstance(scanned, int):
         made = len(node.outputs) - (len(node.inputs) - scanned)
         for side, count in (("input", scanned), ("output", made)):
             for name in (f"scan_{side}_axes", f"scan_{side}_directions"):

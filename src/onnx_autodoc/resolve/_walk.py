@@ -6,7 +6,7 @@ resolving (what is known so far, and how much work is left).
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from onnx_autodoc.graph import Deep, Function, Graph, Model, Node, Type, all_graphs, deeply, execution_order, label
+from onnx_autodoc.graph import Deep, Function, Graph, Model, Node, Type, count_nodes, deeply, execution_order, label
 from onnx_autodoc.ops import (
     MAX_ELEMENTS,
     Call,
@@ -37,7 +37,7 @@ _Result = tuple[Sequence[Known], tuple[Body, ...]]  # what a node gives, and wha
 
 class Walk:
     def __init__(self, model: Model, sizes: Mapping[str, int]) -> None:
-        self.work = work(sum(len(graph.nodes) for graph in all_graphs(model)))
+        self.work = work(count_nodes(model))
         self.left = self.work.most
         self.spent = _TOO_MUCH.format(self.work.most)
         self.contradictions: dict[str, None] = {}

@@ -22,7 +22,7 @@ from onnx_autodoc.graph import (
 from onnx_autodoc.ops import Known, kinds
 from onnx_autodoc.resolve import Body, Step
 
-_INPUTS_ARE_APART: Final = 4  # from this IR version on, an initializer that is an input too may be overridden
+INPUTS_ARE_APART: Final = 4  # from this IR version on, weights need not be inputs; one that is may be overridden
 
 
 class Spot(Struct, frozen=True, eq=False):
@@ -139,7 +139,7 @@ class Scope:
 
 def overridable(model: Model) -> frozenset[str]:
     """Initializers that a caller may replace: defaults, not constants. Old files had to list all as inputs."""
-    if (model.ir_version or 0) < _INPUTS_ARE_APART:
+    if (model.ir_version or 0) < INPUTS_ARE_APART:
         return frozenset()
     graph = model.graph
     return frozenset(value.name for value in graph.inputs) & {tensor.name for tensor in graph.initializers}

@@ -20,6 +20,7 @@ from onnx_autodoc.ops import Known, dims_text
 from onnx_autodoc.resolve import inputs_of
 from onnx_autodoc.rules._case import Case, Scope
 from onnx_autodoc.rules._finding import Found, Severity
+from onnx_autodoc.rules._scope import INPUTS_ARE_APART
 from onnx_autodoc.rules._written import told
 from onnx_autodoc.say import named, plural
 
@@ -28,7 +29,6 @@ _TENSORS: Final = ("tensor", "sparse")
 _MADE: Final = frozenset(("tensor", "sequence", "optional"))  # what nodes make
 _WRAPPED: Final = ("sequence", "optional", "map")
 _LONGEST: Final = 100  # letters of a name
-_INPUTS_ARE_APART: Final = 4  # from this IR version on, weights need not be inputs too
 
 
 def check(case: Case) -> Iterator[Found]:
@@ -61,7 +61,7 @@ def _unsaid(model: Model) -> Iterator[Found]:
     if bare:
         yield _found(bare, "an output has no type", "outputs have no type", "outputs", Severity.NOTE)
     given = {value.name for value in model.graph.inputs}
-    if model.ir_version is not None and 0 < model.ir_version < _INPUTS_ARE_APART:
+    if model.ir_version is not None and 0 < model.ir_version < INPUTS_ARE_APART:
         names = tuple(tensor.name for tensor in model.graph.initializers if tensor.name not in given)
         text = plural(len(names), "weight is not listed", "weights are not listed")
         where = f"among the inputs, as IR version {model.ir_version} wants"

@@ -14,11 +14,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from onnx_autodoc.graph import Function, Node, inner_graphs
+from onnx_autodoc.graph import Function, Node, circular, inner_graphs
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
 from onnx_autodoc.rules._written import told
-from onnx_autodoc.rules.cycle import circular
 from onnx_autodoc.rules.impossible_version import VERSIONS
 from onnx_autodoc.say import named
 

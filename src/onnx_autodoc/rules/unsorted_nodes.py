@@ -12,10 +12,9 @@ Said only where an order exists: nodes that wait for each other are cycle's.
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.graph import Graph, is_sorted, needed_names
+from onnx_autodoc.graph import Graph, is_sorted, needed_names, turning
 from onnx_autodoc.rules._case import Case
 from onnx_autodoc.rules._finding import Found, Severity
-from onnx_autodoc.rules.cycle import turning
 from onnx_autodoc.say import plural
 
 SEVERITY: Final = Severity.NOTE
