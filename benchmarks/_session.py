@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from onnx_autodoc.run import Agreement, Measured
-from onnx_autodoc.say import duration, memory, percent, three
+from onnx_autodoc.runtime import Agreement, Measured
+from onnx_autodoc.text import duration, memory, percent, three
 
 OUT = Path(__file__).parent / "accuracy.json"
 Line = tuple[object, ...]

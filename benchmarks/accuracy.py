@@ -15,13 +15,13 @@ import msgspec
 from msgspec import structs
 
 from benchmarks._session import OUT, Model, Session, most
+from onnx_autodoc.analysis import Facts
 from onnx_autodoc.api import facts_of, generated
-from onnx_autodoc.calibrate import Run, answers, fitted, left_out, lowered_facts, seconds, totals
+from onnx_autodoc.architecture import describe
 from onnx_autodoc.errors import AutodocError
-from onnx_autodoc.facts import Facts
-from onnx_autodoc.read import read
-from onnx_autodoc.run import Options, Verified, feeds_of, machine, timed, verify_facts
-from onnx_autodoc.structure import describe
+from onnx_autodoc.readers import read
+from onnx_autodoc.runtime import Options, Verified, feeds_of, machine, timed, verify_facts
+from onnx_autodoc.runtime.calibration import Run, answers, fitted, left_out, lowered_facts, seconds, totals
 from scripts.filled import filled
 from tests import _corpus as corpus
 

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from benchmarks._measure import best, ours, python
 from benchmarks._models import repeated, with_external_weights, with_inline_weights, without_weights
-from onnx_autodoc.facts import Figures, measure
-from onnx_autodoc.facts.parameters import parameters
-from onnx_autodoc.read import read
-from onnx_autodoc.resolve import Request, bind, resolve
-from onnx_autodoc.rules import Case, judge
-from onnx_autodoc.structure import describe
+from onnx_autodoc.analysis import Figures, measure
+from onnx_autodoc.analysis.parameters import parameters
+from onnx_autodoc.architecture import describe
+from onnx_autodoc.lint import Case, judge
+from onnx_autodoc.readers import read
+from onnx_autodoc.shapes import Request, bind, resolve
 
 BERT = "bert-base-qa-ts-op12"
 DECODER = "smollm2-135m-kv-op17"

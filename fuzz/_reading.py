@@ -8,8 +8,8 @@ from typing import Final
 from fuzz import hostile
 from fuzz.mutants import parents
 from onnx_autodoc.errors import AutodocError
-from onnx_autodoc.read import FORMATS
-from onnx_autodoc.read._sniff import sniff
+from onnx_autodoc.readers import FORMATS
+from onnx_autodoc.readers._sniff import sniff
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 _LARGEST: Final = 8_192  # bytes of a seed: small ones are mutated thousands of times a second

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 _LOOK: Final = 0.2  # seconds between looks at a run's memory
-_UNUSED: Final = ("onnx_autodoc.run", "onnx_autodoc.calibrate", "onnx_autodoc.render.pdf")
+_UNUSED: Final = ("onnx_autodoc.runtime", "onnx_autodoc.runtime.calibration", "onnx_autodoc.render.pdf")
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ def target(arguments: list[str]) -> None:
     """Never returns: libFuzzer ends the process itself."""
     import atheris
 
-    with atheris.instrument_imports(include=["onnx_autodoc.read", "onnx_autodoc.graph"]):
+    with atheris.instrument_imports(include=["onnx_autodoc.readers", "onnx_autodoc.ir"]):
         from fuzz._reading import once
 
     def test(data: bytes) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from benchmarks._session import kept, peaks, predictions, told
-from onnx_autodoc.say import percent, three
+from onnx_autodoc.text import percent, three
 from scripts.left_out import Left, left_out
 from scripts.published import Published, all_published
 

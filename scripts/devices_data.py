@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from onnx_autodoc.devices import FAMILIES, Device
-from onnx_autodoc.devices import __file__ as door
-from onnx_autodoc.devices._table import OWN, device
+from onnx_autodoc.hardware.devices import FAMILIES, Device
+from onnx_autodoc.hardware.devices import __file__ as door
+from onnx_autodoc.hardware.devices._table import OWN, device
 
 FOLDER = Path(door).parent
 

@@ -2,8 +2,8 @@
 
 import sys
 
-from onnx_autodoc.devices import FAMILIES, Device, all_devices
-from onnx_autodoc.say import plural, three
+from onnx_autodoc.hardware.devices import FAMILIES, Device, all_devices
+from onnx_autodoc.text import plural, three
 
 HEAD = """# Devices
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from onnx_autodoc.graph import Graph, Model, Tensor, all_graphs, tensors_of
-from onnx_autodoc.read import read
+from onnx_autodoc.ir import Graph, Model, Tensor, all_graphs, tensors_of
+from onnx_autodoc.readers import read
 
 PIECE: Final = 1 << 20  # elements made at once
 _SHIFT: Final = 0.02  # of biases and means

@@ -8,7 +8,7 @@ from typing import Final
 
 from onnx_autodoc.api import report
 from onnx_autodoc.render import FORMATS, Beside, Report, pictures
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._corpus import graph
 from tests.browser._browser import photograph
 

@@ -12,7 +12,7 @@ from typing import Any
 import onnx
 from onnx import TensorProto, defs
 
-from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.ir import dtype_name
 from onnx_autodoc.ops import specified
 
 _TAGS = {int(tag): tag.name for tag in defs.OpSchema.AttrType}

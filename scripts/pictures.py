@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from onnx_autodoc import card
-from onnx_autodoc.document import Box
+from onnx_autodoc.card import Box
 from onnx_autodoc.render.mermaid import diagrams
 from tests._corpus import graph
 from tests.browser._browser import draw

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, structs
 
-from onnx_autodoc.devices import Device, find
 from onnx_autodoc.hardware import FORMATS, Amount, Demand, Floor, Format, Load, floor
+from onnx_autodoc.hardware.devices import Device, find
 from onnx_autodoc.ops import WorkClass
 
 FOLDER = Path(__file__).parent.parent / "tests" / "data" / "published"

@@ -2,7 +2,7 @@
 
 import sys
 
-from onnx_autodoc.rules import RULES
+from onnx_autodoc.lint import RULES
 
 HEAD = """# Rules
 

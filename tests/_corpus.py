@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from onnx_autodoc.api import report
-from onnx_autodoc.read import read
+from onnx_autodoc.readers import read
 from onnx_autodoc.render import Report
-from onnx_autodoc.resolve import Request, Shapes, bind, resolve
+from onnx_autodoc.shapes import Request, Shapes, bind, resolve
 
 DATA = Path(__file__).parent / "data" / "corpus"
 REGISTRY = Path(__file__).parent.parent / ".corpus"  # filled by `make corpus`, with weights

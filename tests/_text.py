@@ -5,10 +5,10 @@ from pathlib import Path
 
 import onnx
 
-from onnx_autodoc.graph import Model
+from onnx_autodoc.ir import Model
 from onnx_autodoc.ops import Known
-from onnx_autodoc.read import read
-from onnx_autodoc.resolve import Request, Shapes, bind, resolve
+from onnx_autodoc.readers import read
+from onnx_autodoc.shapes import Request, Shapes, bind, resolve
 
 
 def proto(text: str, opset: int = 18, functions: str = "") -> onnx.ModelProto:

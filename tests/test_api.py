@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from onnx_autodoc import Card, card
-from onnx_autodoc.document import Card as Document
+from onnx_autodoc.card import Card as Document
 from onnx_autodoc.render import FORMATS
 from tests._corpus import graph
 from tests._hostile_names import hostile

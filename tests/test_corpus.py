@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.api import card
-from onnx_autodoc.read import read
-from onnx_autodoc.resolve import Request, fit
+from onnx_autodoc.readers import read
+from onnx_autodoc.shapes import Request, fit
 from tests._corpus import KEPT, MODELS, REGISTRY, by_name, graph, recorded, request, resolved
 
 

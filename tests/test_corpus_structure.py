@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from onnx_autodoc.api import report
-from onnx_autodoc.document import Box, Card
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.card import Box, Card
+from onnx_autodoc.shapes import Request
 from tests._corpus import KEPT, MODELS, REGISTRY, graph, reported
 
 PORTS = ("input", "output")

@@ -6,9 +6,9 @@ import onnx
 import pytest
 
 from onnx_autodoc.api import card, facts_of
-from onnx_autodoc.graph import Model
-from onnx_autodoc.read import read
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.ir import Model
+from onnx_autodoc.readers import read
+from onnx_autodoc.shapes import Request
 from tests._corpus import graph
 from tests._text import loaded
 

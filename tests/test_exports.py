@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from onnx_autodoc.api import report
-from onnx_autodoc.document import Card
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.card import Card
+from onnx_autodoc.shapes import Request
 
 EXPORTS = Path(__file__).parent / "data" / "exports.zip"
 SIZES = ("family", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab")

@@ -15,7 +15,7 @@ import pytest
 
 from onnx_autodoc.api import report
 from onnx_autodoc.render import FORMATS, Beside, Report, pictures
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._corpus import graph
 from tests._hostile_names import hostile
 

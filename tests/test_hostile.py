@@ -10,7 +10,7 @@ import pytest
 from onnx_autodoc.api import report
 from onnx_autodoc.errors import AutodocError
 from onnx_autodoc.render import FORMATS
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._wire import chunk, integer, model, node, value
 
 SECONDS = 20  # the promise is a bound, far above what any of these takes

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from onnx_autodoc.api import report
 from onnx_autodoc.errors import AutodocError
 from onnx_autodoc.render import FORMATS
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._corpus import graph
 
 SEEDS = {

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from onnx_autodoc.document import Box, Card
+from onnx_autodoc.card import Box, Card
 from onnx_autodoc.render.mermaid import diagrams
 from tests._corpus import reported
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.api import card
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.read import read
+from onnx_autodoc.readers import read
 from onnx_autodoc.render._snippet import snippet
 from tests._corpus import KEPT, MODELS, REGISTRY, graph
 

@@ -4,7 +4,9 @@
 >>> card("model.onnx").graph.nodes_total
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
     from onnx_autodoc.errors import AutodocError, BadInput, LimitReached
     from onnx_autodoc.limits import Limits, within
 
-_HOMES = {
+# Public name -> the module that defines it, imported on first use: `onnx-autodoc --help` needs none of them.
+_PUBLIC_NAMES = {
     **dict.fromkeys(("Card", "card"), "api"),
     "check": "api._check",
     "compare": "api._compare",
@@ -38,7 +41,17 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Public names are imported when they are asked for: `onnx-autodoc --help` needs none of them."""
-    if name in _HOMES:
-        return getattr(import_module(f"onnx_autodoc.{_HOMES[name]}"), name)
+    if name in _PUBLIC_NAMES:
+        return getattr(import_module(f"onnx_autodoc.{_PUBLIC_NAMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Package(ModuleType):
+    """Keeps the functions `card` and `compare` public: importing the packages of the same names must not hide them."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _PUBLIC_NAMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

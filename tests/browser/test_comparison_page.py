@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from onnx_autodoc.diff import compare
+from onnx_autodoc.compare import compare
 from onnx_autodoc.render.comparison import COMPARISONS
 from tests.browser._pages import visit
 from tests.compare._cards import of_corpus

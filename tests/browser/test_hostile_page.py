@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.api import report
-from onnx_autodoc.diff import compare
+from onnx_autodoc.compare import compare
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.comparison import COMPARISONS
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._corpus import reported
 from tests.browser._pages import visit
 from tests.render._poison import model

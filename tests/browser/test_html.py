@@ -13,7 +13,7 @@ from onnx_autodoc.render._blocks import Figure
 from onnx_autodoc.render.html import render_html
 from onnx_autodoc.render.html._data import sliders
 from onnx_autodoc.render.html._figures import moving
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._corpus import KEPT, graph, reported
 from tests._hostile_names import hostile
 from tests.browser._pages import visit

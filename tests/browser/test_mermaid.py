@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from onnx_autodoc import card
-from onnx_autodoc.document import Box
+from onnx_autodoc.card import Box
 from onnx_autodoc.render.mermaid import MOST_BOXES, diagrams, layer, mermaid
-from onnx_autodoc.say import clean
+from onnx_autodoc.text import clean
 from tests._corpus import KEPT, graph
 from tests.browser._browser import draw
 from tests.render._trees import HOSTILE, TREES

@@ -9,12 +9,12 @@ import pytest
 
 from onnx_autodoc import BadInput, card
 from onnx_autodoc.api import _calibrate as api
-from onnx_autodoc.calibrate import Answers, Run, encoded, lowered_facts, totals
 from onnx_autodoc.cli import main
-from onnx_autodoc.run import machine
+from onnx_autodoc.runtime import machine
+from onnx_autodoc.runtime.calibration import Answers, Run, encoded, lowered_facts, totals
 from tests import _corpus as corpus
-from tests.calibrate.test_fit import profile
 from tests.files._made import Made, absolute, hard_linked, linked, pipe, place, upwards
+from tests.runtime.calibration.test_fit import profile
 
 NAME = "all-minilm-l6-v2-ts-op14"
 
@@ -91,7 +91,7 @@ def test_benchmarks_and_models_become_a_profile(
 
 def _answer(name: str) -> Run:
     from onnx_autodoc.api import facts_of
-    from onnx_autodoc.read import read
+    from onnx_autodoc.readers import read
 
     tasks = lowered_facts(facts_of(read(corpus.graph(name)), corpus.request(name)))
     seconds = sum(1e-6 * task.amounts.get("kernels", 0) + 1e-12 * task.amounts.get("macs", 0) for task in tasks)

@@ -206,8 +206,8 @@ def test_the_same_model_gives_the_same_bytes(place: Path, format_name: str) -> N
 def test_the_gate_adds_next_to_nothing_to_a_card(tmp_path: Path) -> None:
     """The policy with everything in it, against the card of a graph of 646 nodes."""
     from onnx_autodoc.api import report
-    from onnx_autodoc.gate import gate, read_policy
-    from onnx_autodoc.resolve import Request
+    from onnx_autodoc.policy import gate, read_policy
+    from onnx_autodoc.shapes import Request
 
     policy = read_policy(Path(__file__).parent.parent.parent / "docs" / "policy.toml")
     gate(report(MINILM, Request()).card, policy, report(MINILM, Request()).card)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.cli import _devices
-from onnx_autodoc.devices import FAMILIES, Detected, all_devices, find, load, names
 from onnx_autodoc.errors import BadInput
+from onnx_autodoc.hardware.devices import FAMILIES, Detected, all_devices, find, load, names
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:

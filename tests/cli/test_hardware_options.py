@@ -10,8 +10,8 @@ import pytest
 from onnx_autodoc.api import _hardware
 from onnx_autodoc.api._hardware import Asked, wanted_of, with_measured, with_profile
 from onnx_autodoc.cli import main
-from onnx_autodoc.devices import Detected, Device, find
 from onnx_autodoc.errors import AutodocError, BadInput
+from onnx_autodoc.hardware.devices import Detected, Device, find
 from onnx_autodoc.render import FORMATS
 from tests._corpus import graph
 

@@ -15,10 +15,10 @@ from onnx_autodoc import ops
 from onnx_autodoc.cli import _verify
 from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.ops import Known
-from onnx_autodoc.run import _process
-from onnx_autodoc.run import _verify as verifying
-from tests.run._models import saved
-from tests.run.test_parts import external
+from onnx_autodoc.runtime import _process
+from onnx_autodoc.runtime import _verify as verifying
+from tests.runtime._models import saved
+from tests.runtime.test_parts import external
 
 MLP = """g (float[n,64] x) => (float[n,64] y) {
   [first] a = MatMul(x, k)

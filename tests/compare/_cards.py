@@ -6,9 +6,9 @@ from pathlib import Path
 import onnx
 
 from onnx_autodoc.api import opened
-from onnx_autodoc.diff import Diff, compare
-from onnx_autodoc.document import Card
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.card import Card
+from onnx_autodoc.compare import Diff, compare
+from onnx_autodoc.shapes import Request
 from tests._corpus import reported
 from tests._text import proto
 

@@ -10,10 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from onnx_autodoc.api import opened
-from onnx_autodoc.diff import Comparison, Diff, compare
-from onnx_autodoc.document import Card, load
+from onnx_autodoc.card import Card, load
+from onnx_autodoc.compare import Comparison, Diff, compare
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._corpus import KEPT, graph
 from tests.compare._cards import corpus_diff, diff_of, of_corpus, of_text
 

@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from onnx_autodoc.diff import Comparison, compare
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
+from onnx_autodoc.compare import Comparison, compare
 from onnx_autodoc.render.comparison import COMPARISONS
 from tests.compare._cards import of_corpus
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onnx_autodoc.diff import compare, read_figures
+from onnx_autodoc.compare import compare, read_figures
 from onnx_autodoc.errors import BadInput
 from tests.compare._cards import of_text
 

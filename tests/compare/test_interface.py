@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.diff import PortChange, interface_changes
-from onnx_autodoc.document import Card, Port
+from onnx_autodoc.card import Card, Port
+from onnx_autodoc.compare import PortChange, interface_changes
 from tests.compare._cards import of_text
 
 CARD = of_text("g (float[n, 3] x) => (float[n, 3] y) { y = Relu(x) }")

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.diff import Diff
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
+from onnx_autodoc.compare import Diff
 from tests.compare._cards import diff_of, of_proto
 from tests.compare._nets import Block, Layer, convnet, encoder
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from tests.compare._cards import corpus_diff, diff_of, of_proto, of_text
 from tests.compare._nets import Layer, encoder
 

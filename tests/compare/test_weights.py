@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 from onnx import numpy_helper
 
-from onnx_autodoc.diff import WeightsChange, compare
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
+from onnx_autodoc.compare import WeightsChange, compare
 from onnx_autodoc.errors import BadInput
 from tests.compare._cards import diff_of, of_proto
 from tests.compare._nets import Block, Layer, convnet, encoder

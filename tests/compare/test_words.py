@@ -4,8 +4,8 @@ import re
 
 from msgspec.structs import replace
 
-from onnx_autodoc.diff import CountChange, WeightsChange, compare
-from onnx_autodoc.diff._likeness import _ratio
+from onnx_autodoc.compare import CountChange, WeightsChange, compare
+from onnx_autodoc.compare._similarity import _ratio
 from onnx_autodoc.render.comparison import COMPARISONS, _words
 from tests.compare._cards import of_corpus
 from tests.render.test_comparison import AT, MINILM, SETS, Page, made

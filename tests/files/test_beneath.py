@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.limits import Limits, within
-from onnx_autodoc.read import _beneath, read
-from onnx_autodoc.read._beneath import Absent, Beneath
-from onnx_autodoc.read._names import Refused, leads_out, one_spelling, parts_of
-from onnx_autodoc.rules.escaping_external_data import escapes
+from onnx_autodoc.lint.escaping_external_data import escapes
+from onnx_autodoc.readers import _safe_open, read
+from onnx_autodoc.readers._external_paths import Refused, leads_out, one_spelling, parts_of
+from onnx_autodoc.readers._safe_open import Absent, Beneath
 from tests.files._made import ODD, OUTSIDE, Made, external, linked, pipe, place, plain
 
 LINKS = "; --follow-links allows it"
@@ -211,7 +211,7 @@ def test_a_model_folder_that_has_gone_is_said(tmp_path: Path) -> None:
 
 def test_a_system_that_cannot_do_it_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, _ = place(tmp_path, plain)
-    monkeypatch.setattr(_beneath, "_ABLE", False)
+    monkeypatch.setattr(_safe_open, "_ABLE", False)
     (found,) = read(path).external
     assert found.nbytes is None and found.reason.startswith("is not looked at: this system cannot")
 

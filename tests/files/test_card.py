@@ -7,7 +7,7 @@ import pytest
 
 from onnx_autodoc.api import report
 from onnx_autodoc.render import FORMATS
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests.files._made import ODD, OUTSIDE, Made, external, place, plain, ran
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.read import FileSource, read
+from onnx_autodoc.readers import FileSource, read
 from tests._wire import chunk, relu
 from tests.files._made import command, ran, said_in_one_line, tree
 
@@ -99,7 +99,7 @@ def test_a_model_that_may_not_be_read_is_said_in_one_line(model: Path) -> None:
     """As somebody for whom permissions hold: a process that gives up being the superuser before it begins."""
     model.chmod(0)
     give_up = "import os; os.geteuid() or (os.setgroups([]), os.setgid(65534), os.setuid(65534));"
-    ask = "from onnx_autodoc.errors import BadInput; from onnx_autodoc.read import FileSource\n"
+    ask = "from onnx_autodoc.errors import BadInput; from onnx_autodoc.readers import FileSource\n"
     code = f"{ask}{give_up}\ntry:\n FileSource('model.onnx')\nexcept BadInput as error:\n print(error)"
     folder = os.open(model.parent, os.O_RDONLY)
     try:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from onnx_autodoc.read import read
-from onnx_autodoc.read._beneath import Beneath
-from onnx_autodoc.read._names import Refused
-from onnx_autodoc.weights import external_hashes, survey
+from onnx_autodoc.analysis.weights import external_hashes, survey
+from onnx_autodoc.readers import read
+from onnx_autodoc.readers._external_paths import Refused
+from onnx_autodoc.readers._safe_open import Beneath
 from tests.files._made import CANARY, external
 
 INSIDE = bytes(range(32))

@@ -7,8 +7,8 @@ import pytest
 
 from fuzz.wire import attr, call, chunk, model, node, opset, tensor, value
 from onnx_autodoc.api import report
-from onnx_autodoc.document import Card
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.card import Card
+from onnx_autodoc.shapes import Request
 
 
 def card(folder: Path, data: bytes) -> Card:

@@ -4,9 +4,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from onnx_autodoc.analysis import Facts
 from onnx_autodoc.api import facts_of
-from onnx_autodoc.facts import Facts
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._text import loaded, proto
 
 

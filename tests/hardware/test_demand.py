@@ -2,16 +2,16 @@
 
 import pytest
 
+from onnx_autodoc.analysis import Facts
 from onnx_autodoc.api import facts_of
-from onnx_autodoc.devices import Device, find
-from onnx_autodoc.facts import Facts
 from onnx_autodoc.hardware import FORMATS, Amount, Demand, Floor, Format, Range, demand, estimate
 from onnx_autodoc.hardware._batches import batches, coherent
 from onnx_autodoc.hardware._demand import batch_of, load_at
 from onnx_autodoc.hardware._estimate import device_row
 from onnx_autodoc.hardware._generation import phases
-from onnx_autodoc.read import read
-from onnx_autodoc.resolve import Request, Role
+from onnx_autodoc.hardware.devices import Device, find
+from onnx_autodoc.readers import read
+from onnx_autodoc.shapes import Request, Role
 from tests import _corpus as corpus
 from tests.hardware._made import facts
 

@@ -5,7 +5,7 @@ import pytest
 from onnx_autodoc.api import facts_of
 from onnx_autodoc.hardware import Amount, Kernel, kernels
 from onnx_autodoc.ops import WorkClass
-from onnx_autodoc.read import read
+from onnx_autodoc.readers import read
 from tests import _corpus as corpus
 from tests.hardware._made import facts
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from onnx_autodoc.devices import Device, all_devices, find
 from onnx_autodoc.hardware import FORMATS, Demand, Estimate, Floor, Format, demand, estimate
 from onnx_autodoc.hardware._batches import batches
 from onnx_autodoc.hardware._memory import usable
+from onnx_autodoc.hardware.devices import Device, all_devices, find
 from tests.hardware._made import facts
 
 # Products that reuse each weight 512 times, and a product that uses each once.

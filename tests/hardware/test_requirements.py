@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from onnx_autodoc import card
-from onnx_autodoc.devices import Device, find
 from onnx_autodoc.hardware import (
     FORMATS,
     Demand,
@@ -19,6 +18,7 @@ from onnx_autodoc.hardware import (
     estimate,
 )
 from onnx_autodoc.hardware._requirements import requirements
+from onnx_autodoc.hardware.devices import Device, find
 from tests import _corpus as corpus
 from tests.hardware._made import facts
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc import BadInput, card
-from onnx_autodoc.devices import find
 from onnx_autodoc.hardware import HardwareSection
+from onnx_autodoc.hardware.devices import find
 from tests import _corpus as corpus
 
 GIB = 1 << 30

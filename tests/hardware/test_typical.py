@@ -5,9 +5,9 @@ from itertools import pairwise
 import pytest
 from msgspec import structs
 
-from onnx_autodoc.devices import find
 from onnx_autodoc.hardware._grades import Range
 from onnx_autodoc.hardware._typical import Case, Columns, Measurement, near, platform_of
+from onnx_autodoc.hardware.devices import find
 from scripts.left_out import publisher
 
 CASE = Case("t4", "NVIDIA gpu", "fp16", "convolutions", "cnn", -5.0, 0.0, 1.0, 0.001)

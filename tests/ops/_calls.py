@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 from onnxruntime.capi._pybind_state import get_all_operator_schema
 
-from onnx_autodoc.graph import Attribute, Node, Tensor, dtype_name
+from onnx_autodoc.ir import Attribute, Node, Tensor, dtype_name
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Array, Contradiction, Known, NotKnown, Unknown

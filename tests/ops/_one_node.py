@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_autodoc.graph import Node
+from onnx_autodoc.ir import Node
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Array, Known, Shape, tensor

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from onnx_autodoc.graph import Graph, Node, Reference
+from onnx_autodoc.ir import Graph, Node, Reference
 from onnx_autodoc.ops import impossible
 from onnx_autodoc.ops._allowed import _ALLOWED
 from onnx_autodoc.ops._parallel import _ALIKE, _ONE

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.graph import Payload, Tensor
+from onnx_autodoc.ir import Payload, Tensor
 from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops.constant import OPERATORS, known_tensor
 from tests.ops._one_node import cost, numbers, zeros

@@ -8,9 +8,9 @@ import onnx
 import pytest
 from onnx import defs, helper
 
-from onnx_autodoc.graph import Graph, Node, Reference
+from onnx_autodoc.ir import Graph, Node, Reference
 from onnx_autodoc.ops import Known, misfits
-from onnx_autodoc.ops._forms import _FILE, form_of
+from onnx_autodoc.ops._op_schema import _FILE, form_of
 from scripts.operators_data import data
 
 _OPSET = 17

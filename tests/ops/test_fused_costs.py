@@ -8,7 +8,7 @@ import pytest
 
 from onnx_autodoc.ops import Call, Cost, Dim, Known, Shape, find
 from onnx_autodoc.ops._call import size
-from onnx_autodoc.resolve import Step
+from onnx_autodoc.shapes import Step
 from tests._text import shapes
 from tests.ops.test_onnx_cases import as_constants, cases, shapes_of
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from onnx_autodoc import ops
-from onnx_autodoc.graph import Attribute, Node
+from onnx_autodoc.ir import Attribute, Node
 from onnx_autodoc.ops import MAX_ELEMENTS, Call, Known, NotKnown, Operator, Unknown
-from onnx_autodoc.resolve._apply import apply
+from onnx_autodoc.shapes._apply import apply
 
 _MOST_BYTES = 64 << 20
 _MOST_SECONDS = 5.0  # a bound, far above what any of them takes: the machine may be busy

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.graph import Node
+from onnx_autodoc.ir import Node
 from onnx_autodoc.ops import find, microsoft_attention, microsoft_decoding, microsoft_state
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import Cost

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.graph import Node, Tensor
+from onnx_autodoc.ir import Node, Tensor
 from onnx_autodoc.ops import find, microsoft_extras, microsoft_layout, microsoft_quantized
 from onnx_autodoc.ops import microsoft as fused
 from onnx_autodoc.ops._call import Call

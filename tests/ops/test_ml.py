@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from onnx_autodoc.graph import Long, Node
+from onnx_autodoc.ir import Long, Node
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Known, Unknown

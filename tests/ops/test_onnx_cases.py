@@ -16,10 +16,10 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from onnx_autodoc.graph import Model, dtype_name
+from onnx_autodoc.ir import Model, dtype_name
 from onnx_autodoc.ops import find
-from onnx_autodoc.read import read
-from onnx_autodoc.resolve import Request, Shapes, bind, resolve
+from onnx_autodoc.readers import read
+from onnx_autodoc.shapes import Request, Shapes, bind, resolve
 
 
 @cache

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from onnx_autodoc.analysis import Facts
 from onnx_autodoc.api import facts_of
-from onnx_autodoc.document import node_rows
-from onnx_autodoc.facts import Facts
+from onnx_autodoc.card import node_rows
 from onnx_autodoc.ops import TABLES
 from tests.ops.test_onnx_cases import as_constants, asked, cases
 

@@ -8,7 +8,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from onnx_autodoc.ops import Cost, Unknown
 from onnx_autodoc.ops.reduction import OPERATORS
-from onnx_autodoc.resolve import Request, bind, resolve
+from onnx_autodoc.shapes import Request, bind, resolve
 from tests._text import loaded
 from tests.ops._one_node import cost, numbers, zeros
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from onnx.numpy_helper import from_array
 
-from onnx_autodoc.graph import Graph, Node, Type, Value
+from onnx_autodoc.ir import Graph, Node, Type, Value
 from onnx_autodoc.ops import find, miscarried
 from onnx_autodoc.ops._known import Array, Contradiction
-from onnx_autodoc.resolve import Binding, resolve
+from onnx_autodoc.shapes import Binding, resolve
 from tests._text import model
 from tests.ops._calls import Case, call_of, name_of, run, seen, stays_right, wrong
 from tests.ops._one_node import numbers, zeros

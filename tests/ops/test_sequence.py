@@ -6,7 +6,7 @@ import onnxruntime
 import pytest
 from onnx import helper, parser
 
-from onnx_autodoc.graph import Node
+from onnx_autodoc.ir import Node
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Contradiction, Known, Unknown, sequence, tensor

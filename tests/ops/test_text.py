@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.graph import Long, Node
+from onnx_autodoc.ir import Long, Node
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Unknown, tensor

@@ -4,7 +4,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from onnx_autodoc.graph import Graph, Node
+from onnx_autodoc.ir import Graph, Node
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Contradiction, Known, NotKnown, Unknown

@@ -14,7 +14,7 @@ from onnx import helper, numpy_helper
 from onnx_autodoc.api import report
 from onnx_autodoc.render import Report
 from onnx_autodoc.render.cyclonedx import render_cyclonedx
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._text import proto
 
 VALIDATORS = {"1.7": JsonStrictValidator(SchemaVersion.V1_7), "1.6": JsonStrictValidator(SchemaVersion.V1_6)}

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from onnx_autodoc.api import _hardware, report
 from onnx_autodoc.api._hardware import Asked
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.hardware import DeviceRow, HardwareSection
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._corpus import graph
 
 SLOWER = 3.0  # than the bound

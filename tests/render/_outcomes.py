@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Card, Confidence, Finding, Severity
-from onnx_autodoc.gate import Outcome, outcome
-from onnx_autodoc.gate._read import policy_of
-from tests.gate._cards import SAMPLE, card
+from onnx_autodoc.card import Card, Confidence, Finding, Severity
+from onnx_autodoc.policy import Outcome, outcome
+from onnx_autodoc.policy._read import policy_of
+from tests.policy._cards import SAMPLE, card
 
 # What a runner, a parser or a reader could take for something else.
 NASTY = (

@@ -7,10 +7,10 @@ from typing import Any
 import yaml
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.architecture import Dataset
+from onnx_autodoc.card import Card
 from onnx_autodoc.render import Report
 from onnx_autodoc.render import _markers as markers
-from onnx_autodoc.structure import Dataset
 from tests._corpus import reported
 
 # As in huggingface_hub, repocard.py: "exact same regex as in the Hub server".

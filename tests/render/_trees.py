@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from onnx_autodoc.document import Box, Edge
+from onnx_autodoc.card import Box, Edge
 
 
 def box(name: str, kind: str = "other", label: str = "", detail: str | None = None, **more: object) -> Box:

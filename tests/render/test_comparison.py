@@ -13,12 +13,12 @@ from cmarkgfm.cmark import Options
 from msgspec.structs import replace
 
 from onnx_autodoc.api import opened
+from onnx_autodoc.card import Card, Generated
 from onnx_autodoc.cli._compare import FORMAT_NAMES
-from onnx_autodoc.diff import Comparison, compare
-from onnx_autodoc.document import Card, Generated
+from onnx_autodoc.compare import Comparison, compare
 from onnx_autodoc.render.comparison import COMPARISONS, _words
-from onnx_autodoc.resolve import Request
 from onnx_autodoc.schema import comparison_schema
+from onnx_autodoc.shapes import Request
 from tests._corpus import KEPT
 from tests._hostile_names import NAMES, hostile
 from tests.compare._cards import of_corpus

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from onnx import helper
 
 from onnx_autodoc.api import report
+from onnx_autodoc.architecture import Task
 from onnx_autodoc.cli import main
 from onnx_autodoc.render.cyclonedx import render_cyclonedx
-from onnx_autodoc.resolve import Request
-from onnx_autodoc.structure import Task
+from onnx_autodoc.shapes import Request
 from tests._corpus import KEPT, graph, reported
 from tests._text import proto
 from tests.render._boms import RELU, VALIDATORS, checked, facts, of_text, saved, sha256, with_files

@@ -8,11 +8,11 @@ from cyclonedx.spdx import is_supported_id
 from msgspec.structs import replace
 
 from onnx_autodoc.api import report
-from onnx_autodoc.document import Card
+from onnx_autodoc.architecture import Task
+from onnx_autodoc.card import Card
 from onnx_autodoc.render._bom_license import SPDX, licenses
 from onnx_autodoc.render.cyclonedx import render_cyclonedx
-from onnx_autodoc.resolve import Request
-from onnx_autodoc.structure import Task
+from onnx_autodoc.shapes import Request
 from tests._hostile_names import NAMES, hostile
 from tests.render._boms import RELU, checked, of_text, with_files
 

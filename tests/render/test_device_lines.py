@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render import Report
 from onnx_autodoc.render._device_lines import ROOM, device_lines
 from onnx_autodoc.render.terminal import HEIGHT, WIDTH, render_terminal

@@ -13,7 +13,7 @@ from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render._verdict import render_json, render_text
 from onnx_autodoc.render.github import MOST_BYTES, annotations, summary
 from tests._corpus import reported
-from tests.gate._cards import SAMPLE
+from tests.policy._cards import SAMPLE
 from tests.render._outcomes import is_tame, nasty, real
 
 COMMAND = re.compile(r"::(error|warning|notice) (?:file=([^,:]*),)?title=([^,:]*)::(.*)")

@@ -5,7 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.hardware import Price
 from onnx_autodoc.render._blocks import Block, Figure, Heading, Items, Paragraph, Table, Text
 from onnx_autodoc.render.sections.hardware import hardware as section

@@ -15,14 +15,14 @@ from lxml import etree
 from msgspec.structs import replace
 
 from onnx_autodoc.api import report
-from onnx_autodoc.diff import Comparison, compare
-from onnx_autodoc.document import Generated, load
-from onnx_autodoc.gate import Policy, outcome
+from onnx_autodoc.card import Generated, load
+from onnx_autodoc.compare import Comparison, compare
+from onnx_autodoc.policy import Policy, outcome
 from onnx_autodoc.render import FORMATS, Report, render_outcome, render_terminal
 from onnx_autodoc.render.comparison import COMPARISONS, render_comparison_terminal
 from onnx_autodoc.render.html import render_fragment, render_print
-from onnx_autodoc.resolve import Request
-from onnx_autodoc.say import quiet, visible
+from onnx_autodoc.shapes import Request
+from onnx_autodoc.text import quiet, visible
 from tests._corpus import reported
 from tests.render._poison import ATTACKS, MARK, Poison, model
 from tests.render._readmes import hub_reads

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc import structure
+from onnx_autodoc import architecture as structure
+from onnx_autodoc.architecture import family
 from onnx_autodoc.render import _hub
 from onnx_autodoc.render.huggingface import front_matter
-from onnx_autodoc.structure import family
 from tests.render._readmes import HOSTILE, card, saying
 
 
@@ -80,9 +80,9 @@ def test_a_licence_is_said_only_where_the_file_names_one_of_the_hubs(said: str, 
 
 
 def test_every_task_of_the_tool_has_a_tag_or_is_known_to_have_none() -> None:
-    task = import_module("onnx_autodoc.structure.task")
+    task = import_module("onnx_autodoc.architecture.task")
     said = {*task._WORDS.values(), *task._OURS}
-    for file in ("_texts", "_sights", "_answers"):
+    for file in ("_text_tasks", "_vision_tasks", "_classification_tasks"):
         said |= _verdicts(ast.parse((Path(structure.__file__).parent / f"{file}.py").read_text(encoding="utf-8")))
     assert len(said) > 30
     assert {"speech recognition", "pose estimation", "image-to-text", "video classification"} <= said
@@ -127,7 +127,7 @@ def test_every_family_of_the_tool_is_a_tag_or_is_known_to_be_none() -> None:
 
 
 def test_every_precision_of_the_tool_is_a_tag() -> None:
-    precision = import_module("onnx_autodoc.facts.precision")
+    precision = import_module("onnx_autodoc.analysis.precision")
     tree = ast.parse(Path(precision.__file__).read_text(encoding="utf-8"))
     pairs = [
         node.value for node in ast.walk(tree) if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple)

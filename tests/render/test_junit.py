@@ -9,7 +9,7 @@ from lxml import etree
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.junit import junit
 from tests._corpus import reported
-from tests.gate._cards import SAMPLE
+from tests.policy._cards import SAMPLE
 from tests.render._outcomes import is_tame, nasty, real
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).parent.parent / "data" / "schemas" / "junit-10.xsd"))

@@ -13,8 +13,8 @@ from onnx_autodoc.api import report
 from onnx_autodoc.render import FORMATS, Beside, Report
 from onnx_autodoc.render._blocks import Column, Figure, Items, Name, Paragraph, Section, Strong, Table
 from onnx_autodoc.render.markdown import code, escaped, written
-from onnx_autodoc.resolve import Request
-from onnx_autodoc.say import clean
+from onnx_autodoc.shapes import Request
+from onnx_autodoc.text import clean
 from tests._corpus import KEPT, reported
 from tests._hostile_names import NAMES, hostile
 

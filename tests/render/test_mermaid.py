@@ -5,7 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Box
+from onnx_autodoc.card import Box
 from onnx_autodoc.render._palette import COLOURS, family
 from onnx_autodoc.render.mermaid import MOST_BOXES, MOST_EDGES, MOST_TEXT, diagrams, layer, main_layer, mermaid
 from tests.render import _trees as trees

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from onnx_autodoc.api import report
 from onnx_autodoc.render import Report, render_terminal
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests.render._poison import model
 
 LIE = "All is well”. 0 findings{}"

@@ -5,9 +5,9 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Card
-from onnx_autodoc.document._summary import what_it_is
-from onnx_autodoc.render._portrait import cache_of, kept_in_float, said_of_data, way
+from onnx_autodoc.card import Card
+from onnx_autodoc.card._summary import what_it_is
+from onnx_autodoc.render._headline import cache_of, kept_in_float, said_of_data, way
 from tests._corpus import reported
 
 

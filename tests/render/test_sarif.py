@@ -7,12 +7,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from onnx_autodoc.gate import Outcome
+from onnx_autodoc.lint import RULES
+from onnx_autodoc.policy import Outcome
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.sarif import sarif, uri_of
-from onnx_autodoc.rules import RULES
 from tests._corpus import reported
-from tests.gate._cards import SAMPLE
+from tests.policy._cards import SAMPLE
 from tests.render._outcomes import is_tame, nasty, real
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "data" / "schemas" / "sarif-schema-2.1.0.json").read_text())

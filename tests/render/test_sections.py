@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from onnx_autodoc.analysis import Gap
 from onnx_autodoc.api import report
-from onnx_autodoc.document import Card
-from onnx_autodoc.facts import Gap
+from onnx_autodoc.card import Card
 from onnx_autodoc.render import Report
 from onnx_autodoc.render._blocks import Figure
 from onnx_autodoc.render.architecture import render_architecture
 from onnx_autodoc.render.markdown import render_markdown
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.terminal import render_terminal
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._corpus import reported
 from tests._text import proto
 

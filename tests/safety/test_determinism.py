@@ -21,7 +21,7 @@ from onnx_autodoc.api._compare import carded_all, compared
 from onnx_autodoc.cli import main
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.comparison import COMPARISONS
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 os.umask(int(os.environ.get("MASK", "022"), 8))
 model, other, policy, target = sys.argv[1:5]
 def put(name, made):

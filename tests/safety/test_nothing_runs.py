@@ -13,8 +13,8 @@ import pytest
 
 import onnx_autodoc
 from onnx_autodoc.limits import Limits, within
-from onnx_autodoc.run import _bounds
-from onnx_autodoc.run._process import PRIVATE
+from onnx_autodoc.runtime import _bounds
+from onnx_autodoc.runtime._process import PRIVATE
 
 ROOT = Path(onnx_autodoc.__file__).parent
 TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
@@ -32,15 +32,25 @@ METHODS = {
 HARMLESS = {"urllib.parse", "xml.sax.saxutils"}  # they quote, and read nothing
 # Where one of these is, and why it may be.
 ALLOWED = {
-    ("calibrate/_child.py", "concurrent"),  # threads that copy memory, to time it
+    ("runtime/calibration/_child.py", "concurrent"),  # threads that copy memory, to time it
     ("render/junit.py", "xml"),  # ElementTree writes there, and parses nothing
-    ("run/_child.py", "ctypes"),  # prctl of the C library that Python itself runs on
-    ("run/_memory.py", "ctypes"),
+    ("runtime/_child.py", "ctypes"),  # prctl of the C library that Python itself runs on
+    ("runtime/_memory.py", "ctypes"),
 }
-PROCESSES = {"run/_process.py", "calibrate/_bench.py", "devices/_gpu.py"}  # ours, ours, and Apple's sysctl by its path
+PROCESSES = {
+    "runtime/_process.py",
+    "runtime/calibration/_bench.py",
+    "hardware/devices/_gpu.py",
+}  # ours, ours, and Apple's sysctl by its path
 BY_NAME = {  # modules of names that stand in the source
-    *("run/__init__.py", "calibrate/__init__.py", "gate/_files.py", "devices/_gpu.py", "render/__init__.py"),
-    *("__init__.py", "rules/__init__.py", "render/comparison/__init__.py"),
+    *(
+        "runtime/__init__.py",
+        "runtime/calibration/__init__.py",
+        "policy/_files.py",
+        "hardware/devices/_gpu.py",
+        "render/__init__.py",
+    ),
+    *("__init__.py", "lint/__init__.py", "render/comparison/__init__.py"),
 }
 
 
@@ -90,8 +100,8 @@ def test_modules_by_name_are_named_in_the_source() -> None:
 
 def test_yaml_is_read_by_a_safe_loader_alone() -> None:
     users = {file for file, tree in TREES.items() if "yaml" in _imported(tree)}
-    assert users == {"gate/_yaml.py"}
-    tree = TREES["gate/_yaml.py"]
+    assert users == {"policy/_yaml.py"}
+    tree = TREES["policy/_yaml.py"]
     bases = [ast.unparse(base) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for base in node.bases]
     assert bases == ["yaml.SafeLoader"]
     loads = [ast.unparse(call.func) for name, call in _called(tree) if name in ("load", "full_load", "unsafe_load")]
@@ -127,7 +137,7 @@ def test_a_run_may_take_what_is_free_and_not_more() -> None:
 LIMITED = """
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1 << 29, resource.RLIM_INFINITY))
-from onnx_autodoc.run._bounds import bound
+from onnx_autodoc.runtime._bounds import bound
 bound(256 << 20, 10)
 print(resource.getrlimit(resource.RLIMIT_AS)[0], resource.getrlimit(resource.RLIMIT_CORE)[0])
 try:

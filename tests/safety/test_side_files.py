@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from onnx_autodoc.calibrate import load as load_profile
-from onnx_autodoc.devices import read_toml
-from onnx_autodoc.diff import read_figures
-from onnx_autodoc.diff._numbers import difference
-from onnx_autodoc.document import load as load_card
+from onnx_autodoc.card import load as load_card
+from onnx_autodoc.compare import read_figures
+from onnx_autodoc.compare._numbers import difference
 from onnx_autodoc.errors import AutodocError, BadInput, LimitReached
-from onnx_autodoc.gate import read_policy
+from onnx_autodoc.hardware.devices import read_toml
 from onnx_autodoc.limits import Limits, within
-from onnx_autodoc.read._side import side_file, side_text
+from onnx_autodoc.policy import read_policy
+from onnx_autodoc.readers._config_files import side_file, side_text
+from onnx_autodoc.runtime.calibration import load as load_profile
 
 SECONDS = 10
 

@@ -12,13 +12,13 @@ from onnx_autodoc import __version__
 from onnx_autodoc.api._hardware import NOTHING_ASKED, Asked, wanted_of, with_measured, with_profile
 from onnx_autodoc.api._making import Making
 from onnx_autodoc.api._making import facts_of as facts_of
-from onnx_autodoc.document import Card as Document
-from onnx_autodoc.document import Generated, build, load, node_rows, with_times
+from onnx_autodoc.card import Card as Document
+from onnx_autodoc.card import Generated, build, load, node_rows, with_times
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.read import FileSource, side_file
+from onnx_autodoc.readers import FileSource, side_file
 from onnx_autodoc.render import FORMATS, Report
-from onnx_autodoc.resolve import Request
-from onnx_autodoc.run import check_extra
+from onnx_autodoc.runtime import check_extra
+from onnx_autodoc.shapes import Request
 
 _HEAD = 512
 _DIGITS = 11  # of seconds since 1970: the year 5138

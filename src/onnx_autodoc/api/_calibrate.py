@@ -9,9 +9,26 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from onnx_autodoc.apart import allow, cleared_up
+from onnx_autodoc.analysis import Costs, Facts, binding_at
 from onnx_autodoc.api._making import Making
-from onnx_autodoc.calibrate import (
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.hardware import CALIBRATED, Demand, Floor, Format, Grade, Range
+from onnx_autodoc.hardware.devices import HERE, Device
+from onnx_autodoc.runtime import (
+    BUSIEST,
+    Bar,
+    Feed,
+    Stage,
+    check_external,
+    check_extra,
+    cleared_when_late,
+    clock,
+    feeds_of,
+    machine,
+    others,
+    timed,
+)
+from onnx_autodoc.runtime.calibration import (
     Profile,
     Run,
     Task,
@@ -27,26 +44,9 @@ from onnx_autodoc.calibrate import (
     tasks,
     totals,
 )
-from onnx_autodoc.devices import HERE, Device
-from onnx_autodoc.errors import BadInput
-from onnx_autodoc.facts import Costs, Facts, binding_at
-from onnx_autodoc.hardware import CALIBRATED, Demand, Floor, Format, Grade, Range
-from onnx_autodoc.resolve import Request, Role, resolve
-from onnx_autodoc.run import (
-    BUSIEST,
-    Bar,
-    Feed,
-    Stage,
-    check_external,
-    check_extra,
-    cleared_when_late,
-    clock,
-    feeds_of,
-    machine,
-    others,
-    timed,
-)
-from onnx_autodoc.say import clean, percent
+from onnx_autodoc.sandbox import allow, cleared_up
+from onnx_autodoc.shapes import Request, Role, resolve
+from onnx_autodoc.text import clean, percent
 
 SECONDS: Final = 0.3  # for each benchmark, all sweeps together
 QUICK: Final = 0.06

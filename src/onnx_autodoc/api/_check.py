@@ -8,10 +8,10 @@ from typing import Final
 from onnx_autodoc import __version__
 from onnx_autodoc.api import Source, called, is_card, opened
 from onnx_autodoc.api._hardware import NOTHING_ASKED, Asked
-from onnx_autodoc.document import Card as Document
+from onnx_autodoc.card import Card as Document
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.gate import Policy, Verdict, gate, read_policy
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.policy import Policy, Verdict, gate, read_policy
+from onnx_autodoc.shapes import Request
 
 # What may be asked of hardware -> its name here, the option, and the figures that it changes.
 _ASKED: Final = {

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from onnx_autodoc.api import Source, called, carded, generated, is_card
-from onnx_autodoc.diff import Comparison as Compared
-from onnx_autodoc.diff import Figures
-from onnx_autodoc.diff import compare as differences
-from onnx_autodoc.document import Card as Document
+from onnx_autodoc.card import Card as Document
+from onnx_autodoc.compare import Comparison as Compared
+from onnx_autodoc.compare import Figures
+from onnx_autodoc.compare import compare as differences
 from onnx_autodoc.render.comparison import COMPARISONS
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 
 
 class Comparison(Compared, frozen=True):

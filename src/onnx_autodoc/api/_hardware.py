@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from onnx_autodoc.devices import HERE, Device, all_devices, find, load, read_toml, this_machine
+from onnx_autodoc.analysis import Facts
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.facts import Facts
 from onnx_autodoc.hardware import FORMATS, MEASURED, Range, Target, Wanted, measurements, platform_of, typical
-from onnx_autodoc.run import Verified
-from onnx_autodoc.say import clean
+from onnx_autodoc.hardware.devices import HERE, Device, all_devices, find, load, read_toml, this_machine
+from onnx_autodoc.runtime import Verified
+from onnx_autodoc.text import clean
 
 if TYPE_CHECKING:
-    from onnx_autodoc.calibrate import Profile
+    from onnx_autodoc.runtime.calibration import Profile
 
 USUAL: Final = ("t4", "core_i7_12700h", "jetson_orin_nano_8gb")  # one of each kind, where no device is named
 _PRICES: Final = (1e-9, 1e12)  # per hour, in any currency

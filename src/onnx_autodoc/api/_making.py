@@ -5,18 +5,18 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Final, TypeVar
 
-from onnx_autodoc.apart import allow, allow_model, part
+from onnx_autodoc.analysis import Facts, Gap, measure
+from onnx_autodoc.analysis.weights import Weights, external_hashes, survey
+from onnx_autodoc.architecture import Structure, describe, undescribed
 from onnx_autodoc.errors import AutodocError
-from onnx_autodoc.facts import Facts, Gap, measure
-from onnx_autodoc.graph import Model, count_nodes
 from onnx_autodoc.hardware import HardwareSection, Wanted, hardware
+from onnx_autodoc.ir import Model, count_nodes
 from onnx_autodoc.limits import limits
-from onnx_autodoc.read import FileSource, held, read
-from onnx_autodoc.resolve import Request, fit, unresolved
-from onnx_autodoc.rules import Case, Judged, judge
-from onnx_autodoc.run import Options, Verified, verify_facts
-from onnx_autodoc.structure import Structure, describe, undescribed
-from onnx_autodoc.weights import Weights, external_hashes, survey
+from onnx_autodoc.lint import Case, Judged, judge
+from onnx_autodoc.readers import FileSource, held, read
+from onnx_autodoc.runtime import Options, Verified, verify_facts
+from onnx_autodoc.sandbox import allow, allow_model, part
+from onnx_autodoc.shapes import Request, fit, unresolved
 
 T = TypeVar("T")
 

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from onnx_autodoc.apart import internal
 from onnx_autodoc.cli._limits import check_memory
 from onnx_autodoc.cli._parser import parse
 from onnx_autodoc.errors import AutodocError
+from onnx_autodoc.sandbox import internal
 
 _LONGEST = 1_000  # letters of a failure
 
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    from onnx_autodoc.say import clean
+    from onnx_autodoc.text import clean
 
     if sys.stderr is not None:
         with suppress(OSError):  # nobody listens; the code says it

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from onnx_autodoc.cli._answered import answered
+from onnx_autodoc.cli._isolated_command import answered
 from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import positive
 
@@ -33,9 +33,9 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> "Answer":
     from onnx_autodoc.api import generated
     from onnx_autodoc.api._calibrate import calibrate
-    from onnx_autodoc.calibrate import check_place, encoded, place
     from onnx_autodoc.cli._answer import Answer, Document, Sources
-    from onnx_autodoc.say import quiet
+    from onnx_autodoc.runtime.calibration import check_place, encoded, place
+    from onnx_autodoc.text import quiet
 
     path = place(options.profile)
     check_place(path)
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> "Answer":
 
 
 def _said(found: "Calibrated") -> str:
-    from onnx_autodoc.say import clean, memory, percent, plural, three
+    from onnx_autodoc.text import clean, memory, percent, plural, three
 
     made, spread = found.profile, found.profile.spread
     load = "" if found.load is None else f", {percent(found.load)} of it used by others before"

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from onnx_autodoc.cli._answered import answered
+from onnx_autodoc.cli._isolated_command import answered
 from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import asked_of, dimension_options, hardware_files, hardware_options, request_of
 from onnx_autodoc.cli._places import check_once, file_at, keep_apart, size_of
@@ -16,7 +16,7 @@ from onnx_autodoc.errors import BadInput
 if TYPE_CHECKING:
     from onnx_autodoc.api import Beside
     from onnx_autodoc.cli._answer import Answer, Document
-    from onnx_autodoc.gate import Named, Outcome, Policy
+    from onnx_autodoc.policy import Named, Outcome, Policy
 
 FORMAT_NAMES: Final = ("text", "json", "sarif", "junit", "github")
 _SUFFIXES: Final = {".txt": "text", ".json": "json", ".sarif": "sarif", ".xml": "junit", ".md": "github"}
@@ -66,7 +66,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> "Answer":
     from onnx_autodoc.api import generated
     from onnx_autodoc.cli._answer import Answer, Sources
-    from onnx_autodoc.gate import outcome, read_policy
+    from onnx_autodoc.policy import outcome, read_policy
 
     targets = _targets(options.output, options.format)
     check_once(path for path, _ in targets)
@@ -134,7 +134,7 @@ def _baseline(options: argparse.Namespace) -> "Named":
     """At the sizes that were asked for. A JSON card has its own: whether they fit, the gate says."""
     from onnx_autodoc.api import opened
     from onnx_autodoc.api._check import asked_of_baseline
-    from onnx_autodoc.resolve import Request
+    from onnx_autodoc.shapes import Request
 
     path, asked = options.baseline, asked_of_baseline(options.baseline, asked_of(options))
     try:

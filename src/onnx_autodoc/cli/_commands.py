@@ -33,7 +33,7 @@ def run_demo(options: Namespace) -> "Answer":
     from onnx_autodoc.api import report
     from onnx_autodoc.cli._answer import Answer, Sources
     from onnx_autodoc.cli._output import Target, documents
-    from onnx_autodoc.resolve import Request
+    from onnx_autodoc.shapes import Request
 
     target = Target.of(options.output, options.format, options.pictures)
     with as_file(files("onnx_autodoc") / "data" / "demo.onnx") as path:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_autodoc.cli._answered import answered
+from onnx_autodoc.cli._isolated_command import answered
 from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import dimension_options, request_of
 from onnx_autodoc.cli._places import file_at, has_color, keep_apart
@@ -12,7 +12,7 @@ from onnx_autodoc.errors import BadInput
 
 if TYPE_CHECKING:
     from onnx_autodoc.cli._answer import Answer, Document
-    from onnx_autodoc.diff import Comparison, Figures
+    from onnx_autodoc.compare import Comparison, Figures
 
 FORMAT_NAMES = ("terminal", "markdown", "html", "json")
 _LARGEST = 1 << 24  # bytes of a file of figures
@@ -50,8 +50,8 @@ def run(options: argparse.Namespace) -> "Answer":
 
 
 def _figures(path: str | None) -> "Figures | None":
-    from onnx_autodoc.diff import read_figures
-    from onnx_autodoc.read import side_text
+    from onnx_autodoc.compare import read_figures
+    from onnx_autodoc.readers import side_text
 
     if path is None:
         return None

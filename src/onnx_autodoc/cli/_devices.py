@@ -8,7 +8,7 @@ from onnx_autodoc.cli._places import put
 from onnx_autodoc.errors import BadInput
 
 if TYPE_CHECKING:
-    from onnx_autodoc.devices import Detected, Device
+    from onnx_autodoc.hardware.devices import Detected, Device
 
 _UNKNOWN: Final = "—"
 _HEAD: Final = ("device", "name", "memory", "GB/s", "fp32", "fp16", "int8", "W")
@@ -31,8 +31,8 @@ def add(commands: Any) -> None:
 
 
 def run_devices(options: argparse.Namespace) -> int:
-    from onnx_autodoc.devices import all_devices, load, near, select, this_machine
-    from onnx_autodoc.say import quiet, quiet_json
+    from onnx_autodoc.hardware.devices import all_devices, load, near, select, this_machine
+    from onnx_autodoc.text import quiet, quiet_json
 
     _check_use(options)
     if _is_here(options.words):
@@ -71,8 +71,8 @@ def _json(devices: Iterable["Device"]) -> str:
 
 def _listed(devices: Sequence["Device"], own: dict[str, "Device"]) -> str:
     """All devices in one set of columns, each family under its name; then whose place a user's own ones take."""
-    from onnx_autodoc.devices import FAMILIES, names
-    from onnx_autodoc.say import plural
+    from onnx_autodoc.hardware.devices import FAMILIES, names
+    from onnx_autodoc.text import plural
 
     rows = {family: [_row(item) for item in devices if item.family == family] for family in FAMILIES}
     widths = [max(map(len, column)) for column in zip(_HEAD, *(row for some in rows.values() for row in some))]
@@ -86,7 +86,7 @@ def _listed(devices: Sequence["Device"], own: dict[str, "Device"]) -> str:
 
 
 def _row(item: "Device") -> tuple[str, ...]:
-    from onnx_autodoc.say import clean, three
+    from onnx_autodoc.text import clean, three
 
     rates = [_scaled(item.rates.get(name), 1e12) for name in ("fp32", "fp16", "int8")]
     gib = (
@@ -99,7 +99,7 @@ def _row(item: "Device") -> tuple[str, ...]:
 
 
 def _scaled(number: float | None, unit: float) -> str:
-    from onnx_autodoc.say import three
+    from onnx_autodoc.text import three
 
     return _UNKNOWN if number is None else three(number / unit)
 
@@ -120,7 +120,7 @@ def machine_page(machine: "Detected") -> str:
 
 def device_page(item: "Device") -> str:
     """All that is known of one device: values, how they were derived, where they are from, who disagrees."""
-    from onnx_autodoc.say import clean
+    from onnx_autodoc.text import clean
 
     lines = [f"{item.id}: {clean(item.name)}", "", *_values(item)]
     for title, texts in (
@@ -139,8 +139,8 @@ def device_page(item: "Device") -> str:
 
 
 def _values(item: "Device") -> list[str]:
-    from onnx_autodoc.devices import PRECISIONS
-    from onnx_autodoc.say import clean, memory, three
+    from onnx_autodoc.hardware.devices import PRECISIONS
+    from onnx_autodoc.text import clean, memory, three
 
     about = ", ".join(clean(str(word)) for word in (item.vendor, item.kind, item.form, item.year) if word)
     lines = [f"  {'what':<22}{about}"] if about else []
@@ -162,7 +162,7 @@ _NO_MEMORY: Final = {"system": "what the machine has", "on-chip": "no more than 
 
 
 def _sources(item: "Device") -> list[str]:
-    from onnx_autodoc.say import clean
+    from onnx_autodoc.text import clean
 
     return [
         f"  {clean(source.ref, 500)}; date {clean(source.date)}; for {', '.join(map(clean, source.fields))}"

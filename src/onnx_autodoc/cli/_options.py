@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from onnx_autodoc.api._hardware import Asked
-    from onnx_autodoc.resolve import Request
+    from onnx_autodoc.shapes import Request
 
 _TARGETS: Final = ("target_latency", "target_throughput")
 _HARDWARE: Final = ("device", "devices", "precision", "runtime", "profile", "prices", *_TARGETS)
@@ -15,7 +15,7 @@ _UNITS: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "": 1e-3}
 
 def request_of(options: argparse.Namespace) -> "Request":
     """What the options ask for of open dimensions."""
-    from onnx_autodoc.resolve import Request
+    from onnx_autodoc.shapes import Request
 
     return Request(tuple(options.dim), options.batch, options.seq, options.size, tuple(options.value))
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from onnx_autodoc.apart import allow
 from onnx_autodoc.cli._answer import Document
 from onnx_autodoc.cli._places import checked, file_at, has_color, is_terminal
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.render import FORMATS, Beside, Format, Report, pictures, render_terminal
+from onnx_autodoc.sandbox import allow
 
 _PICTURES = "pictures"
 _DRAWN = 30  # seconds that a library may take to draw them

@@ -6,8 +6,8 @@ from typing import Any, Final, NoReturn
 
 from onnx_autodoc import __version__
 from onnx_autodoc.cli import _calibrate, _check, _compare, _devices, _rules, _verify
-from onnx_autodoc.cli._answered import answered
 from onnx_autodoc.cli._commands import run_card, run_demo, run_schema
+from onnx_autodoc.cli._isolated_command import answered
 from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import dimension_options, hardware_options
 from onnx_autodoc.errors import BadInput

@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
 
 
 def run_rules(options: argparse.Namespace) -> int:
-    from onnx_autodoc.rules import RULES
+    from onnx_autodoc.lint import RULES
 
     width = max(map(len, RULES))
     put("".join(f"{rule.id:<{width}}  {rule.severity:<7}  {rule.title}\n" for rule in RULES.values()))
@@ -29,8 +29,8 @@ def run_explain(options: argparse.Namespace) -> int:
     from difflib import get_close_matches
 
     from onnx_autodoc.cli._devices import device_page
-    from onnx_autodoc.devices import HERE, find, names, near, this_machine
-    from onnx_autodoc.rules import RULES, RUNTIMES
+    from onnx_autodoc.hardware.devices import HERE, find, names, near, this_machine
+    from onnx_autodoc.lint import RULES, RUNTIMES
 
     if options.id in RULES:
         rule = RULES[options.id]
@@ -49,7 +49,7 @@ def run_explain(options: argparse.Namespace) -> int:
 
 
 def _runtime(name: str) -> str:
-    from onnx_autodoc.rules import runtimes
+    from onnx_autodoc.lint import runtimes
 
     table = runtimes()[name]
     lines = [f"{table.name}: the operators it takes, as of {table.date}", "", f"Source: {table.source} ({table.basis})"]

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any, Final
 
-from onnx_autodoc.cli._answered import answered
+from onnx_autodoc.cli._isolated_command import answered
 from onnx_autodoc.cli._limits import limit_options
 from onnx_autodoc.cli._options import dimension_options, positive, request_of
 
@@ -34,8 +34,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> "Answer":
     from onnx_autodoc.cli._answer import Answer, Document, Sources
-    from onnx_autodoc.run import Options, said, verify
-    from onnx_autodoc.say import quiet
+    from onnx_autodoc.runtime import Options, said, verify
+    from onnx_autodoc.text import quiet
 
     asked = Options(options.threads, options.runs, options.provider, options.timeout or _LONGEST, options.force)
     found = verify(options.model, request_of(options), asked)

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from onnx_autodoc.apart import cleared_up, undisturbed
 from onnx_autodoc.cli._folders import beneath, named, replaced
 from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.sandbox import cleared_up, undisturbed
 
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO}
 _UNABLE: Final = {errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL, errno.EPERM, errno.EXDEV, errno.ENOSYS}

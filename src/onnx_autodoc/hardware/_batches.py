@@ -5,12 +5,12 @@ from typing import Final
 
 from msgspec import structs
 
-from onnx_autodoc.facts import Facts
+from onnx_autodoc.analysis import Facts
 from onnx_autodoc.hardware._demand import Demand
 from onnx_autodoc.hardware._estimate import Estimate
 from onnx_autodoc.hardware._grades import BOUND, at_least
 from onnx_autodoc.hardware._types import ScaleRow
-from onnx_autodoc.resolve import Role
+from onnx_autodoc.shapes import Role
 
 _ENOUGH: Final = 0.9  # a batch with so much of the best throughput will do: larger ones only make each run wait
 

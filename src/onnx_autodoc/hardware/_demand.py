@@ -8,12 +8,12 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct, structs
 
-from onnx_autodoc.facts import Costs, Facts, binding_at
-from onnx_autodoc.graph import Value, needed_names
+from onnx_autodoc.analysis import Costs, Facts, binding_at
 from onnx_autodoc.hardware._formats import Format, own_format
 from onnx_autodoc.hardware._kernels import Amount, Kernel, amount, kernels
+from onnx_autodoc.ir import Value, needed_names
 from onnx_autodoc.ops import WorkClass, kinds, work_class
-from onnx_autodoc.resolve import Role, inputs_of, open_axes, resolve
+from onnx_autodoc.shapes import Role, inputs_of, open_axes, resolve
 
 WHOLE: Final = "whole"
 PREFILL: Final = "prefill"

@@ -6,13 +6,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.devices import Device
 from onnx_autodoc.hardware._demand import Demand
 from onnx_autodoc.hardware._floor import COMPUTE, MEMORY, Floor, floor
 from onnx_autodoc.hardware._formats import Format
 from onnx_autodoc.hardware._grades import BOUND, MEASURED, TYPICAL, Range, at_least
 from onnx_autodoc.hardware._memory import fits, memory_need, total, usable
 from onnx_autodoc.hardware._types import DeviceRow, MemoryNeed, OperatorTime, Seconds
+from onnx_autodoc.hardware.devices import Device
 
 LAUNCHES: Final = "launches"
 _MOST_OPERATORS: Final = 12

@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from onnx_autodoc.devices import Device
 from onnx_autodoc.hardware._demand import Column, Demand, Flags
 from onnx_autodoc.hardware._formats import Format, Rate, rate_of
+from onnx_autodoc.hardware.devices import Device
 
 COMPUTE: Final = "compute"
 MEMORY: Final = "memory"

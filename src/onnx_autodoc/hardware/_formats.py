@@ -4,8 +4,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.devices import Device
-from onnx_autodoc.facts import Facts
+from onnx_autodoc.analysis import Facts
+from onnx_autodoc.hardware.devices import Device
 
 
 class Format(Struct, frozen=True):

@@ -10,16 +10,16 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from onnx_autodoc.devices import Device
-from onnx_autodoc.facts import Cache, Facts, figures_at
-from onnx_autodoc.graph import is_float, stored_bytes
+from onnx_autodoc.analysis import Cache, Facts, figures_at
 from onnx_autodoc.hardware._batches import is_shown
 from onnx_autodoc.hardware._demand import DECODE, PREFILL, Demand, Load, load_at
 from onnx_autodoc.hardware._estimate import Estimate, Grade, estimate
 from onnx_autodoc.hardware._formats import Format
 from onnx_autodoc.hardware._kernels import Amount
 from onnx_autodoc.hardware._types import TokenRow
-from onnx_autodoc.resolve import Role, open_axes
+from onnx_autodoc.hardware.devices import Device
+from onnx_autodoc.ir import is_float, stored_bytes
+from onnx_autodoc.shapes import Role, open_axes
 
 _CONTEXTS: Final = (128, 512, 2048, 8192, 32768)
 _FEW: Final = (512, 2048)

@@ -12,10 +12,10 @@ from itertools import groupby, islice
 
 from msgspec import Struct
 
-from onnx_autodoc.facts import Facts, Place, Row, Share
-from onnx_autodoc.graph import is_float, needed_names
+from onnx_autodoc.analysis import Facts, Place, Row, Share
+from onnx_autodoc.architecture import most_rows
+from onnx_autodoc.ir import is_float, needed_names
 from onnx_autodoc.ops import LIGHT, Dim, Known, WorkClass, nbytes, work_class
-from onnx_autodoc.structure import most_rows
 
 Names = tuple[str, ...]
 

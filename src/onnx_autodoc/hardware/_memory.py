@@ -6,10 +6,10 @@ the width of its numbers), and what a runtime takes for itself, which is assumed
 
 from typing import Final
 
-from onnx_autodoc.devices import Device
 from onnx_autodoc.hardware._demand import Demand
 from onnx_autodoc.hardware._formats import Format
 from onnx_autodoc.hardware._types import MemoryNeed
+from onnx_autodoc.hardware.devices import Device
 
 _MIB: Final = 1 << 20
 _CONTEXT: Final = {"dedicated": 512 * _MIB, "unified": 256 * _MIB, "system": 64 * _MIB}  # a runtime and its kernels

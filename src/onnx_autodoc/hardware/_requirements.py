@@ -15,12 +15,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.devices import Device
 from onnx_autodoc.hardware._estimate import Estimate
 from onnx_autodoc.hardware._formats import Format, rate_of
 from onnx_autodoc.hardware._memory import usable
 from onnx_autodoc.hardware._types import Choice, Requirements
-from onnx_autodoc.say import duration, memory, plural, three
+from onnx_autodoc.hardware.devices import Device
+from onnx_autodoc.text import duration, memory, plural, three
 
 # Families of what people buy or rent to run models on: no phones, no processors without memory of their own.
 _BOUGHT: Final = (

@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.devices import Device
-from onnx_autodoc.facts import Facts
+from onnx_autodoc.analysis import Facts
+from onnx_autodoc.architecture import Structure
 from onnx_autodoc.hardware._batches import batches, best_batch, coherent, scale_rows
 from onnx_autodoc.hardware._demand import demand
 from onnx_autodoc.hardware._estimate import Estimate, Grade, device_row, estimate
@@ -15,7 +15,7 @@ from onnx_autodoc.hardware._generation import phases, token_rows
 from onnx_autodoc.hardware._grades import Range
 from onnx_autodoc.hardware._requirements import Target, requirements
 from onnx_autodoc.hardware._types import HardwareSection, Price
-from onnx_autodoc.structure import Structure
+from onnx_autodoc.hardware.devices import Device
 
 _HOUR: Final = 3600.0
 _MILLION: Final = 1_000_000

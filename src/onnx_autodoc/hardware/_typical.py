@@ -21,12 +21,12 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from onnx_autodoc.devices import Device, find
 from onnx_autodoc.hardware._demand import DECODE, Column, Demand
 from onnx_autodoc.hardware._floor import Floor
 from onnx_autodoc.hardware._formats import Format
 from onnx_autodoc.hardware._grades import TYPICAL, Range
-from onnx_autodoc.say import plural
+from onnx_autodoc.hardware.devices import Device, find
+from onnx_autodoc.text import plural
 
 # How much a measurement counts that is like the case but for this: found by leaving out sources, see docs/accuracy.md.
 _OTHER_DEVICE: Final = 0.2  # of the same platform; of another one, nothing

@@ -14,7 +14,7 @@ from onnx_autodoc.ops import (
     _kinds as kinds,
 )
 from onnx_autodoc.ops import (
-    _paces as paces,
+    _ort_kernels as paces,
 )
 from onnx_autodoc.ops import (
     _specified as specified,
@@ -54,7 +54,6 @@ from onnx_autodoc.ops._classes import LIGHT, WorkClass, work_class
 from onnx_autodoc.ops._cost import Cost, Price, nbytes
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, fits, numpy_dtype
 from onnx_autodoc.ops._formats import DEQUANTIZE, DYNAMIC, QOPERATOR, QUANTIZE
-from onnx_autodoc.ops._forms import misfits
 from onnx_autodoc.ops._impossible import impossible, miscarried, misplaced
 from onnx_autodoc.ops._known import (
     MOST_DIMS,
@@ -69,6 +68,7 @@ from onnx_autodoc.ops._known import (
     merge_dims,
     nothing,
 )
+from onnx_autodoc.ops._op_schema import misfits
 from onnx_autodoc.ops._operator import Cached, Operator, Packed, Part
 from onnx_autodoc.ops.constant import known_tensor
 

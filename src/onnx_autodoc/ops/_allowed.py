@@ -7,8 +7,8 @@ activations are of any case. What no runtime looks at (how a Scatter combines) i
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from onnx_autodoc.graph import Attribute, Long, Node
-from onnx_autodoc.say import told
+from onnx_autodoc.ir import Attribute, Long, Node
+from onnx_autodoc.text import told
 
 _Words = frozenset[str] | frozenset[int]
 _ML: Final = "ai.onnx.ml"

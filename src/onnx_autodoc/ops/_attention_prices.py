@@ -19,8 +19,8 @@ from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, Price
 from onnx_autodoc.ops._fusion import total
 from onnx_autodoc.ops._known import Contradiction, Dim
+from onnx_autodoc.ops._partial_reads import Cuts, read_of, written_of
 from onnx_autodoc.ops._ranks import deep, ranked
-from onnx_autodoc.ops._touched import Cuts, read_of, written_of
 from onnx_autodoc.ops.attention import scores_cost
 
 ABSENT = 1 << 10  # where an operator has no such input

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from onnx_autodoc.graph import Attribute, Graph, Long, Node, Tensor, Type
+from onnx_autodoc.ir import Attribute, Graph, Long, Node, Tensor, Type
 from onnx_autodoc.ops._known import (
     MOST_DIMS,
     Array,
@@ -16,7 +16,7 @@ from onnx_autodoc.ops._known import (
     Unknown,
     many_dims,
 )
-from onnx_autodoc.say import told
+from onnx_autodoc.text import told
 
 _MOST_UNKNOWN: Final = 64  # elements of an input that are listed one by one without being known
 

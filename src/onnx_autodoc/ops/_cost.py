@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 
 from msgspec import Struct
 
-from onnx_autodoc.graph import stored_bytes
+from onnx_autodoc.ir import stored_bytes
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._known import Dim, Known, NotKnown, Unknown
 

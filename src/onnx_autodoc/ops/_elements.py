@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from onnx_autodoc.graph import Tensor, varints
+from onnx_autodoc.ir import Tensor, varints
 from onnx_autodoc.ops._known import Array, NotKnown, Unknown
 
 MAX_ELEMENTS: Final = 1 << 16  # a value with more elements steers no shape

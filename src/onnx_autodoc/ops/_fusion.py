@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Final
 
-from onnx_autodoc.graph import Attribute, Node
+from onnx_autodoc.ir import Attribute, Node
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import NOTHING, Cost, Price
 from onnx_autodoc.ops._known import Known, NotKnown, tensor
 from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops.elementwise import OPERATORS as ELEMENTWISE
 from onnx_autodoc.ops.normalization import OPERATORS as NORMALIZATION
-from onnx_autodoc.say import told
+from onnx_autodoc.text import told
 
 Table = Mapping[str, Operator]
 

@@ -13,9 +13,9 @@ from onnx_autodoc.ops._attention_shapes import head_size, heads_of
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, Price
 from onnx_autodoc.ops._known import Contradiction, Dim, NotKnown, Unknown
+from onnx_autodoc.ops._partial_reads import read_of, written_of
 from onnx_autodoc.ops._ranks import deep, ranked
 from onnx_autodoc.ops._sizes import one_size
-from onnx_autodoc.ops._touched import read_of, written_of
 from onnx_autodoc.ops.attention import scores_cost
 
 

@@ -6,10 +6,10 @@ What only the shapes of the inputs decide is the business of each operator's own
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from onnx_autodoc.graph import Attribute, Graph, Node, Value, dtype_name
+from onnx_autodoc.ir import Attribute, Graph, Node, Value, dtype_name
 from onnx_autodoc.ops._allowed import CHOSEN, disallowed
-from onnx_autodoc.ops._forms import form_of
 from onnx_autodoc.ops._known import Known
+from onnx_autodoc.ops._op_schema import form_of
 from onnx_autodoc.ops._parallel import LISTED, SCAN_WITHOUT_BATCH, uneven
 
 # attribute -> the least number that it can be, itself or each of a list

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 from msgspec import Struct
 
-from onnx_autodoc.say import told
+from onnx_autodoc.text import told
 
 MOST_DIMS: Final = 64  # models have up to eight or so, numpy has 64; each rule looks at every one of them
 _LONGEST: Final = 60  # letters of a size's name

@@ -6,8 +6,8 @@ from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._fusion import PLAIN, activation, chain, part, result, total
 from onnx_autodoc.ops._known import Dim, Known, like, tensor
+from onnx_autodoc.ops._partial_reads import read_of
 from onnx_autodoc.ops._ranks import deep
-from onnx_autodoc.ops._touched import read_of
 from onnx_autodoc.ops.slicing import OPERATORS as SLICING
 
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from onnx_autodoc.graph import Node, Tensor
+from onnx_autodoc.ir import Node, Tensor
 from onnx_autodoc.ops._call import Call
 from onnx_autodoc.ops._cost import Price
 from onnx_autodoc.ops._known import Array, Known

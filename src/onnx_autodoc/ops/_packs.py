@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from onnx_autodoc.graph import Node, Tensor
+from onnx_autodoc.ir import Node, Tensor
 from onnx_autodoc.ops._known import Dim
 from onnx_autodoc.ops._operator import Packed
 

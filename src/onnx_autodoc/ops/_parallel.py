@@ -6,7 +6,7 @@ What onnxruntime refuses when it loads a model. A list that is left out or empty
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from onnx_autodoc.graph import Attribute, Long, Node, Tensor
+from onnx_autodoc.ir import Attribute, Long, Node, Tensor
 
 _ML: Final = "ai.onnx.ml"
 _NODES: Final = (

@@ -9,8 +9,8 @@ from onnx_autodoc.ops._fusion import PLAIN, activation, part, result, total
 from onnx_autodoc.ops._known import like, tensor
 from onnx_autodoc.ops._microsoft_prices import experts, given, optional
 from onnx_autodoc.ops._packs import expert_bits, unpacked
+from onnx_autodoc.ops._partial_reads import read_of
 from onnx_autodoc.ops._ranks import deep
-from onnx_autodoc.ops._touched import read_of
 from onnx_autodoc.ops.matmul import gemm_cost, product
 from onnx_autodoc.ops.quantization import OPERATORS as QUANTIZATION
 

@@ -5,9 +5,9 @@ from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, Price, free
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
 from onnx_autodoc.ops._operator import Cached, Operator, constants
+from onnx_autodoc.ops._partial_reads import read_of
 from onnx_autodoc.ops._ranks import deep, parted
 from onnx_autodoc.ops._state_prices import linear_attention
-from onnx_autodoc.ops._touched import read_of
 from onnx_autodoc.ops.elementwise import same
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from onnx_autodoc.graph import Tensor, dtype_name, dtype_spelled
+from onnx_autodoc.ir import Tensor, dtype_name, dtype_spelled
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import each_input, free, view
 from onnx_autodoc.ops._elements import MAX_ELEMENTS, elements
@@ -12,7 +12,7 @@ from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, 
 from onnx_autodoc.ops._operator import Operator, constants, unchanged
 from onnx_autodoc.ops._prices import made
 from onnx_autodoc.ops._ranks import ranked
-from onnx_autodoc.say import told
+from onnx_autodoc.text import told
 
 _LONGEST = 60  # characters of a name in a reason
 

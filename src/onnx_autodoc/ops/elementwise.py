@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onnx_autodoc.graph import is_float
+from onnx_autodoc.ir import is_float
 from onnx_autodoc.ops._call import Call, axis_of, broadcast, size
 from onnx_autodoc.ops._cost import NOTHING, Cost, Price, each, free
 from onnx_autodoc.ops._elements import counted, within

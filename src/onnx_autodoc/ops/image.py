@@ -13,7 +13,7 @@ from onnx_autodoc.ops._operator import Operator, constants
 from onnx_autodoc.ops._prices import between
 from onnx_autodoc.ops._ranks import ranked, sized
 from onnx_autodoc.ops._sizes import numbers, sizes
-from onnx_autodoc.say import told
+from onnx_autodoc.text import told
 
 _CROPPED = "a crop while resizing by scales: the specification cuts the size, onnxruntime does not"
 _ROUNDED = "the aspect ratio makes a size of one half: runtimes round it differently"

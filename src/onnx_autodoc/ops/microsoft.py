@@ -3,7 +3,7 @@
 Attention, quantisation, layouts, decoding and stateful layers of that domain are in the files beside this one.
 """
 
-from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.ir import dtype_name
 from onnx_autodoc.ops import _microsoft_prices as prices
 from onnx_autodoc.ops._call import Call, axis_of, size
 from onnx_autodoc.ops._cost import Cost, Price, each, free, picked, uncounted, untold, view
@@ -20,7 +20,7 @@ from onnx_autodoc.ops.indexing import OPERATORS as INDEXING
 from onnx_autodoc.ops.matmul import gemm_cost, gemm_shape, product_shape
 from onnx_autodoc.ops.signal import fourier
 from onnx_autodoc.ops.slicing import OPERATORS as SLICING
-from onnx_autodoc.say import told
+from onnx_autodoc.text import told
 
 
 # products

@@ -1,6 +1,6 @@
 """Quantised operators of onnxruntime (com.microsoft): few bits in, few bits or floating point out."""
 
-from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.ir import dtype_name
 from onnx_autodoc.ops import _packs as packs
 from onnx_autodoc.ops import _quantized_prices as prices
 from onnx_autodoc.ops._call import Call, axis_of, broadcast, size

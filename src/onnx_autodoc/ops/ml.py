@@ -6,7 +6,7 @@ from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Unknown
 from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import deep
 from onnx_autodoc.ops.elementwise import same
-from onnx_autodoc.say import told
+from onnx_autodoc.text import told
 
 
 def _rows(call: Call) -> Dim:

@@ -1,6 +1,6 @@
 """Between floating point and few bits: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear."""
 
-from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.ir import dtype_name
 from onnx_autodoc.ops._call import Call, axis_of, size
 from onnx_autodoc.ops._cost import Cost
 from onnx_autodoc.ops._known import Contradiction, Known, Shape, tensor

@@ -1,6 +1,6 @@
 """Random numbers: their dims come from an attribute or from the input."""
 
-from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.ir import dtype_name
 from onnx_autodoc.ops._call import Call, size
 from onnx_autodoc.ops._cost import Cost, each
 from onnx_autodoc.ops._known import Contradiction, Known, tensor

@@ -6,7 +6,7 @@ from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, t
 from onnx_autodoc.ops._operator import Operator
 from onnx_autodoc.ops._ranks import ranked, sized
 from onnx_autodoc.ops._window import differ
-from onnx_autodoc.say import told
+from onnx_autodoc.text import told
 
 # The misspelling is the default of GRU's first version.
 _DIRECTIONS = {"forward": 1, "foward": 1, "reverse": 1, "bidirectional": 2}

@@ -6,7 +6,7 @@ input of the model), what its tensors have in common is still said.
 
 import numpy as np
 
-from onnx_autodoc.graph import Type, dtype_name
+from onnx_autodoc.ir import Type, dtype_name
 from onnx_autodoc.ops._call import Call, axis_of
 from onnx_autodoc.ops._cost import free, view
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, sequence, tensor

@@ -1,6 +1,6 @@
 """Fourier transforms, and the windows and filters that go with them."""
 
-from onnx_autodoc.graph import dtype_name
+from onnx_autodoc.ir import dtype_name
 from onnx_autodoc.ops._call import Call, axis_of, size
 from onnx_autodoc.ops._cost import Cost, each
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor

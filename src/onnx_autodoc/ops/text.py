@@ -1,6 +1,6 @@
 """Operators on strings."""
 
-from onnx_autodoc.graph import Long
+from onnx_autodoc.ir import Long
 from onnx_autodoc.ops._call import Call, broadcast
 from onnx_autodoc.ops._cost import free, untold
 from onnx_autodoc.ops._known import Contradiction, Dim, Known, Unknown, tensor

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from onnx_autodoc.render._report import Beside, Report
-from onnx_autodoc.say import quiet, quiet_json
+from onnx_autodoc.text import quiet, quiet_json
 
 if TYPE_CHECKING:
-    from onnx_autodoc.gate import Outcome
+    from onnx_autodoc.policy import Outcome
 
 __all__ = ["FORMATS", "Beside", "Format", "Report", "as_json", "pictures", "render_outcome", "render_terminal"]
 

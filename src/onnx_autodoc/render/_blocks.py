@@ -6,7 +6,7 @@ model file is data until the last moment: `Name` marks it, and plain strings are
 
 from msgspec import Struct
 
-from onnx_autodoc.document import Box
+from onnx_autodoc.card import Box
 
 
 class Name(Struct, frozen=True):

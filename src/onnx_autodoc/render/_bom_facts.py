@@ -7,9 +7,9 @@ nobody who looks for the exact one finds it.
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import Card, ExternalFile
+from onnx_autodoc.card import Card, ExternalFile
 from onnx_autodoc.render._bom import Property
-from onnx_autodoc.say import clean
+from onnx_autodoc.text import clean
 
 _SPACE: Final = "onnx-autodoc:"
 _LEAST: Final = ".at_least"

@@ -4,7 +4,7 @@ from typing import Final
 
 from onnx_autodoc.render import _hub as hub
 from onnx_autodoc.render._bom import License, LicenseChoice
-from onnx_autodoc.say import clean
+from onnx_autodoc.text import clean
 
 # The Hub's names of licences that are SPDX ids, as SPDX writes them. Those of the GNU family without "only" or "or
 # later" are deprecated ids, and yet what a file says that says no more.

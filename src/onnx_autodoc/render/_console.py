@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from onnx_autodoc.say import tame, visible
+from onnx_autodoc.text import tame, visible
 
 WIDTH = 80
 

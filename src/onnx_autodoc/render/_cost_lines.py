@@ -5,9 +5,9 @@ from typing import Final
 
 from rich.text import Text
 
-from onnx_autodoc.document import Card
-from onnx_autodoc.render._portrait import cache_of, intensity_of, is_partly_counted
-from onnx_autodoc.say import clean, count, memory, named, percent, plural, short
+from onnx_autodoc.card import Card
+from onnx_autodoc.render._headline import cache_of, intensity_of, is_partly_counted
+from onnx_autodoc.text import clean, count, memory, named, percent, plural, short
 
 Line = tuple[str, Text | str]
 

@@ -5,9 +5,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.document import CALIBRATED, MEASURED, Card, DeviceRow, HardwareSection, TokenRow
+from onnx_autodoc.card import CALIBRATED, MEASURED, Card, DeviceRow, HardwareSection, TokenRow
 from onnx_autodoc.render._hardware_words import bound_by, rate, short_name, taken
-from onnx_autodoc.say import clean, count, duration, memory, plural
+from onnx_autodoc.text import clean, count, duration, memory, plural
 
 Line = tuple[str, str]
 

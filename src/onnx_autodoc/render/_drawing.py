@@ -10,9 +10,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.document import Box, Edge
+from onnx_autodoc.card import Box, Edge
 from onnx_autodoc.render._palette import COLOURS, TEXT, family
-from onnx_autodoc.say import clean, count, percent, plural, short
+from onnx_autodoc.text import clean, count, percent, plural, short
 
 MOST_BOXES: Final = 30
 _WIDE: Final = 208  # a box

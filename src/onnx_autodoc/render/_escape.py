@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from onnx_autodoc.say import clean
+from onnx_autodoc.text import clean
 
 # Whatever could begin markup, a link, a mention, a formula or an entity is written so that it cannot. The rest stays as
 # it is: people read the text itself, too.

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.render._yaml_lines import Entry, entries, unquoted
-from onnx_autodoc.say import clean
+from onnx_autodoc.text import clean
 
 Fields = Mapping[str, str | list[str]]
 

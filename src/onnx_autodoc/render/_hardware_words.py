@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from onnx_autodoc.document import BOUND, CALIBRATED, MEASURED, TYPICAL, DeviceRow, ScaleRow, TokenRow
-from onnx_autodoc.say import clean, duration, memory, percent, short, three
+from onnx_autodoc.card import BOUND, CALIBRATED, MEASURED, TYPICAL, DeviceRow, ScaleRow, TokenRow
+from onnx_autodoc.text import clean, duration, memory, percent, short, three
 
 Row = DeviceRow | ScaleRow | TokenRow
 

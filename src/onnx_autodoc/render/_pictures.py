@@ -1,6 +1,6 @@
 """The charts as files: SVG, or PNG where someone asks for it."""
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.render.charts import charts, standalone
 

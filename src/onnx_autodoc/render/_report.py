@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from onnx_autodoc.document import Card, NodeRow
+from onnx_autodoc.card import Card, NodeRow
 
 
 class Beside(Struct, frozen=True):

@@ -6,7 +6,7 @@ Every word of the file stands in it as a string of plain ASCII; what is not know
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import Card, Port
+from onnx_autodoc.card import Card, Port
 from onnx_autodoc.render._snippet_alike import loops
 from onnx_autodoc.render._snippet_values import ALIEN, BORROWED, can_be_made, expression
 from onnx_autodoc.render._snippet_words import Sizes, literal

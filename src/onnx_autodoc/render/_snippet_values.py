@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from onnx_autodoc.document import Port, Sample
+from onnx_autodoc.card import Port, Sample
 from onnx_autodoc.render._snippet_words import Sizes, literal
 
 _NUMPY: Final = {

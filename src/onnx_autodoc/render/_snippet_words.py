@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from onnx_autodoc.document import Card, Port
+from onnx_autodoc.card import Card, Port
 
 _RESERVED: Final = frozenset(
     (

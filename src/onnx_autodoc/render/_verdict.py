@@ -9,10 +9,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from onnx_autodoc.gate import Check, Kind, Outcome, Policy, Status, Verdict, outcome
+from onnx_autodoc.policy import Check, Kind, Outcome, Policy, Status, Verdict, outcome
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._within import pretty
-from onnx_autodoc.say import clean, count, named, plural, quiet, quiet_json
+from onnx_autodoc.text import clean, count, named, plural, quiet, quiet_json
 
 _MOST_PLACES: Final = 3
 _LONGEST: Final = 1_000  # letters of a message

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from onnx_autodoc.say import count
+from onnx_autodoc.text import count
 
 MOST: Final = 4_096  # letters
 MOST_BYTES: Final = 1 << 25  # of a card, from where on its strings are shortened

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import Card, Port
+from onnx_autodoc.card import Card, Port
 from onnx_autodoc.render._blocks import (
     Block,
     Column,
@@ -18,13 +18,13 @@ from onnx_autodoc.render._blocks import (
     Text,
 )
 from onnx_autodoc.render._escape import escaped
-from onnx_autodoc.render._portrait import without_precision
+from onnx_autodoc.render._headline import without_precision
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render.markdown import written
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._ports import shape_of, type_of
 from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.say import clean, count, percent, plural
+from onnx_autodoc.text import clean, count, percent, plural
 
 _MOST: Final = 200
 

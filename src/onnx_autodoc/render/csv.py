@@ -5,9 +5,9 @@ import io
 import re
 from typing import Final
 
-from onnx_autodoc.document import NodeRow, OutputCell
+from onnx_autodoc.card import NodeRow, OutputCell
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.say import clean
+from onnx_autodoc.text import clean
 
 # At the beginning of a cell, which a semicolon may end too, in letters of either width; the last one begins a command
 # in the log of a job.

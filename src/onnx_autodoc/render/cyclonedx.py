@@ -11,14 +11,14 @@ from uuid import NAMESPACE_DNS, uuid5
 
 from msgspec.structs import replace
 
-from onnx_autodoc.document import SURE, Card, ExternalFile, Finding, Port
+from onnx_autodoc.card import SURE, Card, ExternalFile, Finding, Port
 from onnx_autodoc.render import _bom as bom
 from onnx_autodoc.render._bom_facts import file_facts, file_properties, model_properties
 from onnx_autodoc.render._bom_license import licenses
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._within import pretty
 from onnx_autodoc.render.sections._ports import type_of
-from onnx_autodoc.say import clean, count
+from onnx_autodoc.text import clean, count
 
 _NAMESPACE: Final = uuid5(NAMESPACE_DNS, "onnx-autodoc")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.gate import Check, Outcome, Status, Verdict
+from onnx_autodoc.lint import Severity
+from onnx_autodoc.policy import Check, Outcome, Status, Verdict
 from onnx_autodoc.render._escape import escaped
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._verdict import counts, of_report, places, title
-from onnx_autodoc.rules import Severity
-from onnx_autodoc.say import clean, count, plural, quiet
+from onnx_autodoc.text import clean, count, plural, quiet
 
 MOST_BYTES: Final = 1 << 20  # of a job's summary; GitHub shows none that is larger
 _MOST: Final = 10  # annotations of one level; GitHub shows no more of a step

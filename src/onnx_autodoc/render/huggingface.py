@@ -7,7 +7,7 @@ replaces our own part of it; every other byte of it stays.
 import re
 from typing import Final
 
-from onnx_autodoc.document import SURE, Card
+from onnx_autodoc.card import SURE, Card
 from onnx_autodoc.render import _front_matter as matter
 from onnx_autodoc.render import _hub as hub
 from onnx_autodoc.render import _markers as markers
@@ -15,7 +15,7 @@ from onnx_autodoc.render._blocks import Blank
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._yaml_lines import Entry, entries
 from onnx_autodoc.render.sections import card_sections
-from onnx_autodoc.say import clean
+from onnx_autodoc.text import clean
 
 # A field is also said by others: who names a licence of his own has chosen one. And a library is the one of the whole
 # repository: where the Hub finds another one by itself (transformers beside its ONNX export), ours would hide it.

@@ -3,10 +3,10 @@
 from collections import Counter
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from onnx_autodoc.gate import Check, Outcome, Status, Verdict
+from onnx_autodoc.policy import Check, Outcome, Status, Verdict
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._verdict import details, of_report, title
-from onnx_autodoc.say import clean, quiet
+from onnx_autodoc.text import clean, quiet
 
 _LONGEST = 1_000
 _NO_TIME = "0"  # cases take none of their own, and the same model gives the same bytes

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render._blocks import (
     Blank,
     Block,
@@ -31,7 +31,7 @@ from onnx_autodoc.render._report import Beside, Report
 from onnx_autodoc.render.charts import Chart, charts
 from onnx_autodoc.render.mermaid import diagrams
 from onnx_autodoc.render.sections import card_sections
-from onnx_autodoc.say import clean, count
+from onnx_autodoc.text import clean, count
 
 # At the beginning of a line: lists, headings, quotes, rules, and commands to whoever reads a log.
 _LEADING: Final = re.compile(r"^(\s*)([-+=>]|:(?=:)|#{1,6}(?=\s)|\d{1,9}[.)](?=\s|$))")

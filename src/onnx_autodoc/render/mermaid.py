@@ -12,10 +12,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Box, Edge
+from onnx_autodoc.card import Box, Edge
 from onnx_autodoc.render._palette import COLOURS, TEXT, family
 from onnx_autodoc.render._report import Report
-from onnx_autodoc.say import clean, count, percent, plural, short
+from onnx_autodoc.text import clean, count, percent, plural, short
 
 MOST_BOXES: Final = 30  # of one level
 MOST_EDGES: Final = 200  # of one level: mermaid refuses to draw more than 500 in all

@@ -6,12 +6,12 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
-from onnx_autodoc.gate import Check, Kind, Outcome, Status
+from onnx_autodoc.lint import RULES, Rule, Severity
+from onnx_autodoc.policy import Check, Kind, Outcome, Status
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render._verdict import of_report, title
 from onnx_autodoc.render._within import pretty
-from onnx_autodoc.rules import RULES, Rule, Severity
-from onnx_autodoc.say import clean, quiet_json
+from onnx_autodoc.text import clean, quiet_json
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LONGEST: Final = 2_000

@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.table import Table
 from rich.text import Text
 
-from onnx_autodoc.document import Card, Port, Severity
+from onnx_autodoc.card import Card, Port, Severity
 from onnx_autodoc.render._console import WIDTH, TextConsole
 from onnx_autodoc.render._cost_lines import (
     Line,
@@ -20,10 +20,10 @@ from onnx_autodoc.render._cost_lines import (
     work_line,
 )
 from onnx_autodoc.render._device_lines import device_lines, measured_lines
-from onnx_autodoc.render._portrait import is_partly_counted, kept_in_float, said_of_data, way, without_precision
+from onnx_autodoc.render._headline import is_partly_counted, kept_in_float, said_of_data, way, without_precision
 from onnx_autodoc.render._report import Report
 from onnx_autodoc.render.sections.findings import tally
-from onnx_autodoc.say import clean, count, file_size, named, percent, plural
+from onnx_autodoc.text import clean, count, file_size, named, percent, plural
 
 HEIGHT: Final = 40
 _LABEL: Final = 13

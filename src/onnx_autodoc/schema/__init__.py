@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
-from onnx_autodoc.diff import COMPARISON_VERSION, Comparison
-from onnx_autodoc.document import SCHEMA_VERSION, Card
-from onnx_autodoc.gate import VERDICT_VERSION, Outcome
+from onnx_autodoc.card import SCHEMA_VERSION, Card
+from onnx_autodoc.compare import COMPARISON_VERSION, Comparison
+from onnx_autodoc.policy import VERDICT_VERSION, Outcome
 from onnx_autodoc.schema._policy import policy_form
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from onnx_autodoc.gate import FAIL_ON, RULE_IDS, RUNTIMES, Policy, figures
+from onnx_autodoc.policy import FAIL_ON, RULE_IDS, RUNTIMES, Policy, figures
 
 _COUNTED: Final = frozenset(("number", "list", "table"))
 _NUMBER: Final = {"type": "number"}

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts import Chart
 from onnx_autodoc.render.charts._text import BOLD, SIZE, SMALL, width
 from tests._corpus import reported

@@ -5,7 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts import Chart, charts
 from onnx_autodoc.render.charts._roofs import roofs
 from onnx_autodoc.render.charts.fit import fit

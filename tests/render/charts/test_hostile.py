@@ -8,7 +8,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Box, Card
+from onnx_autodoc.card import Box, Card
 from onnx_autodoc.render.charts import CHARTS, charts, standalone
 from tests.render.charts._look import card, collisions, outside, parsed
 

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Box, Card
+from onnx_autodoc.card import Box, Card
 from onnx_autodoc.render.charts.overview import overview
 from tests.render._trees import box, root
 from tests.render.charts._look import amounts, card, texts

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from onnx_autodoc import card
-from onnx_autodoc.document import Box
+from onnx_autodoc.card import Box
 from onnx_autodoc.render._drawing import MOST_BOXES, drawing, inside
 from tests._corpus import graph
 from tests.render._trees import TREES, box, chain, long_chain, root

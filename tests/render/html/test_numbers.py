@@ -8,7 +8,7 @@ import pytest
 from onnx_autodoc import card
 from onnx_autodoc.render.html._assets import asset
 from onnx_autodoc.render.html._data import as_json, formulas
-from onnx_autodoc.say import count, memory, percent, short, three
+from onnx_autodoc.text import count, memory, percent, short, three
 from tests._corpus import graph
 from tests.render.html._node import run
 

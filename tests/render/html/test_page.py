@@ -14,7 +14,7 @@ from onnx_autodoc.render import Report
 from onnx_autodoc.render._blocks import Table
 from onnx_autodoc.render.html import render_fragment, render_html, render_print
 from onnx_autodoc.render.sections import card_sections
-from onnx_autodoc.resolve import Request
+from onnx_autodoc.shapes import Request
 from tests._corpus import reported
 from tests._hostile_names import NAMES, hostile
 from tests.render.html._parsed import Parsed

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from onnx_autodoc.document import NodeRow, OutputCell
+from onnx_autodoc.card import NodeRow, OutputCell
 from onnx_autodoc.render.html._assets import asset
 from onnx_autodoc.render.html._data import as_json
 from onnx_autodoc.render.html._rows import MOST_ROWS, packed

@@ -6,7 +6,7 @@ The pictures have class names only: a page has `STYLE` once, a file of its own i
 from collections.abc import Callable
 from typing import Final
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts._chart import Chart
 from onnx_autodoc.render.charts._style import STYLE, standalone
 from onnx_autodoc.render.charts.cache import cache

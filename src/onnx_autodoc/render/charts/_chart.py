@@ -5,9 +5,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts._svg import number, said
-from onnx_autodoc.say import clean, count
+from onnx_autodoc.text import clean, count
 
 WIDTH: Final = 720.0
 MARGIN: Final = 8.0

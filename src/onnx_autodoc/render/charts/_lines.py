@@ -9,14 +9,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.document import BOUND, DeviceRow, ScaleRow, TokenRow
+from onnx_autodoc.card import BOUND, DeviceRow, ScaleRow, TokenRow
 from onnx_autodoc.render._hardware_words import GRADES, grades_of, short_name
 from onnx_autodoc.render.charts._axes import Scale, by_powers, plain
 from onnx_autodoc.render.charts._chart import MARGIN, WIDTH
 from onnx_autodoc.render.charts._plot import rules
 from onnx_autodoc.render.charts._svg import dot, line, path, words
 from onnx_autodoc.render.charts._text import BOLD, SMALL, fit, width
-from onnx_autodoc.say import count, short
+from onnx_autodoc.text import count, short
 
 MOST: Final = 3
 LEGEND: Final = 18.0  # high

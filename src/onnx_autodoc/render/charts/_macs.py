@@ -1,7 +1,7 @@
 """How the card's MACs are said where not all of them are known: "at least", and shares of what was counted."""
 
-from onnx_autodoc.document import Card
-from onnx_autodoc.say import short
+from onnx_autodoc.card import Card
+from onnx_autodoc.text import short
 
 
 def missing(card: Card) -> bool:

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.document import Box, Card
+from onnx_autodoc.card import Box, Card
 from onnx_autodoc.render._palette import family
 from onnx_autodoc.render.charts._parts import boxes
 

@@ -10,10 +10,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Box, Card
+from onnx_autodoc.card import Box, Card
 from onnx_autodoc.render._palette import family
 from onnx_autodoc.render.charts._bars import Bar, Panel
-from onnx_autodoc.say import clean, count, percent, short
+from onnx_autodoc.text import clean, count, percent, short
 
 _DEFAULT: Final = ("", "ai.onnx")
 _LONGEST: Final = 90  # letters of a name

@@ -11,14 +11,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render._hardware_words import short_name
 from onnx_autodoc.render.charts._axes import Scale
 from onnx_autodoc.render.charts._chart import WIDTH
 from onnx_autodoc.render.charts._labels import Area
 from onnx_autodoc.render.charts._svg import path, words
 from onnx_autodoc.render.charts._text import SMALL, fit
-from onnx_autodoc.say import clean, duration, file_size, short, three
+from onnx_autodoc.text import clean, duration, file_size, short, three
 
 MOST: Final = 3
 ROW: Final = 16.0

@@ -7,7 +7,7 @@ Numbers have one decimal, so that the same card gives the same bytes everywhere.
 from typing import Final
 from xml.sax.saxutils import escape
 
-from onnx_autodoc.say import clean
+from onnx_autodoc.text import clean
 
 _SPACE: Final = "\u00a0"  # one that no renderer drops before a tspan
 _LONGEST: Final = 400  # letters of any text: what nobody would read is not written

@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Final
 
-from onnx_autodoc.say import clean
+from onnx_autodoc.text import clean
 
 SIZE: Final = 12.0  # of text, in units of a picture 720 wide
 SMALL: Final = 11.0

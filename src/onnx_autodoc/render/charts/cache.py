@@ -5,10 +5,10 @@ No chart where there is no cache, or fewer than two sizes of it.
 
 from typing import Final
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts._bars import Bar, Panel, drawn, height_of
 from onnx_autodoc.render.charts._chart import Chart, framed
-from onnx_autodoc.say import memory, plural
+from onnx_autodoc.text import memory, plural
 
 _LEAST: Final = 2
 

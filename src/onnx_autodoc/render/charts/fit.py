@@ -5,11 +5,11 @@ No chart of one device, or where none is known to have a memory of its own.
 
 from typing import Final
 
-from onnx_autodoc.document import Card, DeviceRow
+from onnx_autodoc.card import Card, DeviceRow
 from onnx_autodoc.render._hardware_words import listed, needed, short_name
 from onnx_autodoc.render.charts._bars import Bar, Panel, drawn, height_of
 from onnx_autodoc.render.charts._chart import Chart, framed
-from onnx_autodoc.say import count
+from onnx_autodoc.text import count
 
 _LEAST: Final = 2
 _MOST: Final = 12

@@ -5,14 +5,14 @@ The card's timeline has the worst of each stretch of nodes. No chart of fewer th
 
 from typing import Final
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts._axes import Scale, of_memory, plain
 from onnx_autodoc.render.charts._chart import MARGIN, WIDTH, Chart, framed, holds
 from onnx_autodoc.render.charts._plot import rules
 from onnx_autodoc.render.charts._svg import box, dot, line, path, words
 from onnx_autodoc.render.charts._text import BOLD, SMALL, fit, width
-from onnx_autodoc.say import count, named, plural
-from onnx_autodoc.say import memory as in_memory
+from onnx_autodoc.text import count, named, plural
+from onnx_autodoc.text import memory as in_memory
 
 _HEAD: Final = "Activations in memory"
 _LEAST: Final = 4

@@ -5,11 +5,11 @@ No chart of fewer than three types: their numbers are a sentence.
 
 from typing import Final
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts._bars import Panel, drawn, height_of
 from onnx_autodoc.render.charts._chart import Chart, framed
 from onnx_autodoc.render.charts._parts import Amount, bars, operator, shortened
-from onnx_autodoc.say import clean, count, percent, plural
+from onnx_autodoc.text import clean, count, percent, plural
 
 _MOST: Final = 15
 _LEAST: Final = 3

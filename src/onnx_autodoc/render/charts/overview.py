@@ -7,7 +7,7 @@ are not among the columns: the card has them by operator, not by part. No chart 
 known, or where there is only one part: a sentence says that.
 """
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts._bars import HEAD, ROW, Panel, columns
 from onnx_autodoc.render.charts._chart import WIDTH, Chart, framed, holds
 from onnx_autodoc.render.charts._macs import macs_said, missing, whole
@@ -15,7 +15,7 @@ from onnx_autodoc.render.charts._made_of import Part, parts
 from onnx_autodoc.render.charts._parts import Amount, bars, completed, rank, told
 from onnx_autodoc.render.charts._svg import words
 from onnx_autodoc.render.charts._text import SMALL, fit
-from onnx_autodoc.say import count, percent, short
+from onnx_autodoc.text import count, percent, short
 
 _REST = "Not in the drawing"
 

@@ -3,11 +3,11 @@
 A panel of one bar is left out, since that is a sentence, and so is the chart where no panel is left.
 """
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts._bars import drawn, height_of
 from onnx_autodoc.render.charts._chart import Chart, framed
 from onnx_autodoc.render.charts._parts import Amount, Quantity, by_box, largest, operator, several
-from onnx_autodoc.say import memory, plural, short
+from onnx_autodoc.text import memory, plural, short
 
 
 def parameters(card: Card) -> Chart | None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts._axes import Scale, by_powers, plain
 from onnx_autodoc.render.charts._chart import MARGIN, WIDTH, Chart, framed, holds
 from onnx_autodoc.render.charts._labels import Area, Spot, placed
@@ -18,7 +18,7 @@ from onnx_autodoc.render.charts._plot import feet, rules
 from onnx_autodoc.render.charts._roofs import ROW, Roof, drawn, legend, lines, roofs
 from onnx_autodoc.render.charts._svg import dot, line, words
 from onnx_autodoc.render.charts._text import BOLD, SMALL, fit, width
-from onnx_autodoc.say import clean, count, percent, plural, short, three
+from onnx_autodoc.text import clean, count, percent, plural, short, three
 
 _HEAD: Final = "FLOPs against FLOPs per byte moved"
 _LEAST: Final = 3

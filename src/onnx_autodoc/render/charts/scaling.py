@@ -5,10 +5,10 @@ No chart without an open batch, and no column of fewer than three known sizes.
 
 from typing import Final
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts._bars import HEAD, ROW, Bar, Panel, columns
 from onnx_autodoc.render.charts._chart import Chart, framed
-from onnx_autodoc.say import count, memory, three
+from onnx_autodoc.text import count, memory, three
 
 _LEAST: Final = 3
 _FINE: Final = 1000  # bars are whole numbers: thousandths of what is shown

@@ -5,7 +5,7 @@ No chart of fewer than three batches that fit, or where no batch does more than 
 
 from typing import Final
 
-from onnx_autodoc.document import Card, DeviceRow, HardwareSection, ScaleRow
+from onnx_autodoc.card import Card, DeviceRow, HardwareSection, ScaleRow
 from onnx_autodoc.render._hardware_words import rate, short_name
 from onnx_autodoc.render.charts._chart import WIDTH, Chart, framed
 from onnx_autodoc.render.charts._lines import (
@@ -22,7 +22,7 @@ from onnx_autodoc.render.charts._lines import (
     titled,
 )
 from onnx_autodoc.render.charts._svg import words
-from onnx_autodoc.say import count
+from onnx_autodoc.text import count
 
 _LEAST: Final = 3
 _RING: Final = "Ring: the smallest batch with 90 % of the best throughput."

@@ -5,7 +5,7 @@ No chart of fewer than two contexts that fit.
 
 from typing import Final
 
-from onnx_autodoc.document import Card, DeviceRow, HardwareSection, TokenRow
+from onnx_autodoc.card import Card, DeviceRow, HardwareSection, TokenRow
 from onnx_autodoc.render._hardware_words import rate, short_name
 from onnx_autodoc.render.charts._chart import WIDTH, Chart, framed
 from onnx_autodoc.render.charts._lines import (
@@ -22,7 +22,7 @@ from onnx_autodoc.render.charts._lines import (
     titled,
 )
 from onnx_autodoc.render.charts._svg import words
-from onnx_autodoc.say import count, plural
+from onnx_autodoc.text import count, plural
 
 _LEAST: Final = 2
 _BETWEEN: Final = 24.0

@@ -4,7 +4,7 @@ A panel of one bar is left out, since that is a sentence, and so is the chart wh
 known. Where some are not counted, the bars are shares of what was, and the head says "at least".
 """
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts._bars import drawn, height_of
 from onnx_autodoc.render.charts._chart import Chart, framed, holds
 from onnx_autodoc.render.charts._macs import macs_said, missing, whole

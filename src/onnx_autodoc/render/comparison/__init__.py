@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.diff import Comparison
-from onnx_autodoc.say import quiet, quiet_json
+from onnx_autodoc.compare import Comparison
+from onnx_autodoc.text import quiet, quiet_json
 
 __all__ = ["COMPARISONS", "ComparisonFormat", "render_comparison_terminal"]
 

@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
-from onnx_autodoc.diff import Diff, PortChange
+from onnx_autodoc.compare import Diff, PortChange
 from onnx_autodoc.render._blocks import Name, Text
-from onnx_autodoc.say import clean, count, named, plural
+from onnx_autodoc.text import clean, count, named, plural
 
 _FEW = 3
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.diff import Diff, FindingChange
+from onnx_autodoc.compare import Diff, FindingChange
 from onnx_autodoc.render._blocks import Block, Column, Heading, Items, Name, Paragraph, Table, Text
 from onnx_autodoc.render.comparison import _words as words
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.text import clean, count, plural
 
 _MANY: Final = 12  # rows, from which on a table is folded
 _SORTS: Final = {

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from onnx_autodoc.diff import Comparison, Diff, FigureChange, key_measures
+from onnx_autodoc.compare import Comparison, Diff, FigureChange, key_measures
 from onnx_autodoc.render._blocks import (
     Block,
     Column,
@@ -21,7 +21,7 @@ from onnx_autodoc.render._blocks import (
 from onnx_autodoc.render.comparison import _ports as ports
 from onnx_autodoc.render.comparison import _words as words
 from onnx_autodoc.render.comparison._rest import facts, findings, leftovers, operators, weights
-from onnx_autodoc.say import plural
+from onnx_autodoc.text import plural
 
 _NOT_BY_US: Final = "Brought by the user; this tool did not measure them."
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
-from onnx_autodoc.diff import (
+from onnx_autodoc.compare import (
     Comparison,
     CountChange,
     Diff,
@@ -15,7 +15,7 @@ from onnx_autodoc.diff import (
     WeightsChange,
     key_measures,
 )
-from onnx_autodoc.say import clean, count, duration, file_size, memory, named, percent, plural, short, three
+from onnx_autodoc.text import clean, count, duration, file_size, memory, named, percent, plural, short, three
 
 UNKNOWN: Final = "not known"
 _LONGEST: Final = 60

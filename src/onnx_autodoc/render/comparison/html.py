@@ -9,8 +9,8 @@ from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
 
-from onnx_autodoc.diff import Comparison, Diff
-from onnx_autodoc.document import Box
+from onnx_autodoc.card import Box
+from onnx_autodoc.compare import Comparison, Diff
 from onnx_autodoc.render._blocks import Block, Diagram, Paragraph, Section, Strong
 from onnx_autodoc.render._drawing import drawing
 from onnx_autodoc.render.comparison import _words as words

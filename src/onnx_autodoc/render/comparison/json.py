@@ -1,6 +1,6 @@
 """The comparison as JSON, by its published schema."""
 
-from onnx_autodoc.diff import Comparison
+from onnx_autodoc.compare import Comparison
 from onnx_autodoc.render._within import pretty
 
 

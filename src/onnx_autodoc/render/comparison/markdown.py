@@ -1,6 +1,6 @@
 """GitHub-flavoured Markdown: for a pull request, a wiki, a mail."""
 
-from onnx_autodoc.diff import Comparison
+from onnx_autodoc.compare import Comparison
 from onnx_autodoc.render._escape import escaped
 from onnx_autodoc.render.comparison._sections import sections
 from onnx_autodoc.render.comparison._words import headline

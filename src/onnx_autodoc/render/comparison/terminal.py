@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from onnx_autodoc.diff import Comparison, Diff, FactChange
+from onnx_autodoc.compare import Comparison, Diff, FactChange
 from onnx_autodoc.render._blocks import Name
 from onnx_autodoc.render._console import WIDTH, TextConsole
 from onnx_autodoc.render.comparison import _ports as ports
 from onnx_autodoc.render.comparison import _words as words
-from onnx_autodoc.say import clean, count, named, plural
+from onnx_autodoc.text import clean, count, named, plural
 
 _LABEL: Final = 12
 _NAMES: Final = 21  # for what the numbers are called

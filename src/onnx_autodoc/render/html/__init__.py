@@ -4,7 +4,7 @@ What stands in it comes from render/sections; here is how it looks (assets/), wh
 that keeps every word of a model file a word.
 """
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render._report import Report
 
 __all__ = ["render_fragment", "render_html", "render_print"]

@@ -4,11 +4,11 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from onnx_autodoc.document import Box, Card, Edge
+from onnx_autodoc.card import Box, Card, Edge
 from onnx_autodoc.render._palette import COLOURS, TEXT, family
 from onnx_autodoc.render._within import whole as whole_json
 from onnx_autodoc.render.html._rows import whole
-from onnx_autodoc.say import clean, quiet_json
+from onnx_autodoc.text import clean, quiet_json
 
 _LARGEST_BATCH: Final = 128
 _LONGEST: Final = 4096

@@ -5,11 +5,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.document import CacheSection, Card
+from onnx_autodoc.card import CacheSection, Card
 from onnx_autodoc.render._blocks import Figure, Name, Text
 from onnx_autodoc.render.sections import _figures as known
 from onnx_autodoc.render.sections.findings import tally
-from onnx_autodoc.say import clean, count, memory, short, three
+from onnx_autodoc.text import clean, count, memory, short, three
 
 # The ways in which a number may have been written; numbers.js has the same ones by the same names.
 _WAYS: Final[dict[str, Callable[[Figure], str]]] = {

@@ -6,7 +6,7 @@ from typing import Any, Final
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from onnx_autodoc.document import Box, Card
+from onnx_autodoc.card import Box, Card
 from onnx_autodoc.render._blocks import Diagram, Picture, Section
 from onnx_autodoc.render._drawing import drawing, inside
 from onnx_autodoc.render._report import Report
@@ -17,7 +17,7 @@ from onnx_autodoc.render.html._figures import exactly, keys, moving, written
 from onnx_autodoc.render.html._rows import Packed, packed
 from onnx_autodoc.render.sections import _figures as known
 from onnx_autodoc.render.sections import card_sections
-from onnx_autodoc.say import clean, count, plural, quiet
+from onnx_autodoc.text import clean, count, plural, quiet
 
 _LONGEST: Final = 20_000  # letters of a paragraph: more is no text
 _LONGEST_NAME: Final = 240

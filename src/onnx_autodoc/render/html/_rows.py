@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from onnx_autodoc.document import NodeRow
-from onnx_autodoc.say import clean
+from onnx_autodoc.card import NodeRow
+from onnx_autodoc.text import clean
 
 MOST_ROWS: Final = 20_000  # the page stays quick; `--format csv` has them all
 _MOST_LETTERS: Final = 200  # of a name

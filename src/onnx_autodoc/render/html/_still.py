@@ -6,7 +6,7 @@ from typing import Any, Final
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Box, Card
+from onnx_autodoc.card import Box, Card
 from onnx_autodoc.render._blocks import Block, Diagram, Note, Paragraph, Section, Strong, Table
 from onnx_autodoc.render._drawing import drawing, inside
 from onnx_autodoc.render.charts import charts, standalone
@@ -15,7 +15,7 @@ from onnx_autodoc.render.html._figures import keys
 from onnx_autodoc.render.html._page import environment
 from onnx_autodoc.render.sections import _figures as known
 from onnx_autodoc.render.sections import card_sections
-from onnx_autodoc.say import plural
+from onnx_autodoc.text import plural
 
 _MOST_ROWS: Final = 40  # of a table on paper
 _SHOWN: Final = ("in-short", "key-numbers", "interface")  # in a notebook: what it is, costs, takes and gives

@@ -6,7 +6,7 @@ A section is a function here from a `Card` to a `Section`, and a line in `CARD`,
 from collections.abc import Callable
 from typing import Final
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render._blocks import Section
 from onnx_autodoc.render.sections.compute import complexity
 from onnx_autodoc.render.sections.findings import findings

@@ -1,9 +1,9 @@
 """The card's numbers as figures: rounded for people, with what stands behind them."""
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render._blocks import Figure
-from onnx_autodoc.render._portrait import intensity_of, is_partly_counted
-from onnx_autodoc.say import clean, count, file_size, memory, named, percent, short
+from onnx_autodoc.render._headline import intensity_of, is_partly_counted
+from onnx_autodoc.text import clean, count, file_size, memory, named, percent, short
 
 _MOST = 12  # sizes that are named
 _EXACT = "exact: counted in the graph"

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from onnx_autodoc.document import Card, DeviceRow, HardwareSection, OperatorTime
+from onnx_autodoc.card import Card, DeviceRow, HardwareSection, OperatorTime
 from onnx_autodoc.render._blocks import (
     Block,
     Column,
@@ -34,7 +34,7 @@ from onnx_autodoc.render._hardware_words import (
     used,
 )
 from onnx_autodoc.render.sections import _figures as figures
-from onnx_autodoc.say import clean, count, duration, memory
+from onnx_autodoc.text import clean, count, duration, memory
 
 _NEED: Final = "weights at this precision, activations at their peak, and what a runtime is assumed to take for itself"
 _ASSUMED: Final = "assumed: a runtime, its kernels, and a twentieth of the rest"

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from onnx_autodoc.document import BOUND, MEASURED, Choice, HardwareSection, Price
+from onnx_autodoc.card import BOUND, MEASURED, Choice, HardwareSection, Price
 from onnx_autodoc.render._blocks import Block, Column, Figure, Heading, Items, Paragraph, Strong, Table, Text
 from onnx_autodoc.render._hardware_words import grade, listed
 from onnx_autodoc.render.sections import _figures as figures
-from onnx_autodoc.say import clean, three
+from onnx_autodoc.text import clean, three
 
 _CENT: Final = 0.01
 _LEVELS: Final = ("minimum", "recommended", "comfortable")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from onnx_autodoc.document import BOUND, Card, DeviceRow, HardwareSection, ScaleRow, TokenRow
+from onnx_autodoc.card import BOUND, Card, DeviceRow, HardwareSection, ScaleRow, TokenRow
 from onnx_autodoc.render._blocks import Block, Column, Figure, Heading, Paragraph, Picture, Strong, Table, Text
 from onnx_autodoc.render._hardware_words import (
     grade,
@@ -19,7 +19,7 @@ from onnx_autodoc.render._hardware_words import (
 )
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._hardware_devices import memory_cell, time_title
-from onnx_autodoc.say import clean, count
+from onnx_autodoc.text import clean, count
 
 _BEST: Final = "the smallest batch with 90 % of the best throughput"
 _TOLD: Final = ", of those that a time is known of"

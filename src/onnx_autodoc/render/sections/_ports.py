@@ -1,8 +1,8 @@
 """Inputs, outputs and shapes in words."""
 
-from onnx_autodoc.document import Port
+from onnx_autodoc.card import Port
 from onnx_autodoc.render._blocks import Name, Text
-from onnx_autodoc.say import clean
+from onnx_autodoc.text import clean
 
 _MOST_DIMS = 12
 

@@ -1,7 +1,7 @@
 """Long lists are cut where a reader would stop reading; that they are is said below them."""
 
 from onnx_autodoc.render._blocks import Block, Paragraph
-from onnx_autodoc.say import count
+from onnx_autodoc.text import count
 
 
 def rest(found: int, most: int) -> tuple[Block, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render._blocks import (
     Block,
     Column,
@@ -20,7 +20,7 @@ from onnx_autodoc.render._blocks import (
 )
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.say import clean, count, named, plural, short
+from onnx_autodoc.text import clean, count, named, plural, short
 
 _LONGEST: Final = 600  # letters of a formula
 _MOST: Final = 50  # gaps

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from onnx_autodoc.document import Card, Finding, Severity
+from onnx_autodoc.card import Card, Finding, Severity
 from onnx_autodoc.render._blocks import Block, Column, Heading, Inline, Name, Paragraph, Section, Strong, Table
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.text import clean, count, plural
 
 _LONGEST: Final = 600
 _NAMED: Final = 5  # places that are named below a finding

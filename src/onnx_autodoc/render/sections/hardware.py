@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from onnx_autodoc.document import Card, HardwareSection
+from onnx_autodoc.card import Card, HardwareSection
 from onnx_autodoc.render._blocks import Block, Heading, Items, Paragraph, Picture, Section, Strong
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._hardware_devices import devices, operators

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import Card, OperatorRow, WeightGroup
+from onnx_autodoc.card import Card, OperatorRow, WeightGroup
 from onnx_autodoc.render._blocks import Block, Column, Items, Name, Paragraph, Picture, Section, Strong, Table, Text
-from onnx_autodoc.render._portrait import is_partly_counted
+from onnx_autodoc.render._headline import is_partly_counted
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.text import clean, plural
 
 _MOST: Final = 200
 _LAYERS: Final = 100

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from onnx_autodoc.document import Card, Port
+from onnx_autodoc.card import Card, Port
 from onnx_autodoc.render._blocks import Block, Code, Column, Heading, Name, Paragraph, Section, Table, Text
 from onnx_autodoc.render._snippet import snippet
 from onnx_autodoc.render.sections._ports import bound_of, shape_of, type_of
-from onnx_autodoc.say import clean, plural
+from onnx_autodoc.text import clean, plural
 
 _FEW: Final = 12
 _MOST: Final = 200

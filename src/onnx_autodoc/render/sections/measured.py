@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import Card, Verified
+from onnx_autodoc.card import Card, Verified
 from onnx_autodoc.render._blocks import (
     Block,
     Column,
@@ -18,7 +18,7 @@ from onnx_autodoc.render._blocks import (
     Text,
 )
 from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.say import clean, count, duration, memory, percent, plural
+from onnx_autodoc.text import clean, count, duration, memory, percent, plural
 
 _LISTED: Final = 20
 _LONGEST: Final = 600  # letters of what onnxruntime said

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render._blocks import (
     Block,
     Column,
@@ -17,10 +17,10 @@ from onnx_autodoc.render._blocks import (
     Strong,
     Table,
 )
-from onnx_autodoc.render._portrait import cache_of
+from onnx_autodoc.render._headline import cache_of
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.say import memory, plural, three
+from onnx_autodoc.text import memory, plural, three
 
 _MOST: Final = 200
 _MADE: Final = "exact: counted in the graph"

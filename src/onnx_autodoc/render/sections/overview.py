@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render._blocks import Column, Inline, Name, Paragraph, Picture, Section, Strong, Table, Text
-from onnx_autodoc.render._portrait import without_precision
+from onnx_autodoc.render._headline import without_precision
 from onnx_autodoc.render.sections import _figures as figures
-from onnx_autodoc.say import clean, file_size, percent, plural
+from onnx_autodoc.text import clean, file_size, percent, plural
 
 
 def in_short(card: Card) -> Section:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import Card
+from onnx_autodoc.card import Card
 from onnx_autodoc.render._blocks import (
     Blank,
     Block,
@@ -21,7 +21,7 @@ from onnx_autodoc.render._blocks import (
 )
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.text import clean, count, plural
 
 _MOST: Final = 100
 _LONGEST: Final = 300

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import AttentionKind, Box, Card
+from onnx_autodoc.card import AttentionKind, Box, Card
 from onnx_autodoc.render._blocks import (
     Block,
     Column,
@@ -20,10 +20,10 @@ from onnx_autodoc.render._blocks import (
     Table,
     Text,
 )
-from onnx_autodoc.render._portrait import said_of_data
+from onnx_autodoc.render._headline import said_of_data
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.say import clean, count, plural
+from onnx_autodoc.text import clean, count, plural
 
 _SIZES: Final = (
     ("Layers", "layers"),

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.document import Card, Numbers
+from onnx_autodoc.card import Card, Numbers
 from onnx_autodoc.render._blocks import Block, Column, Figure, Items, Name, Paragraph, Section, Table, Text
 from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.say import clean, memory, plural
+from onnx_autodoc.text import clean, memory, plural
 
 _MOST: Final = 100  # rows
 _LISTED: Final = 10

@@ -1,0 +1,128 @@
+"""How many weights a model has, of which types, and where they are.
+
+Weights are counted as the numbers they stand for, wherever the file keeps them: a tensor with several readers once, a
+packed one by what it holds, a quantized one once with its scale and zero point. What was measured in training, what
+belongs to a quantization, and constants that nobody learned are counted apart.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from onnx_autodoc.analysis._quantized import WeightGroup, weight_groups
+from onnx_autodoc.analysis._weights import Bundle, Held, Place, Reader, held_by, part_of
+from onnx_autodoc.ir import Model, stored_bytes
+from onnx_autodoc.ops import Part
+
+
+class Share(Struct, frozen=True):
+    """What one node or one operator has of the weights."""
+
+    elements: int = 0
+    nbytes: int = 0
+
+    def __add__(self, other: "Share") -> "Share":
+        return Share(self.elements + other.elements, self.nbytes + other.nbytes)
+
+
+class Weight(Struct, frozen=True):
+    name: str  # that nodes read it by
+    place: Place  # of the node that puts it to use first
+    elements: int
+    dtype: str
+
+
+class Parameters(Struct, frozen=True):
+    total: int
+    nbytes: int  # of the weights with their scales, zero points and statistics
+    tensors: int
+    by_dtype: dict[str, int]
+    packed: bool  # some are kept several in one byte
+    statistics: int
+    quantization: int
+    constants: int
+    unread: int  # weights that no node puts to use
+    readers: dict[Place, Reader]  # the nodes that put them to use, in file order
+    nodes: dict[Place, Share]  # and what each has of them
+    groups: tuple[WeightGroup, ...]  # and which of them keep them alike
+    held: tuple[Weight, ...]  # each of them that is used
+    doubtful: tuple[str, ...] = ()  # tensors that are in none of these numbers: the file contradicts itself about them
+
+
+def parameters(model: Model) -> Parameters:
+    held, bundles, doubtful = held_by(model)
+    literals = _literals_count(held)
+    parts = [(each, part_of(each, literals)) for each in held]
+    sums = Counter[Part]()
+    for each, part in parts:
+        sums[part] += each.elements
+    weights = [each for each, part in parts if part is Part.WEIGHT]
+    shares = [(each.reader, _share(each, part)) for each, part in parts if part is not Part.CONSTANT]
+    shares += [(bundle.reader, Share(bundle.elements, _stored(bundle))) for bundle in bundles]
+    readers, nodes = _by_node(shares)
+    total = sums[Part.WEIGHT] + sum(bundle.elements for bundle in bundles)
+    return Parameters(
+        total=total,
+        nbytes=sum(share.nbytes for _, share in shares),
+        tensors=len(weights) + len(bundles),
+        by_dtype=_by_dtype(weights, bundles),
+        packed=any(each.packed is not None for each in weights),
+        statistics=sums[Part.STATISTIC],
+        quantization=sums[Part.QUANTIZATION],
+        constants=sums[Part.CONSTANT],
+        unread=sum(each.elements for each in weights if each.reader is None),
+        readers=readers,
+        nodes=nodes,
+        groups=weight_groups(weights, bundles, total),
+        held=tuple(_held(weights, bundles)),
+        doubtful=doubtful,
+    )
+
+
+def _held(weights: list[Held], bundles: list[Bundle]) -> Iterator[Weight]:
+    for each in weights:
+        if each.reader is not None:
+            dtype = each.packed.dtype if each.packed else each.tensor.dtype or "unknown"
+            yield Weight(each.name, each.reader.place, each.elements, dtype)
+    for bundle in bundles:
+        yield Weight("", bundle.reader.place, bundle.elements, bundle.dtype)
+
+
+def _literals_count(held: list[Held]) -> bool:
+    """Whether the file keeps its weights in Constant nodes: there is more of what may be one there than elsewhere."""
+    sums = Counter[bool]()
+    for each in held:
+        if part_of(each, literals_count=True) is Part.WEIGHT:
+            sums[each.literal] += each.elements
+    return sums[True] > sums[False]
+
+
+def _by_node(shares: list[tuple[Reader | None, Share]]) -> tuple[dict[Place, Reader], dict[Place, Share]]:
+    readers: dict[Place, Reader] = {}
+    nodes: dict[Place, Share] = {}
+    known = [(reader, share) for reader, share in shares if reader is not None]
+    for reader, share in sorted(known, key=lambda item: item[0].rank):
+        readers[reader.place] = reader
+        nodes[reader.place] = nodes.get(reader.place, Share()) + share
+    return readers, nodes
+
+
+def _stored(bundle: Bundle) -> int:
+    return stored_bytes(bundle.dtype, bundle.elements) or 0
+
+
+def _share(held: Held, part: Part) -> Share:
+    tensor = held.tensor
+    stored = tensor.elements if tensor.stored is None else tensor.stored
+    nbytes = stored_bytes(tensor.dtype, stored) if tensor.dtype else None
+    return Share(held.elements if part is Part.WEIGHT else 0, nbytes or 0)
+
+
+def _by_dtype(weights: list[Held], bundles: list[Bundle]) -> dict[str, int]:
+    counts = Counter[str]()
+    for each in weights:
+        counts[each.packed.dtype if each.packed else each.tensor.dtype or "unknown"] += each.elements
+    for bundle in bundles:
+        counts[bundle.dtype] += bundle.elements
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,56 @@
+"""cycle: nodes that wait for each other, not nodes in another order."""
+
+import pytest
+
+from tests._wire import model, node
+from tests.lint._wrong import NEG, X, Y, call, calling, choice, found, function, step, value
+
+CYCLES = {
+    "two nodes": (
+        model(X + node("Add", "x b", "a") + node("Relu", "a", "b") + node("Neg", "b", "y") + Y),
+        ("Add_0", "Relu_1"),
+    ),
+    "one node": (model(X + node("Add", "x y", "y") + Y), ("Add_0",)),
+    "that nothing reads": (
+        model(X + node("Relu", "a", "b") + node("Neg", "b", "a") + node("Relu", "x", "y") + Y),
+        ("Relu_0", "Neg_1"),
+    ),
+    "through a branch": (choice(node("Relu", "y", "t") + value(12, "t", (2, 3)), NEG), ("If_0",)),
+    "inside a branch": (
+        choice(node("Add", "x t", "t") + value(12, "t", (2, 3)), NEG),
+        ("If_0/then_branch/Add_0",),
+    ),
+    "inside a function": (
+        calling(call("F", "x", "y"), function("F", step("Add", "x a", "a") + step("Relu", "a", "y"))),
+        ("F/Add_0",),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CYCLES)
+def test_the_nodes_of_a_cycle_are_named(name: str) -> None:
+    content, nodes = CYCLES[name]
+    (finding,) = found("cycle", content)
+    assert (finding.severity, finding.evidence) == ("error", nodes)
+
+
+def test_nodes_in_another_order_are_no_cycle() -> None:
+    assert found("cycle", model(X + node("Relu", "a", "y") + node("Neg", "x", "a") + Y)) == []
+
+
+def test_a_name_that_is_an_input_too_is_no_cycle() -> None:
+    """It is a double definition: the node reads the input."""
+    assert found("cycle", model(X + node("Relu", "x", "x") + node("Neg", "x", "y") + Y)) == []
+
+
+def test_a_name_that_is_used_again_inside_is_no_cycle() -> None:
+    inner = node("Relu", "x", "a") + node("Neg", "a", "t") + value(12, "t", (2, 3))
+    assert found("cycle", choice(inner, inner)) == []
+
+
+def test_a_long_cycle_takes_no_recursion() -> None:
+    count = 5_000
+    nodes = b"".join(node("Relu", f"v{(at - 1) % count}", f"v{at}") for at in range(count))
+    (finding,) = found("cycle", model(X + nodes + node("Add", "x v0", "y") + Y))
+    assert finding.count == count
+    assert len(finding.message) < 200

@@ -1,0 +1,85 @@
+"""duplicate-definition: one name, two things."""
+
+import pytest
+
+from tests._wire import model, node
+from tests.lint._wrong import (
+    FLAG,
+    NEG,
+    RELU,
+    X,
+    Y,
+    body,
+    call,
+    calling,
+    choice,
+    found,
+    function,
+    initializer,
+    step,
+    value,
+)
+
+W = initializer("w", (2, 3), bytes(24))
+TWICE = {
+    "two nodes": (
+        model(X + node("Relu", "x", "a") + node("Neg", "x", "a") + node("Relu", "a", "y") + Y),
+        "'a' is made by Relu_0 and by Neg_1",
+    ),
+    "one node": (model(X + node("Split", "x", "y y") + Y), "'y' is made by Split_0, twice"),
+    "an input": (model(X + node("Relu", "x", "x") + node("Neg", "x", "y") + Y), "'x' is an input and made by Relu_0"),
+    "a weight": (
+        model(X + W + node("Relu", "x", "w") + node("Add", "x w", "y") + Y),
+        "'w' is an initializer and made by Relu_0",
+    ),
+    "two inputs": (model(X + X + node("Relu", "x", "y") + Y), "'x' is 2 inputs"),
+    "two weights": (
+        model(X + W + initializer("w", (3, 2), bytes(24)) + node("Add", "x w", "y") + Y),
+        "'w' is 2 initializers",
+    ),
+    "two functions": (
+        calling(call("F", "x", "y"), function("F", step("Relu", "x", "y")), function("F", step("Neg", "x", "y"))),
+        "there are 2 functions f:F",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_a_name_for_two_things_is_found(name: str) -> None:
+    content, text = TWICE[name]
+    (finding,) = found("duplicate-definition", content)
+    assert finding.message == f"a name is defined twice: {text}"
+    assert finding.severity == "error"
+
+
+def test_a_weight_that_is_there_twice_is_a_warning() -> None:
+    (finding,) = found("duplicate-definition", model(X + W + W + node("Add", "x w", "y") + Y))
+    assert (finding.severity, finding.evidence) == ("warning", ("w",))
+
+
+def test_a_body_that_makes_a_name_of_the_graph_around_it_is_found() -> None:
+    inner = node("Neg", "x", "a") + node("Relu", "a", "t") + value(12, "t", (2, 3))
+    choose = node("If", "flag", "q", body("then_branch", inner), body("else_branch", NEG))
+    before = model(X + FLAG + node("Relu", "x", "a") + choose + node("Add", "q a", "y") + Y)
+    (finding,) = found("duplicate-definition", before)
+    assert finding.message == "a name is used again: 'a' is made in If_1/then_branch and around it"
+    after = model(X + FLAG + choose + node("Relu", "x", "a") + node("Add", "q a", "y") + Y)
+    assert found("duplicate-definition", after) == []
+
+
+def test_an_input_with_a_default_is_one_value() -> None:
+    listed = model(X + value(11, "w", (2, 3)) + W + node("Add", "x w", "y") + Y)
+    assert found("duplicate-definition", listed) == []
+
+
+def test_branches_may_use_the_same_names_and_so_may_outputs_that_are_left_out() -> None:
+    assert found("duplicate-definition", choice(RELU, NEG)) == []
+    silent = model(X + node("Split", "x", " ") + node("Relu", "x", "y") + Y)
+    assert found("duplicate-definition", silent) == []
+
+
+def test_many_doubles_are_told_in_a_line() -> None:
+    nodes = b"".join(node("Relu", "x", f"v{at // 2}") for at in range(4_000))
+    (finding,) = found("duplicate-definition", model(X + nodes + node("Relu", "x", "y") + Y))
+    assert finding.count == 2_000
+    assert finding.message == "2,000 names are defined twice, first: 'v0' is made by Relu_0 and by Relu_1"

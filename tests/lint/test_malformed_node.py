@@ -1,0 +1,207 @@
+"""malformed-node: nodes held against the specification of their operators."""
+
+import pytest
+
+from tests._text import proto
+from tests._wire import chunk, integer, model, node
+from tests.lint._judged import found as judged
+from tests.lint._wrong import (
+    FLAG,
+    NEG,
+    RELU,
+    X,
+    Y,
+    body,
+    choice,
+    found,
+    initializer,
+    one,
+    real,
+    text,
+    value,
+    whole,
+    wholes,
+)
+
+PICTURE, MAP = value(11, "x", (1, 4, 8, 8)), value(12, "y", (1, 4, "h", "w"))
+SIZES = value(11, "i", (), 7) + value(11, "on", (), 9) + value(11, "h", (2, 3))
+
+GO = node("Identity", "on", "go") + value(12, "go", (), 9)
+PASS = node("Relu", "h", "g") + GO + value(12, "g", (2, 3))
+TURN = (
+    *(value(11, "h", (3,)), value(11, "e", (3,)), node("Cast", "h", "g", whole("to", 7)), node("Relu", "e", "r")),
+    *(value(12, "g", (3,), 7), value(12, "r", (3,))),
+)
+LIST = chunk(4, chunk(1, chunk(1, integer(1, 1))))  # a sequence of float tensors
+
+
+def convolution(*attributes: bytes) -> bytes:
+    return model(PICTURE + initializer("w", (4, 4, 3, 3), bytes(576)) + node("Conv", "x w", "y", *attributes) + MAP)
+
+
+def pool(*attributes: bytes) -> bytes:
+    return model(PICTURE + node("MaxPool", "x", "y", *attributes) + MAP)
+
+
+def loop(inner: bytes, outputs: str = "y") -> bytes:
+    return model(X + value(11, "n", (), 7) + FLAG + node("Loop", "n flag x", outputs, body("body", inner)) + Y)
+
+
+WRONG = {
+    "no operator": (one(""), "it names no operator"),
+    "too many inputs": (one("Relu", inputs="x x"), "it has 2 inputs, not 1"),
+    "too few inputs": (one("Add"), "it has 1 input, not 2"),
+    "no outputs": (model(X + node("Relu", "x", "") + Y), "it has 0 outputs, not 1"),
+    "two outputs": (model(X + node("Relu", "x", "y z") + Y), "it has 2 outputs, not 1"),
+    "an output left out": (
+        model(X + chunk(1, chunk(1, "x") + chunk(2, "") + chunk(4, "Relu")) + Y),
+        "its output 0 is left out, and must be there",
+    ),
+    "an axis that is real": (one("Softmax", real("axis", 1)), "its attribute axis is a number, not a whole number"),
+    "an axis in letters": (one("Softmax", text("axis", "1")), "its attribute axis is a text, not a whole number"),
+    "a slope that is whole": (
+        one("LeakyRelu", whole("alpha", 1)),
+        "its attribute alpha is a whole number, not a number",
+    ),
+    "an axis too far": (one("Softmax", whole("axis", 7)), "axis 7 does not exist in 2 dimensions"),
+    "two of one name": (one("Softmax", whole("axis", 0), whole("axis", 1)), "it has 2 attributes axis"),
+    "a value of another kind": (
+        one("Softmax", chunk(1, "axis") + integer(3, 1) + integer(20, 1)),
+        "its attribute axis holds a value of another kind than it says",
+    ),
+    "two values in one": (
+        one("Softmax", chunk(1, "axis") + integer(3, 1) + chunk(4, "1") + integer(20, 2)),
+        "its attribute axis holds a value of another kind than it says",
+    ),
+    "an attribute of no kind": (
+        one("Softmax", chunk(1, "axis") + integer(3, 1) + integer(20, 99)),
+        "its attribute axis is of type 99, which ONNX does not define",
+    ),
+    "an attribute without a type": (
+        one("Softmax", chunk(1, "axis") + integer(3, 1)),
+        "its attribute axis does not say of which type it is",
+    ),
+    "an attribute without a name": (one("Relu", integer(3, 1) + integer(20, 2)), "it has an attribute without a name"),
+    "an attribute of others": (one("Relu", whole("axis", 1)), "it has no attribute 'axis'"),
+    "an attribute that is missing": (one("Cast"), "it lacks its attribute to"),
+    "a reference to nothing": (
+        one("Softmax", chunk(1, "axis") + chunk(21, "outer") + integer(20, 2)),
+        "it takes an attribute from a function, and stands in none",
+    ),
+    "a type that there is none of": (one("Cast", whole("to", 99)), "its attribute to is 99, which is no element type"),
+    "no groups": (convolution(whole("group", 0)), "its attribute group is 0"),
+    "a stride of nothing": (convolution(wholes("strides", 1, 0)), "its attribute strides is [1, 0]"),
+    "a negative kernel": (convolution(wholes("kernel_shape", -3, -3)), "its attribute kernel_shape is [-3, -3]"),
+    "negative pads": (convolution(wholes("pads", -1, 0, 0, 0)), "its attribute pads is [-1, 0, 0, 0]"),
+    "pads wider than the kernel": (
+        pool(wholes("kernel_shape", 2, 2), wholes("pads", 2, 0, 0, 0)),
+        "its pads [2, 0, 0, 0] are as wide as its kernel [2, 2]",
+    ),
+    "a constant of nothing": (
+        model(X + node("Constant", "", "w") + node("Add", "x w", "y") + Y),
+        "it has 0 values, not 1",
+    ),
+    "types that differ": (
+        model(X + value(11, "k", (2, 3), 7) + node("Add", "x k", "y") + Y),
+        "its inputs of float32 and int64 must be of one type",
+    ),
+    "a type that it does not take": (
+        model(value(11, "x", (2, 3), 8) + node("Relu", "x", "y") + value(12, "y", (2, 3), 8)),
+        "it takes no string as input 0",
+    ),
+    "a condition of numbers": (
+        model(X + node("If", "x", "y", body("then_branch", RELU), body("else_branch", NEG)) + Y),
+        "it takes no float32 as input 0",
+    ),
+    "a branch with inputs": (
+        choice(value(11, "q", (2,)) + RELU, NEG),
+        "it has 0 values for its branches, its then_branch 1",
+    ),
+    "branches of fewer outputs": (choice(RELU, NEG, outputs="y z"), "it has 2 outputs, its then_branch 1"),
+    "branches of unlike types": (
+        choice(RELU, node("Cast", "x", "t", whole("to", 7)) + value(12, "t", (2, 3), 7)),
+        "its branches give float32 and int64 as output 0",
+    ),
+    "a body that takes less": (loop(value(11, "i", (), 7) + RELU), "it has 3 inputs, its body 1"),
+    "a body that gives less": (
+        loop(SIZES + node("Identity", "on", "go") + value(12, "go", (), 9) + value(12, "h", (2, 3)), outputs="y z"),
+        "it has 2 outputs after its condition, its body 1",
+    ),
+    "a body without a condition": (
+        loop(SIZES + node("Relu", "h", "g") + value(12, "g", (2, 3)) + value(12, "h", (2, 3))),
+        "the condition that its body gives is float32, not bool",
+    ),
+    "a body that counts in reals": (
+        loop(SIZES.replace(value(11, "i", (), 7), value(11, "i", (), 1)) + PASS),
+        "the number of the pass that its body takes is float32, not int64",
+    ),
+    "a body that hands on another type": (
+        loop(SIZES + node("Cast", "h", "g", whole("to", 7)) + GO + value(12, "g", (2, 3), 7)),
+        "value 0 that its body hands on is int64, not float32",
+    ),
+    "a scan that hands on another type": (
+        model(
+            X
+            + value(11, "s", (3,))
+            + node("Scan", "s x", "t y", body("body", b"".join(TURN)), whole("num_scan_inputs", 1))
+            + Y
+        ),
+        "value 0 that its body hands on is int64, not float32",
+    ),
+    "branches of a tensor and a sequence": (
+        choice(RELU, node("SequenceConstruct", "x", "t") + chunk(12, chunk(1, "t") + chunk(2, LIST))),
+        "its branches give float32 and sequence of float32 as output 0",
+    ),
+    "a tensor for a sequence": (one("SequenceLength"), "it takes no float32 tensor as input 0"),
+    "a tensor for an optional": (one("OptionalGetElement"), "it takes no float32 tensor as input 0"),
+    "a scan of nothing": (
+        model(X + node("Scan", "x", "y", body("body", value(11, "x", (3,)) + RELU), whole("num_scan_inputs", -1)) + Y),
+        "its attribute num_scan_inputs is -1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_node_that_is_not_as_specified_is_found(name: str) -> None:
+    content, said = WRONG[name]
+    (finding,) = found("malformed-node", content)
+    assert finding.message.startswith("a node is malformed: ")
+    assert finding.message.endswith(said)
+    assert (finding.severity, finding.count) == ("error", 1)
+
+
+RIGHT = {
+    "an axis": one("Softmax", whole("axis", 1)),
+    "an attribute that is left out": one("Softmax"),
+    "a note for tools": one("Relu", whole("__tool", 1)),
+    "an operator of nobody": one("Wobble", whole("axis", 1)),
+    "an old kind without its type": model(X + node("Softmax", "x", "y", chunk(1, "axis") + integer(3, 1)) + Y, ir=1),
+    "a convolution": convolution(wholes("kernel_shape", 3, 3), wholes("strides", 2, 2), wholes("pads", 1, 1, 1, 1)),
+    "a pool": pool(wholes("kernel_shape", 2, 2), wholes("pads", 1, 1, 1, 1)),
+    "an input left out in the middle": model(
+        X + chunk(1, chunk(1, "x") + chunk(1, "") + chunk(1, "x") + chunk(2, "y") + chunk(4, "Clip")) + Y
+    ),
+    "a choice": choice(RELU, NEG),
+    "a loop": loop(SIZES + node("Relu", "h", "g") + GO + value(12, "g", (2, 3))),
+    "the length of a sequence": model(chunk(11, chunk(1, "x") + chunk(2, LIST)) + node("SequenceLength", "x", "y") + Y),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_node_as_specified_is_not(name: str) -> None:
+    assert found("malformed-node", RIGHT[name]) == []
+
+
+def test_the_version_decides_what_an_attribute_means() -> None:
+    """Squeeze had its axes as an attribute until opset 12, and has them as an input since."""
+    given = "g (float[1, 3] x) => (float[3] y) { y = Squeeze <axes = [0]> (x) }"
+    assert judged("malformed-node", proto(given, 11)) == []
+    (finding,) = judged("malformed-node", proto(given, 13))
+    assert finding.message.endswith("it has no attribute 'axes'")
+
+
+def test_a_function_of_the_file_is_its_own_specification() -> None:
+    head = '<domain: "local", opset_import: ["" : 18]>'
+    functions = f"{head}\nRelu <axis> (x) => (y) {{ y = Softmax <axis: int = @axis> (x) }}"
+    given = "g (float[2, 3] x) => (float[2, 3] y) { y = local.Relu <axis = 1> (x) }"
+    assert judged("malformed-node", proto(given, functions=functions)) == []

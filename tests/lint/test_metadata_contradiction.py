@@ -1,0 +1,37 @@
+import onnx
+
+from tests._text import proto
+from tests.lint._judged import found
+
+
+def _classifier(names: str, **more: str) -> onnx.ModelProto:
+    model = proto(
+        "g (float[1, 3, 8, 8] images, float[192, 4] w) => (float[1, 4] y) { z = Flatten(images) y = MatMul(z, w) }"
+    )
+    weight = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, (192, 4), b"\0" * 192 * 16, raw=True)
+    model.graph.initializer.append(weight)
+    del model.graph.input[1]
+    onnx.helper.set_model_props(model, {"task": "classify", "names": names, **more})
+    return model
+
+
+def test_names_of_classes_that_the_output_has_no_room_for_are_found() -> None:
+    (finding,) = found("metadata-contradiction", _classifier(str(dict(enumerate("abcdefghi")))))
+    assert finding.message == "metadata 'names' says 9 classes, but no output has room for them: 'y' is [1, 4]"
+    assert finding.severity == "warning"
+
+
+def test_several_contradictions_are_one_finding() -> None:
+    (finding,) = found("metadata-contradiction", _classifier(str(dict(enumerate("abcdefghi"))), imgsz="[32, 32]"))
+    assert "says 9 classes" in finding.message and "says 32 × 32" in finding.message
+
+
+def test_names_that_fit_are_not() -> None:
+    assert found("metadata-contradiction", _classifier("{0: 'a', 1: 'b', 2: 'c', 3: 'd'}", imgsz="[8, 8]")) == []
+
+
+def test_a_key_with_two_values_is_found() -> None:
+    model = _classifier("{0: 'a', 1: 'b', 2: 'c', 3: 'd'}", version="1")
+    model.metadata_props.append(onnx.StringStringEntryProto(key="version", value="2"))
+    (finding,) = found("metadata-contradiction", model)
+    assert finding.message == "the metadata version is said to be 1 and 2"

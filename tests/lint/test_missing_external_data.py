@@ -1,0 +1,82 @@
+import os
+from pathlib import Path
+
+import onnx
+import pytest
+
+from onnx_autodoc.limits import Limits, within
+from onnx_autodoc.readers import read
+from tests._text import proto
+from tests.lint._judged import found
+
+
+def _saved(folder: Path, location: str = "weights.bin", held: int | None = None) -> Path:
+    """A model with two tensors of 32 bytes each in another file, of which `held` bytes are there."""
+    model = proto("g (float[8] x) => (float[8] y) { z = Add(x, a) y = Mul(z, b) }")
+    for at, name in enumerate("ab"):
+        tensor = onnx.TensorProto(name=name, data_type=1, dims=[8], data_location=onnx.TensorProto.EXTERNAL)
+        for key, value in (("location", location), ("offset", str(32 * at)), ("length", "32")):
+            tensor.external_data.add(key=key, value=value)
+        model.graph.initializer.append(tensor)
+    if held is not None:
+        (folder / location).write_bytes(b"\0" * held)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    return folder / "model.onnx"
+
+
+def test_a_file_that_is_not_there_is_found(tmp_path: Path) -> None:
+    (finding,) = found("missing-external-data", read(_saved(tmp_path)))
+    assert finding.message == "1 file with weights is not there: weights.bin"
+    assert (finding.severity, finding.evidence) == ("error", ("weights.bin",))
+
+
+def test_a_file_that_ends_too_early_is_found(tmp_path: Path) -> None:
+    (finding,) = found("missing-external-data", read(_saved(tmp_path, held=63)))
+    assert finding.message == "weights.bin ends after 63 bytes, its weights need 64"
+
+
+@pytest.mark.parametrize("held", [64, 4096])
+def test_a_file_that_holds_them_all_is_not(tmp_path: Path, held: int) -> None:
+    assert found("missing-external-data", read(_saved(tmp_path, held=held))) == []
+
+
+@pytest.mark.parametrize("location", ["../weights.bin", "/weights.bin", "sub/../../weights.bin", "C:weights.bin"])
+def test_what_was_not_looked_at_is_not_called_missing(tmp_path: Path, location: str) -> None:
+    assert found("missing-external-data", read(_saved(tmp_path, location))) == []
+
+
+def test_a_file_behind_a_link_is_said_to_be_so(tmp_path: Path) -> None:
+    path = _saved(tmp_path)
+    (tmp_path / "elsewhere").write_bytes(bytes(64))
+    (tmp_path / "weights.bin").symlink_to("elsewhere")
+    (finding,) = found("missing-external-data", read(path))
+    behind = "weights.bin is behind a symbolic link; --follow-links allows it"
+    assert finding.message == f"1 file with weights was not looked at: {behind}"
+    assert (finding.severity, finding.about) == ("warning", "linked")
+    assert finding.recommendation.startswith("Run again with --follow-links")
+
+
+def test_a_file_behind_a_link_is_as_good_as_another_one_where_links_are_allowed(tmp_path: Path) -> None:
+    path = _saved(tmp_path)
+    (tmp_path / "elsewhere").write_bytes(bytes(63))
+    (tmp_path / "weights.bin").symlink_to("elsewhere")
+    with within(Limits(follow_links=True)):
+        (finding,) = found("missing-external-data", read(path))
+    assert finding.about == "too short"
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("folder", "folder is a folder, no regular file"),
+        ("pipe", "pipe is a pipe, no regular file"),
+        ("", "one of them has no name"),
+        ("folder/../x", "folder/../x has a path that goes up again (..); such a path is not followed"),
+    ],
+)
+def test_what_can_hold_no_weights_is_an_error(tmp_path: Path, location: str, reason: str) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (finding,) = found("missing-external-data", read(_saved(tmp_path, location)))
+    assert finding.message == f"1 file with weights was not looked at: {reason}"
+    assert (finding.severity, finding.about, finding.evidence) == ("error", "refused", (location,))

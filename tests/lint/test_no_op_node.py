@@ -1,0 +1,114 @@
+import pytest
+
+from tests.lint._judged import found
+
+_HELD = (
+    "float one = {1}, float[1, 1, 1] ones = {1}, float[3] row = {1,1,1}, int64[2] same = {0,-1}, "
+    "int64[2] swap = {3,-1}, "
+    "int64[2] two_three = {2,3}, int64[1] start = {0}, int64[1] last = {9223372036854775807}, int64[1] back = {-1}, "
+    "int64[1] axis = {1}, int64[1] three = {3}, int64[2] once = {1,1}, int64[4] none = {0,0,0,0}, "
+    "int64[4] some = {0,1,0,0}, bool no = {0}, bool yes = {1}, float half = {0.5}"
+)
+
+
+def idle(nodes: str, shape: str = "2, 3", opset: int = 18) -> list[str]:
+    text = f"g (float[{shape}] x) => (float y) <{_HELD}> {{ r = Relu(x) {nodes} y = Neg(a) }}"
+    return [name for finding in found("no-op-node", text, opset=opset) for name in finding.evidence]
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        "Identity(r)",
+        "Dropout(r)",
+        "Dropout(r, half, no)",
+        "Cast<to = 1>(r)",
+        "Transpose<perm = [0, 1]>(r)",
+        "Reshape(r, same)",
+        "Flatten(r)",
+        "Slice(r, start, last, axis)",
+        "Concat<axis = 0>(r)",
+        "Sum(r)",
+        "Mul(r, one)",
+        "Mul(one, r)",
+        "Div(r, one)",
+        "Pad(r, none)",
+        "Tile(r, once)",
+        "Expand(r, once)",
+    ],
+)
+def test_what_does_nothing_at_any_size_is_found(node: str) -> None:
+    assert idle(f"[n] a = {node}", "batch, width") == ["n"]
+
+
+@pytest.mark.parametrize(
+    "node", ["Reshape(r, two_three)", "Slice(r, start, three, axis)", "Mul(r, row)", "Expand(r, two_three)"]
+)
+def test_what_does_nothing_at_the_only_size_is_found(node: str) -> None:
+    assert idle(f"[n] a = {node}") == ["n"]
+    assert idle(f"[n] a = {node}", "batch, 3") == []  # a batch is bound to 1 or so, and may be another
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        "Dropout(r, half, yes)",
+        "Cast<to = 10>(r)",
+        "Transpose(r)",
+        "Reshape(r, swap)",
+        "Slice(r, last, back, axis, back)",  # backwards: the same size, the other way round
+        "Flatten<axis = 0>(r)",
+        "Concat<axis = 0>(r, r)",
+        "Div(one, r)",
+        "Mul(r, ones)",  # one axis more
+        "Mul(r, half)",
+        "Pad(r, some)",
+    ],
+)
+def test_look_alikes_are_not(node: str) -> None:
+    assert idle(f"[n] a = {node}") == []
+
+
+def test_the_message_counts_operators() -> None:
+    nodes = "a = Identity(x) b = Identity(a) c = Cast<to = 1>(b) y = Neg(c)"
+    (finding,) = found("no-op-node", f"g (float[2000] x) => (float y) {{ {nodes} }}")
+    assert (finding.message, finding.severity) == ("3 nodes hand data on unchanged: 2 Identity, 1 Cast", "note")
+    (finding,) = found("no-op-node", f"g (float[20] x) => (float y) {{ {nodes} }}")
+    assert finding.severity == "info"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g (float[2] x) => (float y) { a = Relu(x) y = Identity(a) }",  # names the output
+        "g (float[2] x) => (float y) { y = Cast<to = 1>(x) }",  # an output must be made by somebody
+        "g (float[2] x) => (float y) <float[2] w = {1,2}> { a = Identity(w) y = Add(x, a) }",  # a weight
+        "g (float[2, 3] x) => (int64 y) { a = Shape(x) b = Cast<to = 7>(a) y = Neg(b) }",  # shape arithmetic
+        "g (float[2] x) => (float y, bool[2] m) { a, m = Dropout(x) y = Neg(a) }",  # which were kept is asked for
+    ],
+)
+def test_what_is_needed_for_its_name_is_not(text: str) -> None:
+    assert found("no-op-node", text) == []
+
+
+def test_a_branch_may_have_to_hand_on_what_is_around_it() -> None:
+    text = """g (float[2] x, bool c) => (float y) { y = If (c) <
+        then_branch = t () => (float a) { a = Identity(x) }, else_branch = e () => (float d) { d = Neg(x) }> }"""
+    assert found("no-op-node", text) == []
+
+
+def test_what_is_made_of_a_default_that_a_caller_may_replace_is_no_constant() -> None:
+    text = (
+        "g (float[2] x, float k) => (float y) <float k = {1}> { f = Identity(k) r = Relu(x) a = Mul(r, f) y = Neg(a) }"
+    )
+    assert found("no-op-node", text) == []
+    fixed = text.replace(", float k)", ")")
+    assert [finding.message for finding in found("no-op-node", fixed)] == ["1 node hands data on unchanged: 1 Mul"]
+
+
+def test_a_target_that_a_caller_may_replace_is_not_the_size_of_every_run() -> None:
+    text = (
+        "g (float[2, 3] x, int64[2] t) => (float y) <int64[2] t = {2, 3}> { r = Relu(x) a = Reshape(r, t) y = Neg(a) }"
+    )
+    assert found("no-op-node", text) == []
+    assert len(found("no-op-node", text.replace(", int64[2] t)", ")"))) == 1

@@ -1,0 +1,37 @@
+import onnx
+
+from tests._text import proto
+from tests.lint._judged import found
+
+
+def _with(listed: str, ir: int = 8, size: int = 4) -> onnx.ModelProto:
+    """A model of the weights a, b and c, some of which are inputs too."""
+    model = proto(f"g (float[{size}] x) => (float y) {{ s = Add(x, a) t = Mul(s, b) y = Sub(t, c) }}")
+    model.ir_version = ir
+    for name in "abc":
+        model.graph.initializer.append(onnx.helper.make_tensor(name, onnx.TensorProto.FLOAT, [size], [1.0] * size))
+        if name in listed:
+            model.graph.input.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [size]))
+    return model
+
+
+def test_weights_that_are_inputs_too_are_found() -> None:
+    (finding,) = found("overridable-weight", _with("abc"))
+    assert finding.message == "3 weights are inputs too, of 3: what callers may replace, optimizers do not fold"
+    assert (finding.severity, finding.evidence) == ("note", ("a", "b", "c"))
+
+
+def test_old_files_had_to_list_them() -> None:
+    assert found("overridable-weight", _with("abc", ir=3)) == []
+
+
+def test_one_default_among_many_weights_is_meant_to_be_replaced() -> None:
+    assert found("overridable-weight", _with("a")) == []
+
+
+def test_single_numbers_are_settings() -> None:
+    assert found("overridable-weight", _with("abc", size=1)) == []
+
+
+def test_weights_that_are_none_are_not() -> None:
+    assert found("overridable-weight", _with("")) == []

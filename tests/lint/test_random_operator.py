@@ -1,0 +1,26 @@
+import pytest
+
+from tests.lint._judged import found
+
+
+def test_random_numbers_are_found() -> None:
+    nodes = "[a] a = RandomNormalLike(x) [b] b = RandomUniform<shape = [2], seed = 1.0>() c = Add(a, b) y = Add(x, c)"
+    (finding,) = found("random-operator", f"g (float[2] x) => (float y) {{ {nodes} }}")
+    assert finding.message == "2 nodes draw random numbers: 1 RandomNormalLike, 1 RandomUniform (1 with a seed)"
+    assert finding.evidence == ("a", "b")
+
+
+_UNTAKEN = """c = Constant<value_int = 0>() d = Cast<to = 9>(c) y = If (d) <
+    then_branch = t () => (float a) { a = RandomNormalLike(x) }, else_branch = e () => (float b) { b = Neg(x) }>"""
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "y = Dropout(x)",  # in inference
+        "a = RandomNormalLike(x) y = Relu(x)",  # nobody reads it
+        _UNTAKEN,
+    ],
+)
+def test_what_no_answer_hangs_on_is_not(nodes: str) -> None:
+    assert found("random-operator", f"g (float[2] x) => (float y) {{ {nodes} }}") == []

@@ -1,0 +1,85 @@
+import pytest
+
+from tests.lint._judged import found
+
+_NUMBERS = {
+    "float": 1,
+    "uint8": 2,
+    "int8": 3,
+    "int32": 6,
+    "int64": 7,
+    "bool": 9,
+    "float16": 10,
+    "double": 11,
+    "bfloat16": 16,
+}
+
+
+def casts(start: str, between: str, end: str, more: str = "", outputs: str = "") -> list[tuple[str, tuple[str, ...]]]:
+    nodes = f"[a] a = Cast<to = {_NUMBERS[between]}>(x) [b] y = Cast<to = {_NUMBERS[end]}>(a) {more}"
+    text = f"g ({start}[2] x) => ({end} y{outputs}) {{ {nodes} }}"
+    return [(finding.message, finding.evidence) for finding in found("redundant-cast", text)]
+
+
+@pytest.mark.parametrize(
+    ("start", "between"),
+    [
+        ("float16", "float"),
+        ("bfloat16", "float"),
+        ("int32", "int64"),
+        ("int8", "float16"),
+        ("uint8", "bfloat16"),
+        ("bool", "float"),
+        ("int32", "double"),
+        ("uint8", "int32"),
+    ],
+)
+def test_a_cast_back_is_found(start: str, between: str) -> None:
+    assert casts(start, between, start) == [("1 cast only turns an earlier one back", ("b",))]
+
+
+@pytest.mark.parametrize(
+    ("start", "between"),
+    [
+        ("float", "float16"),
+        ("int64", "int32"),
+        ("int64", "float"),
+        ("int32", "float"),
+        ("int8", "uint8"),
+        ("float16", "bfloat16"),
+        ("float", "int32"),
+        ("int32", "bool"),
+    ],
+)
+def test_a_cast_back_from_a_type_that_rounds_is_not(start: str, between: str) -> None:
+    assert casts(start, between, start) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "between", "end"),
+    [
+        ("bool", "int32", "float"),
+        ("float16", "float", "double"),
+        ("int32", "int64", "float"),
+        ("uint8", "int64", "int32"),
+    ],
+)
+def test_a_cast_on_from_a_type_that_lost_nothing_is_found(start: str, between: str, end: str) -> None:
+    assert casts(start, between, end) == [("1 cast could read what the cast before reads", ("b",))]
+
+
+@pytest.mark.parametrize(
+    ("start", "between", "end"),
+    [
+        ("float", "int32", "float16"),
+        ("int64", "int32", "float"),
+        ("int32", "double", "int8"),
+        ("float", "bool", "int64"),
+    ],
+)
+def test_a_cast_on_after_something_was_lost_is_not(start: str, between: str, end: str) -> None:
+    assert casts(start, between, end) == []
+
+
+def test_a_first_cast_that_others_read_is_needed() -> None:
+    assert casts("bool", "int32", "float", "z = Neg(a)", ", int32 z") == []

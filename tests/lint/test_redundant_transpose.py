@@ -1,0 +1,48 @@
+import pytest
+
+from tests.lint._judged import found
+
+
+def graph(nodes: str, outputs: str = "float y") -> str:
+    return f"g (float[2, 3, 4] x) => ({outputs}) <float s = {{2}}, float[4] v = {{1,2,3,4}}> {{ {nodes} }}"
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "[a] a = Transpose<perm = [0, 2, 1]>(x) [b] y = Transpose<perm = [0, 2, 1]>(a)",
+        "[a] a = Transpose<perm = [1, 2, 0]>(x) [b] y = Transpose<perm = [2, 0, 1]>(a)",
+        "[a] a = Transpose(x) [b] y = Transpose(a)",
+        "[a] a = Transpose(x) c = Relu(a) d = Mul(s, c) [b] y = Transpose(d)",  # each number by itself
+    ],
+)
+def test_a_transpose_that_undoes_one_is_found(nodes: str) -> None:
+    (finding,) = found("redundant-transpose", graph(nodes))
+    assert finding.message == "1 transpose undoes an earlier one"
+    assert finding.evidence == ("b",)
+
+
+def test_one_that_could_be_one_with_the_one_before_is_found() -> None:
+    nodes = "a = Transpose<perm = [1, 2, 0]>(x) [b] y = Transpose<perm = [1, 2, 0]>(a)"
+    (finding,) = found("redundant-transpose", graph(nodes))
+    assert finding.message == "1 transpose could be one with the transpose before"
+    assert finding.evidence == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "outputs"),
+    [
+        ("a = Transpose(x) c = Softmax(a) y = Transpose(c)", "float y"),  # along an axis
+        ("a = Transpose(x) c = Mul(a, a) y = Transpose(c)", "float y"),  # read twice
+        ("a = Transpose<perm = [0, 1, 2]>(x) c = Mul(a, v) y = Transpose(c)", "float y"),  # a vector lies along an axis
+        ("a = Transpose(x) c = Relu(a) y = Transpose(c) z = Neg(c)", "float y, float z"),  # others need that order
+        ("a = Transpose<perm = [1, 2, 0]>(x) y = Transpose<perm = [1, 2, 0]>(a)", "float y, float a"),
+    ],
+)
+def test_one_that_is_needed_is_not(nodes: str, outputs: str) -> None:
+    assert found("redundant-transpose", graph(nodes, outputs)) == []
+
+
+def test_one_right_after_is_redundant_whoever_reads_the_first() -> None:
+    nodes = "a = Transpose(x) [b] y = Transpose(a) z = Softmax(a)"
+    assert found("redundant-transpose", graph(nodes, "float y, float z"))[0].evidence == ("b",)

@@ -1,0 +1,159 @@
+"""The tables of what runtimes take: whole, honest about where they come from, and right where that can be asked."""
+
+import datetime as dt
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import onnx
+import onnxruntime
+import pytest
+
+import onnx_autodoc
+from onnx_autodoc.lint._runtimes import RUNTIMES, Runtime, lacking, runtimes
+from onnx_autodoc.ops import TABLES, specified
+from tests._text import model, proto
+from tests.lint._judged import case
+
+NAMES = {(schema.domain, schema.name) for schema in onnx.defs.get_all_schemas_with_history()}
+KNOWN = {(domain, op) for domain, tables in TABLES.items() for table in tables for op in table}
+NEWEST = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": 5, "com.ms.internal.nhwc": onnx.defs.onnx_opset_version()}
+FOLDER = Path(onnx_autodoc.__file__).parent / "data/runtimes"
+HISTORIC = {"Affine", "Crop", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"}
+
+
+@pytest.fixture(params=RUNTIMES)
+def runtime(request: pytest.FixtureRequest) -> Runtime:
+    return runtimes()[request.param]
+
+
+def test_every_table_is_on_the_list() -> None:
+    assert {path.stem for path in FOLDER.iterdir()} == set(RUNTIMES)
+
+
+def test_a_table_says_what_it_is_of_and_where_from(runtime: Runtime) -> None:
+    assert runtimes()[runtime.id] is runtime
+    assert runtime.title and runtime.version[0].isdigit() and runtime.source
+    assert dt.date.fromisoformat(runtime.date) > dt.date(2025, 1, 1)
+    assert runtime.basis in ("run", "run and document", "document")
+    assert "" in runtime.complete
+    assert runtime.fallback and not runtime.fallback.endswith(".")
+
+
+def test_every_operator_of_a_table_exists(runtime: Runtime) -> None:
+    listed = {(domain, op) for domain, rows in runtime.operators.items() for op in rows}
+    assert listed - NAMES - KNOWN - {("", op) for op in HISTORIC} == set()
+    assert len(runtime.operators[""]) > 40
+
+
+def test_ranges_of_opsets_are_sensible(runtime: Runtime) -> None:
+    for domain, rows in runtime.operators.items():
+        for op, span in rows.items():
+            assert 1 <= len(span) <= 2, op
+            assert list(span) == sorted(span) and 1 <= span[0] <= NEWEST.get(domain, 1), op
+
+
+def test_remarks_are_of_operators_that_are_taken(runtime: Runtime) -> None:
+    for domain, rows in runtime.notes.items():
+        assert rows.keys() <= runtime.operators[domain].keys()
+        assert all(0 < len(text) <= 160 for text in rows.values())
+
+
+def test_what_the_specification_has_is_known() -> None:
+    first: dict[tuple[str, str], int] = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain in specified.SPECIFIED_DOMAINS:
+            key = (schema.domain, schema.name)
+            first[key] = min(schema.since_version, first.get(key, schema.since_version))
+    assert specified.first_opsets() == first
+
+
+def test_what_the_specification_took_back_is_known() -> None:
+    taken = {
+        (domain, op, opset)
+        for (domain, op) in NAMES
+        for opset in range(1, NEWEST.get(domain, 0) + 1)
+        if onnx.defs.has(op, opset, domain) and onnx.defs.get_schema(op, opset, domain).deprecated
+    }
+    said = {
+        (domain, op, opset)
+        for (domain, op), (span, _) in specified.DEPRECATED.items()
+        for opset in span
+        if opset <= NEWEST[domain]
+    }
+    assert said == taken
+
+
+TRIED = [
+    ("g (float[1, 1, 2, 2] x, float[4] s) => (float y) { y = Upsample(x, s) }", "Upsample", range(9, 12)),
+    ("g (float[2, 2] x, int64[2, 2] i) => (float y) { y = Scatter(x, i, x) }", "Scatter", range(9, 14)),
+    ("g (float[4] x) => (float y) { y = Add(x, x) }", "Add", range(6, 9)),
+    ("g (float[2, 2] x) => (float y) { y = Det(x) }", "Det", range(11, 13)),
+    ("g (float[4] x) => (float y) { y = Gelu(x) }", "Gelu", range(18, 22)),
+    ("g (float[1, 1, 2, 2] x, float[3, 4] r, int64[3] b) => (float y) { y = RoiAlign(x, r, b) }", "RoiAlign", (16, 22)),
+    ("g () => (float y) { y = RandomUniform<shape=[2]>() }", "RandomUniform", (16, 22)),
+]
+
+
+@pytest.mark.skipif(onnxruntime.__version__ != runtimes()["onnxruntime-cpu"].version, reason="the table's is another")
+@pytest.mark.parametrize(("text", "op", "opset"), [(text, op, at) for text, op, opsets in TRIED for at in opsets])
+def test_the_table_of_onnxruntime_is_what_it_does(text: str, op: str, opset: int) -> None:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        onnxruntime.InferenceSession(proto(text, opset).SerializeToString(), options)
+        opens = True
+    except Exception:
+        opens = False
+    assert runtimes()["onnxruntime-cpu"].takes("", op, opset) is opens
+
+
+def lacks(name: str, text: str, opset: int = 18, functions: str = "") -> dict[tuple[str, str], int]:
+    found = lacking(runtimes()[name], case(model(text, opset, functions)).uses)
+    return {key: len(spots) for key, spots in found.items()}
+
+
+FUNCTION = '<domain: "local", opset_import: ["" : 18]> f (x) => (y) { y = Det(x) }'
+
+
+def test_a_function_of_the_file_is_opened() -> None:
+    text = "g (float[2, 2] x) => (float y) { y = local.f(x) }"
+    assert lacks("tensorrt", text, functions=FUNCTION) == {("", "Det"): 1}
+    assert lacks("openvino", text, functions=FUNCTION) == {("local", "f"): 1, ("", "Det"): 1}  # it opens none
+
+
+def test_nodes_in_branches_count() -> None:
+    text = """g (bool c, float[2, 2] x) => (float y) {
+        y = If (c) <then_branch = t () => (float a) { a = Det(x) }, else_branch = e () => (float b) { b = Det(x) }>
+    }"""
+    assert lacks("tensorrt", text) == {("", "Det"): 2}
+
+
+def test_work_on_constants_and_sizes_is_not_held_against_a_provider() -> None:
+    text = """g (float[n, 4] x) => (float y) <float[2, 2] w = {1, 2, 3, 4}> {
+        d = Det(w)  s = Shape(x)  f = Cast<to=1>(s)  u, v = Unique(f)  k = ReduceSum(u)  a = Mul(x, d)  y = Mul(a, k)
+    }"""
+    assert lacks("onnxruntime-cuda", text) == {}
+    assert lacks("openvino", text) == {("", "Det"): 1}  # it reads the file itself, and has no rule for it
+
+
+def test_what_onnxruntime_drops_is_not_held_against_a_provider() -> None:
+    assert lacks("coreml", "g (float[4] x) => (float y) { a = Identity(x) b = Dropout(a) y = Relu(b) }") == {}
+
+
+def test_a_domain_that_a_table_does_not_cover_is_not_judged() -> None:
+    text = "g (float[4] x) => (float y) { y = custom.Thing(x) }"
+    assert all(lacks(name, text) == {} for name in RUNTIMES)
+
+
+def test_all_tables_are_read_in_a_blink() -> None:
+    runtimes.cache_clear()
+    start = time.perf_counter()
+    assert len(runtimes()) == len(RUNTIMES)
+    assert time.perf_counter() - start < 0.05  # 2 ms on an ordinary machine
+
+
+def test_no_table_is_read_for_help() -> None:
+    code = "import onnx_autodoc.cli, sys; print([name for name in sys.modules if 'runtimes' in name])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

@@ -1,0 +1,117 @@
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import ModelProto, numpy_helper
+
+from tests._text import proto
+from tests.lint._judged import found
+
+_CONSTANTS = {
+    "s": np.float32(0.02),
+    "z": np.uint8(128),
+    "low": np.uint8(0),
+    "ws": np.float32(0.01),
+    "wz": np.int8(0),
+    "w": np.ones((4, 4, 3, 3), np.float32),
+    "wq": np.ones((4, 4, 3, 3), np.int8),
+    "m": np.ones((8, 8), np.float32),
+    "mq": np.ones((8, 8), np.int8),
+}
+_GIVEN = "xq = QuantizeLinear(x, s, z) xd = DequantizeLinear(xq, s, z)"
+_WEIGHTS = "wd = DequantizeLinear(wq, ws, wz) md = DequantizeLinear(mq, ws, wz)"
+_ANSWER = "cq = QuantizeLinear(c, s, z) y = DequantizeLinear(cq, s, z)"
+
+
+def model(nodes: str, outputs: str = "float y") -> ModelProto:
+    made = proto(f"g (float[1, 4, 8, 8] x) => ({outputs}) {{ {_GIVEN} {_WEIGHTS} {nodes} }}", opset=17)
+    read = {name for node in made.graph.node for name in node.input}
+    made.graph.initializer.extend(numpy_helper.from_array(np.asarray(v), k) for k, v in _CONSTANTS.items() if k in read)
+    return made
+
+
+def left_in_float(made: ModelProto, path: str) -> int:
+    """Convolutions and products that onnxruntime itself leaves in floating point."""
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath, options.log_severity_level = path, 4
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    kept = ("Conv", "FusedConv", "MatMul", "FusedMatMul", "Gemm")
+    return sum(node.op_type in kept for node in onnx.load(path).graph.node)
+
+
+# what onnxruntime leaves in floating point
+APART = {
+    "an activation between": "[conv] a = Conv(xd, wd) c = HardSwish(a)",
+    "a rectifier that is not in the quantization": "[conv] a = Conv(xd, wd) c = Relu(a)",
+    "a second reader": "[conv] a = Conv(xd, wd) b = Exp(a) c = Add(a, b)",
+}
+# and what it does not
+WHOLE = {
+    "quantized on both sides": "c = Conv(xd, wd)",
+    "a weight that onnxruntime quantizes itself": "c = Conv(xd, w)",
+    "moved before it is quantized": "a = Conv(xd, wd) c = MaxPool<kernel_shape=[2, 2]>(a)",
+    "data that were moved": "t = Transpose<perm=[0, 1, 3, 2]>(xd) c = Conv(t, wd)",
+    "a product": "c = MatMul(xd, md)",
+    "a product of data": "t = Transpose<perm=[0, 1, 3, 2]>(xd) c = MatMul(xd, t)",
+}
+
+
+@pytest.mark.parametrize("nodes", APART.values(), ids=APART.keys())
+def test_a_convolution_whose_answer_is_not_quantized_is_found(nodes: str, tmp_path: object) -> None:
+    made = model(f"{nodes} {_ANSWER}")
+    (finding,) = found("unfused-quantization", made)
+    assert left_in_float(made, f"{tmp_path}/model.onnx") == 1
+    assert (finding.about, finding.evidence) == ("onnxruntime", ("conv",))
+    start = "1 of 1 convolution or matrix product, with 100 % of the multiply-adds, computes in floating point"
+    assert finding.message == f"{start} in onnxruntime, which needs the answer quantized as well"
+
+
+def test_an_answer_of_the_model_is_not_quantized_either(tmp_path: object) -> None:
+    made = model("[conv] y = Conv(xd, wd)")
+    assert [finding.evidence for finding in found("unfused-quantization", made)] == [("conv",)]
+    assert left_in_float(made, f"{tmp_path}/model.onnx") == 1
+
+
+@pytest.mark.parametrize("nodes", WHOLE.values(), ids=WHOLE.keys())
+def test_what_runs_in_int8_is_not(nodes: str, tmp_path: object) -> None:
+    made = model(f"{nodes} {_ANSWER}")
+    assert found("unfused-quantization", made) == []
+    assert left_in_float(made, f"{tmp_path}/model.onnx") == 0
+
+
+def test_a_rectifier_that_is_in_the_quantization_does_not_part_them(tmp_path: object) -> None:
+    made = model("a = Conv(xd, wd) c = Relu(a) cq = QuantizeLinear(c, s, low) y = DequantizeLinear(cq, s, low)")
+    assert found("unfused-quantization", made) == []
+    assert left_in_float(made, f"{tmp_path}/model.onnx") == 0
+
+
+def test_a_product_needs_no_quantized_answer(tmp_path: object) -> None:
+    made = model("y = MatMul(xd, md)")
+    assert found("unfused-quantization", made) == []
+    assert left_in_float(made, f"{tmp_path}/model.onnx") == 0
+
+
+def test_products_of_data_that_nobody_quantized_are_found(tmp_path: object) -> None:
+    made = model("c = MatMul(xd, md) [first] d = MatMul(c, m) e = Tanh(d) [second] y = MatMul(e, e)")
+    (finding,) = found("unfused-quantization", made)
+    start = "2 of 3 convolutions and matrix products, with 67 % of the multiply-adds, compute in floating point"
+    assert finding.message == f"{start}; 1 can run in int8"
+    assert (finding.about, finding.evidence) == (None, ("first", "second"))
+    assert left_in_float(made, f"{tmp_path}/model.onnx") == 2
+
+
+def test_a_small_last_layer_in_floating_point_is_not() -> None:
+    last = "f = GlobalAveragePool(y0) g = Flatten(f) [last] y = MatMul(g, k)"
+    made = model(f"c = Conv(xd, wd) cq = QuantizeLinear(c, s, z) y0 = DequantizeLinear(cq, s, z) h = Tanh(y0) {last}")
+    made.graph.initializer.append(numpy_helper.from_array(np.ones((4, 2), np.float32), "k"))
+    assert found("unfused-quantization", made) == []
+
+
+def test_weights_alone_that_are_quantized_are_not() -> None:
+    assert found("unfused-quantization", model("a = Exp(x) b = MatMul(a, md) y = MatMul(b, m)")) == []
+
+
+def test_a_model_that_is_not_quantized_is_not() -> None:
+    text = "g (float[1, 4, 8, 8] x, float[8, 8] m) => (float y) { a = MatMul(x, m) y = MatMul(a, m) }"
+    assert found("unfused-quantization", text) == []

@@ -1,0 +1,44 @@
+import onnx
+
+from tests._text import proto
+from tests.lint._judged import found
+
+
+def test_weights_that_no_node_reads_are_found() -> None:
+    many = ",".join("1" * 300)
+    text = f"g (float[2] x) => (float y) <float[2] w = {{1,2}}, float[300] old = {{{many}}}> {{ y = Add(x, w) }}"
+    (finding,) = found("unused-weight", text)
+    assert finding.message == "1 initializer with 1.17 KiB is read by no node (>99 % of all)"
+    assert (finding.evidence, finding.severity) == (("old",), "note")
+
+
+def test_a_few_bytes_are_only_good_to_know() -> None:
+    text = "g (float[2] x) => (float y) <float[2] w = {1,2}, float[6] old = {1,2,3,4,5,6}> { y = Add(x, w) }"
+    (finding,) = found("unused-weight", text)
+    assert finding.message == "1 initializer with 24 bytes is read by no node (75 % of all)"
+    assert finding.severity == "info"
+
+
+_BRANCH = """g (float[2] x, bool c) => (float y) <float[2] w = {1,2}, float[2] v = {1,2}> {
+    y = If (c) <
+        then_branch = t () => (float a) { a = If (c) <
+            then_branch = tt () => (float b) { b = Add(x, w) },
+            else_branch = te () => (float d) { d = Identity(v) }> },
+        else_branch = e () => (float h) <float[1] inner = {1}> { h = Identity(x) }>
+}"""
+
+
+def test_what_only_a_branch_in_a_branch_reads_is_used() -> None:
+    (finding,) = found("unused-weight", _BRANCH)
+    assert finding.evidence == ("inner",)  # the one in the branch itself
+
+
+def test_a_weight_that_is_an_output_is_used() -> None:
+    assert found("unused-weight", "g (float[2] x) => (float y, float[2] w) <float[2] w = {1,2}> { y = Relu(x) }") == []
+
+
+def test_texts_have_no_size_that_could_be_said() -> None:
+    made = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    made.graph.initializer.append(onnx.helper.make_tensor("words", onnx.TensorProto.STRING, [2], [b"a", b"b"]))
+    (finding,) = found("unused-weight", made)
+    assert finding.message == "1 initializer is read by no node"

@@ -1,0 +1,172 @@
+"""Activations: written out in every way that the rules know, and the gates that they must not be taken for."""
+
+import numpy as np
+import pytest
+
+from onnx_autodoc.patterns import activations
+from tests.patterns._nets import count, kinds, net, skips, unused
+
+X = {"x": (2, 8, 16), "z": (2, 8, 1)}
+THIRD = "c = Add(x, Mul(Pow(x, 3.0), 0.044715))"
+ERF = "e = Add(Erf(Div(x, 1.41421)), 1.0)"
+TANH = f"{THIRD} e = Add(Tanh(Mul(c, 0.797885)), 1.0)"
+SIX = "s = Clip(Add(x, 3.0), 0.0, 6.0)"
+
+FORMS: dict[str, dict[str, str]] = {
+    "silu": {
+        "torch": "y = Mul(x, Sigmoid(x))",
+        "the other way round": "y = Mul(Sigmoid(x), x)",
+        "paddle": "y = Mul(x, Sigmoid(Mul(x, 1.0)))",
+        "by the exponential": "y = Div(x, Add(Exp(Neg(x)), 1.0))",
+    },
+    "gelu": {
+        "torch, erf": f"{ERF} y = Mul(Mul(x, e), 0.5)",
+        "dynamo, erf": f"{ERF} y = Mul(x, Mul(0.5, e))",
+        "half of x first": f"{ERF} y = Mul(Mul(x, 0.5), e)",
+        "half of x by division": f"{ERF} y = Mul(Div(x, 2.0), e)",
+        "halved at the end": f"{ERF} y = Div(Mul(x, e), 2.0)",
+        "times the inverse root": "y = Mul(Mul(x, Add(Erf(Mul(x, 0.707107)), 1.0)), 0.5)",
+        "jax, erfc": "y = Mul(Mul(x, 0.5), custom.Erfc(Mul(Neg(x), 0.707107)))",
+        "the root of two in fp16": "y = Mul(Mul(x, Add(Erf(Div(x, 1.4140625)), 1.0)), 0.5)",
+        "quick": "y = Mul(x, Sigmoid(Mul(x, 1.702)))",
+        "torch, tanh": f"{TANH} y = Mul(Mul(x, 0.5), e)",
+        "tanh, the cube of two products": "c = Add(x, Mul(Mul(x, Mul(x, x)), 0.044715))"
+        " y = Mul(Mul(x, 0.5), Add(Tanh(Mul(c, 0.797885)), 1.0))",
+        "tanh, tensorflow": "c = Add(x, Mul(x, Mul(x, Mul(0.044715, x))))"
+        " y = Mul(x, Mul(0.5, Add(1.0, Tanh(Mul(0.797885, c)))))",
+        "tanh, x taken out": "c = Mul(Add(Mul(Mul(x, x), 0.044715), 1.0), 0.797885)"
+        " y = Mul(Mul(x, 0.5), Add(Tanh(Mul(x, c)), 1.0))",
+        "tanh, x taken out and scaled": "c = Mul(Mul(x, 0.797885), Add(Mul(Mul(x, x), 0.044715), 1.0))"
+        " y = Mul(Mul(x, 0.5), Add(Tanh(c), 1.0))",
+        "tanh, scaled at the end": "c = Mul(x, Add(Mul(Mul(x, x), 0.044715), 1.0))"
+        " y = Mul(Mul(x, 0.5), Add(Tanh(Mul(c, 0.797885)), 1.0))",
+        "tanh, gpt-2": "c = Mul(Mul(x, 0.797885), Add(Mul(x, Mul(x, 0.044715)), 1.0))"
+        " y = Mul(Mul(x, 0.5), Add(Tanh(c), 1.0))",
+        "tanh, constants folded": "c = Mul(x, Add(Mul(Mul(x, x), 0.0356774), 0.797885))"
+        " y = Mul(Mul(x, 0.5), Add(Tanh(c), 1.0))",
+    },
+    "hard-swish": {
+        "paddle": f"{SIX} y = Div(Mul(x, s), 6.0)",
+        "times a sixth": f"{SIX} y = Mul(Mul(x, s), 0.166667)",
+        "divided inside": f"{SIX} y = Mul(x, Div(s, 6.0))",
+        "a sixth inside": f"{SIX} y = Mul(x, Mul(s, 0.166667))",
+        "x divided first": f"{SIX} y = Mul(Div(x, 6.0), s)",
+        "a sixth of x": f"{SIX} y = Mul(Mul(x, 0.166667), s)",
+        "bounds by max, then min": "s = Min(Max(Add(x, 3.0), 0.0), 6.0) y = Div(Mul(x, s), 6.0)",
+        "bounds by min, then max": "s = Max(Min(Add(x, 3.0), 6.0), 0.0) y = Div(Mul(x, s), 6.0)",
+        "by a hard sigmoid": "y = Mul(x, HardSigmoid<alpha = 0.16666667, beta = 0.5>(x))",
+    },
+    "mish": {
+        "torch": "y = Mul(x, Tanh(Softplus(x)))",
+        "softplus written out": "y = Mul(x, Tanh(Log(Add(Exp(x), 1.0))))",
+        "softplus with a threshold": "y = Mul(x, Tanh(Where(Greater(x, 20.0), x, Softplus(x))))",
+    },
+    "softmax": {
+        "operator": "y = Softmax(x)",
+        "written out": "e = Exp(Sub(x, ReduceMax(x, [-1]))) y = Div(e, ReduceSum(e, [-1]))",
+        "jax": "e = Exp(Sub(x, Max(-65504.0, ReduceMax(x, [-1])))) y = Div(e, ReduceSum(e, [-1]))",
+        "less something else": "e = Exp(Sub(x, Identity(z))) y = Div(e, ReduceSum(e, [-1]))",
+    },
+}
+CASES = [pytest.param(kind, body, id=f"{kind}, {name}") for kind, each in FORMS.items() for name, body in each.items()]
+
+
+@pytest.mark.parametrize(("kind", "body"), CASES)
+def test_an_activation_written_out_is_one_block(kind: str, body: str) -> None:
+    found = net(body, **X)
+    assert kinds(found) == [kind]
+
+
+def test_every_pattern_has_an_example() -> None:
+    assert not unused(activations.RULES, [(body, X) for each in FORMS.values() for body in each.values()])
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("y = Gelu(x)", "gelu"),
+        ("y = com.microsoft.Gelu(x)", "gelu"),
+        ("y = com.microsoft.BiasGelu(x, B)", "gelu"),
+        ("y = com.microsoft.FastGelu(x, B)", "gelu"),
+        ("y = com.microsoft.QuickGelu(x)", "gelu"),
+        ("y = com.microsoft.QuickGelu<alpha = 1.0>(x)", "silu"),
+        ("y = HardSwish(x)", "hard-swish"),
+        ("y = Mish(x)", "mish"),
+        ("y = Swish(x)", "silu"),
+        ("y = com.microsoft.QLinearSoftmax<axis = -1, opset = 13>(x, 0.1, Z, 0.1, Z)", "softmax"),
+    ],
+)
+def test_an_operator_is_the_same_activation(body: str, kind: str) -> None:
+    quantized = "QLinear" in body
+    found = net(body, x="uint8[2,16]" if quantized else (2, 16), B=(16,), Z=np.array(0, np.uint8), opset=24)
+    assert count(found, kind) == 1
+
+
+def test_casts_in_between_change_nothing() -> None:
+    body = "c = Cast<to = 1>(x) y = Cast<to = 10>(Mul(c, Cast<to = 1>(Cast<to = 10>(Sigmoid(c)))))"
+    assert kinds(net(body, x="float16[2,16]")) == ["silu"]
+
+
+def test_quantizers_in_between_change_nothing() -> None:
+    pair = "DequantizeLinear(QuantizeLinear({}, 0.02), 0.02)"
+    body = f"s = {pair.format('Sigmoid(x)')} y = {pair.format('Mul(x, s)')}"
+    assert kinds(net(body, x=(2, 16))) == ["silu"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Mul(z, Sigmoid(x))",
+        "y = Mul(x, Sigmoid(MatMul(x, W)))",
+        "y = Mul(MatMul(x, W), Sigmoid(MatMul(x, V)))",
+        "y = Mul(x, Sigmoid(Mul(x, 3.0)))",
+        "y = Mul(x, Sigmoid(Add(x, 1.0)))",
+    ],
+)
+def test_a_gate_is_no_silu(body: str) -> None:
+    found = net(body, x=(2, 16), z=(2, 16), W=(16, 16), V=(16, 16))
+    assert count(found, "silu") == count(found, "gelu") == 0
+
+
+def test_a_gate_beside_a_silu_leaves_the_silu_alone() -> None:
+    """z = w·σ(Wx) is a gate; x·σ(x) is silu and never a gate."""
+    found = net("s = Mul(x, Sigmoid(x)) y = Mul(s, Sigmoid(MatMul(s, W)))", x=(2, 16), W=(16, 16))
+    assert count(found, "silu") == 1
+    assert skips(found) == ["gate"]
+
+
+def test_bounds_may_be_attributes() -> None:
+    body = "s = Clip<min = 0.0, max = {}>(Add(x, 3.0)) y = Div(Mul(x, s), 6.0)"
+    assert kinds(net(body.format("6.0"), **X, opset=10)) == ["hard-swish"]
+    assert count(net(body.format("1.0"), **X, opset=10), "hard-swish") == 0
+
+
+@pytest.mark.parametrize(("alpha", "found"), [("0.16666667", 1), ("0.2", 0)])
+def test_only_a_sixth_makes_a_hard_swish(alpha: str, found: int) -> None:
+    assert count(net(f"y = Mul(x, HardSigmoid<alpha = {alpha}, beta = 0.5>(x))", **X), "hard-swish") == found
+
+
+def test_a_hard_sigmoid_without_its_number_has_a_fifth() -> None:
+    assert count(net("y = Mul(x, HardSigmoid(x))", **X), "hard-swish") == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Mul(Mul(x, Add(Erf(Div(x, 1.41421)), 1.0)), 0.7)",
+        "y = Mul(Mul(x, Add(Erf(Div(x, 2.0)), 1.0)), 0.5)",
+        "y = Mul(Mul(z, Add(Erf(Div(x, 1.41421)), 1.0)), 0.5)",
+        "y = Div(Mul(z, Clip(Add(x, 3.0), 0.0, 6.0)), 6.0)",
+        "y = Div(Mul(x, Clip(Add(x, 3.0), 0.0, 1.0)), 6.0)",  # another bound
+        "y = Div(Exp(Sub(x, 1.0)), ReduceSum(Exp(z), [-1]))",
+        "y = Mul(x, Tanh(x))",
+    ],
+)
+def test_other_functions_are_none(body: str) -> None:
+    found = net(body, **X)
+    assert not any(count(found, kind) for kind in FORMS)
+
+
+def test_a_sigmoid_that_something_else_reads_is_kept_for_it() -> None:
+    found = net("s = Sigmoid(x) a = Mul(x, s) y = Concat<axis = -1>(a, s)", x=(2, 16))
+    assert kinds(found) == ["Sigmoid", "silu", "Concat"]

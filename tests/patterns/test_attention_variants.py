@@ -1,0 +1,141 @@
+"""What newer models do to attention: normalised queries, sinks, biases, shared keys, convolutions for projections."""
+
+import numpy as np
+import pytest
+
+from tests.patterns._attention import END, HEADS, PLAIN, SCORES, W, at, seen, sizes
+from tests.patterns._nets import Value, count, kinds, net, only, skips
+
+SOFT = f"p = Softmax(s) {END}"
+NORMED = "Mul({0}, Div(1.0, Sqrt(Add(ReduceMean(Mul({0}, {0}), [-1]), 1.0e-6))))"
+LENGTH = "Div({0}, Clip(ReduceL2({0}, [-1]), 1.0e-12))"
+TURNED = HEADS.replace("0, 2, 3, 1", "0, 2, 1, 3")
+BACK = "Transpose<perm = [0, 1, 3, 2]>"
+HALVES = "Concat<axis = -1>(Neg(Slice({0}, [4], [8], [3])), Slice({0}, [0], [4], [3]))"
+
+
+@pytest.mark.parametrize("norm", [NORMED, LENGTH, "LpNormalization<axis = -1>({0})", "LayerNormalization({0}, G)"])
+def test_queries_and_keys_may_be_normalised(norm: str) -> None:
+    body = f"{TURNED} a = {norm.format('q')} b = {norm.format('k')} s = Mul(MatMul(a, {BACK}(b)), 10.0) {SOFT}"
+    found = seen(body, 4, G=(8,))
+    assert count(found, "attention") == 1
+    assert sizes(only(found, "attention")) == (4, 4, 8)
+    assert only(found, "attention").facts["cross"] is False
+
+
+@pytest.mark.parametrize(
+    "turned",
+    [
+        f"a = Add(Mul(q, R), Mul({HALVES.format('q')}, I)) b = Add(Mul(k, R), Mul({HALVES.format('k')}, I))",
+        "a = com.microsoft.RotaryEmbedding(q, t, J, J) b = com.microsoft.RotaryEmbedding(k, t, J, J)",
+        # pairs of neighbours
+        """e = Slice(q, [0], [8], [3], [2]) o = Slice(q, [1], [8], [3], [2])
+        f = Sub(Mul(e, H), Mul(o, L)) g = Add(Mul(e, L), Mul(o, H))
+        a = Reshape(Concat<axis = -1>(Unsqueeze(f, [-1]), Unsqueeze(g, [-1])), [0, 0, 0, 8]) b = Identity(k)""",
+    ],
+    ids=["halves", "an operator", "neighbours"],
+)
+def test_positions_may_be_turned_in(turned: str) -> None:
+    tables: dict[str, Value] = {"R": (6, 8), "I": (6, 8), "H": (6, 4), "L": (6, 4), "J": (64, 4), "t": "int64[1,6]"}
+    found = seen(f"{TURNED} {turned} s = MatMul(a, {BACK}(b)) {SOFT}", **tables)
+    attention = only(found, "attention")
+    assert sizes(attention) == (4, 4, 8)
+    assert attention.facts["rotary"] is True
+    assert skips(found) == [] and kinds(found) == ["attention"]
+
+
+def test_without_a_rotation_there_is_none() -> None:
+    assert only(seen(PLAIN), "attention").facts["rotary"] is False
+
+
+def test_a_sink_may_be_joined_to_the_scores() -> None:
+    body = f"{HEADS} {SCORES} j = Concat<axis = -1>(s, N) p = Slice(Softmax(j), [0], [6], [3]) {END}"
+    found = seen(body, N=(1, 4, 6, 1))
+    assert kinds(found) == ["attention"] and sizes(only(found, "attention")) == (4, 4, 8)
+
+
+@pytest.mark.parametrize(
+    ("bias", "values"),
+    [
+        ("m = Transpose<perm = [2, 0, 1]>(Gather(T, K2))", {"T": (9, 4), "K2": np.zeros((6, 6), np.int64)}),
+        ("m = Mul(T, Cast<to = 1>(Range(0, Gather(Shape(x), 1), 1)))", {"T": (1, 4, 1, 1)}),
+        # buckets of distances, as T5 finds them
+        (
+            """r = Range(0, Gather(Shape(x), 1), 1) d = Sub(r, Unsqueeze(r, [1])) b = Abs(d)
+            i = Add(Mul(Cast<to = 7>(Greater(d, 0)), 4), Where(Less(b, 2), b, Min(b, 3)))
+            m = Transpose<perm = [2, 0, 1]>(Gather(T, i))""",
+            {"T": (9, 4)},
+        ),
+    ],
+    ids=["looked up", "slopes", "buckets"],
+)
+def test_a_bias_for_each_head_is_no_mask(bias: str, values: dict[str, Value]) -> None:
+    found = seen(f"{HEADS} {SCORES} {bias} p = Softmax(Add(s, m)) {END}", **values)
+    attention = only(found, "attention")
+    assert attention.facts["bias"] == "relative" and not attention.facts.get("causal")
+    assert count(found, "embedding") == 0
+
+
+def test_a_window_to_both_sides_does_not_look_back() -> None:
+    window = "r = Range(0, Gather(Shape(x), 1), 1) m = LessOrEqual(Abs(Sub(r, Unsqueeze(r, [1]))), 2)"
+    found = seen(f"{HEADS} {SCORES} {window} p = Softmax(Where(m, s, -65504.0)) {END}")
+    assert not only(found, "attention").facts.get("causal")
+
+
+@pytest.mark.parametrize("places", ["P", "j"], ids=["a table", "data"])
+def test_positions_that_are_added_to_queries_do_not_make_it_cross(places: str) -> None:
+    """As in DETR: queries and keys with positions, values without."""
+    body = HEADS.replace("MatMul(x, Q)", "MatMul(e, Q)").replace("MatMul(x, K)", "MatMul(e, K)")
+    found = seen(f"e = Add(x, {places}) {body} {SCORES} {SOFT}", P=(6, 32), j=(1, 6, 32))
+    assert only(found, "attention").facts["cross"] is False
+
+
+def test_keys_and_values_may_come_in_as_they_are() -> None:
+    """A decoder that is called for each token: what it attends to was projected before."""
+    queries = HEADS.split("k =")[0]
+    body = f"{queries} s = MatMul(q, {BACK}(k)) {SOFT}"
+    found = net(at(body, places=1), x=(1, 1, 32), k=(1, 4, 9, 8), v=(1, 4, 9, 8), **W)
+    assert kinds(found) == ["attention"]
+    assert sizes(only(found, "attention")) == (4, 4, 8) and only(found, "attention").facts["cross"] is True
+
+
+def test_keys_that_two_layers_share_belong_to_neither() -> None:
+    body = f"{HEADS} {SCORES} p = Softmax(s) {END} ".replace("y =", "o =")
+    body += "u = Transpose<perm = [0, 2, 1, 3]>(Reshape(MatMul(o, Q), [{b}, {s}, 4, 8]))"
+    body += (
+        "w = MatMul(Softmax(MatMul(u, k)), v) y = MatMul(Reshape(Transpose<perm = [0, 2, 1, 3]>(w), [{b}, {s}, 32]), O)"
+    )
+    found = seen(body)
+    assert count(found, "attention") == 2
+    assert [sizes(term) for term in found.of("attention")] == [(4, 4, 8), (4, 4, 8)]
+    assert count(found, "linear") == 6
+
+
+def test_projections_may_be_convolutions() -> None:
+    body = """q = Reshape(Conv(x, Q), [1, 4, 8, 36]) k = Reshape(Conv(x, K), [1, 4, 8, 36])
+        v = Transpose<perm = [0, 1, 3, 2]>(Reshape(Conv(x, V), [1, 4, 8, 36]))
+        p = Softmax(MatMul(Transpose<perm = [0, 1, 3, 2]>(q), k)) t = Transpose<perm = [0, 1, 3, 2]>(MatMul(p, v))
+        y = Add(x, Conv(Reshape(t, [1, 32, 6, 6]), O))"""
+    found = net(body, x=(1, 32, 6, 6), **dict.fromkeys("QKVO", (32, 32, 1, 1)))
+    assert kinds(found) == ["attention", "Add"] and skips(found) == ["add"]
+    assert sizes(only(found, "attention")) == (4, 4, 8)
+
+
+def test_weights_that_leave_the_model_are_outputs_of_the_block() -> None:
+    found = net(at(PLAIN), leaving="y, p", x=(1, 6, 32), **W)
+    assert kinds(found) == ["attention"]
+    assert only(found, "attention").outputs[:2] == (found.outputs["y"], found.outputs["p"])
+
+
+def test_attention_of_unknown_sizes_is_attention_all_the_same() -> None:
+    found = net(at(PLAIN).replace("[1, 6, 4, 8]", "shape"), x="float[]", shape="int64[4]", odd=True, **W)
+    assert count(found, "attention") == 1
+
+
+def test_attention_and_a_map_beside_it_share_a_skip() -> None:
+    """As in GPT-J: both read the same norm."""
+    body = at(PLAIN).replace("x,", "n,").replace("y =", "o =")
+    body = f"n = LayerNormalization(x, G) {body} y = Add(Add(o, MatMul(Relu(MatMul(n, U)), D)), x)"
+    found = net(body, x=(1, 6, 32), **W, G=(32,), U=(32, 64), D=(64, 32))
+    assert sorted(kinds(found)) == ["Add", "Add", "attention", "layer-norm", "mlp"]
+    assert skips(found) == ["add"]

@@ -1,0 +1,163 @@
+"""Convolutions with their norms and activations, squeeze and excite, and what mobile nets are built of."""
+
+import numpy as np
+import pytest
+
+from onnx_autodoc.patterns import convolutions
+from tests.patterns._nets import Value, count, kinds, net, only, skips, unused
+
+X: dict[str, Value] = {"x": (2, 8, 6, 6), "W": (8, 8, 3, 3), "O": (8, 8, 1, 1), "C": (1, 8, 1, 1), "E": (1,)}
+X |= {"B": (8,), "S": (8,), "Z": (8,), "M": (8,), "V": (8,), "D": (8, 1, 3, 3), "L": (8, 8)}
+SAME = "Conv<pads = [1, 1, 1, 1]>"
+CONV = f"c = {SAME}(x, W)"
+BATCH = "n = BatchNormalization(c, S, Z, M, V)"
+AFTER: dict[str, tuple[str, str | None, str | None]] = {
+    "relu": (f"{CONV} y = Relu(c)", None, "Relu"),
+    "silu": (f"{CONV} y = Mul(c, Sigmoid(c))", None, "silu"),
+    "batch norm": (f"{CONV} {BATCH} y = Identity(n)", "batch-norm", None),
+    "batch norm and relu": (f"{CONV} {BATCH} y = Relu(n)", "batch-norm", "Relu"),
+    "batch norm and relu 6": (f"{CONV} {BATCH} y = Clip(n, 0.0, 6.0)", "batch-norm", "Clip"),
+    "batch norm and hard swish": (f"{CONV} {BATCH} y = HardSwish(n)", "batch-norm", "hard-swish"),
+    "instance norm and relu": (f"{CONV} y = Relu(InstanceNormalization(c, S, Z))", "instance-norm", "Relu"),
+    "relu and batch norm": (f"c = Relu({SAME}(x, W)) {BATCH} y = Identity(n)", "batch-norm", "Relu"),
+    "a bias outside": (f"y = Relu(Add({SAME}(x, W), C))", None, "Relu"),
+    "quantizers around": (
+        f"{CONV} y = DequantizeLinear(QuantizeLinear(Relu(DequantizeLinear(QuantizeLinear(c, 0.1), 0.1)), 0.1), 0.1)",
+        None,
+        "Relu",
+    ),
+    "casts around": (f"y = Relu(Cast<to = 1>({SAME}(Cast<to = 10>(x), Cast<to = 10>(W))))", None, "Relu"),
+    "a folded norm": (f"{CONV} y = Relu(Add(Mul(c, C), C))", None, "Relu"),
+    "learned scalars": (f"{CONV} y = Add(Mul(HardSwish(Add(Mul(c, E), E)), E), E)", None, "hard-swish"),
+}
+BEFORE = "n = BatchNormalization(x, S, Z, M, V) y = Relu({0}(Relu(n), W))".replace("{0}", SAME)
+POOL = "p = GlobalAveragePool(x)"
+EXCITE = {
+    "mobile nets": f"{POOL} y = Mul(x, HardSigmoid<alpha = 0.2>(Conv(Relu(Conv(p, O, B)), O, B)))",
+    "mobile nets, a sixth": f"{POOL} y = Mul(x, HardSigmoid<alpha = 0.16667>(Conv(Relu(Conv(p, O, B)), O, B)))",
+    "efficient nets": f"{POOL} c = Conv(p, O, B) y = Mul(Sigmoid(Conv(Mul(c, Sigmoid(c)), O, B)), x)",
+    "a mean": "p = ReduceMean(x, [2, 3]) y = Mul(x, Sigmoid(Conv(Relu(Conv(p, O, B)), O, B)))",
+    "linear maps": f"{POOL} f = Flatten(p)"
+    " g = Sigmoid(Gemm(Relu(Gemm(f, L, B)), L, B)) y = Mul(x, Unsqueeze(g, [2, 3]))",
+    "tensorflow": f"{POOL} m = Transpose<perm = [0, 3, 1, 2]>(Reshape(p, [2, 1, 1, 8]))"
+    " y = Mul(x, Sigmoid(Conv(Relu(Conv(m, O, B)), O, B)))",
+    "nothing between": f"{POOL} y = Mul(x, Sigmoid(Conv(Conv(p, O), O)))",
+    "a map, then a convolution": f"{POOL} g = Relu(Gemm(Flatten(p), L, B))"
+    " y = Mul(x, Sigmoid(Conv(Unsqueeze(g, [2, 3]), O)))",
+    "one map": f"{POOL} y = Mul(x, Sigmoid(Conv(p, O, B)))",
+    "divided by six": f"{POOL} s = Clip(Add(Conv(Relu(Conv(p, O)), O), 3.0), 0.0, 6.0) y = Mul(x, Div(s, 6.0))",
+    "a sixth": f"{POOL} s = Clip(Add(Conv(Relu(Conv(p, O)), O), 3.0), 0.0, 6.0) y = Mul(x, Mul(s, 0.166667))",
+    "over channels (eca)": f"{POOL} t = Transpose<perm = [0, 2, 1]>(Reshape(p, [2, 8, 1]))"
+    " c = Conv<pads = [1, 1]>(t, N) y = Mul(x, Sigmoid(Reshape(Transpose<perm = [0, 2, 1]>(c), [2, 8, 1, 1])))",
+    "over channels, sizes unknown": "u = custom.Strange(x)"
+    " t = Transpose<perm = [0, 2, 1]>(Squeeze(GlobalAveragePool(u), [3]))"
+    " y = Mul(u, Sigmoid(Unsqueeze(Transpose<perm = [0, 2, 1]>(Conv<pads = [1, 1]>(t, N)), [3])))",
+}
+MORE: dict[str, Value] = {**X, "N": (1, 1, 3)}
+
+
+@pytest.mark.parametrize(("body", "norm", "act"), AFTER.values(), ids=AFTER)
+def test_a_convolution_with_what_follows_is_one_block(body: str, norm: str | None, act: str | None) -> None:
+    found = net(body, **X)
+    assert kinds(found) == ["conv-norm-act"]
+    facts = only(found, "conv-norm-act").facts
+    assert (facts["norm"], facts["act"], facts["kernel"], facts["to"]) == (norm, act, (3, 3), 8)
+
+
+def test_where_norms_come_first_they_belong_to_what_follows() -> None:
+    found = net(BEFORE, **X)
+    assert kinds(found) == ["conv-norm-act", "Relu"]
+    assert only(found, "conv-norm-act").facts["norm"] == "batch-norm"
+
+
+@pytest.mark.parametrize("body", EXCITE.values(), ids=EXCITE)
+def test_squeeze_and_excite(body: str) -> None:
+    found = net(body, **MORE)
+    assert [op for op in kinds(found) if op != "Strange"] == ["squeeze-excite"]
+    assert skips(found) == []
+
+
+def test_every_pattern_has_an_example() -> None:
+    shelves = (
+        convolutions._SCALED,
+        convolutions._BEFORE,
+        convolutions._AFTER,
+        convolutions._AFFINE,
+        convolutions._EXCITE,
+    )
+    rules = [rule for shelf in shelves for rule in shelf]
+    examples = [(body, X) for body, _, _ in AFTER.values()] + [(body, MORE) for body in EXCITE.values()]
+    assert not unused(rules, [*examples, (BEFORE, X)])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{POOL} y = Gemm(Relu(Gemm(Flatten(p), L, B)), L, B)",  # a head: nothing is multiplied
+        f"{POOL} y = Mul(z, Sigmoid(Conv(Relu(Conv(p, O, B)), O, B)))",  # something else is multiplied
+        "y = Mul(x, Sigmoid(Conv(x, O)))",  # a gate for each place: nothing is pooled
+        "y = Mul(x, Sigmoid(x))",
+        "y = Mul(x, GlobalAveragePool(x))",
+        "f = Flatten(GlobalAveragePool(x)) g = Sigmoid(Gemm(f, L)) y = Mul(g, Tanh(Gemm(f, L)))",  # gates of a cell
+    ],
+)
+def test_look_alikes_of_squeeze_and_excite(body: str) -> None:
+    assert count(net(body, **X, z=(2, 8, 6, 6)), "squeeze-excite") == 0
+
+
+def test_squeeze_and_excite_may_stand_in_a_skip_of_its_own() -> None:
+    """x + x·s, as in text detectors."""
+    found = net(EXCITE["mobile nets"].replace("y =", "e =") + " y = Add(x, e)", **X)
+    assert kinds(found) == ["squeeze-excite", "Add"] and skips(found) == ["add"]
+
+
+@pytest.mark.parametrize("act", ["{0}", "Relu({0})"])
+def test_a_depthwise_convolution_and_a_pointwise_one_are_separable(act: str) -> None:
+    body = f"d = {act.format('Conv<group = 8>(x, D)')} y = {act.format('Conv(d, O)')}"
+    found = net(body, **{**X, "O": (12, 8, 1, 1)})
+    assert kinds(found) == ["depthwise-separable"]
+    facts = only(found, "depthwise-separable").facts
+    assert (facts["from"], facts["to"], facts["kernel"]) == (8, 12, (3, 3))
+
+
+WIDER = "w = Relu(Conv(x, U)) d = Relu(Conv<group = 24, pads = [1, 1, 1, 1]>(w, F))"
+MOBILE: dict[str, Value] = {
+    "x": (2, 8, 6, 6),
+    "U": (24, 8, 1, 1),
+    "F": (24, 1, 3, 3),
+    "N": (8, 24, 1, 1),
+    "O": (24, 24, 1, 1),
+}
+
+
+def test_wider_depthwise_narrower_is_an_inverted_residual() -> None:
+    found = net(f"{WIDER} y = Add(x, Conv(d, N))", **MOBILE)
+    assert kinds(found) == ["inverted-residual", "Add"] and skips(found) == ["add"]
+    facts = only(found, "inverted-residual").facts
+    assert (facts["from"], facts["to"]) == (8, 8)
+
+
+def test_squeeze_and_excite_may_stand_in_the_middle() -> None:
+    excite = "e = Mul(d, Sigmoid(Conv(Relu(Conv(GlobalAveragePool(d), O)), O)))"
+    found = net(f"{WIDER} {excite} y = Conv(e, N)", **MOBILE)
+    assert kinds(found) == ["inverted-residual"] and count(found, "squeeze-excite") == 1
+
+
+def test_an_activation_at_the_end_makes_it_separable() -> None:
+    found = net(f"{WIDER} y = Relu(Conv(d, N))", **MOBILE)
+    assert kinds(found) == ["conv-norm-act", "depthwise-separable"]
+
+
+def test_a_grouped_convolution_is_not_depthwise() -> None:
+    found = net("y = Conv(Relu(Conv<group = 2>(x, D)), O)", **{**X, "D": (8, 4, 3, 3)})
+    assert kinds(found) == ["conv-norm-act", "conv"]
+
+
+def test_what_is_read_in_the_middle_is_not_swallowed() -> None:
+    found = net(f"{CONV} {BATCH} y = Add(Relu(n), c)", **X)
+    assert count(found, "conv") == 1 and kinds(found)[0] == "conv"
+
+
+def test_a_table_for_each_place_is_no_scale_of_channels() -> None:
+    found = net(f"{CONV} y = Mul(c, T)", **X, T=np.ones((1, 8, 6, 6), np.float32))
+    assert kinds(found) == ["conv", "Mul"]

@@ -1,0 +1,157 @@
+"""Tables that are looked up, positions that are added, patches of pictures, and lookups that are none of these."""
+
+import numpy as np
+import pytest
+
+from tests.patterns._attention import END, HEADS, SCORES, W
+from tests.patterns._nets import Value, count, kinds, net, only, skips
+
+ATTENTION = f"{HEADS} {SCORES} p = Softmax(s) {END}".replace("{b}", "1").replace("{s}", "6")
+IDS: dict[str, Value] = {"ids": "int64[1,6]", "types": "int64[1,6]", "T": (100, 32), "P": (48, 32), "Y": (2, 32)}
+BYTES = np.ones((100, 32), np.uint8)
+
+
+def roles(body: str, **values: Value) -> list[tuple[str, int, int]]:
+    """Role, rows and width of each table, in order."""
+    found = net(body, **{**IDS, **W, **values})
+    return [(term.facts["role"], term.facts["rows"], term.facts["width"]) for term in found.of("embedding")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Gather(T, ids)",
+        "y = Gather(T, Cast<to = 6>(ids))",
+        "y = Cast<to = 1>(Gather(Cast<to = 10>(T), ids))",
+        "y = DequantizeLinear(Gather(Q, ids), 0.1)",
+        "y = com.microsoft.GatherBlockQuantized<block_size = 32, bits = 8>(Q, ids, S)",
+        "y = MatMul(Cast<to = 1>(Equal(Unsqueeze(ids, [2]), N)), T)",
+        "y = MatMul(OneHot(ids, 100, [0.0, 1.0]), T)",
+    ],
+)
+def test_a_table_is_looked_up(body: str) -> None:
+    found = net(body, **IDS, Q=BYTES, S=(100, 1), N=np.arange(100).reshape(1, 1, 100))
+    embedding = only(found, "embedding")
+    assert (embedding.facts["role"], embedding.facts["rows"], embedding.facts["width"]) == ("token", 100, 32)
+    assert embedding.inputs[0] == found.inputs["ids"]
+
+
+def test_tokens_types_and_positions_are_told_by_their_rows() -> None:
+    """BERT as torch writes it: positions are a part of a list that the sizes cut off."""
+    body = "n = Unsqueeze(Gather(Shape(ids), 1), [0]) at = Slice(L, [0], n, [1])"
+    body += " x = Add(Add(Gather(T, ids), Gather(Y, types)), Gather(P, at))"
+    found = roles(body + ATTENTION, L=np.arange(48).reshape(1, 48))
+    assert found == [("token", 100, 32), ("type", 2, 32), ("position", 48, 32)]
+
+
+def test_sums_of_tables_are_no_skips() -> None:
+    body = "x = Add(Add(Gather(T, ids), Gather(Y, types)), Gather(P, at))"
+    found = net(body + ATTENTION, **IDS, **W, at="int64[1,6]")
+    assert skips(found) == []
+    assert [term.facts["role"] for term in found.of("embedding")] == ["token", "type", "position"]
+
+
+@pytest.mark.parametrize("at", ["Range(0, Gather(Shape(ids), 1), 1)", "Sub(CumSum(mask, 1), 1)"])
+def test_positions_are_counted(at: str) -> None:
+    found = roles(f"x = Add(Gather(T, ids), Gather(P, {at}))" + ATTENTION, mask="int64[1,6]")
+    assert found == [("token", 100, 32), ("position", 48, 32)]
+
+
+@pytest.mark.parametrize("table", [(6, 32), (1, 6, 32)])
+def test_a_table_that_is_added_before_attention_is_positions(table: tuple[int, ...]) -> None:
+    assert roles("x = Add(Gather(T, ids), A)" + ATTENTION, A=table) == [("token", 100, 32), ("position", 6, 32)]
+
+
+def test_a_bias_beside_it_is_none() -> None:
+    """One number for each feature spans one axis, positions span two."""
+    found = net("x = Add(MatMul(e, O), C)" + ATTENTION, e=(1, 6, 32), **W)
+    assert count(found, "embedding") == 0
+    found = net("x = Add(Add(MatMul(e, O), C), A)" + ATTENTION, e=(1, 6, 32), **W, A=(6, 32))
+    assert [term.facts["role"] for term in found.of("embedding")] == ["position"]
+
+
+def test_a_table_that_is_added_to_features_is_none() -> None:
+    """Whatever was summed before it, tables were not."""
+    found = net("x = Add(Add(MatMul(e, O), z), A)" + ATTENTION, e=(1, 6, 32), z=(1, 6, 32), **W, A=(6, 32))
+    assert count(found, "embedding") == 0
+
+
+def test_a_table_that_is_added_after_attention_is_none() -> None:
+    found = net(ATTENTION.replace("y =", "o =") + "y = Add(o, A)", x=(1, 6, 32), **W, A=(6, 32))
+    assert count(found, "embedding") == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Mul(x, Cast<to = 1>(Gather(Shape(x), 1)))",  # a size
+        "y = Gather(x, 0)",  # one of two states
+        "y = Gather<axis = 1>(x, 0)",  # the first token
+        "y = Gather(x, at)",  # rows of data
+        "y = Gather(L, at)",  # a list of numbers
+        "y = Gather(I, at)",  # a table of positions in another one
+        "y = Gather<axis = 1>(T, at)",  # columns
+        "y = Gather(N, at)",  # too narrow: corners of boxes
+    ],
+)
+def test_other_lookups_are_no_embeddings(body: str) -> None:
+    values: dict[str, Value] = {"T": (100, 32), "L": (100,), "I": np.ones((100, 32), np.int64), "N": (100, 4)}
+    found = net(body, x=(2, 6, 32), at="int64[12]", **values)
+    assert count(found, "embedding") == 0
+
+
+def test_weights_that_are_picked_are_of_experts() -> None:
+    assert kinds(net("y = Gather(E, at)", at="int64[5]", E=(8, 16, 32))) == ["expert-weights"]
+
+
+# -- pictures
+
+PATCHES = "t = Transpose<perm = [0, 2, 1]>(Reshape(Conv<strides = [8, 8]>(i, F, C), [1, 32, 6]))"
+PICTURE: dict[str, Value] = {"i": (1, 3, 24, 16), "F": (32, 3, 8, 8)}
+
+
+@pytest.mark.parametrize("before", ["", "i = Div(Sub(j, 0.5), 0.25)"])
+def test_a_picture_is_cut_into_patches(before: str) -> None:
+    values = PICTURE if not before else {"j": (1, 3, 24, 16), "F": (32, 3, 8, 8)}
+    found = net(f"{before} {PATCHES} x = Identity(t) {ATTENTION}", **values, **W)
+    facts = only(found, "patch-embedding").facts
+    assert (facts["patch"], facts["width"]) == ((8, 8), 32)
+
+
+def test_positions_are_added_to_patches() -> None:
+    found = net(f"{PATCHES} x = Add(t, A) {ATTENTION}", **PICTURE, **W, A=(1, 6, 32))
+    assert [term.op for term in found][-3:-1] == ["patch-embedding", "embedding"]
+    assert only(found, "embedding").facts == {"rows": 6, "width": 32, "role": "position"}
+
+
+def test_positions_are_added_after_a_class_token_joined() -> None:
+    body = f"{PATCHES} a = Concat<axis = 1>(N, Slice(t, [0], [5], [1])) x = Add(a, A) {ATTENTION}"
+    found = net(body, **PICTURE, **W, A=(1, 6, 32), N=(1, 1, 32))
+    assert count(found, "patch-embedding") == 1 and only(found, "embedding").facts["role"] == "position"
+    assert skips(found) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Conv<strides = [8, 8]>(i, F)",  # no attention anywhere
+        PATCHES.replace("strides = [8, 8]", "strides = [8, 8], dilations = [1, 1]").replace("t =", "y ="),
+    ],
+)
+def test_without_attention_there_are_no_patches(body: str) -> None:
+    assert count(net(body, **PICTURE, **W), "patch-embedding") == 0
+
+
+def test_a_convolution_of_overlapping_windows_cuts_no_patches() -> None:
+    body = PATCHES.replace("strides = [8, 8]", "strides = [4, 4], pads = [2, 2, 2, 2]").replace(
+        "[1, 32, 6]", "[1, 32, 24]"
+    )
+    attention = ATTENTION.replace("[1, 6,", "[1, 24,")
+    assert count(net(f"{body} x = Identity(t) {attention}", **PICTURE, **W), "patch-embedding") == 0
+
+
+@pytest.mark.parametrize("before", ["Relu(Conv<pads = [1, 1, 1, 1]>(i, G))", "Add(i, Conv<pads = [1, 1, 1, 1]>(i, G))"])
+def test_a_convolution_in_the_middle_cuts_no_patches(before: str) -> None:
+    """It makes features smaller: the picture is what the first one sees."""
+    body = f"f = {before} {PATCHES.replace('(i, F, C)', '(f, F, C)')} x = Identity(t) {ATTENTION}"
+    assert count(net(body, **PICTURE, **W, G=(3, 3, 3, 3)), "patch-embedding") == 0

@@ -1,0 +1,64 @@
+"""Mixtures of experts: a router that picks in a skip, and picks that are none."""
+
+import numpy as np
+import pytest
+
+from tests.patterns._nets import Value, count, kinds, net, only, skips
+
+X: dict[str, Value] = {"x": (6, 16), "R": (16, 4), "G": (16,), "U": (16, 64), "D": (64, 16)}
+X |= {"E": (4, 16, 64), "F": (4, 64, 16), "K": (16, 10)}
+ROUTER = "n = LayerNormalization(x, G) l = MatMul(n, R) w, i = TopK(Softmax(l), [2])"
+# every expert for every token, weighed by what the router picked
+DENSE = """h = MatMul(Relu(MatMul(Unsqueeze(n, [0]), E)), F)
+    g = ScatterElements<axis = 1>(Mul(l, 0.0), i, w) m = Mul(h, Unsqueeze(Transpose(g), [2]))
+    y = Add(x, ReduceSum<keepdims = 0>(m, [0]))"""
+ONE = "h = MatMul(Relu(MatMul(n, U)), D) y = Add(x, Mul(h, ReduceSum(w, [-1])))"
+
+
+@pytest.mark.parametrize("body", [f"{ROUTER} {DENSE}", f"{ROUTER} {ONE}"], ids=["all of them", "one of them"])
+def test_a_pick_by_learned_scores_in_a_skip_is_a_mixture(body: str) -> None:
+    found = net(body, **X)
+    facts = only(found, "moe").facts
+    assert (facts["experts"], facts["chosen"]) == (4, 2)
+    assert kinds(found) == ["layer-norm", "moe", "Add"]
+    assert skips(found) == ["add"]
+
+
+def test_scores_may_be_picked_before_their_softmax() -> None:
+    body = "n = LayerNormalization(x, G) t, i = TopK(MatMul(n, R), [2]) w = Softmax(t)"
+    facts = only(net(f"{body} {ONE}", **X), "moe").facts
+    assert (facts["experts"], facts["chosen"]) == (4, 2)
+
+
+@pytest.mark.parametrize("op", ["MoE", "QMoE"])
+def test_an_operator_is_a_mixture(op: str) -> None:
+    packed = {"E": np.ones((4, 64, 16), np.uint8), "F": np.ones((4, 16, 64), np.uint8)} if op == "QMoE" else {}
+    inputs = "x, MatMul(x, R), E, S, , F, T" if packed else "x, MatMul(x, R), E, , F"
+    found = net(f"y = com.microsoft.{op}<k = 2>({inputs})", **{**X, **packed}, S=(4, 64), T=(4, 16), odd=True)
+    assert count(found, "moe") == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "v, y = TopK(MatMul(x, K), [3])",  # the best classes leave the model
+        "v, i = TopK(MatMul(x, K), [3]) y = Softmax(v)",
+        # scores that nobody learned
+        "v, i = TopK(x, [3]) y = Add(x, Mul(MatMul(Relu(MatMul(x, U)), D), ReduceSum(v, [-1])))",
+        "y = Add(x, MatMul(Relu(MatMul(x, U)), D))",
+        "h = Add(x, MatMul(Relu(MatMul(x, U)), D)) v, y = TopK(MatMul(h, K), [3])",  # after the skip
+    ],
+)
+def test_other_picks_are_no_mixtures(body: str) -> None:
+    found = net(body, **X)
+    assert count(found, "moe") == 0 and count(found, "linear") + count(found, "mlp") > 0
+
+
+def test_each_layer_has_its_own() -> None:
+    second = f"{ROUTER} {ONE}".replace("(x,", "(y,").replace(" x,", " y,")
+    for name in "nlwih":
+        second = second.replace(f"{name} =", f"{name}2 =").replace(f"{name}, i =", f"{name}2, i =")
+        second = second.replace(f"({name},", f"({name}2,").replace(f"({name})", f"({name}2)")
+    body = f"{ROUTER} {ONE} {second.replace('y =', 'last =').replace('w, i2', 'w2, i2')}"
+    found = net(body, leaving="last", **X)
+    assert count(found, "moe") == 2 and skips(found) == ["add", "add"]

@@ -1,0 +1,175 @@
+"""The net stays one: whatever blocks are found in a graph, every value is made once, before it is read."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onnx_autodoc.limits import Limits, limits, within
+from onnx_autodoc.ops import Known
+from onnx_autodoc.patterns import Net
+from onnx_autodoc.patterns._net import Term
+from tests.patterns._nets import kinds, net, whole, written
+
+# every value is [8, 8], so that anything can follow anything
+STEPS = (
+    *("Relu({0})", "Sigmoid({0})", "Tanh({0})", "Erf({0})", "Exp({0})", "Softmax({0})", "Neg({0})", "Transpose({0})"),
+    *("Add({0}, {1})", "Mul({0}, {1})", "Sub({0}, {1})", "Div({0}, {1})", "MatMul({0}, {1})", "Max({0}, {1})"),
+    *("MatMul({0}, W)", "Add(MatMul({0}, W), B)", "Mul({0}, B)", "Add({0}, B)", "Gather(W, Cast<to = 7>({0}))"),
+    *("Mul({0}, Sigmoid({0}))", "LayerNormalization({0}, B)", "Add({0}, MatMul({1}, W))", "Mul({0}, 0.5)"),
+    *("Sub({0}, ReduceMean({0}, [-1]))", "Div({0}, Sqrt(Add(ReduceMean(Mul({1}, {1}), [-1]), 0.00001)))"),
+    *("Slice(Concat<axis = 1>({0}, {1}), [0], [8], [1])", "MatMul(Softmax(MatMul({0}, {1})), {0})"),
+    *("Reshape(Conv(Reshape({0}, [1, 8, 8, 1]), Reshape(W, [8, 8, 1, 1])), [8, 8])", "Clip(Add({0}, 3.0), 0.0, 6.0)"),
+    *("Mul(Sigmoid({0}), Tanh(Add(Mul(Sigmoid({1}), {0}), Mul(Sigmoid(MatMul({0}, W)), Tanh({1})))))",),
+    *("Add({0}, Mul(MatMul({1}, W), ReduceSum(Softmax(MatMul({0}, W)), [-1])))", "Mul({0}, Sigmoid(MatMul({1}, W)))"),
+    *("MatMul(Mul(Relu(MatMul({0}, W)), MatMul({0}, W)), W)", "Reshape({0}, [8, 8])", "Cast<to = 1>({0})"),
+)
+GRAPHS = st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=24)
+
+
+def drawn(steps: list[tuple[str, int, int]], leaving: int) -> Net:
+    """Each step reads values that were made not long before; one more value leaves in the middle."""
+    lines = []
+    for at, (call, *back) in enumerate(steps):
+        names = [f"v{at - 1 - each}" if at > each else "x" for each in back]
+        lines.append(f"v{at} = {call.format(*names)}")
+    out = dict.fromkeys((f"v{len(steps) - 1}", f"v{leaving % len(steps)}"))
+    return net(" ".join(lines), leaving=", ".join(out), x=(8, 8), W=(8, 8), B=(8,), odd=True)
+
+
+def broken(found: Net) -> list[str]:
+    """What is wrong with a net."""
+    terms = list(found)
+    rows = [row for term in terms for row in term.rows]
+    wrong = [f"row {row} is in two terms" for row in set(rows) if rows.count(row) > 1]
+    for term in terms:
+        wrong += [
+            f"{term} reads {value} before it is made" for value in term.inputs if not _is_ready(found, term, value)
+        ]
+        wrong += [f"{value} is not made by {term}" for value in term.outputs if found.makers[value] is not term]
+        wrong += [f"{value} forgot {term}" for value in term.inputs if term not in found.readers[value]]
+        inner = {row for part in term.within() if not part.parts for row in part.rows}
+        wrong += [f"{term} lost rows"] if inner != set(term.rows) else []
+    wrong += [f"{value} leaves unmade" for value in found.leaving if not _is_made(found, value)]
+    read = {(value, reader) for value, readers in enumerate(found.readers) for reader in readers}
+    wrong += [f"{reader} is gone" for _, reader in read if found.terms.get(reader.at) is not reader]
+    return wrong
+
+
+def _is_made(found: Net, value: int) -> bool:
+    maker = found.makers[value]
+    return found.fixed[value] or maker is None or found.terms.get(maker.at) is maker
+
+
+def _is_ready(found: Net, term: Term, value: int) -> bool:
+    maker = found.makers[value]
+    return found.fixed[value] or maker is None or (found.terms.get(maker.at) is maker and maker.at < term.at)
+
+
+@settings(max_examples=150, deadline=None)
+@given(GRAPHS, st.integers(0, 23))
+def test_no_block_breaks_the_net(steps: list[tuple[str, int, int]], leaving: int) -> None:
+    assert broken(drawn(steps, leaving)) == []
+
+
+def test_a_broken_net_is_noticed() -> None:
+    found = net("y = Exp(Relu(x))", x=(8, 8))
+    assert broken(found) == []
+    found.drop(found.of("Relu")[0])
+    assert broken(found)
+
+
+def test_what_is_read_before_a_block_is_done_stays_outside() -> None:
+    """The keys leave the model, and the queries are made of them."""
+    found = net("k = Neg(x) q = Erf(k) y = MatMul(Softmax(MatMul(q, k)), q)", leaving="y, k", x=(8, 8))
+    assert kinds(found) == ["Neg", "Erf", "attention"] and broken(found) == []
+
+
+def test_merging_keeps_what_others_read() -> None:
+    found = net("a = Relu(x) b = Exp(a) y = Add(b, Tanh(a))", x=(8, 8), flat=True)
+    relu, exp = found.of("Relu")[0], found.of("Exp")[0]
+    block = found.merge("pair", [relu, exp], exp.outputs, note=1)
+    assert kinds(found) == ["Relu", "pair", "Tanh", "Add"]
+    assert (block.inputs, block.parts, block.facts) == (relu.outputs, (exp,), {"note": 1})
+
+
+def test_a_block_that_grows_is_still_one() -> None:
+    found = net("y = Mul(Relu(x), B)", x=(8, 8), B=(8,), flat=True)
+    block = found.merge("norm", found.of("Relu"), found.of("Relu")[0].outputs, one=1)
+    grown = found.merge("norm", [block, *found.of("Mul")], found.of("Mul")[0].outputs, two=2)
+    assert [term.op for term in grown.within()] == ["norm", "Relu", "Mul"]
+    assert grown.facts == {"one": 1, "two": 2}
+
+
+@pytest.mark.parametrize(
+    ("constant", "number"),
+    [
+        ("2.5", 2.5),
+        ("Cast<to = 1>([3])", 3.0),
+        ("[1.0, 2.0]", None),
+        ("DequantizeLinear(Q, 0.5)", 1.5),
+        ("Sqrt(4.0)", 2.0),
+    ],
+)
+def test_the_number_that_a_constant_is(constant: str, number: float | None) -> None:
+    found = net(f"y = Mul(x, {constant})", x=(8, 2), Q=np.array(3, np.int8), flat=True)
+    asked = found.number(found.of("Mul")[0].inputs[1])
+    assert asked == number or (asked is not None and number is not None and math.isclose(asked, number))
+    assert found.number(found.inputs["x"]) is None
+
+
+def test_functions_that_call_functions_end_somewhere() -> None:
+    functions = '<domain: "local", opset_import: ["" : 18]> f0 (a) => (b) { b = Relu(a) }'
+    for at in range(1, 9):
+        inner = f"{{ c = local.f{at - 1}(a) b = local.f{at - 1}(c) }}"
+        functions += f'\n<domain: "local", opset_import: ["" : 18, "local" : 1]> f{at} (a) => (b) {inner}'
+    graph = "g (float[8] x) => (y) { y = local.f8(x) }"
+    with within(Limits(rows=104)):
+        cut = whole(graph, functions=functions, runs=[True])
+    assert cut.cut.startswith("the model has more than 104 operations") and cut.cut.endswith(
+        "--max-rows raises the limit"
+    )
+    assert broken(cut) == []
+    assert whole(graph, functions=functions).cut == ""
+
+
+@pytest.mark.parametrize("rows", [4, 5])
+def test_as_many_terms_as_allowed_are_opened_and_not_one_more(rows: int) -> None:
+    functions = (
+        '<domain: "local", opset_import: ["" : 18]> f (a) => (b) { c = Relu(a) d = Exp(c) e = Exp(d) b = Exp(e) }'
+    )
+    with within(Limits(rows=rows)):
+        found = whole("g (float[8] x) => (y) { y = local.f(x) }", functions=functions, runs=[True])
+    assert (found.cut == "") == (rows == 5)  # a call and four nodes
+
+
+def test_functions_in_functions_are_opened_to_some_depth() -> None:
+    functions = '<domain: "local", opset_import: ["" : 18]> f0 (a) => (b) { b = Relu(a) }'
+    for at in range(1, 300):
+        head = f'<domain: "local", opset_import: ["" : 18, "local" : 1]> f{at} (a) => (b)'
+        functions += f"\n{head} {{ c = local.f{at - 1}(a) b = Exp(c) }}"
+    found = whole("g (float[8] x) => (y) { y = local.f299(x) }", functions=functions, odd=True)
+    assert kinds(found).count("Exp") == limits().depth + 1 and broken(found) == []  # of the last, no sizes are known
+
+
+def test_the_notation_of_tests_is_that_of_models() -> None:
+    text = written("a, b = Split<axis = -1>(x, [2, 2]) y = Clip(Mul(a, 0.5), , b)")
+    assert text == (
+        "made1 = Constant<value = int64[2] {2,  2}>() a, b = Split<axis = -1>(x, made1)"
+        " made2 = Constant<value = float {0.5}>() made3 = Mul(a, made2) y = Clip(made3, , b)"
+    )
+
+
+def test_a_number_that_was_quantized_again_and_again_needs_no_stack() -> None:
+    found = Net()
+    one = found.value("s", Known("float32", (), value=np.array(1, np.float32)), fixed=True)
+    last = found.value("x", Known("int8", (), value=np.array(4, np.int8)), fixed=True)
+    for at in range(20_000):
+        made = found.value(f"v{at}", Known("float32", ()), fixed=True)
+        found.makers[made] = Term("DequantizeLinear", [last, one], [made], -1, ())
+        last = made
+    twice = found.value("y", Known("float32", ()), fixed=True)
+    found.makers[twice] = Term("DequantizeLinear", [last, last, last], [twice], -1, ())
+    assert (found.number(last), found.number(twice)) == (4, 0)

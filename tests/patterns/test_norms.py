@@ -1,0 +1,179 @@
+"""Normalisations: as operators and written out in every way that the rules know, and what only looks like one."""
+
+import numpy as np
+import pytest
+
+from onnx_autodoc.patterns import norms
+from tests.patterns._nets import Value, count, kinds, net, only, unused
+
+X: dict[str, Value] = {"x": (2, 8, 16), "G": (16,), "B": (16,)}
+MEAN = "m = ReduceMean(x, [-1])"
+DIFFERENCE = f"{MEAN} d = Sub(x, m)"
+VARIANCE = f"{DIFFERENCE} v = Add(ReduceMean(Pow(d, 2.0), [-1]), 1.0e-5)"
+SQUARES = f"{MEAN} w = Sub(ReduceMean(Mul(x, x), [-1]), Mul(m, m))"
+
+LAYER = {
+    "torch": f"{VARIANCE} y = Add(Mul(Div(d, Sqrt(v)), G), B)",
+    "paddle, constants first": f"{VARIANCE} y = Add(B, Mul(G, Div(d, Sqrt(v))))",
+    "a product with the reciprocal": f"{VARIANCE} y = Add(Mul(Mul(d, Reciprocal(Sqrt(v))), G), B)",
+    "one divided by the root": f"{VARIANCE} y = Mul(d, Div(1.0, Sqrt(v)))",
+    "the root to the power of minus one": f"{VARIANCE} y = Mul(d, Pow(Sqrt(v), -1.0))",
+    "the power of minus a half": f"{VARIANCE} y = Mul(d, Pow(v, -0.5))",
+    "a floor under the variance": f"{VARIANCE} y = Div(d, Sqrt(Max(v, 0.0)))",
+    "the difference twice": f"{MEAN} v = ReduceMean(Pow(Sub(x, m), 2.0), [-1])"
+    " y = Div(Sub(x, ReduceMean(x, [-1])), Sqrt(Add(v, 1.0e-5)))",
+    "the difference twice, multiplied": f"{MEAN} v = ReduceMean(Pow(Sub(x, m), 2.0), [-1])"
+    " y = Mul(Sub(x, m), Reciprocal(Sqrt(Add(v, 1.0e-5))))",
+    "the scale into the root": f"{VARIANCE} y = Add(Mul(d, Mul(Reciprocal(Sqrt(v)), G)), B)",
+    "tensorflow": f"{MEAN} v = ReduceMean(Pow(Sub(x, m), 2.0), [-1]) i = Mul(Reciprocal(Sqrt(Add(v, 0.001))), G)"
+    " y = Add(Mul(x, i), Sub(B, Mul(m, i)))",
+    "tensorflow without a scale": f"{MEAN} v = ReduceMean(Pow(Sub(x, m), 2.0), [-1])"
+    " i = Reciprocal(Sqrt(Add(v, 0.001))) y = Sub(Mul(x, i), Mul(m, i))",
+    "tensorflow, negated": f"{MEAN} v = ReduceMean(Pow(Sub(x, m), 2.0), [-1])"
+    " i = Mul(Reciprocal(Sqrt(Add(v, 0.001))), G) y = Add(Mul(x, i), Add(Mul(Neg(m), i), B))",
+    "the mean square less the squared mean": f"{SQUARES} y = Mul(Sub(x, m), Reciprocal(Sqrt(Add(w, 1.0e-6))))",
+    "the same, not below zero": f"{SQUARES} y = Mul(Sub(x, m), Reciprocal(Sqrt(Add(Max(0.0, w), 1.0e-6))))",
+    "jax": f"{SQUARES} y = Add(Mul(Sub(x, m), Mul(Reciprocal(Sqrt(Add(Max(0.0, w), 1.0e-6))), G)), B)",
+    "jax without a floor": f"{SQUARES} y = Mul(Sub(x, m), Mul(Reciprocal(Sqrt(Add(w, 1.0e-6))), G))",
+    "jax, spread out": f"{SQUARES} y = Mul(Sub(x, m), Reciprocal(Sqrt(Add(Expand(w, [2, 8, 16]), 1.0e-6))))",
+    "the mean square, divided": f"{SQUARES} y = Div(Sub(x, m), Sqrt(Add(w, 1.0e-6)))",
+    "sums times a constant": "d = Sub(x, Mul(ReduceSum(x, [-1]), 0.0625))"
+    " y = Div(d, Sqrt(Add(Mul(ReduceSum(Mul(d, d), [-1]), 0.0625), 1.0e-5)))",
+    "sums divided by a constant": "d = Sub(x, Div(ReduceSum(x, [-1]), 16.0))"
+    " y = Div(d, Sqrt(Add(Div(ReduceSum(Mul(d, d), [-1]), 16.0), 1.0e-5)))",
+    "means spread out": "d = Sub(x, Expand(ReduceMean(x, [-1]), [2, 8, 16]))"
+    " y = Div(d, Sqrt(Add(Expand(ReduceMean(Mul(d, d), [-1]), [2, 8, 16]), 1.0e-5)))",
+}
+PICTURE: dict[str, Value] = {"x": (2, 8, 4, 4), "G": (8, 1, 1), "B": (8, 1, 1)}
+POOLED = "d = Sub(x, GlobalAveragePool(x)) y = Div(d, Sqrt(Add(GlobalAveragePool(Mul(d, d)), 1.0e-5)))"
+RMS = {
+    "torch": "y = Mul(G, Mul(x, Div(1.0, Sqrt(Add(ReduceMean(Pow(x, 2.0), [-1]), 1.0e-6)))))",
+    "divided": "y = Mul(Div(x, Sqrt(Add(ReduceMean(Mul(x, x), [-1]), 1.0e-6))), G)",
+    "the scale into the root": "y = Mul(x, Mul(Reciprocal(Sqrt(Add(ReduceMean(Mul(x, x), [-1]), 1.0e-6))), G))",
+    "without a scale": "y = Mul(x, Pow(Add(ReduceMean(Mul(x, x), [-1]), 1.0e-6), -0.5))",
+}
+IMAGE: dict[str, Value] = {"x": (2, 8, 4, 4), "S": (4,), "Z": (4,), "G": (8, 1, 1), "B": (8, 1, 1)}
+GROUPED = "r = InstanceNormalization(Reshape(x, [0, 4, -1]), S, Z) n = Reshape(r, [2, 8, 4, 4])"
+GROUP = {
+    "torch": f"{GROUPED} y = Add(Mul(n, G), B)",
+    "without scale and shift": f"{GROUPED} y = Identity(n)",
+    "with a scale alone": f"{GROUPED} y = Mul(n, G)",
+    "with a shift alone": f"{GROUPED} y = Add(n, B)",
+}
+WIDE: dict[str, Value] = {**IMAGE, "S": (8,), "Z": (8,), "U": (8,), "V": (8,)}
+BATCH = "n = BatchNormalization(x, S, Z, U, V)"
+OTHERS = {
+    "group-norm": "y = Add(Mul(InstanceNormalization(x, S, Z), G), B)",  # as many groups as channels
+    "instance-norm": "y = InstanceNormalization(x, S, Z)",
+    "batch-norm": f"{BATCH} y = Add(Mul(n, G), B)",  # as caffe2 writes it
+}
+
+
+@pytest.mark.parametrize("body", LAYER.values(), ids=LAYER)
+def test_a_layer_norm_written_out_is_one_block(body: str) -> None:
+    assert kinds(net(body, **X)) == ["layer-norm"]
+
+
+def test_a_mean_may_be_a_pool() -> None:
+    """Over the places of a picture, as optimizers turn ReduceMean."""
+    assert kinds(net(POOLED, **PICTURE)) == ["layer-norm"]
+    assert kinds(net("y = Mul(x, Sigmoid(GlobalAveragePool(x)))", **PICTURE))[0] == "GlobalAveragePool"
+
+
+@pytest.mark.parametrize("body", RMS.values(), ids=RMS)
+def test_an_rms_norm_written_out_is_one_block(body: str) -> None:
+    assert kinds(net(body, **X)) == ["rms-norm"]
+
+
+@pytest.mark.parametrize("body", GROUP.values(), ids=GROUP)
+def test_an_instance_norm_over_groups_is_a_group_norm(body: str) -> None:
+    found = net(body, **IMAGE)
+    assert kinds(found) == ["group-norm"]
+    assert only(found, "group-norm").facts["groups"] == 4
+
+
+@pytest.mark.parametrize(("kind", "body"), OTHERS.items(), ids=OTHERS)
+def test_other_norms(kind: str, body: str) -> None:
+    assert kinds(net(body, **WIDE)) == [kind]
+
+
+def test_every_pattern_has_an_example() -> None:
+    examples = [(body, X) for body in (*LAYER.values(), *RMS.values())]
+    examples += [(body, IMAGE) for body in GROUP.values()] + [(body, WIDE) for body in OTHERS.values()]
+    assert not unused(norms.RULES, [*examples, (POOLED, PICTURE)])
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("y = LayerNormalization(x, G, B)", "layer-norm"),
+        ("y = RMSNormalization(x, G)", "rms-norm"),
+        ("y = SimplifiedLayerNormalization(x, G)", "rms-norm"),
+        ("y = com.microsoft.SkipLayerNormalization(x, z, G, B)", "layer-norm"),
+        ("y = com.microsoft.SkipSimplifiedLayerNormalization(x, z, G)", "rms-norm"),
+    ],
+)
+def test_an_operator_is_the_same_norm(body: str, kind: str) -> None:
+    found = net(body, **X, z=(2, 8, 16), opset=23, odd="Simplified" in body)
+    assert count(found, kind) == 1
+
+
+def test_casts_and_rounded_constants_change_nothing() -> None:
+    """fp16 exports compute norms in fp32, and their epsilon is what fp16 can hold."""
+    body = "c = Cast<to = 1>(x) m = ReduceMean(c, [-1]) d = Sub(c, m) v = ReduceMean(Pow(d, 2.0), [-1])"
+    body += " n = Cast<to = 10>(Div(d, Sqrt(Add(v, 5.96e-8)))) y = Add(Mul(n, G), B)"
+    half = np.ones(16, np.float16)
+    assert kinds(net(body, x="float16[2,8,16]", G=half, B=half)) == ["layer-norm"]
+
+
+def test_quantizers_in_between_change_nothing() -> None:
+    pair = "DequantizeLinear(QuantizeLinear({}, 0.02), 0.02)"
+    body = f"{VARIANCE} n = {pair.format('Div(d, Sqrt(v))')} y = {pair.format('Add(Mul(n, G), B)')}"
+    assert kinds(net(body, **X)) == ["layer-norm"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Sqrt(Add(Pow(x, 2.0), Pow(z, 2.0)))",  # the magnitude of a spectrum
+        "y = Sqrt(ReduceSum(Mul(x, x), [-1]))",
+        "low = ReduceMin(x, [-1]) s = Sub(x, low) y = Div(s, ReduceMax(s, [-1]))",  # min-max scaling
+        "y = Sub(x, ReduceMean(x, [-1]))",
+        f"{DIFFERENCE} y = Sqrt(Add(ReduceMean(Mul(d, d), [-1]), 1.0e-5))",  # a deviation: nothing is divided by it
+        f"{DIFFERENCE} y = Div(d, Sqrt(Add(ReduceMean(Mul(d, d), [-1]), 0.5)))",  # that is no small number
+        f"{DIFFERENCE} y = Div(z, Sqrt(Add(ReduceMean(Mul(d, d), [-1]), 1.0e-5)))",  # something else is divided
+        "y = LRN<size = 5>(x)",
+    ],
+)
+def test_look_alikes_are_no_norms(body: str) -> None:
+    found = net(body, x=(2, 8, 16), z=(2, 8, 16))
+    assert not any(count(found, kind) for kind in ("layer-norm", "rms-norm", "group-norm", "batch-norm"))
+
+
+def test_an_affine_map_without_a_norm_is_none() -> None:
+    """A folded batch norm, or the learned scale of a mobile net."""
+    assert kinds(net("y = Add(Mul(x, G), B)", **IMAGE)) == ["Mul", "Add"]
+
+
+def test_a_norm_has_one_scale() -> None:
+    """The second product is something else: here, it stays outside."""
+    found = net(f"{VARIANCE} y = Mul(Mul(Div(d, Sqrt(v)), G), H)", **X, H=(16,))
+    assert kinds(found) == ["layer-norm", "Mul"]
+
+
+def test_a_table_of_two_axes_is_no_scale() -> None:
+    """A rotation by positions, or a mask."""
+    found = net("y = Mul(LayerNormalization(x, G), T)", **X, T=(8, 16))
+    assert kinds(found) == ["layer-norm", "Mul"]
+
+
+def test_a_norm_that_two_scales_read_is_one() -> None:
+    found = net(f"{VARIANCE} n = Div(d, Sqrt(v)) a = Mul(n, G) b = Mul(n, B) y = Concat<axis = -1>(a, b)", **X)
+    assert count(found, "layer-norm") == 1 and kinds(found) == ["layer-norm", "Mul", "Mul", "Concat"]
+
+
+def test_the_sum_inside_a_fused_norm_is_kept() -> None:
+    """The fourth output of a skip norm is the sum, which the next layer reads."""
+    body = "n, m, i, s = com.microsoft.SkipLayerNormalization(x, MatMul(x, W), G, B) y = Add(MatMul(n, W), s)"
+    found = net(body, **X, W=(16, 16), odd=True)
+    assert [term.facts["skip"] for term in found.of("Add")] == ["add", "add"]

@@ -1,0 +1,117 @@
+"""Recurrent cells: operators, and what exporters write out in loops."""
+
+import numpy as np
+import pytest
+
+from onnx_autodoc.patterns import Net
+from tests.patterns._nets import Value, count, kinds, net, only, skips, whole, written
+
+SEQUENCE: dict[str, Value] = {"x": (5, 2, 16), "W": (1, 32, 16), "R": (1, 32, 8)}
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "gates", "both"),
+    [
+        ("y = LSTM<hidden_size = 8>(x, W, R)", "lstm", 4, False),
+        ('y = LSTM<hidden_size = 8, direction = "bidirectional">(x, W, R)', "lstm", 4, True),
+        ("y = GRU<hidden_size = 8, linear_before_reset = 1>(x, W, R)", "gru", 3, False),
+        ('y = RNN<hidden_size = 8, direction = "reverse">(x, W, R)', "rnn", 1, False),
+    ],
+)
+def test_an_operator_is_a_cell(body: str, kind: str, gates: int, both: bool) -> None:
+    found = net(body, x=(5, 2, 16), W=(1 + both, gates * 8, 16), R=(1 + both, gates * 8, 8))
+    assert kinds(found) == [kind]
+    facts = only(found, kind).facts
+    assert (facts["hidden"], facts["bidirectional"]) == (8, both)
+
+
+def test_a_quantized_operator_is_a_cell() -> None:
+    held: dict[str, Value] = {
+        "W": np.ones((1, 16, 32), np.int8),
+        "R": np.ones((1, 8, 32), np.int8),
+        "Z": np.zeros(1, np.int8),
+    }
+    body = "y = com.microsoft.DynamicQuantizeLSTM<hidden_size = 8>(x, W, R, , , , , , S, Z, S, Z)"
+    found = net(body, x=(5, 2, 16), **held, S=(1,))
+    assert only(found, "lstm").facts["hidden"] == 8
+
+
+# -- written out: x is the whole sequence outside, h and c are carried from step to step
+
+GATES = "i, f, g, o = Split<axis = 1, num_outputs = 4>(Add(MatMul(t, W), MatMul(h, R)))"
+SUMS = "a, b, d = Split<axis = 1, num_outputs = 3>(MatMul(t, G))"
+SUMS += " e, j, k = Split<axis = 1, num_outputs = 3>(MatMul(h, H))"
+GATED = f"{SUMS} q = Tanh(Add(d, Mul(Sigmoid(Add(a, e)), k))) z = Sigmoid(Add(b, j))"
+SUM = "Add(MatMul(t, A), MatMul(h, E))"
+LSTM = "m = Add(Mul(Sigmoid(f), c), Mul(Sigmoid(i), Tanh(g))) n = Mul(Sigmoid(o), Tanh(m))"
+CELLS = {
+    "lstm": f"{GATES} {LSTM}",
+    "lstm, the other way round": f"{GATES} m = Add(Mul(Tanh(g), Sigmoid(i)), Mul(c, Sigmoid(f)))"
+    " n = Mul(Tanh(m), Sigmoid(o))",
+    "lstm, hard sigmoids": f"{GATES} {LSTM}".replace("Sigmoid", "HardSigmoid"),
+    "lstm, a product for each gate": "".join(f"{gate} = Identity({SUM}) " for gate in "ifgo") + LSTM,
+    "gru, (h-n)·z + n": f"{GATED} n = Add(Mul(Sub(h, q), z), q) m = Identity(c)",
+    "gru, (1-z)·n + z·h": f"{GATED} n = Add(Mul(Sub(1.0, z), q), Mul(z, h)) m = Identity(c)",
+    "gru, hard sigmoids": f"{GATED} n = Add(Mul(Sub(h, q), z), q) m = Identity(c)".replace("Sigmoid", "HardSigmoid"),
+    "gru, z·h + (1-z)·n": f"{GATED} n = Add(Mul(z, h), Mul(Sub(1.0, z), q)) m = Identity(c)",
+}
+WEIGHTS: dict[str, Value] = {"W": (16, 32), "R": (8, 32), "G": (16, 24), "H": (8, 24), "A": (16, 8), "E": (8, 8)}
+
+
+def looped(cell: str) -> Net:
+    """As tf2onnx writes it: a step of the sequence is gathered by the number of the pass."""
+    graph = f"""g (float[5,2,16] x, float[2,8] h0, float[2,8] c0) => (y, last) {{
+        true = Constant<value = bool {{1}}>() five = Constant<value = int64 {{5}}>()
+        last, rest, y = Loop (five, true, h0, c0) <body = b (int64 step, bool on, float[2,8] h, float[2,8] c)
+            => (bool go, float[2,8] n, float[2,8] m, float[2,8] out) {{
+            go = Identity(on) t = Gather(x, step) {written(cell)} out = Identity(n) }}> }}"""
+    return whole(graph, **WEIGHTS)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_cell_in_a_loop_is_one_block(name: str) -> None:
+    found, kind = looped(CELLS[name]), name.partition(",")[0]
+    assert count(found, kind) == 1
+    assert count(found, "lstm") + count(found, "gru") == 1
+    facts = only(found, kind).facts
+    assert (facts["hidden"], facts["looped"]) == (8, True)
+    assert count(found, "linear") == (8 if "each gate" in name else 2)
+    assert skips(found) == []
+    assert not [term for term in found if term.op in ("linear", "Sigmoid", "Tanh", "Mul")]  # they are inside
+
+
+def test_a_cell_without_a_loop_takes_one_step() -> None:
+    """A model that is called once for each step, its state coming in and going out."""
+    found = net(CELLS["lstm"], leaving="n, m", t=(2, 16), h=(2, 8), c=(2, 8), **WEIGHTS)
+    assert kinds(found) == ["lstm"]
+    assert only(found, "lstm").facts["looped"] is False
+    assert set(found.outputs.values()) <= set(only(found, "lstm").outputs)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "n = Tanh(Add(MatMul(t, A), MatMul(h, E))) m = Identity(c)",
+        "n = Mul(Sigmoid(MatMul(t, A)), Tanh(MatMul(h, E))) m = Add(c, n)",  # gates and a sum, but nothing is forgotten
+        "n = Add(h, MatMul(h, E)) m = Identity(c)",
+    ],
+)
+def test_other_bodies_are_no_cells(cell: str) -> None:
+    found = looped(cell)
+    assert count(found, "lstm") == count(found, "gru") == 0
+    assert count(found, "linear") > 0
+
+
+def test_three_sigmoids_do_not_make_a_gated_cell() -> None:
+    """The body of a GRU with a head has as many sigmoids and tanhs as that of an LSTM."""
+    found = looped(CELLS["gru, (h-n)·z + n"].replace("m = Identity(c)", "m = Sigmoid(Tanh(MatMul(n, E)))"))
+    assert (count(found, "gru"), count(found, "lstm")) == (1, 0)
+
+
+def test_cells_that_were_unrolled_are_one_each() -> None:
+    step = """i{1}, f{1}, g{1}, o{1} = Split<axis = 1, num_outputs = 4>(Add(MatMul(t{1}, W), MatMul(h{0}, R)))
+        c{1} = Add(Mul(Sigmoid(f{1}), c{0}), Mul(Sigmoid(i{1}), Tanh(g{1}))) h{1} = Mul(Sigmoid(o{1}), Tanh(c{1}))"""
+    steps: dict[str, Value] = {f"t{at}": (2, 16) for at in (1, 2, 3)}
+    body = " ".join(step.format(at, at + 1) for at in range(3))
+    found = net(body, leaving="h3, c3", **steps, h0=(2, 8), c0=(2, 8), W=(16, 32), R=(8, 32))
+    assert kinds(found) == ["lstm"] * 3 and count(found, "linear") == 6

@@ -1,0 +1,64 @@
+"""Cards to hold policies against: of the corpus, of a few lines of text, and of plain data."""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from onnx_autodoc.api import report
+from onnx_autodoc.card import Card
+from onnx_autodoc.policy import Check, Policy, gate
+from onnx_autodoc.policy._read import policy_of
+from onnx_autodoc.shapes import Request
+from tests._corpus import graph
+from tests._text import proto
+
+# One of each kind: an encoder, a plain classifier, a decoder with a cache, control flow, integers.
+SAMPLE = (
+    "all-minilm-l6-v2-ts-op14",
+    "resnet50-ts-op17",
+    "smollm2-135m-genai-int4",
+    "control-flow-loop-if",
+    "mobilenetv2-qoperator-int8",
+)
+
+
+@cache
+def card(name: str, *dims: str) -> Card:
+    return report(graph(name), Request(dims=dims)).card
+
+
+def of_text(text: str, *dims: str, opset: int = 18) -> Card:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        path.write_bytes(proto(text, opset).SerializeToString())
+        return report(path, Request(dims=dims)).card
+
+
+def policy(**tables: Any) -> Policy:
+    return policy_of(tables)
+
+
+def checked(found: Card, baseline: Card | None = None, **tables: Any) -> list[Check]:
+    """The checks of limits and changes alone; rules are told not to fail."""
+    asked = policy(**{"rules": {"fail_on": "never"}, **tables})
+    return [check for check in gate(found, asked, baseline).checks if check.bound is not None]
+
+
+def status(found: Card, path: str, baseline: Card | None = None, **limit: Any) -> str:
+    """What becomes of one limit."""
+    (check,) = checked(found, baseline, **{"changes" if baseline is not None else "limits": {path: limit}})
+    return check.status.value
+
+
+def changed(found: Card, path: str, value: Any) -> Card:
+    """A card with another value at a plain path."""
+    data = msgspec.to_builtins(found)
+    *way, last = path.split(".")
+    at = data
+    for key in way:
+        at = at[key]
+    at[last] = value
+    return msgspec.convert(data, Card)

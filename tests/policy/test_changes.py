@@ -1,0 +1,131 @@
+"""Changes against a baseline: exact, and only of what can be compared."""
+
+from fractions import Fraction
+from math import ceil, floor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from tests.policy._cards import SAMPLE, card, changed, checked, of_text, status
+
+RESNET, MINILM, MOBILENET = SAMPLE[1], SAMPLE[0], SAMPLE[4]
+COUNTS = st.integers(0, 10**20)
+LIMITS = st.one_of(st.integers(0, 1000), st.decimals(0, 1000, places=3).map(float))
+
+
+def pair(was: int, now: int):  # type: ignore[no-untyped-def]
+    found = card(RESNET)
+    return tuple(replace(found, parameters=replace(found.parameters, total=each)) for each in (was, now))
+
+
+def told(was: int, now: int, **limit: object) -> str:
+    old, new = pair(was, now)
+    return status(new, "parameters.total", old, **limit)
+
+
+@settings(deadline=None)
+@given(COUNTS, LIMITS)
+def test_growth_passes_at_the_bound_and_fails_one_above(was: int, limit: float) -> None:
+    most = floor(Fraction(was) * (1 + Fraction(str(limit)) / 100))
+    assert told(was, most, max_percent=limit) == "pass"
+    assert told(was, most + 1, max_percent=limit) == "fail"
+
+
+@settings(deadline=None)
+@given(COUNTS, LIMITS)
+def test_a_drop_passes_at_the_bound_and_fails_one_below(was: int, limit: float) -> None:
+    least = ceil(Fraction(was) * (1 - Fraction(str(limit)) / 100))
+    if least >= 0:
+        assert told(was, least, max_drop_percent=limit) == "pass"
+    if least > 0:
+        assert told(was, least - 1, max_drop_percent=limit) == "fail"
+
+
+@settings(deadline=None)
+@given(COUNTS, st.integers(0, 10**6))
+def test_steps_pass_at_the_bound_and_fail_beyond(was: int, step: int) -> None:
+    assert told(was, was + step, max_increase=step) == "pass"
+    assert told(was, was + step + 1, max_increase=step) == "fail"
+    if was > step:
+        assert told(was, was - step, max_decrease=step) == "pass"
+        assert told(was, was - step - 1, max_decrease=step) == "fail"
+
+
+def test_a_tenth_of_a_percent_is_a_tenth() -> None:
+    assert told(1000, 1001, max_percent=0.1) == "pass"
+    assert told(1000, 1002, max_percent=0.1) == "fail"
+    assert told(10**20, 10**20 + 10**17, max_percent=0.1) == "pass"
+    assert told(10**20, 10**20 + 10**17 + 1, max_percent=0.1) == "fail"
+
+
+def test_growth_out_of_nothing_is_more_than_any_percentage() -> None:
+    assert told(0, 1, max_percent=10**9) == "fail"
+    assert told(0, 0, max_percent=0) == "pass"
+
+
+def test_a_bound_may_ask_for_less() -> None:
+    assert told(100, 90, max_percent=-10) == "pass"
+    assert told(100, 91, max_percent=-10) == "fail"
+
+
+def test_growth_limits_no_drop_and_drops_no_growth() -> None:
+    assert told(100, 1, max_percent=0) == "pass"
+    assert told(100, 999, max_drop_percent=0) == "pass"
+
+
+@pytest.mark.parametrize(
+    "path", ["model.precision.label", "structure.family", "graph.nodes", "model.opsets", "interface", "structure"]
+)
+def test_equal_holds_for_texts_numbers_tables_and_sections(path: str) -> None:
+    assert status(card(MINILM), path, card(MINILM), equal=True) == "pass"
+    assert status(card(MINILM), path, card(MOBILENET), equal=True) == "fail"
+
+
+def test_lists_of_one_length_are_equal_only_with_the_same_in_them() -> None:
+    old = card(MINILM)
+    ports = tuple(replace(port, name=f"{port.name}_") for port in old.interface.inputs)
+    new = replace(old, interface=replace(old.interface, inputs=ports))
+    assert (
+        status(
+            new,
+            "interface.inputs",
+            old,
+            max_increase=0,
+        )
+        == "pass"
+    )
+    assert status(new, "interface.inputs", old, equal=True) == "fail"
+
+
+def test_a_gap_on_either_side_fails() -> None:
+    known, unknown = card(RESNET), changed(card(RESNET), "compute.macs", None)
+    for old, new in ((known, unknown), (unknown, known), (unknown, unknown)):
+        for limit in ({"max_percent": 1000}, {"equal": True}):
+            assert status(new, "compute.macs", old, **limit) == "fail"
+            assert status(new, "compute.macs", old, **limit, allow_gaps=True) == "allowed"
+
+
+def test_costs_at_other_sizes_are_not_compared() -> None:
+    old, new = card(MINILM, "sequence_length=64"), card(MINILM)
+    for path in (
+        "compute.macs",
+        "memory.peak_activation_bytes",
+        "graph.operators.MatMul.macs",
+        "scaling.8.memory_bytes",
+    ):
+        (check,) = checked(new, old, changes={path: {"max_percent": 10**6}})
+        assert check.status == "fail" and "other sizes" in check.message, path
+    assert status(new, "parameters.total", old, max_percent=0) == "pass"
+    assert status(new, "graph.nodes", old, equal=True) == "pass"
+
+
+def test_a_change_that_breaks_callers_fails() -> None:
+    old = of_text("g (float[n,3] x) => (float[n,3] y) { y = Relu(x) }")
+    fixed = of_text("g (float[4,3] x) => (float[4,3] y) { y = Relu(x) }")
+    renamed = of_text("g (float[n,3] z) => (float[n,3] y) { y = Relu(z) }")
+    more = of_text("g (float[n,3] x) => (float[n,3] y, float[n,3] w) { y = Relu(x) w = Exp(x) }")
+    for new, what in ((old, "pass"), (more, "pass"), (fixed, "fail"), (renamed, "fail")):
+        assert status(new, "interface", old, breaking=False) == what
+    assert status(old, "interface", more, breaking=False) == "fail"

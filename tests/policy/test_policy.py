@@ -1,0 +1,285 @@
+"""The policy file: three ways to write one, and every way to write it wrong is said with what to do."""
+
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+import onnx_autodoc
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.lint import RULES
+from onnx_autodoc.policy import gate, read_policy
+from onnx_autodoc.policy._paths import listed
+from onnx_autodoc.schema import policy_schema, verdict_schema
+from tests.policy._cards import SAMPLE, card
+
+FORM = jsonschema.Draft202012Validator(json.loads(policy_schema()))
+ROOT = Path(onnx_autodoc.__file__).parent
+DOCS = Path(__file__).parent.parent.parent / "docs"
+EXAMPLE = DOCS / "policy.toml"
+
+
+def toml(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "policy.toml"
+    path.write_text(text)
+    return path
+
+
+def written(tmp_path: Path, data: Any) -> list[Path]:
+    """One policy in every notation that has it."""
+    (tmp_path / "policy.json").write_text(json.dumps(data))
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+    return [tmp_path / "policy.json", tmp_path / "policy.yaml"]
+
+
+def test_the_documented_example_is_a_policy_in_every_notation(tmp_path: Path) -> None:
+    first = read_policy(EXAMPLE)
+    assert first.limits and first.changes and first.rules.allow and first.runtimes.require
+    found = card(SAMPLE[1])
+    for path in written(tmp_path, tomllib.loads(EXAMPLE.read_text())):
+        other = read_policy(path)
+        assert other == first
+        assert gate(found, other, found) == gate(found, first, found)
+
+
+def test_numbers_in_yaml_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "p.yml"
+    path.write_text("limits:\n  compute.macs: {max: 5e9}\n  graph.nodes: {max: 010, min: +.5}\n")
+    limits = read_policy(path).limits
+    assert limits["compute.macs"].max == 5e9
+    assert (limits["graph.nodes"].max, limits["graph.nodes"].min) == (10, 0.5)
+
+
+WRONG = [
+    ('[limits]\n"compute.mac" = { max = 1 }', "compute.macs"),
+    ('[limits]\n"compute" = { max = 1 }', "compute.macs"),
+    ('[limits]\n"graph.operators.Conv" = { max = 1 }', "graph.operators.<op>.count"),
+    ('[limits]\n"graph.operators.Conv.cuont" = { max = 1 }', "graph.operators.<op>.count"),
+    ('[limits]\n"compute..macs" = { max = 1 }', "no such figure"),
+    ('[limits]\n"compute.macs." = { max = 1 }', "no such figure"),
+    ('[limits]\n"" = { max = 1 }', "no such figure"),
+    ('[limits]\n"graph.nodes" = { maximum = 1 }', "max"),
+    ('[limits]\n"graph.nodes" = 5', "is a table"),
+    ('[limits]\n"graph.nodes" = { max = "5" }', "expected"),
+    ('[limits]\n"graph.nodes" = { max = true }', "expected"),
+    ('[limits]\n"graph.nodes" = { max = nan }', "max"),
+    ('[limits]\n"graph.nodes" = { max = inf }', "max"),
+    ('[limits]\n"graph.nodes" = { allow_gaps = true }', "limits nothing"),
+    ('[limits]\n"graph.nodes" = {}', "limits nothing"),
+    ('[limits]\n"graph.nodes" = { min = 2, max = 1 }', "at least 2 and at most 1"),
+    ('[limits]\n"graph.nodes" = { equals = "x" }', "a number"),
+    ('[limits]\n"graph.nodes" = { one_of = [] }', "length"),
+    ('[limits]\n"model.precision.label" = { max = 1 }', "equals or one_of"),
+    ('[limits]\n"model.precision.label" = { equals = 1 }', "a text"),
+    ('[limits]\n"findings.dynamic-inputs.count" = { max = 1 }', "dynamic-input"),
+    ('[changes]\n"parameters.totl" = { max_percent = 1 }', "parameters.total"),
+    ('[changes]\n"parameters.total" = { max_procent = 1 }', "max_percent"),
+    ('[changes]\n"parameters.total" = { breaking = false }', "interface"),
+    ('[changes]\n"interface" = { breaking = true }', "leave it out"),
+    ('[changes]\n"interface" = { max_percent = 1 }', "equal = true"),
+    ('[changes]\n"graph.nodes" = { equal = false }', "leave it out"),
+    ('[changes]\n"graph.nodes" = {}', "limits nothing"),
+    ('[changes]\n"graph.operators.Conv" = { equal = true }', "graph.operators.<op>.count"),
+    ('[rules]\nfail_on = "eror"', "error"),
+    ('[rules]\nfailon = "error"', "fail_on"),
+    ('[rules]\nallow = [{ rule = "dynamic-inputs", reason = "x" }]', "dynamic-input"),
+    ('[rules]\nallow = [{ rule = "dynamic-input" }]', "reason"),
+    ('[rules]\nallow = [{ rule = "dynamic-input", reason = "" }]', "entry 1"),
+    ('[rules]\nallow = [{ rule = "dynamic-input", reason = " \\t" }]', "entry 1"),
+    ('[rules]\nallow = [{ rule = "dynamic-input", reason = "x", abuot = "y" }]', "about"),
+    ('[rules]\nallow = ["dynamic-input"]', "is a table"),
+    ('[rules]\nallow = { rule = "dynamic-input", reason = "x" }', "list"),
+    ('[rules]\nseverity = { "dynamic-inputs" = "error" }', "dynamic-input"),
+    ('[rules]\nseverity = { "dynamic-input" = "off" }', "allow"),
+    ('[rules]\nseverity = { "dynamic-input" = "bad" }', "bad"),
+    ('[runtimes]\nrequire = ["tensort"]', "tensorrt"),
+    ('[runtimes]\nrequires = ["tensorrt"]', "require"),
+    ("[runtimes]\nrequire = 'tensorrt'", "expected"),
+    ("[limit]", "limits"),
+    ("[devices]\nt4 = 1", "limits"),
+    ("limits = 3", "table"),
+    ("[limits", "not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "hint"), WRONG)
+def test_what_is_wrong_is_said_with_what_to_do(tmp_path: Path, text: str, hint: str) -> None:
+    path = toml(tmp_path, text)
+    with pytest.raises(BadInput) as raised:
+        read_policy(path)
+    assert hint in str(raised.value)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text", [text for text, hint in WRONG if hint != "not TOML" and "nan" not in text and "inf }" not in text]
+)
+def test_the_schema_refuses_what_the_reader_refuses(text: str) -> None:
+    if "min = 2, max = 1" in text:
+        pytest.skip("a schema compares no two numbers")
+    with pytest.raises(jsonschema.ValidationError):
+        FORM.validate(tomllib.loads(text))
+
+
+RIGHT = [
+    EXAMPLE.read_text(),
+    '[limits]\n"model.opsets.com.microsoft.nchwc" = { max = 1 }',
+    '[limits]\n"graph.operators.com.microsoft.Gelu.count" = { max = 1.5, min = 1 }',
+    '[limits]\n"memory.kv_cache.at.8192.bytes" = { max = 1e9, allow_gaps = true }',
+    '[limits]\n"structure.tree.children.b1.children.b2.macs" = { max = 1 }',
+    '[limits]\n"interface.inputs.input.1.shape.0" = { equals = "batch" }',
+    '[limits]\n"findings.dynamic-input.count" = { max = 0 }',
+    '[limits]\n"findings" = { max = 0 }\n"gaps" = { equals = 0 }',
+    '[limits]\n"structure.attention.plain.causal" = { equals = true }',
+    '[limits]\n"compute.formula.dims.batch" = { max = 2 }',
+    '[limits]\n"graph.flow.Conv.Relu.count" = { max = 2 }',
+    '[changes]\n"interface" = { breaking = false, equal = true }',
+    '[changes]\n"structure" = { equal = true }\n"model.opsets" = { equal = true, max_increase = 0 }',
+    '[rules]\nfail_on = "never"\nonly_new = true\nallow_gaps = true',
+    '[rules]\nallow = [{ rule = "dynamic-input", reason = "x", about = "tensorrt", evidence = "a*" }]',
+    '[runtimes]\nrequire = ["tensorrt", "openvino"]',
+]
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_the_schema_takes_what_the_reader_takes(tmp_path: Path, text: str) -> None:
+    read_policy(toml(tmp_path, text))
+    FORM.validate(tomllib.loads(text))
+
+
+def test_every_path_that_is_listed_can_be_limited(tmp_path: Path) -> None:
+    """And the schema has it."""
+    names = {"<rule>": next(iter(RULES)), "<source.target>": "a.b", "<place>": "0"}
+    for path, kinds in listed():
+        if kinds == {"section"}:
+            continue
+        for name, each in names.items():
+            path = path.replace(name, each)
+        limit: dict[str, Any] = {"max": 1} if kinds & {"number", "list", "table"} else {"one_of": ["x"]}
+        limit = {"equals": True} if kinds == {"flag"} else limit
+        for called in (
+            "name",
+            "op",
+            "kind",
+            "part",
+            "node",
+            "path",
+            "form",
+            "id",
+            "batch",
+            "tokens",
+            "at",
+            "section",
+            "device",
+        ):
+            path = path.replace(f"<{called}>", "7")
+        data = {"limits": {path: limit}}
+        FORM.validate(data)
+        (tmp_path / "p.json").write_text(json.dumps(data))
+        read_policy(tmp_path / "p.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("p.toml", '[limits]\n"graph.nodes" = { max = 1 }\n"graph.nodes" = { max = 2 }'),
+        ("p.yaml", "limits:\n  graph.nodes: {max: 1}\nlimits:\n  graph.nodes: {max: 2}"),
+        ("p.json", '{"limits": {"graph.nodes": {"max": 1, "max": 2}}}'),
+        ("p.yaml", "limits: [1"),
+        ("p.yaml", "- 1"),
+        ("p.yaml", "limits: {1: {max: 2}}"),
+        ("p.yaml", "limits: {graph.nodes: {max: }}"),
+        ("p.yaml", "limits: !!python/object/apply:os.system [echo]"),
+        ("p.json", "{"),
+        ("p.json", "[" * 100_000),
+        ("p.ini", ""),
+        ("p", ""),
+        ("absent.toml", None),
+    ],
+)
+def test_a_file_that_is_no_policy_is_refused(tmp_path: Path, name: str, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(BadInput) as raised:
+        read_policy(tmp_path / name)
+    assert str(tmp_path / name) in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_text_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(BadInput, match="not UTF-8 text: byte 0"):
+        read_policy(tmp_path / "p.toml")
+
+
+def test_yaml_without_its_reader_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "p.yaml").write_text("")
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    monkeypatch.delitem(sys.modules, "onnx_autodoc.policy._yaml", raising=False)
+    with pytest.raises(BadInput, match=r"pip install 'onnx-autodoc\[yaml\]'"):
+        read_policy(tmp_path / "p.yaml")
+
+
+def test_the_published_schema_is_that_of_the_types() -> None:
+    published = (ROOT / "schema" / "policy-1.json").read_text(encoding="utf-8")
+    assert published == policy_schema(), "run `make schema`"
+    for schema in (policy_schema(), verdict_schema()):
+        jsonschema.Draft202012Validator.check_schema(json.loads(schema))
+
+
+def test_the_page_names_every_key() -> None:
+    page = (DOCS / "check.md").read_text()
+    from onnx_autodoc.policy import Allow, Change, Limit, Policy, Rules, Runtimes
+
+    for kind in (Allow, Change, Limit, Policy, Rules, Runtimes):
+        for key in kind.__struct_fields__:
+            assert f"`{key}`" in page or f"[{key}]" in page, key
+
+
+def test_every_policy_of_the_page_is_one(tmp_path: Path) -> None:
+    import re
+
+    pieces = re.findall(r"```(toml|yaml)\n(.*?)```", (DOCS / "check.md").read_text(), re.S)
+    read = 0
+    for notation, text in pieces:
+        if "onnx-autodoc-check" in text or "uses:" in text:
+            continue  # CI's own files
+        (tmp_path / f"p.{notation}").write_text(text)
+        read_policy(tmp_path / f"p.{notation}")
+        read += 1
+    assert read >= 4
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("graph.operators.conv.count", "there is no operator 'conv'; near it: Conv"),
+        ("graph.operators.MyOwnThing.count", "(one of your own: DOMAIN.NAME)"),
+        ("graph.operators.ai.onnx.conv.count", "there is no operator 'ai.onnx.conv'; near it: ai.onnx.Conv"),
+        ("graph.operators.Convv.count", "there is no operator 'Convv'; near it: Conv"),
+        ("memory.by_op.Resahpe.written_bytes", "there is no operator 'Resahpe'; near it: Reshape"),
+        ("parameters.by_dtype.flaot64", "there is no element type 'flaot64'; near it: float64"),
+        ("model.precision.weights.int9", "there is no element type 'int9'; near it: "),
+        ("structure.blocks.atention.count", "there is no kind of block 'atention'; near it: attention"),
+        ("structure.residuals.sum", "there is no kind of skip 'sum'"),
+    ],
+)
+def test_a_name_that_nothing_has_is_refused_rather_than_counted_as_none(path: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(f'[limits]\n"{path}" = {{ max = 0 }}\n')
+    with pytest.raises(BadInput, match=re.escape(said)):
+        read_policy(file)
+
+
+@pytest.mark.parametrize("name", ["ai.onnx.MyOwnThing", "com.microsoft.Attention", "my.domain.Attention2", "Loop"])
+def test_operators_of_ones_own_may_be_named(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(f'[limits]\n"graph.operators.{name}.count" = {{ max = 0 }}\n')
+    assert list(read_policy(file).limits) == [f"graph.operators.{name}.count"]

@@ -1,0 +1,137 @@
+"""A file beside the model is named by a tensor, wherever that stands: whatever loads the model would follow it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from onnx import AttributeProto, GraphProto, ModelProto, SparseTensorProto, TensorProto, helper
+
+from onnx_autodoc.api import report
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.ir import Model
+from onnx_autodoc.readers import held, read
+from onnx_autodoc.runtime._outside import check_external
+from onnx_autodoc.shapes import Request
+from tests.lint._judged import found
+
+OUT = "../secret.bin"
+Put = Callable[[ModelProto, str], None]
+
+
+def away(location: str, dtype: int = TensorProto.FLOAT) -> TensorProto:
+    tensor = TensorProto(name="w", data_type=dtype, dims=[8], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value=location)
+    return tensor
+
+
+def sparse(location: str, part: str) -> SparseTensorProto:
+    places = helper.make_tensor("i", TensorProto.INT64, [8], range(8))
+    values = helper.make_tensor("w", TensorProto.FLOAT, [8], [1.0] * 8)
+    made = SparseTensorProto(dims=[2, 4], values=values, indices=places)
+    held = away(location, TensorProto.INT64 if part == "indices" else TensorProto.FLOAT)
+    getattr(made, part).CopyFrom(held)
+    return made
+
+
+def graph(location: str) -> GraphProto:
+    return helper.make_graph([helper.make_node("Identity", ["w"], ["z"])], "g", [], [], [away(location)])
+
+
+def attribute(model: ModelProto) -> AttributeProto:
+    return model.graph.node[0].attribute.add(name="a")
+
+
+def default(model: ModelProto) -> AttributeProto:
+    made = model.functions.add(name="F", domain="f", input=["x"], output=["y"])
+    made.opset_import.add(version=17)
+    made.node.add(op_type="Relu", input=["x"], output=["y"])
+    return made.attribute_proto.add(name="a")
+
+
+def kept(made: AttributeProto, kind: str, location: str) -> None:
+    """In one of the fields that an attribute has, of its own kind."""
+    made.type = getattr(AttributeProto, kind)
+    if kind == "TENSOR":
+        made.t.CopyFrom(away(location))
+    elif kind == "TENSORS":
+        made.tensors.append(away(location))
+    elif kind == "SPARSE_TENSOR":
+        made.sparse_tensor.CopyFrom(sparse(location, "indices"))
+    elif kind == "SPARSE_TENSORS":
+        made.sparse_tensors.append(sparse(location, "values"))
+    elif kind == "GRAPH":
+        made.g.CopyFrom(graph(location))
+    else:
+        made.graphs.append(graph(location))
+
+
+def disguised(model: ModelProto, location: str) -> None:
+    made = attribute(model)
+    made.t.CopyFrom(away(location))
+    made.type = AttributeProto.INT
+
+
+def trained(model: ModelProto, location: str) -> None:
+    body = helper.make_node("If", ["c"], ["z"], then_branch=graph(location))
+    model.training_info.add().algorithm.CopyFrom(helper.make_graph([body], "t", [], []))
+
+
+KINDS = ("TENSOR", "TENSORS", "SPARSE_TENSOR", "SPARSE_TENSORS", "GRAPH", "GRAPHS")
+PLACES: dict[str, Put] = {
+    "an initializer": lambda model, to: model.graph.initializer.append(away(to)),
+    "the values of a sparse one": lambda model, to: model.graph.sparse_initializer.append(sparse(to, "values")),
+    "the indices of a sparse one": lambda model, to: model.graph.sparse_initializer.append(sparse(to, "indices")),
+    "an attribute of another type": disguised,
+    "a graph for training": trained,
+    **{f"{kind} of a node": lambda model, to, kind=kind: kept(attribute(model), kind, to) for kind in KINDS},  # type: ignore[misc]
+    **{f"{kind} by default": lambda model, to, kind=kind: kept(default(model), kind, to) for kind in KINDS},  # type: ignore[misc]
+}
+
+
+def made(folder: Path, put: Put, location: str) -> Model:
+    nodes = [helper.make_node("Relu", ["x"], ["y"])]
+    ends = ([helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 4])] for name in "xy")
+    model = helper.make_model(helper.make_graph(nodes, "g", *ends), opset_imports=[helper.make_opsetid("", 17)])
+    put(model, location)
+    (folder / "m.onnx").write_bytes(model.SerializeToString())
+    return read(folder / "m.onnx")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_path_that_leads_out_is_found_wherever_it_stands(place: str, tmp_path: Path) -> None:
+    model = made(tmp_path, PLACES[place], OUT)
+    assert [file.path for file in model.external] == [OUT] and model.external[0].reason
+    assert [each.evidence for each in found("escaping-external-data", model)] == [(OUT,)]
+    with pytest.raises(BadInput, match="is outside of the model's folder"):
+        check_external(model)  # before anything native sees it
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_file_beside_the_model_is_named_wherever_it_stands(place: str, tmp_path: Path) -> None:
+    (tmp_path / "w.bin").write_bytes(bytes(64))
+    model = made(tmp_path, PLACES[place], "w.bin")
+    assert [(file.path, file.nbytes) for file in model.external] == [("w.bin", 64)]
+    assert model.external[0].needed <= 64  # of a sparse tensor what it stores, not all of its dims
+    assert found("missing-external-data", model) == []
+    (file,) = report(tmp_path / "m.onnx", Request(), sha256=True).card.model.file.external
+    assert file.sha256
+
+
+def test_indices_beside_the_model_are_no_flaw(tmp_path: Path) -> None:
+    """onnxruntime takes them; the specification does not forbid it."""
+    (tmp_path / "w.bin").write_bytes(b"".join(at.to_bytes(8, "little") for at in range(8)))
+    model = made(tmp_path, PLACES["the indices of a sparse one"], "w.bin")
+    assert found("malformed-tensor", model) == []
+
+
+def test_a_hole_is_no_byte_that_time_is_given_for(tmp_path: Path) -> None:
+    """Only a file of usual size is believed: some disks do not tell."""
+    model = made(tmp_path, PLACES["an initializer"], "w.bin")
+    own = (tmp_path / "m.onnx").stat().st_size
+    assert held(model) == own  # what is not there, or leads out, is not read
+    for size, counted in ((64, 64), (1 << 30, 1 << 30), (100 << 30, 1 << 30)):
+        with (tmp_path / "w.bin").open("wb") as file:
+            file.truncate(size)
+        assert held(made(tmp_path, PLACES["an initializer"], "w.bin")) == own + counted
+    (tmp_path.parent / "secret.bin").write_bytes(bytes(1000))
+    assert held(made(tmp_path, PLACES["an initializer"], OUT)) == (tmp_path / "m.onnx").stat().st_size
