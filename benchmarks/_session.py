@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from onnx_autodoc.runtime import Agreement, Measured
-from onnx_autodoc.text import duration, memory, percent, three
+from onnx_autodoc.card import Agreement, Measured
+from onnx_autodoc.text import format_memory, format_number, format_percent, format_time
 
 OUT = Path(__file__).parent / "accuracy.json"
 Line = tuple[object, ...]
@@ -59,7 +59,12 @@ def most(errors: list[float]) -> float:
 def predictions(session: Session) -> list[Line]:
     ordered = sorted(session.models, key=lambda model: -abs(model.left_out / model.measured - 1))
     return [
-        (each.name, duration(each.measured), three(each.left_out / each.measured), three(each.alone / each.measured))
+        (
+            each.name,
+            format_time(each.measured),
+            format_number(each.left_out / each.measured),
+            format_number(each.alone / each.measured),
+        )
         for each in ordered
     ]
 
@@ -69,7 +74,12 @@ def peaks(session: Session) -> list[Line]:
     known = [each for each in session.models if each.peak_ratio is not None]
     known.sort(key=lambda each: -(each.peak_card or 0))
     return [
-        (each.name, memory(each.peak_card or 0), memory(each.peak_measured or 0), three(each.peak_ratio or 0.0))
+        (
+            each.name,
+            format_memory(each.peak_card or 0),
+            format_memory(each.peak_measured or 0),
+            format_number(each.peak_ratio or 0.0),
+        )
         for each in known
     ]
 
@@ -88,19 +98,19 @@ def told(session: Session) -> dict[str, object]:
         "machine": session.machine,
         "runtime": session.runtime,
         "date": session.date,
-        "load": percent(session.load) if session.load is not None else "an unknown share",
-        "left_median": percent(statistics.median(left)),
-        "left_most": percent(most(left)),
-        "single": "; ".join(f"{percent(middle)} and {percent(far)}" for middle, far in session.single),
-        "alone_median": percent(statistics.median(alone)),
-        "alone_most": percent(most(alone)),
+        "load": format_percent(session.load) if session.load is not None else "an unknown share",
+        "left_median": format_percent(statistics.median(left)),
+        "left_most": format_percent(most(left)),
+        "single": "; ".join(f"{format_percent(middle)} and {format_percent(far)}" for middle, far in session.single),
+        "alone_median": format_percent(statistics.median(alone)),
+        "alone_most": format_percent(most(alone)),
         "not_run": "; ".join(f"{name} ({why})" for name, why in session.not_run.items()) or "none",
         "executed": f"{sums['executed']:,}",
         "agreed": f"{sums['agreed']:,}",
         "unknown": f"{sums['unknown_to_us']:,}",
         "differed": f"{sums['differed']:,}",
         "peaks": len(ratios),
-        "peak_median": three(statistics.median(ratios)),
-        "peak_low": three(ratios[cut]),
-        "peak_high": three(ratios[-1 - cut]),
+        "peak_median": format_number(statistics.median(ratios)),
+        "peak_low": format_number(ratios[cut]),
+        "peak_high": format_number(ratios[-1 - cut]),
     }

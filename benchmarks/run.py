@@ -17,9 +17,9 @@ from benchmarks._models import repeated, with_external_weights, with_inline_weig
 from onnx_autodoc.analysis import Figures, measure
 from onnx_autodoc.analysis.parameters import parameters
 from onnx_autodoc.architecture import describe
-from onnx_autodoc.lint import Case, judge
-from onnx_autodoc.readers import read
-from onnx_autodoc.shapes import Request, bind, resolve
+from onnx_autodoc.lint import LintContext, check
+from onnx_autodoc.readers import read_model
+from onnx_autodoc.shapes import Request, bind, infer_shapes
 
 BERT = "bert-base-qa-ts-op12"
 DECODER = "smollm2-135m-kv-op17"
@@ -93,34 +93,34 @@ def start_up(folder: Path) -> Iterator[Row]:
 
 def costs(folder: Path) -> Iterator[Row]:
     """All costs of 6,849 nodes against resolving their shapes; formulas take a few times both."""
-    model = read(without_weights(DECODER, folder / "decoder.onnx"))
+    model = read_model(without_weights(DECODER, folder / "decoder.onnx"))
     binding = bind(model, Request())
-    shapes = resolve(model, binding)
-    floor = min(_seconds(lambda: resolve(model, binding)) for _ in range(5))
+    shapes = infer_shapes(model, binding)
+    floor = min(_seconds(lambda: infer_shapes(model, binding)) for _ in range(5))
     spent = min(_seconds(lambda: (Figures.of(model, shapes), parameters(model))) for _ in range(5))
     yield Row("costs / shapes, 6,849 nodes", spent / floor, 2.5, f"{spent:.2f} s / {floor:.2f} s")
 
 
 def structure(folder: Path) -> Iterator[Row]:
     """Blocks, layers, family, task and drawing of 6,849 nodes against resolving their shapes."""
-    model = read(without_weights(DECODER, folder / "decoder.onnx"))
+    model = read_model(without_weights(DECODER, folder / "decoder.onnx"))
     binding = bind(model, Request())
-    shapes = resolve(model, binding)
+    shapes = infer_shapes(model, binding)
     facts = measure(model, binding, shapes)
-    floor = min(_seconds(lambda: resolve(model, binding)) for _ in range(5))
+    floor = min(_seconds(lambda: infer_shapes(model, binding)) for _ in range(5))
     spent = min(_seconds(lambda: describe(facts)) for _ in range(5))
     yield Row("structure / shapes, 6,849 nodes", spent / floor, 2.5, f"{spent:.2f} s / {floor:.2f} s")
 
 
 def judged(folder: Path) -> Iterator[Row]:
     """All rules over 6,849 nodes against resolving their shapes."""
-    model = read(without_weights(DECODER, folder / "decoder.onnx"))
+    model = read_model(without_weights(DECODER, folder / "decoder.onnx"))
     binding = bind(model, Request())
-    shapes = resolve(model, binding)
+    shapes = infer_shapes(model, binding)
     facts = measure(model, binding, shapes)
     structured = describe(facts)
-    floor = min(_seconds(lambda: resolve(model, binding)) for _ in range(5))
-    spent = min(_seconds(lambda: judge(Case(facts, structured))) for _ in range(5))
+    floor = min(_seconds(lambda: infer_shapes(model, binding)) for _ in range(5))
+    spent = min(_seconds(lambda: check(LintContext(facts, structured))) for _ in range(5))
     yield Row("rules / shapes, 6,849 nodes", spent / floor, 1, f"{spent:.2f} s / {floor:.2f} s")
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.cli._parser import FORMAT_NAMES
+from onnx_autodoc.render import FORMATS
 
 MODEL: Final = "model.onnx"
 POLICY: Final = """[limits]
@@ -42,7 +42,7 @@ def _check(format_name: str) -> Plan:
 
 
 PLANS: Final[Sequence[Plan]] = (
-    *(_card(format_name=name) for name in FORMAT_NAMES if name != "pdf"),
+    *(_card(format_name=name) for name in FORMATS if name != "pdf"),
     _card("--weights", format_name="json"),
     _check("json"),
     _compare("json", MODEL, str(_DEMO)),

@@ -3,36 +3,82 @@
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from fuzz import hostile
 from fuzz.mutants import parents
 from onnx_autodoc.errors import AutodocError
-from onnx_autodoc.readers import FORMATS
-from onnx_autodoc.readers._sniff import sniff
+from onnx_autodoc.readers import READERS
+from onnx_autodoc.storage import FileMissing
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 _LARGEST: Final = 8_192  # bytes of a seed: small ones are mutated thousands of times a second
 
 
-class Memory:
-    """A file that is not one."""
+class MemorySource:
+    """Bytes as an open file."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path, self.data, self.size = path, data, len(data)
+
+    def read(self, offset: int, length: int) -> bytes:
+        return self.data[offset : offset + length]
+
+    def read_into(self, offset: int, buffer: memoryview) -> int:
+        data = self.read(offset, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class MemoryStorage:
+    """A model file in memory, in a folder without other files."""
 
     path = "model.onnx"
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.size = len(data)
 
-    def read(self, offset: int, length: int) -> bytes:
-        return self.data[offset : offset + length]
+    def open(self) -> MemorySource:
+        return MemorySource(self.path, self.data)
+
+    def sibling(self, name: str) -> MemorySource:
+        raise FileMissing(f"{name} is not there")
+
+    def size(self, name: str) -> int:
+        raise FileMissing(f"{name} is not there")
+
+    def stored_size(self, name: str | None = None) -> int:
+        return len(self.data) if name is None else self.size(name)
+
+    def list(self) -> list[str]:
+        return [self.path]
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
 def once(data: bytes) -> bool:
-    """Whether it is a model. A file that is refused in one line is fine; every other exception is a finding."""
+    """Return whether it is a model. A file that is refused in one line is fine; every other exception is a finding."""
+    storage = MemoryStorage(data)
     try:
-        if sniff(data[:512]) is None:
-            FORMATS["onnx"](Memory(data))
+        reader = next((reader for reader in READERS if reader.match(data[:512], storage.path)), None)
+        if reader is not None:
+            reader.read(storage)
             return True
     except AutodocError as error:
         assert "\n" not in str(error), "more than one line"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 _LOOK: Final = 0.2  # seconds between looks at a run's memory
-_UNUSED: Final = ("onnx_autodoc.runtime", "onnx_autodoc.runtime.calibration", "onnx_autodoc.render.pdf")
+_UNUSED: Final = ("onnx_autodoc.runtime", "onnx_autodoc.runtime.calibration")
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def _live(job: dict[str, Any]) -> NoReturn:
         code = getattr(importlib.import_module(module), name)(job["argv"])
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else 0 if left.code is None else 1
-    except BaseException:  # noqa: BLE001: as Python ends
+    except BaseException:
         traceback.print_exc()
     finally:
         for stream in (sys.stdout, sys.stderr):

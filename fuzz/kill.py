@@ -64,9 +64,9 @@ class Trial:
         for name in found.keys() - hidden:
             assert found[name] in (OLD, self._new[name]), f"{name} is neither the old report nor the new one"
         assert found.keys() - hidden == self._new.keys(), "a report has gone, or one has come"
-        assert all(found[name] in self._new.values() for name in hidden), "a hidden file is a part of a report"
+        assert all(Path(name).name.startswith(".onnx-autodoc.") for name in hidden), "an unknown hidden file"
         kinds = {"old" if found[name] == OLD else "new" for name in self._new}
-        return " and ".join(sorted(kinds)) + (f", {len(hidden)} whole hidden file" if hidden else "")
+        return " and ".join(sorted(kinds)) + (f", {len(hidden)} temporary file" if hidden else "")
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""docs/accuracy.md: how far estimates are off, by grade. `make docs` writes it from measurements in the repository."""
+"""Generate docs/accuracy.md, the error of the estimates by grade, from measurements in the repository: `make docs`."""
 
 import statistics
 from collections import defaultdict
@@ -6,75 +6,75 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from benchmarks._session import kept, peaks, predictions, told
-from onnx_autodoc.text import percent, three
+from onnx_autodoc.text import format_number, format_percent
 from scripts.left_out import Left, left_out
 from scripts.published import Published, all_published
 
-HEAD = """# How good the numbers are
+HEAD = """# Accuracy of the estimates
 
-Four grades, never mixed up. What is **measured** was taken on your machine by `verify`. The others are estimates; this
-page holds each of them against measurements. It is written by `make docs` from data in the repository.
+A time has one of four grades. **Measured** times come from `verify` on your machine. The other three are estimates;
+this page compares each of them with measurements. `make docs` generates it from data in the repository.
 
-## Bound: cannot be faster than
+## Lower bound
 
 {rows} published measurements of {models} models on {devices} devices, from {sources} sources
-(`tests/data/published/`). For each of them our own tool counted an ONNX graph of the model at the sizes of the
-measurement. **None beats the bound**, but {below} of MLPerf's BERT rows, whose rules let them drop the padding of short
-texts: they did less than the model.
+(`tests/data/published/`). For each of them the tool counted an ONNX graph of the model at the sizes of the measurement.
+**None is faster than the lower bound**, except {below} of MLPerf's BERT rows, whose rules allow dropping the padding of
+short texts: these ran less work than the model.
 
-How far reality is from the bound, by device (measured time / bound):
+Measured time / lower bound, by device:
 
 {bounds}
 ## Typical: from published measurements
 
-The factors are taken from the measurements nearest to a case. Here every measurement was predicted from those of all
-*other* sources, {fair} in all (those that dropped padding, and whole conversations of language models, are left out).
-Sources may be twins, one model with two versions of a runtime; so also from those of all other *publishers*.
+The factors come from the most similar measurements. For this table every measurement was predicted from those of all
+*other* sources, {fair} in all (without those that dropped padding and without whole conversations of language
+models). Two sources may be nearly the same, such as one model with two versions of a runtime. Each measurement was
+therefore also predicted from those of all other *publishers*.
 
-| what the user says | left out | with a range | median error | inside the range | high / low |
+| given by the user | left out | with a range | median error | inside the range | high / low |
 |---|---|---|---|---|---|
 {totals}
-By platform and kind of work, the runtime not said:
+By platform and kind of work, without a given runtime:
 
 {groups}
-By source, where it fails worst (median error over 60 %):
+Sources with the largest errors (median error over 60%):
 
 {worst}
-Where nothing published is near (accelerators of AMD, Intel and Google, phones other than Qualcomm's, large decoders at
-large batches), there is no range at all, only the bound. Where only one source speaks, the table above has *nothing
-near*: its ranges ship, and nothing here says how good they are.
+If no similar measurement is published (accelerators of AMD, Intel and Google, phones without Qualcomm chips, large
+decoders at large batches), there is no range, only the lower bound. For groups with a single source, the table above
+has *nothing near*: the tool reports ranges from that source, but their error cannot be measured here.
 
 """
 
 CALIBRATED = """## Calibrated: after `onnx-autodoc calibrate`
 
 {count} models of the corpus on {cores} cores of {machine}, onnxruntime {runtime}, {date}, at most {load} of the machine
-used by others: calibrated, then each model run, all in one session (`make accuracy`; models whose weights are not
-public hold random ones). *Left out*: predicted from the benchmarks and all other models. *Benchmarks alone*: what
-`calibrate` without a model knows.
+used by other processes. One session calibrated the machine and then ran each model (`make accuracy`; models without
+public weights have random ones). *Left out*: predicted from the benchmarks and all other models. *Benchmarks alone*:
+predicted from `calibrate` without models.
 
-| | median error | 90 of 100 within |
+| | median error | 90th percentile |
 |---|---|---|
 | left out | {left_median} | {left_most} |
 | benchmarks alone | {alone_median} | {alone_most} |
 
-These are of the quietest of three measurements of each model, minutes apart, and of two calibrations: this machine
-slows down by itself, up to 1.7 times between two rounds. **One calibration and one measurement, as you would take them,
-do worse**: left out, the three rounds had errors of {single} (median, and 90 of 100 within).
-The predictions are the same ones: how quiet the machine is moves the figures by as much.
+These errors use the quietest of three measurements of each model, minutes apart, and of two calibrations, because the
+speed of this machine varies by up to 1.7 times between two rounds. **One calibration and one measurement, the usual
+case, have larger errors**: left out, the three rounds had errors of {single} (median and 90th percentile). The
+predictions are the same; the difference comes from the load of the machine.
 
-Every model, the worst first (predicted / measured):
+All models, largest error first (predicted / measured):
 
 {models}
 Not run: {not_run}.
 
-## Measured: what `verify` finds
+## Measured: results of `verify`
 
-In the same session: of {executed} nodes that onnxruntime ran, {agreed} had the outputs that the card says, of {unknown}
-the card says that the data decide, {differed} differed. Peak activations, measured / card, over the {peaks} models that
-took a MiB or more (less cannot be told from what a system does by itself): median {peak_median}, eight of ten between
-{peak_low} and {peak_high}. The card counts what is alive; a kernel's own buffers come on top, and weights that it turns
-or widens, in a run without optimisations.
+In the same session onnxruntime ran {executed} nodes: the outputs of {agreed} match the card, {unknown} depend on data
+according to the card, {differed} differed. Peak activations, measured / card, over the {peaks} models that used 1 MiB
+or more (less is within system noise): median {peak_median}, eight out of ten between {peak_low} and {peak_high}. The
+card counts live values; kernel buffers, and weights that an unoptimized run transposes or widens, are additional.
 
 {peak_table}"""
 
@@ -122,7 +122,7 @@ def _bounds(rows: Sequence[Published]) -> str:
     lines = []
     for device, some in grouped(rows, lambda row: row.device.id).items():
         factors = [row.seconds / row.bound for row in some]
-        lines.append((device, len(some), *(three(each(factors)) for each in (min, statistics.median, max))))
+        lines.append((device, len(some), *(format_number(each(factors)) for each in (min, statistics.median, max))))
     return table(("device", "rows", "least", "median", "most"), lines)
 
 
@@ -144,9 +144,9 @@ def _total(name: str, what: str, some: Sequence[Left]) -> str:
         name,
         what,
         f"{len(said)} of {len(some)}",
-        percent(statistics.median(_errors(some))),
-        percent(inside),
-        three(width),
+        format_percent(statistics.median(_errors(some))),
+        format_percent(inside),
+        format_number(width),
     )
     return f"| {' | '.join(line)} |\n"
 
@@ -155,9 +155,16 @@ def _groups(some: Sequence[Left]) -> str:
     lines = []
     for (platform, work), each in grouped(some, lambda left: (left.point.platform, left.point.work)).items():
         errors = _errors(each)
-        inside = percent(sum(left.inside for left in each) / len(errors)) if errors else "nothing near"
+        inside = format_percent(sum(left.inside for left in each) / len(errors)) if errors else "nothing near"
         lines.append(
-            (platform, work, len(each), len(errors), percent(statistics.median(errors)) if errors else "", inside)
+            (
+                platform,
+                work,
+                len(each),
+                len(errors),
+                format_percent(statistics.median(errors)) if errors else "",
+                inside,
+            )
         )
     return table(("platform", "work", "rows", "with a range", "median error", "inside"), lines)
 
@@ -168,8 +175,8 @@ def _worst(some: Sequence[Left]) -> str:
         errors, ratios = _errors(each), [left.ratio for left in each if left.ratio is not None]
         if errors and statistics.median(errors) > 0.6:
             ratio = statistics.median(ratios)
-            word = f"{three(ratio)} × too long" if ratio > 1 else f"{three(1 / ratio)} × too short"
-            lines.append((source, len(each), percent(statistics.median(errors)), word))
+            word = f"{format_number(ratio)} × too long" if ratio > 1 else f"{format_number(1 / ratio)} × too short"
+            lines.append((source, len(each), format_percent(statistics.median(errors)), word))
     return table(("source", "rows", "median error", "expected times are"), lines)
 
 

@@ -1,41 +1,40 @@
-"""docs/costs.md, written from the operators' own entries: `python -m scripts.costs_page > docs/costs.md`."""
+"""Generate docs/costs.md from the operator table: `python -m scripts.costs_page > docs/costs.md`."""
 
 import sys
 
-from onnx_autodoc.ops import TABLES
+from onnx_autodoc.ops import OPERATORS
 
-HEAD = """# What each operator costs
+HEAD = """# Operator costs
 
-Written from the operators' entries by `make docs`; a test holds it.
+Generated from the operator table by `make docs`.
 
 One multiply-add is one MAC and two FLOPs. **MACs** are the multiply-adds of matrix products, convolutions, recurrent
-cells and attention, as the operator defines them: padding is multiplied, masked scores are computed, and adding a bias
-is none. So MACs compare with fvcore, and 2 · MACs with PyTorch's FlopCounterMode. **FLOPs** are 2 · MACs and all other
-arithmetic: one for each addition, multiplication, division, comparison, rounding and elementary function (exp, log,
-sqrt, tanh, erf, sigmoid …) of one element, by the tables below. A fused operator costs what its parts cost where an
-exporter writes them out.
+cells and attention, as the operator defines them: padding is multiplied, masked scores are computed, and a bias
+addition does not count. MACs are comparable with fvcore, and 2 · MACs with PyTorch's FlopCounterMode. **FLOPs** are 2
+· MACs plus all other arithmetic: one per element for each addition, multiplication, division, comparison, rounding
+and elementary function (exp, log, sqrt, tanh, erf, sigmoid …), as listed in the tables below. A fused operator costs
+the sum of its parts in decomposed form.
 
-- Moving, picking, casting and shaping data is no arithmetic.
-- Bookkeeping is no arithmetic of the model's: what hangs on no input's data (shape arithmetic, positions and masks made
-  from sizes, constants turned or dequantized) could be done once. Its matrix products do count, as the file has them.
-- A loop's body counts as often as it runs. Where only the data decide that, it counts as often as it surely runs, and
-  the loop is a gap. Of an If whose condition is not known, the dearest branch counts; `compute.cheapest` has the other
-  end.
-- **Bytes**: a node reads each of its inputs and writes each of its outputs once, except where the table says otherwise.
-  What only changes the shape moves nothing.
-- An operator that is not in the tables, or of which a size is not known, is a gap: it is listed under
-  `compute.coverage.gaps`, and FLOPs are "at least"; MACs are too, unless the operator surely holds none.
+- Moving, selecting, casting and reshaping data is not arithmetic.
+- Values that do not depend on input data (shape arithmetic, positions and masks computed from sizes, transposed or
+  dequantized constants) can be computed once and do not count. Their matrix products do count.
+- A loop body counts once per iteration. If the number of iterations depends on data, the guaranteed iterations count,
+  and the loop is a gap. For an If with an unknown condition, the most expensive branch counts; `compute.cheapest` has
+  the cost of the cheapest.
+- **Bytes**: a node reads each of its inputs and writes each of its outputs once, unless the table states otherwise.
+  Operators that only change the shape move nothing.
+- An operator that is not in the tables, or has an unknown size, is a gap: `compute.coverage.gaps` lists it, and FLOPs
+  are a lower bound ("at least"). MACs are also a lower bound unless the operator cannot contain any.
 """
 
 
 def page() -> str:
     parts = [HEAD]
-    for domain, tables in TABLES.items():
+    for domain in dict.fromkeys(domain for domain, _ in OPERATORS):
         lines: dict[str, list[str]] = {}
-        for table in tables:
-            for name, entry in table.items():
-                text = " ".join(((entry.cost and entry.cost.__doc__) or "").split())
-                lines.setdefault(text, []).append(name)
+        for row in OPERATORS.values():
+            if row.domain == domain and row.cost is not None:
+                lines.setdefault(" ".join((row.cost.__doc__ or "").split()), []).append(row.op_type)
         rows = sorted((", ".join(sorted(names)), text) for text, names in lines.items())
         body = "\n".join(f"| {names} | {text} |" for names, text in rows)
         parts.append(f"## {domain or 'ai.onnx'}\n\n| operators | arithmetic |\n|---|---|\n{body}\n")

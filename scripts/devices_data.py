@@ -10,18 +10,18 @@ from pathlib import Path
 import msgspec
 
 from onnx_autodoc.hardware.devices import FAMILIES, Device
-from onnx_autodoc.hardware.devices import __file__ as door
-from onnx_autodoc.hardware.devices._table import OWN, device
+from onnx_autodoc.hardware.devices import __file__ as package_file
+from onnx_autodoc.hardware.devices.device import USER_FAMILY, parse_device
 
-FOLDER = Path(door).parent
+FOLDER = Path(package_file).parent
 
 
 def devices() -> tuple[Device, ...]:
     """Those of all files, in the order in which they are listed."""
     return tuple(
-        device(key, table, family, f"{family}.toml")
+        parse_device(key, table, family, f"{family}.toml")
         for family in FAMILIES
-        if family != OWN
+        if family != USER_FAMILY
         for key, table in tomllib.loads((FOLDER / f"{family}.toml").read_text(encoding="utf-8"))["devices"].items()
     )
 

@@ -1,25 +1,25 @@
-"""docs/devices.md, written from the device files: `python -m scripts.devices_page > docs/devices.md`."""
+"""Generate docs/devices.md from the device files: `python -m scripts.devices_page > docs/devices.md`."""
 
 import sys
 
 from onnx_autodoc.hardware.devices import FAMILIES, Device, all_devices
-from onnx_autodoc.text import plural, three
+from onnx_autodoc.text import format_number, pluralize
 
 HEAD = """# Devices
 
-Written from the device files by `make docs`; a test holds it. `onnx-autodoc devices` prints the same list,
-`onnx-autodoc devices WORD …` a part of it, `onnx-autodoc devices auto` what this machine is and how that was found, and
-`onnx-autodoc explain DEVICE` all values of one device with their sources, dates and rules.
+Generated from the device files by `make docs`. `onnx-autodoc devices` prints the same list, `onnx-autodoc devices
+WORD …` filters it, `onnx-autodoc devices auto` describes this machine and how it was detected, and `onnx-autodoc
+explain DEVICE` prints all values of one device with sources, dates and derivations.
 
-Rates are dense peaks, where one multiply-add is two operations. They are ceilings: no run is faster, most are slower.
-Memory is what the vendor prints, in GiB; what the driver reports, which is less, is in brackets where it is known.
-Each value is printed by a source, or derived by a rule that stands beside it, or said to have none; `—` is not known.
+Rates are dense peak rates; one multiply-add is two operations. No run is faster, most are slower. Memory is the
+vendor's figure in GiB; the smaller capacity that the driver reports follows in parentheses if known. Each value has a
+published source or a stated derivation, or is marked as having none; `—` is unknown.
 
 ## Your own devices
 
 A TOML file with one table per device, given with `--devices FILE`. A name and either a bandwidth or one rate are
-enough; a device of yours takes the place of ours if it has the same id. Unknown keys, negative numbers and the like
-are errors that name the key.
+sufficient. A device with the id of a built-in one replaces it. Unknown keys and invalid values, such as negative
+numbers, are errors that name the key.
 
 ```toml
 [devices.my_board]
@@ -45,7 +45,7 @@ COLUMNS = ("device", "name", "memory GiB", "GB/s", "fp32", "fp16", "bf16", "fp8"
 
 def page() -> str:
     devices = all_devices()
-    parts = [HEAD, f"## The list\n\n{plural(len(devices), 'device')}; rates in TFLOPS and TOPS.\n"]
+    parts = [HEAD, f"## The list\n\n{pluralize(len(devices), 'device')}; rates in TFLOPS and TOPS.\n"]
     for family, title in FAMILIES.items():
         if rows := [_row(item) for item in devices if item.family == family]:
             parts.append(f"### {title}\n\n" + "\n".join([_line(COLUMNS), _line(["---"] * len(COLUMNS)), *rows]) + "\n")
@@ -60,12 +60,12 @@ def _row(item: Device) -> str:
 
 
 def _memory(item: Device) -> str:
-    reported = f" ({three(item.memory_reported_bytes / (1 << 30))})" if item.memory_reported_bytes else ""
+    reported = f" ({format_number(item.memory_reported_bytes / (1 << 30))})" if item.memory_reported_bytes else ""
     return _scaled(item.memory_bytes, 1 << 30) + reported
 
 
 def _scaled(number: float | None, unit: float) -> str:
-    return "—" if number is None else three(number / unit)
+    return "—" if number is None else format_number(number / unit)
 
 
 def _line(cells: list[str] | tuple[str, ...]) -> str:

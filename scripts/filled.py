@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from onnx_autodoc.ir import Graph, Model, Tensor, all_graphs, tensors_of
-from onnx_autodoc.readers import read
+from onnx_autodoc.ir import Graph, Model, Tensor
+from onnx_autodoc.readers import read_model
 
 PIECE: Final = 1 << 20  # elements made at once
 _SHIFT: Final = 0.02  # of biases and means
@@ -49,7 +49,7 @@ def filled(graph_path: str | Path, folder: str | Path) -> Path:
     """The graph in `folder`, with a file beside it for each one of weights that it names. What is there is kept."""
     source, target = Path(graph_path), Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    model = read(source)
+    model = read_model(source)
     for file in model.external:
         if PurePosixPath(file.path).is_absolute() or ".." in PurePosixPath(file.path).parts:
             raise ValueError(f"{source}: {file.path} leads out of its folder")
@@ -114,11 +114,11 @@ def _place(model: Model, path: str, present: bool, target: Path) -> None:
 def _write(model: Model, path: str, target: Path) -> None:
     seen: set[int] = set()
     with target.open("wb") as file:
-        file.truncate(next(item.needed for item in model.external if item.path == path))
-        for graph in all_graphs(model):
+        file.truncate(next(item.required_bytes for item in model.external if item.path == path))
+        for graph in model.all_graphs:
             readers = _readers(graph)
-            for tensor in tensors_of(graph):
-                place = tensor.place
+            for tensor in graph.tensors():
+                place = tensor.location
                 if place is not None and place.path == path and place.offset not in seen:
                     seen.add(place.offset)
                     file.seek(place.offset)

@@ -1,4 +1,4 @@
-"""docs/gallery: cards of eight models of the corpus, as Markdown, as a page and as a picture of it: `make gallery`."""
+"""Generate docs/gallery, the cards of eight corpus models as Markdown, HTML and screenshots: `make gallery`."""
 
 import os
 import shutil
@@ -6,20 +6,20 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from onnx_autodoc.api import report
-from onnx_autodoc.render import FORMATS, Beside, Report, pictures
+from onnx_autodoc.api import make_card
+from onnx_autodoc.render import FORMATS, ChartLinks, Report, chart_files
 from onnx_autodoc.shapes import Request
 from tests._corpus import graph
 from tests.browser._browser import photograph
 
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "gallery"
-WHEN: Final = "1700000000"  # one time for all, so that the same card is the same bytes
+WHEN: Final = "1700000000"  # a fixed time, for reproducible bytes
 MODELS: Final = {
     "all-minilm-l6-v2-ts-op14": "a sentence encoder",
     "resnet50-qdq-int8": "an image classifier, quantized to int8",
     "sd-vae-decoder": "the decoder of a diffusion model",
     "silero-vad": "a voice activity detector, with branches and a recurrent cell",
-    "smollm2-135m-genai-int4": "a language model with 4-bit weights and a key-value cache",
+    "smollm2-135m-genai-int4": "a language model with 4-bit weights and a KV cache",
     "vit-tiny-dynamo": "a vision transformer",
     "whisper-tiny-decoder": "the decoder of a speech recognizer",
     "yolov8l-nc1": "an object detector",
@@ -27,18 +27,18 @@ MODELS: Final = {
 
 _HEAD: Final = """# Gallery
 
-Cards of real models, made from their graphs alone: their weights are not in this repository, and the cards say so.
-Download a page and open it in a browser; it fetches nothing.
+Cards of real models, built from graphs without weights; the cards report the missing weight files. To view an HTML
+page, download it and open it in a browser; it needs no network.
 
 """
 
 
 def documents(name: str) -> dict[str, str]:
-    """The files of one model, by their place in its folder."""
-    made = report(graph(name), Request())
-    shown = Report(made.card, made.nodes, Beside("pictures", ".svg"))
+    """Return the files of one model, by path in its folder."""
+    made = make_card(graph(name), Request())
+    shown = Report(made.card, made.nodes, ChartLinks("pictures", ".svg"))
     texts = {entry.file: entry.render(shown) for key, entry in FORMATS.items() if key in ("markdown", "html")}
-    texts |= {f"pictures/{file}": data for file, data in pictures(made, ".svg").items()}
+    texts |= {f"pictures/{file}": data for file, data in chart_files(made, ".svg").items()}
     return {str(file): str(text) for file, text in texts.items()}
 
 

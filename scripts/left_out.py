@@ -8,7 +8,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from onnx_autodoc.hardware._typical import Columns, Measurement, case_of, near
+from onnx_autodoc.hardware.typical import Measurement, MeasurementTable, estimate_from, make_query
 from scripts import typical
 from scripts.published import Published, all_published
 
@@ -46,14 +46,14 @@ def publisher(source: str) -> str:
 
 
 def _left(row: Published, own: Measurement, others: list[Measurement], runtime_known: bool) -> Left:
-    case = case_of(row.parts[0][0], row.device, row.wanted, row.floors[0][0])
-    assert case is not None
-    found = near(
-        case,
-        Columns([each for each in others if each.platform == own.platform]),
+    query = make_query(row.parts[0][0], row.device, row.number_format, row.lower_bounds[0][0])
+    assert query is not None
+    found = estimate_from(
+        query,
+        MeasurementTable([each for each in others if each.platform == own.platform]),
         own.runtime if runtime_known else None,
     )
     if found is None:
         return Left(row, own, None, False, 0.0)
-    really = case.roofline * 10.0**own.factor
+    really = query.roofline * 10.0**own.factor
     return Left(row, own, found.expected / really, found.low <= really <= found.high, found.high / found.low)

@@ -13,7 +13,7 @@ import onnx
 from onnx import TensorProto, defs
 
 from onnx_autodoc.ir import dtype_name
-from onnx_autodoc.ops import specified
+from onnx_autodoc.ops import SPECIFIED_DOMAINS
 
 _TAGS = {int(tag): tag.name for tag in defs.OpSchema.AttrType}
 _LETTERS = {
@@ -36,14 +36,14 @@ def data() -> dict[str, Any]:
     for schema in sorted(
         defs.get_all_schemas_with_history(), key=lambda one: (one.domain, one.name, one.since_version)
     ):
-        if schema.domain in specified.SPECIFIED_DOMAINS:
+        if schema.domain in SPECIFIED_DOMAINS:
             entry = operators.setdefault(schema.domain, {}).setdefault(schema.name, [])
             entry.append(_form(schema, types))
     return {"source": f"onnx.defs of onnx {onnx.__version__}", "types": list(types), "operators": operators}
 
 
 def _form(schema: defs.OpSchema, types: dict[str, int]) -> list[Any]:
-    """In the order of `ops._forms.Form`."""
+    """In the order of the fields of `OpSchema`."""
     letters = {one.type_param_str: _place(one.allowed_type_strs, types) for one in schema.type_constraints}
     inputs = [_slot(one, letters, types) for one in schema.inputs]
     outputs = [_slot(one, letters, types) for one in schema.outputs]

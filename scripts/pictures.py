@@ -1,4 +1,4 @@
-"""docs/pictures/NAME.png, the diagrams of ten models of the corpus: `make pictures`, or some of them by name."""
+"""docs/pictures/NAME.png, the draw_mermaid of ten models of the corpus: `make pictures`, or some of them by name."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from onnx_autodoc import card
 from onnx_autodoc.card import Box
-from onnx_autodoc.render.mermaid import diagrams
+from onnx_autodoc.render.mermaid import draw_mermaid
 from tests._corpus import graph
 from tests.browser._browser import draw
 
@@ -27,7 +27,7 @@ MODELS: Final = (
 
 def main(names: tuple[str, ...]) -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    texts = {name: diagrams(_tree(name)) for name in names}
+    texts = {name: draw_mermaid(_tree(name)) for name in names}
     seen: dict[str, dict[str, Any]] = draw(texts, FOLDER, scale=1.5)["seen"]
     for name, found in seen.items():
         size = found["error"] or f"{len(found['boxes'])} boxes, {found['width']} × {found['height']}"

@@ -17,8 +17,16 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, structs
 
-from onnx_autodoc.hardware import FORMATS, Amount, Demand, Floor, Format, Load, floor
-from onnx_autodoc.hardware.devices import Device, find
+from onnx_autodoc.hardware import (
+    NUMBER_FORMATS,
+    DataVolume,
+    KernelTable,
+    LowerBound,
+    NumberFormat,
+    Workload,
+    compute_lower_bound,
+)
+from onnx_autodoc.hardware.devices import Device, find_device
 from onnx_autodoc.ops import WorkClass
 
 FOLDER = Path(__file__).parent.parent / "tests" / "data" / "published"
@@ -31,22 +39,22 @@ class Published(Struct, frozen=True, eq=False):
     id: str
     model: str
     device: Device
-    wanted: Format
+    number_format: NumberFormat
     runtime: str
     source: str
     notes: str
     phase: str
     seconds: float
     is_vague: bool  # nobody says how it was quantized
-    parts: tuple[tuple[Demand, float], ...]
+    parts: tuple[tuple[Workload, float], ...]
 
     @property
-    def floors(self) -> list[tuple[Floor, float]]:
-        return [(floor(demand, self.device, self.wanted), times) for demand, times in self.parts]
+    def lower_bounds(self) -> list[tuple[LowerBound, float]]:
+        return [(compute_lower_bound(each, self.device, self.number_format), times) for each, times in self.parts]
 
     @property
     def bound(self) -> float | None:
-        found = [(each.seconds, times) for each, times in self.floors]
+        found = [(each.seconds, times) for each, times in self.lower_bounds]
         return sum(seconds * times for seconds, times in found if seconds is not None) or None
 
 
@@ -61,19 +69,19 @@ def published() -> Iterator[Published]:
 
 
 def _published(row: dict[str, str], found: dict[str, Any], graphs: dict[str, Any]) -> Published:
-    device, many = find(row["device_key"]), int(row["device_count"] or 1)
+    device, many = find_device(row["device_key"]), int(row["device_count"] or 1)
     return Published(
         id=row["id"],
         model=row["model"],
         device=device,
-        wanted=FORMATS[precision_of(row["precision"])],
+        number_format=NUMBER_FORMATS[precision_of(row["precision"])],
         runtime=row["runtime"],
         source=row["source"],
         notes=row["notes"],
         phase=found["phase"],
         seconds=found["seconds"] * many,
         is_vague=row["precision"].startswith("quantized"),
-        parts=tuple((demand_of(graphs[name], batch, found["phase"]), times) for name, batch, times in found["parts"]),
+        parts=tuple((workload_of(graphs[name], batch, found["phase"]), times) for name, batch, times in found["parts"]),
     )
 
 
@@ -84,58 +92,58 @@ def precision_of(said: str) -> str:
     return "fp16" if said.startswith(("f16", "fp16")) else said.split()[0]
 
 
-def demand_of(work: dict[str, Any], batch: int, phase: str) -> Demand:
-    """What a graph asks for at a batch: its record is of batch 1, or of the only one that it has."""
+def workload_of(work: dict[str, Any], batch: int, phase: str) -> Workload:
+    """Return the workload of a graph at a batch: its record is of batch 1, or of its static batch."""
     by = batch / (work["batch"] or 1)
     floats, others = work["edges"]
-    made = Demand(
-        load=_load(work["kernels"]).scaled(by),
-        own=FORMATS[work["own"]],
+    workload = Workload(
+        kernels=_kernel_table(work["kernels"]).scaled(by),
+        native_format=NUMBER_FORMATS[work["own"]],
         macs=round(work["macs"] * by),
         weights=work["weights"],
-        held=work["held"],
-        stored=work["held"] * 4,
-        edges=Amount(round(floats * by), round(others * by)),
-        peak=None,
-        width=4,
+        parameters=work["held"],
+        weight_bytes=work["held"] * 4,
+        io_volume=DataVolume(round(floats * by), round(others * by)),
+        peak_activation_bytes=None,
+        activation_bytes=4,
         batch=batch,
         coverage=1.0,
         family=work["family"],
     )
-    return structs.replace(made, phase=phase) if phase in ("prefill", "decode") else made
+    return structs.replace(workload, phase=phase) if phase in ("prefill", "decode") else workload
 
 
-def _load(kernels: list[list[Any]]) -> Load:
-    """Alike kernels stand in one line with their count."""
+def _kernel_table(kernels: list[list[Any]]) -> KernelTable:
+    """Equal kernels are one line with their count."""
     counts = [line[-1] for line in kernels]
     columns = [np.repeat(np.array([float(line[at]) for line in kernels]), counts) for at in (0, 2, 3, 4)]
     kinds = np.repeat(np.array([line[6] for line in kernels]), counts)
     launches = np.repeat(np.array([float(line[5]) for line in kernels]), counts)
-    return Load((), *columns, launches, kinds == WorkClass.CONVOLUTION)
+    return KernelTable((), *columns, launches, kinds == WorkClass.CONVOLUTION)
 
 
-def work_of(demand: Demand) -> dict[str, Any]:
-    """The record of a demand: what `demand_of` reads back."""
+def record_of(workload: Workload) -> dict[str, Any]:
+    """Return the record that `workload_of` reads."""
     lines = Counter(
         (
             each.macs,
             each.other,
             sum(each.weights.values()),
             (each.read + each.written).floats,
-            (each.read + each.written).others,
+            (each.read + each.written).other_bytes,
             each.times,
             str(each.kind),
         )
-        for each in demand.load.kernels
+        for each in workload.kernels.rows
     )
     return {
-        "macs": demand.macs,
-        "weights": demand.weights,
-        "held": demand.held,
-        "edges": [demand.edges.floats, demand.edges.others],
-        "batch": demand.batch,
-        "family": demand.family,
-        "own": demand.own.name,
+        "macs": workload.macs,
+        "weights": workload.weights,
+        "held": workload.parameters,
+        "edges": [workload.io_volume.floats, workload.io_volume.other_bytes],
+        "batch": workload.batch,
+        "family": workload.family,
+        "own": workload.native_format.name,
         "kernels": [[*line, count] for line, count in lines.items()],
     }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from onnx_autodoc.hardware._typical import Measurement, case_of
+from onnx_autodoc.hardware.typical import Measurement, make_query
 from scripts.published import Published, all_published
 
 OUT = Path(__file__).parent.parent / "src" / "onnx_autodoc" / "data" / "typical.json"
@@ -39,16 +39,16 @@ def points(rows: tuple[Published, ...]) -> Iterator[tuple[Published, Measurement
 
 
 def point_of(row: Published) -> Measurement | None:
-    (demand, _), (floor, _) = row.parts[0], row.floors[0]
-    case = case_of(demand, row.device, row.wanted, floor)
-    if case is None:
+    (workload, _), (bound, _) = row.parts[0], row.lower_bounds[0]
+    query = make_query(workload, row.device, row.number_format, bound)
+    if query is None:
         return None
-    whole = sum((each.roofline or 0.0) * times for each, times in row.floors)
+    whole = sum((each.roofline or 0.0) * times for each, times in row.lower_bounds)
     return Measurement(
-        **{name: getattr(case, name) for name in ("device", "platform", "precision", "work", "family")},
+        **{name: getattr(query, name) for name in ("device", "platform", "precision", "work", "family")},
         runtime=runtime_of(row.runtime),
         source=source_of(row.source),
-        **{name: round(getattr(case, name), 4) for name in ("length", "batch", "intensity")},
+        **{name: round(getattr(query, name), 4) for name in ("length", "batch", "intensity")},
         factor=round(float(np.log10(row.seconds / whole)), 4),
     )
 

@@ -5,10 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from onnx_autodoc.api import report
-from onnx_autodoc.readers import read
+from onnx_autodoc.api import make_card
+from onnx_autodoc.readers import read_model
 from onnx_autodoc.render import Report
-from onnx_autodoc.shapes import Request, Shapes, bind, resolve
+from onnx_autodoc.shapes import Request, Shapes, bind, infer_shapes, parse_request
 
 DATA = Path(__file__).parent / "data" / "corpus"
 REGISTRY = Path(__file__).parent.parent / ".corpus"  # filled by `make corpus`, with weights
@@ -23,14 +23,16 @@ def graph(name: str) -> Path:
 @cache
 def reported(name: str) -> Report:
     """At the card's own sizes; made once for all tests that look at it."""
-    return report(graph(name), Request())
+    return make_card(graph(name), Request())
 
 
 def request(name: str) -> Request:
     """The binding of the recorded run."""
     model = MODELS[name]
     dims = [f"{key}.{axis}={size}" for key, shape in model["inputs"].items() for axis, size in enumerate(shape)]
-    return Request(dims=tuple(dims), values=tuple(f"{key}={value}" for key, value in model.get("values", {}).items()))
+    return parse_request(
+        dims=tuple(dims), values=tuple(f"{key}={value}" for key, value in model.get("values", {}).items())
+    )
 
 
 def recorded(name: str) -> dict[str, list[int]]:
@@ -41,8 +43,8 @@ def recorded(name: str) -> dict[str, list[int]]:
 
 @cache
 def resolved(path: Path, name: str) -> Shapes:
-    model = read(path)
-    return resolve(model, bind(model, request(name)))
+    model = read_model(path)
+    return infer_shapes(model, bind(model, request(name)))
 
 
 def by_name(shapes: Shapes) -> dict[str, tuple[tuple[int, ...] | None, str, str]]:

@@ -6,9 +6,9 @@ from pathlib import Path
 import onnx
 
 from onnx_autodoc.ir import Model
-from onnx_autodoc.ops import Known
-from onnx_autodoc.readers import read
-from onnx_autodoc.shapes import Request, Shapes, bind, resolve
+from onnx_autodoc.ops import ValueInfo
+from onnx_autodoc.readers import read_model
+from onnx_autodoc.shapes import Shapes, bind, infer_shapes, parse_request
 
 
 def proto(text: str, opset: int = 18, functions: str = "") -> onnx.ModelProto:
@@ -21,7 +21,7 @@ def loaded(model: onnx.ModelProto) -> Model:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         path.write_bytes(model.SerializeToString())
-        return read(path)
+        return read_model(path)
 
 
 def model(text: str, opset: int = 18, functions: str = "") -> Model:
@@ -30,9 +30,9 @@ def model(text: str, opset: int = 18, functions: str = "") -> Model:
 
 def shapes(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18, functions: str = "") -> Shapes:
     read_back = model(text, opset, functions)
-    return resolve(read_back, bind(read_back, Request(dims=dims, values=values)))
+    return infer_shapes(read_back, bind(read_back, parse_request(dims=dims, values=values)))
 
 
-def known(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18, functions: str = "") -> Known:
+def known(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18, functions: str = "") -> ValueInfo:
     """What is known of the value y."""
     return shapes(text, *dims, values=values, opset=opset, functions=functions).values["y"]

@@ -1,164 +1,200 @@
-"""A machine holds the architecture: who may import whom, complete shelves, public names, the published schema."""
+"""ARCHITECTURE.md is true: imports, the walk of one model, complete tables; public names and the published schemas."""
 
 import ast
 import json
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 import onnx_autodoc
-from onnx_autodoc import ops, render
-from onnx_autodoc import readers as read
-from onnx_autodoc.cli._parser import COMMANDS, FORMAT_NAMES
-from onnx_autodoc.ops import Operator
+from onnx_autodoc import render
+from onnx_autodoc.cli.parser import COMMANDS
+from onnx_autodoc.ops import OPERATORS, Operator
+from onnx_autodoc.ops.registry import FAMILIES
+from onnx_autodoc.readers import READERS
 from onnx_autodoc.schema import SCHEMAS
+from onnx_autodoc.shapes import Request
 
 ROOT = Path(onnx_autodoc.__file__).parent
 
-# package -> the packages it may import; nobody imports the command line.
-PACKAGES: dict[str, set[str]] = {
-    "errors": set(),
-    "text": set(),
-    "limits": {"errors"},
-    "ir": set(),
-    "sandbox": {"errors", "limits"},
-    "readers": {"errors", "ir", "limits", "text"},
-    "ops": {"ir", "text"},
-    "shapes": {"errors", "ir", "limits", "ops", "text"},
-    "analysis": {"errors", "ir", "ops", "readers", "shapes", "text"},
-    "patterns": {"ir", "limits", "ops", "shapes", "text"},
-    "architecture": {"analysis", "ir", "limits", "ops", "patterns", "shapes", "text"},
-    "hardware": {"analysis", "architecture", "errors", "ir", "ops", "readers", "shapes", "text"},
-    "lint": {"analysis", "architecture", "errors", "ir", "limits", "ops", "shapes", "text"},
-    "runtime": {
-        "analysis",
-        "architecture",
-        "errors",
-        "ir",
-        "limits",
-        "ops",
-        "patterns",
-        "readers",
-        "sandbox",
-        "shapes",
-        "text",
-    },
-    "card": {
-        "analysis",
-        "architecture",
-        "errors",
-        "hardware",
-        "ir",
-        "limits",
-        "lint",
-        "ops",
-        "runtime",
-        "shapes",
-        "text",
-    },
-    "compare": {"card", "errors", "text"},
-    "policy": {"architecture", "card", "compare", "errors", "ir", "lint", "ops", "readers", "text"},
-    "schema": {"card", "compare", "policy"},
-    "render": {"card", "compare", "errors", "lint", "policy", "text"},
-    "api": {
-        *("", "analysis", "architecture", "card", "compare", "errors", "hardware", "ir", "limits", "lint", "policy"),
-        *("readers", "render", "runtime", "sandbox", "shapes", "text"),
-    },
-    "cli": {
-        *("", "api", "compare", "errors", "hardware", "limits", "lint", "policy", "readers", "render", "runtime"),
-        *("sandbox", "schema", "shapes", "text"),
-    },
-    "": {"api", "errors", "limits"},  # the package itself: its public names
-    "__main__": {"cli"},
-}
+PAGE = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
-def room_of(module: str) -> str:
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else ""
+def _import_table() -> dict[str, set[str]]:
+    """Package -> the packages it may import, from the table in ARCHITECTURE.md."""
+    rows = re.findall(r"^\| `([a-z_.]+)` \| [^|]+ \|([^|]*)\|$", PAGE, re.M)
+    table: dict[str, set[str]] = {}
+    for package, imports in rows:
+        names = {name.strip() for name in imports.split(",")} - {""}
+        table[package] = set(table) if names == {"all above"} else names
+    return table
 
 
-def imports() -> list[tuple[str, str, str]]:
-    """(file, its room, a room it imports) for every import inside the package."""
-    found = []
+PACKAGES = _import_table()
+ROOT_MODULES = {"": {"api", "errors", "limits", "ops"}, "__main__": {"cli"}}  # the public names; the entry point
+
+
+def package_of(module: str) -> str:
+    parts = module.split(".")[1:]
+    known = PACKAGES | ROOT_MODULES
+    return next((name for name in (".".join(parts[:2]), *parts[:1]) if name in known), parts[0] if parts else "")
+
+
+def imports() -> list[tuple[str, str, str, str]]:
+    """(file, its package, an imported package, the imported name) for every import inside the project."""
+    result = []
     for path in sorted(ROOT.rglob("*.py")):
-        relative = path.relative_to(ROOT)
-        own = (
-            "" if relative.name == "__init__.py" and len(relative.parts) == 1 else relative.parts[0].removesuffix(".py")
-        )
+        file = path.relative_to(ROOT)
+        own = package_of(".".join(("onnx_autodoc", *file.with_suffix("").parts)).removesuffix(".__init__"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            for name in names:
-                if name == "onnx_autodoc" and isinstance(node, ast.ImportFrom):
-                    found += [(str(relative), own, _submodule(alias.name)) for alias in node.names]
-                elif name.startswith("onnx_autodoc"):
-                    found.append((str(relative), own, room_of(name)))
-    return found
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                modules = [f"{node.module}.{alias.name}" for alias in node.names]
+            else:
+                continue
+            result += [
+                (file.as_posix(), own, package_of(module) if _is_module(module) else "", module)
+                for module in modules
+                if module.partition(".")[0] == "onnx_autodoc" and module != "onnx_autodoc.__version__"
+            ]
+    return result
 
 
-def _submodule(name: str) -> str:
-    return name if (ROOT / name).is_dir() or (ROOT / f"{name}.py").is_file() else ""
+def _is_module(name: str) -> bool:
+    """Whether `name` is in a package or module below the root, not a name of the root package itself."""
+    first = name.split(".")[1]
+    return (ROOT / first).is_dir() or (ROOT / f"{first}.py").is_file()
 
 
-def test_imports_point_one_way() -> None:
-    wrong = [(file, room) for file, own, room in imports() if room != own and room not in PACKAGES[own]]
+def test_imports_follow_the_table() -> None:
+    allowed = PACKAGES | ROOT_MODULES
+    wrong = [(file, module) for file, own, package, module in imports() if package not in allowed[own] | {own}]
     assert wrong == []
 
 
-def test_the_import_table_names_every_room_and_has_no_cycle() -> None:
-    rooms = {path.stem if path.suffix else path.name for path in ROOT.iterdir() if not path.name.startswith("__")}
-    assert rooms - {"data", "py"} == set(PACKAGES) - {"", "__main__"}
+def test_no_private_name_is_imported_from_another_package() -> None:
+    private = [
+        (file, module)
+        for file, own, package, module in imports()
+        if package != own and any(part.startswith("_") for part in module.split("."))
+    ]
+    assert private == []
+
+
+def test_import_table_names_every_package_and_has_no_cycle() -> None:
+    packages = {path.stem if path.suffix else path.name for path in ROOT.iterdir() if not path.name.startswith("__")}
+    assert packages - {"data", "py"} == {name for name in PACKAGES if "." not in name}
     order = list(PACKAGES)
-    for room, allowed in PACKAGES.items():
-        if room not in ("", "api", "cli"):
-            assert all(order.index(other) < order.index(room) for other in allowed), room
+    assert order[-2:] == ["api", "cli"]
+    for package, allowed in PACKAGES.items():
+        assert all(order.index(other) < order.index(package) for other in allowed), package
 
 
-def entries(shelf: str) -> set[str]:
-    """The files of a shelf that are entries: those without a leading underscore."""
-    return {path.stem for path in (ROOT / shelf).glob("*.py") if not path.stem.startswith("_")}
+def test_walk_names_functions_in_the_order_of_their_calls() -> None:
+    hops = re.findall(r"^\d+\. `([a-z_.]+)\.([a-zA-Z_]+)`", PAGE, re.M)
+    assert len(hops) == 12
+    functions = [getattr(import_module(f"onnx_autodoc.{module}"), name) for module, name in hops]
+    codes = {function.__code__: name for function, (_, name) in zip(functions, hops, strict=True) if callable(function)}
+    calls: list[str] = []
+
+    def record(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code in codes:
+            calls.append(codes[frame.f_code])
+
+    model = ROOT / "data" / "demo.onnx"
+    sys.setprofile(record)
+    try:
+        functions[3](model, Request())
+    finally:
+        sys.setprofile(None)
+    assert list(dict.fromkeys(calls)) == [name for _, name in hops[3:-1]]
+    assert "html" in functions[-1]
 
 
-def test_every_operator_family_is_on_its_shelf() -> None:
-    listed = {id(table) for tables in ops.TABLES.values() for table in tables}
-    for name in entries("ops"):
-        public = {key: item for key, item in vars(getattr(ops, name)).items() if key.isupper() and key[0] != "_"}
-        tables = [item for item in public.values() if isinstance(item, dict) and _holds_operators(item)]
-        assert tables, f"ops/{name}.py has no table"
-        assert all(id(table) in listed for table in tables), (
-            f"ops/{name}.py has a table that ops/__init__.py does not list"
-        )
+def test_paths_in_the_page_exist() -> None:
+    paths = set(re.findall(r"`([a-z_/]+/[a-z_*]*(?:\.py|\.csv)?)`", PAGE))
+    assert len(paths) > 20
+    roots = (ROOT, ROOT.parents[1])
+    assert [path for path in sorted(paths) if not any(list(root.glob(path.rstrip("/"))) for root in roots)] == []
+
+
+def module_names(package: str) -> set[str]:
+    return {path.stem for path in (ROOT / package).glob("*.py") if not path.stem.startswith("_")}
+
+
+def test_every_operator_table_is_registered() -> None:
+    registered = {id(table) for tables in FAMILIES.values() for table in tables}
+    modules = [
+        import_module(f"onnx_autodoc.ops.{name}") for name in sorted(module_names("ops") - {"fused_costs", "registry"})
+    ]
+    tables = {
+        f"{module.__name__}.{key}": id(item)
+        for module in modules
+        for key, item in vars(module).items()
+        if key.isupper() and key[0] != "_" and key != "PLAIN" and isinstance(item, dict) and _holds_operators(item)
+    }
+    assert len(tables) > 20
+    assert [name for name, table in tables.items() if table not in registered] == []
 
 
 def _holds_operators(table: dict[str, object]) -> bool:
     return bool(table) and all(isinstance(entry, Operator) for entry in table.values())
 
 
-def test_no_operator_stands_in_two_tables() -> None:
-    for domain, tables in ops.TABLES.items():
+def test_every_operator_has_one_row() -> None:
+    for domain, tables in FAMILIES.items():
         names = [name for table in tables for name in table]
-        assert sorted(names) == sorted(set(names)), domain
+        assert names and sorted(names) == sorted(set(names)), domain
 
 
-def test_every_format_is_on_its_shelf() -> None:
-    assert entries("render") | {"html"} == set(render.FORMATS)
-    assert entries("readers") == set(read.FORMATS)
-    assert tuple(render.FORMATS) == FORMAT_NAMES
+# Patterns and traces over the canonical net, benchmark graphs and the dispatch of control flow name operators; all else
+# reads the rows of `ops`.
+_OPERATOR_TABLES_ALLOWED = (
+    "architecture/value_traces.py",
+    "ops/",
+    "patterns/",
+    "runtime/calibration/graphs/",
+    "runtime/calibration/ort_fusions.py",
+    "shapes/control_flow.py",
+)
 
 
-def test_public_names_are_there() -> None:
+def test_tables_of_op_types_are_in_ops() -> None:
+    op_types = {op for _, op in OPERATORS}
+    found = set()
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            items: list[Any] = (
+                node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])  # tuples, lists and sets
+            )
+            if sum(isinstance(item, ast.Constant) and item.value in op_types for item in items) >= 3:
+                found.add(path.relative_to(ROOT).as_posix())
+    assert any(name.startswith("ops/") for name in found)
+    assert [name for name in sorted(found) if not name.startswith(_OPERATOR_TABLES_ALLOWED)] == []
+
+
+def test_tables_list_every_format() -> None:
+    assert [reader.name for reader in READERS] == ["onnx"]
+    assert {"terminal", "markdown", "html", "json"} < set(render.FORMATS)
+
+
+def test_public_names_exist() -> None:
     for name in onnx_autodoc.__all__:
         assert getattr(onnx_autodoc, name) is not None
     names = {"AutodocError", "BadInput", "Card", "LimitReached", "Limits", "__version__", "card", "check", "compare"}
-    assert set(onnx_autodoc.__all__) == names | {"within"}
+    assert set(onnx_autodoc.__all__) == names | {"Operator", "register_operator", "within"}
     with pytest.raises(AttributeError):
         _ = onnx_autodoc.no_such_name
 
 
-def test_the_published_schema_is_that_of_the_types() -> None:
+def test_published_schema_matches_the_types() -> None:
     for name, schema in SCHEMAS.items():
         published = (ROOT / "schema" / f"{name}-1.json").read_text(encoding="utf-8")
         assert published == schema(), "run `make schema`"
@@ -178,10 +214,21 @@ def test_help_loads_nothing_heavy(command: list[str]) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_no_rooms_file_is_too_long_to_read() -> None:
+def test_no_file_is_longer_than_500_lines() -> None:
     long = {str(path.relative_to(ROOT)): lines for path in ROOT.rglob("*.py") if (lines := _lines(path)) > 500}
     assert long == {}
 
 
 def _lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_comparing_cards_loads_no_analysis() -> None:
+    code = (
+        "import sys, onnx_autodoc.compare\n"
+        "own = [name for name in sys.modules if name.startswith('onnx_autodoc')]\n"
+        "assert len(own) < 25, own\n"
+        "assert not {'numpy', 'onnx'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,12 +1,12 @@
-"""Every shape of every corpus model against what onnxruntime really produced."""
+"""Shapes of all corpus models equal those recorded from onnxruntime."""
 
 from pathlib import Path
 
 import pytest
 
 from onnx_autodoc.api import card
-from onnx_autodoc.readers import read
-from onnx_autodoc.shapes import Request, fit
+from onnx_autodoc.readers import read_model
+from onnx_autodoc.shapes import Request, bind_and_infer
 from tests._corpus import KEPT, MODELS, REGISTRY, by_name, graph, recorded, request, resolved
 
 
@@ -27,7 +27,7 @@ def compared(path: Path, name: str) -> tuple[int, list[str], list[str]]:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_every_executed_shape_is_what_really_happened(name: str) -> None:
+def test_shapes_equal_recorded_run(name: str) -> None:
     count, wrong, unknown = compared(graph(name), name)
     assert count == len(recorded(name)) > 0
     assert wrong == []
@@ -35,7 +35,7 @@ def test_every_executed_shape_is_what_really_happened(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in MODELS if MODELS[name]["origin"]["kind"] == "registry"))
-def test_the_file_with_its_weights_has_the_same_shapes(name: str) -> None:
+def test_file_with_weights_has_the_same_shapes(name: str) -> None:
     path = next((REGISTRY / name).glob("*.onnx"), None) if REGISTRY.is_dir() else None
     if path is None:
         pytest.skip("`make corpus` brings the registry models with their weights")
@@ -44,15 +44,15 @@ def test_the_file_with_its_weights_has_the_same_shapes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_no_default_contradicts_the_graph(name: str) -> None:
-    model = read(graph(name))
-    _, shapes = fit(model, Request())
+def test_default_sizes_do_not_contradict_the_graph(name: str) -> None:
+    model = read_model(graph(name))
+    _, shapes = bind_and_infer(model, Request())
     assert shapes.contradictions == ()
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_counts_are_those_of_the_file(name: str) -> None:
-    model, record = read(graph(name)), MODELS[name]
+def test_counts_equal_the_file(name: str) -> None:
+    model, record = read_model(graph(name)), MODELS[name]
     made = card(graph(name)).graph
     assert made.nodes == record["nodes"]
     assert made.initializers == record["initializers"]
@@ -79,12 +79,12 @@ PRECISIONS = {
 
 
 @pytest.mark.parametrize("name", PRECISIONS)
-def test_precision_is_told_apart(name: str) -> None:
+def test_precision_label_equals_the_record(name: str) -> None:
     precision = card(graph(name)).model.precision
     assert precision.label == PRECISIONS[name]
     assert not precision.weights or sum(precision.weights.values()) == pytest.approx(1)
 
 
-def test_the_recorded_binding_is_accepted_for_fixed_dimensions_too() -> None:
-    model = read(graph("yolov8l-nc1"))
-    assert fit(model, request("yolov8l-nc1"))[0].chosen == {}
+def test_recorded_binding_is_accepted_for_fixed_dimensions() -> None:
+    model = read_model(graph("yolov8l-nc1"))
+    assert bind_and_infer(model, request("yolov8l-nc1"))[0].chosen == {}

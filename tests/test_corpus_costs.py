@@ -1,11 +1,11 @@
-"""Every cost of every corpus model against the record: what onnxruntime ran and what PyTorch counts."""
+"""Costs of all corpus models equal the values recorded from onnxruntime and PyTorch."""
 
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.render import Report
 from tests._corpus import KEPT, MODELS, REGISTRY, graph, reported, request
 
@@ -15,7 +15,7 @@ BRANCHING = {"control-flow-loop-if", "openwakeword-hey-jarvis"}
 
 @cache
 def made(path: Path, name: str) -> Report:
-    return report(path, request(name))
+    return make_card(path, request(name))
 
 
 def assert_macs_are_recorded(path: Path, name: str) -> None:
@@ -30,12 +30,12 @@ def assert_macs_are_recorded(path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_macs_are_those_of_the_recorded_run(name: str) -> None:
+def test_macs_equal_recorded_run(name: str) -> None:
     assert_macs_are_recorded(graph(name), name)
 
 
 @pytest.mark.parametrize("name", sorted(name for name in MODELS if MODELS[name]["origin"]["kind"] == "registry"))
-def test_the_file_with_its_weights_has_the_same_macs(name: str) -> None:
+def test_file_with_weights_has_the_same_macs(name: str) -> None:
     path = next((REGISTRY / name).glob("*.onnx"), None) if REGISTRY.is_dir() else None
     if path is None:
         pytest.skip("`make corpus` brings the registry models with their weights")
@@ -43,7 +43,7 @@ def test_the_file_with_its_weights_has_the_same_macs(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in KEPT if "weights_in_file" in MODELS[name]])
-def test_parameters_are_those_of_the_architecture(name: str) -> None:
+def test_parameters_equal_the_architecture(name: str) -> None:
     record, found = MODELS[name], made(graph(name), name).card.parameters
     assert found.total == record["weights_in_file"]
     assert found.statistics == (record.get("statistics") or 0)
@@ -73,7 +73,7 @@ def test_operators_and_layers_sum_to_totals(name: str) -> None:
     assert max((moment.bytes for moment in card.memory.timeline), default=None) == card.memory.peak_activation_bytes
 
 
-def test_bert_and_yolo_cost_what_they_really_cost() -> None:
+def test_bert_and_yolo_costs_equal_reference() -> None:
     bert = made(graph("bert-base-qa-ts-op12"), "bert-base-qa-ts-op12").card.compute
     yolo = made(graph("yolov8l-nc1"), "yolov8l-nc1").card.compute
     assert 2 * bert.macs == 45_903_249_408
@@ -82,7 +82,7 @@ def test_bert_and_yolo_cost_what_they_really_cost() -> None:
 
 
 @pytest.mark.parametrize("other", ["fp16", "int4-matmulnbits", "ortfused", "dynquant-int8"])
-def test_another_form_of_a_model_costs_the_same(other: str) -> None:
+def test_other_export_has_the_same_costs(other: str) -> None:
     plain, form = (made(graph(name), name).card for name in (f"all-minilm-l6-v2-{each}" for each in ("ts-op14", other)))
     assert form.compute.macs == plain.compute.macs
     assert form.parameters.total == plain.parameters.total
@@ -94,7 +94,7 @@ CACHED = {"smollm2-135m-genai-int4", "smollm2-135m-kv-op17"}
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_only_decoders_with_a_past_have_a_cache(name: str) -> None:
+def test_only_decoders_with_past_state_have_a_kv_cache(name: str) -> None:
     found = made(graph(name), name).card.memory.kv_cache
     assert (found is not None) == (name in CACHED)
     if found:
@@ -105,7 +105,7 @@ def test_only_decoders_with_a_past_have_a_cache(name: str) -> None:
         assert sizes == {tokens: tokens * found.bytes_per_token for tokens in (2048, 8192, 32768, 131072)}
 
 
-def test_the_formula_of_an_encoder_is_exact() -> None:
+def test_encoder_formula_is_exact() -> None:
     formula = reported("all-minilm-l6-v2-ts-op14").card.compute.formula
     assert formula.macs == "batch_size·(10,616,832·sequence_length + 4,608·sequence_length²)"
     assert formula.variables == ("batch_size", "sequence_length")
@@ -114,17 +114,17 @@ def test_the_formula_of_an_encoder_is_exact() -> None:
 @pytest.mark.parametrize(
     ("name", "steps"), [("ppocr-mobile-cls-v2", (64, 4)), ("ppocrv4-det-ch", (32, 32)), ("ppocrv4-rec-ch", (8,))]
 )
-def test_where_strides_round_sizes_a_formula_holds_in_steps(name: str, steps: tuple[int, ...]) -> None:
+def test_formula_with_strides_holds_in_steps(name: str, steps: tuple[int, ...]) -> None:
     formula = reported(name).card.compute.formula
     assert formula.macs is not None
     assert tuple(formula.steps[name] for name in formula.variables[1:]) == steps
 
 
-def test_where_a_size_picks_a_branch_there_is_no_formula() -> None:
+def test_size_dependent_branch_has_no_formula() -> None:
     assert reported("silero-vad").card.compute.formula.macs is None
 
 
-def test_what_runs_nobody_knows_how_often_is_not_nothing() -> None:
+def test_unknown_iterations_do_not_cost_zero() -> None:
     """A loop whose trips only the data decide: its operators are not known, and bytes are "at least"."""
     found = reported("control-flow-loop-if").card
     rows = {row.op: row for row in found.graph.operators}
@@ -133,7 +133,7 @@ def test_what_runs_nobody_knows_how_often_is_not_nothing() -> None:
     assert found.compute.formula.bytes_moved is None
 
 
-def test_what_is_written_nobody_knows_how_often_is_not_none() -> None:
+def test_unknown_iterations_do_not_write_zero_bytes() -> None:
     found = reported("control-flow-loop-if").card.memory
     rows = {row.op: row.written_bytes for row in found.by_op}
     assert (rows["Gemm"], rows["Tanh"], rows["Gather"]) == (None, None, 8)

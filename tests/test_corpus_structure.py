@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.card import Box, Card
 from onnx_autodoc.shapes import Request
 from tests._corpus import KEPT, MODELS, REGISTRY, graph, reported
@@ -26,11 +26,11 @@ def counted(found: Card, kind: str) -> int:
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))
-def test_the_family_is_one_that_the_record_accepts(name: str) -> None:
+def test_family_matches_the_record(name: str) -> None:
     path = graph(name) if name in KEPT else next((REGISTRY / name).glob("*.onnx"), None) if REGISTRY.is_dir() else None
     if path is None:
         pytest.skip("`make corpus` brings the registry models with their weights")
-    assert report(path, Request()).card.structure.family in MODELS[name]["family_accept"]
+    assert make_card(path, Request()).card.structure.family in MODELS[name]["family_accept"]
 
 
 @pytest.mark.parametrize("name", [name for name in KEPT if any(MODELS[name].get(size) for size in SIZES)])
@@ -56,7 +56,7 @@ def test_blocks_equal_the_record(name: str) -> None:
     ],
     ids=lambda names: names[0],
 )
-def test_one_model_in_every_hand_is_one_structure(names: list[str]) -> None:
+def test_every_exporter_gives_the_same_structure(names: list[str]) -> None:
     """Of the blocks, those that an exporter cannot fold away."""
     kinds = ("attention", "layer-norm", "rms-norm", "gelu", "silu", "mlp", "gated-mlp", "embedding", "residual-add")
     seen = {
@@ -76,7 +76,7 @@ def boxes(box: Box) -> list[Box]:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_a_drawing_is_small_and_whole(name: str) -> None:
+def test_diagram_is_small_and_connected(name: str) -> None:
     tree = card(name).structure.tree
     assert tree is not None
     assert 2 <= len(tree.children) <= 30
@@ -88,7 +88,7 @@ def test_a_drawing_is_small_and_whole(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_the_boxes_of_a_drawing_sum_to_the_model(name: str) -> None:
+def test_diagram_boxes_sum_to_totals(name: str) -> None:
     found = card(name)
     tree = found.structure.tree
     assert tree is not None
@@ -112,7 +112,7 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_the_bytes_of_boxes_are_those_of_the_weights(name: str) -> None:
+def test_diagram_box_bytes_sum_to_weights(name: str) -> None:
     found = card(name)
     tree = found.structure.tree
     assert tree is not None
@@ -121,7 +121,7 @@ def test_the_bytes_of_boxes_are_those_of_the_weights(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_no_input_or_output_floats(name: str) -> None:
+def test_diagram_inputs_and_outputs_are_connected(name: str) -> None:
     tree = card(name).structure.tree
     assert tree is not None
     joined = {end for edge in tree.edges for end in (edge.source, edge.target)}
@@ -133,7 +133,7 @@ STEERING = {"control-flow-loop-if": 1, "silero-vad": 1}  # inputs that only pick
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_every_input_and_output_is_drawn(name: str) -> None:
+def test_diagram_has_every_input_and_output(name: str) -> None:
     found = card(name)
     assert found.structure.tree is not None
     drawn = {kind: sum(box.count for box in found.structure.tree.children if box.kind == kind) for kind in PORTS}
@@ -153,7 +153,7 @@ REPEATED = {
 
 
 @pytest.mark.parametrize(("name", "layers"), REPEATED.items())
-def test_repeated_layers_are_folded(name: str, layers: list[tuple[int, str]]) -> None:
+def test_repeated_layers_are_collapsed(name: str, layers: list[tuple[int, str]]) -> None:
     tree = card(name).structure.tree
     assert tree is not None
     folded = [box for box in tree.children if box.repeats]
@@ -162,6 +162,6 @@ def test_repeated_layers_are_folded(name: str, layers: list[tuple[int, str]]) ->
 
 
 @pytest.mark.parametrize("name", [name for name in KEPT if name.startswith(("all-minilm", "e5-small"))])
-def test_the_context_is_that_of_the_table_however_it_is_kept(name: str) -> None:
+def test_context_length_equals_position_table(name: str) -> None:
     found = card(name)
     assert (found.structure.context, found.compute.formula.most) == (512, {"sequence_length": 512})

@@ -1,13 +1,13 @@
-"""What must hold for the costs of any model: linear in the batch, the same in any order, the same in any folder."""
+"""Invariants of costs: linear in the batch, independent of node order and of the folder."""
 
 import random
 
 import onnx
 import pytest
 
-from onnx_autodoc.api import card, facts_of
+from onnx_autodoc.api import card, measure_model
 from onnx_autodoc.ir import Model
-from onnx_autodoc.readers import read
+from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request
 from tests._corpus import graph
 from tests._text import loaded
@@ -33,7 +33,7 @@ BATCHED = [
 
 
 @pytest.mark.parametrize("name", BATCHED)
-def test_costs_of_a_batch_are_those_of_its_items(name: str) -> None:
+def test_costs_are_linear_in_the_batch(name: str) -> None:
     one = card(graph(name), batch=1).compute
     for batch in (2, 7):
         many = card(graph(name), batch=batch).compute
@@ -51,7 +51,7 @@ def shuffled(model: onnx.ModelProto, seed: int) -> onnx.ModelProto:
 
 
 def totals(model: Model) -> tuple[object, ...]:
-    facts = facts_of(model, Request())
+    facts = measure_model(model, Request())
     total, held = facts.costs.total, facts.parameters
     return total.macs, total.flops, total.read + total.written, total.counted, held.total, held.nbytes, held.by_dtype
 
@@ -59,8 +59,8 @@ def totals(model: Model) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     "name", ["all-minilm-l6-v2-dynquant-int8", "yolov8l-nc1", "ppocr-mobile-cls-v2", "slanet-table-en", "silero-vad"]
 )
-def test_no_total_hangs_on_the_order_of_the_nodes(name: str) -> None:
-    plain = totals(read(graph(name)))
+def test_totals_do_not_depend_on_node_order(name: str) -> None:
+    plain = totals(read_model(graph(name)))
     for seed in (1, 2):
         model = onnx.load(graph(name), load_external_data=False)
         assert totals(loaded(shuffled(model, seed))) == plain

@@ -1,4 +1,4 @@
-"""Documents that are written from the code say what the code says."""
+"""Generated documentation pages are current, and the recorded accuracy session meets its targets."""
 
 from pathlib import Path
 
@@ -8,20 +8,20 @@ from scripts import accuracy_page, costs_page, rules_page
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-def test_the_page_of_costs_is_that_of_the_operators() -> None:
+def test_costs_page_is_current() -> None:
     assert (DOCS / "costs.md").read_text(encoding="utf-8") == costs_page.page(), "run `make docs`"
 
 
-def test_the_page_of_rules_is_that_of_the_rules() -> None:
+def test_rules_page_is_current() -> None:
     assert (DOCS / "rules.md").read_text(encoding="utf-8") == rules_page.page(), "run `make docs`"
 
 
-def test_the_page_on_accuracy_is_that_of_the_measurements() -> None:
+def test_accuracy_page_is_current() -> None:
     assert (DOCS / "accuracy.md").read_text(encoding="utf-8") == accuracy_page.page(), "run `make docs`"
 
 
-def test_calibrated_times_were_measured_to_be_good_enough() -> None:
-    """Of the session that is kept: `make accuracy` measures it anew, on whatever machine it runs."""
+def test_calibrated_times_meet_error_targets() -> None:
+    """Checks the recorded session; `make accuracy` records a new one on the current machine."""
     kept = session.kept()
     left = kept.errors("left_out")
     assert len(left) >= 25
@@ -29,7 +29,7 @@ def test_calibrated_times_were_measured_to_be_good_enough() -> None:
     assert session.most(left) <= 0.35
 
 
-def test_every_shape_that_ran_in_that_session_was_as_the_card_says() -> None:
+def test_recorded_session_has_no_shape_difference() -> None:
     kept = session.kept()
     assert sum(model.agreement.differed for model in kept.models) == 0
     assert sum(model.agreement.executed for model in kept.models) > 10_000

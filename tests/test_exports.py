@@ -1,4 +1,4 @@
-"""The same model in every exporter's hand, and many models in one: structure against what was counted in PyTorch.
+"""Structure of models from several exporters, compared with counts from PyTorch.
 
 `data/exports.zip` has small models with random weights (which are left out) as TorchScript at several opsets, dynamo,
 optimizers, int8, fp16, int4 and onnxruntime-genai write them. `truth.json` in it was counted on the PyTorch modules
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.card import Card
 from onnx_autodoc.shapes import Request
 
@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def card(path: Path) -> Card:
-    return report(path, Request()).card
+    return make_card(path, Request()).card
 
 
 def counted(found: Card) -> dict[str, int]:
@@ -52,7 +52,7 @@ def counted(found: Card) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("name", sorted(TRUTH))
-def test_structure_is_what_ran(name: str, folder: Path) -> None:
+def test_structure_equals_recorded_run(name: str, folder: Path) -> None:
     found, record = card(folder / name), TRUTH[name]
     counts = counted(found)
     said = {key: record[key] for key in SIZES if key in record}
@@ -61,7 +61,7 @@ def test_structure_is_what_ran(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_hand_gives_one_drawing(model: str, folder: Path) -> None:
+def test_every_exporter_gives_the_same_diagram(model: str, folder: Path) -> None:
     """The same layers, as often: whatever the exporter did inside them."""
     names = [name for name in TRUTH if name.startswith(f"{model}.")]
     layers = ("encoder-layer", "decoder-layer")

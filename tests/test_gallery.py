@@ -1,4 +1,4 @@
-"""The gallery shows what the tool writes today, and every link of the documentation leads somewhere."""
+"""The gallery is current, and every relative link of the documentation resolves."""
 
 import re
 from pathlib import Path
@@ -13,20 +13,20 @@ PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").r
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_card_of_the_gallery_is_current(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gallery_card_is_current(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", WHEN)
     for file, text in documents(name).items():
         assert (FOLDER / name / file).read_bytes().decode() == text, f"{name}/{file}: run `make gallery`"
     assert (FOLDER / name / "card.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_index_lists_eight_of_them() -> None:
+def test_gallery_index_is_current() -> None:
     assert len(MODELS) == 8
     assert (FOLDER / "README.md").read_text(encoding="utf-8") == index()
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_lead_somewhere(path: Path) -> None:
+def test_relative_links_resolve(path: Path) -> None:
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
     targets = [unquote(target) for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)]
     assert [target for target in targets if not (path.parent / target).exists()] == []

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from onnx_autodoc.api import report
-from onnx_autodoc.render import FORMATS, Beside, Report, pictures
+from onnx_autodoc.api import make_card
+from onnx_autodoc.render import FORMATS, ChartLinks, Report, chart_files
 from onnx_autodoc.shapes import Request
 from tests._corpus import graph
 from tests._hostile_names import hostile
@@ -37,7 +37,7 @@ MODELS = (
 )
 # Bytes that a library makes, and what lists all rules there are; tests/render reads them.
 NOT_KEPT = ("pdf", "sarif", "junit", "github")
-ILLUSTRATED = Beside("pictures", ".svg")
+ILLUSTRATED = ChartLinks("pictures", ".svg")
 _SAME = re.compile(r"(<(script|style)\b[^>]*>)(.*?)(</\2>)", re.S)
 
 
@@ -51,9 +51,9 @@ def _same_time() -> Iterator[None]:
 @cache
 def found(name: str, folder: Path) -> Report:
     if name == "hostile":
-        return report(hostile(folder), Request())
+        return make_card(hostile(folder), Request())
     path = Path(str(files("onnx_autodoc") / "data" / "demo.onnx")) if name == "demo" else graph(name)
-    return report(path, Request())
+    return make_card(path, Request())
 
 
 def documents(name: str, folder: Path) -> dict[str, str]:
@@ -62,7 +62,7 @@ def documents(name: str, folder: Path) -> dict[str, str]:
     shown = Report(made.card, made.nodes, ILLUSTRATED)
     kept = {f"{name}{entry.suffix}": entry.render(shown) for name, entry in FORMATS.items() if name not in NOT_KEPT}
     kept["html.html"] = _SAME.sub(_left_out, str(kept["html.html"]))
-    kept |= {f"pictures/{file}": data for file, data in pictures(made, ".svg").items()}
+    kept |= {f"pictures/{file}": data for file, data in chart_files(made, ".svg").items()}
     return {file: str(text) for file, text in kept.items()}
 
 

@@ -1,4 +1,4 @@
-"""Truncated and flipped real files: a card or one line, never a traceback."""
+"""Corrupted real files give a card or a one-line error, never a traceback."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.errors import AutodocError
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.shapes import Request
@@ -29,7 +29,7 @@ SEEDS = {
 def card_or_one_line(content: bytes, path: Path) -> None:
     path.write_bytes(content)
     try:
-        made = report(path, Request())
+        made = make_card(path, Request())
         for entry in (entry for name, entry in FORMATS.items() if name != "pdf"):  # a library lays it out, slowly
             assert entry.render(made)
     except AutodocError as error:
@@ -46,7 +46,7 @@ RELAXED = settings(max_examples=120, deadline=None, suppress_health_check=[Healt
 
 @RELAXED
 @given(name=st.sampled_from(sorted(SEEDS)), share=st.floats(0, 1))
-def test_a_truncated_file(place: Path, name: str, share: float) -> None:
+def test_truncated_file_gives_card_or_one_line(place: Path, name: str, share: float) -> None:
     whole = SEEDS[name]
     card_or_one_line(whole[: int(share * len(whole))], place)
 
@@ -56,7 +56,7 @@ def test_a_truncated_file(place: Path, name: str, share: float) -> None:
     name=st.sampled_from(sorted(SEEDS)),
     flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=12),
 )
-def test_a_file_with_flipped_bytes(place: Path, name: str, flips: list[tuple[float, int]]) -> None:
+def test_flipped_bytes_give_card_or_one_line(place: Path, name: str, flips: list[tuple[float, int]]) -> None:
     content = bytearray(SEEDS[name])
     for where, byte in flips:
         content[int(where * len(content))] = byte
@@ -70,7 +70,7 @@ def test_a_file_with_flipped_bytes(place: Path, name: str, flips: list[tuple[flo
     length=st.integers(1, 400),
     to=st.floats(0, 1),
 )
-def test_a_file_with_a_piece_moved(place: Path, name: str, start: float, length: int, to: float) -> None:
+def test_moved_bytes_give_card_or_one_line(place: Path, name: str, start: float, length: int, to: float) -> None:
     whole = SEEDS[name]
     at, target = int(start * len(whole)), int(to * len(whole))
     piece = whole[at : at + length]
@@ -79,5 +79,5 @@ def test_a_file_with_a_piece_moved(place: Path, name: str, start: float, length:
 
 @RELAXED
 @given(content=st.binary(max_size=300))
-def test_random_bytes(place: Path, content: bytes) -> None:
+def test_random_bytes_give_card_or_one_line(place: Path, content: bytes) -> None:
     card_or_one_line(b"\x08\x08" + content, place)

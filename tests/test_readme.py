@@ -1,4 +1,4 @@
-"""The README's commands, as a new user would run them: in a copy of the repository, with nothing installed."""
+"""The commands of the README run in a copy of the repository with a new environment."""
 
 import os
 import re
@@ -12,19 +12,19 @@ import pytest
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [line[2:] for block in re.findall(r"```console\n(.*?)```", README, re.S) for line in block.splitlines()]
-BESIDE = ("changes.html", "check.sarif", "demo.cdx.json")
-MADE = {".venv", ".git", ".corpus", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "demo.card"}
+EXTRA_OUTPUTS = ("changes.html", "check.sarif", "demo.cdx.json")
+IGNORED = {".venv", ".git", ".corpus", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "demo.card"}
 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A copy of the repository, and an environment of its own on the path."""
+    """Return a copy of the repository and an environment with a new virtualenv on the path."""
     folder = tmp_path_factory.mktemp("fresh")
-    shutil.copytree(ROOT, folder / "repo", ignore=shutil.ignore_patterns(*MADE, "__pycache__", "*.card"))
+    shutil.copytree(ROOT, folder / "repo", ignore=shutil.ignore_patterns(*IGNORED, "__pycache__", "*.card"))
     subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
     hidden = {"PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
-    surroundings = {key: item for key, item in os.environ.items() if key not in hidden}
-    return folder / "repo", {**surroundings, "PATH": f"{folder / 'env' / 'bin'}:{os.environ['PATH']}"}
+    inherited = {key: item for key, item in os.environ.items() if key not in hidden}
+    return folder / "repo", {**inherited, "PATH": f"{folder / 'env' / 'bin'}:{os.environ['PATH']}"}
 
 
 def run(command: str, fresh: tuple[Path, dict[str, str]]) -> subprocess.CompletedProcess[str]:
@@ -34,16 +34,23 @@ def run(command: str, fresh: tuple[Path, dict[str, str]]) -> subprocess.Complete
     )
 
 
-def test_every_command_of_the_readme_works(fresh: tuple[Path, dict[str, str]]) -> None:
+def test_readme_commands_succeed(fresh: tuple[Path, dict[str, str]]) -> None:
     assert COMMANDS[:2] == ["make demo", "make test"]
     for command in COMMANDS:
-        # This test is part of `make test`: of that one command, only the recipe is looked at.
+        # `make test` includes this test, so only its recipe is checked.
         done = run("make -n test" if command == "make test" else command, fresh)
         assert done.returncode == 0, f"{command}: {done.stderr}"
         assert done.stdout or " -o " in command or command.startswith("pip install"), command
     documents = {path.name for path in (fresh[0] / "demo.card").iterdir()}
     assert {"card.md", "card.html", "card.json", "pictures"} <= documents
-    for written in ("nodes.csv", "card.json", "resnet50.card", "resnet50.pdf", "resnet50.pictures/memory.png", *BESIDE):
+    for written in (
+        "nodes.csv",
+        "card.json",
+        "resnet50.card",
+        "resnet50.pdf",
+        "resnet50.pictures/memory.png",
+        *EXTRA_OUTPUTS,
+    ):
         assert (fresh[0] / written).exists(), written
     code = re.findall(r"```python\n(.*?)```", README, re.S)[0]
     done = run(f"python - <<'CODE'\n{code}\nCODE", fresh)
@@ -55,20 +62,20 @@ def test_every_command_of_the_readme_works(fresh: tuple[Path, dict[str, str]]) -
     assert made == "# all-minilm-l6-v2-ts-op14.onnx True"
 
 
-def test_the_card_in_the_readme_is_the_real_one() -> None:
+def test_readme_card_is_current() -> None:
     shown = re.findall(r"```text\n(.*?)```", README, re.S)[0]
     command = [sys.executable, "-m", "onnx_autodoc", "demo"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == shown
 
 
-def test_the_policy_in_the_readme_is_the_one_that_its_commands_use() -> None:
+def test_readme_policy_equals_example_file() -> None:
     (shown,) = re.findall(r"```toml\n(.*?)```", README, re.S)
     assert shown == (ROOT / "docs" / "example-policy.toml").read_text(encoding="utf-8")
 
 
 def options() -> set[str]:
-    """Every long option of every command, as its help has it."""
-    from onnx_autodoc.cli._parser import COMMANDS as NAMES
+    """Return the long options in the help of every command."""
+    from onnx_autodoc.cli.parser import COMMANDS as NAMES
 
     helps = [
         subprocess.run([sys.executable, "-m", "onnx_autodoc", name, "--help"], capture_output=True) for name in NAMES
@@ -80,10 +87,10 @@ def options() -> set[str]:
 
 
 def test_every_option_is_documented() -> None:
-    from onnx_autodoc.cli._parser import COMMANDS as NAMES
-    from onnx_autodoc.cli._parser import FORMAT_NAMES
+    from onnx_autodoc.cli.parser import COMMANDS as NAMES
+    from onnx_autodoc.render import FORMATS
 
     for option in options():
         assert option in README, option
     assert all(f"onnx-autodoc {name}" in README for name in NAMES)
-    assert all(f"`{name}`" in README for name in FORMAT_NAMES)
+    assert all(f"`{name}`" in README for name in FORMATS)

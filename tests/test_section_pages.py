@@ -1,4 +1,4 @@
-"""Every section of the card has a page, and every word that stands beside a number is explained on it."""
+"""Every section of a card has a documentation page that explains its labels."""
 
 from functools import cache
 from importlib.resources import files
@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc import card
-from onnx_autodoc.render._blocks import Heading, Items, Picture, Section, Strong, Table
-from onnx_autodoc.render.sections import CARD, card_sections
+from onnx_autodoc.render.content import Bullets, ChartRef, Heading, Section, Strong, Table, to_spans
+from onnx_autodoc.render.sections import CARD_SECTIONS, card_sections
 from tests._corpus import KEPT, graph
 
 PAGES = Path(__file__).parent.parent / "docs" / "sections"
-NAMED = ("key-numbers", "provenance")  # whose tables name a fact in each row
+LABELLED_ROWS = ("key-numbers", "provenance")  # sections whose table rows are labels
 MODELS = (
     "control-flow-loop-if",
     "resnet50-unfused-bn-op13",
@@ -35,25 +35,27 @@ def sections() -> dict[str, list[Section]]:
     return found
 
 
-def words(section: Section) -> set[str]:
-    """Labels, titles of columns and parts, names of charts."""
-    said = {block.text for block in section.blocks if isinstance(block, Heading) and section.id != "findings"}
-    said |= {block.chart for block in section.blocks if isinstance(block, Picture)}
+def labels(section: Section) -> set[str]:
+    """Return the labels, column titles, headings and chart names of a section."""
+    texts = {block.text for block in section.blocks if isinstance(block, Heading) and section.id != "findings"}
+    texts |= {block.name for block in section.blocks if isinstance(block, ChartRef)}
     for block in section.blocks:
-        if isinstance(block, Items):
-            said |= {part.text.rstrip(": ") for row in block.rows for part in row if isinstance(part, Strong)}
+        if isinstance(block, Bullets):
+            texts |= {
+                part.text.rstrip(": ") for item in block.items for part in to_spans(item) if isinstance(part, Strong)
+            }
         if isinstance(block, Table):
-            said |= {column.title for column in block.columns}
-        if isinstance(block, Table) and section.id in NAMED and block.columns[0].title == "What":
-            said |= {str(row[0][0]) for row in block.rows}
-    return said - {"What", "How much"}
+            texts |= {column.title for column in block.columns}
+        if isinstance(block, Table) and section.id in LABELLED_ROWS and block.columns[0].title == "What":
+            texts |= {str(row[0]) for row in block.rows}
+    return texts - {"What", "How much"}
 
 
 @pytest.mark.parametrize("name", [path.stem for path in sorted(PAGES.glob("*.md"))])
-def test_a_page_explains_what_its_section_says(name: str) -> None:
+def test_section_page_explains_every_label(name: str) -> None:
     text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
     known = sections().get(name, [])
-    missing = {word for section in known for word in words(section) if word not in text} - GAPS.get(name, set())
+    missing = {word for section in known for word in labels(section) if word not in text} - GAPS.get(name, set())
     assert not missing
     assert known, "none of these models has it"
     assert all(text.startswith(f"# {section.title}\n") for section in known)
@@ -62,12 +64,12 @@ def test_a_page_explains_what_its_section_says(name: str) -> None:
 GAPS = {"provenance": {"graph", "model", "compute", "structure"}}  # sections that a gap belongs to, by their names
 
 
-def test_every_section_has_its_page() -> None:
+def test_every_section_has_a_page() -> None:
     assert set(sections()) <= {path.stem for path in PAGES.glob("*.md")}
-    assert len(list(PAGES.glob("*.md"))) == len(CARD)
+    assert len(list(PAGES.glob("*.md"))) == len(CARD_SECTIONS)
 
 
-def test_every_model_of_the_corpus_has_the_sections_that_apply() -> None:
+def test_optional_sections_match_card_content() -> None:
     for name in KEPT[::7]:
         found = card(graph(name))
         ids = [section.id for section in card_sections(found)]

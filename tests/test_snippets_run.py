@@ -18,8 +18,8 @@ import pytest
 from onnx_autodoc.api import card
 from onnx_autodoc.card import Card
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.readers import read
-from onnx_autodoc.render._snippet import snippet
+from onnx_autodoc.readers import read_model
+from onnx_autodoc.render.snippet import make_snippet
 from tests._corpus import KEPT, MODELS, REGISTRY, graph
 
 DEMO = Path(str(resources.files("onnx_autodoc") / "data" / "demo.onnx"))
@@ -35,7 +35,7 @@ def exported() -> list[str]:
 
 def printed(path: Path, found: Card) -> str:
     """What the program prints in the folder of its model."""
-    command = [sys.executable, "-c", snippet(found)]
+    command = [sys.executable, "-c", make_snippet(found)]
     done = subprocess.run(command, cwd=path.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -54,14 +54,14 @@ def compared(text: str, found: Card) -> int:
 
 def with_zeros(path: Path) -> Path:
     """The model, with files of zeros where its weights should be."""
-    for held in read(path).external:
+    for held in read_model(path).external:
         with (path.parent / held.path).open("ab") as file:
-            file.truncate(max(file.tell(), held.needed))
+            file.truncate(max(file.tell(), held.required_bytes))
     return path
 
 
 def _is_small(name: str) -> bool:
-    needed = sum(held.needed for held in read(graph(name)).external)
+    needed = sum(held.required_bytes for held in read_model(graph(name)).external)
     return needed < LARGE and MODELS[name].get("macs", 0) < 5e9
 
 
@@ -105,7 +105,7 @@ def test_the_program_of_an_export_runs(
     found = card(path)
     monkeypatch.chdir(tmp_path)
     with _unless_made_for_another_processor():
-        exec(snippet(found), {})  # in this process: there are many, and starting takes longer than running
+        exec(make_snippet(found), {})  # in this process: there are many, and starting takes longer than running
     assert compared(capsys.readouterr().out, found) > 0
 
 

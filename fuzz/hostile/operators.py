@@ -41,9 +41,8 @@ def operators() -> tuple[Known, ...]:
         merged = {**(dict(before.attributes) if before else {}), **attributes}
         most = min(len(schema.inputs) or 1, _MOST), min(len(schema.outputs) or 1, _MOST)
         found[schema.domain, schema.name] = Known(schema.domain, schema.name, tuple(sorted(merged.items())), *most)
-    for domain, tables in ops.TABLES.items():
-        for op in (name for table in tables for name in table):
-            found.setdefault((domain, op), Known(domain, op, (("axis", "INT"), ("to", "INT")), 2, 1))
+    for domain, op in ops.OPERATORS:
+        found.setdefault((domain, op), Known(domain, op, (("axis", "INT"), ("to", "INT")), 2, 1))
     return tuple(found[key] for key in sorted(found))
 
 

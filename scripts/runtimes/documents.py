@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onnx_autodoc.ops import TABLES
+from onnx_autodoc.ops import OPERATORS
 from scripts.runtimes._models import versions
 from scripts.runtimes._table import DOMAINS, Ranges, write
 
@@ -68,7 +68,7 @@ def main(name: str, version: str, date: str, *documents: str) -> None:
             if plain and len(plain) <= LONGEST and "http" not in plain and len(documents) == 1:
                 notes.setdefault(domain, {})[op] = plain
     if name == "tensorrt":  # its parser looks an operator up by its name, whatever the domain; two mean something else
-        own = {op for rows in TABLES["com.microsoft"] for op in rows} - {"Attention", "RotaryEmbedding"}
+        own = {op for domain, op in OPERATORS if domain == "com.microsoft"} - {"Attention", "RotaryEmbedding"}
         found["com.microsoft"] = {op: [1] for op in found[""] if op in own}
     write(head, found, notes)
 

@@ -10,7 +10,7 @@ import sys
 import onnx
 import openvino
 
-from onnx_autodoc.ops import TABLES
+from onnx_autodoc.ops import OPERATORS
 from scripts.runtimes._models import OLD_ENOUGH, bare, versions
 from scripts.runtimes._table import DOMAINS, Ranges, spans, write
 
@@ -62,7 +62,7 @@ def opens_functions() -> bool:
 def table() -> Ranges:
     found: Ranges = {}
     together = in_company()
-    extra = {(domain, op): [1] for domain in ("", "com.microsoft") for rows in TABLES[domain] for op in rows}
+    extra = {(domain, op): [1] for domain, op in OPERATORS if domain in ("", "com.microsoft")}
     asked = extra | {key: sorted({1, *items}) for key, items in versions().items()}  # exporters write some too early
     for (domain, op), items in asked.items():
         taken = [(not domain and op in together) or knows(domain, op, at) for at in items]

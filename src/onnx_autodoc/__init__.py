@@ -16,27 +16,31 @@ __all__ = [
     "Card",
     "LimitReached",
     "Limits",
+    "Operator",
     "__version__",
     "card",
     "check",
     "compare",
+    "register_operator",
     "within",
 ]
 
 if TYPE_CHECKING:
     from onnx_autodoc.api import Card, card
-    from onnx_autodoc.api._check import check
-    from onnx_autodoc.api._compare import compare
+    from onnx_autodoc.api.comparison import compare
+    from onnx_autodoc.api.gate import check
     from onnx_autodoc.errors import AutodocError, BadInput, LimitReached
     from onnx_autodoc.limits import Limits, within
+    from onnx_autodoc.ops import Operator, register_operator
 
 # Public name -> the module that defines it, imported on first use: `onnx-autodoc --help` needs none of them.
 _PUBLIC_NAMES = {
     **dict.fromkeys(("Card", "card"), "api"),
-    "check": "api._check",
-    "compare": "api._compare",
+    "check": "api.gate",
+    "compare": "api.comparison",
     **dict.fromkeys(("AutodocError", "BadInput", "LimitReached"), "errors"),
     **dict.fromkeys(("Limits", "within"), "limits"),
+    **dict.fromkeys(("Operator", "register_operator"), "ops"),
 }
 
 

@@ -1,4 +1,4 @@
-"""python -m onnx_autodoc, and where the command begins: Ctrl-C is one line already while the tool is still loading."""
+"""Entry point of the command. An interrupt is one line also while modules are loading."""
 
 import sys
 

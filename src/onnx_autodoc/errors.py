@@ -1,8 +1,8 @@
-"""The two ways a request can fail. Each is one line for the reader; the command line turns them into exit codes."""
+"""Errors with a message of one line and the exit code of the command line."""
 
 
 class AutodocError(Exception):
-    """A failure that is said in one line. Its message names what is wrong and where."""
+    """Base class. The message states in one line what is wrong and where."""
 
     exit_code = 2
 

@@ -1,7 +1,6 @@
-"""How much a file may ask for: named limits, each with the option that raises it.
+"""Limits on the resources that a file may use, each with its command-line option.
 
-They hold for everything that is done inside `within`, so that no function has to hand them on. Reached limits are
-`LimitReached`, exit 3, and the line names the option.
+`within` sets them for a block of code, so that functions need not pass them on.
 """
 
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from onnx_autodoc.errors import LimitReached
 
 
 class Limits(NamedTuple):
-    """Each is far above what real models need, and far below what fills a machine."""
+    """Each default is far above the needs of real models, and far below the capacity of a machine."""
 
     nodes: int = 70_000  # in the file, with subgraphs and functions
     depth: int = 64  # graphs inside graphs, functions inside functions
@@ -22,7 +21,7 @@ class Limits(NamedTuple):
     string: int = 1 << 24  # bytes of a name or a note: 16 MiB is no name
     text: int | None = None  # bytes of a JSON card, a policy, figures, prices, devices; None: by the notation
     memory: int = 1_000_000_000  # bytes, of each process
-    seconds: float | None = None  # for everything together; None: by what there is to do
+    seconds: float | None = None  # for the whole command; None: by the amount of work
     follow_links: bool = False  # whether external data may lie behind links
 
 
@@ -38,23 +37,23 @@ OPTIONS: Final = {
     "follow_links": "--follow-links",
 }
 
-_NOW: Final[ContextVar[Limits]] = ContextVar("limits", default=Limits())  # noqa: B039
+_CURRENT: Final[ContextVar[Limits]] = ContextVar("limits", default=Limits())  # noqa: B039
 
 
-def limits() -> Limits:
-    """Those that hold here."""
-    return _NOW.get()
+def current_limits() -> Limits:
+    """Return the limits of the enclosing `within` block, or the defaults."""
+    return _CURRENT.get()
 
 
 @contextmanager
-def within(chosen: Limits) -> Iterator[None]:
-    token = _NOW.set(chosen)
+def within(limits: Limits) -> Iterator[None]:
+    token = _CURRENT.set(limits)
     try:
         yield
     finally:
-        _NOW.reset(token)
+        _CURRENT.reset(token)
 
 
-def reached(name: str, said: str) -> LimitReached:
-    """The error of a limit, with the option that raises it."""
-    return LimitReached(f"{said}; {OPTIONS[name]} raises the limit")
+def limit_error(name: str, message: str) -> LimitReached:
+    """Return the error for a reached limit, with the option that raises it."""
+    return LimitReached(f"{message}; {OPTIONS[name]} raises the limit")

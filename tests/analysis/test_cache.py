@@ -3,9 +3,9 @@
 import pytest
 from onnx import TensorProto, helper
 
-from onnx_autodoc.analysis.cache import Cache, cache
-from onnx_autodoc.api import facts_of
-from onnx_autodoc.shapes import Request, bind, resolve
+from onnx_autodoc.analysis.kv_cache import Cache, cache
+from onnx_autodoc.api import measure_model
+from onnx_autodoc.shapes import Request, bind, infer_shapes, parse_request
 from tests._text import loaded, model
 
 SIZES = ("B=1", "S=1", "P=7")
@@ -19,7 +19,7 @@ def kept(text: str, *sizes: str, opset: int = 18, functions: str = "") -> Cache 
     found = model(text.replace("ATTEND", ATTEND), opset, functions)
     words = set(text.replace("[", ",").replace("]", ",").split(","))
     asked = [size for size in (*SIZES, *sizes) if size.partition("=")[0] in words]
-    return cache(found, resolve(found, bind(found, Request(dims=tuple(asked)))))
+    return cache(found, infer_shapes(found, bind(found, parse_request(dims=tuple(asked)))))
 
 
 def told(found: Cache | None) -> tuple[int, int | None, int | None, int | None, str]:
@@ -178,7 +178,7 @@ def test_a_cache_has_the_type_that_goes_out(dtype: str) -> None:
     graph = helper.make_graph(nodes, "g", [*fresh, *past], outputs, held)
     found = loaded(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
     size = 2 if dtype.endswith("16") else 1
-    assert told(cache(found, resolve(found, bind(found, Request())))) == (2 * 2 * 8 * size, 1, 2, 8, dtype)
+    assert told(cache(found, infer_shapes(found, bind(found, Request())))) == (2 * 2 * 8 * size, 1, 2, 8, dtype)
 
 
 def test_scales_that_are_kept_for_each_token_count_as_bytes_and_not_as_layers() -> None:
@@ -202,12 +202,12 @@ def test_a_first_run_begins_a_cache_of_its_own_tokens(declared: str) -> None:
     text = text.replace("[B,S]", "[B,6]") if declared == "6" else text
     found = model(text)
     sizes = ("E=6",) if declared == "6" else ("S=6", "E=6")
-    assert told(cache(found, resolve(found, bind(found, Request(dims=sizes))))) == ONE_LAYER
+    assert told(cache(found, infer_shapes(found, bind(found, parse_request(dims=sizes))))) == ONE_LAYER
 
 
 def test_what_is_kept_of_an_encoder_does_not_grow_and_does_not_count() -> None:
     found = model(FIRST.replace("KEYS", "E").replace("VALUES", "E").replace("FROM", "states"))
-    assert cache(found, resolve(found, bind(found, Request(dims=("S=6", "E=6"))))) is None
+    assert cache(found, infer_shapes(found, bind(found, parse_request(dims=("S=6", "E=6"))))) is None
 
 
 def test_a_cache_of_the_encoder_that_is_handed_on_does_not_count() -> None:
@@ -322,5 +322,5 @@ def test_there_is_no_cache_where_none_is_proven(text: str) -> None:
 
 def test_the_card_and_its_formula_say_what_the_cache_takes() -> None:
     found = model(GROWING.replace("P,", "past_len,") + f"{ATTEND} }}")
-    facts = facts_of(found, Request(dims=("S=1",)))
+    facts = measure_model(found, parse_request(dims=("S=1",)))
     assert facts.gaps == () and facts.formula.expressions["kv_cache_bytes"] == "B·(128·S + 128·past_len)"

@@ -3,18 +3,18 @@
 import onnx
 import pytest
 
-from onnx_autodoc.analysis import Facts, Tally
-from onnx_autodoc.api import facts_of
-from onnx_autodoc.card import node_rows
-from onnx_autodoc.shapes import Request
+from onnx_autodoc.analysis import CostSum, Facts
+from onnx_autodoc.api import measure_model
+from onnx_autodoc.card.builder import node_rows
+from onnx_autodoc.shapes import Request, parse_request
 from tests._text import loaded, model, proto
 
 
 def facts(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> Facts:
-    return facts_of(model(text, functions=functions), Request(dims=dims, values=values))
+    return measure_model(model(text, functions=functions), parse_request(dims=dims, values=values))
 
 
-def tally(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> Tally:
+def tally(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> CostSum:
     found = facts(text, *dims, values=values, functions=functions)
     rows = list(node_rows(found))
     assert sum(row.macs or 0 for row in rows) == found.costs.total.macs
@@ -97,7 +97,7 @@ def test_functions_that_call_functions_are_multiplied_not_inlined() -> None:
     bodies = [f"f{at} (x) => (y) {{ a = local.f{at - 1}(x)  y = local.f{at - 1}(a) }}" for at in range(1, 61)]
     bodies.insert(0, "f0 (x) => (y) { y = MatMul(x, x) }")
     functions = "\n".join(f'<domain: "local", opset_import: ["" : 18, "local" : 1]> {body}' for body in bodies)
-    found = facts_of(model("g (float[2,2] x) => (float[] y) { y = local.f60(x) }", functions=functions), Request())
+    found = measure_model(model("g (float[2,2] x) => (float[] y) { y = local.f60(x) }", functions=functions), Request())
     assert found.costs.total.macs == 8 * 2**60
 
 
@@ -140,8 +140,8 @@ def test_another_order_of_the_nodes_changes_no_total(seed: int) -> None:
     text = """g (float[2,8] x) => (float[] y) { w = Constant <value = float[8] {1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0}> ()
         a = Relu(x)  b = Mul(a, w)  t = Transpose(b)  p = MatMul(b, t)  s = Softmax(p)  m = MatMul(s, b)
         n = Add(m, x)  r = ReduceMean(n)  d = Sub(n, r)  y = Tanh(d)  z = Exp(y) }"""
-    plain = facts_of(model(text), Request())
-    other = facts_of(loaded(permuted(proto(text), seed)), Request())
+    plain = measure_model(model(text), Request())
+    other = measure_model(loaded(permuted(proto(text), seed)), Request())
     assert (other.costs.total.macs, other.costs.total.flops) == (plain.costs.total.macs, plain.costs.total.flops)
     assert other.costs.total.read + other.costs.total.written == plain.costs.total.read + plain.costs.total.written
     assert other.parameters.total == plain.parameters.total == 8
@@ -164,5 +164,5 @@ CHOICE = """y = If (x) <then_branch = a () => (float p) { p = Exp(x) },
 def test_a_node_that_lacks_inputs_or_outputs_costs_that_node_alone(nodes: str, which: int, part: str) -> None:
     made = proto(f"g (float[1,B,2,2] x) => (float[] y) {{ {nodes} }}")
     made.graph.node[which].ClearField(part)
-    found = facts_of(loaded(made), Request())
+    found = measure_model(loaded(made), Request())
     assert found.costs.total.nodes == len(list(node_rows(found)))

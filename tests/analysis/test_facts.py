@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from onnx import TensorProto, helper
 
-from onnx_autodoc.analysis import Precision
-from onnx_autodoc.analysis.depth import depth
+from onnx_autodoc.analysis.graph_metrics import depth
 from onnx_autodoc.analysis.parameters import parameters
 from onnx_autodoc.analysis.precision import precision
-from onnx_autodoc.api import card, facts_of, report
+from onnx_autodoc.api import card, make_card, measure_model
+from onnx_autodoc.card import Precision
 from onnx_autodoc.render import FORMATS
-from onnx_autodoc.shapes import Request
+from onnx_autodoc.shapes import Request, parse_request
 from tests._corpus import graph
 from tests._text import loaded, model, proto
 
@@ -78,9 +78,9 @@ def test_int4_weights_that_are_dequantized_are_told() -> None:
 def test_a_number_that_may_steer_is_named_where_something_is_open() -> None:
     text = "g (int64 n, float[4] x) => (float[] y) { s = Unsqueeze(n, z)  y = Expand(x, s) }"
     text = text.replace("{ s", "{ z = Constant <value = int64[1] {0}> ()  s")
-    gaps = [gap.reason for gap in facts_of(model(text.replace("float[4]", "float[1]")), Request()).gaps]
+    gaps = [gap.reason for gap in measure_model(model(text.replace("float[4]", "float[1]")), Request()).gaps]
     assert any("--value n=N" in reason for reason in gaps)
-    given = facts_of(model(text.replace("float[4]", "float[1]")), Request(values=("n=3",)))
+    given = measure_model(model(text.replace("float[4]", "float[1]")), parse_request(values=("n=3",)))
     assert given.gaps == () and given.shapes.values["y"].concrete == (3,)
 
 
@@ -90,4 +90,4 @@ def test_what_is_not_known_is_null_not_zero(tmp_path: Path) -> None:
     made = card(path)
     assert (made.compute.macs, made.compute.flops) == (None, None)
     assert [(row.macs, row.flops) for row in made.graph.operators] == [(None, None)]
-    assert "MACs not known · FLOPs not known" in FORMATS["terminal"].render(report(path, Request()))
+    assert "MACs not known · FLOPs not known" in FORMATS["terminal"].render(make_card(path, Request()))

@@ -6,21 +6,21 @@ import re
 import pytest
 
 from onnx_autodoc.analysis import Figures
-from onnx_autodoc.analysis._polynomial import evaluate, written
-from onnx_autodoc.analysis._sparse import Sparse
-from onnx_autodoc.analysis._variables import Variable
 from onnx_autodoc.analysis.formula import Formula
-from onnx_autodoc.api import card, facts_of
-from onnx_autodoc.readers import read
-from onnx_autodoc.shapes import Request, Role, fit, open_axes
+from onnx_autodoc.analysis.polynomial import evaluate, format_terms
+from onnx_autodoc.analysis.size_variables import Variable
+from onnx_autodoc.analysis.sparse_fit import SparseFitter
+from onnx_autodoc.api import card, measure_model
+from onnx_autodoc.readers import read_model
+from onnx_autodoc.shapes import Request, Role, bind_and_infer, dynamic_axes, parse_request
 from tests._corpus import KEPT, graph
 from tests._text import model
 
-OPEN = [name for name in KEPT if open_axes(read(graph(name)))]
+OPEN = [name for name in KEPT if dynamic_axes(read_model(graph(name)))]
 
 
 def formula(text: str, *dims: str) -> Formula:
-    return facts_of(model(text), Request(dims=dims)).formula
+    return measure_model(model(text), parse_request(dims=dims)).formula
 
 
 def value(expression: str, sizes: dict[str, int]) -> int:
@@ -151,7 +151,7 @@ def test_a_peak_that_only_small_pictures_have_is_among_the_largest() -> None:
     assert found.least == {"batch": 1, "height": 2, "width": 2}
     for sizes in ((1, 2, 2), (1, 16, 16), (3, 8, 30), (2, 64, 64)):
         dims = tuple(f"{name}={size}" for name, size in zip(("batch", "height", "width"), sizes))
-        real = facts_of(model(text), Request(dims=dims)).memory.peak
+        real = measure_model(model(text), parse_request(dims=dims)).memory.peak
         assert real and evaluated(found, "peak_activation_bytes", sizes) == real.nbytes
 
 
@@ -214,17 +214,17 @@ LACKING = {  # what has no formula, of the graphs with open sizes
 
 @pytest.mark.parametrize("name", OPEN)
 def test_formulas_of_real_models_are_right_at_other_sizes(name: str) -> None:
-    source, drawn = read(graph(name)), random.Random(name)
-    found = facts_of(source, Request()).formula
+    source, drawn = read_model(graph(name)), random.Random(name)
+    found = measure_model(source, Request()).formula
     assert ALL - found.terms.keys() == LACKING.get(name, (set(), ""))[0]
     ran = 0
     for _ in range(4 * bool(found.terms)):
         point = tuple(_drawn(drawn, found, variable) for variable in found.variables)
         dims = [f"{key}={size}" for variable, size in zip(found.variables, point) for key in variable.keys]
-        _, shapes = fit(source, Request(dims=tuple(dims)))
+        _, shapes = bind_and_infer(source, parse_request(dims=tuple(dims)))
         if not shapes.contradictions:
             ran += 1
-            real = Figures.of(source, shapes).known()
+            real = Figures.of(source, shapes).exact()
             assert {key: evaluated(found, key, point) for key in found.terms} == {key: real[key] for key in found.terms}
     assert ran or not found.terms
 
@@ -246,14 +246,14 @@ def test_polynomials_are_fitted_exactly_or_not_at_all() -> None:
     points = [(3, 5), (4, 7), (6, 6), (7, 11), (9, 8), (12, 13), (40, 2)]
     terms = {(0, 2): 10**30, (1, 1): -3, (1, 0): 7}
     numbers = tuple(evaluate({(1, 1): -3, (1, 0): 10**30}, point) for point in points)
-    assert Sparse(points, True, None).fitted(numbers) == {(1, 1): -3, (1, 0): 10**30}
-    assert Sparse(points, True, None).fitted(tuple(evaluate(terms, point) // 7 for point in points)) is None
-    assert Sparse(points, True, None).fitted(tuple(-(-point[1] // 2) for point in points)) is None
+    assert SparseFitter(points, True, None).fit(numbers) == {(1, 1): -3, (1, 0): 10**30}
+    assert SparseFitter(points, True, None).fit(tuple(evaluate(terms, point) // 7 for point in points)) is None
+    assert SparseFitter(points, True, None).fit(tuple(-(-point[1] // 2) for point in points)) is None
 
 
 def test_points_that_do_not_tell_sizes_apart_tell_nothing() -> None:
-    assert not Sparse([(1, 8, 8), (2, 16, 16), (3, 24, 24), (4, 40, 40)], True, (0, 1)).is_telling
-    assert Sparse([(1, 8, 8), (2, 16, 24), (3, 40, 24), (4, 40, 32)], True, (0, 1)).is_telling
+    assert not SparseFitter([(1, 8, 8), (2, 16, 16), (3, 24, 24), (4, 40, 40)], True, (0, 1)).distinguishes_all
+    assert SparseFitter([(1, 8, 8), (2, 16, 24), (3, 40, 24), (4, 40, 32)], True, (0, 1)).distinguishes_all
 
 
 @pytest.mark.parametrize(
@@ -268,13 +268,13 @@ def test_points_that_do_not_tell_sizes_apart_tell_nothing() -> None:
     ],
 )
 def test_polynomials_are_written_for_people(terms: dict[tuple[int, ...], int], text: str) -> None:
-    assert written(terms, ("b", "s")) == text
+    assert format_terms(terms, ("b", "s")) == text
 
 
 def test_a_divisor_stands_behind_the_sum() -> None:
-    assert written({(1, 1): 3}, ("b", "s"), 16) == "3·b·s/16"
-    assert written({(1, 1): 3, (1, 0): 1}, ("b", "s"), 16) == "b·(1 + 3·s)/16"
-    assert written({(1, 1): 3, (0, 0): 1}, ("b", "s"), 1024) == "(1 + 3·b·s)/1,024"
+    assert format_terms({(1, 1): 3}, ("b", "s"), 16) == "3·b·s/16"
+    assert format_terms({(1, 1): 3, (1, 0): 1}, ("b", "s"), 16) == "b·(1 + 3·s)/16"
+    assert format_terms({(1, 1): 3, (0, 0): 1}, ("b", "s"), 1024) == "(1 + 3·b·s)/1,024"
 
 
 def test_a_formula_is_in_lowest_terms() -> None:
@@ -285,5 +285,5 @@ def test_a_formula_is_in_lowest_terms() -> None:
 
 @pytest.mark.parametrize("name", ["8", "seq^2", "N²", "0·seq", "N+8", "seq (verified: no findings)"])
 def test_a_dimension_that_is_called_like_arithmetic_is_seen_to_be_a_name(name: str) -> None:
-    assert written({(1, 1): 4096}, ["M", name]) == f"4,096·M·“{name}”"
-    assert written({(1, 1): 4096}, ["M", "input_ids.1"]) == "4,096·M·input_ids.1"
+    assert format_terms({(1, 1): 4096}, ["M", name]) == f"4,096·M·“{name}”"
+    assert format_terms({(1, 1): 4096}, ["M", "input_ids.1"]) == "4,096·M·input_ids.1"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from onnx_autodoc.api import facts_of
-from onnx_autodoc.shapes import Request
+from onnx_autodoc.api import measure_model
+from onnx_autodoc.shapes import parse_request
 from tests._text import model
 
 TILE = "g (float[b,c,h,w] x, int64[n] r) => (float[] y) { [t] y = Tile(x, r) }"
@@ -12,7 +12,7 @@ SUM = "g (float[n, 3] x, float[2, 4] w) => (float[] y) { [t] y = Add(x, w) }"
 
 
 def told(text: str, *dims: str, values: tuple[str, ...] = ()) -> list[str]:
-    return [gap.reason for gap in facts_of(model(text), Request(dims=dims, values=values)).gaps]
+    return [gap.reason for gap in measure_model(model(text), parse_request(dims=dims, values=values)).gaps]
 
 
 @pytest.mark.parametrize("text", [TILE, CONV])

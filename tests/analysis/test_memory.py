@@ -3,13 +3,13 @@
 import pytest
 
 from onnx_autodoc.analysis.memory import Memory, memory
-from onnx_autodoc.shapes import Request, bind, resolve
+from onnx_autodoc.shapes import bind, infer_shapes, parse_request
 from tests._text import model
 
 
 def used(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> Memory:
     found = model(text, functions=functions)
-    return memory(found, resolve(found, bind(found, Request(dims=dims, values=values))))
+    return memory(found, infer_shapes(found, bind(found, parse_request(dims=dims, values=values))))
 
 
 def peak(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> tuple[str, int]:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from onnx_autodoc.analysis._quantized import WeightGroup
 from onnx_autodoc.analysis.parameters import parameters
-from onnx_autodoc.analysis.precision import Precision, precision
-from onnx_autodoc.readers import read
+from onnx_autodoc.analysis.precision import precision
+from onnx_autodoc.card import Precision, WeightGroup
+from onnx_autodoc.readers import read_model
 from tests._corpus import KEPT, graph
 from tests._text import loaded, model
 
@@ -236,7 +236,7 @@ TRUTH: dict[str, set[tuple[object, ...]]] = {
 
 
 def of(name: str) -> Precision:
-    found = read(graph(name))
+    found = read_model(graph(name))
     return precision(found, parameters(found))
 
 
@@ -270,6 +270,6 @@ def test_real_models_say_what_stayed(name: str) -> None:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_groups_sum_to_the_weights_in_use(name: str) -> None:
-    counted = parameters(read(graph(name)))
+    counted = parameters(read_model(graph(name)))
     assert sum(group.params for group in counted.groups) == counted.total - counted.unread
     assert sum(group.share for group in counted.groups) <= 1 + 1e-9

@@ -3,23 +3,23 @@
 import pytest
 
 from onnx_autodoc.analysis import Figures
-from onnx_autodoc.api import card, facts_of
-from onnx_autodoc.readers import read
-from onnx_autodoc.shapes import Request, Role, fit, open_axes
+from onnx_autodoc.api import card, measure_model
+from onnx_autodoc.readers import read_model
+from onnx_autodoc.shapes import Request, Role, bind_and_infer, dynamic_axes
 from tests._corpus import KEPT, graph
 from tests._text import model
 
-BATCHED = [name for name in KEPT if any(item.role is Role.BATCH for item in open_axes(read(graph(name))))]
+BATCHED = [name for name in KEPT if any(item.role is Role.BATCH for item in dynamic_axes(read_model(graph(name))))]
 
 
 @pytest.mark.parametrize("name", BATCHED)
 def test_every_open_batch_is_scaled_as_resolving_does_it(name: str) -> None:
-    source = read(graph(name))
-    rows = {row.batch: row.figures for row in facts_of(source, Request()).scaling}
+    source = read_model(graph(name))
+    rows = {row.batch: row.figures for row in measure_model(source, Request()).scaling}
     assert list(rows) == [1, 2, 4, 8, 16, 32, 64, 128]
     for batch in (1, 2, 8, 64, 128):
-        _, shapes = fit(source, Request(batch=batch))
-        assert rows[batch] == Figures.of(source, shapes).known()
+        _, shapes = bind_and_infer(source, Request(batch=batch))
+        assert rows[batch] == Figures.of(source, shapes).exact()
 
 
 @pytest.mark.parametrize("name", ["bert-base-qa-ortfused", "silero-vad-half"])
@@ -36,7 +36,7 @@ def test_the_card_at_another_batch_says_the_same(name: str) -> None:
 
 
 def scaled(text: str) -> dict[int, int | None]:
-    return {row.batch: row.figures.get("macs") for row in facts_of(model(text), Request()).scaling}
+    return {row.batch: row.figures.get("macs") for row in measure_model(model(text), Request()).scaling}
 
 
 def test_a_fixed_batch_is_not_scaled() -> None:

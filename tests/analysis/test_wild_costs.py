@@ -5,10 +5,10 @@ import re
 import pytest
 
 from onnx_autodoc.analysis import Facts
-from onnx_autodoc.analysis._polynomial import largest
 from onnx_autodoc.analysis.parameters import parameters
-from onnx_autodoc.api import facts_of
-from onnx_autodoc.shapes import Request
+from onnx_autodoc.analysis.polynomial import find_largest
+from onnx_autodoc.api import measure_model
+from onnx_autodoc.shapes import parse_request
 from tests._text import model
 
 # the scores grow with the square of the sequence, the wide layer with the sequence: the first is larger from 60 on
@@ -22,7 +22,7 @@ TABLE = """g (float[1,4] x, float[seq,1] z, float[ROWS,4] w) => (float[] y) {
 
 
 def facts(text: str, **sizes: int) -> Facts:
-    return facts_of(model(text), Request(dims=tuple(f"{name}={size}" for name, size in sizes.items())))
+    return measure_model(model(text), parse_request(dims=tuple(f"{name}={size}" for name, size in sizes.items())))
 
 
 def value(expression: str, **sizes: int) -> int:
@@ -56,10 +56,10 @@ def test_a_peak_inside_of_nodes_has_its_formula() -> None:
     assert found.memory.peak is not None and found.memory.peak.nbytes == 1 + 96 * 128
 
 
-def test_what_is_left_of_polynomials_is_somewhere_the_largest() -> None:
+def test_what_is_left_of_polynomials_is_somewhere_the_find_largest() -> None:
     one, square, low = {(1,): 10}, {(2,): 1}, {(0,): 3, (1,): 7}
-    assert largest([low, one, square], [1]) == [one, square]
-    assert largest([low, one, square], [0]) == [low, one, square]
+    assert find_largest([low, one, square], [1]) == [one, square]
+    assert find_largest([low, one, square], [0]) == [low, one, square]
 
 
 @pytest.mark.parametrize(("rows", "expected"), [(300, None), (5000, None), (10**9, "4·seq")])

@@ -1,13 +1,14 @@
 """The structure of models written as text."""
 
-from onnx_autodoc.api import facts_of
-from onnx_autodoc.architecture import Box, Structure, describe
+from onnx_autodoc.api import measure_model
+from onnx_autodoc.architecture import Structure, describe
+from onnx_autodoc.card import Box
 from onnx_autodoc.shapes import Request
 from tests._text import model
 
 
 def described(text: str, opset: int = 18, functions: str = "") -> Structure:
-    return describe(facts_of(model(text, opset, functions), Request()))
+    return describe(measure_model(model(text, opset, functions), Request()))
 
 
 def tree_of(text: str, opset: int = 18) -> Box:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from onnx_autodoc.architecture.samples import Sample
+from onnx_autodoc.card import Sample
 from tests.architecture._described import described
 
 

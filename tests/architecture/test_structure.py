@@ -9,7 +9,7 @@ from onnx_autodoc.analysis import measure
 from onnx_autodoc.architecture import describe
 from onnx_autodoc.card import Card
 from onnx_autodoc.limits import Limits, within
-from onnx_autodoc.shapes import Request, fit
+from onnx_autodoc.shapes import Request, bind_and_infer
 from tests._corpus import KEPT, reported
 from tests._text import model
 from tests.architecture._described import described
@@ -160,7 +160,7 @@ def test_many_of_a_thing_are_said_in_the_plural() -> None:
 def test_nodes_that_read_too_many_values_are_not_looked_at() -> None:
     sums = " ".join(f"s{at} = Sum({', '.join(['x'] * 9)})" for at in range(3))
     found = model(f"g (float[4] x) => (float[4] s2) {{ {sums} }}")
-    binding, shapes = fit(found, Request())
+    binding, shapes = bind_and_infer(found, Request())
     with within(Limits(rows=27)):
         assert describe(measure(found, binding, shapes)).gap == ""
     with within(Limits(rows=26)):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from onnx_autodoc.compare import compare
-from onnx_autodoc.render.comparison import COMPARISONS
+from onnx_autodoc.render import COMPARISON_FORMATS
 from tests.browser._pages import visit
 from tests.compare._cards import of_corpus
 
@@ -31,7 +31,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("comparisons")
     for key, names in SETS.items():
         made = compare([of_corpus(name) for name in names], [f"{name}.onnx" for name in names])
-        (folder / f"{key}.html").write_text(COMPARISONS["html"].render(made), encoding="utf-8")
+        (folder / f"{key}.html").write_text(COMPARISON_FORMATS["html"].render(made), encoding="utf-8")
     return visit([asked(folder, key, theme) for key in SETS for theme in THEMES])
 
 
@@ -42,7 +42,7 @@ def asked(folder: Path, key: str, theme: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("key", SETS)
-def test_nothing_keeps_anyone_from_reading_it(key: str, theme: str, seen: dict[str, Any]) -> None:
+def test_page_has_no_accessibility_violations(key: str, theme: str, seen: dict[str, Any]) -> None:
     found = seen[f"{key} {theme}"]
     assert "failed" not in found, found["failed"]
     assert (found["console"], found["requests"], found["stopped"]) == ([], [], [])

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.compare import compare
-from onnx_autodoc.render import FORMATS
-from onnx_autodoc.render.comparison import COMPARISONS
+from onnx_autodoc.render import COMPARISON_FORMATS, FORMATS
 from onnx_autodoc.shapes import Request
 from tests._corpus import reported
 from tests.browser._pages import visit
@@ -18,12 +17,12 @@ pytestmark = pytest.mark.browser
 FIRST = (0, 5, 11, 17)
 
 
-def test_no_string_of_a_model_runs_or_asks_for_anything(tmp_path: Path) -> None:
+def test_hostile_strings_cause_no_script_and_no_request(tmp_path: Path) -> None:
     pages = []
     for first in FIRST:
-        found = report(model(tmp_path, first), Request())
+        found = make_card(model(tmp_path, first), Request())
         compared = compare([reported("all-minilm-l6-v2-ts-op14").card, found.card], ["a.onnx", "<img src=x>.onnx"])
-        texts = {"card": str(FORMATS["html"].render(found)), "diff": COMPARISONS["html"].render(compared)}
+        texts = {"card": str(FORMATS["html"].render(found)), "diff": COMPARISON_FORMATS["html"].render(compared)}
         for kind, text in texts.items():
             file = tmp_path / f"{kind}{first}.html"
             file.write_text(text, encoding="utf-8")

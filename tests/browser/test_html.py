@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from onnx_autodoc import card
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.render import Report
-from onnx_autodoc.render._blocks import Figure
-from onnx_autodoc.render.html import render_html
-from onnx_autodoc.render.html._data import sliders
-from onnx_autodoc.render.html._figures import moving
+from onnx_autodoc.render.content import Number
+from onnx_autodoc.render.html.data import make_sliders
+from onnx_autodoc.render.html.page import render_html, slider_figures
 from onnx_autodoc.shapes import Request
 from tests._corpus import KEPT, graph, reported
 from tests._hostile_names import hostile
@@ -34,7 +33,7 @@ def made(name: str) -> Report:
 
 def sizes_of(name: str) -> list[int]:
     """Above the card's sizes; below them where the model does not run above."""
-    found = sliders(made(name).card)
+    found = make_sliders(made(name).card)
     above = [slider.most is None or slider.at + AWAY * slider.step <= slider.most for slider in found]
     return [slider.at + (AWAY if up else -AWAY) * slider.step for slider, up in zip(found, above)]
 
@@ -73,13 +72,13 @@ def quiet(found: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_every_model_of_the_corpus_opens_without_a_word_or_a_request(name: str, seen: dict[str, Any]) -> None:
+def test_corpus_pages_open_without_errors_or_requests(name: str, seen: dict[str, Any]) -> None:
     quiet(seen[name])
     assert seen[name]["interactive"] is not None
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_a_box_opens_by_a_click_and_folds_by_a_key(name: str, seen: dict[str, Any]) -> None:
+def test_box_opens_by_click_and_folds_by_key(name: str, seen: dict[str, Any]) -> None:
     found, tree = seen[name]["graph"], made(name).card.structure.tree
     assert tree is not None
     assert found["boxes"] == found["tree"] == len(tree.children)
@@ -101,15 +100,15 @@ def test_search_finds_a_node_and_shows_its_row(name: str, seen: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_sliders_show_what_the_card_at_those_sizes_says(name: str, seen: dict[str, Any]) -> None:
+def test_sliders_match_card_at_other_sizes(name: str, seen: dict[str, Any]) -> None:
     formula = made(name).card.compute.formula
     if not sizes_of(name):
         pytest.skip("no formula in open sizes")
     asked_for = zip(formula.variables, sizes_of(name))
     other = card(graph(name), dims={dim: size for variable, size in asked_for for dim in formula.dims[variable]})
     found = seen[name]["moved"]
-    figures = [part for key in moving(other) for part in key.text if isinstance(part, Figure)]
-    truth = {figure.quantity: figure.shown for figure in figures}
+    figures = [key.text for key in slider_figures(other) if isinstance(key.text, Number)]
+    truth = {figure.quantity: figure.text for figure in figures}
     shown = {key: text for key, text in found["away"].items() if text != "not known at this size"}
     assert shown, "some number moved"
     assert shown == {key: truth[key] for key in shown}
@@ -124,11 +123,11 @@ def test_sliders_show_what_the_card_at_those_sizes_says(name: str, seen: dict[st
     assert found["back"] != found["away"]
 
 
-def test_models_with_open_sizes_have_sliders() -> None:
+def test_dynamic_models_have_sliders() -> None:
     assert sum(bool(sizes_of(name)) for name in KEPT) >= 20
 
 
-def test_a_page_of_seven_thousand_nodes_answers_within_a_second(folder: Path) -> None:
+def test_large_page_responds_within_a_second(folder: Path) -> None:
     visits = visit([asked(folder, LARGEST, f"visit-{at}") for at in range(3)], jobs=1)
     assert min(found["interactive"] for found in visits.values()) < SLOWEST
 
@@ -156,7 +155,7 @@ LOOK = """(() => {
 
 
 @pytest.mark.parametrize(("name", "theme"), LOOKS)
-def test_nothing_keeps_anyone_from_reading_it(name: str, theme: str, judged: dict[str, Any]) -> None:
+def test_page_has_no_accessibility_violations(name: str, theme: str, judged: dict[str, Any]) -> None:
     found = judged[f"{name}-{theme}"]
     quiet(found)
     assert found["axe"] == []
@@ -164,7 +163,7 @@ def test_nothing_keeps_anyone_from_reading_it(name: str, theme: str, judged: dic
     assert (found["run"]["paper"] < 0.15 < 0.8 < found["run"]["ink"]) == (theme == "dark")
 
 
-def test_paper_is_white_and_has_nothing_to_press(folder: Path) -> None:
+def test_print_is_white_without_controls(folder: Path) -> None:
     dark = {"colorScheme": "dark"}
     found = visit([asked(folder, JUDGED[0], graph=True, media="print", options=dark, run=LOOK)])[JUDGED[0]]["run"]
     assert (found["paper"], found["ink"]) == (1, 0)
@@ -172,8 +171,8 @@ def test_paper_is_white_and_has_nothing_to_press(folder: Path) -> None:
     assert not (found["nav"] or found["nodes"] or found["tools"])
 
 
-def test_names_that_try_to_be_more_stay_names(tmp_path: Path) -> None:
-    bad = report(hostile(tmp_path), Request())
+def test_hostile_names_stay_names(tmp_path: Path) -> None:
+    bad = make_card(hostile(tmp_path), Request())
     (tmp_path / "hostile.html").write_text(render_html(bad), encoding="utf-8")
     found = visit([asked(tmp_path, "hostile", graph=True, axe=True, search="onmouseover")])["hostile"]
     quiet(found)
@@ -181,7 +180,7 @@ def test_names_that_try_to_be_more_stay_names(tmp_path: Path) -> None:
     assert "alert(4)" in found["search"]["focused"]
 
 
-def test_the_browser_tells_bad_from_good(folder: Path, tmp_path: Path) -> None:
+def test_checks_detect_bad_pages(folder: Path, tmp_path: Path) -> None:
     text = (folder / f"{JUDGED[1]}.html").read_text(encoding="utf-8")
     bad = {
         "script": text.replace("</body>", "<script>window.evil = 1</script></body>"),
@@ -226,7 +225,7 @@ TABLES = """(async () => {
 })()"""
 
 
-def test_tables_sort_and_numbers_say_what_stands_behind_them(folder: Path) -> None:
+def test_tables_sort_and_numbers_have_tooltips(folder: Path) -> None:
     name = JUDGED[0]
     found = visit([asked(folder, name, run=TABLES)])[name]["run"]
     assert found["ways"] == ["none", "descending", "ascending", "none"]
@@ -240,7 +239,7 @@ def test_tables_sort_and_numbers_say_what_stands_behind_them(folder: Path) -> No
     assert found["closed"]
 
 
-def test_pictures_can_be_taken_of_every_look(folder: Path, tmp_path: Path) -> None:
+def test_screenshots_of_all_themes(folder: Path, tmp_path: Path) -> None:
     """For people to look at: the drawing is on it, so it is no empty sheet."""
     visit([asked(folder, JUDGED[0], shots=["light", "dark", "narrow", "print"])], tmp_path)
     sizes = {path.stem.rsplit("-", 1)[1]: path.stat().st_size for path in tmp_path.glob("*.png")}

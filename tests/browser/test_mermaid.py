@@ -7,8 +7,8 @@ import pytest
 
 from onnx_autodoc import card
 from onnx_autodoc.card import Box
-from onnx_autodoc.render.mermaid import MOST_BOXES, diagrams, layer, mermaid
-from onnx_autodoc.text import clean
+from onnx_autodoc.render.mermaid import MAX_BOXES, draw_layer, draw_mermaid, draw_model
+from onnx_autodoc.text import sanitize
 from tests._corpus import KEPT, graph
 from tests.browser._browser import draw
 from tests.render._trees import HOSTILE, TREES
@@ -36,9 +36,9 @@ def check(text: str, seen: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
-    made = {name: diagrams(tree()) for name, tree in TREES.items()}
-    alone = {f"{name}-model": mermaid(tree()) for name, tree in TREES.items()}
-    inside = {f"{name}-layer": layer(tree()) for name, tree in TREES.items()}
+    made = {name: draw_mermaid(tree()) for name, tree in TREES.items()}
+    alone = {f"{name}-model": draw_model(tree()) for name, tree in TREES.items()}
+    inside = {f"{name}-layer": draw_layer(tree()) for name, tree in TREES.items()}
     return made | alone | {name: text for name, text in inside.items() if text is not None}
 
 
@@ -48,7 +48,7 @@ def seen(texts: dict[str, str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_every_shape_of_model_is_drawn_in_both_themes(name: str, texts: dict[str, str], seen: dict[str, Any]) -> None:
+def test_diagrams_are_drawn_in_both_themes(name: str, texts: dict[str, str], seen: dict[str, Any]) -> None:
     for kind in (name, f"{name}-model", f"{name}-layer"):
         for theme in ("", "-dark"):
             if kind in texts:
@@ -56,11 +56,11 @@ def test_every_shape_of_model_is_drawn_in_both_themes(name: str, texts: dict[str
     assert seen["seen"][name]["width"] <= WIDEST
 
 
-def test_nothing_leaves_the_page(seen: dict[str, Any]) -> None:
+def test_diagram_stays_inside_the_page(seen: dict[str, Any]) -> None:
     assert seen["left"] == []
 
 
-def test_the_layer_is_framed_and_skips_are_dotted(seen: dict[str, Any]) -> None:
+def test_layer_is_framed_and_skips_are_dotted(seen: dict[str, Any]) -> None:
     assert seen["seen"]["encoder"]["frames"] == ["one of 6 × Encoder layer"]
     assert seen["seen"]["unet"]["dotted"] == 4
     assert "1×512×32×32" in seen["seen"]["unet"]["shapes"]
@@ -69,14 +69,14 @@ def test_the_layer_is_framed_and_skips_are_dotted(seen: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("at", range(len(HOSTILE)))
-def test_a_name_is_drawn_as_it_is(at: int, seen: dict[str, Any]) -> None:
+def test_names_are_drawn_unchanged(at: int, seen: dict[str, Any]) -> None:
     """Up to where it is shortened, white space and the one letter that has a lookalike."""
-    words = "".join(clean(HOSTILE[at]).replace("`", "ˋ").split()) or "other"
+    words = "".join(sanitize(HOSTILE[at]).replace("`", "ˋ").split()) or "other"
     shown = "".join(seen["seen"]["hostile"]["boxes"][at].split())
     assert shown.startswith(words[:28]), shown
 
 
-def test_the_browser_tells_bad_from_good() -> None:
+def test_checks_detect_bad_pages() -> None:
     bad = {
         "broken": "flowchart TB\n    n0[",
         "picture": 'flowchart TB\n    n0["<img src=https://picture.invalid/x.png>"]',
@@ -101,11 +101,11 @@ def corpus() -> dict[str, Box]:
 
 @pytest.fixture(scope="module")
 def corpus_seen(corpus: dict[str, Box]) -> dict[str, Any]:
-    return draw({name: diagrams(tree) for name, tree in corpus.items()})
+    return draw({name: draw_mermaid(tree) for name, tree in corpus.items()})
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_every_model_of_the_corpus_is_drawn(name: str, corpus: dict[str, Box], corpus_seen: dict[str, Any]) -> None:
-    check(diagrams(corpus[name]), corpus_seen["seen"][name])
-    assert 0 < len(corpus[name].children) <= MOST_BOXES
+def test_corpus_diagrams_are_drawn(name: str, corpus: dict[str, Box], corpus_seen: dict[str, Any]) -> None:
+    check(draw_mermaid(corpus[name]), corpus_seen["seen"][name])
+    assert 0 < len(corpus[name].children) <= MAX_BOXES
     assert corpus_seen["left"] == []

@@ -1,4 +1,4 @@
-"""`onnx-autodoc calibrate`, and what `--device auto` makes of it."""
+"""`onnx-autodoc calibrate`, and estimates of `--device auto` by its profile."""
 
 import json
 import os
@@ -8,26 +8,26 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc import BadInput, card
-from onnx_autodoc.api import _calibrate as api
+from onnx_autodoc.api import calibration as api
 from onnx_autodoc.cli import main
-from onnx_autodoc.runtime import machine
-from onnx_autodoc.runtime.calibration import Answers, Run, encoded, lowered_facts, totals
+from onnx_autodoc.runtime import describe_machine
+from onnx_autodoc.runtime.calibration import Benchmarks, TimedGraph, encode_profile, lower_facts, sum_work
 from tests import _corpus as corpus
 from tests.files._made import Made, absolute, hard_linked, linked, pipe, place, upwards
-from tests.runtime.calibration.test_fit import profile
+from tests.runtime.calibration.test_fit import make_profile
 
 NAME = "all-minilm-l6-v2-ts-op14"
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
+def profile_file(tmp_path: Path) -> Path:
     path = tmp_path / "cpu.json"
-    path.write_bytes(encoded(profile()))
+    path.write_bytes(encode_profile(make_profile()))
     return path
 
 
-def test_this_machine_has_a_calibrated_range_at_every_batch(kept: Path) -> None:
-    found = card(corpus.graph(NAME), devices=["auto"], profile=kept).hardware
+def test_this_machine_has_a_calibrated_range_at_every_batch(profile_file: Path) -> None:
+    found = card(corpus.graph(NAME), devices=["auto"], profile=profile_file).hardware
     assert found is not None
     (row,) = found.devices
     assert row.basis == "calibrated" and row.rests_on is not None and "on this machine" in row.rests_on
@@ -38,38 +38,36 @@ def test_this_machine_has_a_calibrated_range_at_every_batch(kept: Path) -> None:
     assert times == sorted(times) and len(times) == 8
 
 
-def test_other_precisions_are_not_what_was_calibrated(kept: Path) -> None:
-    found = card(corpus.graph(NAME), devices=["auto"], profile=kept, precision="int8").hardware
+def test_other_precision_is_not_calibrated(profile_file: Path) -> None:
+    found = card(corpus.graph(NAME), devices=["auto"], profile=profile_file, precision="int8").hardware
     assert found is not None and found.devices[0].basis != "calibrated"
 
 
-def test_a_profile_needs_this_machine_among_the_devices(kept: Path) -> None:
+def test_profile_requires_device_auto(profile_file: Path) -> None:
     with pytest.raises(BadInput, match="--device auto"):
-        card(corpus.graph(NAME), devices=["t4"], profile=kept)
+        card(corpus.graph(NAME), devices=["t4"], profile=profile_file)
 
 
-def test_the_usual_profile_is_used_only_if_it_is_of_this_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stored_profile_of_another_machine_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert api.profile_here(None) is None
+    assert api.find_profile(None) is None
     here = tmp_path / "onnx-autodoc" / "cpu.json"
     here.parent.mkdir()
-    here.write_bytes(encoded(profile()))
-    assert api.profile_here(None) is None  # of a machine with another name
-    content = {**json.loads(here.read_text()), "machine": machine().cpu}
+    here.write_bytes(encode_profile(make_profile()))
+    assert api.find_profile(None) is None  # of a machine with another name
+    content = {**json.loads(here.read_text()), "machine": describe_machine().cpu}
     here.write_text(json.dumps(content))
-    assert api.profile_here(None) is not None
+    assert api.find_profile(None) is not None
 
 
-def busy(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "_load", lambda: share)
+def set_load(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "measure_load", lambda: share)
 
 
-def test_a_busy_machine_is_refused_and_nothing_is_kept(
+def test_busy_machine_is_refused_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    busy(0.5, monkeypatch)
+    set_load(0.5, monkeypatch)
     assert main(["calibrate", "--profile", str(tmp_path / "p.json")]) == 2
     assert "busy: 50 %" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -78,46 +76,47 @@ def test_a_busy_machine_is_refused_and_nothing_is_kept(
 def test_benchmarks_and_models_become_a_profile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With answers that follow a rule: a microsecond for each kernel, a nanosecond for each thousand multiply-adds."""
-    busy(0.0, monkeypatch)
+    """With synthetic times: a microsecond per kernel, a nanosecond per thousand MACs."""
+    set_load(0.0, monkeypatch)
     model = Path(__file__).parents[2] / "src" / "onnx_autodoc" / "data" / "demo.onnx"
-    runs = tuple(_answer(name) for name in corpus.KEPT[:8])
-    monkeypatch.setattr(api, "answers", lambda *_: Answers(runs, 2e10, 3e7, "onnxruntime 1"))
+    runs = tuple(_synthetic_timing(name) for name in corpus.KEPT[:8])
+    monkeypatch.setattr(api, "run_benchmarks", lambda *_: Benchmarks(runs, 2e10, 3e7, "onnxruntime 1"))
     assert main(["calibrate", str(model), "--profile", str(tmp_path / "p.json")]) == 0
     said = capsys.readouterr().out
     assert "demo.onnx" in said and "20.0 GB/s" in said
     assert card(model, devices=["auto"], profile=tmp_path / "p.json").hardware is not None
 
 
-def _answer(name: str) -> Run:
-    from onnx_autodoc.api import facts_of
-    from onnx_autodoc.readers import read
+def _synthetic_timing(name: str) -> TimedGraph:
+    from onnx_autodoc.api import measure_model
+    from onnx_autodoc.readers import read_model
 
-    tasks = lowered_facts(facts_of(read(corpus.graph(name)), corpus.request(name)))
-    seconds = sum(1e-6 * task.amounts.get("kernels", 0) + 1e-12 * task.amounts.get("macs", 0) for task in tasks)
-    return Run(name, seconds, totals(tasks, 3e7))
+    kernels = lower_facts(measure_model(read_model(corpus.graph(name)), corpus.request(name)))
+    work = [kernel.quantities for kernel in kernels]
+    seconds = sum(1e-6 * each.get("kernels", 0) + 1e-12 * each.get("macs", 0) for each in work)
+    return TimedGraph(name, seconds, sum_work(kernels, 3e7))
 
 
 @pytest.mark.parametrize("made", [absolute, upwards, linked, hard_linked, pipe])
-def test_a_model_that_leads_elsewhere_is_refused_before_anything_runs(
+def test_model_with_escaping_weights_is_refused_before_benchmarks(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(api, "_load", lambda: pytest.fail("went on"))
+    monkeypatch.setattr(api, "measure_load", lambda: pytest.fail("went on"))
     path, _ = place(tmp_path, made)
     assert main(["calibrate", str(path), "--profile", str(tmp_path / "p.json")]) == 2
     assert "its weights" in capsys.readouterr().err
     assert not (tmp_path / "p.json").exists()
 
 
-def test_limits_hold_for_the_models_of_a_calibration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_limits_hold_for_calibration_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["calibrate", str(corpus.graph(NAME)), "--profile", str(tmp_path / "p.json")]
     assert main([*words, "--max-nodes", "3"]) == 3
     assert "--max-nodes" in capsys.readouterr().err
 
 
-def test_a_model_that_kills_its_reader_is_one_line(
+def test_crash_while_reading_a_model_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(api, "Making", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
+    monkeypatch.setattr(api, "analyze_model", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
     assert main(["calibrate", str(corpus.graph(NAME)), "--profile", str(tmp_path / "p.json")]) == 2
     assert "SIGSEGV" in capsys.readouterr().err and not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""`onnx-autodoc check` for the hardware that a model is to run on: the same options as the card's."""
+"""`onnx-autodoc check` with hardware options, which are those of the card."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 
 from onnx_autodoc import card, check
 from onnx_autodoc.cli import main
-from onnx_autodoc.cli._parser import parse
+from onnx_autodoc.cli.parser import parse
 from onnx_autodoc.errors import BadInput
 from tests._corpus import graph
 
@@ -20,13 +20,13 @@ def policy(tmp_path: Path) -> Path:
     return tmp_path / "policy.toml"
 
 
-def limited(policy: Path, path: str, least: float = 1e-9, most: float = 1e30) -> list[str]:
+def write_limit(policy: Path, path: str, least: float = 1e-9, most: float = 1e30) -> list[str]:
     policy.write_text(f'{RULES}[limits]\n"{path}" = {{ min = {least!r}, max = {most!r} }}\n')
     return ["check", RESNET, "--policy", str(policy)]
 
 
-def test_every_hardware_option_of_the_card_is_one_of_check(policy: Path) -> None:
-    words = limited(policy, "hardware.devices.t4.seconds.bound")
+def test_check_has_every_hardware_option_of_the_card(policy: Path) -> None:
+    words = write_limit(policy, "hardware.devices.t4.seconds.bound")
     given = [
         "--device",
         "t4",
@@ -47,15 +47,15 @@ def test_every_hardware_option_of_the_card_is_one_of_check(policy: Path) -> None
     assert {key: ours[key] for key in shared} == {key: cards[key] for key in shared}
 
 
-def test_a_limit_is_on_the_device_that_is_named(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = limited(policy, "hardware.devices.rtx_4090.seconds.bound")
+def test_limit_applies_to_the_requested_device(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = write_limit(policy, "hardware.devices.rtx_4090.seconds.bound")
     assert main(words) == 1
     assert "the card has nothing of the name rtx_4090" in capsys.readouterr().out
     assert main([*words, "--device", "rtx_4090"]) == 0
 
 
-def test_each_option_changes_what_a_limit_sees(policy: Path, tmp_path: Path) -> None:
-    """A limit between the figure without the option and the one with it is passed by one of them."""
+def test_each_option_changes_a_limited_figure(policy: Path, tmp_path: Path) -> None:
+    """A limit between the figure with and without the option passes in one case only."""
     (tmp_path / "own.toml").write_text('[devices.t4]\nname = "T4"\nmem_bandwidth_gbs = 10\nfp32_tflops = 0.1\n')
     (tmp_path / "prices.toml").write_text("[per_hour]\nt4 = 1\n")
     for path, option, most in (
@@ -68,11 +68,11 @@ def test_each_option_changes_what_a_limit_sees(policy: Path, tmp_path: Path) -> 
         with_it = figure(path, option)
         assert without != with_it, option
         middle = most or (without + with_it) / 2
-        words = limited(policy, path, most=middle)
+        words = write_limit(policy, path, most=middle)
         assert {main(words), main([*words, *option])} == {0, 1}, option
-    words = limited(policy, "hardware.devices.t4.seconds.bound", most=0.01)
+    words = write_limit(policy, "hardware.devices.t4.seconds.bound", most=0.01)
     assert (main(words), main([*words, "--devices", str(tmp_path / "own.toml")])) == (0, 1)
-    words = limited(policy, "hardware.prices.t4.per_million")
+    words = write_limit(policy, "hardware.prices.t4.per_million")
     assert (main(words), main([*words, "--prices", str(tmp_path / "prices.toml")])) == (1, 0)
 
 
@@ -80,8 +80,8 @@ def figure(path: str, option: list[str]) -> float:
     keys = {"--precision": "precision", "--runtime": "runtime"}
     given = {keys[option[0]]: option[1]} if option and option[0] in keys else {}
     times = {"--target-throughput": {"target_throughput": 20000.0}, "--target-latency": {"target_latency": 1e-3}}
-    asked = {**given, **(times.get(option[0], {}) if option else {})}
-    found = msgspec.to_builtins(card(RESNET, **asked))["hardware"]  # type: ignore[arg-type]
+    arguments = {**given, **(times.get(option[0], {}) if option else {})}
+    found = msgspec.to_builtins(card(RESNET, **arguments))["hardware"]  # type: ignore[arg-type]
     found["devices"] = {row["device"]: row for row in found["devices"]}
     for key in path.split(".")[1:]:
         found = found[key]
@@ -99,26 +99,26 @@ def figure(path: str, option: list[str]) -> float:
         ("hardware.requirements.minimum.capacity_bytes", ["--prices", "prices.toml"]),
     ],
 )
-def test_an_option_that_no_limit_looks_at_is_refused(
+def test_option_without_effect_on_a_limit_is_refused(
     policy: Path, capsys: pytest.CaptureFixture[str], path: str, option: list[str]
 ) -> None:
-    assert main([*limited(policy, path), *option]) == 2
+    assert main([*write_limit(policy, path), *option]) == 2
     err = capsys.readouterr().err
     assert f"{option[0]}: the policy asks for nothing of hardware" in err
     assert err.count("\n") == 1
 
 
-def test_an_unknown_device_is_an_error_with_near_ones(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*limited(policy, "hardware.devices.t4.seconds.bound"), "--device", "T4"]) == 2
+def test_unknown_device_is_an_error_with_suggestions(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*write_limit(policy, "hardware.devices.t4.seconds.bound"), "--device", "T4"]) == 2
     assert "near it: t4" in capsys.readouterr().err
 
 
-def test_a_card_keeps_its_devices_and_a_baseline_may_be_one(
+def test_card_keeps_its_devices_and_may_be_a_baseline(
     policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = str(tmp_path / "kept.json")
     assert main([RESNET, "--device", "l4", "-o", kept]) == 0
-    words = limited(policy, "hardware.devices.l4.seconds.bound")
+    words = write_limit(policy, "hardware.devices.l4.seconds.bound")
     words[1] = kept
     assert main(words) == 0
     assert main([*words, "--device", "t4"]) == 2
@@ -130,13 +130,13 @@ def test_a_card_keeps_its_devices_and_a_baseline_may_be_one(
         assert main(words) == 0, capsys.readouterr().out
 
 
-def test_the_same_from_python(policy: Path) -> None:
-    limited(policy, "hardware.devices.rtx_4090.seconds.bound")
+def test_python_check_has_the_same_options(policy: Path) -> None:
+    write_limit(policy, "hardware.devices.rtx_4090.seconds.bound")
     assert not check(RESNET, policy).passed
     assert check(RESNET, policy, devices=["rtx_4090"], precision="fp16").passed
     assert check(card(RESNET, devices=["rtx_4090"]), policy).passed
     with pytest.raises(BadInput, match="need the model itself"):
         check(card(RESNET), policy, devices=["rtx_4090"])
-    limited(policy, "graph.nodes")
+    write_limit(policy, "graph.nodes")
     with pytest.raises(BadInput, match="devices: the policy asks for nothing of hardware"):
         check(RESNET, policy, devices=["rtx_4090"])

@@ -1,4 +1,4 @@
-"""The action and the hook: well formed, safe against what their users type, and their very lines run."""
+"""The GitHub action and the pre-commit hook: well-formed, safe against injection, and their scripts run."""
 
 import os
 import re
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from onnx_autodoc.cli._check import FORMAT_NAMES
-from onnx_autodoc.cli._parser import parse
+from onnx_autodoc.cli.parser import parse
+from onnx_autodoc.render import OUTCOME_FORMATS
 from tests._text import proto
 
 ROOT = Path(__file__).parent.parent.parent
@@ -34,8 +34,8 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def acted(place: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
-    """The action's own script, as the runner runs it."""
+def run_action(place: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of the action as a runner does."""
     step = next(step for step in STEPS if step.get("id") == "check")
     given = {name: str(entry.get("default", "")) for name, entry in ACTION["inputs"].items()} | inputs
     filled = {key: given[re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", text)[1]] for key, text in step["env"].items()}
@@ -45,13 +45,13 @@ def acted(place: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False, cwd=place, env=surroundings)
 
 
-def test_no_input_is_written_into_a_script() -> None:
+def test_scripts_contain_no_inputs() -> None:
     for step in STEPS:
         assert "${{" not in step.get("run", "")
         assert step.get("shell") == "bash" or "uses" in step
 
 
-def test_every_input_and_output_is_described_and_used() -> None:
+def test_inputs_and_outputs_are_described_and_used() -> None:
     text = (ROOT / "action.yml").read_text()
     for name, entry in ACTION["inputs"].items():
         assert entry["description"] and ("default" in entry or entry["required"])
@@ -61,10 +61,10 @@ def test_every_input_and_output_is_described_and_used() -> None:
         assert entry["value"] == f"${{{{ steps.check.outputs.{name} }}}}" and f"{name}=%s" in script
 
 
-def test_the_action_passes_and_fails_with_the_gate(place: Path) -> None:
-    passed = acted(place, models="a b.onnx", policy="p.toml")
+def test_action_passes_and_fails_with_the_check(place: Path) -> None:
+    passed = run_action(place, models="a b.onnx", policy="p.toml")
     assert (passed.returncode, passed.stderr) == (0, "")
-    failed = acted(place, models="a b.onnx\n\n**/*.onnx", policy="p.toml")
+    failed = run_action(place, models="a b.onnx\n\n**/*.onnx", policy="p.toml")
     assert (failed.returncode, failed.stderr) == (1, "")
     assert "::error file=sub/c.onnx," in failed.stdout
     assert "### onnx-autodoc: sub/c.onnx failed" in (place / "summary").read_text()
@@ -73,9 +73,9 @@ def test_the_action_passes_and_fails_with_the_gate(place: Path) -> None:
     assert Path(outputs["report"]).exists()
 
 
-@pytest.mark.parametrize("format_name", FORMAT_NAMES)
-def test_the_action_writes_every_format(place: Path, format_name: str) -> None:
-    done = acted(place, models="sub/c.onnx", policy="p.toml", format=format_name)
+@pytest.mark.parametrize("format_name", OUTCOME_FORMATS)
+def test_action_writes_every_format(place: Path, format_name: str) -> None:
+    done = run_action(place, models="sub/c.onnx", policy="p.toml", format=format_name)
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout
 
@@ -94,20 +94,20 @@ def test_the_action_writes_every_format(place: Path, format_name: str) -> None:
         {"models": "--help", "policy": "p.toml"},
     ],
 )
-def test_the_action_fails_closed_and_runs_nothing_that_was_typed(place: Path, inputs: dict[str, str]) -> None:
-    done = acted(place, **inputs)
+def test_action_with_hostile_inputs_fails_and_executes_nothing(place: Path, inputs: dict[str, str]) -> None:
+    done = run_action(place, **inputs)
     assert done.returncode == 2, done.stderr
     assert not (place / "pwned").exists()
     assert not (place / "output").exists()
 
 
-def test_more_options_reach_the_command(place: Path) -> None:
+def test_action_passes_extra_options(place: Path) -> None:
     (place / "seq.toml").write_text('[limits]\n"assumptions.dims" = { max = 0 }\n')
-    assert acted(place, models="a b.onnx", policy="seq.toml", args="--seq=64").returncode in (0, 2)
-    assert acted(place, models="a b.onnx", policy="seq.toml", weights="true").returncode == 0
+    assert run_action(place, models="a b.onnx", policy="seq.toml", args="--seq=64").returncode in (0, 2)
+    assert run_action(place, models="a b.onnx", policy="seq.toml", weights="true").returncode == 0
 
 
-def test_the_hook_is_a_command_of_ours() -> None:
+def test_hook_runs_the_check_command() -> None:
     (hook,) = HOOKS
     assert (hook["id"], hook["language"]) == ("onnx-autodoc-check", "python")
     assert re.search(hook["files"], "models/a.onnx") and not re.search(hook["files"], "a.onnx.txt")

@@ -1,4 +1,4 @@
-"""`onnx-autodoc compare` from the outside: models and cards in any mix, formats, refusals."""
+"""`onnx-autodoc compare`: models and cards in any mix, formats, options, errors."""
 
 import json
 from pathlib import Path
@@ -25,14 +25,14 @@ def card(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_model_and_its_card_do_not_differ(card: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_model_and_its_card_do_not_differ(card: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in ((SMALL, card), (card, SMALL), (card, card), (SMALL, SMALL)):
         code, out, err = run(capsys, *words)
         assert (code, err) == (0, "")
         assert out.startswith("No difference")
 
 
-def test_three_at_once_in_any_mix(card: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_three_models_and_cards_are_compared(card: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, SMALL, card, OTHER, "--format", "json")
     assert code == 0
     found = json.loads(out)
@@ -43,7 +43,7 @@ def test_three_at_once_in_any_mix(card: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("suffix", "start"), [(".md", "# "), (".html", "<!doctype html>"), (".json", "{"), (".txt", "Another")]
 )
-def test_the_suffix_chooses_the_format(
+def test_output_suffix_chooses_the_format(
     suffix: str, start: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / f"diff{suffix}"
@@ -52,14 +52,14 @@ def test_the_suffix_chooses_the_format(
     assert path.read_text(encoding="utf-8").lstrip().startswith(start)
 
 
-def test_sizes_are_given_to_all_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dimension_options_apply_to_all_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [saved(convnet([Block()] * count), tmp_path / f"{count}.onnx") for count in (2, 3)]
     code, out, _ = run(capsys, *paths, "--batch", "4", "--format", "json")
     assert code == 0
     assert [side["dims"] for side in json.loads(out)["models"]] == [{"batch": 4}, {"batch": 4}]
 
 
-def test_weights_are_compared_when_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_weights_are_compared_with_their_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [saved(convnet([Block()], seed=seed), tmp_path / f"{seed}.onnx") for seed in (0, 1)]
     assert run(capsys, *paths)[1].startswith("No difference in what the cards hold.")
     assert run(capsys, *paths, "--weights")[1].startswith("The same graph with other weights.")
@@ -76,7 +76,7 @@ def test_figures_are_read_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixt
     assert any("top1 *" in line and "−50.0 %" in line for line in out.splitlines())
 
 
-def test_wrong_requests_are_refused_in_one_line(card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_request_is_one_line(card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("model,top1\nnobody,1\n")
     cases: list[tuple[tuple[str | Path, ...], str]] = [
@@ -97,13 +97,13 @@ def test_wrong_requests_are_refused_in_one_line(card: Path, tmp_path: Path, caps
         assert err.count("\n") == 1
 
 
-def test_nothing_is_written_where_something_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failed_comparison_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "diff.md"
     assert run(capsys, SMALL, tmp_path / "absent.onnx", "-o", path)[0] == 2
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_model_is_measured_at_the_sizes_of_an_old_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sizes_of_a_stored_card_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, kept = saved(convnet([Block()]), tmp_path / "net.onnx"), tmp_path / "kept.json"
     assert main(["card", str(model), "--batch", "4", "-o", str(kept)]) == 0
     assert "at other sizes" in run(capsys, kept, model)[1]
@@ -111,7 +111,7 @@ def test_a_model_is_measured_at_the_sizes_of_an_old_card(tmp_path: Path, capsys:
     assert "at other sizes" in run(capsys, kept, model, "--batch", "2")[1]
 
 
-def test_no_difference_is_two_lines_and_its_lists_are_empty(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_difference_is_two_lines_with_empty_lists(capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, SMALL, SMALL)[1]
     assert " ".join(out.split()) == (
         "No difference in what the cards hold. "
@@ -122,7 +122,7 @@ def test_no_difference_is_two_lines_and_its_lists_are_empty(capsys: pytest.Captu
     assert not any(diff["findings"].values())
 
 
-def test_the_example_of_the_documentation_is_the_real_one(
+def test_example_of_the_documentation_is_current(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = (Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8")

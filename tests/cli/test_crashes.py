@@ -8,22 +8,23 @@ from typing import Any
 
 import pytest
 
-from onnx_autodoc.api import _making
+from onnx_autodoc.api import pipeline
 from onnx_autodoc.cli import main
+from onnx_autodoc.runtime import verification
 from tests import _corpus as corpus
 
 Captured = pytest.CaptureFixture[str]
 MODEL = "bilstm-gru-tagger"
-# The part, where its work is done, the option that asks for it, and the sections that hang on it.
-PARTS = {
-    "shapes": ("facts_of", (), None),
-    "structure": ("describe", (), {"structure", "task", "interface", "hardware"}),
-    "hardware": ("hardware", (), {"hardware"}),
-    "findings": ("judge", (), {"findings"}),
-    "weights": ("survey", ("--weights",), {"weights"}),
-    "measured": ("verify_facts", ("--verify",), {"measured"}),
+# Each step: its function, the option that requests it, and the sections that depend on it.
+STEPS = {
+    "shapes": (pipeline, "measure_model", (), None),
+    "structure": (pipeline, "describe", (), {"structure", "task", "interface", "hardware"}),
+    "hardware": (pipeline, "estimate_hardware", (), {"hardware"}),
+    "findings": (pipeline, "check", (), {"findings"}),
+    "weights": (pipeline, "survey", ("--weights",), {"weights"}),
+    "measured": (verification, "verify_facts", ("--verify",), {"measured"}),
 }
-HOWEVER_MADE = {"generated", "gaps", "summary", "findings"}
+DERIVED_SECTIONS = {"generated", "gaps", "summary", "findings", "uncertain"}
 
 
 def crash(*_: object) -> None:
@@ -43,13 +44,13 @@ def card(capsys: Captured, *words: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("stub", "said"), [(crash, "SIGSEGV"), (mistake, "ZeroDivisionError")])
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", STEPS)
 def test_a_part_that_crashes_costs_itself(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch, name: str, stub: Any, said: str
 ) -> None:
-    function, words, sections = PARTS[name]
+    module, function, words, sections = STEPS[name]
     whole = card(capsys)
-    monkeypatch.setattr(_making, function, stub)
+    monkeypatch.setattr(module, function, stub)
     made = card(capsys, *words)
     assert [gap for gap in made["gaps"] if said in gap["reason"]]
     same = {key for key in whole if made[key] == whole[key]}
@@ -60,16 +61,16 @@ def test_a_part_that_crashes_costs_itself(
         assert made["compute"]["macs"] is None
         assert made["compute"]["coverage"]["gaps"]
     else:
-        assert set(whole) - same <= sections | HOWEVER_MADE
+        assert set(whole) - same <= sections | DERIVED_SECTIONS
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", STEPS)
 @pytest.mark.parametrize("format_name", ["terminal", "markdown", "html", "huggingface", "cyclonedx", "sarif", "nodes"])
 def test_every_format_can_do_without_a_part(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch, name: str, format_name: str
 ) -> None:
-    function, words, _ = PARTS[name]
-    monkeypatch.setattr(_making, function, crash)
+    module, function, words, _ = STEPS[name]
+    monkeypatch.setattr(module, function, crash)
     if words == ("--verify",) and format_name in ("cyclonedx", "sarif", "nodes"):
         words = ()  # refused there: nothing in them depends on it
     assert main([str(corpus.graph(MODEL)), "--format", format_name, *words]) == 0
@@ -79,7 +80,7 @@ def test_every_format_can_do_without_a_part(
 
 
 def test_a_crash_while_reading_is_one_line(capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(_making, "read", crash)
+    monkeypatch.setattr(pipeline, "read_model", crash)
     target = tmp_path / "card.md"
     assert main([str(corpus.graph(MODEL)), "-o", str(target)]) == 2
     out, err = capsys.readouterr()
@@ -99,12 +100,12 @@ def test_a_model_that_cannot_be_run_has_a_card(capsys: Captured) -> None:
 
 
 def test_what_one_model_costs_another_one_keeps(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = _making.facts_of
+    whole = pipeline.measure_model
 
     def some(model: Any, request: Any) -> Any:
         return crash() if MODEL in model.path else whole(model, request)
 
-    monkeypatch.setattr(_making, "facts_of", some)
+    monkeypatch.setattr(pipeline, "measure_model", some)
     paths = [str(corpus.graph(name)) for name in (MODEL, "resnet50-ts-op17")]
     assert main(["compare", *paths, "--format", "json"]) == 0
     made = json.loads(capsys.readouterr().out)
@@ -116,14 +117,14 @@ def test_what_one_model_costs_another_one_keeps(capsys: Captured, monkeypatch: p
 def test_what_a_library_prints_is_in_no_document(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = _making.describe
+    whole = pipeline.describe
 
     def loud(facts: Any) -> Any:
         os.write(1, b"said by a library")
         os.write(2, b"and complained of")
         return whole(facts)
 
-    monkeypatch.setattr(_making, "describe", loud)
+    monkeypatch.setattr(pipeline, "describe", loud)
     assert main([str(corpus.graph(MODEL)), "--format", "json"]) == 0
     out, err = capfd.readouterr()
     assert json.loads(out)
@@ -132,7 +133,7 @@ def test_what_a_library_prints_is_in_no_document(
 
 def test_no_memory_for_a_document_is_the_limit(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     """msgspec's own buffer dies of SIGSEGV where it cannot grow."""
-    monkeypatch.setattr(_making, "read", lambda _: bytes(900_000_000))
+    monkeypatch.setattr(pipeline, "read_model", lambda _: bytes(900_000_000))
     assert main([str(corpus.graph(MODEL))]) == 3
     assert "--max-memory" in capsys.readouterr().err
 
@@ -142,6 +143,6 @@ def test_a_death_with_hardly_any_memory_left_is_the_limit(capsys: Captured, monk
         held = bytearray(os.urandom(1 << 20) * 500)
         crash(held)
 
-    monkeypatch.setattr(_making, "read", full)
+    monkeypatch.setattr(pipeline, "read_model", full)
     assert main([str(corpus.graph(MODEL))]) == 3
     assert "--max-memory" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Options on hardware as a clumsy or hostile user gives them: one line that says what to do, or something changes."""
+"""Hardware options: each one changes the card or is refused in one line with advice."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from onnx_autodoc.api import _hardware
-from onnx_autodoc.api._hardware import Asked, wanted_of, with_measured, with_profile
+from onnx_autodoc.api import hardware_options
+from onnx_autodoc.api.hardware_options import HardwareOptions, add_measurement, add_profile, resolve_options
 from onnx_autodoc.cli import main
 from onnx_autodoc.errors import AutodocError, BadInput
-from onnx_autodoc.hardware.devices import Detected, Device, find
+from onnx_autodoc.hardware.devices import DetectedMachine, Device, find_device
 from onnx_autodoc.render import FORMATS
 from tests._corpus import graph
 
@@ -19,7 +19,7 @@ RESNET = str(graph("resnet50-ts-op17"))
 CPU = Device(id="auto", name="A processor", family="own", kind="cpu", rates={"fp32": 1e12})
 
 
-def written(tmp_path: Path, text: str, name: str = "own.toml") -> str:
+def write_file(tmp_path: Path, text: str, name: str = "own.toml") -> str:
     (tmp_path / name).write_text(text, encoding="utf-8")
     return str(tmp_path / name)
 
@@ -32,13 +32,13 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return err
 
 
-def here(monkeypatch: pytest.MonkeyPatch, *others: Device) -> None:
-    machine = Detected(others[0] if others else CPU, CPU, others, ("found",))
-    monkeypatch.setattr(_hardware, "this_machine", lambda: machine)
+def set_machine(monkeypatch: pytest.MonkeyPatch, *others: Device) -> None:
+    machine = DetectedMachine(others[0] if others else CPU, CPU, others, ("found",))
+    monkeypatch.setattr(hardware_options, "detect_machine", lambda: machine)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--device", "AUTO"], "near it: auto"),
         (["--device", " Auto"], "near it: auto"),
@@ -53,14 +53,14 @@ def here(monkeypatch: pytest.MonkeyPatch, *others: Device) -> None:
         (["--prices", RESNET], "not UTF-8 text"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
+def test_wrong_option_is_one_line(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
     err = refused(capsys, *words)
-    assert said in err
+    assert message in err
     assert ".onnx file" not in err
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[per_hour]\nt4 = " + "9" * 400, "the price of t4 is no number above 0"),
         ("[per_hour]\nt4 = 1e300", "the price of t4 is no number above 0"),
@@ -72,110 +72,118 @@ def test_what_is_wrong_is_said_in_one_line(capsys: pytest.CaptureFixture[str], w
         ("#" * 2_000_000, "bytes is not read"),
     ],
 )
-def test_a_wrong_table_of_prices_is_one_line_with_its_file(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, said: str
+def test_wrong_prices_are_one_line_with_the_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, message: str
 ) -> None:
-    err = refused(capsys, "--device", "t4", "--prices", written(tmp_path, text))
-    assert said in err
+    err = refused(capsys, "--device", "t4", "--prices", write_file(tmp_path, text))
+    assert message in err
     assert "own.toml" in err
 
 
-def test_rates_that_no_device_has_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    own = written(tmp_path, '[devices.x]\nname = "X"\nfp32_tflops = 1e-13\n')
+def test_implausible_rates_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    own = write_file(tmp_path, '[devices.x]\nname = "X"\nfp32_tflops = 1e-13\n')
     assert "fp32_tflops" in refused(capsys, "--device", "x", "--devices", own)
 
 
 @pytest.mark.parametrize(
     ("device", "runtime"), [("t4", "edgetpu"), ("core_i7_12700h", "tensorrt"), ("hailo_8", "pytorch")]
 )
-def test_a_runtime_of_which_nothing_is_published_for_the_devices_is_refused(device: str, runtime: str) -> None:
+def test_runtime_without_published_times_is_refused(device: str, runtime: str) -> None:
     with pytest.raises(BadInput, match=f"--runtime {runtime}: nothing is published of it on a device like {device}"):
-        wanted_of(Asked((device,), runtime=runtime))
-    assert wanted_of(Asked((device, "jetson_agx_orin_64gb", "coral_edge_tpu"), runtime=runtime))
+        resolve_options(HardwareOptions((device,), runtime=runtime))
+    assert resolve_options(HardwareOptions((device, "jetson_agx_orin_64gb", "coral_edge_tpu"), runtime=runtime))
 
 
 def test_a_runtime_may_be_for_the_requirements_alone() -> None:
-    assert wanted_of(Asked(("hailo_8",), runtime="tensorrt", latency=0.1))
+    assert resolve_options(HardwareOptions(("hailo_8",), runtime="tensorrt", target_latency=0.1))
 
 
 def test_a_price_of_this_machine_is_the_price_of_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    here(monkeypatch, find("t4"))
-    prices = written(tmp_path, "[per_hour]\nauto = 2\n")
-    assert wanted_of(Asked(("auto",), prices=prices)).prices == {"t4": 2.0}
+    set_machine(monkeypatch, find_device("t4"))
+    prices = write_file(tmp_path, "[per_hour]\nauto = 2\n")
+    assert resolve_options(HardwareOptions(("auto",), prices=prices)).prices == {"t4": 2.0}
     with pytest.raises(BadInput, match="priced twice"):
-        wanted_of(Asked(("auto",), prices=written(tmp_path, "[per_hour]\nauto = 2\nt4 = 1\n")))
+        resolve_options(HardwareOptions(("auto",), prices=write_file(tmp_path, "[per_hour]\nauto = 2\nt4 = 1\n")))
 
 
-def test_a_device_that_is_this_machine_too_is_there_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_that_is_also_this_machine_is_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     import msgspec
 
-    own = msgspec.structs.replace(find("t4"), memory_reported_bytes=5)
-    here(monkeypatch, own)
+    own = msgspec.structs.replace(find_device("t4"), memory_reported_bytes=5)
+    set_machine(monkeypatch, own)
     for names in (("auto", "t4", "l4"), ("t4", "auto", "l4")):
-        assert wanted_of(Asked(names)).devices == (own, find("l4"))
+        assert resolve_options(HardwareOptions(names)).devices == (own, find_device("l4"))
 
 
-def test_a_profile_is_refused_where_this_machine_is_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    here(monkeypatch, find("t4"))
-    asked = Asked(("auto",), profile="here.json")
+def test_profile_is_refused_if_auto_is_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_machine(monkeypatch, find_device("t4"))
+    options = HardwareOptions(("auto",), profile="here.json")
     nothing: Any = None
     with pytest.raises(BadInput, match="auto is NVIDIA T4"):
-        with_profile(wanted_of(asked), nothing, asked)
-    wanted = wanted_of(Asked(("auto",)))
-    assert with_profile(wanted, nothing, Asked(("auto",))) is wanted
+        add_profile(resolve_options(options), nothing, options)
+    wanted = resolve_options(HardwareOptions(("auto",)))
+    assert add_profile(wanted, nothing, HardwareOptions(("auto",))) is wanted
 
 
-def test_what_was_measured_keeps_the_gpu_and_the_bandwidth_that_calibration_found(
+def test_measurement_keeps_the_gpu_and_the_calibrated_bandwidth(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     import msgspec
 
     gpu = Device(id="auto_gpu", name="A GPU", family="own", kind="gpu")
-    here(monkeypatch, gpu)
+    set_machine(monkeypatch, gpu)
     timing = SimpleNamespace(runs=3, min_seconds=1.0, median_seconds=2.0, p95_seconds=3.0)
     measured: Any = SimpleNamespace(timing=timing, runtime="onnxruntime", provider="CPU")
-    assert with_measured(wanted_of(Asked(("auto",))), measured).devices == (CPU, gpu)
-    here(monkeypatch)
+    assert add_measurement(resolve_options(HardwareOptions(("auto",))), measured).devices == (CPU, gpu)
+    set_machine(monkeypatch)
     known = msgspec.structs.replace(CPU, bandwidth=5e9)
-    wanted = msgspec.structs.replace(wanted_of(Asked(("t4", "auto"))), devices=(find("t4"), known))
-    assert with_measured(wanted, measured).devices == (known, find("t4"))
+    wanted = msgspec.structs.replace(
+        resolve_options(HardwareOptions(("t4", "auto"))), devices=(find_device("t4"), known)
+    )
+    assert add_measurement(wanted, measured).devices == (known, find_device("t4"))
 
 
 HOSTILE = '"\\u001b[31mred\\u001b[0m\\nnew|line <script>alert(1)</script> \\u202e"'
 
 
 @pytest.mark.parametrize("format_name", ["terminal", "markdown", "html", "huggingface"])
-def test_the_name_of_a_users_device_is_data(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, format_name: str
-) -> None:
-    own = written(tmp_path, f"[devices.x]\nname = {HOSTILE}\nfp32_tflops = 1\nmem_bandwidth_gbs = 10\nmemory_gib = 9\n")
+def test_name_of_an_own_device_is_escaped(capsys: pytest.CaptureFixture[str], tmp_path: Path, format_name: str) -> None:
+    own = write_file(
+        tmp_path, f"[devices.x]\nname = {HOSTILE}\nfp32_tflops = 1\nmem_bandwidth_gbs = 10\nmemory_gib = 9\n"
+    )
     assert main([RESNET, "--device", "x", "--devices", own, "--format", format_name]) == 0
     out = capsys.readouterr().out
     assert "\x1b" not in out and "<script>alert" not in out and "\u202e" not in out
 
 
-def test_any_file_of_devices_is_a_card_or_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_extreme_rates_of_own_devices_give_a_card(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     rates = ("1e-6", "1e9", "0.5")
     for rate in rates:
-        own = written(tmp_path, f'[devices.x]\nname = "X"\nfp32_tflops = {rate}\nmem_bandwidth_gbs = {rate}\n')
+        own = write_file(tmp_path, f'[devices.x]\nname = "X"\nfp32_tflops = {rate}\nmem_bandwidth_gbs = {rate}\n')
         assert main([RESNET, "--device", "x", "--devices", own, "--format", "json"]) == 0
         (row,) = json.loads(capsys.readouterr().out)["hardware"]["devices"]
         assert row["seconds"]["bound"] > 0
 
 
 @pytest.mark.parametrize(
-    "asked",
-    [Asked(("\0",)), Asked(shelf="a\0b"), Asked(prices="a\0b"), Asked(runtime="\n"), Asked(("x" * 10**6,))],
+    "options",
+    [
+        HardwareOptions(("\0",)),
+        HardwareOptions(devices_file="a\0b"),
+        HardwareOptions(prices="a\0b"),
+        HardwareOptions(runtime="\n"),
+        HardwareOptions(("x" * 10**6,)),
+    ],
     ids=["device", "devices", "prices", "runtime", "long"],
 )
-def test_every_error_is_one_of_ours(asked: Asked) -> None:
+def test_hostile_options_raise_autodoc_errors(options: HardwareOptions) -> None:
     with pytest.raises(AutodocError):
-        wanted_of(asked)
+        resolve_options(options)
 
 
 @pytest.mark.parametrize("format_name", [name for name in FORMATS if name != "pdf"])
-def test_a_format_depends_on_devices_or_refuses_them(capsys: pytest.CaptureFixture[str], format_name: str) -> None:
-    if not FORMATS[format_name].estimated:
+def test_format_depends_on_devices_or_refuses_them(capsys: pytest.CaptureFixture[str], format_name: str) -> None:
+    if not FORMATS[format_name].needs_hardware:
         assert f"nothing in --format {format_name} depends on it" in refused(
             capsys, "--device", "l4", "--format", format_name
         )
@@ -188,20 +196,20 @@ def test_a_format_depends_on_devices_or_refuses_them(capsys: pytest.CaptureFixtu
     assert texts[0] != texts[1]
 
 
-def test_what_a_card_is_made_from_is_never_written_over(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_device_file_is_not_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = '[devices.x]\nname = "X"\nfp32_tflops = 1\n'
-    own = written(tmp_path, text, "own.txt")
+    own = write_file(tmp_path, text, "own.txt")
     assert "would take the place" in refused(capsys, "--device", "x", "--devices", own, "-o", own)
     assert Path(own).read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize("words", [["--target-throughput", "1e3"], ["--target-latency", "2e-2s"]])
-def test_targets_may_be_written_with_powers_of_ten(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+def test_targets_accept_exponents(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     assert main([RESNET, *words, "--format", "json"]) == 0
     target = json.loads(capsys.readouterr().out)["hardware"]["requirements"]["target"]
     assert target in ("1000 samples per second", "a run in 20.0 ms")
 
 
-def test_this_machine_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_auto_describes_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "auto"]) == 0
     assert capsys.readouterr().out.startswith("auto: ")

@@ -1,4 +1,4 @@
-"""Each limit at n and at n + 1: the file that just fits has its card, the next one has a line with the option."""
+"""Each limit: a file at the limit has its card, a file above it has one line that names the option."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def chain(nodes: int) -> bytes:
 
 
 def nested(levels: int) -> bytes:
-    """So many subgraphs in each other."""
+    """Return a model with `levels` nested subgraphs."""
     body = node("Relu", "x", "y") + value(12, "y", (1,))
     for _ in range(levels):
         branches = (chunk(1, name) + chunk(6, body) + integer(20, 5) for name in ("then_branch", "else_branch"))
@@ -28,7 +28,7 @@ def nested(levels: int) -> bytes:
 
 
 def calling(times: int) -> bytes:
-    """A function of one node, called so often."""
+    """Return a model that calls a function of one node `times` times."""
     inside = chunk(7, chunk(1, "a") + chunk(2, "b") + chunk(4, "Relu"))
     body = chunk(1, "f") + chunk(4, "a") + chunk(5, "b") + inside + chunk(9, integer(2, 17)) + chunk(10, "own")
     calls = b"".join(
@@ -62,12 +62,12 @@ def file(tmp_path: Path) -> Callable[[bytes], Path]:
     return write
 
 
-def test_nodes(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+def test_node_limit(capsys: Captured, file: Callable[[bytes], Path]) -> None:
     assert run(capsys, file(chain(50)), "--max-nodes", 50)[0] == 0
     refused(capsys, "--max-nodes", file(chain(51)), "--max-nodes", 50)
 
 
-def test_nodes_of_subgraphs_and_functions_count(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+def test_node_limit_counts_subgraphs_and_functions(capsys: Captured, file: Callable[[bytes], Path]) -> None:
     assert run(capsys, file(nested(3)), "--max-nodes", 4)[0] == 0
     refused(capsys, "--max-nodes", file(nested(3)), "--max-nodes", 3)
     assert run(capsys, file(calling(5)), "--max-nodes", 6)[0] == 0
@@ -75,12 +75,12 @@ def test_nodes_of_subgraphs_and_functions_count(capsys: Captured, file: Callable
 
 
 @pytest.mark.parametrize("levels", [3, Limits().depth])
-def test_depth(capsys: Captured, file: Callable[[bytes], Path], levels: int) -> None:
+def test_depth_limit(capsys: Captured, file: Callable[[bytes], Path], levels: int) -> None:
     assert run(capsys, file(nested(levels)), "--max-depth", levels)[0] == 0
     refused(capsys, "--max-depth", file(nested(levels + 1)), "--max-depth", levels)
 
 
-def test_depth_of_types(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+def test_depth_limit_holds_for_types(capsys: Captured, file: Callable[[bytes], Path]) -> None:
     def typed(levels: int) -> bytes:
         inner = chunk(1, integer(1, 1))
         for _ in range(levels):
@@ -91,20 +91,20 @@ def test_depth_of_types(capsys: Captured, file: Callable[[bytes], Path]) -> None
     refused(capsys, "--max-depth", file(typed(10_000)))
 
 
-def test_rows(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+def test_row_limit(capsys: Captured, file: Callable[[bytes], Path]) -> None:
     path = file(calling(10))  # ten calls, and a node in each
     status, out, _ = run(capsys, path, "--format", "nodes", "--max-rows", 20)
     assert (status, out.count("\n")) == (0, 20)
     refused(capsys, "--max-rows", path, "--format", "nodes", "--max-rows", 19)
 
 
-def test_strings(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+def test_string_limit(capsys: Captured, file: Callable[[bytes], Path]) -> None:
     path = file(chain(3) + chunk(6, b"x" * 1000))
     assert run(capsys, path, "--max-string", 1000)[0] == 0
     refused(capsys, "--max-string", path, "--max-string", 999)
 
 
-def test_text(capsys: Captured, file: Callable[[bytes], Path], tmp_path: Path) -> None:
+def test_text_limit(capsys: Captured, file: Callable[[bytes], Path], tmp_path: Path) -> None:
     path = file(chain(3))
     card = tmp_path / "card.json"
     assert run(capsys, path, "-o", card)[0] == 0
@@ -113,27 +113,27 @@ def test_text(capsys: Captured, file: Callable[[bytes], Path], tmp_path: Path) -
     refused(capsys, "--max-text", "compare", card, path, "--max-text", size - 1)
 
 
-def test_memory(capsys: Captured, file: Callable[[bytes], Path], tmp_path: Path) -> None:
+def test_memory_limit(capsys: Captured, file: Callable[[bytes], Path], tmp_path: Path) -> None:
     notes = b"".join(chunk(14, chunk(1, str(at)) + chunk(2, bytes([97 + at]) * 10_000_000)) for at in range(25))
     path = file(chain(3) + notes)  # metadata, which is kept whole
     refused(capsys, "--max-memory", path, "--max-memory", "300MB")
     assert run(capsys, path, "--max-memory", "4GB", "-o", tmp_path / "card.md")[0] == 0
 
 
-def test_time(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+def test_time_limit(capsys: Captured, file: Callable[[bytes], Path]) -> None:
     path = file(chain(20_000))
     refused(capsys, "--timeout", path, "--timeout", "0.5")
     assert run(capsys, path, "--timeout", 300)[0] == 0
 
 
-def test_steps_cost_shapes_not_the_card(capsys: Captured, file: Callable[[bytes], Path]) -> None:
-    """2^20 calls, were they inlined; each distinct one is resolved once, so that few steps do."""
+def test_small_graph_does_not_reach_the_step_limit(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+    """A small graph stays far below the default limit."""
     path = file(chain(40))
     gaps = json.loads(run(capsys, path, "--format", "json")[1])["gaps"]
     assert not [gap for gap in gaps if "--max-steps" in gap["reason"]]
 
 
-def test_every_limit_has_its_option(capsys: Captured) -> None:
+def test_every_limit_has_an_option_in_the_help(capsys: Captured) -> None:
     with pytest.raises(SystemExit):
         main(["card", "--help"])
     said = capsys.readouterr().out
@@ -154,7 +154,7 @@ def test_every_limit_has_its_option(capsys: Captured) -> None:
         ("--max-text", "0"),
     ],
 )
-def test_a_limit_that_is_none_is_refused(capsys: Captured, words: tuple[str, str]) -> None:
+def test_invalid_limit_is_refused(capsys: Captured, words: tuple[str, str]) -> None:
     status, out, err = run(capsys, "demo.onnx", *words)
     assert (status, out) == (2, "")
     assert words[0] in err

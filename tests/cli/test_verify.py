@@ -1,4 +1,4 @@
-"""`onnx-autodoc verify` as a user meets it: the verdict, the exit code, and nothing left behind."""
+"""`onnx-autodoc verify`: verdict, exit code, errors, and no temporary files left."""
 
 import argparse
 import json
@@ -12,13 +12,12 @@ import onnx
 import pytest
 
 from onnx_autodoc import ops
-from onnx_autodoc.cli import _verify
+from onnx_autodoc.cli import runtime
 from onnx_autodoc.errors import BadInput, LimitReached
-from onnx_autodoc.ops import Known
-from onnx_autodoc.runtime import _process
-from onnx_autodoc.runtime import _verify as verifying
-from tests.runtime._models import saved
-from tests.runtime.test_parts import external
+from onnx_autodoc.ops import ValueInfo
+from onnx_autodoc.runtime import process, verification
+from tests.runtime._models import save_model
+from tests.runtime.test_inputs import save_external
 
 MLP = """g (float[n,64] x) => (float[n,64] y) {
   [first] a = MatMul(x, k)
@@ -29,7 +28,7 @@ MLP = """g (float[n,64] x) => (float[n,64] y) {
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    path = saved(tmp_path, MLP)
+    path = save_model(tmp_path, MLP)
     proto = onnx.load(path)
     proto.graph.initializer.append(onnx.numpy_helper.from_array(np.eye(64, dtype=np.float32), "k"))
     path.write_bytes(proto.SerializeToString())
@@ -38,22 +37,22 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Where temporary files go; nothing is there afterwards."""
+    """The folder of temporary files, which must be empty afterwards."""
     folder = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield folder
     assert list(folder.iterdir()) == []
 
 
-def ran(*words: str) -> int:
+def run_verify(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    _verify.add(parser.add_subparsers())
+    runtime.add_verify(parser.add_subparsers())
     options = parser.parse_args(["verify", *words])
     return int(options.run(options))
 
 
-def test_a_model_that_does_as_the_card_says(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ran(str(path), "--force", "--runs", "3", "--batch", "5", "--threads", "1") == 0
+def test_agreeing_model_is_exit_0_with_times(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_verify(str(path), "--force", "--runs", "3", "--batch", "5", "--threads", "1") == 0
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
     assert lines[0] == "All 3 nodes that ran gave the shapes that the card says"
@@ -66,8 +65,8 @@ def test_a_model_that_does_as_the_card_says(path: Path, capsys: pytest.CaptureFi
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_json_has_everything_in_base_units(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ran(str(path), "--force", "--runs", "4", "--format", "json") == 0
+def test_json_is_in_base_units(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_verify(str(path), "--force", "--runs", "4", "--format", "json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["agreement"]["executed"] == found["agreement"]["agreed"] == 3
     assert found["timing"]["runs"] == 4
@@ -77,12 +76,12 @@ def test_json_has_everything_in_base_units(path: Path, capsys: pytest.CaptureFix
     assert found["provider"] == "CPUExecutionProvider"
 
 
-def test_a_wrong_card_is_exit_1_and_says_where(
+def test_disagreeing_card_is_exit_1_with_the_node(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = msgspec.structs.replace(ops._BY_NAME["", "Relu"], infer=lambda _: [Known("float32", (9, 64))])
-    monkeypatch.setitem(ops._BY_NAME, ("", "Relu"), wrong)
-    assert ran(str(path), "--force", "--runs", "1") == 1
+    wrong = msgspec.structs.replace(ops.OPERATORS["", "Relu"], infer=lambda _: [ValueInfo("float32", (9, 64))])
+    monkeypatch.setitem(ops.OPERATORS, ("", "Relu"), wrong)
+    assert run_verify(str(path), "--force", "--runs", "1") == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[:4] == [
         "2 of 3 nodes that ran did otherwise than the card says",
@@ -92,11 +91,11 @@ def test_a_wrong_card_is_exit_1_and_says_where(
     ]
 
 
-def test_a_busy_machine_gives_shapes_and_no_latency(
+def test_busy_machine_gives_shapes_and_no_latency(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verifying, "BUSIEST", -1.0)  # any machine is busier
-    assert ran(str(path)) == 0
+    monkeypatch.setattr(verification, "MAX_BACKGROUND_LOAD", -1.0)  # any machine is busier
+    assert run_verify(str(path)) == 0
     text = capsys.readouterr().out
     assert text.startswith("All 3 nodes that ran gave the shapes that the card says\n")
     assert "Latency     refused: the machine is busy: " in text
@@ -104,73 +103,73 @@ def test_a_busy_machine_gives_shapes_and_no_latency(
     assert "median" not in text and "Time in" not in text
 
 
-def test_a_crash_while_loading_is_one_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_process, "COMMAND", ("-c", "import os; os.abort()"))
+def test_crash_while_loading_is_one_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "WORKER_ARGUMENTS", ("-c", "import os; os.abort()"))
     with pytest.raises(BadInput, match=r"onnxruntime died of SIGABRT while starting onnxruntime$"):
-        ran(str(path))
+        run_verify(str(path))
 
 
-def test_the_limit_of_time_is_exit_3(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_process, "COMMAND", ("-c", "import time; time.sleep(60)"))
+def test_timeout_is_exit_3(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "WORKER_ARGUMENTS", ("-c", "import time; time.sleep(60)"))
     with pytest.raises(LimitReached, match=r"was not done after 0\.\d+ s; --timeout gives it longer$"):
-        ran(str(path), "--timeout", "1")
+        run_verify(str(path), "--timeout", "1")
 
 
-def test_what_fails_when_optimised_still_has_its_shapes(
+def test_crash_of_the_optimized_model_keeps_the_shapes(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only the first process is a real one."""
-    real = verifying.ask
+    """Only the process that checks shapes is real."""
+    run_worker = verification.run_worker
 
-    def ask(task: Any, *more: Any) -> Any:
-        if task.what != "shapes":
-            raise BadInput(f"{task.path}: onnxruntime died of SIGSEGV while loading the model")
-        return real(task, *more)
+    def run(request: Any, *more: Any) -> Any:
+        if request.job != "shapes":
+            raise BadInput(f"{request.path}: onnxruntime died of SIGSEGV while loading the model")
+        return run_worker(request, *more)
 
-    monkeypatch.setattr(verifying, "ask", ask)
-    assert ran(str(path)) == 0
+    monkeypatch.setattr(verification, "run_worker", run)
+    assert run_verify(str(path)) == 0
     text = capsys.readouterr().out
     assert "Latency     refused: onnxruntime died of SIGSEGV while loading the model" in text
     assert "Memory      not measured: onnxruntime died of SIGSEGV while loading the model" in text
 
 
-def test_where_the_card_knows_that_it_cannot_run_it_says_so(tmp_path: Path) -> None:
-    path = saved(tmp_path, "g (float[n,4] x) => (y) { z = Reshape(x, s) y = Relu(z) }")
+def test_failure_that_the_card_predicts_names_the_contradiction(tmp_path: Path) -> None:
+    path = save_model(tmp_path, "g (float[n,4] x) => (y) { z = Reshape(x, s) y = Relu(z) }")
     proto = onnx.load(path)
     proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array([3, 5]), "s"))
     path.write_bytes(proto.SerializeToString())
     with pytest.raises(BadInput, match=r"onnxruntime refused while running .*; the card says so too: Reshape_0: "):
-        ran(str(path), "--batch", "2")
+        run_verify(str(path), "--batch", "2")
 
 
-def test_missing_weights_are_said_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_process, "COMMAND", ("-c", "raise SystemExit(9)"))
+def test_missing_weights_are_refused_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "WORKER_ARGUMENTS", ("-c", "raise SystemExit(9)"))
     with pytest.raises(BadInput, match=r"its weights in w.bin are not there"):
-        ran(str(external(tmp_path, "w.bin", None)))
+        run_verify(str(save_external(tmp_path, "w.bin", None)))
 
 
-def test_without_the_extra_it_says_what_to_install(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_process, "find_spec", lambda _: None)
+def test_missing_extra_names_the_install_command(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "find_spec", lambda _: None)
     with pytest.raises(BadInput, match=r"pip install 'onnx-autodoc\[run\]'$"):
-        ran(str(path))
+        run_verify(str(path))
 
 
 @pytest.mark.parametrize("word", ["0", "-1", "x", "1e9"])
-def test_a_wrong_limit_is_refused(word: str, path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_timeout_is_refused(word: str, path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        ran(str(path), f"--timeout={word}")
+        run_verify(str(path), f"--timeout={word}")
 
 
-def test_words_of_a_model_are_made_safe(
+def test_names_of_the_model_are_escaped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = saved(tmp_path, "g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    path = save_model(tmp_path, "g (float[2] x) => (float[2] y) { y = Relu(x) }")
     proto = onnx.load(path)
     proto.graph.node[0].name = "a\x1b[31m\nb" + "c" * 300
     path.write_bytes(proto.SerializeToString())
-    wrong = msgspec.structs.replace(ops._BY_NAME["", "Relu"], infer=lambda _: [Known("float32", (9,))])
-    monkeypatch.setitem(ops._BY_NAME, ("", "Relu"), wrong)
-    assert ran(str(path), "--force", "--runs", "1") == 1
+    wrong = msgspec.structs.replace(ops.OPERATORS["", "Relu"], infer=lambda _: [ValueInfo("float32", (9,))])
+    monkeypatch.setitem(ops.OPERATORS, ("", "Relu"), wrong)
+    assert run_verify(str(path), "--force", "--runs", "1") == 1
     text = capsys.readouterr().out
     assert "\x1b" not in text and r"a\x1b[31m\nb" in text
     assert max(map(len, text.splitlines())) <= 80

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import onnx
 
-from onnx_autodoc.api import opened
+from onnx_autodoc.api import load_or_make_card
 from onnx_autodoc.card import Card
 from onnx_autodoc.compare import Diff, compare
-from onnx_autodoc.shapes import Request
+from onnx_autodoc.shapes import parse_request
 from tests._corpus import reported
 from tests._text import proto
 
@@ -21,7 +21,7 @@ def of_proto(model: onnx.ModelProto, *dims: str, weights: bool = False) -> Card:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         path.write_bytes(model.SerializeToString())
-        return opened(path, Request(dims=dims), weights=weights)
+        return load_or_make_card(path, parse_request(dims=dims), weights=weights)
 
 
 def of_text(text: str, *dims: str) -> Card:

@@ -1,4 +1,4 @@
-"""Small networks, layer by layer as a test wants them, written out as exporters do."""
+"""Small networks, layer by layer, written as exporters write them."""
 
 from collections.abc import Sequence
 from pathlib import Path

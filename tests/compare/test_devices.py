@@ -1,10 +1,10 @@
-"""Times on devices stand beside each other only where they are of one kind."""
+"""Times on devices are compared only within one grade."""
 
 from msgspec.structs import replace
 
 from onnx_autodoc.card import Card
 from onnx_autodoc.compare import Comparison, compare
-from onnx_autodoc.render.comparison import COMPARISONS
+from onnx_autodoc.render import COMPARISON_FORMATS
 from tests.compare._cards import of_corpus
 
 FLOAT, QUANTIZED = "resnet50-ts-op17", "resnet50-qdq-int8"
@@ -24,7 +24,7 @@ def on(card: Card, **changes: object) -> Card:
     return replace(card, hardware=replace(card.hardware, devices=(replace(first, **changes), *others)))
 
 
-def test_a_quantized_model_is_compared_by_its_time_on_each_device() -> None:
+def test_quantized_model_is_compared_on_each_device() -> None:
     cards = [of_corpus(FLOAT), of_corpus(QUANTIZED)]
     found = times(compare(cards, ["was", "now"]))
     sections = [card.hardware for card in cards]
@@ -33,21 +33,21 @@ def test_a_quantized_model_is_compared_by_its_time_on_each_device() -> None:
     assert len(found) == len(sections[0].devices) == 3
 
 
-def test_it_stands_beside_the_other_key_numbers_in_every_format() -> None:
+def test_device_times_are_key_figures_in_every_format() -> None:
     comparison = compare([of_corpus(FLOAT), of_corpus(QUANTIZED)], ["was", "now"])
     for name in ("terminal", "markdown", "html"):
-        text = COMPARISONS[name].render(comparison)
+        text = COMPARISON_FORMATS[name].render(comparison)
         assert "Typical on t4" in text and " ms" in text, name
 
 
-def test_a_time_of_another_grade_or_on_another_device_is_not_compared() -> None:
+def test_times_of_other_grades_or_devices_are_not_compared() -> None:
     was, now = of_corpus(FLOAT), of_corpus(QUANTIZED)
     assert T4 not in times(compare([was, on(now, basis="calibrated")], ["was", "now"]))
     elsewhere = compare([was, on(now, device="far_away")], ["was", "now"])
-    assert T4 not in times(elsewhere) and "far_away" not in COMPARISONS["terminal"].render(elsewhere)
-    assert "on t4" not in COMPARISONS["terminal"].render(elsewhere)
+    assert T4 not in times(elsewhere) and "far_away" not in COMPARISON_FORMATS["terminal"].render(elsewhere)
+    assert "on t4" not in COMPARISON_FORMATS["terminal"].render(elsewhere)
 
 
-def test_a_card_without_hardware_is_compared_without_it() -> None:
+def test_card_without_hardware_is_compared_without_it() -> None:
     bare = replace(of_corpus(QUANTIZED), hardware=None)
     assert not times(compare([of_corpus(FLOAT), bare], ["was", "now"]))

@@ -1,4 +1,4 @@
-"""Whom a change of inputs and outputs breaks, case by case."""
+"""Which changes of inputs and outputs break callers."""
 
 import pytest
 from msgspec.structs import replace
@@ -72,24 +72,24 @@ CASES = {
 
 @pytest.mark.parametrize("what", CASES)
 @pytest.mark.parametrize("side", ["input", "output"])
-def test_a_change_breaks_who_relies_on_it(what: str, side: str) -> None:
+def test_interface_change_breaks_its_callers(what: str, side: str) -> None:
     was, now, of_inputs, of_outputs = CASES[what]
     assert told(side, was, now) == (of_inputs if side == "input" else of_outputs)
 
 
-def test_one_of_another_type_at_the_same_place_is_no_rename() -> None:
+def test_port_of_another_type_is_not_a_rename() -> None:
     assert told("input", (A,), (port("z", dtype="int8"),)) == [("a", "removed", True), ("z", "added", True)]
 
 
-def test_a_renamed_input_that_also_became_fixed_is_both() -> None:
+def test_renamed_and_fixed_input_has_two_changes() -> None:
     assert told("input", (A,), (port("z", (1, 3)),)) == [("a", "renamed", True), ("a", "fixed", True)]
 
 
-def test_what_was_removed_does_not_move_the_rest() -> None:
+def test_removed_port_does_not_reorder_the_rest() -> None:
     assert told("output", (A, B, C), (B, C)) == [("a", "removed", True)]
 
 
-def test_every_change_says_why_and_what_it_was() -> None:
+def test_every_change_has_a_reason_and_old_value() -> None:
     for was, now, *_ in CASES.values():
         for side in ("input", "output"):
             assert all(change.reason for change in changes(side, was, now))

@@ -1,4 +1,4 @@
-"""What one model is to another: the pairs of the corpus, whose kinship is known."""
+"""Relations between models of the corpus whose origin is known."""
 
 import pytest
 from msgspec.structs import replace
@@ -58,30 +58,30 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("was", "now", "text"), KNOWN)
-def test_kin_are_known_as_what_they_are(was: str, now: str, text: str) -> None:
+def test_related_models_are_recognized(was: str, now: str, text: str) -> None:
     assert corpus_diff(was, now).relation.text == text
 
 
 @pytest.mark.parametrize(("was", "now", "text"), KNOWN)
-def test_kinship_is_the_same_from_the_other_side(was: str, now: str, text: str) -> None:
+def test_relation_is_symmetric(was: str, now: str, text: str) -> None:
     here, there = corpus_diff(was, now).relation, corpus_diff(now, was).relation
     assert here.kind == there.kind
     assert here.text.startswith("Looks like") == there.text.startswith("Looks like") == text.startswith("Looks like")
 
 
-def test_a_claim_comes_with_its_evidence() -> None:
+def test_relation_has_evidence() -> None:
     found = corpus_diff(MINILM, "all-minilm-l6-v2-dynquant-int8").relation
     assert "the same inputs and outputs" in found.evidence
     assert "22,565,376 parameters in both" in found.evidence
     assert found.against == ()
 
 
-def test_what_speaks_against_a_claim_is_said() -> None:
+def test_relation_has_counter_evidence() -> None:
     found = corpus_diff("smollm2-135m-kv-op17", "smollm2-135m-genai-int4").relation
     assert "another number of parameters" in found.against
 
 
-def test_an_int8_model_differs_in_its_weights_and_not_in_its_work() -> None:
+def test_int8_model_differs_in_weights_not_in_compute() -> None:
     diff = corpus_diff(MINILM, "all-minilm-l6-v2-dynquant-int8")
     changed = {change.path: change for change in diff.numbers}
     assert changed["parameters.bytes"].percent == pytest.approx(-74.9, abs=0.05)
@@ -90,7 +90,7 @@ def test_an_int8_model_differs_in_its_weights_and_not_in_its_work() -> None:
     assert (diff.interface, diff.blocks, diff.kinds) == ((), (), ())
 
 
-def test_the_same_model_at_other_sizes_is_said_to_be_just_that() -> None:
+def test_same_model_at_other_sizes_is_recognized() -> None:
     text = "g (float[n, 3] x) => (float[n, 3] y) { y = Relu(x) }"
     diff = diff_of(of_text(text, "n=2"), of_text(text, "n=5"))
     assert diff.relation.kind == "other-assumptions"
@@ -108,26 +108,26 @@ def quantized(card: Card) -> Card:
     return replace(card, model=model, structure=replace(card.structure, layers=1, hidden=8, family="hybrid"))
 
 
-def test_weights_at_the_same_nodes_outweigh_what_is_inferred_of_sizes() -> None:
+def test_equal_node_names_outweigh_inferred_sizes() -> None:
     card = of_proto(encoder([Layer()] * 3))
     found = diff_of(card, quantized(card)).relation
     assert found.text == "Looks like the same model in another precision: fp32 → int8-qdq."
     assert "the cards tell layers 3 → 1" in found.against
 
 
-def test_other_work_is_not_outweighed() -> None:
+def test_different_macs_are_not_outweighed() -> None:
     was, now = (of_proto(encoder([Layer(inner=inner)] * 3)) for inner in (96, 128))
     assert diff_of(was, quantized(now)).relation.kind not in ("other-precision", "other-export")
 
 
-def test_an_activation_that_hides_its_block_is_no_mere_export() -> None:
+def test_activation_that_regroups_blocks_is_not_an_export() -> None:
     was, now = (of_proto(encoder([Layer(), Layer(act=act), Layer()])) for act in ("Relu", "Sin"))
     found = diff_of(was, now).relation
     assert found.kind == "variant"
     assert "MLP" in found.text
 
 
-def test_what_differs_is_named_where_the_architecture_does_not() -> None:
+def test_differing_parts_of_one_architecture_are_named() -> None:
     model, other = encoder([Layer()]), encoder([Layer()])
     old = other.graph.input[0].name
     other.graph.input[0].name = "mine"
@@ -145,13 +145,13 @@ BRANCHES = """g (float[1, 8, 8, 8] x) => (float[1, 12, 8, 8] y)
 }}"""
 
 
-def test_branches_in_another_order_are_the_same_parts() -> None:
+def test_reordered_branches_are_equal() -> None:
     lines = "p = Conv<pads = [1, 1, 1, 1]>(x, a)", "q = Conv(x, b)"
     was, now = (of_text(BRANCHES.format(first=one, second=two)) for one, two in (lines, lines[::-1]))
     assert {change.kind for change in diff_of(was, now).blocks} <= {"moved", "wiring"}
 
 
-def test_two_families_that_nobody_knows_are_not_one() -> None:
+def test_unknown_families_are_not_equal() -> None:
     was = of_text("g (float[2, 3] x) => (float[2, 3] y) { y = Sin(x) }")
     now = of_text("g (float[4] x) => (float[4] y) { a = Floor(x) b = Cos(a) y = Mul(a, b) }")
     assert {was.structure.family, now.structure.family} == {"unknown"}

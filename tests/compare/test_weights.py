@@ -1,4 +1,4 @@
-"""Whether the numbers in the weights are the same."""
+"""Comparison of weights by hash."""
 
 import numpy as np
 import onnx
@@ -27,7 +27,7 @@ def weights(was: onnx.ModelProto, now: onnx.ModelProto) -> WeightsChange:
     return found
 
 
-def test_equal_weights_are_said_to_be_equal() -> None:
+def test_equal_weights_are_reported() -> None:
     diff = diff_of(card(net()), card(net()))
     assert diff.weights is not None
     assert diff.weights.text == "all 8 tensors equal"
@@ -35,7 +35,7 @@ def test_equal_weights_are_said_to_be_equal() -> None:
     assert diff.relation.text == "No difference, neither in the cards nor in the weights."
 
 
-def test_the_same_graph_with_other_weights_is_just_that() -> None:
+def test_same_graph_with_other_weights_is_recognized() -> None:
     diff = diff_of(card(net()), card(net(1)))
     assert diff.relation.text == "The same graph with other weights."
     assert diff.weights is not None
@@ -43,7 +43,7 @@ def test_the_same_graph_with_other_weights_is_just_that() -> None:
     assert not diff.empty
 
 
-def test_one_changed_tensor_is_named() -> None:
+def test_changed_tensor_is_named() -> None:
     other = net()
     data = numpy_helper.to_array(other.graph.initializer[2]).copy()
     data.flat[0] += 1
@@ -63,14 +63,14 @@ def renamed(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
-def test_the_same_numbers_under_other_names_are_recognized() -> None:
+def test_renamed_tensors_are_recognized() -> None:
     found = weights(net(), renamed(net()))
     assert found.text == "the same numbers in all 8 tensors, under other names"
     assert (found.renamed, found.gone, found.added) == (8, 0, 0)
     assert all(pair.now == f"{pair.was}.new" for pair in found.pairs)
 
 
-def test_a_tensor_in_another_type_is_no_changed_one() -> None:
+def test_retyped_tensor_is_not_changed() -> None:
     other = net()
     for tensor in other.graph.initializer:
         tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16), tensor.name))
@@ -78,7 +78,7 @@ def test_a_tensor_in_another_type_is_no_changed_one() -> None:
     assert (found.retyped, found.changed) == (8, 0)
 
 
-def test_a_quantized_tensor_is_known_by_the_beginning_of_its_name() -> None:
+def test_quantized_tensor_is_matched_by_name_prefix() -> None:
     other = net()
     for tensor in other.graph.initializer:
         name, data = tensor.name, numpy_helper.to_array(tensor).astype(np.int8)
@@ -89,7 +89,7 @@ def test_a_quantized_tensor_is_known_by_the_beginning_of_its_name() -> None:
     assert (found.retyped, found.gone, found.added) == (8, 0, 0)
 
 
-def test_one_way_of_storing_the_numbers_is_as_good_as_another() -> None:
+def test_storage_form_does_not_change_hashes() -> None:
     other = net()
     for tensor in other.graph.initializer:
         data = numpy_helper.to_array(tensor)
@@ -99,24 +99,24 @@ def test_one_way_of_storing_the_numbers_is_as_good_as_another() -> None:
     assert weights(net(), other).text == "all 8 tensors equal"
 
 
-def test_more_and_fewer_tensors_are_counted() -> None:
+def test_added_and_removed_tensors_are_counted() -> None:
     found = weights(net(), convnet([Block(), Block()]))
     assert found.added == 4
     assert weights(convnet([Block(), Block()]), net()).gone == 4
 
 
-def test_a_card_without_hashes_is_refused_where_weights_are_asked_for() -> None:
+def test_card_without_hashes_is_rejected_with_weights() -> None:
     with pytest.raises(BadInput, match="no hashes of its weights; write it anew with"):
         compare([card(net()), of_proto(net())], ["a", "b"], weights=True)
 
 
-def test_without_hashes_nothing_is_said_of_weights() -> None:
+def test_weights_are_not_compared_without_hashes() -> None:
     diff = diff_of(of_proto(net()), of_proto(net(1)))
     assert diff.weights is None
     assert "--weights" in diff.relation.against[0]
 
 
-def test_small_constants_do_not_pass_for_weights() -> None:
+def test_constants_are_counted_apart_from_weights() -> None:
     was, now = encoder([Layer()]), encoder([Layer()])
     shape = next(tensor for tensor in now.graph.initializer if tensor.data_type == onnx.TensorProto.INT64)
     shape.CopyFrom(numpy_helper.from_array(np.array([1, *numpy_helper.to_array(shape)[1:]], np.int64), shape.name))
@@ -127,7 +127,7 @@ def test_small_constants_do_not_pass_for_weights() -> None:
     assert found.text.endswith("1 with other numbers")
 
 
-def test_weights_that_could_not_be_read_are_not_called_equal() -> None:
+def test_unread_weights_are_not_equal() -> None:
     model = card(net())
     assert model.weights is not None
     unread = replace(model.weights.tensors[0], sha256=None, unread="the file beside it is not there")

@@ -1,20 +1,18 @@
-"""Models that name files, folders in which these are not what they should be, and the command line run on them."""
+"""Models with external data, in folders where these files are links, pipes, devices or missing."""
 
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from tests._wire import chunk, integer, model, node, value
 
-CANARY = b"canary bytes that no report may know" * 100
-Made = Callable[[Path, Path], str]  # of the model's folder and a file outside of it: the location that the model has
+CANARY = b"canary bytes that no output may contain" * 100
+Made = Callable[[Path, Path], str]  # (model folder, file outside of it) -> location in the model
 
 
 def external(*locations: str, elements: int = 8) -> bytes:
-    """A model that adds float tensors, each in the file of that name."""
+    """Return a model that adds float tensors, each in the external file of that name."""
     tensors = b"".join(chunk(5, _tensor(f"w{at}", location, elements)) for at, location in enumerate(locations))
     names = ["x", *(f"s{at}" for at in range(len(locations) - 1)), "y"]
     sums = (node("Add", f"{names[at]} w{at}", names[at + 1]) for at in range(len(locations)))
@@ -102,7 +100,7 @@ ODD: tuple[Made, ...] = (pipe, unix_socket, device, link_to_a_device, a_folder)
 
 
 def place(tmp_path: Path, made: Made) -> tuple[Path, Path]:
-    """A model that names what was made beside it, and the file outside of its folder."""
+    """Return a model whose external file is what `made` creates, and the file outside of its folder."""
     outside = tmp_path / "canary.bin"
     outside.write_bytes(CANARY)
     folder = tmp_path / "model"
@@ -113,7 +111,7 @@ def place(tmp_path: Path, made: Made) -> tuple[Path, Path]:
 
 
 def everything(tmp_path: Path) -> tuple[Path, Path]:
-    """The same with one model that names all of it, each in a folder of its own unless it leads out."""
+    """Return one model with an external file of every kind, each in its own folder unless it leads out."""
     outside = tmp_path / "canary.bin"
     outside.write_bytes(CANARY)
     folder = tmp_path / "model"
@@ -127,23 +125,6 @@ def everything(tmp_path: Path) -> tuple[Path, Path]:
     return folder / "model.onnx", outside
 
 
-def command(*words: object) -> list[str]:
-    return [sys.executable, "-m", "onnx_autodoc", *map(str, words)]
-
-
-def ran(*words: object, cwd: Path | None = None, stdout: object = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
-    """A run that waits for something fails, after a while."""
-    kept = {"stdout": stdout, "stderr": subprocess.PIPE, "text": True, "timeout": 60}
-    return subprocess.run(command(*words), cwd=cwd, check=False, **kept)  # type: ignore[call-overload, no-any-return]
-
-
-def said_in_one_line(done: subprocess.CompletedProcess[str], status: int) -> str:
-    """The line of a run that failed as it should."""
-    assert done.returncode == status, done.stderr
-    assert done.stderr.count("\n") == 1 and done.stderr.endswith("\n") and "Traceback" not in done.stderr
-    return done.stderr[:-1]
-
-
 def tree(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, with its bytes."""
+    """Return the content of every file below a folder, by relative path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

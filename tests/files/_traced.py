@@ -1,4 +1,4 @@
-"""What a command asks of the system, as strace writes it down."""
+"""The system calls of a command, recorded by strace."""
 
 import os
 import re
@@ -11,11 +11,15 @@ from pathlib import Path
 import pytest
 
 import onnx_autodoc
-from tests.files._made import command
+from tests._command import command_line
 
-# What Python, its libraries and the system's own start from.
+# Folders that Python, its libraries and the system load from.
 OWN = (
-    *(str(Path(path).resolve()) for path in (sys.prefix, sys.base_prefix, Path(onnx_autodoc.__file__).parent.parent)),
+    *(
+        str(Path(path).resolve())
+        for path in (sys.prefix, sys.base_prefix, Path(onnx_autodoc.__file__).parent.parent, *filter(None, sys.path))
+    ),
+    *(path for path in sys.path if path.endswith("site-packages")),
     *("/proc", "/sys", "/usr", "/lib", "/etc", "/dev/null", "/dev/urandom"),
 )
 _STRACE = ["strace", "-f", "-y", "-v", "-qq", "-s", "500", "-e", "trace=%file,%network,fstat", "-e", "signal=none"]
@@ -29,7 +33,7 @@ class Call:
 
     @property
     def opened(self) -> str | None:
-        """The path of what was opened, to be read or written; a folder that is only held is not."""
+        """The path that was opened for reading or writing; O_PATH handles do not count."""
         return self.where if self.done and self.name.startswith("open") and "O_PATH" not in self.given else None
 
     def __repr__(self) -> str:
@@ -37,7 +41,7 @@ class Call:
 
 
 def traced(tmp_path: Path, *words: object) -> list[Call]:
-    """Every call that names a file or the network, of the command and of all its children."""
+    """Return every call on files or the network of a command and its child processes."""
     if not _can_trace():
         pytest.skip("strace is not there, or not allowed (Debian: apt-get install strace)")
     home = tmp_path / "home"
@@ -45,7 +49,7 @@ def traced(tmp_path: Path, *words: object) -> list[Call]:
     out = tmp_path / "trace"
     strace = [*_STRACE, "-o", str(out)]
     kept = {"env": {**os.environ, "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}, "cwd": home, "timeout": 120}
-    done = subprocess.run([*strace, *command(*words)], capture_output=True, text=True, **kept)  # type: ignore[call-overload]
+    done = subprocess.run([*strace, *command_line(*words)], capture_output=True, text=True, **kept)  # type: ignore[call-overload]
     assert done.returncode == 0, done.stderr
     return [Call(found) for found in map(_LINE.match, _whole_lines(out.read_text(errors="replace"))) if found]
 
@@ -56,7 +60,7 @@ def _can_trace() -> bool:
 
 
 def _whole_lines(text: str) -> list[str]:
-    """A call during which another process made one stands on two lines."""
+    """Join calls that strace splits because another process made a call meanwhile."""
     begun: dict[str, str] = {}
     lines = []
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""A disk of 64 KiB."""
+"""A file system of 64 KiB."""
 
 import subprocess
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A file that is swapped for a link while it is read: what is outside never comes in."""
+"""A weight file that is swapped for a link while it is read: the link's target is never read."""
 
 import hashlib
 import multiprocessing
@@ -13,35 +13,35 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.analysis.weights import external_hashes, survey
-from onnx_autodoc.readers import read
-from onnx_autodoc.readers._external_paths import Refused
-from onnx_autodoc.readers._safe_open import Beneath
+from onnx_autodoc.readers import read_model
+from onnx_autodoc.storage import AccessRefused
+from onnx_autodoc.storage.safe_open import SafeFolder
 from tests.files._made import CANARY, external
 
 INSIDE = bytes(range(32))
-WANTED = 1500  # swaps
+MIN_SWAPS = 1500
 Swap = Callable[[Path, Path], None]
-Swaps = Synchronized  # how many there were
+SwapCount = Synchronized
 
 
-def a_symbolic_link(folder: Path, outside: Path) -> None:
+def symbolic_link(folder: Path, outside: Path) -> None:
     os.symlink(outside, folder / "next")
-    _swapped_for_a_moment(folder)
+    _swap_for_a_moment(folder)
 
 
-def a_hard_link(folder: Path, outside: Path) -> None:
+def hard_link(folder: Path, outside: Path) -> None:
     os.link(outside, folder / "next")
-    _swapped_for_a_moment(folder)
+    _swap_for_a_moment(folder)
 
 
-def _swapped_for_a_moment(folder: Path) -> None:
+def _swap_for_a_moment(folder: Path) -> None:
     os.rename(folder / "deep" / "w.bin", folder / "kept")
     os.rename(folder / "next", folder / "deep" / "w.bin")
     os.unlink(folder / "deep" / "w.bin")
     os.rename(folder / "kept", folder / "deep" / "w.bin")
 
 
-def a_linked_folder(folder: Path, outside: Path) -> None:
+def linked_folder(folder: Path, outside: Path) -> None:
     os.rename(folder / "deep", folder / "kept")
     os.symlink(outside.parent, folder / "deep")
     os.unlink(folder / "deep")
@@ -49,11 +49,11 @@ def a_linked_folder(folder: Path, outside: Path) -> None:
 
 
 @contextmanager
-def swapping(swap: Swap, folder: Path, outside: Path) -> Iterator[Swaps]:
-    """In a process of its own, so that it is in the middle of whatever the reader does."""
-    apart = multiprocessing.get_context("spawn")
-    done, swaps = apart.Event(), apart.Value("q", 0)
-    worker = apart.Process(target=_swapped, args=(swap, folder, outside, done, swaps))
+def swapping(swap: Swap, folder: Path, outside: Path) -> Iterator[SwapCount]:
+    """Swap in another process, concurrently with the reader."""
+    context = multiprocessing.get_context("spawn")
+    done, swaps = context.Event(), context.Value("q", 0)
+    worker = context.Process(target=_swap_until_done, args=(swap, folder, outside, done, swaps))
     worker.start()
     try:
         while not swaps.value:
@@ -65,7 +65,7 @@ def swapping(swap: Swap, folder: Path, outside: Path) -> Iterator[Swaps]:
     assert worker.exitcode == 0
 
 
-def _swapped(swap: Swap, folder: Path, outside: Path, done: Event, swaps: Swaps) -> None:
+def _swap_until_done(swap: Swap, folder: Path, outside: Path, done: Event, swaps: SwapCount) -> None:
     while not done.is_set():
         swap(folder, outside)
         swaps.value += 1
@@ -82,23 +82,23 @@ def place(tmp_path: Path) -> tuple[Path, Path]:
     return folder, outside
 
 
-@pytest.mark.parametrize("swap", [a_symbolic_link, a_hard_link, a_linked_folder])
-def test_what_is_swapped_in_is_never_read(swap: Swap, place: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize("swap", [symbolic_link, hard_link, linked_folder])
+def test_swapped_in_file_is_never_read(swap: Swap, place: tuple[Path, Path]) -> None:
     folder, outside = place
     seen: dict[bytes | None, int] = {}
     with swapping(swap, folder, outside) as swaps:
-        while swaps.value < WANTED or (len(seen) < 2 and swaps.value < 100 * WANTED):
+        while swaps.value < MIN_SWAPS or (len(seen) < 2 and swaps.value < 100 * MIN_SWAPS):
             found = _read(folder)
             seen[found] = seen.get(found, 0) + 1
     assert set(seen) == {INSIDE, None}, seen
 
 
 def _read(folder: Path) -> bytes | None:
-    """The bytes, in the way of the survey; None where they are refused."""
+    """Return the bytes, read as weights are, or None if access is refused."""
     try:
-        with Beneath(str(folder)) as beneath:
+        with SafeFolder(str(folder)) as beneath:
             handle, size = beneath.open("deep/w.bin")
-    except Refused:
+    except AccessRefused:
         return None
     try:
         return os.read(handle, size)
@@ -106,14 +106,14 @@ def _read(folder: Path) -> bytes | None:
         os.close(handle)
 
 
-@pytest.mark.parametrize("swap", [a_symbolic_link, a_hard_link, a_linked_folder])
-def test_no_report_knows_what_was_swapped_in(swap: Swap, place: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize("swap", [symbolic_link, hard_link, linked_folder])
+def test_swapped_in_file_is_never_hashed(swap: Swap, place: tuple[Path, Path]) -> None:
     folder, outside = place
     secret = hashlib.sha256(outside.read_bytes()).hexdigest()
     known = hashlib.sha256(INSIDE).hexdigest()
     seen: set[str | None] = set()
     with swapping(swap, folder, outside) as swaps:
-        while swaps.value < WANTED or (known not in seen and swaps.value < 100 * WANTED):
-            model = read(folder / "model.onnx")
+        while swaps.value < MIN_SWAPS or (known not in seen and swaps.value < 100 * MIN_SWAPS):
+            model = read_model(folder / "model.onnx")
             seen |= {each.numbers.sha256 for each in survey(model).tensors} | set(external_hashes(model).values())
     assert secret not in seen and known in seen, seen

@@ -1,4 +1,4 @@
-"""A report is written whole or not at all, and nothing else is left in its folder."""
+"""Output files are written whole or not at all, and nothing else is left in their folder."""
 
 import errno
 import os
@@ -14,30 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from onnx_autodoc.cli import _write
-from onnx_autodoc.cli._write import File, written
 from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.storage import OutputFile, write_files
 
 NEW = b"new" * 1000
 
 
-def write(path: Path, data: bytes, below: Path | None = None) -> None:
-    with written([File(path, data, below)]):
+def write(path: Path, data: bytes, root: Path | None = None) -> None:
+    with write_files([OutputFile(path, data, root)]):
         pass
-
-
-@pytest.fixture(params=["without a name", "no /proc", "with a hidden name"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The three ways, each on this system: as on Linux, in a container without /proc, and elsewhere."""
-    if request.param == "with a hidden name":
-        monkeypatch.setattr(_write, "_NAMELESS", 0)
-    if request.param == "no /proc":
-        monkeypatch.setattr(os, "link", _no_proc)
-    return str(request.param)
-
-
-def _no_proc(*_: object, **__: object) -> None:
-    raise FileNotFoundError(errno.ENOENT, "No such file or directory")
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +37,7 @@ def mode(path: Path) -> int:
 
 
 @pytest.mark.parametrize("data", [b"", NEW, bytes(5_000_000)])
-def test_a_new_file_has_its_bytes_and_the_usual_mode(data: bytes, way: str, tmp_path: Path) -> None:
+def test_new_file_has_its_data_and_the_default_mode(data: bytes, tmp_path: Path) -> None:
     write(tmp_path / "card.md", data)
     assert (tmp_path / "card.md").read_bytes() == data
     assert mode(tmp_path / "card.md") == 0o644
@@ -60,14 +45,14 @@ def test_a_new_file_has_its_bytes_and_the_usual_mode(data: bytes, way: str, tmp_
 
 
 @pytest.mark.parametrize("mask", [0o077, 0o002, 0o000])
-def test_the_umask_holds(mask: int, way: str, tmp_path: Path) -> None:
+def test_umask_is_respected(mask: int, tmp_path: Path) -> None:
     os.umask(mask)
     write(tmp_path / "card.md", NEW)
     assert mode(tmp_path / "card.md") == 0o666 & ~mask
 
 
 @pytest.mark.parametrize("kept", [0o600, 0o640, 0o666, 0o755])
-def test_a_file_that_is_replaced_keeps_its_mode(kept: int, way: str, tmp_path: Path) -> None:
+def test_replaced_file_keeps_its_mode(kept: int, tmp_path: Path) -> None:
     (tmp_path / "card.md").write_bytes(b"old")
     (tmp_path / "card.md").chmod(kept)
     write(tmp_path / "card.md", NEW)
@@ -75,7 +60,7 @@ def test_a_file_that_is_replaced_keeps_its_mode(kept: int, way: str, tmp_path: P
     assert os.listdir(tmp_path) == ["card.md"]
 
 
-def test_who_has_the_old_file_open_keeps_the_old_file(way: str, tmp_path: Path) -> None:
+def test_open_handle_keeps_the_old_file(tmp_path: Path) -> None:
     (tmp_path / "card.md").write_bytes(b"old")
     with (tmp_path / "card.md").open("rb") as reader:
         write(tmp_path / "card.md", NEW)
@@ -83,7 +68,7 @@ def test_who_has_the_old_file_open_keeps_the_old_file(way: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("target", ["docs/card.md", "new.md"])
-def test_a_link_stays_and_what_it_leads_to_is_written(target: str, way: str, tmp_path: Path) -> None:
+def test_named_link_stays_and_its_target_is_written(target: str, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "card.md").write_bytes(b"old")
     (tmp_path / "card.md").symlink_to(target)
@@ -93,19 +78,19 @@ def test_a_link_stays_and_what_it_leads_to_is_written(target: str, way: str, tmp
     assert {path.name for path in tmp_path.rglob("*")} == {"docs", "card.md", Path(target).name}
 
 
-def test_a_link_in_a_folder_of_reports_is_replaced(way: str, tmp_path: Path) -> None:
-    """Nobody named it: a folder from a stranger must not choose which file is written."""
+def test_link_in_an_output_folder_is_replaced(tmp_path: Path) -> None:
+    """The user did not name it: the content of a folder must not choose which file is written."""
     (tmp_path / "precious").write_bytes(b"old")
     for target in ("precious", "nowhere"):
         (tmp_path / "card.md").unlink(missing_ok=True)
         (tmp_path / "card.md").symlink_to(target)
-        write(tmp_path / "card.md", NEW, below=tmp_path)
+        write(tmp_path / "card.md", NEW, root=tmp_path)
         assert not (tmp_path / "card.md").is_symlink() and (tmp_path / "card.md").read_bytes() == NEW
     assert (tmp_path / "precious").read_bytes() == b"old"
     assert sorted(os.listdir(tmp_path)) == ["card.md", "precious"]
 
 
-def test_a_name_may_be_as_long_as_the_system_takes(way: str, tmp_path: Path) -> None:
+def test_name_of_maximal_length_is_written(tmp_path: Path) -> None:
     for _ in range(2):
         write(tmp_path / ("x" * 252 + ".md"), NEW)
     assert len(os.listdir(tmp_path)) == 1
@@ -134,7 +119,7 @@ def _link_to_a_device(path: Path) -> None:
 
 
 @pytest.mark.parametrize("made", [_pipe, _folder, _loop, _link_to_no_folder, _link_to_a_device])
-def test_what_cannot_be_a_report_is_refused_and_left_alone(made: object, way: str, tmp_path: Path) -> None:
+def test_target_that_is_no_file_is_refused_and_kept(made: object, tmp_path: Path) -> None:
     made(tmp_path / "card.md")  # type: ignore[operator]
     before = os.lstat(tmp_path / "card.md")
     with pytest.raises(BadInput):
@@ -147,12 +132,10 @@ def test_what_cannot_be_a_report_is_refused_and_left_alone(made: object, way: st
     ("number", "error"),
     [(errno.ENOSPC, LimitReached), (errno.EDQUOT, LimitReached), (errno.EFBIG, LimitReached), (errno.EROFS, BadInput)],
 )
-@pytest.mark.parametrize("step", ["write", "fsync", "rename", "link", "open"])
-def test_a_step_that_fails_leaves_the_old_report(
-    step: str, number: int, error: type[Exception], way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("step", ["write", "fsync", "replace", "open"])
+def test_failed_step_keeps_the_old_file(
+    step: str, number: int, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if step == "link" and way != "without a name":
-        pytest.skip("no such step")
     (tmp_path / "card.md").write_bytes(b"old")
 
     def failing(*_: object, **__: object) -> None:
@@ -166,7 +149,7 @@ def test_a_step_that_fails_leaves_the_old_report(
     assert os.listdir(tmp_path) == ["card.md"]
 
 
-def test_an_interruption_leaves_nothing(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -176,7 +159,7 @@ def test_an_interruption_leaves_nothing(way: str, tmp_path: Path, monkeypatch: p
     assert os.listdir(tmp_path) == []
 
 
-def test_a_file_that_may_not_be_longer_is_not_written(way: str, tmp_path: Path) -> None:
+def test_file_size_limit_keeps_the_old_file(tmp_path: Path) -> None:
     (tmp_path / "card.md").write_bytes(b"old")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
@@ -189,7 +172,7 @@ def test_a_file_that_may_not_be_longer_is_not_written(way: str, tmp_path: Path) 
     assert os.listdir(tmp_path) == ["card.md"]
 
 
-def test_a_full_disk_keeps_the_old_report(way: str, disk: Path) -> None:
+def test_full_disk_keeps_the_old_file(disk: Path) -> None:
     (disk / "card.md").write_bytes(b"old" * 8000)
     with pytest.raises(LimitReached, match="No space left on device"):
         write(disk / "card.md", b"new" * 15_000)
@@ -199,7 +182,7 @@ def test_a_full_disk_keeps_the_old_report(way: str, disk: Path) -> None:
     assert (disk / "card.md").read_bytes() == b"new" * 8000
 
 
-def test_a_read_only_folder_is_a_wrong_request(way: str, disk: Path) -> None:
+def test_read_only_folder_is_bad_input(disk: Path) -> None:
     (disk / "card.md").write_bytes(b"old")
     if subprocess.run(["mount", "-o", "remount,ro", str(disk)], capture_output=True).returncode:
         pytest.skip("cannot be made read-only here")
@@ -210,67 +193,66 @@ def test_a_read_only_folder_is_a_wrong_request(way: str, disk: Path) -> None:
     assert os.listdir(disk) == ["card.md"] and (disk / "card.md").read_bytes() == b"old"
 
 
-def test_of_several_files_all_are_written_or_none(way: str, tmp_path: Path) -> None:
-    """The last one does not fit: those before it have no name yet, and the folder that was made for them is gone."""
+def test_several_files_are_all_written_or_none(tmp_path: Path) -> None:
+    """The last one does not fit: none replaces its target, and the new folder is removed."""
     (tmp_path / "a.md").write_bytes(b"old")
-    files = [File(tmp_path / "a.md", NEW), File(tmp_path / "new/b.md", NEW), File(tmp_path / "c.md", bytes(5000))]
+    files = [
+        OutputFile(tmp_path / "a.md", NEW),
+        OutputFile(tmp_path / "new/b.md", NEW),
+        OutputFile(tmp_path / "c.md", bytes(5000)),
+    ]
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
-        with pytest.raises(LimitReached, match=r"c\.md.*File too large"), written(files):
+        with pytest.raises(LimitReached, match=r"c\.md.*File too large"), write_files(files):
             pytest.fail("nothing is told before all is written")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert os.listdir(tmp_path) == ["a.md"] and (tmp_path / "a.md").read_bytes() == b"old"
 
 
-def test_what_fails_before_the_names_leaves_nothing(way: str, tmp_path: Path) -> None:
-    with pytest.raises(LimitReached), written([File(tmp_path / "a.md", NEW)]):
+def test_failure_in_the_block_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(LimitReached), write_files([OutputFile(tmp_path / "a.md", NEW)]):
         raise LimitReached("standard output is full")
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("made", ["link", "file"])
-def test_a_folder_that_nobody_named_is_not_followed(made: str, way: str, tmp_path: Path) -> None:
+def test_linked_subfolder_is_refused(made: str, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "docs").mkdir()
     here = tmp_path / "docs" / "pictures"
     here.symlink_to(tmp_path / "elsewhere") if made == "link" else here.touch()
     with pytest.raises(BadInput, match=r"docs/pictures: is a link or a file"):
-        write(here / "fit.svg", NEW, below=tmp_path / "docs")
+        write(here / "fit.svg", NEW, root=tmp_path / "docs")
     assert os.listdir(tmp_path / "elsewhere") == []
 
 
-def test_a_folder_that_was_named_may_be_a_link(way: str, tmp_path: Path) -> None:
+def test_named_folder_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "docs").symlink_to("elsewhere")
-    write(tmp_path / "docs" / "pictures" / "fit.svg", NEW, below=tmp_path / "docs")
+    write(tmp_path / "docs" / "pictures" / "fit.svg", NEW, root=tmp_path / "docs")
     assert (tmp_path / "elsewhere" / "pictures" / "fit.svg").read_bytes() == NEW
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-@pytest.mark.parametrize("step", ["link", "rename"])
-def test_told_to_end_between_two_names_it_leaves_no_hidden_file(
-    number: signal.Signals, step: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_signal_between_two_targets_leaves_no_temporary_file(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The signal comes right after a name was given: it is heard when the file has its last one.
+    """The signal is delivered when all targets are replaced, also if another thread of a library receives it."""
+    replace = os.replace
 
-    Another thread is there, as those of a library are: the signal is the whole process's.
-    """
-    (tmp_path / "card.md").write_bytes(b"old")
-    real = getattr(os, step)
-
-    def told(*given: object, **kept: object) -> None:
-        real(*given, **kept)
+    def replace_and_signal(*words: object, **options: object) -> None:
+        replace(*words, **options)  # type: ignore[arg-type]
         os.kill(os.getpid(), number)
-        time.sleep(0.05)  # until whichever thread takes it has done so
+        time.sleep(0.05)  # until a thread has taken the signal
 
-    monkeypatch.setattr(os, step, told)
-    if step == "link" and way != "without a name":
-        pytest.skip("no such step")
-    with another_thread(), pytest.raises((SystemExit, KeyboardInterrupt)):
-        write(tmp_path / "card.md", NEW)
-    assert os.listdir(tmp_path) == ["card.md"] and (tmp_path / "card.md").read_bytes() == NEW
+    monkeypatch.setattr(os, "replace", replace_and_signal)
+    files = [OutputFile(tmp_path / name, NEW) for name in ("a.md", "b.md")]
+    with another_thread(), pytest.raises((SystemExit, KeyboardInterrupt)), write_files(files):
+        pass
+    assert sorted(os.listdir(tmp_path)) == ["a.md", "b.md"]
+    assert (tmp_path / "a.md").read_bytes() == (tmp_path / "b.md").read_bytes() == NEW
 
 
 @contextmanager

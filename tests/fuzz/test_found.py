@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.wire import attr, call, chunk, model, node, opset, tensor, value
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.card import Card
 from onnx_autodoc.shapes import Request
 
@@ -14,7 +14,7 @@ from onnx_autodoc.shapes import Request
 def card(folder: Path, data: bytes) -> Card:
     path = folder / "model.onnx"
     path.write_bytes(data)
-    return report(path, Request()).card
+    return make_card(path, Request()).card
 
 
 @pytest.mark.parametrize("dims", [[-7], [-2, -3], [-(1 << 63)]])

@@ -7,7 +7,7 @@ import pytest
 from fuzz._plans import MODEL, PLANS, Plan, plan
 from fuzz.runner import Runner
 from fuzz.wire import Case
-from onnx_autodoc.cli._parser import FORMAT_NAMES
+from onnx_autodoc.render import FORMATS
 from tests._wire import relu
 
 FOUND = [
@@ -68,7 +68,7 @@ def test_a_run_is_a_real_one(runner: Runner) -> None:
 
 def test_every_format_gets_its_turn() -> None:
     planned = [plan(at) for at in range(200)]
-    assert {one.format for one in planned} >= set(FORMAT_NAMES)
+    assert {one.format for one in planned} >= set(FORMATS)
     assert {one.argv[0] for one in planned} == {"card", "compare", "check"}
     assert any("--weights" in one.argv for one in planned)
     assert all(plan(at) in planned for at in range(len(PLANS)))

@@ -12,13 +12,13 @@ from scripts.published import FOLDER, Published, all_published
 
 
 @pytest.mark.parametrize("row", all_published(), ids=lambda row: row.id)
-def test_no_published_measurement_beats_the_bound(row: Published) -> None:
+def test_published_measurements_are_above_the_bound(row: Published) -> None:
     """But for those that did less than the model: the benchmark's own rules let them drop padding."""
     assert row.bound is not None
     if "drop padding" in row.notes:
         assert row.seconds > row.bound / 1.5
     else:
-        assert row.seconds > row.bound, f"{row.model} on {row.device.id}, {row.wanted.name}"
+        assert row.seconds > row.bound, f"{row.model} on {row.device.id}, {row.number_format.name}"
 
 
 def test_nearly_all_published_rows_are_used() -> None:
@@ -27,7 +27,7 @@ def test_nearly_all_published_rows_are_used() -> None:
     assert len(all_published()) >= 0.95 * named
 
 
-def test_our_counts_of_the_published_models_are_those_that_sources_print() -> None:
+def test_operation_counts_match_published_ones() -> None:
     """Where a source prints its operations: most within 3 %; the others follow another convention (README there)."""
     works = json.loads((FOLDER / "works.json").read_text())
     ratios = []
@@ -41,13 +41,13 @@ def test_our_counts_of_the_published_models_are_those_that_sources_print() -> No
     assert sum(abs(ratio - 1) < 0.03 for ratio in ratios) > 0.8 * len(ratios)
 
 
-def test_the_points_that_ship_are_made_from_the_measurements() -> None:
+def test_typical_data_is_generated_from_the_measurements() -> None:
     assert typical.OUT.read_text() == typical.written(), "run `make typical`"
 
 
 @pytest.mark.parametrize("runtime_known", [False, True])
 @pytest.mark.parametrize("far", [False, True])
-def test_typical_times_hold_for_sources_that_were_left_out(runtime_known: bool, far: bool) -> None:
+def test_typical_times_hold_for_left_out_sources(runtime_known: bool, far: bool) -> None:
     """And for publishers: sources of one may be twins. Fewer of those have others near."""
     every = left_out(runtime_known, far)
     said = [each for each in every if each.error is not None]

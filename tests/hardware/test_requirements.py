@@ -5,22 +5,22 @@ from collections.abc import Iterator
 import pytest
 
 from onnx_autodoc import card
+from onnx_autodoc.card import Requirements
 from onnx_autodoc.hardware import (
-    FORMATS,
-    Demand,
+    NUMBER_FORMATS,
     Estimate,
-    Floor,
-    Format,
-    Range,
-    Requirements,
+    LowerBound,
+    NumberFormat,
     Target,
-    demand,
+    TimeRange,
+    Workload,
     estimate,
+    measure_workload,
 )
-from onnx_autodoc.hardware._requirements import requirements
-from onnx_autodoc.hardware.devices import Device, find
+from onnx_autodoc.hardware.devices import Device, find_device
+from onnx_autodoc.hardware.requirements import find_requirements
 from tests import _corpus as corpus
-from tests.hardware._made import facts
+from tests.hardware._models import facts
 
 GIB = 1 << 30
 PRODUCT = "g (float[1,512] x) => (float[1,1024] y) <float[512,1024] w> { y = MatMul(x, w) }"
@@ -42,16 +42,18 @@ WORK = 2 * 512 * 1024  # operations of PRODUCT
 
 def chosen(devices: list[Device], target: Target, known: dict[str, float], text: str = PRODUCT) -> Requirements:
     """`known`: seconds that are expected of a device, the range a factor of 2 to each side."""
-    made = demand(facts(text), "mlp")
+    made = measure_workload(facts(text), "mlp")
 
-    def grade(demand: Demand, device: Device, wanted: Format, floor: Floor) -> Range | None:
+    def estimate_time(
+        workload: Workload, device: Device, number_format: NumberFormat, bound: LowerBound
+    ) -> TimeRange | None:
         seconds = known.get(device.id)
-        return Range(seconds / 2, seconds, seconds * 2, "typical", "") if seconds else None
+        return TimeRange(seconds / 2, seconds, seconds * 2, "typical", "") if seconds else None
 
     def asked(device: Device) -> Iterator[Estimate]:
-        yield estimate(made, device, FORMATS["fp32"], grade)
+        yield estimate(made, device, NUMBER_FORMATS["fp32"], estimate_time)
 
-    return requirements(devices, FORMATS["fp32"], asked, target)
+    return find_requirements(devices, NUMBER_FORMATS["fp32"], asked, target)
 
 
 def names(found: Requirements) -> list[str | None]:
@@ -59,7 +61,7 @@ def names(found: Requirements) -> list[str | None]:
     return [each.device if each is not None else None for each in levels]
 
 
-def test_a_device_is_not_chosen_by_its_bound_where_another_has_an_expected_time() -> None:
+def test_bounds_are_not_compared_with_expected_times() -> None:
     assert WORK / 1e9 * 4 < 0.01  # by its bound, the small one would do for all
     found = chosen([SMALL, LARGE], Target(latency=0.1), {"large": 0.02})
     assert names(found) == ["large", "large", "large"]
@@ -67,37 +69,37 @@ def test_a_device_is_not_chosen_by_its_bound_where_another_has_an_expected_time(
     assert any("1 device" in note for note in found.notes)
 
 
-def test_bounds_decide_where_nothing_is_expected_and_the_reason_says_so() -> None:
+def test_bounds_decide_without_expected_times() -> None:
     found = chosen([SMALL, LARGE], Target(latency=0.005), {})
     assert names(found) == ["small", "large", "large"]
     assert found.minimum is not None and found.minimum.basis == "bound"
     assert "by its bound alone" in found.minimum.why
 
 
-def test_each_level_has_its_margin_of_speed() -> None:
+def test_levels_have_margins_of_speed() -> None:
     known = {"small": 0.1, "large": 0.05}
     assert names(chosen([SMALL, LARGE], Target(latency=0.1), known)) == ["small", "large", None]
     assert names(chosen([SMALL, LARGE], Target(throughput=10), known)) == ["small", "large", None]
 
 
-def test_memory_alone_decides_without_a_target_whatever_is_known_of_times() -> None:
+def test_memory_decides_without_a_target() -> None:
     assert names(chosen([SMALL, LARGE], Target(), {"large": 0.02})) == ["small", "small", "small"]
 
 
-def test_a_part_of_a_rack_is_taken_only_where_no_card_will_do() -> None:
+def test_rack_device_is_chosen_only_if_no_card_suffices() -> None:
     rack = device("rack", 1e8, form="SXM5")
     known = {"rack": 0.01, "small": 0.1}
     assert names(chosen([rack, SMALL], Target(latency=0.1), known)) == ["small", None, None]
     assert names(chosen([rack, SMALL], Target(latency=0.05), known)) == ["rack", "rack", "rack"]
 
 
-def test_of_devices_that_are_as_fast_the_one_with_little_memory_is_the_smallest() -> None:
+def test_device_with_less_memory_is_smaller() -> None:
     wide = device("wide", 9e8, memory=96 * GIB)
     known = {"small": 0.01, "wide": 0.01}
     assert names(chosen([wide, SMALL], Target(latency=0.1), known)) == ["small", "small", "small"]
 
 
-def test_a_target_that_nothing_meets_is_said_with_what_comes_nearest() -> None:
+def test_unmet_target_names_the_nearest_device() -> None:
     found = chosen([SMALL, LARGE], Target(latency=1e-6), {"small": 0.1, "large": 0.05})
     assert names(found) == [None, None, None]
     assert "large" in found.notes[0] and "50.0 ms" in found.notes[0]
@@ -105,7 +107,7 @@ def test_a_target_that_nothing_meets_is_said_with_what_comes_nearest() -> None:
     assert "20.0 samples/s" in found.notes[0]
 
 
-def test_what_is_too_large_for_all_is_said() -> None:
+def test_model_too_large_for_all_devices_is_noted() -> None:
     tiny = device("tiny", 1e9, memory=1 << 20)
     for target in (Target(), Target(latency=1)):
         found = chosen([tiny], target, {"tiny": 0.1})
@@ -114,7 +116,7 @@ def test_what_is_too_large_for_all_is_said() -> None:
 
 
 @pytest.mark.parametrize("text", [SUM, LOOP])
-def test_no_device_is_chosen_by_the_speed_of_work_that_is_not_known(text: str) -> None:
+def test_unknown_workload_has_no_choice_by_speed(text: str) -> None:
     found = chosen([SMALL], Target(latency=1), {"small": 1e-3}, text)
     assert names(found) == [None, None, None]
     assert "how much work" in found.notes[0]
@@ -125,10 +127,10 @@ def test_no_device_is_chosen_by_the_speed_of_work_that_is_not_known(text: str) -
     ("asked", "least"),
     [({"target_latency": 0.05}, 1), ({"target_latency": 0.01}, 1), ({"target_latency": 0.01, "precision": "fp16"}, 2)],
 )
-def test_a_detector_is_never_told_to_buy_a_rack(asked: dict[str, object], least: int) -> None:
+def test_requirements_of_a_detector_are_no_rack_devices(asked: dict[str, object], least: int) -> None:
     found = card(corpus.graph("yolov8l-nc1"), devices=["t4"], **asked).hardware  # type: ignore[arg-type]
     assert found is not None and found.requirements is not None
-    devices = [find(name) for name in names(found.requirements) if name]
+    devices = [find_device(name) for name in names(found.requirements) if name]
     assert len(devices) >= least
     assert not any(each.form.startswith(("SXM", "OAM", "superchip")) for each in devices)
     levels = (found.requirements.minimum, found.requirements.recommended, found.requirements.comfortable)

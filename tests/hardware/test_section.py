@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc import BadInput, card
-from onnx_autodoc.hardware import HardwareSection
-from onnx_autodoc.hardware.devices import find
+from onnx_autodoc.card import HardwareSection
+from onnx_autodoc.hardware.devices import find_device
 from tests import _corpus as corpus
 
 GIB = 1 << 30
@@ -20,7 +20,7 @@ def section(name: str, *devices: str, **asked: object) -> HardwareSection:
 
 
 @pytest.mark.parametrize("name", corpus.KEPT)
-def test_every_model_has_a_section_without_zeros_or_infinities_for_what_is_not_known(name: str) -> None:
+def test_every_model_has_finite_positive_times(name: str) -> None:
     found = section(name)
     assert [row.device for row in found.devices] == ["t4", "core_i7_12700h", "jetson_orin_nano_8gb"]
     for row in found.devices:
@@ -32,28 +32,28 @@ def test_every_model_has_a_section_without_zeros_or_infinities_for_what_is_not_k
         assert (scale.seconds is None) == (scale.fits is False) or scale.seconds is None
 
 
-def test_the_seeds_detector_fits_the_laptop_of_the_seeds_and_nobody_is_told_to_buy_a_rack() -> None:
+def test_detector_fits_a_laptop_gpu() -> None:
     found = section("yolov8l-nc1", "rtx_4050_laptop", target_latency=0.05)
     (row,) = found.devices
     assert row.fits is True
     assert row.capacity_bytes is not None and row.capacity_bytes <= 6 * GIB
     assert row.seconds.bound == pytest.approx(164.81e9 / 12.1e12, rel=0.01)
     assert found.requirements is not None and found.requirements.recommended is not None
-    assert find(found.requirements.recommended.device).family != "nvidia_datacenter"
+    assert find_device(found.requirements.recommended.device).family != "nvidia_datacenter"
 
 
-def test_bert_on_twenty_teraflops_is_bounded_by_arithmetic(tmp_path: Path) -> None:
+def test_bert_on_twenty_teraflops_is_compute_bound(tmp_path: Path) -> None:
     """The erratum of the seeds: 0.41 ms is not possible, 2.3 ms is the bound."""
     (tmp_path / "own.toml").write_text(
         '[devices.mine]\nname = "mine"\nmemory_gib = 16\nmem_bandwidth_gbs = 900\nfp32_tflops = 20\n'
     )
     name = "bert-base-qa-ts-op12"
-    found = card(corpus.graph(name), seq=256, devices=["mine"], shelf=tmp_path / "own.toml").hardware
+    found = card(corpus.graph(name), seq=256, devices=["mine"], devices_file=tmp_path / "own.toml").hardware
     assert found is not None
     assert found.devices[0].seconds.bound == pytest.approx(45.9e9 / 20e12, rel=0.001)
 
 
-def test_prompts_and_tokens_of_a_decoder_are_told_apart() -> None:
+def test_decoder_has_prefill_and_decode_rows() -> None:
     found = section("smollm2-135m-kv-op17", "t4", precision="fp16")
     prefill = {row.context: row for row in found.generation if row.phase == "prefill"}
     decode = {row.context: row for row in found.generation if row.phase == "decode"}
@@ -64,7 +64,7 @@ def test_prompts_and_tokens_of_a_decoder_are_told_apart() -> None:
     assert (prefill[512].tokens_per_second or 0) > 2 * (decode[512].tokens_per_second or 0)
 
 
-def test_a_step_of_a_decoder_reads_all_weights_and_the_whole_cache() -> None:
+def test_decode_reads_all_weights_and_the_cache() -> None:
     found = section("smollm2-135m-kv-op17", "t4", precision="fp16")
     step = next(row for row in found.generation if row.phase == "decode" and row.context == 8192)
     if step.basis == "bound":
@@ -72,16 +72,16 @@ def test_a_step_of_a_decoder_reads_all_weights_and_the_whole_cache() -> None:
         assert step.seconds == pytest.approx(moved / 320e9, rel=0.01)
 
 
-def test_an_encoder_and_a_detector_have_no_tokens_to_come() -> None:
+def test_models_without_cache_have_no_generation_rows() -> None:
     assert section("all-minilm-l6-v2-ts-op14").generation == ()
     assert section("yolov8l-nc1").generation == ()
 
 
-def test_what_does_not_fit_has_no_time(tmp_path: Path) -> None:
+def test_batch_that_does_not_fit_has_no_time(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(
         '[devices.tiny]\nname = "tiny"\nmemory_gib = 1\nmem_bandwidth_gbs = 100\nfp32_tflops = 1\n'
     )
-    found = card(corpus.graph("bert-base-qa-ts-op12"), devices=["tiny"], shelf=tmp_path / "own.toml").hardware
+    found = card(corpus.graph("bert-base-qa-ts-op12"), devices=["tiny"], devices_file=tmp_path / "own.toml").hardware
     assert found is not None
     rows = {row.batch: row for row in found.scaling}
     assert rows[1].fits and rows[1].seconds
@@ -89,7 +89,7 @@ def test_what_does_not_fit_has_no_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("batch", [8, 128])
-def test_a_batch_has_one_time_wherever_it_stands(batch: int) -> None:
+def test_time_of_a_batch_is_the_same_in_both_tables(batch: int) -> None:
     found = section("resnet50-ts-op17", "t4", "rtx_4090", "core_i7_12700h", precision="int8", batch=batch)
     for row in found.devices:
         (scaled,) = (each for each in found.scaling if each.device == row.device and each.batch == batch)
@@ -98,7 +98,7 @@ def test_a_batch_has_one_time_wherever_it_stands(batch: int) -> None:
         assert scaled.memory_bytes == row.memory_bytes
 
 
-def test_a_price_is_of_a_million_samples_at_the_best_batch(tmp_path: Path) -> None:
+def test_price_is_of_a_million_samples_at_the_best_batch(tmp_path: Path) -> None:
     (tmp_path / "prices.toml").write_text("[per_hour]\nt4 = 0.36\n")
     found = section("resnet50-ts-op17", "t4", precision="fp16", prices=tmp_path / "prices.toml")
     (price,) = found.prices
@@ -117,7 +117,7 @@ def test_a_price_is_of_a_million_samples_at_the_best_batch(tmp_path: Path) -> No
         ({"target_throughput": math.inf}, "above 0"),
     ],
 )
-def test_what_is_not_known_is_refused_with_near_names(asked: dict[str, object], said: str) -> None:
+def test_unknown_names_are_rejected_with_suggestions(asked: dict[str, object], said: str) -> None:
     with pytest.raises(BadInput, match=said):
         card(corpus.graph("resnet50-ts-op17"), **asked)  # type: ignore[arg-type]
 
@@ -125,7 +125,7 @@ def test_what_is_not_known_is_refused_with_near_names(asked: dict[str, object], 
 @pytest.mark.parametrize(
     "text", ["", "[per_hour]\nt5 = 1\n", "[per_hour]\nt4 = -1\n", "[per_hour]\nt4 = nan\n", "][", "t4 = 1"]
 )
-def test_a_wrong_table_of_prices_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_prices_are_rejected(tmp_path: Path, text: str) -> None:
     (tmp_path / "prices.toml").write_text(text)
     with pytest.raises(BadInput):
         section("resnet50-ts-op17", "t4", prices=tmp_path / "prices.toml")

@@ -5,12 +5,12 @@ from itertools import pairwise
 import pytest
 from msgspec import structs
 
-from onnx_autodoc.hardware._grades import Range
-from onnx_autodoc.hardware._typical import Case, Columns, Measurement, near, platform_of
-from onnx_autodoc.hardware.devices import find
+from onnx_autodoc.hardware.devices import find_device
+from onnx_autodoc.hardware.estimate import TimeRange
+from onnx_autodoc.hardware.typical import Measurement, MeasurementQuery, MeasurementTable, estimate_from, find_platform
 from scripts.left_out import publisher
 
-CASE = Case("t4", "NVIDIA gpu", "fp16", "convolutions", "cnn", -5.0, 0.0, 1.0, 0.001)
+QUERY = MeasurementQuery("t4", "NVIDIA gpu", "fp16", "convolutions", "cnn", -5.0, 0.0, 1.0, 0.001)
 ONE = Measurement(
     device="t4",
     platform="NVIDIA gpu",
@@ -27,43 +27,43 @@ ONE = Measurement(
 SLOW = structs.replace(ONE, runtime="pytorch", factor=1.3)
 
 
-def _near(some: list[Measurement], runtime: str | None = None) -> Range:
-    found = near(CASE, Columns(some), runtime)
+def estimate_query(some: list[Measurement], runtime: str | None = None) -> TimeRange:
+    found = estimate_from(QUERY, MeasurementTable(some), runtime)
     assert found is not None
     return found
 
 
-def test_the_middle_measurement_is_expected_where_no_runtime_is_named() -> None:
+def test_median_is_expected_without_a_runtime() -> None:
     """Three fast ones and a slow one: the mean of them is a time that none of them took."""
-    found = _near([ONE, ONE, ONE, SLOW])
-    assert found.expected == pytest.approx(CASE.roofline * 10**0.3, rel=0.05)
+    found = estimate_query([ONE, ONE, ONE, SLOW])
+    assert found.expected == pytest.approx(QUERY.roofline * 10**0.3, rel=0.05)
     assert found.low < found.expected < found.high
 
 
-def test_a_range_reaches_to_slow_runtimes_where_none_is_named() -> None:
-    assert _near([ONE, ONE, SLOW]).high > CASE.roofline * 10**1.3
-    assert _near([ONE, ONE, SLOW], "tensorrt").high < _near([ONE, ONE, SLOW]).high
+def test_range_includes_slow_runtimes_without_a_runtime() -> None:
+    assert estimate_query([ONE, ONE, SLOW]).high > QUERY.roofline * 10**1.3
+    assert estimate_query([ONE, ONE, SLOW], "tensorrt").high < estimate_query([ONE, ONE, SLOW]).high
 
 
-def test_a_range_is_narrower_where_more_sources_say_the_same() -> None:
-    alone = _near([ONE] * 4)
-    together = _near([structs.replace(ONE, source=name) for name in "abcd"])
+def test_range_is_narrower_with_more_sources() -> None:
+    alone = estimate_query([ONE] * 4)
+    together = estimate_query([structs.replace(ONE, source=name) for name in "abcd"])
     assert together.expected == pytest.approx(alone.expected)
     assert together.high / together.low < alone.high / alone.low
 
 
-def test_what_is_expected_moves_little_where_a_measurement_moves_little() -> None:
+def test_expected_time_is_continuous() -> None:
     """Half of the weight lies between two of them: it does not jump from one to the other."""
     moved = [structs.replace(SLOW, batch=at / 50) for at in range(100)]
-    times = [_near([ONE, ONE, ONE, SLOW, SLOW, each, each]).expected for each in moved]
+    times = [estimate_query([ONE, ONE, ONE, SLOW, SLOW, each, each]).expected for each in moved]
     assert times[0] > 5 * times[-1]
     assert all(0.8 < after / before < 1.25 for before, after in pairwise(times))
 
 
-def test_chips_with_memory_say_nothing_of_chips_without() -> None:
+def test_npus_with_and_without_memory_are_separate_platforms() -> None:
     """A roofline over a memory bus, and one of arithmetic alone, are not the same yardstick."""
-    assert platform_of(find("hailo_8")) == platform_of(find("hailo_8l")) == "hailo npu"
-    assert platform_of(find("hailo_10h")) == "hailo npu with memory"
+    assert find_platform(find_device("hailo_8")) == find_platform(find_device("hailo_8l")) == "hailo npu"
+    assert find_platform(find_device("hailo_10h")) == "hailo npu with memory"
 
 
 @pytest.mark.parametrize(
@@ -75,5 +75,5 @@ def test_chips_with_memory_say_nothing_of_chips_without() -> None:
         ("https://coral.ai/docs/edgetpu/benchmarks/", "https://coral.ai/docs/edgetpu/benchmarks/"),
     ],
 )
-def test_sources_of_one_publisher_are_told(source: str, named: str) -> None:
+def test_sources_are_grouped_by_publisher(source: str, named: str) -> None:
     assert publisher(source) == named

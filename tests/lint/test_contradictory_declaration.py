@@ -3,7 +3,7 @@
 import pytest
 
 from tests._wire import chunk, integer, model, node
-from tests.lint._wrong import X, Y, found, initializer, value
+from tests.lint._malformed import X, Y, check_bytes, initializer, value
 
 
 def sequence(field: int, name: str, kind: int = 4) -> bytes:
@@ -104,9 +104,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_declared_against_the_file_is_found(name: str) -> None:
+def test_contradictory_declarations_are_reported(name: str) -> None:
     content, severity, said = WRONG[name]
-    (finding,) = found("contradictory-declaration", content)
+    (finding,) = check_bytes("contradictory-declaration", content)
     assert (finding.severity, finding.message) == (severity, said)
 
 
@@ -127,13 +127,13 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_what_is_declared_rightly_is_not(name: str) -> None:
-    assert found("contradictory-declaration", RIGHT[name]) == []
+def test_consistent_declarations_are_not_reported(name: str) -> None:
+    assert check_bytes("contradictory-declaration", RIGHT[name]) == []
 
 
-def test_of_two_kinds_in_one_type_the_last_holds() -> None:
+def test_last_of_two_kinds_in_one_type_is_used() -> None:
     """As protobuf has it of one field that can be written in several ways."""
     both = chunk(1, integer(1, 1)) + chunk(4, chunk(1, chunk(1, integer(1, 1))))
     content = model(chunk(11, chunk(1, "x") + chunk(2, both)) + node("Relu", "x", "y") + Y)
-    (finding,) = found("malformed-node", content)
+    (finding,) = check_bytes("malformed-node", content)
     assert finding.message.endswith("it takes no sequence as input 0")

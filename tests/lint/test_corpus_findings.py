@@ -29,7 +29,7 @@ def said(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_what_is_said_of_a_model_was_reviewed(name: str, request: pytest.FixtureRequest) -> None:
+def test_findings_match_the_reviewed_ones(name: str, request: pytest.FixtureRequest) -> None:
     kept = REVIEWED / f"{name}.txt"
     if request.config.getoption("--update"):
         kept.write_text(said(name), encoding="utf-8")

@@ -3,7 +3,7 @@
 import pytest
 
 from tests._wire import model, node
-from tests.lint._wrong import NEG, X, Y, call, calling, choice, found, function, step, value
+from tests.lint._malformed import NEG, X, Y, call, calling, check_bytes, choice, function, step, value
 
 CYCLES = {
     "two nodes": (
@@ -28,29 +28,29 @@ CYCLES = {
 
 
 @pytest.mark.parametrize("name", CYCLES)
-def test_the_nodes_of_a_cycle_are_named(name: str) -> None:
+def test_nodes_of_a_cycle_are_named(name: str) -> None:
     content, nodes = CYCLES[name]
-    (finding,) = found("cycle", content)
+    (finding,) = check_bytes("cycle", content)
     assert (finding.severity, finding.evidence) == ("error", nodes)
 
 
-def test_nodes_in_another_order_are_no_cycle() -> None:
-    assert found("cycle", model(X + node("Relu", "a", "y") + node("Neg", "x", "a") + Y)) == []
+def test_unsorted_nodes_are_not_reported() -> None:
+    assert check_bytes("cycle", model(X + node("Relu", "a", "y") + node("Neg", "x", "a") + Y)) == []
 
 
-def test_a_name_that_is_an_input_too_is_no_cycle() -> None:
+def test_name_that_is_also_an_input_is_not_reported() -> None:
     """It is a double definition: the node reads the input."""
-    assert found("cycle", model(X + node("Relu", "x", "x") + node("Neg", "x", "y") + Y)) == []
+    assert check_bytes("cycle", model(X + node("Relu", "x", "x") + node("Neg", "x", "y") + Y)) == []
 
 
-def test_a_name_that_is_used_again_inside_is_no_cycle() -> None:
+def test_name_reused_in_a_subgraph_is_not_reported() -> None:
     inner = node("Relu", "x", "a") + node("Neg", "a", "t") + value(12, "t", (2, 3))
-    assert found("cycle", choice(inner, inner)) == []
+    assert check_bytes("cycle", choice(inner, inner)) == []
 
 
-def test_a_long_cycle_takes_no_recursion() -> None:
+def test_long_cycle_needs_no_recursion() -> None:
     count = 5_000
     nodes = b"".join(node("Relu", f"v{(at - 1) % count}", f"v{at}") for at in range(count))
-    (finding,) = found("cycle", model(X + nodes + node("Add", "x v0", "y") + Y))
+    (finding,) = check_bytes("cycle", model(X + nodes + node("Add", "x v0", "y") + Y))
     assert finding.count == count
     assert len(finding.message) < 200

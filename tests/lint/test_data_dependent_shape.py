@@ -1,12 +1,12 @@
 import pytest
 
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def nodes_found(nodes: str, *dims: str, outputs: str = "float y") -> list[tuple[str, tuple[str, ...]]]:
     held = "int64[1] three = {3}, int64 zero = {0}, int64 one = {1}, float[4] w = {0,1,0,2}"
     text = f"g (float[4] x, bool[4] c, int64[1] n) => ({outputs}) <{held}> {{ {nodes} }}"
-    return [(finding.message, finding.evidence) for finding in found("data-dependent-shape", text, *dims)]
+    return [(finding.message, finding.evidence) for finding in check_rule("data-dependent-shape", text, *dims)]
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def nodes_found(nodes: str, *dims: str, outputs: str = "float y") -> list[tuple[
         ("m = Cast<to = 7>(x) t = ReduceMax<keepdims = 1>(m) [n] y = ConstantOfShape(t)", "ConstantOfShape"),
     ],
 )
-def test_a_size_that_the_data_decide_is_found(nodes: str, what: str) -> None:
+def test_data_dependent_size_is_reported(nodes: str, what: str) -> None:
     assert nodes_found(nodes) == [(f"1 node makes a result whose size the data decide: 1 {what}", ("n",))]
 
 
@@ -35,10 +35,10 @@ def test_a_size_that_the_data_decide_is_found(nodes: str, what: str) -> None:
         "y = Gather(x, n)",  # data pick what, not how much
     ],
 )
-def test_a_size_that_sizes_decide_is_not(nodes: str) -> None:
+def test_size_from_sizes_is_not_reported(nodes: str) -> None:
     assert nodes_found(nodes) == []
 
 
-def test_only_where_it_arises_is_listed() -> None:
+def test_only_the_first_data_dependent_node_is_listed() -> None:
     nodes = "[n] a = NonZero(x) s = Shape(a) b = ConstantOfShape(s) d = Neg(b) y = Reshape(d, three)"
     assert nodes_found(nodes)[0][1] == ("n",)

@@ -1,24 +1,24 @@
-from onnx_autodoc.lint import Severity
-from tests.lint._judged import found
+from onnx_autodoc.card import Severity
+from tests.lint._check import check_rule
 
 UPSAMPLE = "g (float[1, 1, 2, 2] x) => (float y) <float[4] s = {1, 1, 2, 2}> { [up] y = Upsample(x, s) }"
 NORM = "g (float[1, 4, 2, 2] x, float[SIZE] s) => (float y) { [norm] y = GroupNormalization<num_groups=2>(x, s, s) }"
 
 
-def test_an_operator_that_was_taken_back_is_found() -> None:
-    (finding,) = found("deprecated-operator", UPSAMPLE, opset=11)
+def test_deprecated_operator_is_reported() -> None:
+    (finding,) = check_rule("deprecated-operator", UPSAMPLE, opset=11)
     assert finding.message == (
         "Upsample (1 node) is deprecated at opset 11, and onnxruntime refuses it there: Resize takes its place"
     )
     assert (finding.evidence, finding.severity) == (("up",), Severity.WARNING)
 
 
-def test_before_that_opset_it_is_not() -> None:
-    assert found("deprecated-operator", UPSAMPLE, opset=9) == []
+def test_operator_before_its_deprecation_is_not_reported() -> None:
+    assert check_rule("deprecated-operator", UPSAMPLE, opset=9) == []
 
 
-def test_one_that_runs_nevertheless_is_only_noted() -> None:
-    (finding,) = found("deprecated-operator", NORM.replace("SIZE", "2"), opset=18)
+def test_deprecated_operator_that_runs_is_a_note() -> None:
+    (finding,) = check_rule("deprecated-operator", NORM.replace("SIZE", "2"), opset=18)
     assert finding.severity is Severity.NOTE
     assert finding.message == (
         "GroupNormalization (1 node) is deprecated at opset 18: "
@@ -27,5 +27,5 @@ def test_one_that_runs_nevertheless_is_only_noted() -> None:
     assert "21 or newer" in finding.recommendation
 
 
-def test_its_successor_of_the_same_name_is_not() -> None:
-    assert found("deprecated-operator", NORM.replace("SIZE", "4"), opset=21) == []
+def test_successor_of_the_same_name_is_not_reported() -> None:
+    assert check_rule("deprecated-operator", NORM.replace("SIZE", "4"), opset=21) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from tests._wire import model, node
-from tests.lint._wrong import (
+from tests.lint._malformed import (
     FLAG,
     NEG,
     RELU,
@@ -12,8 +12,8 @@ from tests.lint._wrong import (
     body,
     call,
     calling,
+    check_bytes,
     choice,
-    found,
     function,
     initializer,
     step,
@@ -45,41 +45,41 @@ TWICE = {
 
 
 @pytest.mark.parametrize("name", TWICE)
-def test_a_name_for_two_things_is_found(name: str) -> None:
+def test_repeated_name_is_reported(name: str) -> None:
     content, text = TWICE[name]
-    (finding,) = found("duplicate-definition", content)
+    (finding,) = check_bytes("duplicate-definition", content)
     assert finding.message == f"a name is defined twice: {text}"
     assert finding.severity == "error"
 
 
-def test_a_weight_that_is_there_twice_is_a_warning() -> None:
-    (finding,) = found("duplicate-definition", model(X + W + W + node("Add", "x w", "y") + Y))
+def test_repeated_weight_is_a_warning() -> None:
+    (finding,) = check_bytes("duplicate-definition", model(X + W + W + node("Add", "x w", "y") + Y))
     assert (finding.severity, finding.evidence) == ("warning", ("w",))
 
 
-def test_a_body_that_makes_a_name_of_the_graph_around_it_is_found() -> None:
+def test_shadowing_name_of_a_subgraph_is_reported() -> None:
     inner = node("Neg", "x", "a") + node("Relu", "a", "t") + value(12, "t", (2, 3))
     choose = node("If", "flag", "q", body("then_branch", inner), body("else_branch", NEG))
     before = model(X + FLAG + node("Relu", "x", "a") + choose + node("Add", "q a", "y") + Y)
-    (finding,) = found("duplicate-definition", before)
+    (finding,) = check_bytes("duplicate-definition", before)
     assert finding.message == "a name is used again: 'a' is made in If_1/then_branch and around it"
     after = model(X + FLAG + choose + node("Relu", "x", "a") + node("Add", "q a", "y") + Y)
-    assert found("duplicate-definition", after) == []
+    assert check_bytes("duplicate-definition", after) == []
 
 
-def test_an_input_with_a_default_is_one_value() -> None:
+def test_input_with_a_default_is_not_reported() -> None:
     listed = model(X + value(11, "w", (2, 3)) + W + node("Add", "x w", "y") + Y)
-    assert found("duplicate-definition", listed) == []
+    assert check_bytes("duplicate-definition", listed) == []
 
 
-def test_branches_may_use_the_same_names_and_so_may_outputs_that_are_left_out() -> None:
-    assert found("duplicate-definition", choice(RELU, NEG)) == []
+def test_same_names_in_branches_and_omitted_outputs_are_not_reported() -> None:
+    assert check_bytes("duplicate-definition", choice(RELU, NEG)) == []
     silent = model(X + node("Split", "x", " ") + node("Relu", "x", "y") + Y)
-    assert found("duplicate-definition", silent) == []
+    assert check_bytes("duplicate-definition", silent) == []
 
 
-def test_many_doubles_are_told_in_a_line() -> None:
+def test_many_repeated_names_are_one_short_finding() -> None:
     nodes = b"".join(node("Relu", "x", f"v{at // 2}") for at in range(4_000))
-    (finding,) = found("duplicate-definition", model(X + nodes + node("Relu", "x", "y") + Y))
+    (finding,) = check_bytes("duplicate-definition", model(X + nodes + node("Relu", "x", "y") + Y))
     assert finding.count == 2_000
     assert finding.message == "2,000 names are defined twice, first: 'v0' is made by Relu_0 and by Relu_1"

@@ -1,15 +1,15 @@
 import msgspec
 import pytest
 
-from onnx_autodoc.ir import External, Model
-from onnx_autodoc.text import named
+from onnx_autodoc.ir import ExternalData, Model
+from onnx_autodoc.text import display_name
 from tests._text import model
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def _with(*paths: str) -> Model:
     plain = model("g (float[2] x) => (float[2] y) { y = Relu(x) }")
-    return msgspec.structs.replace(plain, external=tuple(External(path, None, 8) for path in paths))
+    return msgspec.structs.replace(plain, external=tuple(ExternalData(path, None, 8) for path in paths))
 
 
 @pytest.mark.parametrize(
@@ -26,17 +26,17 @@ def _with(*paths: str) -> Model:
         "a\\..\\..\\w",
     ],
 )
-def test_paths_that_lead_out_are_found(path: str) -> None:
-    (finding,) = found("escaping-external-data", _with(path))
-    assert finding.message == f"1 path to weights leads out of the model's folder: {named(path, 80)}"
+def test_escaping_paths_are_reported(path: str) -> None:
+    (finding,) = check_rule("escaping-external-data", _with(path))
+    assert finding.message == f"1 path to weights leads out of the model's folder: {display_name(path, 80)}"
     assert (finding.severity, finding.evidence) == ("error", (path,))
 
 
 @pytest.mark.parametrize("path", ["weights.bin", "a/b.bin", "a/../b.bin", "./w", "..w", "a..b/w...", "", "w..\\x"])
-def test_paths_below_the_folder_are_not(path: str) -> None:
-    assert found("escaping-external-data", _with(path)) == []
+def test_paths_below_the_folder_are_not_reported(path: str) -> None:
+    assert check_rule("escaping-external-data", _with(path)) == []
 
 
-def test_a_path_is_made_printable() -> None:
-    (finding,) = found("escaping-external-data", _with("/tmp/\x1b[31m", "/b"))
+def test_path_is_escaped_for_display() -> None:
+    (finding,) = check_rule("escaping-external-data", _with("/tmp/\x1b[31m", "/b"))
     assert finding.message == "2 paths to weights lead out of the model's folder: “/tmp/\\x1b[31m” …"

@@ -2,7 +2,7 @@ import onnx
 import pytest
 
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def _picture(batch: str, out: str = "y = GlobalAveragePool(c)") -> onnx.ModelProto:
@@ -24,30 +24,30 @@ def _tokens(ids: str) -> onnx.ModelProto:
     return model
 
 
-def test_pictures_that_come_one_by_one_are_found() -> None:
-    (finding,) = found("fixed-batch", _picture("1"))
+def test_image_batch_of_one_is_reported() -> None:
+    (finding,) = check_rule("fixed-batch", _picture("1"))
     assert finding.message == "the batch of its input is fixed at 1: x"
     assert finding.evidence == ("x",)
 
 
-def test_rows_of_tokens_that_come_one_by_one_are_found() -> None:
-    assert [finding.evidence for finding in found("fixed-batch", _tokens("[1, 16]"))] == [("ids",)]
+def test_token_batch_of_one_is_reported() -> None:
+    assert [finding.evidence for finding in check_rule("fixed-batch", _tokens("[1, 16]"))] == [("ids",)]
 
 
 @pytest.mark.parametrize("batch", ["n", "4"])
-def test_a_batch_that_is_open_or_larger_is_not(batch: str) -> None:
-    assert found("fixed-batch", _picture(batch)) == []
+def test_dynamic_or_larger_batch_is_not_reported(batch: str) -> None:
+    assert check_rule("fixed-batch", _picture(batch)) == []
 
 
-def test_one_token_is_a_step_not_a_batch() -> None:
-    assert found("fixed-batch", _tokens("[1, 1]")) == []
+def test_single_token_is_not_reported() -> None:
+    assert check_rule("fixed-batch", _tokens("[1, 1]")) == []
 
 
-def test_an_answer_that_is_not_one_for_each_example_may_rule_out_a_batch() -> None:
+def test_output_without_a_batch_axis_is_not_reported() -> None:
     """What a detector finds in one picture, in a row: a second picture's would be mixed in."""
     shape = "s = Constant <value = int64[2] {-1, 8}> () y = Reshape(c, s)"
-    assert found("fixed-batch", _picture("1", shape)) == []
+    assert check_rule("fixed-batch", _picture("1", shape)) == []
 
 
-def test_a_table_with_one_row_may_be_one_list() -> None:
-    assert found("fixed-batch", "g (float[1, 8] x) => (float y) { y = Relu(x) }") == []
+def test_table_with_one_row_is_not_reported() -> None:
+    assert check_rule("fixed-batch", "g (float[1, 8] x) => (float y) { y = Relu(x) }") == []

@@ -3,33 +3,33 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from onnx_autodoc.lint import Severity
+from onnx_autodoc.card import Severity
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
-def test_arithmetic_in_float64_is_found() -> None:
+def test_arithmetic_in_float64_is_reported() -> None:
     text = "g (double[2, 4] x, double[4, 3] w) => (double y) { [product] c = MatMul(x, w) [act] y = Sigmoid(c) }"
-    (finding,) = found("float64", text)
+    (finding,) = check_rule("float64", text)
     assert finding.message == "2 nodes compute in float64, among them a matrix product or convolution"
     assert (finding.evidence, finding.severity) == (("product", "act"), Severity.NOTE)
 
 
-def test_a_great_part_of_the_work_in_float64_is_a_warning() -> None:
+def test_large_share_of_float64_work_is_a_warning() -> None:
     text = "g (double[128, 128] x, double[128, 128] w) => (double y) { [product] y = MatMul(x, w) }"
-    (finding,) = found("float64", text)
+    (finding,) = check_rule("float64", text)
     assert finding.message == "1 node computes in float64: a matrix product or convolution"
     assert finding.severity is Severity.WARNING
 
 
-def test_a_small_part_of_the_work_in_float64_is_a_note() -> None:
+def test_small_share_of_float64_work_is_a_note() -> None:
     nodes = "c = MatMul(x, w) d = Cast<to=11>(c) [wide] e = Exp(d) y = Cast<to=1>(e)"
-    (finding,) = found("float64", f"g (float[1024, 512] x, float[512, 1024] w) => (float y) {{ {nodes} }}")
+    (finding,) = check_rule("float64", f"g (float[1024, 512] x, float[512, 1024] w) => (float y) {{ {nodes} }}")
     assert (finding.severity, finding.evidence) == (Severity.NOTE, ("wide",))
 
 
-def test_comparisons_of_float64_count_too() -> None:
-    (finding,) = found("float64", "g (double[4] x, double[4] z) => (bool y) { [less] y = Less(x, z) }")
+def test_float64_comparisons_are_reported() -> None:
+    (finding,) = check_rule("float64", "g (double[4] x, double[4] z) => (bool y) { [less] y = Less(x, z) }")
     assert finding.evidence == ("less",)
 
 
@@ -45,11 +45,11 @@ def test_comparisons_of_float64_count_too() -> None:
         "g (float[2] x) => (float y) <double[2] k = {2, 2}> { e = Exp(k) f = Cast<to=1>(e) y = Mul(x, f) }",
     ],
 )
-def test_what_is_not_arithmetic_on_data_is_not(text: str) -> None:
-    assert found("float64", text) == []
+def test_float64_without_arithmetic_on_data_is_not_reported(text: str) -> None:
+    assert check_rule("float64", text) == []
 
 
-def test_trees_may_have_their_doubles() -> None:
+def test_float64_tree_ensembles_are_not_reported() -> None:
     tree = onnx.helper.make_node(
         "TreeEnsembleRegressor",
         ["x"],
@@ -67,14 +67,16 @@ def test_trees_may_have_their_doubles() -> None:
     y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2, 1])
     opsets = [onnx.helper.make_opsetid("ai.onnx.ml", 3), onnx.helper.make_opsetid("", 18)]
     assert (
-        found("float64", onnx.helper.make_model(onnx.helper.make_graph([tree], "g", [x], [y]), opset_imports=opsets))
+        check_rule(
+            "float64", onnx.helper.make_model(onnx.helper.make_graph([tree], "g", [x], [y]), opset_imports=opsets)
+        )
         == []
     )
 
 
-def test_weights_that_are_only_kept_in_float64_are_found_where_they_take_room() -> None:
+def test_large_stored_float64_weights_are_reported() -> None:
     text = "g (float[2, 512] x) => (float y) { c = Cast<to=1>(w) y = MatMul(x, c) }"
     for size, message in ((512, ["weights of 2.00 MiB are kept in float64, 100 % of all numbers"]), (128, [])):
         made = proto(text)
         made.graph.initializer.append(numpy_helper.from_array(np.zeros((512, size)), "w"))
-        assert [finding.message for finding in found("float64", made)] == message
+        assert [finding.message for finding in check_rule("float64", made)] == message

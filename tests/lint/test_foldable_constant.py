@@ -1,6 +1,6 @@
 import pytest
 
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _W = "float[2, 3] w = {1,2,3,4,5,6}, int8[2, 3] q = {1,2,3,4,5,6}, float s = {0.5}, int64[1] n = {400}"
 
@@ -9,16 +9,16 @@ def graph(nodes: str, given: str = "", outputs: str = "float y") -> str:
     return f"g (float[4, 3] x{given}) => ({outputs}) <{_W}> {{ {nodes} }}"
 
 
-def test_what_is_made_of_constants_alone_is_found() -> None:
-    (finding,) = found("foldable-constant", graph("[t] a = Transpose(w) [n] b = Neg(a) y = MatMul(x, b)"))
+def test_nodes_on_constants_are_reported() -> None:
+    (finding,) = check_rule("foldable-constant", graph("[t] a = Transpose(w) [n] b = Neg(a) y = MatMul(x, b)"))
     assert finding.message == "2 nodes of constants alone could be folded: 1 Neg, 1 Transpose"
     assert (finding.evidence, finding.severity) == (("t", "n"), "info")
 
 
-def test_large_weights_that_are_turned_at_every_load_are_a_note() -> None:
+def test_large_transposed_weights_are_a_note() -> None:
     many = ",".join("1" * 20_000)
     text = f"g (float[4, 100] x) => (float y) <float[200, 100] w = {{{many}}}> {{ a = Transpose(w) y = MatMul(x, a) }}"
-    (finding,) = found("foldable-constant", text)
+    (finding,) = check_rule("foldable-constant", text)
     assert (finding.message, finding.severity) == ("1 node of constants alone could be folded: 1 Transpose", "note")
 
 
@@ -35,25 +35,25 @@ def test_large_weights_that_are_turned_at_every_load_are_a_note() -> None:
         "a = Shape(x) b = Neg(a) y = Add(b, b)",  # of the input's sizes
     ],
 )
-def test_what_cannot_or_should_not_be_folded_is_not(nodes: str) -> None:
-    assert found("foldable-constant", graph(nodes)) == []
+def test_unfoldable_nodes_are_not_reported(nodes: str) -> None:
+    assert check_rule("foldable-constant", graph(nodes)) == []
 
 
-def test_a_table_that_is_also_read_as_it_is_would_be_stored_twice() -> None:
+def test_constant_with_another_reader_is_not_reported() -> None:
     many = ",".join("1" * 400)
     text = f"""g (float[4, 4] x, int64[1] i) => (float y, float z) <float[100, 4] w = {{{many}}}>
         {{ a = Transpose(w) y = MatMul(x, a) z = Gather(w, i) }}"""
-    assert found("foldable-constant", text) == []
-    assert found("foldable-constant", text.replace("z = Gather(w, i)", "z = Neg(x)")) != []
+    assert check_rule("foldable-constant", text) == []
+    assert check_rule("foldable-constant", text.replace("z = Gather(w, i)", "z = Neg(x)")) != []
 
 
-def test_an_initializer_that_a_caller_may_override_is_no_constant() -> None:
+def test_overridable_initializer_is_not_a_constant() -> None:
     nodes = "a = Transpose(w) y = MatMul(x, a)"
-    assert found("foldable-constant", graph(nodes, ", float[2, 3] w")) == []
+    assert check_rule("foldable-constant", graph(nodes, ", float[2, 3] w")) == []
 
 
-def test_nor_is_what_a_branch_makes_of_one() -> None:
+def test_value_of_a_branch_from_an_overridable_initializer_is_not_a_constant() -> None:
     text = """g (float[3] x, float[3] w, bool c) => (float y) <float[3] w = {1, 2, 3}> { u = Neg(w) y = If (c) <
         then_branch = t () => (float a) { v = Exp(u) a = Add(x, v) },
         else_branch = e () => (float d) { d = Neg(x) }> }"""
-    assert found("foldable-constant", text) == []
+    assert check_rule("foldable-constant", text) == []

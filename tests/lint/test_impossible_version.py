@@ -3,7 +3,7 @@
 import pytest
 
 from tests._wire import chunk, integer, model, node
-from tests.lint._wrong import X, Y, call, calling, found, function, step
+from tests.lint._malformed import X, Y, call, calling, check_bytes, function, step
 
 GRAPH = X + node("Relu", "x", "y") + Y
 WRONG = {
@@ -45,21 +45,23 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_version_that_cannot_be_is_found(name: str) -> None:
+def test_impossible_version_is_reported(name: str) -> None:
     content, severity, said = WRONG[name]
-    (finding,) = found("impossible-version", content)
+    (finding,) = check_bytes("impossible-version", content)
     assert (finding.severity, finding.message) == (severity, said)
 
 
-def test_two_versions_in_a_function_are_found() -> None:
+def test_two_versions_in_a_function_are_reported() -> None:
     both = chunk(9, integer(2, 11)) + chunk(9, integer(2, 17))
-    (finding,) = found("impossible-version", calling(call("F", "x", "y"), function("F", step("Relu", "x", "y"), both)))
+    (finding,) = check_bytes(
+        "impossible-version", calling(call("F", "x", "y"), function("F", step("Relu", "x", "y"), both))
+    )
     assert finding.message == "in the function F the version of ai.onnx is said to be 11 and 17"
 
 
-def test_a_version_that_is_said_twice_alike_is_not() -> None:
-    assert found("impossible-version", model(GRAPH, extra=chunk(8, integer(2, 17)))) == []
+def test_repeated_equal_version_is_not_reported() -> None:
+    assert check_bytes("impossible-version", model(GRAPH, extra=chunk(8, integer(2, 17)))) == []
 
 
-def test_a_file_of_today_is_not() -> None:
-    assert found("impossible-version", model(GRAPH)) == []
+def test_current_file_is_not_reported() -> None:
+    assert check_bytes("impossible-version", model(GRAPH)) == []

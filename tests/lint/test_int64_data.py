@@ -2,7 +2,7 @@ import onnx
 import pytest
 
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def _tokens(dtype: str) -> onnx.ModelProto:
@@ -15,14 +15,14 @@ def _tokens(dtype: str) -> onnx.ModelProto:
     return model
 
 
-def test_wide_tokens_are_found() -> None:
-    (finding,) = found("int64-data", _tokens("int64"))
+def test_int64_tokens_are_reported() -> None:
+    (finding,) = check_rule("int64-data", _tokens("int64"))
     assert finding.message == "1 input is int64: ids"
     assert finding.evidence == ("ids",)
 
 
-def test_tokens_of_32_bits_are_not() -> None:
-    assert found("int64-data", _tokens("int32")) == []
+def test_int32_tokens_are_not_reported() -> None:
+    assert check_rule("int64-data", _tokens("int32")) == []
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ def test_tokens_of_32_bits_are_not() -> None:
         "k = Constant <value = int64[1] {2}> () [n] v, y = TopK(x, k)",
     ],
 )
-def test_positions_that_nodes_find_in_data_are_found(body: str) -> None:
-    (finding,) = found("int64-data", f"g (float[2, 8] x) => (int64 y) {{ {body} }}")
+def test_int64_positions_from_data_are_reported(body: str) -> None:
+    (finding,) = check_rule("int64-data", f"g (float[2, 8] x) => (int64 y) {{ {body} }}")
     assert finding.message == "1 node finds int64 positions in the data"
     assert finding.evidence == ("n",)
 
@@ -48,10 +48,10 @@ def test_positions_that_nodes_find_in_data_are_found(body: str) -> None:
         "y = Shape(x)",
     ],
 )
-def test_arithmetic_of_shapes_and_what_is_narrowed_are_not(body: str) -> None:
-    assert found("int64-data", f"g (float[2, n] x) => (int64 y) {{ {body} }}") == []
+def test_shape_arithmetic_and_narrowed_positions_are_not_reported(body: str) -> None:
+    assert check_rule("int64-data", f"g (float[2, n] x) => (int64 y) {{ {body} }}") == []
 
 
-def test_trees_and_their_kin_run_on_a_cpu_anyway() -> None:
+def test_classic_models_are_not_reported() -> None:
     text = "g (float[2, 8] x) => (int64 y) { z = ai.onnx.ml.Normalizer(x) y = ArgMax(z) }"
-    assert found("int64-data", text) == []
+    assert check_rule("int64-data", text) == []

@@ -1,4 +1,4 @@
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def text(dims: str) -> str:
@@ -7,20 +7,20 @@ def text(dims: str) -> str:
     return f"g (float[{dims}] x) => (float y) <float[8, 1, 3, 3] w = {{{zeros}}}> {{ {nodes} }}"
 
 
-def test_values_far_above_the_weights_are_found_with_the_sizes_they_hold_for() -> None:
-    (finding,) = found("large-activations", text("batch, 1, 1024, 1024"), "batch=2")
+def test_large_activations_are_reported_with_their_sizes() -> None:
+    (finding,) = check_rule("large-activations", text("batch, 1, 1024, 1024"), "batch=2")
     assert finding.message == "activations peak at 128 MiB, 466,034 times the 288 bytes of weights at batch = 2"
     assert finding.evidence == ("act",)
 
 
-def test_sizes_that_the_file_fixes_need_no_words() -> None:
-    (finding,) = found("large-activations", text("2, 1, 1024, 1024"))
+def test_fixed_sizes_are_not_in_the_message() -> None:
+    (finding,) = check_rule("large-activations", text("2, 1, 1024, 1024"))
     assert finding.message == "activations peak at 128 MiB, 466,034 times the 288 bytes of weights"
 
 
-def test_few_bytes_are_not_much_however_small_the_weights() -> None:
-    assert found("large-activations", text("1, 1, 512, 512")) == []
+def test_small_activations_are_not_reported() -> None:
+    assert check_rule("large-activations", text("1, 1, 512, 512")) == []
 
 
-def test_a_model_without_weights_is_not_compared_with_them() -> None:
-    assert found("large-activations", "g (float[64, 1024, 1024] x) => (float y) { y = Relu(x) }") == []
+def test_model_without_weights_is_not_reported() -> None:
+    assert check_rule("large-activations", "g (float[64, 1024, 1024] x) => (float y) { y = Relu(x) }") == []

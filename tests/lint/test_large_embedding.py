@@ -2,7 +2,7 @@ import numpy as np
 from onnx import ModelProto, numpy_helper
 
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def model(table: np.ndarray, nodes: str, width: int = 64) -> ModelProto:
@@ -15,27 +15,27 @@ def model(table: np.ndarray, nodes: str, width: int = 64) -> ModelProto:
 LOOKUP = "e = Gather(table, ids) y = MatMul(e, w)"
 
 
-def test_a_table_that_holds_most_of_the_parameters_is_found() -> None:
-    (finding,) = found("large-embedding", model(np.zeros((40_000, 64), np.float32), LOOKUP))
+def test_table_that_holds_most_of_the_parameters_is_reported() -> None:
+    (finding,) = check_rule("large-embedding", model(np.zeros((40_000, 64), np.float32), LOOKUP))
     assert finding.message == "1 embedding table holds >99 % of the parameters: 9.77 MiB in float32"
     assert finding.evidence == ("table",)
 
 
-def test_a_small_one_is_not() -> None:
-    assert found("large-embedding", model(np.zeros((4_000, 64), np.float32), LOOKUP)) == []
+def test_small_table_is_not_reported() -> None:
+    assert check_rule("large-embedding", model(np.zeros((4_000, 64), np.float32), LOOKUP)) == []
 
 
-def test_one_beside_much_else_is_not() -> None:
-    assert found("large-embedding", model(np.zeros((40_000, 64), np.float32), LOOKUP, width=100_000)) == []
+def test_table_with_a_small_share_is_not_reported() -> None:
+    assert check_rule("large-embedding", model(np.zeros((40_000, 64), np.float32), LOOKUP, width=100_000)) == []
 
 
-def test_one_that_is_quantized_already_is_not() -> None:
+def test_quantized_table_is_not_reported() -> None:
     nodes = "s = Constant<value = float {0.1}>() q = Gather(table, ids) e = DequantizeLinear(q, s) y = MatMul(e, w)"
-    assert found("large-embedding", model(np.zeros((160_000, 64), np.int8), nodes)) == []
+    assert check_rule("large-embedding", model(np.zeros((160_000, 64), np.int8), nodes)) == []
 
 
-def test_a_large_weight_of_a_product_is_none() -> None:
+def test_large_matrix_of_a_product_is_not_reported() -> None:
     nodes = "c = Cast<to=1>(ids) r = Reshape(c, s) t = Transpose(table) y = MatMul(r, t)"
     made = model(np.zeros((40_000, 8), np.float32), nodes)
     made.graph.initializer.append(numpy_helper.from_array(np.array([1, 8]), "s"))
-    assert found("large-embedding", made) == []
+    assert check_rule("large-embedding", made) == []

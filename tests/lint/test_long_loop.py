@@ -1,4 +1,4 @@
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _BODY = "<body = l (int64 i, bool k, float[2] v) => (bool k2, float[2] w) { k2 = Identity(k) w = Neg(v) }>"
 
@@ -10,19 +10,19 @@ def graph(count: str, held: str = "") -> str:
 _BY_SIZE = graph("a = Shape(z) m = Squeeze(a)")
 
 
-def test_a_loop_of_many_passes_is_found() -> None:
-    (finding,) = found("long-loop", _BY_SIZE, "s=16000")
+def test_long_loop_is_reported() -> None:
+    (finding,) = check_rule("long-loop", _BY_SIZE, "s=16000")
     assert finding.message == "a loop makes 16,000 passes at these sizes"
     assert finding.evidence == ("loop",)
 
 
-def test_the_longest_of_several_is_named() -> None:
+def test_longest_of_several_is_named() -> None:
     nodes = f"a = Loop (m, , x) {_BODY} y = Loop (n, , a) {_BODY}"
     text = f"g (float[2] x) => (float y) <int64 m = {{1000}}, int64 n = {{1200}}> {{ {nodes} }}"
-    (finding,) = found("long-loop", text)
+    (finding,) = check_rule("long-loop", text)
     assert finding.message == "2 loops make 1,000 passes or more at these sizes, the longest 1,200"
 
 
-def test_few_passes_and_an_unknown_number_are_not() -> None:
-    assert found("long-loop", _BY_SIZE, "s=999") == []
-    assert found("long-loop", graph("m = Identity(n)"), "s=16000") == []
+def test_short_and_unknown_loops_are_not_reported() -> None:
+    assert check_rule("long-loop", _BY_SIZE, "s=999") == []
+    assert check_rule("long-loop", graph("m = Identity(n)"), "s=16000") == []

@@ -2,7 +2,7 @@ import numpy as np
 from onnx import ModelProto, numpy_helper
 
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def model(rows: int, width: int, text: str = "{ [product] y = MatMul(x, w) }") -> ModelProto:
@@ -11,26 +11,26 @@ def model(rows: int, width: int, text: str = "{ [product] y = MatMul(x, w) }") -
     return made
 
 
-def test_one_row_times_a_large_matrix_waits_for_memory() -> None:
-    (finding,) = found("low-intensity", model(1, 4096))
+def test_single_row_times_a_large_matrix_is_reported() -> None:
+    (finding,) = check_rule("low-intensity", model(1, 4096))
     sums = "33.6 MFLOPs on 64.0 MiB of weights and inputs"
     assert finding.message == f"0.50 FLOPs for each byte that is read ({sums}): memory bounds the speed"
     assert finding.evidence == ("product",)
 
 
-def test_many_rows_do_not() -> None:
-    assert found("low-intensity", model(64, 4096)) == []
+def test_many_rows_are_not_reported() -> None:
+    assert check_rule("low-intensity", model(64, 4096)) == []
 
 
-def test_what_may_stay_in_a_cache_is_not_judged() -> None:
-    assert found("low-intensity", model(1, 1024)) == []
+def test_small_model_is_not_reported() -> None:
+    assert check_rule("low-intensity", model(1, 1024)) == []
 
 
-def test_a_table_of_which_rows_are_picked_is_not_read_whole() -> None:
+def test_embedding_table_does_not_count_as_read() -> None:
     made = proto("g (int64[1, 8] x) => (float y) { e = Gather(w, x) y = Relu(e) }")
     made.graph.initializer.append(numpy_helper.from_array(np.zeros((4096, 8192), np.float32), "w"))
-    assert found("low-intensity", made) == []
+    assert check_rule("low-intensity", made) == []
 
 
-def test_arithmetic_that_is_not_known_may_be_any() -> None:
-    assert found("low-intensity", model(1, 4096, "{ c = MatMul(x, w) y = custom.Heavy(c) }")) == []
+def test_unknown_arithmetic_is_not_reported() -> None:
+    assert check_rule("low-intensity", model(1, 4096, "{ c = MatMul(x, w) y = custom.Heavy(c) }")) == []

@@ -4,16 +4,16 @@ import pytest
 
 from tests._text import proto
 from tests._wire import chunk, integer, model, node
-from tests.lint._judged import found as judged
-from tests.lint._wrong import (
+from tests.lint._check import check_rule
+from tests.lint._malformed import (
     FLAG,
     NEG,
     RELU,
     X,
     Y,
     body,
+    check_bytes,
     choice,
-    found,
     initializer,
     one,
     real,
@@ -162,9 +162,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_node_that_is_not_as_specified_is_found(name: str) -> None:
+def test_malformed_node_is_reported(name: str) -> None:
     content, said = WRONG[name]
-    (finding,) = found("malformed-node", content)
+    (finding,) = check_bytes("malformed-node", content)
     assert finding.message.startswith("a node is malformed: ")
     assert finding.message.endswith(said)
     assert (finding.severity, finding.count) == ("error", 1)
@@ -188,20 +188,20 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_a_node_as_specified_is_not(name: str) -> None:
-    assert found("malformed-node", RIGHT[name]) == []
+def test_well_formed_node_is_not_reported(name: str) -> None:
+    assert check_bytes("malformed-node", RIGHT[name]) == []
 
 
-def test_the_version_decides_what_an_attribute_means() -> None:
+def test_attribute_is_checked_by_its_version() -> None:
     """Squeeze had its axes as an attribute until opset 12, and has them as an input since."""
     given = "g (float[1, 3] x) => (float[3] y) { y = Squeeze <axes = [0]> (x) }"
-    assert judged("malformed-node", proto(given, 11)) == []
-    (finding,) = judged("malformed-node", proto(given, 13))
+    assert check_rule("malformed-node", proto(given, 11)) == []
+    (finding,) = check_rule("malformed-node", proto(given, 13))
     assert finding.message.endswith("it has no attribute 'axes'")
 
 
-def test_a_function_of_the_file_is_its_own_specification() -> None:
+def test_local_function_call_is_not_checked_against_the_schema() -> None:
     head = '<domain: "local", opset_import: ["" : 18]>'
     functions = f"{head}\nRelu <axis> (x) => (y) {{ y = Softmax <axis: int = @axis> (x) }}"
     given = "g (float[2, 3] x) => (float[2, 3] y) { y = local.Relu <axis = 1> (x) }"
-    assert judged("malformed-node", proto(given, functions=functions)) == []
+    assert check_rule("malformed-node", proto(given, functions=functions)) == []

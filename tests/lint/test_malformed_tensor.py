@@ -5,7 +5,20 @@ import struct
 import pytest
 
 from tests._wire import chunk, integer, model, node
-from tests.lint._wrong import NEG, X, Y, call, calling, choice, found, function, initializer, step, tensor, value
+from tests.lint._malformed import (
+    NEG,
+    X,
+    Y,
+    call,
+    calling,
+    check_bytes,
+    choice,
+    function,
+    initializer,
+    step,
+    tensor,
+    value,
+)
 
 NINE = bytes(36)
 
@@ -86,9 +99,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_tensor_that_contradicts_itself_is_found(name: str) -> None:
+def test_contradictory_tensor_is_reported(name: str) -> None:
     content, text = WRONG[name]
-    (finding,) = found("malformed-tensor", content, beside=NINE)
+    (finding,) = check_bytes("malformed-tensor", content, beside=NINE)
     assert finding.message.startswith("a tensor contradicts itself: ")
     assert text in finding.message
     assert finding.severity == "error"
@@ -115,8 +128,8 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_a_tensor_that_is_what_it_says_is_not(name: str) -> None:
-    assert found("malformed-tensor", RIGHT[name], beside=NINE) == []
+def test_consistent_tensor_is_not_reported(name: str) -> None:
+    assert check_bytes("malformed-tensor", RIGHT[name], beside=NINE) == []
 
 
 @pytest.mark.parametrize(
@@ -132,11 +145,13 @@ def test_a_tensor_that_is_what_it_says_is_not(name: str) -> None:
         sparse(1, 0, dims=()),
     ],
 )
-def test_what_runtimes_take_and_checkers_do_not_is_a_warning(content: bytes) -> None:
-    (finding,) = found("malformed-tensor", content, beside=NINE)
+def test_defect_that_runtimes_accept_is_a_warning(content: bytes) -> None:
+    (finding,) = check_bytes("malformed-tensor", content, beside=NINE)
     assert (finding.severity, finding.evidence) == ("warning", ("w",))
 
 
-def test_a_weight_without_a_name_is_a_warning() -> None:
-    (finding,) = found("malformed-tensor", model(X + initializer("", (1,), bytes(4)) + node("Relu", "x", "y") + Y))
+def test_weight_without_a_name_is_a_warning() -> None:
+    (finding,) = check_bytes(
+        "malformed-tensor", model(X + initializer("", (1,), bytes(4)) + node("Relu", "x", "y") + Y)
+    )
     assert finding.message == "1 initializer has no name, so that nothing can read it"

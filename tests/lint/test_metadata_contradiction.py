@@ -1,7 +1,7 @@
 import onnx
 
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def _classifier(names: str, **more: str) -> onnx.ModelProto:
@@ -15,23 +15,23 @@ def _classifier(names: str, **more: str) -> onnx.ModelProto:
     return model
 
 
-def test_names_of_classes_that_the_output_has_no_room_for_are_found() -> None:
-    (finding,) = found("metadata-contradiction", _classifier(str(dict(enumerate("abcdefghi")))))
+def test_too_many_class_names_are_reported() -> None:
+    (finding,) = check_rule("metadata-contradiction", _classifier(str(dict(enumerate("abcdefghi")))))
     assert finding.message == "metadata 'names' says 9 classes, but no output has room for them: 'y' is [1, 4]"
     assert finding.severity == "warning"
 
 
 def test_several_contradictions_are_one_finding() -> None:
-    (finding,) = found("metadata-contradiction", _classifier(str(dict(enumerate("abcdefghi"))), imgsz="[32, 32]"))
+    (finding,) = check_rule("metadata-contradiction", _classifier(str(dict(enumerate("abcdefghi"))), imgsz="[32, 32]"))
     assert "says 9 classes" in finding.message and "says 32 × 32" in finding.message
 
 
-def test_names_that_fit_are_not() -> None:
-    assert found("metadata-contradiction", _classifier("{0: 'a', 1: 'b', 2: 'c', 3: 'd'}", imgsz="[8, 8]")) == []
+def test_matching_class_names_are_not_reported() -> None:
+    assert check_rule("metadata-contradiction", _classifier("{0: 'a', 1: 'b', 2: 'c', 3: 'd'}", imgsz="[8, 8]")) == []
 
 
-def test_a_key_with_two_values_is_found() -> None:
+def test_key_with_two_values_is_reported() -> None:
     model = _classifier("{0: 'a', 1: 'b', 2: 'c', 3: 'd'}", version="1")
     model.metadata_props.append(onnx.StringStringEntryProto(key="version", value="2"))
-    (finding,) = found("metadata-contradiction", model)
+    (finding,) = check_rule("metadata-contradiction", model)
     assert finding.message == "the metadata version is said to be 1 and 2"

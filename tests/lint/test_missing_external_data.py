@@ -5,9 +5,9 @@ import onnx
 import pytest
 
 from onnx_autodoc.limits import Limits, within
-from onnx_autodoc.readers import read
+from onnx_autodoc.readers import read_model
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def _saved(folder: Path, location: str = "weights.bin", held: int | None = None) -> Path:
@@ -24,44 +24,44 @@ def _saved(folder: Path, location: str = "weights.bin", held: int | None = None)
     return folder / "model.onnx"
 
 
-def test_a_file_that_is_not_there_is_found(tmp_path: Path) -> None:
-    (finding,) = found("missing-external-data", read(_saved(tmp_path)))
+def test_absent_file_is_reported(tmp_path: Path) -> None:
+    (finding,) = check_rule("missing-external-data", read_model(_saved(tmp_path)))
     assert finding.message == "1 file with weights is not there: weights.bin"
     assert (finding.severity, finding.evidence) == ("error", ("weights.bin",))
 
 
-def test_a_file_that_ends_too_early_is_found(tmp_path: Path) -> None:
-    (finding,) = found("missing-external-data", read(_saved(tmp_path, held=63)))
+def test_short_file_is_reported(tmp_path: Path) -> None:
+    (finding,) = check_rule("missing-external-data", read_model(_saved(tmp_path, held=63)))
     assert finding.message == "weights.bin ends after 63 bytes, its weights need 64"
 
 
 @pytest.mark.parametrize("held", [64, 4096])
-def test_a_file_that_holds_them_all_is_not(tmp_path: Path, held: int) -> None:
-    assert found("missing-external-data", read(_saved(tmp_path, held=held))) == []
+def test_complete_file_is_not_reported(tmp_path: Path, held: int) -> None:
+    assert check_rule("missing-external-data", read_model(_saved(tmp_path, held=held))) == []
 
 
 @pytest.mark.parametrize("location", ["../weights.bin", "/weights.bin", "sub/../../weights.bin", "C:weights.bin"])
-def test_what_was_not_looked_at_is_not_called_missing(tmp_path: Path, location: str) -> None:
-    assert found("missing-external-data", read(_saved(tmp_path, location))) == []
+def test_unopened_file_is_not_reported_as_missing(tmp_path: Path, location: str) -> None:
+    assert check_rule("missing-external-data", read_model(_saved(tmp_path, location))) == []
 
 
-def test_a_file_behind_a_link_is_said_to_be_so(tmp_path: Path) -> None:
+def test_linked_file_is_reported_as_linked(tmp_path: Path) -> None:
     path = _saved(tmp_path)
     (tmp_path / "elsewhere").write_bytes(bytes(64))
     (tmp_path / "weights.bin").symlink_to("elsewhere")
-    (finding,) = found("missing-external-data", read(path))
+    (finding,) = check_rule("missing-external-data", read_model(path))
     behind = "weights.bin is behind a symbolic link; --follow-links allows it"
     assert finding.message == f"1 file with weights was not looked at: {behind}"
     assert (finding.severity, finding.about) == ("warning", "linked")
     assert finding.recommendation.startswith("Run again with --follow-links")
 
 
-def test_a_file_behind_a_link_is_as_good_as_another_one_where_links_are_allowed(tmp_path: Path) -> None:
+def test_followed_link_is_not_reported(tmp_path: Path) -> None:
     path = _saved(tmp_path)
     (tmp_path / "elsewhere").write_bytes(bytes(63))
     (tmp_path / "weights.bin").symlink_to("elsewhere")
     with within(Limits(follow_links=True)):
-        (finding,) = found("missing-external-data", read(path))
+        (finding,) = check_rule("missing-external-data", read_model(path))
     assert finding.about == "too short"
 
 
@@ -74,9 +74,9 @@ def test_a_file_behind_a_link_is_as_good_as_another_one_where_links_are_allowed(
         ("folder/../x", "folder/../x has a path that goes up again (..); such a path is not followed"),
     ],
 )
-def test_what_can_hold_no_weights_is_an_error(tmp_path: Path, location: str, reason: str) -> None:
+def test_special_file_is_an_error(tmp_path: Path, location: str, reason: str) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    (finding,) = found("missing-external-data", read(_saved(tmp_path, location)))
+    (finding,) = check_rule("missing-external-data", read_model(_saved(tmp_path, location)))
     assert finding.message == f"1 file with weights was not looked at: {reason}"
     assert (finding.severity, finding.about, finding.evidence) == ("error", "refused", (location,))

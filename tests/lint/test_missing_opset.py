@@ -2,7 +2,7 @@ import onnx
 import pytest
 
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _CALL = "g (float[2] x) => (float[2] y) { y = local.f(x) }"
 
@@ -11,46 +11,48 @@ def _parsed(opsets: str, text: str, functions: str = "", ir: int = 9) -> onnx.Mo
     return onnx.parser.parse_model(f"<ir_version: {ir}, opset_import: [{opsets}]>\n{text}\n{functions}")
 
 
-def test_a_domain_without_a_version_is_found() -> None:
+def test_domain_without_a_version_is_reported() -> None:
     text = "g (float[2] x) => (float[2] y) { z = Relu(x) [node_1] y = com.microsoft.Gelu(z) }"
-    (finding,) = found("missing-opset", _parsed('"" : 18', text))
+    (finding,) = check_rule("missing-opset", _parsed('"" : 18', text))
     assert finding.message == "1 node is of com.microsoft, of which the file says no version"
     assert (finding.severity, finding.evidence) == ("note", ("node_1",))
 
 
-def test_the_default_domain_has_a_name_in_the_sentence() -> None:
+def test_default_domain_is_named_in_the_message() -> None:
     text = "g (float[2] x) => (float[2] y) { z = Relu(x) y = Relu(z) }"
-    (finding,) = found("missing-opset", _parsed('"ai.onnx.ml" : 3', text))
+    (finding,) = check_rule("missing-opset", _parsed('"ai.onnx.ml" : 3', text))
     assert finding.message == "2 nodes are of ai.onnx, of which the file says no version"
     assert finding.severity == "warning"
 
 
-def test_a_function_says_what_it_is_written_in_itself() -> None:
+def test_function_needs_its_own_opset() -> None:
     body = '<domain: "local", opset_import: ["foo" : 1]> f (a) => (b) { [r] b = Relu(a) }'
-    (finding,) = found("missing-opset", _parsed('"" : 18, "local" : 1', _CALL, body))
+    (finding,) = check_rule("missing-opset", _parsed('"" : 18, "local" : 1', _CALL, body))
     assert finding.severity == "error"
     assert finding.evidence == ("f_0/f/r",)
 
 
-def test_the_domain_of_own_functions_needs_a_version_too() -> None:
+def test_domain_of_local_functions_needs_an_opset() -> None:
     body = '<domain: "local", opset_import: ["" : 18]> f (a) => (b) { b = Relu(a) }'
-    (finding,) = found("missing-opset", _parsed('"" : 18', _CALL, body))
+    (finding,) = check_rule("missing-opset", _parsed('"" : 18', _CALL, body))
     assert finding.severity == "error"
     with pytest.raises(onnx.checker.ValidationError):
         onnx.checker.check_model(_parsed('"" : 18', _CALL, body))
 
 
-def test_both_spellings_of_the_default_domain_are_one() -> None:
-    assert found("missing-opset", _parsed('"ai.onnx" : 18', "g (float[2] x) => (float[2] y) { y = Relu(x) }")) == []
+def test_both_spellings_of_the_default_domain_are_equal() -> None:
+    assert (
+        check_rule("missing-opset", _parsed('"ai.onnx" : 18', "g (float[2] x) => (float[2] y) { y = Relu(x) }")) == []
+    )
 
 
-def test_a_domain_that_only_functions_use_need_not_be_the_models() -> None:
+def test_domain_used_only_in_functions_needs_no_model_opset() -> None:
     body = '<domain: "local", opset_import: ["" : 18, "com.microsoft" : 1]> f (a) => (b) { b = com.microsoft.Gelu(a) }'
-    assert found("missing-opset", _parsed('"" : 18, "local" : 1', _CALL, body)) == []
+    assert check_rule("missing-opset", _parsed('"" : 18, "local" : 1', _CALL, body)) == []
 
 
-def test_a_file_older_than_operator_sets_lacks_nothing() -> None:
+def test_file_older_than_opsets_is_not_reported() -> None:
     old = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
     del old.opset_import[:]
     old.ir_version = 2
-    assert found("missing-opset", old) == []
+    assert check_rule("missing-opset", old) == []

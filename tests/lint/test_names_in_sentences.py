@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from onnx_autodoc.ir import External, Graph, Model, Node, Type, Value
-from onnx_autodoc.text import quoted, told
-from tests.lint._judged import found
+from onnx_autodoc.ir import ExternalData, Graph, Model, Node, Type, Value
+from onnx_autodoc.text import quote_name, repr_name
+from tests.lint._check import check_rule
 
 _LIE = "y is fine. No problems were found"
 _CLOSING = "y” is fine. “No problems"
@@ -15,33 +15,33 @@ _FLOAT = Type("tensor", "float32", (2,))
 def _model(name: str) -> Model:
     nodes = (Node("Relu", (name,), ("y",)), Node(name, ("y",), (f"{name}z",), domain=name))
     graph = Graph("g", nodes, (Value(name, Type("tensor", "int64", (None, 1))),), (Value("y", _FLOAT),))
-    return Model(graph, opsets={"": 17}, external=(External(f"../{name}", None, 8),))
+    return Model(graph, opsets={"": 17}, external=(ExternalData(f"../{name}", None, 8),))
 
 
 @pytest.mark.parametrize(
     "rule",
     ["escaping-external-data", "unnamed-dimension", "missing-opset", "custom-domain", "dynamic-input"],
 )
-def test_a_name_does_not_speak_as_we_do(rule: str) -> None:
-    for finding in found(rule, _model(_LIE)):
+def test_file_names_are_quoted_and_short_in_messages(rule: str) -> None:
+    for finding in check_rule(rule, _model(_LIE)):
         assert "“" in finding.message.partition(_LIE[:20])[0]
-    assert found(rule, _model(_LIE))
+    assert check_rule(rule, _model(_LIE))
     long = "a" * 4096
-    assert all(len(finding.message) < 400 for finding in found(rule, _model(long)))
+    assert all(len(finding.message) < 400 for finding in check_rule(rule, _model(long)))
 
 
-def test_a_name_in_a_reason_stands_in_marks_that_it_cannot_close() -> None:
-    assert told("/model/layers.0/Add_output_0") == "/model/layers.0/Add_output_0"
-    assert told("387") == "“387”"  # as exporters call values; in a sentence it would be a count
-    assert told(_LIE) == f"“{_LIE}”"
-    assert told(_CLOSING).count("“") == told(_CLOSING).count("”") == 1
-    assert told("nothing") == "“nothing”"
-    assert quoted("x") == "'x'"
-    assert quoted("y' is fine") == '"y\' is fine"'
-    assert len(told("a" * 4096)) == 200
+def test_quoted_name_cannot_close_its_quotes() -> None:
+    assert quote_name("/model/layers.0/Add_output_0") == "/model/layers.0/Add_output_0"
+    assert quote_name("387") == "“387”"  # as exporters call values; in a sentence it would be a count
+    assert quote_name(_LIE) == f"“{_LIE}”"
+    assert quote_name(_CLOSING).count("“") == quote_name(_CLOSING).count("”") == 1
+    assert quote_name("nothing") == "“nothing”"
+    assert repr_name("x") == "'x'"
+    assert repr_name("y' is fine") == '"y\' is fine"'
+    assert len(quote_name("a" * 4096)) == 200
 
 
-def test_a_value_with_an_odd_name_is_evidence_under_its_own() -> None:
+def test_evidence_has_the_raw_name() -> None:
     plain = _model("x")
     graph = msgspec.structs.replace(
         plain.graph,
@@ -49,7 +49,7 @@ def test_a_value_with_an_odd_name_is_evidence_under_its_own() -> None:
         inputs=(Value("x", Type("tensor", "float32", (3,))),),
         outputs=(Value(_LIE, _FLOAT),),
     )
-    (finding,) = found("contradictory-shape", msgspec.structs.replace(plain, graph=graph, external=()))
+    (finding,) = check_rule("contradictory-shape", msgspec.structs.replace(plain, graph=graph, external=()))
     assert finding.evidence == (_LIE,)
     assert f"declares “{_LIE}” as [2]" in finding.message
     assert finding.severity == "warning"

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _HELD = (
     "float one = {1}, float[1, 1, 1] ones = {1}, float[3] row = {1,1,1}, int64[2] same = {0,-1}, "
@@ -13,7 +13,7 @@ _HELD = (
 
 def idle(nodes: str, shape: str = "2, 3", opset: int = 18) -> list[str]:
     text = f"g (float[{shape}] x) => (float y) <{_HELD}> {{ r = Relu(x) {nodes} y = Neg(a) }}"
-    return [name for finding in found("no-op-node", text, opset=opset) for name in finding.evidence]
+    return [name for finding in check_rule("no-op-node", text, opset=opset) for name in finding.evidence]
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,14 @@ def idle(nodes: str, shape: str = "2, 3", opset: int = 18) -> list[str]:
         "Expand(r, once)",
     ],
 )
-def test_what_does_nothing_at_any_size_is_found(node: str) -> None:
+def test_no_op_at_any_size_is_reported(node: str) -> None:
     assert idle(f"[n] a = {node}", "batch, width") == ["n"]
 
 
 @pytest.mark.parametrize(
     "node", ["Reshape(r, two_three)", "Slice(r, start, three, axis)", "Mul(r, row)", "Expand(r, two_three)"]
 )
-def test_what_does_nothing_at_the_only_size_is_found(node: str) -> None:
+def test_no_op_at_the_only_size_is_reported(node: str) -> None:
     assert idle(f"[n] a = {node}") == ["n"]
     assert idle(f"[n] a = {node}", "batch, 3") == []  # a batch is bound to 1 or so, and may be another
 
@@ -65,15 +65,15 @@ def test_what_does_nothing_at_the_only_size_is_found(node: str) -> None:
         "Pad(r, some)",
     ],
 )
-def test_look_alikes_are_not(node: str) -> None:
+def test_similar_nodes_are_not_reported(node: str) -> None:
     assert idle(f"[n] a = {node}") == []
 
 
-def test_the_message_counts_operators() -> None:
+def test_message_counts_operators() -> None:
     nodes = "a = Identity(x) b = Identity(a) c = Cast<to = 1>(b) y = Neg(c)"
-    (finding,) = found("no-op-node", f"g (float[2000] x) => (float y) {{ {nodes} }}")
+    (finding,) = check_rule("no-op-node", f"g (float[2000] x) => (float y) {{ {nodes} }}")
     assert (finding.message, finding.severity) == ("3 nodes hand data on unchanged: 2 Identity, 1 Cast", "note")
-    (finding,) = found("no-op-node", f"g (float[20] x) => (float y) {{ {nodes} }}")
+    (finding,) = check_rule("no-op-node", f"g (float[20] x) => (float y) {{ {nodes} }}")
     assert finding.severity == "info"
 
 
@@ -87,28 +87,28 @@ def test_the_message_counts_operators() -> None:
         "g (float[2] x) => (float y, bool[2] m) { a, m = Dropout(x) y = Neg(a) }",  # which were kept is asked for
     ],
 )
-def test_what_is_needed_for_its_name_is_not(text: str) -> None:
-    assert found("no-op-node", text) == []
+def test_node_that_names_an_output_is_not_reported(text: str) -> None:
+    assert check_rule("no-op-node", text) == []
 
 
-def test_a_branch_may_have_to_hand_on_what_is_around_it() -> None:
+def test_identity_of_a_captured_value_is_not_reported() -> None:
     text = """g (float[2] x, bool c) => (float y) { y = If (c) <
         then_branch = t () => (float a) { a = Identity(x) }, else_branch = e () => (float d) { d = Neg(x) }> }"""
-    assert found("no-op-node", text) == []
+    assert check_rule("no-op-node", text) == []
 
 
-def test_what_is_made_of_a_default_that_a_caller_may_replace_is_no_constant() -> None:
+def test_value_of_an_overridable_initializer_is_not_a_constant() -> None:
     text = (
         "g (float[2] x, float k) => (float y) <float k = {1}> { f = Identity(k) r = Relu(x) a = Mul(r, f) y = Neg(a) }"
     )
-    assert found("no-op-node", text) == []
+    assert check_rule("no-op-node", text) == []
     fixed = text.replace(", float k)", ")")
-    assert [finding.message for finding in found("no-op-node", fixed)] == ["1 node hands data on unchanged: 1 Mul"]
+    assert [finding.message for finding in check_rule("no-op-node", fixed)] == ["1 node hands data on unchanged: 1 Mul"]
 
 
-def test_a_target_that_a_caller_may_replace_is_not_the_size_of_every_run() -> None:
+def test_overridable_reshape_target_is_not_static() -> None:
     text = (
         "g (float[2, 3] x, int64[2] t) => (float y) <int64[2] t = {2, 3}> { r = Relu(x) a = Reshape(r, t) y = Neg(a) }"
     )
-    assert found("no-op-node", text) == []
-    assert len(found("no-op-node", text.replace(", int64[2] t)", ")"))) == 1
+    assert check_rule("no-op-node", text) == []
+    assert len(check_rule("no-op-node", text.replace(", int64[2] t)", ")"))) == 1

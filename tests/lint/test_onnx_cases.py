@@ -6,8 +6,8 @@ import onnx
 import pytest
 
 from onnx_autodoc.lint import RULES
-from onnx_autodoc.readers import read
-from tests.lint._judged import case
+from onnx_autodoc.readers import read_model
+from tests.lint._check import lint_context
 from tests.ops.test_onnx_cases import cases
 
 WRONG = (
@@ -32,11 +32,11 @@ def opened(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["as they are", "with open sizes"])
-def test_no_case_is_called_wrong(is_open: bool, tmp_path: Path) -> None:
+def test_specification_cases_are_not_reported(is_open: bool, tmp_path: Path) -> None:
     path, said = tmp_path / "case.onnx", list[str]()
     for each in cases()[:: EACH if is_open else 1]:
         path.write_bytes((opened(each.model) if is_open else each.model).SerializeToString())
-        judged = case(read(path))
+        judged = lint_context(read_model(path))
         said += [f"{each.name}: {found.message}" for rule in WRONG for found in RULES[rule].check(judged)]
         said += [f"{each.name}: {gap.reason}" for gap in judged.facts.gaps if "contradicts itself" in gap.reason]
     assert said == []

@@ -1,7 +1,7 @@
 import onnx
 
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def _with(listed: str, ir: int = 8, size: int = 4) -> onnx.ModelProto:
@@ -15,23 +15,23 @@ def _with(listed: str, ir: int = 8, size: int = 4) -> onnx.ModelProto:
     return model
 
 
-def test_weights_that_are_inputs_too_are_found() -> None:
-    (finding,) = found("overridable-weight", _with("abc"))
+def test_weights_that_are_inputs_too_are_reported() -> None:
+    (finding,) = check_rule("overridable-weight", _with("abc"))
     assert finding.message == "3 weights are inputs too, of 3: what callers may replace, optimizers do not fold"
     assert (finding.severity, finding.evidence) == ("note", ("a", "b", "c"))
 
 
-def test_old_files_had_to_list_them() -> None:
-    assert found("overridable-weight", _with("abc", ir=3)) == []
+def test_old_files_are_not_reported() -> None:
+    assert check_rule("overridable-weight", _with("abc", ir=3)) == []
 
 
-def test_one_default_among_many_weights_is_meant_to_be_replaced() -> None:
-    assert found("overridable-weight", _with("a")) == []
+def test_single_default_among_many_weights_is_not_reported() -> None:
+    assert check_rule("overridable-weight", _with("a")) == []
 
 
-def test_single_numbers_are_settings() -> None:
-    assert found("overridable-weight", _with("abc", size=1)) == []
+def test_scalars_are_not_reported() -> None:
+    assert check_rule("overridable-weight", _with("abc", size=1)) == []
 
 
-def test_weights_that_are_none_are_not() -> None:
-    assert found("overridable-weight", _with("")) == []
+def test_plain_weights_are_not_reported() -> None:
+    assert check_rule("overridable-weight", _with("")) == []

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto, numpy_helper
 
-from onnx_autodoc.lint import Confidence, Severity
+from onnx_autodoc.card import Confidence, Severity
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _QDQ = "wd = DequantizeLinear<axis=0>(w, ws, wz) [conv] c = Conv<group=8>(x, wd) y = Relu(c)"
 _QOPERATOR = (
@@ -35,40 +35,40 @@ def model(
 
 
 @pytest.mark.parametrize("nodes", [_QDQ, _QOPERATOR, _DYNAMIC])
-def test_one_scale_for_all_channels_is_found(nodes: str) -> None:
-    (finding,) = found("per-tensor-depthwise", model(nodes))
+def test_one_scale_for_all_channels_is_reported(nodes: str) -> None:
+    (finding,) = check_rule("per-tensor-depthwise", model(nodes))
     assert (finding.message, finding.evidence) == (_MESSAGE, ("conv",))
     assert (finding.severity, finding.confidence) == (Severity.NOTE, Confidence.MEDIUM)
 
 
 @pytest.mark.parametrize("nodes", [_QDQ, _QOPERATOR])
-def test_a_scale_for_each_channel_is_not(nodes: str) -> None:
-    assert found("per-tensor-depthwise", model(nodes, (8,))) == []
+def test_scale_for_each_channel_is_not_reported(nodes: str) -> None:
+    assert check_rule("per-tensor-depthwise", model(nodes, (8,))) == []
 
 
-def test_a_scale_for_each_channel_after_a_dynamic_one_is_not() -> None:
+def test_per_channel_scale_of_dynamic_quantization_is_not_reported() -> None:
     made = model(_DYNAMIC)
     scales = next(tensor for tensor in made.graph.initializer if tensor.name == "ws")
     scales.CopyFrom(numpy_helper.from_array(np.ones((1, 8, 1, 1), np.float32), "ws"))
-    assert found("per-tensor-depthwise", made) == []
+    assert check_rule("per-tensor-depthwise", made) == []
 
 
-def test_an_ordinary_convolution_is_not() -> None:
-    assert found("per-tensor-depthwise", model(_QDQ.replace("<group=8>", ""), weight=(8, 8, 3, 3))) == []
+def test_ordinary_convolution_is_not_reported() -> None:
+    assert check_rule("per-tensor-depthwise", model(_QDQ.replace("<group=8>", ""), weight=(8, 8, 3, 3))) == []
 
 
-def test_a_weight_of_16_bits_is_fine_enough() -> None:
-    assert found("per-tensor-depthwise", model(_QDQ, kind="int16")) == []
+def test_weight_of_16_bits_is_not_reported() -> None:
+    assert check_rule("per-tensor-depthwise", model(_QDQ, kind="int16")) == []
 
 
-def test_a_weight_in_floating_point_is_not() -> None:
+def test_weight_in_floating_point_is_not_reported() -> None:
     text = "g (float[1, 8, 8, 8] x, float[8, 1, 3, 3] w) => (float y) { y = Conv<group=8>(x, w) }"
-    assert found("per-tensor-depthwise", text) == []
+    assert check_rule("per-tensor-depthwise", text) == []
 
 
 def test_some_of_them_are_counted() -> None:
     made = model(_QDQ.replace("y = Relu(c)", "vd = DequantizeLinear<axis=0>(w, vs, vz) y = Conv<group=8>(c, vd)"))
     made.graph.initializer.append(numpy_helper.from_array(np.ones(8, np.float32), "vs"))
     made.graph.initializer.append(numpy_helper.from_array(np.zeros(8, np.int8), "vz"))
-    (finding,) = found("per-tensor-depthwise", made)
+    (finding,) = check_rule("per-tensor-depthwise", made)
     assert finding.message == "1 of 2 quantized depthwise convolutions has one scale for all channels of its weight"

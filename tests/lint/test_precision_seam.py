@@ -1,6 +1,6 @@
 import pytest
 
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def graph(nodes: str, kind: str = "float16", outputs: str = "float16 y") -> str:
@@ -11,7 +11,7 @@ def test_islands_of_single_precision_are_counted() -> None:
     island = "[up{0}] u{0} = Cast<to = 1>({1}) s{0} = Softmax(u{0}) m{0} = Mul(s{0}, two) "
     island += "[down{0}] {2} = Cast<to = 10>(m{0})"
     nodes = "r = Relu(x) " + island.format(1, "r", "a") + " b = Neg(a) " + island.format(2, "b", "c") + " y = Neg(c)"
-    (finding,) = found("precision-seam", graph(nodes))
+    (finding,) = check_rule("precision-seam", graph(nodes))
     assert finding.message == "data leave float16 for float32 in 2 casts and come back in 2, around 4 nodes"
     assert (finding.evidence, finding.severity) == (("up1", "up2", "down1", "down2"), "info")
 
@@ -26,21 +26,21 @@ def test_islands_of_single_precision_are_counted() -> None:
         ("r = Relu(x) a = Cast<to = 11>(r) b = Neg(a) c = Cast<to = 1>(b) y = Neg(c)", "float", "float y"),
     ],
 )
-def test_other_casts_are_no_seams(nodes: str, kind: str, outputs: str) -> None:
-    assert found("precision-seam", graph(nodes, kind, outputs)) == []
+def test_other_casts_are_not_reported(nodes: str, kind: str, outputs: str) -> None:
+    assert check_rule("precision-seam", graph(nodes, kind, outputs)) == []
 
 
-def test_data_that_come_back_in_another_half_precision_do_not_come_back() -> None:
+def test_return_in_another_half_precision_is_not_reported() -> None:
     nodes = "r = Relu(x) a = Cast<to = 1>(r) b = Softmax(a) c = Cast<to = 10>(b) y = Relu(c)"
-    assert found("precision-seam", f"g (bfloat16[1, 64] x) => (float16[1, 64] y) {{ {nodes} }}") == []
-    assert len(found("precision-seam", f"g (float16[1, 64] x) => (float16[1, 64] y) {{ {nodes} }}")) == 1
+    assert check_rule("precision-seam", f"g (bfloat16[1, 64] x) => (float16[1, 64] y) {{ {nodes} }}") == []
+    assert len(check_rule("precision-seam", f"g (float16[1, 64] x) => (float16[1, 64] y) {{ {nodes} }}")) == 1
 
 
 @pytest.mark.parametrize(("wide", "half"), [("float", "float16"), ("float", "bfloat16"), ("double", "float16")])
-def test_casts_to_half_precision_and_straight_back_only_round(wide: str, half: str) -> None:
+def test_rounding_casts_are_a_separate_finding(wide: str, half: str) -> None:
     numbers = {"float": 1, "float16": 10, "double": 11, "bfloat16": 16}
     nodes = f"[a] h = Cast <to = {numbers[half]}> (x) [b] w = Cast <to = {numbers[wide]}> (h) y = Relu(w)"
-    (finding,) = found("precision-seam", f"g ({wide}[64] x) => ({wide}[64] y) {{ {nodes} }}")
+    (finding,) = check_rule("precision-seam", f"g ({wide}[64] x) => ({wide}[64] y) {{ {nodes} }}")
     assert finding.message == f"1 pair of casts only rounds data to {half}, with nothing in between"
     assert finding.evidence == ("b",)
 
@@ -53,5 +53,5 @@ def test_casts_to_half_precision_and_straight_back_only_round(wide: str, half: s
         "h = Cast <to = 10> (x) y = Cast <to = 11> (h)",  # it goes on to another type
     ],
 )
-def test_casts_with_a_use_for_the_half_do_not(nodes: str) -> None:
-    assert found("precision-seam", f"g (float[64] x) => (float y, float16 z) {{ {nodes} }}") == []
+def test_casts_with_another_reader_are_not_reported(nodes: str) -> None:
+    assert check_rule("precision-seam", f"g (float[64] x) => (float y, float16 z) {{ {nodes} }}") == []

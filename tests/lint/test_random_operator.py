@@ -1,11 +1,11 @@
 import pytest
 
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
-def test_random_numbers_are_found() -> None:
+def test_random_numbers_are_reported() -> None:
     nodes = "[a] a = RandomNormalLike(x) [b] b = RandomUniform<shape = [2], seed = 1.0>() c = Add(a, b) y = Add(x, c)"
-    (finding,) = found("random-operator", f"g (float[2] x) => (float y) {{ {nodes} }}")
+    (finding,) = check_rule("random-operator", f"g (float[2] x) => (float y) {{ {nodes} }}")
     assert finding.message == "2 nodes draw random numbers: 1 RandomNormalLike, 1 RandomUniform (1 with a seed)"
     assert finding.evidence == ("a", "b")
 
@@ -22,5 +22,5 @@ _UNTAKEN = """c = Constant<value_int = 0>() d = Cast<to = 9>(c) y = If (d) <
         _UNTAKEN,
     ],
 )
-def test_what_no_answer_hangs_on_is_not(nodes: str) -> None:
-    assert found("random-operator", f"g (float[2] x) => (float y) {{ {nodes} }}") == []
+def test_dead_random_nodes_are_not_reported(nodes: str) -> None:
+    assert check_rule("random-operator", f"g (float[2] x) => (float y) {{ {nodes} }}") == []

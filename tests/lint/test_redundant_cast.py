@@ -1,6 +1,6 @@
 import pytest
 
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _NUMBERS = {
     "float": 1,
@@ -18,7 +18,7 @@ _NUMBERS = {
 def casts(start: str, between: str, end: str, more: str = "", outputs: str = "") -> list[tuple[str, tuple[str, ...]]]:
     nodes = f"[a] a = Cast<to = {_NUMBERS[between]}>(x) [b] y = Cast<to = {_NUMBERS[end]}>(a) {more}"
     text = f"g ({start}[2] x) => ({end} y{outputs}) {{ {nodes} }}"
-    return [(finding.message, finding.evidence) for finding in found("redundant-cast", text)]
+    return [(finding.message, finding.evidence) for finding in check_rule("redundant-cast", text)]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def casts(start: str, between: str, end: str, more: str = "", outputs: str = "")
         ("uint8", "int32"),
     ],
 )
-def test_a_cast_back_is_found(start: str, between: str) -> None:
+def test_cast_back_is_reported(start: str, between: str) -> None:
     assert casts(start, between, start) == [("1 cast only turns an earlier one back", ("b",))]
 
 
@@ -51,7 +51,7 @@ def test_a_cast_back_is_found(start: str, between: str) -> None:
         ("int32", "bool"),
     ],
 )
-def test_a_cast_back_from_a_type_that_rounds_is_not(start: str, between: str) -> None:
+def test_cast_back_from_a_type_that_rounds_is_not_reported(start: str, between: str) -> None:
     assert casts(start, between, start) == []
 
 
@@ -64,7 +64,7 @@ def test_a_cast_back_from_a_type_that_rounds_is_not(start: str, between: str) ->
         ("uint8", "int64", "int32"),
     ],
 )
-def test_a_cast_on_from_a_type_that_lost_nothing_is_found(start: str, between: str, end: str) -> None:
+def test_onward_cast_after_a_lossless_one_is_reported(start: str, between: str, end: str) -> None:
     assert casts(start, between, end) == [("1 cast could read what the cast before reads", ("b",))]
 
 
@@ -77,9 +77,9 @@ def test_a_cast_on_from_a_type_that_lost_nothing_is_found(start: str, between: s
         ("float", "bool", "int64"),
     ],
 )
-def test_a_cast_on_after_something_was_lost_is_not(start: str, between: str, end: str) -> None:
+def test_onward_cast_after_a_lossy_one_is_not_reported(start: str, between: str, end: str) -> None:
     assert casts(start, between, end) == []
 
 
-def test_a_first_cast_that_others_read_is_needed() -> None:
+def test_cast_with_other_readers_is_not_reported() -> None:
     assert casts("bool", "int32", "float", "z = Neg(a)", ", int32 z") == []

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _SHAPES = "int64[1] flat = {-1}, int64[2] rows = {-1,3}, int64[2] copied = {0,-1}, int64[1] axis = {0}"
 
@@ -10,8 +10,8 @@ def graph(nodes: str, outputs: str = "float y", shape: str = "n, 200, 3") -> str
 
 
 @pytest.mark.parametrize("first", ["Reshape(x, rows)", "Unsqueeze(x, axis)", "Flatten(x)"])
-def test_a_reshaping_before_another_is_found(first: str) -> None:
-    (finding,) = found("redundant-reshape", graph(f"[a] a = {first} y = Reshape(a, flat)"), "n=4")
+def test_reshaping_before_another_is_reported(first: str) -> None:
+    (finding,) = check_rule("redundant-reshape", graph(f"[a] a = {first} y = Reshape(a, flat)"), "n=4")
     assert finding.message == "1 reshaping is not needed before another one"
     assert (finding.evidence, finding.severity) == (("a",), "info")
 
@@ -26,16 +26,16 @@ def test_a_reshaping_before_another_is_found(first: str) -> None:
         ("a = Reshape(x, rows) s = Shape(a) y = Reshape(x, s)", "float y"),  # it tells the second its target
     ],
 )
-def test_one_that_is_needed_is_not(nodes: str, outputs: str) -> None:
-    assert found("redundant-reshape", graph(nodes, outputs), "n=4") == []
+def test_needed_node_is_not_reported(nodes: str, outputs: str) -> None:
+    assert check_rule("redundant-reshape", graph(nodes, outputs), "n=4") == []
 
 
-def test_masks_and_positions_are_left_out() -> None:
+def test_masks_and_positions_are_not_reported() -> None:
     text = graph("a = Flatten(x) y = Reshape(a, flat)", "int64 y").replace("g (float", "g (int64")
-    assert found("redundant-reshape", text, "n=1") == []
-    assert len(found("redundant-reshape", text, "n=4")) == 1
+    assert check_rule("redundant-reshape", text, "n=1") == []
+    assert len(check_rule("redundant-reshape", text, "n=4")) == 1
 
 
-def test_with_all_sizes_fixed_one_target_says_it_all() -> None:
+def test_static_sizes_make_any_target_absolute() -> None:
     nodes = "[a] a = Reshape(x, rows) y = Unsqueeze(a, axis)"
-    assert found("redundant-reshape", graph(nodes, shape="4, 200, 3"))[0].evidence == ("a",)
+    assert check_rule("redundant-reshape", graph(nodes, shape="4, 200, 3"))[0].evidence == ("a",)

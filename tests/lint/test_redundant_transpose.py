@@ -1,6 +1,6 @@
 import pytest
 
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
 def graph(nodes: str, outputs: str = "float y") -> str:
@@ -16,15 +16,15 @@ def graph(nodes: str, outputs: str = "float y") -> str:
         "[a] a = Transpose(x) c = Relu(a) d = Mul(s, c) [b] y = Transpose(d)",  # each number by itself
     ],
 )
-def test_a_transpose_that_undoes_one_is_found(nodes: str) -> None:
-    (finding,) = found("redundant-transpose", graph(nodes))
+def test_transpose_that_undoes_one_is_reported(nodes: str) -> None:
+    (finding,) = check_rule("redundant-transpose", graph(nodes))
     assert finding.message == "1 transpose undoes an earlier one"
     assert finding.evidence == ("b",)
 
 
-def test_one_that_could_be_one_with_the_one_before_is_found() -> None:
+def test_mergeable_transpose_is_reported() -> None:
     nodes = "a = Transpose<perm = [1, 2, 0]>(x) [b] y = Transpose<perm = [1, 2, 0]>(a)"
-    (finding,) = found("redundant-transpose", graph(nodes))
+    (finding,) = check_rule("redundant-transpose", graph(nodes))
     assert finding.message == "1 transpose could be one with the transpose before"
     assert finding.evidence == ("b",)
 
@@ -39,10 +39,10 @@ def test_one_that_could_be_one_with_the_one_before_is_found() -> None:
         ("a = Transpose<perm = [1, 2, 0]>(x) y = Transpose<perm = [1, 2, 0]>(a)", "float y, float a"),
     ],
 )
-def test_one_that_is_needed_is_not(nodes: str, outputs: str) -> None:
-    assert found("redundant-transpose", graph(nodes, outputs)) == []
+def test_needed_node_is_not_reported(nodes: str, outputs: str) -> None:
+    assert check_rule("redundant-transpose", graph(nodes, outputs)) == []
 
 
-def test_one_right_after_is_redundant_whoever_reads_the_first() -> None:
+def test_direct_inverse_is_reported_despite_other_readers() -> None:
     nodes = "a = Transpose(x) [b] y = Transpose(a) z = Softmax(a)"
-    assert found("redundant-transpose", graph(nodes, "float y, float z"))[0].evidence == ("b",)
+    assert check_rule("redundant-transpose", graph(nodes, "float y, float z"))[0].evidence == ("b",)

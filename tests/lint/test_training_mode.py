@@ -2,7 +2,7 @@ import onnx
 import pytest
 
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _P = "float[4] s = {1,1,1,1}, float[4] b = {0,0,0,0}, float[4] m = {0,0,0,0}, float[4] v = {1,1,1,1}"
 _D = "float half = {0.5}, float none = {0}, bool yes = {1}, bool no = {0}"
@@ -20,8 +20,8 @@ def graph(nodes: str, given: str = "") -> str:
         ("[n] y = Dropout(x, half, yes)", 13, "Dropout"),
     ],
 )
-def test_a_node_in_training_mode_is_found(nodes: str, opset: int, what: str) -> None:
-    (finding,) = found("training-mode", graph(nodes), opset=opset)
+def test_node_in_training_mode_is_reported(nodes: str, opset: int, what: str) -> None:
+    (finding,) = check_rule("training-mode", graph(nodes), opset=opset)
     assert finding.message == f"1 node is in training mode: 1 {what}"
     assert (finding.evidence, finding.severity) == (("n",), "warning")
 
@@ -38,23 +38,23 @@ def test_a_node_in_training_mode_is_found(nodes: str, opset: int, what: str) -> 
         ("y = Dropout(x, half, mode)", 13),  # the caller decides
     ],
 )
-def test_inference_is_not(nodes: str, opset: int) -> None:
-    assert found("training-mode", graph(nodes, ", bool mode"), opset=opset) == []
+def test_inference_mode_is_not_reported(nodes: str, opset: int) -> None:
+    assert check_rule("training-mode", graph(nodes, ", bool mode"), opset=opset) == []
 
 
-def test_a_mode_that_a_caller_may_replace_is_not_the_file_s() -> None:
-    assert found("training-mode", graph("y = Dropout(x, half, yes)", ", bool yes"), opset=13) == []
+def test_overridable_mode_is_not_reported() -> None:
+    assert check_rule("training-mode", graph("y = Dropout(x, half, yes)", ", bool yes"), opset=13) == []
 
 
 def test_gradients_are_a_note() -> None:
     model = proto("g (float[2] x) => (float y) { y = Relu(x) z = com.microsoft.ReluGrad(y, x) }")
-    (finding,) = found("training-mode", model)
+    (finding,) = check_rule("training-mode", model)
     assert finding.message == "1 node computes gradients or updates of weights: 1 ReluGrad"
     assert finding.severity == "note"
 
 
-def test_a_training_part_of_the_file_is_a_note() -> None:
+def test_training_part_of_the_file_is_a_note() -> None:
     model = proto("g (float[2] x) => (float y) { y = Relu(x) }")
     model.training_info.append(onnx.TrainingInfoProto(algorithm=onnx.helper.make_graph([], "step", [], [])))
-    (finding,) = found("training-mode", model)
+    (finding,) = check_rule("training-mode", model)
     assert (finding.message, finding.severity) == ("the file holds a graph for training beside the model", "note")

@@ -3,7 +3,20 @@
 import pytest
 
 from tests._wire import chunk, model, node
-from tests.lint._wrong import NEG, RELU, X, Y, call, calling, choice, found, function, initializer, step, value
+from tests.lint._malformed import (
+    NEG,
+    RELU,
+    X,
+    Y,
+    call,
+    calling,
+    check_bytes,
+    choice,
+    function,
+    initializer,
+    step,
+    value,
+)
 
 GHOST = node("Add", "x ghost", "t") + value(12, "t", (2, 3))
 READ = {
@@ -23,48 +36,50 @@ READ = {
 
 
 @pytest.mark.parametrize("name", READ)
-def test_a_value_that_nothing_makes_is_found_with_its_readers(name: str) -> None:
+def test_undefined_value_is_reported_with_its_readers(name: str) -> None:
     content, readers = READ[name]
-    (finding,) = found("undefined-value", content)
+    (finding,) = check_bytes("undefined-value", content)
     assert finding.message == "1 value is needed that nothing makes: 'ghost'"
     assert (finding.severity, finding.evidence) == ("error", readers)
 
 
-def test_a_function_does_not_see_the_graph_that_calls_it() -> None:
+def test_function_cannot_read_the_calling_graph() -> None:
     inner = function("F", step("Add", "x w", "y"))
-    (finding,) = found("undefined-value", calling(initializer("w", (2, 3), bytes(24)) + call("F", "x", "y"), inner))
+    (finding,) = check_bytes(
+        "undefined-value", calling(initializer("w", (2, 3), bytes(24)) + call("F", "x", "y"), inner)
+    )
     assert "'w'" in finding.message
 
 
-def test_a_branch_sees_the_graph_around_it() -> None:
+def test_branch_reads_the_graph_around_it() -> None:
     inner = node("Add", "x w", "t") + value(12, "t", (2, 3))
     content = choice(inner, NEG)
     held = model(X + initializer("w", (2, 3), bytes(24)) + node("Add", "x w", "y") + Y)
-    assert found("undefined-value", held) == []
-    assert [finding.message[-3:] for finding in found("undefined-value", content)] == ["'w'"]
+    assert check_bytes("undefined-value", held) == []
+    assert [finding.message[-3:] for finding in check_bytes("undefined-value", content)] == ["'w'"]
 
 
-def test_a_branch_cannot_hand_out_what_is_around_it() -> None:
-    (finding,) = found("undefined-value", choice(value(12, "x", (2, 3)), NEG))
+def test_captured_value_as_branch_output_is_reported() -> None:
+    (finding,) = check_bytes("undefined-value", choice(value(12, "x", (2, 3)), NEG))
     assert finding.message == "1 value is handed out by a graph that does not make it: 'x'"
     assert finding.evidence == ("If_0/then_branch",)
 
 
-def test_an_output_that_is_an_input_or_a_weight_is_made() -> None:
+def test_output_that_is_an_input_or_a_weight_is_defined() -> None:
     held = initializer("w", (2, 3), bytes(24))
-    assert found("undefined-value", model(X + held + value(12, "w", (2, 3)) + value(12, "x", (2, 3)))) == []
-    assert found("undefined-value", choice(RELU, NEG)) == []
+    assert check_bytes("undefined-value", model(X + held + value(12, "w", (2, 3)) + value(12, "x", (2, 3)))) == []
+    assert check_bytes("undefined-value", choice(RELU, NEG)) == []
 
 
-def test_an_end_without_a_name_is_found() -> None:
+def test_unnamed_input_or_output_is_reported() -> None:
     bare = chunk(12, chunk(1, "")), chunk(11, chunk(1, ""))
-    said = [(each.message, each.severity) for end in bare for each in found("undefined-value", _relu(end))]
+    said = [(each.message, each.severity) for end in bare for each in check_bytes("undefined-value", _relu(end))]
     assert said == [("1 output of the model has no name", "error"), ("1 input of the model has no name", "warning")]
 
 
-def test_an_input_that_is_left_out_is_not_missing() -> None:
+def test_omitted_input_is_not_reported() -> None:
     clip = chunk(1, chunk(1, "x") + chunk(1, "") + chunk(1, "x") + chunk(2, "y") + chunk(4, "Clip"))
-    assert found("undefined-value", model(X + clip + Y)) == []
+    assert check_bytes("undefined-value", model(X + clip + Y)) == []
 
 
 def _relu(end: bytes) -> bytes:

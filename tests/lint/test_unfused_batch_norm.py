@@ -1,6 +1,6 @@
 import pytest
 
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _PARAMETERS = "float[4] s = {1,1,1,1}, float[4] b = {0,0,0,0}, float[4] m = {0,0,0,0}, float[4] v = {1,1,1,1}"
 _WEIGHT = "float[4, 1, 1, 1] w = {1,1,1,1}"
@@ -10,9 +10,9 @@ def graph(nodes: str, given: str = "", outputs: str = "float y") -> str:
     return f"g (float[1, 1, 8, 8] x{given}) => ({outputs}) <{_WEIGHT}, {_PARAMETERS}> {{ {nodes} }}"
 
 
-def test_a_normalization_after_a_convolution_is_found() -> None:
+def test_normalization_after_a_convolution_is_reported() -> None:
     nodes = "[conv] c = Conv(x, w) [norm] y = BatchNormalization(c, s, b, m, v)"
-    (finding,) = found("unfused-batch-norm", graph(nodes))
+    (finding,) = check_rule("unfused-batch-norm", graph(nodes))
     assert finding.evidence == ("norm",)
     assert finding.message == "1 batch normalization could be folded into the convolution or linear map before it"
 
@@ -25,39 +25,41 @@ def test_a_normalization_after_a_convolution_is_found() -> None:
         ("c = Conv(x, w) y = BatchNormalization(c, s, b, m, v)", "float y, float c"),  # it is an answer itself
     ],
 )
-def test_one_that_cannot_be_folded_is_not(nodes: str, outputs: str) -> None:
-    assert found("unfused-batch-norm", graph(nodes, outputs=outputs)) == []
+def test_unfoldable_normalization_is_not_reported(nodes: str, outputs: str) -> None:
+    assert check_rule("unfused-batch-norm", graph(nodes, outputs=outputs)) == []
 
 
-def test_weights_that_are_inputs_cannot_take_it_in() -> None:
+def test_weights_from_inputs_are_not_reported() -> None:
     text = graph("c = Conv(x, k) y = BatchNormalization(c, s, b, m, v)", ", float[4, 1, 1, 1] k")
-    assert found("unfused-batch-norm", text) == []
+    assert check_rule("unfused-batch-norm", text) == []
 
 
-def test_weights_that_a_caller_may_replace_cannot_take_it_in() -> None:
+def test_overridable_weights_are_not_reported() -> None:
     text = graph("c = Conv(x, w) y = BatchNormalization(c, s, b, m, v)", ", float[4, 1, 1, 1] w")
-    assert found("unfused-batch-norm", text) == []
+    assert check_rule("unfused-batch-norm", text) == []
 
 
-def test_one_that_learns_its_statistics_is_not() -> None:
+def test_training_normalization_is_not_reported() -> None:
     assert (
-        found("unfused-batch-norm", graph("c = Conv(x, w) y, p, q, r, t = BatchNormalization(c, s, b, m, v)"), opset=9)
+        check_rule(
+            "unfused-batch-norm", graph("c = Conv(x, w) y, p, q, r, t = BatchNormalization(c, s, b, m, v)"), opset=9
+        )
         == []
     )
     text = graph("c = Conv(x, w) y, p, q = BatchNormalization<training_mode = 1>(c, s, b, m, v)")
-    assert found("unfused-batch-norm", text) == []
+    assert check_rule("unfused-batch-norm", text) == []
 
 
-def test_numbers_for_each_position_do_not_fit_into_a_channel() -> None:
+def test_per_position_parameters_are_not_reported() -> None:
     sizes = "float[4, 1, 1] k = {1,1,1,1}"
     nodes = "c = Conv(x, w) y = BatchNormalization<spatial = 0>(c, k, k, k, k)"
     text = f"g (float[1, 1, 1, 1] x) => (float y) <{_WEIGHT}, {sizes}> {{ {nodes} }}"
-    assert found("unfused-batch-norm", text, opset=8) == []
-    assert len(found("unfused-batch-norm", text.replace("<spatial = 0>", ""), opset=8)) == 1
+    assert check_rule("unfused-batch-norm", text, opset=8) == []
+    assert len(check_rule("unfused-batch-norm", text.replace("<spatial = 0>", ""), opset=8)) == 1
 
 
-def test_a_quantized_weight_is_left_alone() -> None:
+def test_quantized_weight_is_not_reported() -> None:
     stored = "int8[4, 1, 1, 1] q = {1,1,1,1}, float scale = {0.5}"
     nodes = "w = DequantizeLinear(q, scale) c = Conv(x, w) y = BatchNormalization(c, s, b, m, v)"
     text = f"g (float[1, 1, 8, 8] x) => (float y) <{stored}, {_PARAMETERS}> {{ {nodes} }}"
-    assert found("unfused-batch-norm", text) == []
+    assert check_rule("unfused-batch-norm", text) == []

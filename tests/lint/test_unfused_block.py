@@ -1,4 +1,4 @@
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _NORM = (
     "m{0} = ReduceMean<axes=[-1]>({1}) d{0} = Sub({1}, m{0}) s{0} = Mul(d{0}, d{0}) v{0} = ReduceMean<axes=[-1]>(s{0}) "
@@ -11,23 +11,23 @@ def text(nodes: str) -> str:
     return f"g (float[2, 8, 4] x) => (float y) {_CONSTANTS} {{ {nodes} }}"
 
 
-def test_norms_that_are_written_out_are_found() -> None:
+def test_unfused_norms_are_reported() -> None:
     nodes = f"{_NORM.format(1, 'x', 'a')} b = Tanh(a) {_NORM.format(2, 'b', 'y')}"
-    (finding,) = found("unfused-block", text(nodes), opset=17)
+    (finding,) = check_rule("unfused-block", text(nodes), opset=17)
     assert finding.message == "2 layer normalizations are written out in small operators"
     assert (finding.evidence[0], finding.count) == ("ReduceMean_0", 18)
 
 
-def test_fused_ones_are_not() -> None:
+def test_fused_blocks_are_not_reported() -> None:
     nodes = "a = LayerNormalization(x, gamma, beta) b = Tanh(a) y = LayerNormalization(b, gamma, beta)"
-    assert found("unfused-block", text(nodes), opset=17) == []
+    assert check_rule("unfused-block", text(nodes), opset=17) == []
 
 
-def test_a_single_one_beside_a_fused_one_is_not() -> None:
+def test_single_unfused_block_is_not_reported() -> None:
     nodes = f"{_NORM.format(1, 'x', 'a')} y = LayerNormalization(a, gamma, beta)"
-    assert found("unfused-block", text(nodes), opset=17) == []
+    assert check_rule("unfused-block", text(nodes), opset=17) == []
 
 
-def test_small_operators_that_are_no_block_are_not() -> None:
+def test_other_small_operators_are_not_reported() -> None:
     nodes = "m = ReduceMean<axes=[-1]>(x) d = Sub(x, m) a = Abs(d) n = ReduceMean<axes=[-1]>(a) y = Sub(d, n)"
-    assert found("unfused-block", text(nodes), opset=17) == []
+    assert check_rule("unfused-block", text(nodes), opset=17) == []

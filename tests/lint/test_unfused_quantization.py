@@ -5,7 +5,7 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 _CONSTANTS = {
     "s": np.float32(0.02),
@@ -58,60 +58,60 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("nodes", APART.values(), ids=APART.keys())
-def test_a_convolution_whose_answer_is_not_quantized_is_found(nodes: str, tmp_path: object) -> None:
+def test_convolution_with_a_float_output_is_reported(nodes: str, tmp_path: object) -> None:
     made = model(f"{nodes} {_ANSWER}")
-    (finding,) = found("unfused-quantization", made)
+    (finding,) = check_rule("unfused-quantization", made)
     assert left_in_float(made, f"{tmp_path}/model.onnx") == 1
     assert (finding.about, finding.evidence) == ("onnxruntime", ("conv",))
     start = "1 of 1 convolution or matrix product, with 100 % of the multiply-adds, computes in floating point"
     assert finding.message == f"{start} in onnxruntime, which needs the answer quantized as well"
 
 
-def test_an_answer_of_the_model_is_not_quantized_either(tmp_path: object) -> None:
+def test_model_output_counts_as_float(tmp_path: object) -> None:
     made = model("[conv] y = Conv(xd, wd)")
-    assert [finding.evidence for finding in found("unfused-quantization", made)] == [("conv",)]
+    assert [finding.evidence for finding in check_rule("unfused-quantization", made)] == [("conv",)]
     assert left_in_float(made, f"{tmp_path}/model.onnx") == 1
 
 
 @pytest.mark.parametrize("nodes", WHOLE.values(), ids=WHOLE.keys())
-def test_what_runs_in_int8_is_not(nodes: str, tmp_path: object) -> None:
+def test_int8_nodes_are_not_reported(nodes: str, tmp_path: object) -> None:
     made = model(f"{nodes} {_ANSWER}")
-    assert found("unfused-quantization", made) == []
+    assert check_rule("unfused-quantization", made) == []
     assert left_in_float(made, f"{tmp_path}/model.onnx") == 0
 
 
-def test_a_rectifier_that_is_in_the_quantization_does_not_part_them(tmp_path: object) -> None:
+def test_fusible_relu_is_not_reported(tmp_path: object) -> None:
     made = model("a = Conv(xd, wd) c = Relu(a) cq = QuantizeLinear(c, s, low) y = DequantizeLinear(cq, s, low)")
-    assert found("unfused-quantization", made) == []
+    assert check_rule("unfused-quantization", made) == []
     assert left_in_float(made, f"{tmp_path}/model.onnx") == 0
 
 
-def test_a_product_needs_no_quantized_answer(tmp_path: object) -> None:
+def test_matrix_product_with_a_float_output_is_not_reported(tmp_path: object) -> None:
     made = model("y = MatMul(xd, md)")
-    assert found("unfused-quantization", made) == []
+    assert check_rule("unfused-quantization", made) == []
     assert left_in_float(made, f"{tmp_path}/model.onnx") == 0
 
 
-def test_products_of_data_that_nobody_quantized_are_found(tmp_path: object) -> None:
+def test_products_of_float_data_are_reported(tmp_path: object) -> None:
     made = model("c = MatMul(xd, md) [first] d = MatMul(c, m) e = Tanh(d) [second] y = MatMul(e, e)")
-    (finding,) = found("unfused-quantization", made)
+    (finding,) = check_rule("unfused-quantization", made)
     start = "2 of 3 convolutions and matrix products, with 67 % of the multiply-adds, compute in floating point"
     assert finding.message == f"{start}; 1 can run in int8"
     assert (finding.about, finding.evidence) == (None, ("first", "second"))
     assert left_in_float(made, f"{tmp_path}/model.onnx") == 2
 
 
-def test_a_small_last_layer_in_floating_point_is_not() -> None:
+def test_small_float_layer_is_not_reported() -> None:
     last = "f = GlobalAveragePool(y0) g = Flatten(f) [last] y = MatMul(g, k)"
     made = model(f"c = Conv(xd, wd) cq = QuantizeLinear(c, s, z) y0 = DequantizeLinear(cq, s, z) h = Tanh(y0) {last}")
     made.graph.initializer.append(numpy_helper.from_array(np.ones((4, 2), np.float32), "k"))
-    assert found("unfused-quantization", made) == []
+    assert check_rule("unfused-quantization", made) == []
 
 
-def test_weights_alone_that_are_quantized_are_not() -> None:
-    assert found("unfused-quantization", model("a = Exp(x) b = MatMul(a, md) y = MatMul(b, m)")) == []
+def test_weight_only_quantization_is_not_reported() -> None:
+    assert check_rule("unfused-quantization", model("a = Exp(x) b = MatMul(a, md) y = MatMul(b, m)")) == []
 
 
-def test_a_model_that_is_not_quantized_is_not() -> None:
+def test_float_model_is_not_reported() -> None:
     text = "g (float[1, 4, 8, 8] x, float[8, 8] m) => (float y) { a = MatMul(x, m) y = MatMul(a, m) }"
-    assert found("unfused-quantization", text) == []
+    assert check_rule("unfused-quantization", text) == []

@@ -1,16 +1,16 @@
-from onnx_autodoc.lint import Confidence, Finding, Severity
-from onnx_autodoc.lint._runtimes import RUNTIMES, runtimes
-from tests.lint._judged import found
+from onnx_autodoc.card import Confidence, Finding, Severity
+from onnx_autodoc.lint import RUNTIMES, runtimes
+from tests.lint._check import check_rule
 
 
 def findings(text: str, opset: int = 18) -> dict[str | None, Finding]:
-    return {finding.about: finding for finding in found("unsupported-operator", text, opset=opset)}
+    return {finding.about: finding for finding in check_rule("unsupported-operator", text, opset=opset)}
 
 
 UNIQUE = "g (float[8] x) => (float y, float z) { [a] u = Unique(x) [b] y = Unique(u) [c] z = Relu(x) }"
 
 
-def test_what_a_runtime_does_not_take_is_said_once_for_each() -> None:
+def test_each_runtime_has_one_finding() -> None:
     finding = findings(UNIQUE)["tensorrt"]
     assert finding.message == (
         "TensorRT 10.15 does not take 1 operator of this model: Unique (2 nodes); they need plugins, or onnxruntime's "
@@ -20,13 +20,13 @@ def test_what_a_runtime_does_not_take_is_said_once_for_each() -> None:
     assert (finding.severity, finding.confidence) == (Severity.INFO, Confidence.MEDIUM)
 
 
-def test_the_answer_of_the_runtime_itself_is_sure() -> None:
+def test_table_by_run_has_high_confidence() -> None:
     finding = findings(UNIQUE)["onnxruntime-cuda"]
     assert finding.confidence is Confidence.HIGH
     assert finding.message.endswith("Unique (2 nodes); onnxruntime runs such nodes on the CPU")
 
 
-def test_a_model_that_onnxruntime_does_not_load_is_warned_of() -> None:
+def test_model_that_onnxruntime_rejects_is_a_warning() -> None:
     text = "g (float[1, 1, 4, 4] x, float[3, 4] r, int64[3] b) => (float y) { [a] y = RoiAlign(x, r, b) }"
     finding = findings(text, opset=22)["onnxruntime-cpu"]
     assert finding.severity is Severity.WARNING
@@ -45,7 +45,7 @@ def test_only_the_most_frequent_operators_are_named() -> None:
     assert "does not take 5 operators of this model: Unique (2 nodes), Det (1 node), " in message and " …; " in message
 
 
-def test_an_ordinary_network_is_taken_by_all() -> None:
+def test_ordinary_network_is_not_reported() -> None:
     text = """g (float[1, 3, 8, 8] x) => (float y) <float[4, 3, 3, 3] w> {
         c = Conv(x, w)  r = Relu(c)  p = GlobalAveragePool(r)  y = Sigmoid(p)
     }"""

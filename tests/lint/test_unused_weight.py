@@ -1,20 +1,20 @@
 import onnx
 
 from tests._text import proto
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 
-def test_weights_that_no_node_reads_are_found() -> None:
+def test_weights_that_no_node_reads_are_reported() -> None:
     many = ",".join("1" * 300)
     text = f"g (float[2] x) => (float y) <float[2] w = {{1,2}}, float[300] old = {{{many}}}> {{ y = Add(x, w) }}"
-    (finding,) = found("unused-weight", text)
+    (finding,) = check_rule("unused-weight", text)
     assert finding.message == "1 initializer with 1.17 KiB is read by no node (>99 % of all)"
     assert (finding.evidence, finding.severity) == (("old",), "note")
 
 
-def test_a_few_bytes_are_only_good_to_know() -> None:
+def test_small_unused_weights_are_info() -> None:
     text = "g (float[2] x) => (float y) <float[2] w = {1,2}, float[6] old = {1,2,3,4,5,6}> { y = Add(x, w) }"
-    (finding,) = found("unused-weight", text)
+    (finding,) = check_rule("unused-weight", text)
     assert finding.message == "1 initializer with 24 bytes is read by no node (75 % of all)"
     assert finding.severity == "info"
 
@@ -28,17 +28,20 @@ _BRANCH = """g (float[2] x, bool c) => (float y) <float[2] w = {1,2}, float[2] v
 }"""
 
 
-def test_what_only_a_branch_in_a_branch_reads_is_used() -> None:
-    (finding,) = found("unused-weight", _BRANCH)
+def test_weight_read_in_a_nested_branch_is_used() -> None:
+    (finding,) = check_rule("unused-weight", _BRANCH)
     assert finding.evidence == ("inner",)  # the one in the branch itself
 
 
-def test_a_weight_that_is_an_output_is_used() -> None:
-    assert found("unused-weight", "g (float[2] x) => (float y, float[2] w) <float[2] w = {1,2}> { y = Relu(x) }") == []
+def test_weight_that_is_an_output_is_used() -> None:
+    assert (
+        check_rule("unused-weight", "g (float[2] x) => (float y, float[2] w) <float[2] w = {1,2}> { y = Relu(x) }")
+        == []
+    )
 
 
-def test_texts_have_no_size_that_could_be_said() -> None:
+def test_string_weights_have_no_size_in_the_message() -> None:
     made = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
     made.graph.initializer.append(onnx.helper.make_tensor("words", onnx.TensorProto.STRING, [2], [b"a", b"b"]))
-    (finding,) = found("unused-weight", made)
+    (finding,) = check_rule("unused-weight", made)
     assert finding.message == "1 initializer is read by no node"

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_autodoc.ops._known import Array
+from onnx_autodoc.ops.values import Array
 from tests.ops._calls import Expected
 
 

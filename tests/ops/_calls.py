@@ -12,10 +12,10 @@ from onnx import TensorProto, helper
 from onnxruntime.capi._pybind_state import get_all_operator_schema
 
 from onnx_autodoc.ir import Attribute, Node, Tensor, dtype_name
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Array, Contradiction, Known, NotKnown, Unknown
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops.call import Call
+from onnx_autodoc.ops.cost import Cost
+from onnx_autodoc.ops.operator import Operator
+from onnx_autodoc.ops.values import Array, Contradiction, InferenceError, Unknown, ValueInfo
 
 SMALL = 64  # elements of an input that a rule may see
 _DTYPES = {dtype_name(number): number for number in range(1, 29)}
@@ -58,14 +58,14 @@ def name_of(case: Case) -> str:
 
 
 # what the rule sees
-def known(array: Any, held: bool = False) -> Known:
+def known(array: Any, held: bool = False) -> ValueInfo:
     """What is known of an array, which a file may hold; of a sequence or a map, only that it is one."""
     if isinstance(array, dict):
-        return Known(None, kind="map", why="a map has no shape", element=Known("float32"))
-    return Known(_dtype(array), array.shape, array if array.size <= SMALL else None, held=held)
+        return ValueInfo(None, kind="map", why="a map has no shape", element=ValueInfo("float32"))
+    return ValueInfo(_dtype(array), array.shape, array if array.size <= SMALL else None, is_stored=held)
 
 
-def call_of(case: Case, domain: str, inputs: Sequence[Known | None] | None = None) -> Call:
+def call_of(case: Case, domain: str, inputs: Sequence[ValueInfo | None] | None = None) -> Call:
     node = case.node(domain)
     attributes = {item.name: _attribute(helper.get_attribute_value(item)) for item in node.attribute}
     ours = Node(node.op_type, tuple(node.input), tuple(node.output), domain=domain, attributes=attributes)
@@ -86,7 +86,7 @@ def unsaid(cost: Cost) -> str:
     return cost.other.why
 
 
-def less_known(case: Case) -> Iterator[list[Known | None]]:
+def less_known(case: Case) -> Iterator[list[ValueInfo | None]]:
     """The inputs with something of them hidden: one size, all sizes, the elements, the whole shape."""
     whole = [None if array is None else known(array) for array in case.inputs]
     for at, each in enumerate(whole):
@@ -95,18 +95,18 @@ def less_known(case: Case) -> Iterator[list[Known | None]]:
         rank = range(len(each.shape))
         hidden = [[*each.shape[:axis], Unknown("hidden"), *each.shape[axis + 1 :]] for axis in rank]
         for shape in (*hidden, [Unknown("hidden") for _ in rank]):
-            yield [*whole[:at], Known(each.dtype, tuple(shape)), *whole[at + 1 :]]
-        yield [*whole[:at], Known(each.dtype, each.shape), *whole[at + 1 :]]
-        yield [*whole[:at], Known(each.dtype, why="hidden"), *whole[at + 1 :]]
+            yield [*whole[:at], ValueInfo(each.dtype, tuple(shape)), *whole[at + 1 :]]
+        yield [*whole[:at], ValueInfo(each.dtype, each.shape), *whole[at + 1 :]]
+        yield [*whole[:at], ValueInfo(each.dtype, why="hidden"), *whole[at + 1 :]]
 
 
-def misshapen(case: Case) -> Iterator[list[Known | None]]:
+def misshapen(case: Case) -> Iterator[list[ValueInfo | None]]:
     """The inputs with one of them in a rank that no operator wants."""
     whole = [None if array is None else known(array) for array in case.inputs]
     for at, each in enumerate(whole):
         if each is not None:
             for shape in ((), (3,), (2, 3), (2,) * 7):
-                yield [*whole[:at], Known(each.dtype, shape), *whole[at + 1 :]]
+                yield [*whole[:at], ValueInfo(each.dtype, shape), *whole[at + 1 :]]
 
 
 # what onnxruntime does
@@ -170,7 +170,7 @@ def _session(
 
 
 # rule against truth
-def wrong(said: Sequence[Known], truth: Sequence[Seen]) -> list[str]:
+def wrong(said: Sequence[ValueInfo], truth: Sequence[Seen]) -> list[str]:
     """Where a rule says something that is not so. An unknown type or size is not wrong."""
     found = []
     for at, (ours, (dtype, shape)) in enumerate(zip(said, truth, strict=False)):
@@ -186,7 +186,7 @@ def stays_right(rule: Any, case: Case, domain: str, truth: Sequence[Seen]) -> No
     for inputs in less_known(case):
         try:
             said = rule(call_of(case, domain, inputs))
-        except NotKnown as gap:
+        except InferenceError as gap:
             assert not isinstance(gap, Contradiction), (gap, inputs)
         else:
             assert not wrong(said, truth), inputs
@@ -223,7 +223,7 @@ def refuses_politely(rule: Any, case: Case, domain: str) -> None:
     for inputs in misshapen(case):
         try:
             rule(call_of(case, domain, inputs))
-        except NotKnown as gap:
+        except InferenceError as gap:
             assert str(gap)
 
 

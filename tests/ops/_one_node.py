@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from onnx_autodoc.ir import Node
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Array, Known, Shape, tensor
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops.call import Call
+from onnx_autodoc.ops.cost import Cost
+from onnx_autodoc.ops.operator import Operator
+from onnx_autodoc.ops.values import Array, Shape, ValueInfo, tensor
 from tests.ops._calls import Case, call_of, cost_of, refuses_politely, run, seen, stays_right
 
 Table = Mapping[str, Operator]
@@ -24,7 +24,9 @@ def numbers(*items: float) -> Array:
     return np.array(items, np.int64 if items and all(isinstance(item, int) for item in items) else np.float32)
 
 
-def infer(table: Table, op: str, inputs: Sequence[Any], opset: int, outputs: int = 1, **attributes: Any) -> list[Known]:
+def infer(
+    table: Table, op: str, inputs: Sequence[Any], opset: int, outputs: int = 1, **attributes: Any
+) -> list[ValueInfo]:
     return list(table[op].infer(call_of(Case(op, inputs, attributes, outputs, opset), "")))[:outputs]
 
 

@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._known import Contradiction, Unknown
 from onnx_autodoc.ops.attention import OPERATORS
+from onnx_autodoc.ops.values import Contradiction, Unknown
 from tests.ops._one_node import assert_as_it_runs, infer, numbers, shape_of, zeros
 
 PACKED = [zeros(2, 3, 4 * 8), zeros(2, 5, 2 * 8), zeros(2, 5, 2 * 6)]  # 4 query heads, 2 of keys and values

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from onnx_autodoc.ir import Payload, Tensor
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops.constant import OPERATORS, known_tensor
+from onnx_autodoc.ops.constant import OPERATORS, tensor_info
+from onnx_autodoc.ops.cost import Cost
 from tests.ops._one_node import cost, numbers, zeros
 
 X = zeros(2, 3)
@@ -40,13 +40,13 @@ def test_a_cast_is_no_arithmetic_but_looking_for_zeros_is() -> None:
 
 
 def test_of_a_tensor_that_contradicts_itself_no_element_is_believed() -> None:
-    held = Tensor("s", "int64", (2,), payload=Payload("floats", 8, bytes(8)), flaws=("its data are in float_data",))
-    known = known_tensor(held)
+    held = Tensor("s", "int64", (2,), payload=Payload("floats", 8, bytes(8)), defects=("its data are in float_data",))
+    known = tensor_info(held)
     assert (known.shape, known.value) == ((2,), None)
     assert known.why == "the tensor s contradicts itself: its data are in float_data"
 
 
 def test_a_tensor_of_negative_dims_has_no_shape() -> None:
-    known = known_tensor(Tensor("w", "float32", (-3, 3), flaws=("its dimensions are [-3, 3]",)))
+    known = tensor_info(Tensor("w", "float32", (-3, 3), defects=("its dimensions are [-3, 3]",)))
     assert known.shape is None
     assert known.reason == "the tensor w contradicts itself: its dimensions are [-3, 3]"

@@ -4,8 +4,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._known import Contradiction, Unknown
 from onnx_autodoc.ops.convolution import OPERATORS
+from onnx_autodoc.ops.values import Contradiction, Unknown
 from tests.ops._one_node import assert_as_it_runs, infer, numbers, shape_of, zeros
 
 N = Unknown("the batch is free")

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import NotKnown
-from onnx_autodoc.ops._operator import Part
+from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.elementwise import OPERATORS
+from onnx_autodoc.ops.operator import ConstantRole
+from onnx_autodoc.ops.values import InferenceError
 from tests.ops._one_node import cost, zeros
 
 X, ROW, ONE = zeros(2, 3, 4), zeros(4), zeros()  # 24 elements, 4, 1
@@ -79,7 +79,7 @@ def test_a_dropout_only_works_in_training() -> None:
     assert cost(OPERATORS, "Dropout", [X], 7) == Cost()
     assert cost(OPERATORS, "Dropout", [X, ONE, np.array(False)], 13) == Cost()
     assert cost(OPERATORS, "Dropout", [X, ONE, np.array(True)], 13) == Cost(other=72)
-    with pytest.raises(NotKnown, match="trains"):
+    with pytest.raises(InferenceError, match="trains"):
         cost(OPERATORS, "Dropout", [X, ONE, zeros(5, 5, 5)], 13)
 
 
@@ -89,5 +89,5 @@ def test_moving_elements_is_no_arithmetic() -> None:
 
 
 def test_a_slope_is_a_weight_and_bounds_are_not() -> None:
-    assert OPERATORS["PRelu"].parts == {1: Part.WEIGHT}
-    assert OPERATORS["Clip"].parts == {1: Part.CONSTANT, 2: Part.CONSTANT}
+    assert OPERATORS["PRelu"].roles == {1: ConstantRole.WEIGHT}
+    assert OPERATORS["Clip"].roles == {1: ConstantRole.CONSTANT, 2: ConstantRole.CONSTANT}

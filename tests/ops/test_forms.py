@@ -8,9 +8,9 @@ import onnx
 import pytest
 from onnx import defs, helper
 
-from onnx_autodoc.ir import Graph, Node, Reference
-from onnx_autodoc.ops import Known, misfits
-from onnx_autodoc.ops._op_schema import _FILE, form_of
+from onnx_autodoc.ir import AttributeReference, Graph, Node
+from onnx_autodoc.ops import ValueInfo
+from onnx_autodoc.ops.node_checks import SCHEMA_FILE, check_signature, schema_of
 from scripts.operators_data import data
 
 _OPSET = 17
@@ -20,7 +20,7 @@ _OUTPUTS = {"BatchNormalization": (0, 1)}  # others may come in certain numbers 
 
 def test_the_table_is_that_of_the_onnx_package() -> None:
     """Written anew by `make docs`. The nodes below hold it to whichever release is installed."""
-    kept, made = json.loads(_FILE.read_text(encoding="utf-8")), json.loads(json.dumps(data()))
+    kept, made = json.loads(SCHEMA_FILE.read_text(encoding="utf-8")), json.loads(json.dumps(data()))
     if kept["source"] != made["source"]:
         pytest.skip(f"the table is of {kept['source']}, installed is {made['source']}")
     assert kept == made
@@ -49,28 +49,31 @@ def test_a_node_is_refused_where_the_checker_refuses_it(op: str, opset: int) -> 
     for inputs, outputs, more in product(range(8), _OUTPUTS.get(op, range(4)), ({}, {"wobble": 1})):
         names = tuple(f"i{at}" for at in range(inputs)), tuple(f"o{at}" for at in range(outputs))
         refused = _refused(helper.make_node(op, *names, **more), opset)
-        assert bool(list(misfits(Node(op, *names, attributes=more), opset))) == refused, (inputs, outputs, more)
+        assert bool(list(check_signature(Node(op, *names, attributes=more), opset))) == refused, (inputs, outputs, more)
 
 
 def test_what_is_not_known_is_not_held_against_a_node() -> None:
     node = Node("Relu", ("a", "b"), ("y",), attributes={"axis": 1})
-    assert list(misfits(node, None)) == []
-    assert list(misfits(node, 1_000)) == []
-    assert list(misfits(Node("Relu", ("a", "b"), ("y",), domain="custom"), 1)) == []
-    assert form_of("", "Gelu", 17) is None
+    assert list(check_signature(node, None)) == []
+    assert list(check_signature(node, 1_000)) == []
+    assert list(check_signature(Node("Relu", ("a", "b"), ("y",), domain="custom"), 1)) == []
+    assert schema_of("", "Gelu", 17) is None
 
 
 def test_an_attribute_from_a_call_may_be_of_any_kind() -> None:
-    assert list(misfits(Node("Softmax", ("x",), ("y",), attributes={"axis": Reference("outer")}), _OPSET)) == []
+    assert (
+        list(check_signature(Node("Softmax", ("x",), ("y",), attributes={"axis": AttributeReference("outer")}), _OPSET))
+        == []
+    )
 
 
 def test_types_are_compared_where_they_are_known() -> None:
     node = Node("Add", ("a", "b"), ("y",))
-    both = Known("float32", ()), Known("int64", ())
-    assert list(misfits(node, _OPSET, both)) == ["its inputs of float32 and int64 must be of one type"]
-    assert list(misfits(node, _OPSET, (both[0], Known(None, ())))) == []
-    assert list(misfits(node, _OPSET, (both[0], None))) == []
+    both = ValueInfo("float32", ()), ValueInfo("int64", ())
+    assert list(check_signature(node, _OPSET, both)) == ["its inputs of float32 and int64 must be of one type"]
+    assert list(check_signature(node, _OPSET, (both[0], ValueInfo(None, ())))) == []
+    assert list(check_signature(node, _OPSET, (both[0], None))) == []
     mixed = Node("SequenceConstruct", ("a", "b"), ("y",))
-    assert len(list(misfits(mixed, _OPSET, both))) == 1
+    assert len(list(check_signature(mixed, _OPSET, both))) == 1
     loop = Node("Loop", ("n", "c", "a", "b"), ("y", "z"), attributes={"body": Graph("body", ())})
-    assert list(misfits(loop, _OPSET, (None, None, *both))) == []
+    assert list(check_signature(loop, _OPSET, (None, None, *both))) == []

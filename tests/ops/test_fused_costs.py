@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from onnx_autodoc.ops import Call, Cost, Dim, Known, Shape, find
-from onnx_autodoc.ops._call import size
+from onnx_autodoc.ops import Call, Cost, Dim, Shape, ValueInfo, find
+from onnx_autodoc.ops.call import size
 from onnx_autodoc.shapes import Step
 from tests._text import shapes
 from tests.ops.test_onnx_cases import as_constants, cases, shapes_of
@@ -24,7 +24,7 @@ def total(steps: tuple[Step, ...]) -> Dim:
     return counted
 
 
-def _is_shape(known: Known | None) -> bool:
+def _is_shape(known: ValueInfo | None) -> bool:
     return known is None or known.dtype == "int64"
 
 

@@ -12,14 +12,12 @@ import pytest
 
 from onnx_autodoc import ops
 from onnx_autodoc.ir import Attribute, Node
-from onnx_autodoc.ops import MAX_ELEMENTS, Call, Known, NotKnown, Operator, Unknown
-from onnx_autodoc.shapes._apply import apply
+from onnx_autodoc.ops import MAX_ELEMENTS, Call, InferenceError, Operator, Unknown, ValueInfo
+from onnx_autodoc.shapes.rule_application import apply
 
 _MOST_BYTES = 64 << 20
 _MOST_SECONDS = 5.0  # a bound, far above what any of them takes: the machine may be busy
-_EVALUATED = {
-    op: entry for tables in ops.TABLES.values() for table in tables for op, entry in table.items() if entry.value
-}
+_EVALUATED = {op: entry for (_, op), entry in ops.OPERATORS.items() if entry.value}
 _NUMBERS = {
     "int64": (0, 1, -1, 2, 1 << 31, 1 << 62, -1 << 63, (1 << 63) - 1),
     "int32": (0, -1, 3, -1 << 31, (1 << 31) - 1),
@@ -53,32 +51,38 @@ _ATTRIBUTES: tuple[dict[str, Attribute], ...] = (
 )
 
 
-def _full(shape: tuple[int, ...], number: float, dtype: str) -> Known:
-    return Known(dtype, shape, np.full(shape, number, dtype))
+def _full(shape: tuple[int, ...], number: float, dtype: str) -> ValueInfo:
+    return ValueInfo(dtype, shape, np.full(shape, number, dtype))
 
 
-def _sizes(*dims: int) -> Known:
+def _sizes(*dims: int) -> ValueInfo:
     """Sizes of which the first is not known."""
     array = np.empty(len(dims) + 1, object)
     array[:] = [Unknown("it is not said"), *dims]
-    return Known("int64", array.shape, array)
+    return ValueInfo("int64", array.shape, array)
 
 
 _LISTED = (
     *(_full((), number, dtype) for dtype, numbers in _NUMBERS.items() for number in numbers),
-    *(Known("int64", (len(items),), np.array(items)) for items in ([1, MAX_ELEMENTS], [MAX_ELEMENTS, 0], [1 << 62, 0])),
-    *(Known("int64", (n,), np.full(n, fill)) for n, fill in ((1, 0), (3, 1 << 20), (33, 2), (2, -1), (4096, 1 << 62))),
+    *(
+        ValueInfo("int64", (len(items),), np.array(items))
+        for items in ([1, MAX_ELEMENTS], [MAX_ELEMENTS, 0], [1 << 62, 0])
+    ),
+    *(
+        ValueInfo("int64", (n,), np.full(n, fill))
+        for n, fill in ((1, 0), (3, 1 << 20), (33, 2), (2, -1), (4096, 1 << 62))
+    ),
     _sizes(3),
     _sizes(*[(1 << 63) - 1] * 15),
     _sizes(*[(1 << 63) - 1] * (MAX_ELEMENTS - 1)),
-    Known("string", (2,)),
-    Known("int64", (2, Unknown("it is not said"))),
-    Known(None, why="nothing is known"),
+    ValueInfo("string", (2,)),
+    ValueInfo("int64", (2, Unknown("it is not said"))),
+    ValueInfo(None, why="nothing is known"),
 )
 _WIDELY = tuple(_full(shape, 1, dtype) for shape in _WIDE for dtype in ("int64", "float32"))
 
 
-def _inputs() -> Iterator[tuple[Known | None, ...]]:
+def _inputs() -> Iterator[tuple[ValueInfo | None, ...]]:
     yield ()
     yield from ((one,) for one in (*_LISTED, *_WIDELY))
     yield from itertools.product(_WIDELY[:8:2], repeat=2)
@@ -90,15 +94,15 @@ def _inputs() -> Iterator[tuple[Known | None, ...]]:
     yield from ((one, None, other) for one in _WIDELY[:6:2] for other in _WIDELY[:6:2])
 
 
-def _measured(entry: Operator, call: Call) -> tuple[list[Known], int, float]:
+def _measured(entry: Operator, call: Call) -> tuple[list[ValueInfo], int, float]:
     """What comes out, the most bytes on the way, and how long it takes."""
     tracemalloc.reset_peak()
     before, start = tracemalloc.get_traced_memory()[0], time.process_time()
-    found: list[Known] = []
+    found: list[ValueInfo] = []
     try:
         with np.errstate(all="ignore"):  # as the walk does
             found = apply(entry, call)
-    except NotKnown as reason:
+    except InferenceError as reason:
         assert str(reason)
     return found, tracemalloc.get_traced_memory()[1] - before, time.process_time() - start
 

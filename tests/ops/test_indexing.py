@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._operator import Part
+from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.indexing import OPERATORS
+from onnx_autodoc.ops.operator import ConstantRole
 from tests.ops._calls import unsaid
 from tests.ops._one_node import cost, numbers, zeros
 
@@ -41,4 +41,4 @@ def test_how_many_comparisons_find_what_differs_is_not_counted() -> None:
 
 def test_the_two_values_of_a_one_hot_are_not_learned() -> None:
     assert cost(OPERATORS, "OneHot", [numbers(1, 2), np.array(9), numbers(0, 1)], 11) == Cost()
-    assert OPERATORS["OneHot"].parts == {2: Part.CONSTANT}
+    assert OPERATORS["OneHot"].roles == {2: ConstantRole.CONSTANT}

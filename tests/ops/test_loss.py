@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops.loss import OPERATORS
+from onnx_autodoc.ops.cost import Cost
+from onnx_autodoc.ops.training import LOSSES as OPERATORS
 from tests.ops._one_node import assert_as_it_runs, cost, zeros
 
 

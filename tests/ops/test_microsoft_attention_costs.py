@@ -7,9 +7,9 @@ import pytest
 
 from onnx_autodoc.ir import Node
 from onnx_autodoc.ops import find, microsoft_attention, microsoft_decoding, microsoft_state
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Known, NotKnown, Unknown, tensor
+from onnx_autodoc.ops.call import Call
+from onnx_autodoc.ops.cost import Cost
+from onnx_autodoc.ops.values import InferenceError, Unknown, ValueInfo, tensor
 from tests.ops._arrays import half
 from tests.ops._calls import Case, call_of, cost_of, floats, less_known, misshapen, name_of
 from tests.ops.test_microsoft import (
@@ -39,7 +39,7 @@ def counts(case: Case) -> tuple[Any, Any]:
     return found.macs, found.other
 
 
-def priced(case: Case, inputs: list[Known | None]) -> Cost:
+def priced(case: Case, inputs: list[ValueInfo | None]) -> Cost:
     call = call_of(case, DOMAIN, inputs)
     price = TABLE[case.op].cost
     assert price is not None
@@ -58,12 +58,12 @@ def test_every_operator_has_a_price_and_a_line_about_it(op: str) -> None:
 def test_of_less_the_price_is_the_same_or_not_known(case: Case) -> None:
     try:
         whole = cost(case)
-    except NotKnown:
+    except InferenceError:
         whole = Cost(Unknown("data"), Unknown("data"))
     for inputs in less_known(case):
         try:
             said = priced(case, inputs)
-        except NotKnown as gap:
+        except InferenceError as gap:
             assert str(gap)
         else:
             for ours, true in ((said.macs, whole.macs), (said.other, whole.other)):
@@ -75,7 +75,7 @@ def test_of_nonsense_there_is_a_price_or_a_reason(case: Case) -> None:
     for inputs in misshapen(case):
         try:
             priced(case, inputs)
-        except NotKnown as gap:
+        except InferenceError as gap:
             assert str(gap)
 
 
@@ -193,9 +193,9 @@ def test_a_longer_buffer_is_not_moved_whole() -> None:
 def test_without_the_total_the_lengths_tell() -> None:
     case = group_query(1, 1, 10, 5)
     inputs = list(call_of(case, DOMAIN).inputs)
-    inputs[6] = Known("int32", (1,), why="hidden")
+    inputs[6] = ValueInfo("int32", (1,), why="hidden")
     assert priced(case, inputs).macs == 4 * 5 * 16
-    inputs[5] = Known("int32", (1,), why="hidden")
+    inputs[5] = ValueInfo("int32", (1,), why="hidden")
     assert isinstance(priced(case, inputs).macs, Unknown)
 
 
@@ -248,7 +248,7 @@ def test_only_the_listed_blocks_count() -> None:
 def test_what_the_data_decide_is_not_counted(op: str) -> None:
     price = TABLE[op].cost
     assert price is not None
-    with pytest.raises(NotKnown, match="decide"):
+    with pytest.raises(InferenceError, match="decide"):
         price(Call(Node(op), [tensor("float32", (2, 8, 32))], 1, [tensor("float32", (2, 8, 32))]))
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from onnx_autodoc.ir import Node, Tensor
-from onnx_autodoc.ops import find, microsoft_extras, microsoft_layout, microsoft_quantized
+from onnx_autodoc.ops import find, microsoft_decoding, microsoft_layout, microsoft_quantized
 from onnx_autodoc.ops import microsoft as fused
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Known, NotKnown, Unknown, nothing
-from onnx_autodoc.ops._operator import Operator, Part
+from onnx_autodoc.ops.call import Call
+from onnx_autodoc.ops.cost import Cost
+from onnx_autodoc.ops.operator import ConstantRole, Operator
+from onnx_autodoc.ops.values import InferenceError, Unknown, ValueInfo, unknown_value
 from tests._corpus import MODELS, graph, resolved
 from tests.ops import test_microsoft as run_here
 from tests.ops._arrays import half, single, small
@@ -123,7 +123,7 @@ def test_what_no_processor_here_runs() -> None:
 
 
 def test_what_onnxruntime_adds_to_onnx() -> None:
-    extras = microsoft_extras.ONNX_EXTRAS
+    extras = microsoft_decoding.UNSPECIFIED
     assert cost("GRUUnit", single(2, 4), single(2, 12), table=extras).other == 6 * 8
     assert cost("DisentangledAttention_TRT", *[single(2, 3, 3)] * 3, table=extras).other == 3 * 18
     regions = [single(1, 5, 4), *[single(1, 8, 9, 9)] * 4]
@@ -138,13 +138,13 @@ def test_moved_data_cost_nothing() -> None:
 
 
 def test_what_the_shapes_do_not_tell_is_not_counted() -> None:
-    with pytest.raises(NotKnown, match="SparseToDenseMatMul"):
+    with pytest.raises(InferenceError, match="SparseToDenseMatMul"):
         cost("SparseToDenseMatMul", *[half(4, 4)] * 2)
     assert all(op in unsaid(cost(op, half(4, 4))) for op in ("MurmurHash3", "Unique"))
 
 
 def test_an_activation_that_nobody_knows_is_not_counted() -> None:
-    with pytest.raises(NotKnown, match="Magic"):
+    with pytest.raises(InferenceError, match="Magic"):
         cost("FusedConv", half(1, 3, 8, 9), KERNELS, activation="Magic")
 
 
@@ -174,14 +174,14 @@ def test_a_packed_weight_holds_more_numbers_than_bytes(
     op: str, at: int, weight: tuple[Any, ...], attributes: dict[str, Any], packed: tuple[str, int]
 ) -> None:
     dtype, *dims = weight
-    held = OURS[op].packs[at](Node(op, attributes=attributes), Tensor("w", dtype, tuple(dims)))
+    held = OURS[op].packed[at](Node(op, attributes=attributes), Tensor("w", dtype, tuple(dims)))
     assert (held.dtype, held.elements) == packed
 
 
 def test_scales_are_told_from_weights() -> None:
-    assert OURS["QLinearConcat"].parts.keys() & set(range(11)) == {0, 1, 3, 4, 6, 7, 9, 10}
-    assert OURS["QGemm"].parts[6] is Part.WEIGHT and OURS["QGemm"].parts[4] is Part.QUANTIZATION
-    assert OURS["MatMulNBits"].parts == dict.fromkeys((2, 3), Part.QUANTIZATION)
+    assert OURS["QLinearConcat"].roles.keys() & set(range(11)) == {0, 1, 3, 4, 6, 7, 9, 10}
+    assert OURS["QGemm"].roles[6] is ConstantRole.WEIGHT and OURS["QGemm"].roles[4] is ConstantRole.QUANTIZATION
+    assert OURS["MatMulNBits"].roles == dict.fromkeys((2, 3), ConstantRole.QUANTIZATION)
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -198,14 +198,14 @@ FAMILIES = {
     **{f"{DOMAIN}.{name}": entry for name, entry in OURS.items()},
     **{f"{BLOCKED}.{name}": entry for name, entry in microsoft_layout.NCHWC.items()},
     **{f"{LAST}.{name}": entry for name, entry in microsoft_layout.NHWC.items()},
-    **{f"ai.onnx.{name}": entry for name, entry in microsoft_extras.ONNX_EXTRAS.items()},
+    **{f"ai.onnx.{name}": entry for name, entry in microsoft_decoding.UNSPECIFIED.items()},
 }
 USES = [
     *((OURS[case.op], case, DOMAIN) for case in run_here.CASES if case.op in OURS),
     *((OURS[case.op], case, DOMAIN) for case, _ in SAID if case.op in OURS),
     *((microsoft_layout.NCHWC[case.op], case, BLOCKED) for case in NCHWC),
     *((microsoft_layout.NHWC[case.op], case, LAST) for case, _ in NHWC),
-    *((microsoft_extras.ONNX_EXTRAS[case.op], case, "") for case in EXTRAS),
+    *((microsoft_decoding.UNSPECIFIED[case.op], case, "") for case in EXTRAS),
 ]
 
 
@@ -214,7 +214,7 @@ def test_of_less_known_inputs_a_price_says_less_but_nothing_else(entry: Operator
     whole, made = _cost(entry, call_of(case, domain), None), entry.infer(call_of(case, domain))
     for inputs in less_known(case):
         call = call_of(case, domain, inputs)
-        for outputs in (made, None, [nothing("hidden")] * len(made)):
+        for outputs in (made, None, [unknown_value("hidden")] * len(made)):
             said = _cost(entry, call, outputs)
             assert _agree(said.macs, whole.macs) and _agree(said.other, whole.other), inputs
 
@@ -223,9 +223,9 @@ def _cost(entry: Operator | None, call: Call, outputs: Any) -> Cost:
     """The price of a node with these outputs, or with those that its rule says; unknown where that is a gap."""
     assert entry is not None and entry.cost is not None
     try:
-        known: list[Known] = list(entry.infer(call) if outputs is None else outputs)
+        known: list[ValueInfo] = list(entry.infer(call) if outputs is None else outputs)
         return entry.cost(Call(call.node, call.inputs, call.version, known))
-    except NotKnown as gap:
+    except InferenceError as gap:
         return Cost(Unknown(str(gap)), Unknown(str(gap)))
 
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from onnx_autodoc.ir import Node
-from onnx_autodoc.ops import microsoft_extras
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._known import Known, NotKnown, Unknown
+from onnx_autodoc.ops import microsoft_decoding
+from onnx_autodoc.ops.call import Call
+from onnx_autodoc.ops.values import InferenceError, Unknown, ValueInfo
 from tests.ops._arrays import halves
 from tests.ops._calls import schemas
 from tests.ops.test_microsoft import DOMAIN, OPERATORS, TWO
 
 
 def literal(
-    op: str, *inputs: Known | None, outputs: int = 1, **attributes: Any
+    op: str, *inputs: ValueInfo | None, outputs: int = 1, **attributes: Any
 ) -> list[tuple[str | None, tuple[Any, ...]]]:
     """What a rule says of a node, an unknown size as None."""
     node = Node(op, outputs=("y",) * outputs, attributes=attributes)
@@ -25,15 +25,15 @@ def literal(
     ]
 
 
-TABLE = {**microsoft_extras.ONNX_EXTRAS, **OPERATORS}
+TABLE = {**microsoft_decoding.UNSPECIFIED, **OPERATORS}
 
 
-def given(*items: int) -> Known:
-    return Known("int32", (len(items),), np.array(items, np.int32))
+def given(*items: int) -> ValueInfo:
+    return ValueInfo("int32", (len(items),), np.array(items, np.int32))
 
 
-def shaped(*dims: int, dtype: str = "float16") -> Known:
-    return Known(dtype, dims)
+def shaped(*dims: int, dtype: str = "float16") -> ValueInfo:
+    return ValueInfo(dtype, dims)
 
 
 def test_a_shared_cache_keeps_its_length() -> None:
@@ -72,7 +72,7 @@ def test_a_cache_of_half_bytes_keeps_its_packed_width() -> None:
 
 
 def test_a_cache_whose_total_is_not_known_has_an_unknown_length() -> None:
-    total = Known("int32", (1,), why="hidden")
+    total = ValueInfo("int32", (1,), why="hidden")
     inputs = (shaped(1, 1, 64), None, None, shaped(1, 2, 7, 8), shaped(1, 2, 7, 8), given(7), total)
     assert literal("GroupQueryAttention", *inputs, outputs=2, **TWO) == halves((1, 1, 32), (1, 2, None, 8))  # type: ignore[arg-type]
 
@@ -134,7 +134,7 @@ def test_the_rest_follows_from_the_documentation() -> None:
 
 
 def test_what_another_compiler_made_is_not_known() -> None:
-    with pytest.raises(NotKnown, match="another compiler"):
+    with pytest.raises(InferenceError, match="another compiler"):
         literal("EPContext", shaped(2, 3))
 
 

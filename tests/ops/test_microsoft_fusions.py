@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops import TABLES
-from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops import OPERATORS
+from onnx_autodoc.ops.cost import Cost
 from tests.ops._arrays import half, single, small
 from tests.ops._calls import Case, cost_of
 from tests.ops.test_microsoft import embed
 from tests.ops.test_microsoft_costs import SCALE, SMALL, ZERO, cost
 from tests.ops.test_microsoft_schemas import NBITS
 
-ONNX = {name: entry for table in TABLES[""] for name, entry in table.items()}
+ONNX = {op: row for (domain, op), row in OPERATORS.items() if not domain}
 
 
 def plain(op: str, *inputs: Any, outputs: int = 1, **attributes: Any) -> Cost:

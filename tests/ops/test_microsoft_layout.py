@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops import microsoft_extras, microsoft_layout
-from onnx_autodoc.ops._known import Unknown
+from onnx_autodoc.ops import microsoft_decoding, microsoft_layout
+from onnx_autodoc.ops.values import Unknown
 from tests.ops._arrays import half, halves, single, small
 from tests.ops._calls import (
     Case,
@@ -98,8 +98,8 @@ def test_channels_last_are_as_onnxruntime_infers(case: Case, expected: Expected)
 
 @pytest.mark.parametrize("case", EXTRAS, ids=name_of)
 def test_what_onnxruntime_adds_to_onnx_runs_as_the_rule_says(case: Case) -> None:
-    assert_as_run(microsoft_extras.ONNX_EXTRAS[case.op].infer, case, "")
-    refuses_politely(microsoft_extras.ONNX_EXTRAS[case.op].infer, case, "")
+    assert_as_run(microsoft_decoding.UNSPECIFIED[case.op].infer, case, "")
+    refuses_politely(microsoft_decoding.UNSPECIFIED[case.op].infer, case, "")
 
 
 def test_every_operator_of_the_layouts_has_a_rule() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onnx_autodoc.ops import attention, convolution
-from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops.cost import Cost
 from tests.ops._arrays import half
 from tests.ops._calls import Case, cost_of, floats, ints
 from tests.ops.test_microsoft import DECODED, STATEFUL, convolved, linear

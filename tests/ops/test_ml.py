@@ -7,11 +7,11 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from onnx_autodoc.ir import Long, Node
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Known, Unknown
+from onnx_autodoc.ir import Node, TruncatedList
+from onnx_autodoc.ops.call import Call
+from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.ml import OPERATORS
+from onnx_autodoc.ops.values import Unknown, ValueInfo
 from tests.ops._calls import (
     Case,
     assert_as_run,
@@ -188,9 +188,9 @@ def test_zip_map_gives_a_map_for_each_row(labels: dict[str, Any]) -> None:
 
 
 def test_a_list_too_long_to_be_kept_still_counts() -> None:
-    labels = Long(3000, (0, 1, 2))
+    labels = TruncatedList(3000, (0, 1, 2))
     call = Call(
-        Node("TreeEnsembleClassifier", attributes={"classlabels_int64s": labels}), [Known("float32", (5, 9))], 3
+        Node("TreeEnsembleClassifier", attributes={"classlabels_int64s": labels}), [ValueInfo("float32", (5, 9))], 3
     )
     assert [each.shape for each in OPERATORS["TreeEnsembleClassifier"].infer(call)] == [(5,), (5, 3000)]
 
@@ -257,5 +257,5 @@ def test_of_an_array_only_the_columns_that_are_extracted_are_read() -> None:
 @pytest.mark.parametrize("op", ["LinearClassifier", "SVMClassifier", "TreeEnsembleRegressor", "TreeEnsemble", "Scaler"])
 def test_what_is_held_in_attributes_is_named_as_the_operator_names_it(op: str) -> None:
     schema = onnx.defs.get_schema(op, DOMAIN)
-    assert OPERATORS[op].held
-    assert set(OPERATORS[op].held) <= set(schema.attributes)
+    assert OPERATORS[op].learned_attributes
+    assert set(OPERATORS[op].learned_attributes) <= set(schema.attributes)

@@ -3,10 +3,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Contradiction
-from onnx_autodoc.ops._operator import Part
+from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.normalization import OPERATORS
+from onnx_autodoc.ops.operator import ConstantRole
+from onnx_autodoc.ops.values import Contradiction
 from tests.ops._one_node import assert_as_it_runs, cost, infer, zeros
 
 X, C = zeros(2, 3, 4, 5), zeros(3)
@@ -97,4 +97,4 @@ def test_a_log_softmax_takes_one_logarithm_of_each_row(opset: int, axis: int, ro
 
 
 def test_statistics_are_measured_not_learned() -> None:
-    assert OPERATORS["BatchNormalization"].parts == {3: Part.STATISTIC, 4: Part.STATISTIC}
+    assert OPERATORS["BatchNormalization"].roles == {3: ConstantRole.STATISTIC, 4: ConstantRole.STATISTIC}

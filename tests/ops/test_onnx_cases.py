@@ -18,8 +18,8 @@ from onnx import numpy_helper
 
 from onnx_autodoc.ir import Model, dtype_name
 from onnx_autodoc.ops import find
-from onnx_autodoc.readers import read
-from onnx_autodoc.shapes import Request, Shapes, bind, resolve
+from onnx_autodoc.readers import read_model
+from onnx_autodoc.shapes import Request, Shapes, bind, infer_shapes, parse_request
 
 
 @cache
@@ -33,13 +33,13 @@ def cases() -> list[Any]:
 
 def shapes_of(model: onnx.ModelProto, inputs: list[object], path: Path) -> Shapes:
     found, request = asked(model, inputs, path)
-    return resolve(found, bind(found, request))
+    return infer_shapes(found, bind(found, request))
 
 
 def asked(model: onnx.ModelProto, inputs: list[object], path: Path) -> tuple[Model, Request]:
     """A case read from its bytes, and the sizes of its recorded inputs."""
     path.write_bytes(model.SerializeToString())
-    found = read(path)
+    found = read_model(path)
     held = {tensor.name for tensor in found.graph.initializers}
     dims = [
         f"{value.name}.{axis}={size}"
@@ -47,7 +47,7 @@ def asked(model: onnx.ModelProto, inputs: list[object], path: Path) -> tuple[Mod
         if isinstance(item, np.ndarray) and value.name and value.name not in held
         for axis, size in enumerate(item.shape)
     ]
-    return found, Request(dims=tuple(dims))
+    return found, parse_request(dims=tuple(dims))
 
 
 def as_constants(model: onnx.ModelProto, inputs: list[object]) -> onnx.ModelProto:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._operator import Part
+from onnx_autodoc.ops.cost import Cost
+from onnx_autodoc.ops.operator import ConstantRole
 from onnx_autodoc.ops.quantization import OPERATORS
 from tests.ops._one_node import cost, zeros
 
@@ -23,6 +23,6 @@ def test_a_scale_that_is_not_given_is_found_first() -> None:
 
 
 def test_what_is_quantized_in_the_file_is_a_weight() -> None:
-    scales = {1: Part.QUANTIZATION, 2: Part.QUANTIZATION}
-    assert OPERATORS["QuantizeLinear"].parts == scales
-    assert OPERATORS["DequantizeLinear"].parts == {0: Part.WEIGHT, **scales}
+    scales = {1: ConstantRole.QUANTIZATION, 2: ConstantRole.QUANTIZATION}
+    assert OPERATORS["QuantizeLinear"].roles == scales
+    assert OPERATORS["DequantizeLinear"].roles == {0: ConstantRole.WEIGHT, **scales}

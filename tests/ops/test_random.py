@@ -3,9 +3,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Contradiction
-from onnx_autodoc.ops.random import OPERATORS
+from onnx_autodoc.ops.constant import RANDOM as OPERATORS
+from onnx_autodoc.ops.cost import Cost
+from onnx_autodoc.ops.values import Contradiction
 from tests.ops._one_node import assert_as_it_runs, cost, infer, zeros
 
 X = zeros(2, 3)

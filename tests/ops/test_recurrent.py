@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._known import Contradiction, Unknown
 from onnx_autodoc.ops.recurrent import OPERATORS
+from onnx_autodoc.ops.values import Contradiction, Unknown
 from tests.ops._one_node import assert_as_it_runs, infer, shape_of, zeros
 
 LAYERS = [("LSTM", 4, 2), ("GRU", 3, 1), ("RNN", 1, 1)]  # operator, gates, states

@@ -8,7 +8,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from onnx_autodoc.ops import Cost, Unknown
 from onnx_autodoc.ops.reduction import OPERATORS
-from onnx_autodoc.shapes import Request, bind, resolve
+from onnx_autodoc.shapes import Request, bind, infer_shapes
 from tests._text import loaded
 from tests.ops._one_node import cost, numbers, zeros
 
@@ -29,7 +29,7 @@ def model_of(op: str, opset: int, axes: list[int] | None, **attributes: int) -> 
 
 def ours(made: onnx.ModelProto) -> tuple[int | Unknown, ...] | None:
     read_back = loaded(made)
-    return resolve(read_back, bind(read_back, Request())).values["y"].shape
+    return infer_shapes(read_back, bind(read_back, Request())).values["y"].shape
 
 
 @pytest.mark.parametrize("opset", [11, 13, 18])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from onnx_autodoc.ops._cost import Cost
+from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.reshaping import OPERATORS
 from tests.ops._one_node import cost, numbers, zeros
 

@@ -7,17 +7,17 @@ import pytest
 from onnx import helper, parser
 
 from onnx_autodoc.ir import Node
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Contradiction, Known, Unknown, sequence, tensor
+from onnx_autodoc.ops.call import Call
+from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.sequence import OPERATORS
+from onnx_autodoc.ops.values import Contradiction, Unknown, ValueInfo, sequence, tensor
 from tests.ops._calls import known, seen
 from tests.ops._one_node import cost, infer, numbers, zeros
 
 A, B, C = zeros(3, 1), zeros(3, 2), zeros(3, 3)
 
 
-def _inferred(lines: str, inputs: dict[str, Any]) -> Known:
+def _inferred(lines: str, inputs: dict[str, Any]) -> ValueInfo:
     """The last result, by the rules one after the other."""
     values = {name: known(array) for name, array in inputs.items()}
     for line in lines.split("\n"):

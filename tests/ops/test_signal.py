@@ -3,9 +3,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Contradiction, Unknown
+from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.signal import OPERATORS
+from onnx_autodoc.ops.values import Contradiction, Unknown
 from tests.ops._one_node import assert_as_it_runs, cost, infer, numbers, shape_of, zeros
 
 

@@ -7,10 +7,10 @@ import onnx
 import onnxruntime
 import pytest
 
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Array, Contradiction
+from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.indexing import OPERATORS as INDEXING
 from onnx_autodoc.ops.slicing import OPERATORS
+from onnx_autodoc.ops.values import Array, Contradiction
 from tests.ops._calls import Case, call_of, run
 from tests.ops._one_node import cost, numbers, zeros
 

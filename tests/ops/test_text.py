@@ -3,11 +3,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_autodoc.ir import Long, Node
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Unknown, tensor
-from onnx_autodoc.ops.text import OPERATORS
+from onnx_autodoc.ir import Node, TruncatedList
+from onnx_autodoc.ops.call import Call
+from onnx_autodoc.ops.cost import Cost
+from onnx_autodoc.ops.ml import TEXT as OPERATORS
+from onnx_autodoc.ops.values import Unknown, tensor
 from tests.ops._calls import unsaid
 from tests.ops._one_node import assert_as_it_runs, cost, infer
 
@@ -51,7 +51,7 @@ def test_what_the_words_decide_is_not_said() -> None:
 
 
 def test_a_vocabulary_that_is_not_read_whole_is_not_guessed() -> None:
-    node = Node("TfIdfVectorizer", attributes={"ngram_indexes": Long(10**6, (0, 1))})
+    node = Node("TfIdfVectorizer", attributes={"ngram_indexes": TruncatedList(10**6, (0, 1))})
     (out,) = OPERATORS["TfIdfVectorizer"].infer(Call(node, [tensor("int64", (9,))], 9))
     assert out.concrete is None
 
@@ -67,4 +67,4 @@ def test_what_is_done_with_characters_is_not_counted(op: str) -> None:
 
 def test_the_weights_of_a_vocabulary_are_learned() -> None:
     assert "n-grams" in unsaid(cost(OPERATORS, "TfIdfVectorizer", [np.array([1, 2])], 20, **COUNTING))
-    assert OPERATORS["TfIdfVectorizer"].held == ("weights",)
+    assert OPERATORS["TfIdfVectorizer"].learned_attributes == ("weights",)

@@ -5,17 +5,19 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_autodoc.ir import Graph, Node
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Contradiction, Known, NotKnown, Unknown
-from onnx_autodoc.ops._operator import Operator
+from onnx_autodoc.ops.call import Call
+from onnx_autodoc.ops.cost import Cost
+from onnx_autodoc.ops.operator import Operator
 from onnx_autodoc.ops.training import OPERATORS, PREVIEW
+from onnx_autodoc.ops.values import Contradiction, InferenceError, Unknown, ValueInfo
 
-RATE, COUNT = Known("float32", ()), Known("int64", ())
-A, B = Known("float32", (2, 3)), Known("float16", (5,))
+RATE, COUNT = ValueInfo("float32", ()), ValueInfo("int64", ())
+A, B = ValueInfo("float32", (2, 3)), ValueInfo("float16", (5,))
 
 
-def said(table: dict[str, Operator], op: str, *inputs: Known, **attributes: object) -> list[tuple[str | None, object]]:
+def said(
+    table: dict[str, Operator], op: str, *inputs: ValueInfo, **attributes: object
+) -> list[tuple[str | None, object]]:
     node = Node(op, attributes=attributes)  # type: ignore[arg-type]
     return [(each.dtype, each.shape) for each in table[op].infer(Call(node, inputs, 1))]
 
@@ -48,7 +50,7 @@ def test_flex_attention_has_the_width_of_its_values() -> None:
     graph = helper.make_graph([node], "one", inputs, [onnx.ValueInfoProto(name="y")])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("ai.onnx.preview", 1)])
     inferred = onnx.shape_inference.infer_shapes(model).graph.output[0].type.tensor_type.shape.dim
-    rule = said(PREVIEW, "FlexAttention", *(Known("float16", dims) for dims in shapes.values()))
+    rule = said(PREVIEW, "FlexAttention", *(ValueInfo("float16", dims) for dims in shapes.values()))
     assert rule == [("float16", tuple(dim.dim_value for dim in inferred))] == [("float16", (2, 8, 5, 24))]
 
 
@@ -58,7 +60,7 @@ def test_every_operator_of_the_preview_domains_has_a_rule() -> None:
     assert {name for name in names if name[0].startswith("ai.onnx.preview")} <= ours
 
 
-def priced(table: dict[str, Operator], op: str, *inputs: Known, **attributes: object) -> Cost:
+def priced(table: dict[str, Operator], op: str, *inputs: ValueInfo, **attributes: object) -> Cost:
     node, price = Node(op, attributes=attributes), table[op].cost  # type: ignore[arg-type]
     assert price is not None
     return price(Call(node, inputs, 1, tuple(table[op].infer(Call(node, inputs, 1)))))
@@ -82,12 +84,12 @@ def test_a_step_costs_what_its_formula_does_for_each_parameter(
 
 
 def test_what_a_gradient_differentiates_is_not_counted() -> None:
-    with pytest.raises(NotKnown, match="other nodes"):
+    with pytest.raises(InferenceError, match="other nodes"):
         priced(OPERATORS, "Gradient", A, xs=("a",), y="y")
 
 
 def test_flex_attention_is_attention_unless_its_own_graphs_change_it() -> None:
-    q, k, v = (Known("float16", dims) for dims in ((2, 8, 5, 16), (2, 4, 7, 16), (2, 4, 7, 24)))
+    q, k, v = (ValueInfo("float16", dims) for dims in ((2, 8, 5, 16), (2, 4, 7, 16), (2, 4, 7, 24)))
     macs = 2 * 8 * 5 * 7 * (16 + 24)
     assert priced(PREVIEW, "FlexAttention", q, k, v) == Cost(macs, 2 * 8 * 5 * 7 * 6)
     changed = priced(PREVIEW, "FlexAttention", q, k, v, score_mod=Graph("g"))

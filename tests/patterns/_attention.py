@@ -1,6 +1,6 @@
 """Attention as torch writes it, to be varied: what is between its projections and its end is up to a test."""
 
-from onnx_autodoc.patterns import Net, Term
+from onnx_autodoc.patterns import Net, Op
 from tests.patterns._nets import Value, net
 
 # four heads of eight features; Q K V O are projections, C their bias
@@ -24,5 +24,5 @@ def seen(body: str, batch: int = 1, places: int = 6, **more: Value) -> Net:
     return net(at(body, batch, places), x=(batch, places, 32), **{**W, **more})
 
 
-def sizes(term: Term) -> tuple[int | None, int | None, int | None]:
-    return term.facts["heads"], term.facts["kv_heads"], term.facts["head_dim"]
+def sizes(term: Op) -> tuple[int | None, int | None, int | None]:
+    return term.attention.heads, term.attention.kv_heads, term.attention.head_dim

@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from onnx import numpy_helper
 
 from onnx_autodoc import patterns as room
-from onnx_autodoc.patterns import Net, Term, blocks, convolutions, mlps
-from onnx_autodoc.patterns._flat import flatten
-from onnx_autodoc.patterns._rule import Rule, apply
-from onnx_autodoc.shapes import Request, bind, resolve
+from onnx_autodoc.patterns import Net, Op, convolutions, feed_forward, find_blocks
+from onnx_autodoc.patterns.flatten import flatten
+from onnx_autodoc.patterns.rules import RewriteRule, apply_rules
+from onnx_autodoc.shapes import bind, infer_shapes, parse_request
 from tests._text import loaded, proto
 
 Value = tuple[int, ...] | str | np.ndarray
@@ -68,9 +68,9 @@ def of(
     runs: Sequence[bool] | None = None,
 ) -> Net:
     model = loaded(made)
-    shapes = resolve(model, bind(model, Request(values=given)))
+    shapes = infer_shapes(model, bind(model, parse_request(values=given)))
     assert odd or not (shapes.contradictions or shapes.misdeclared), (shapes.contradictions, shapes.misdeclared)
-    find = flatten if flat else blocks
+    find = flatten if flat else find_blocks
     return find(model, shapes, runs or [True] * sum(1 for _ in shapes.rows()))
 
 
@@ -143,41 +143,41 @@ def _constant(token: str) -> str:
 
 def count(found: Net, kind: str) -> int:
     """Blocks of a kind, inside others too."""
-    return sum(term.op == kind for term in found.everything())
+    return sum(term.kind == kind for term in found.walk())
 
 
-def only(found: Net, kind: str) -> Term:
-    (term,) = [term for term in found.everything() if term.op == kind]
+def only(found: Net, kind: str) -> Op:
+    (term,) = [term for term in found.walk() if term.kind == kind]
     return term
 
 
 def kinds(found: Net) -> list[str]:
     """What the net is made of, in order, what is inside blocks left out."""
-    return [term.op for term in found]
+    return [term.kind for term in found]
 
 
 def skips(found: Net) -> list[str]:
-    return [term.facts["skip"] for term in found if "skip" in term.facts]
+    return [term.residual_kind for term in found if term.residual is not None]
 
 
 # -- complete shelves
 
 
-def unused(rules: Sequence[Rule], examples: Sequence[tuple[str, dict[str, Value]]]) -> set[tuple[str, str]]:
+def unused(rules: Sequence[RewriteRule], examples: Sequence[tuple[str, dict[str, Value]]]) -> set[tuple[str, str]]:
     """The patterns of rules (their kind and text) that no example is claimed by."""
     left = {(rule.kind, text) for rule in rules for text in rule.patterns}
 
-    def watched(found: Net, tried: Sequence[Rule]) -> None:
+    def watched(found: Net, tried: Sequence[RewriteRule]) -> None:
         for rule in tried:
             for text in rule.patterns:
-                before = set(found.terms.values())
-                apply(found, (replace(rule, patterns=(text,)),))
-                if before != set(found.terms.values()):
+                before = set(found.ops.values())
+                apply_rules(found, (replace(rule, patterns=(text,)),))
+                if before != set(found.ops.values()):
                     left.discard((rule.kind, text))
 
     with ExitStack() as stack:
-        for module in (room, mlps, convolutions):
-            stack.enter_context(patch.object(module, "apply", watched))
+        for module in (room, feed_forward, convolutions):
+            stack.enter_context(patch.object(module, "apply_rules", watched))
         for body, values in examples:
             net(body, **values)
     return left

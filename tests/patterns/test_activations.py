@@ -72,7 +72,7 @@ CASES = [pytest.param(kind, body, id=f"{kind}, {name}") for kind, each in FORMS.
 
 
 @pytest.mark.parametrize(("kind", "body"), CASES)
-def test_an_activation_written_out_is_one_block(kind: str, body: str) -> None:
+def test_decomposed_activation_is_one_block(kind: str, body: str) -> None:
     found = net(body, **X)
     assert kinds(found) == [kind]
 
@@ -96,18 +96,18 @@ def test_every_pattern_has_an_example() -> None:
         ("y = com.microsoft.QLinearSoftmax<axis = -1, opset = 13>(x, 0.1, Z, 0.1, Z)", "softmax"),
     ],
 )
-def test_an_operator_is_the_same_activation(body: str, kind: str) -> None:
+def test_activation_operator_is_the_same_block(body: str, kind: str) -> None:
     quantized = "QLinear" in body
     found = net(body, x="uint8[2,16]" if quantized else (2, 16), B=(16,), Z=np.array(0, np.uint8), opset=24)
     assert count(found, kind) == 1
 
 
-def test_casts_in_between_change_nothing() -> None:
+def test_casts_in_between_are_ignored() -> None:
     body = "c = Cast<to = 1>(x) y = Cast<to = 10>(Mul(c, Cast<to = 1>(Cast<to = 10>(Sigmoid(c)))))"
     assert kinds(net(body, x="float16[2,16]")) == ["silu"]
 
 
-def test_quantizers_in_between_change_nothing() -> None:
+def test_quantizers_in_between_are_ignored() -> None:
     pair = "DequantizeLinear(QuantizeLinear({}, 0.02), 0.02)"
     body = f"s = {pair.format('Sigmoid(x)')} y = {pair.format('Mul(x, s)')}"
     assert kinds(net(body, x=(2, 16))) == ["silu"]
@@ -123,30 +123,30 @@ def test_quantizers_in_between_change_nothing() -> None:
         "y = Mul(x, Sigmoid(Add(x, 1.0)))",
     ],
 )
-def test_a_gate_is_no_silu(body: str) -> None:
+def test_gate_is_not_a_silu(body: str) -> None:
     found = net(body, x=(2, 16), z=(2, 16), W=(16, 16), V=(16, 16))
     assert count(found, "silu") == count(found, "gelu") == 0
 
 
-def test_a_gate_beside_a_silu_leaves_the_silu_alone() -> None:
+def test_silu_beside_a_gate_is_found() -> None:
     """z = w·σ(Wx) is a gate; x·σ(x) is silu and never a gate."""
     found = net("s = Mul(x, Sigmoid(x)) y = Mul(s, Sigmoid(MatMul(s, W)))", x=(2, 16), W=(16, 16))
     assert count(found, "silu") == 1
     assert skips(found) == ["gate"]
 
 
-def test_bounds_may_be_attributes() -> None:
+def test_clip_bounds_in_attributes_are_read() -> None:
     body = "s = Clip<min = 0.0, max = {}>(Add(x, 3.0)) y = Div(Mul(x, s), 6.0)"
     assert kinds(net(body.format("6.0"), **X, opset=10)) == ["hard-swish"]
     assert count(net(body.format("1.0"), **X, opset=10), "hard-swish") == 0
 
 
 @pytest.mark.parametrize(("alpha", "found"), [("0.16666667", 1), ("0.2", 0)])
-def test_only_a_sixth_makes_a_hard_swish(alpha: str, found: int) -> None:
+def test_hard_swish_requires_slope_one_sixth(alpha: str, found: int) -> None:
     assert count(net(f"y = Mul(x, HardSigmoid<alpha = {alpha}, beta = 0.5>(x))", **X), "hard-swish") == found
 
 
-def test_a_hard_sigmoid_without_its_number_has_a_fifth() -> None:
+def test_hard_sigmoid_default_slope_is_one_fifth() -> None:
     assert count(net("y = Mul(x, HardSigmoid(x))", **X), "hard-swish") == 0
 
 
@@ -162,11 +162,11 @@ def test_a_hard_sigmoid_without_its_number_has_a_fifth() -> None:
         "y = Mul(x, Tanh(x))",
     ],
 )
-def test_other_functions_are_none(body: str) -> None:
+def test_other_functions_are_not_activations(body: str) -> None:
     found = net(body, **X)
     assert not any(count(found, kind) for kind in FORMS)
 
 
-def test_a_sigmoid_that_something_else_reads_is_kept_for_it() -> None:
+def test_shared_sigmoid_stays_outside_the_block() -> None:
     found = net("s = Sigmoid(x) a = Mul(x, s) y = Concat<axis = -1>(a, s)", x=(2, 16))
     assert kinds(found) == ["Sigmoid", "silu", "Concat"]

@@ -50,13 +50,13 @@ def test_attention_with_its_projections_is_one_block(body: str, batch: int, plac
     assert kinds(found) == ["attention"]
     attention = only(found, "attention")
     assert sizes(attention) == (4, 4, 8)
-    assert (attention.facts["cross"], attention.facts["width"], attention.facts.get("causal")) == (False, 32, None)
+    assert (attention.attention.cross, attention.out_features, attention.attention.causal) == (False, 32, None)
     assert count(found, "linear") == 4
 
 
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize("body", PACKED.values(), ids=PACKED)
-def test_one_projection_may_make_queries_keys_and_values(body: str, batch: int) -> None:
+def test_packed_projection_computes_queries_keys_and_values(body: str, batch: int) -> None:
     found = seen(body, batch, P=(32, 96))
     assert kinds(found) == ["attention"]
     assert sizes(only(found, "attention")) == (4, 4, 8)
@@ -75,14 +75,14 @@ REPEATED = f"""
 
 
 @pytest.mark.parametrize("batch", [1, 4])
-def test_grouped_queries_share_keys_that_are_repeated(batch: int) -> None:
+def test_grouped_query_attention_has_fewer_kv_heads(batch: int) -> None:
     found = seen(REPEATED, batch, K=(32, 16), V=(32, 16))
     assert kinds(found) == ["attention"]
     assert sizes(only(found, "attention")) == (4, 2, 8)
 
 
 @pytest.mark.parametrize("batch", [1, 4])
-def test_one_head_of_keys_serves_all_queries(batch: int) -> None:
+def test_multi_query_attention_has_one_kv_head(batch: int) -> None:
     body = f"""q = Transpose<perm = [0, 2, 1, 3]>(Reshape(MatMul(x, Q), {SPLIT}))
         k = Transpose<perm = [0, 2, 3, 1]>(Reshape(MatMul(x, K), [{{b}}, {{s}}, 1, 8]))
         v = Transpose<perm = [0, 2, 1, 3]>(Reshape(MatMul(x, V), [{{b}}, {{s}}, 1, 8]))
@@ -90,7 +90,7 @@ def test_one_head_of_keys_serves_all_queries(batch: int) -> None:
     assert sizes(only(seen(body, batch, K=(32, 8), V=(32, 8)), "attention")) == (4, 1, 8)
 
 
-def test_packed_projections_of_grouped_queries_tell_both_numbers() -> None:
+def test_packed_grouped_query_projection_yields_both_head_counts() -> None:
     body = f"""a, c, e = Split<axis = -1>(MatMul(x, P), [32, 16, 16])
         q = Transpose<perm = [0, 2, 1, 3]>(Reshape(a, {SPLIT}))
         k = Transpose<perm = [0, 2, 1, 3]>(Reshape(c, {FEW})) v = Transpose<perm = [0, 2, 1, 3]>(Reshape(e, {FEW}))
@@ -100,7 +100,7 @@ def test_packed_projections_of_grouped_queries_tell_both_numbers() -> None:
     assert sizes(only(seen(body, P=(32, 64)), "attention")) == (4, 2, 8)
 
 
-def test_a_decoder_turns_positions_and_keeps_keys() -> None:
+def test_decoder_with_rotary_embedding_and_cache_is_one_block() -> None:
     """Form D: RoPE, a cache that is joined on, and two casts after the softmax."""
     turned = "Concat<axis = -1>(Neg(Slice({0}, [4], [8], [3])), Slice({0}, [0], [4], [3]))"
     body = HEADS.replace("0, 2, 3, 1", "0, 2, 1, 3")
@@ -121,52 +121,52 @@ def test_a_decoder_turns_positions_and_keeps_keys() -> None:
     )
     assert kinds(found) == ["attention"]
     assert sizes(only(found, "attention")) == (4, 4, 8)
-    assert only(found, "attention").facts["rotary"] is True
+    assert only(found, "attention").attention.rotary is True
     assert skips(found) == []
     assert {found.outputs["ak"], found.outputs["av"]} <= set(only(found, "attention").outputs)
 
 
-def test_one_head_needs_no_reshape() -> None:
+def test_single_head_needs_no_reshape() -> None:
     body = "p = Softmax(Mul(MatMul(MatMul(x, Q), Transpose<perm = [0, 2, 1]>(MatMul(x, K))), 0.1767))"
     found = seen(f"{body} y = MatMul(MatMul(p, MatMul(x, V)), O)")
     assert kinds(found) == ["attention"] and sizes(only(found, "attention")) == (1, 1, 32)
 
 
-def test_additive_attention_scores_by_a_vector() -> None:
+def test_additive_attention_is_found() -> None:
     body = "h = Tanh(Add(MatMul(f, K), Unsqueeze(MatMul(g, Q), [1]))) p = Softmax<axis = 1>(MatMul(h, S))"
     body += " y = MatMul(Transpose<perm = [0, 2, 1]>(p), f)"
     found = net(body, f=(1, 6, 32), g=(1, 16), K=(32, 24), Q=(16, 24), S=(24, 1))
-    assert only(found, "attention").facts["form"] == "additive"
+    assert only(found, "attention").attention.form == "additive"
 
 
-def test_queries_may_be_learned() -> None:
+def test_learned_queries_are_attention() -> None:
     """A resampler: the same three questions for every input."""
     body = HEADS.replace("\n    q =", "\n    unread =") + "p = Softmax(MatMul(L, k))"
     body += "y = MatMul(Reshape(Transpose<perm = [0, 2, 1, 3]>(MatMul(p, v)), [{b}, 3, 32]), O)"
     for batch in (1, 4):
         attention = only(seen(body, batch, L=(1, 4, 3, 8)), "attention")
-        assert (attention.facts["heads"], attention.facts["head_dim"]) == (4, 8)
+        assert (attention.attention.heads, attention.attention.head_dim) == (4, 8)
 
 
 @pytest.mark.parametrize("kernel", ["Relu", "Elu"])
-def test_linear_attention_has_no_softmax(kernel: str) -> None:
+def test_linear_attention_is_found_without_softmax(kernel: str) -> None:
     body = HEADS + f"y0 = MatMul({kernel}(q), MatMul({kernel}(k), v))"
     found = seen(f"{body} y = MatMul(Reshape(Transpose<perm = [0, 2, 1, 3]>(y0), [{{b}}, {{s}}, 32]), O)")
     assert count(found, "attention") == 1
-    assert only(found, "attention").facts["form"] == "linear"
-    assert only(found, "attention").facts["heads"] == 4
+    assert only(found, "attention").attention.form == "linear"
+    assert only(found, "attention").attention.heads == 4
 
 
-def test_keys_and_values_from_elsewhere_are_cross_attention() -> None:
+def test_keys_of_another_source_make_cross_attention() -> None:
     crossed = HEADS.replace("MatMul(x, K)", "MatMul(z, K)").replace("MatMul(x, V)", "MatMul(z, V)")
     queries, *others = crossed.split("k =")
     body = queries + "k =" + "".join(others).replace("{s}", "9")
     found = seen(f"{body} {SCORES} p = Softmax(s) {END}", z=(1, 9, 32))
-    assert only(found, "attention").facts["cross"] is True
+    assert only(found, "attention").attention.cross is True
     assert sizes(only(found, "attention")) == (4, 4, 8)
 
 
-def test_two_layers_are_two() -> None:
+def test_two_layers_have_two_attention_blocks() -> None:
     second = PLAIN.replace("x,", "h,")
     for name in "qkvspy":
         second = (
@@ -194,7 +194,7 @@ def test_two_layers_are_two() -> None:
         ("y = MatMul(x, Transpose<perm = [0, 2, 1]>(x))", {}),  # a matrix of likenesses
     ],
 )
-def test_other_softmaxes_are_no_attention(body: str, values: dict[str, Value]) -> None:
+def test_other_softmaxes_are_not_attention(body: str, values: dict[str, Value]) -> None:
     found = net(body, **{"x": (1, 6, 32), **W, **values})
     assert count(found, "attention") == 0
 
@@ -207,5 +207,5 @@ def test_a_convolution_net_may_end_with_the_distance_head_beside_attention() -> 
 
 
 @pytest.mark.parametrize("body", ["y = Sigmoid(MatMul(x, Q))", "y = MatMul(x, Q)"])
-def test_without_a_softmax_there_is_none(body: str) -> None:
+def test_products_without_softmax_are_not_attention(body: str) -> None:
     assert count(seen(body), "attention") == 0

@@ -20,7 +20,7 @@ def test_queries_and_keys_may_be_normalised(norm: str) -> None:
     found = seen(body, 4, G=(8,))
     assert count(found, "attention") == 1
     assert sizes(only(found, "attention")) == (4, 4, 8)
-    assert only(found, "attention").facts["cross"] is False
+    assert only(found, "attention").attention.cross is False
 
 
 @pytest.mark.parametrize(
@@ -35,20 +35,20 @@ def test_queries_and_keys_may_be_normalised(norm: str) -> None:
     ],
     ids=["halves", "an operator", "neighbours"],
 )
-def test_positions_may_be_turned_in(turned: str) -> None:
+def test_rotary_embeddings_are_found(turned: str) -> None:
     tables: dict[str, Value] = {"R": (6, 8), "I": (6, 8), "H": (6, 4), "L": (6, 4), "J": (64, 4), "t": "int64[1,6]"}
     found = seen(f"{TURNED} {turned} s = MatMul(a, {BACK}(b)) {SOFT}", **tables)
     attention = only(found, "attention")
     assert sizes(attention) == (4, 4, 8)
-    assert attention.facts["rotary"] is True
+    assert attention.attention.rotary is True
     assert skips(found) == [] and kinds(found) == ["attention"]
 
 
-def test_without_a_rotation_there_is_none() -> None:
-    assert only(seen(PLAIN), "attention").facts["rotary"] is False
+def test_plain_attention_is_not_rotary() -> None:
+    assert only(seen(PLAIN), "attention").attention.rotary is False
 
 
-def test_a_sink_may_be_joined_to_the_scores() -> None:
+def test_attention_sink_is_part_of_the_scores() -> None:
     body = f"{HEADS} {SCORES} j = Concat<axis = -1>(s, N) p = Slice(Softmax(j), [0], [6], [3]) {END}"
     found = seen(body, N=(1, 4, 6, 1))
     assert kinds(found) == ["attention"] and sizes(only(found, "attention")) == (4, 4, 8)
@@ -69,17 +69,17 @@ def test_a_sink_may_be_joined_to_the_scores() -> None:
     ],
     ids=["looked up", "slopes", "buckets"],
 )
-def test_a_bias_for_each_head_is_no_mask(bias: str, values: dict[str, Value]) -> None:
+def test_bias_per_head_is_a_relative_bias(bias: str, values: dict[str, Value]) -> None:
     found = seen(f"{HEADS} {SCORES} {bias} p = Softmax(Add(s, m)) {END}", **values)
     attention = only(found, "attention")
-    assert attention.facts["bias"] == "relative" and not attention.facts.get("causal")
+    assert attention.attention.relative_bias and not attention.attention.causal
     assert count(found, "embedding") == 0
 
 
-def test_a_window_to_both_sides_does_not_look_back() -> None:
+def test_two_sided_window_is_not_causal() -> None:
     window = "r = Range(0, Gather(Shape(x), 1), 1) m = LessOrEqual(Abs(Sub(r, Unsqueeze(r, [1]))), 2)"
     found = seen(f"{HEADS} {SCORES} {window} p = Softmax(Where(m, s, -65504.0)) {END}")
-    assert not only(found, "attention").facts.get("causal")
+    assert not only(found, "attention").attention.causal
 
 
 @pytest.mark.parametrize("places", ["P", "j"], ids=["a table", "data"])
@@ -87,19 +87,19 @@ def test_positions_that_are_added_to_queries_do_not_make_it_cross(places: str) -
     """As in DETR: queries and keys with positions, values without."""
     body = HEADS.replace("MatMul(x, Q)", "MatMul(e, Q)").replace("MatMul(x, K)", "MatMul(e, K)")
     found = seen(f"e = Add(x, {places}) {body} {SCORES} {SOFT}", P=(6, 32), j=(1, 6, 32))
-    assert only(found, "attention").facts["cross"] is False
+    assert only(found, "attention").attention.cross is False
 
 
-def test_keys_and_values_may_come_in_as_they_are() -> None:
+def test_unprojected_keys_and_values_are_cross_attention() -> None:
     """A decoder that is called for each token: what it attends to was projected before."""
     queries = HEADS.split("k =")[0]
     body = f"{queries} s = MatMul(q, {BACK}(k)) {SOFT}"
     found = net(at(body, places=1), x=(1, 1, 32), k=(1, 4, 9, 8), v=(1, 4, 9, 8), **W)
     assert kinds(found) == ["attention"]
-    assert sizes(only(found, "attention")) == (4, 4, 8) and only(found, "attention").facts["cross"] is True
+    assert sizes(only(found, "attention")) == (4, 4, 8) and only(found, "attention").attention.cross is True
 
 
-def test_keys_that_two_layers_share_belong_to_neither() -> None:
+def test_shared_keys_stay_outside_both_layers() -> None:
     body = f"{HEADS} {SCORES} p = Softmax(s) {END} ".replace("y =", "o =")
     body += "u = Transpose<perm = [0, 2, 1, 3]>(Reshape(MatMul(o, Q), [{b}, {s}, 4, 8]))"
     body += (

@@ -60,14 +60,14 @@ MORE: dict[str, Value] = {**X, "N": (1, 1, 3)}
 def test_a_convolution_with_what_follows_is_one_block(body: str, norm: str | None, act: str | None) -> None:
     found = net(body, **X)
     assert kinds(found) == ["conv-norm-act"]
-    facts = only(found, "conv-norm-act").facts
-    assert (facts["norm"], facts["act"], facts["kernel"], facts["to"]) == (norm, act, (3, 3), 8)
+    block = only(found, "conv-norm-act")
+    assert (block.conv.norm, block.conv.activation, block.conv.kernel, block.out_features) == (norm, act, (3, 3), 8)
 
 
 def test_where_norms_come_first_they_belong_to_what_follows() -> None:
     found = net(BEFORE, **X)
     assert kinds(found) == ["conv-norm-act", "Relu"]
-    assert only(found, "conv-norm-act").facts["norm"] == "batch-norm"
+    assert only(found, "conv-norm-act").conv.norm == "batch-norm"
 
 
 @pytest.mark.parametrize("body", EXCITE.values(), ids=EXCITE)
@@ -78,16 +78,8 @@ def test_squeeze_and_excite(body: str) -> None:
 
 
 def test_every_pattern_has_an_example() -> None:
-    shelves = (
-        convolutions._SCALED,
-        convolutions._BEFORE,
-        convolutions._AFTER,
-        convolutions._AFFINE,
-        convolutions._EXCITE,
-    )
-    rules = [rule for shelf in shelves for rule in shelf]
     examples = [(body, X) for body, _, _ in AFTER.values()] + [(body, MORE) for body in EXCITE.values()]
-    assert not unused(rules, [*examples, (BEFORE, X)])
+    assert not unused(convolutions.RULES, [*examples, (BEFORE, X)])
 
 
 @pytest.mark.parametrize(
@@ -101,7 +93,7 @@ def test_every_pattern_has_an_example() -> None:
         "f = Flatten(GlobalAveragePool(x)) g = Sigmoid(Gemm(f, L)) y = Mul(g, Tanh(Gemm(f, L)))",  # gates of a cell
     ],
 )
-def test_look_alikes_of_squeeze_and_excite(body: str) -> None:
+def test_squeeze_excite_lookalikes_are_rejected(body: str) -> None:
     assert count(net(body, **X, z=(2, 8, 6, 6)), "squeeze-excite") == 0
 
 
@@ -116,8 +108,8 @@ def test_a_depthwise_convolution_and_a_pointwise_one_are_separable(act: str) -> 
     body = f"d = {act.format('Conv<group = 8>(x, D)')} y = {act.format('Conv(d, O)')}"
     found = net(body, **{**X, "O": (12, 8, 1, 1)})
     assert kinds(found) == ["depthwise-separable"]
-    facts = only(found, "depthwise-separable").facts
-    assert (facts["from"], facts["to"], facts["kernel"]) == (8, 12, (3, 3))
+    block = only(found, "depthwise-separable")
+    assert (block.in_features, block.out_features, block.conv.kernel) == (8, 12, (3, 3))
 
 
 WIDER = "w = Relu(Conv(x, U)) d = Relu(Conv<group = 24, pads = [1, 1, 1, 1]>(w, F))"
@@ -133,8 +125,8 @@ MOBILE: dict[str, Value] = {
 def test_wider_depthwise_narrower_is_an_inverted_residual() -> None:
     found = net(f"{WIDER} y = Add(x, Conv(d, N))", **MOBILE)
     assert kinds(found) == ["inverted-residual", "Add"] and skips(found) == ["add"]
-    facts = only(found, "inverted-residual").facts
-    assert (facts["from"], facts["to"]) == (8, 8)
+    block = only(found, "inverted-residual")
+    assert (block.in_features, block.out_features) == (8, 8)
 
 
 def test_squeeze_and_excite_may_stand_in_the_middle() -> None:
@@ -153,11 +145,11 @@ def test_a_grouped_convolution_is_not_depthwise() -> None:
     assert kinds(found) == ["conv-norm-act", "conv"]
 
 
-def test_what_is_read_in_the_middle_is_not_swallowed() -> None:
+def test_ops_read_elsewhere_stay_outside_the_block() -> None:
     found = net(f"{CONV} {BATCH} y = Add(Relu(n), c)", **X)
     assert count(found, "conv") == 1 and kinds(found)[0] == "conv"
 
 
-def test_a_table_for_each_place_is_no_scale_of_channels() -> None:
+def test_table_per_position_is_not_a_channel_scale() -> None:
     found = net(f"{CONV} y = Mul(c, T)", **X, T=np.ones((1, 8, 6, 6), np.float32))
     assert kinds(found) == ["conv", "Mul"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from onnx_autodoc.patterns.attributes import EmbeddingAttributes
 from tests.patterns._attention import END, HEADS, SCORES, W
 from tests.patterns._nets import Value, count, kinds, net, only, skips
 
@@ -11,10 +12,10 @@ IDS: dict[str, Value] = {"ids": "int64[1,6]", "types": "int64[1,6]", "T": (100, 
 BYTES = np.ones((100, 32), np.uint8)
 
 
-def roles(body: str, **values: Value) -> list[tuple[str, int, int]]:
+def found_tables(body: str, **values: Value) -> list[tuple[str | None, int | None, int | None]]:
     """Role, rows and width of each table, in order."""
     found = net(body, **{**IDS, **W, **values})
-    return [(term.facts["role"], term.facts["rows"], term.facts["width"]) for term in found.of("embedding")]
+    return [(term.embedding.role, term.embedding.rows, term.out_features) for term in found.of("embedding")]
 
 
 @pytest.mark.parametrize(
@@ -29,37 +30,37 @@ def roles(body: str, **values: Value) -> list[tuple[str, int, int]]:
         "y = MatMul(OneHot(ids, 100, [0.0, 1.0]), T)",
     ],
 )
-def test_a_table_is_looked_up(body: str) -> None:
+def test_gather_of_a_table_is_an_embedding(body: str) -> None:
     found = net(body, **IDS, Q=BYTES, S=(100, 1), N=np.arange(100).reshape(1, 1, 100))
     embedding = only(found, "embedding")
-    assert (embedding.facts["role"], embedding.facts["rows"], embedding.facts["width"]) == ("token", 100, 32)
+    assert (embedding.embedding.role, embedding.embedding.rows, embedding.out_features) == ("token", 100, 32)
     assert embedding.inputs[0] == found.inputs["ids"]
 
 
-def test_tokens_types_and_positions_are_told_by_their_rows() -> None:
+def test_embedding_roles_follow_from_row_counts() -> None:
     """BERT as torch writes it: positions are a part of a list that the sizes cut off."""
     body = "n = Unsqueeze(Gather(Shape(ids), 1), [0]) at = Slice(L, [0], n, [1])"
     body += " x = Add(Add(Gather(T, ids), Gather(Y, types)), Gather(P, at))"
-    found = roles(body + ATTENTION, L=np.arange(48).reshape(1, 48))
+    found = found_tables(body + ATTENTION, L=np.arange(48).reshape(1, 48))
     assert found == [("token", 100, 32), ("type", 2, 32), ("position", 48, 32)]
 
 
-def test_sums_of_tables_are_no_skips() -> None:
+def test_sums_of_embeddings_are_not_residuals() -> None:
     body = "x = Add(Add(Gather(T, ids), Gather(Y, types)), Gather(P, at))"
     found = net(body + ATTENTION, **IDS, **W, at="int64[1,6]")
     assert skips(found) == []
-    assert [term.facts["role"] for term in found.of("embedding")] == ["token", "type", "position"]
+    assert [term.embedding.role for term in found.of("embedding")] == ["token", "type", "position"]
 
 
 @pytest.mark.parametrize("at", ["Range(0, Gather(Shape(ids), 1), 1)", "Sub(CumSum(mask, 1), 1)"])
-def test_positions_are_counted(at: str) -> None:
-    found = roles(f"x = Add(Gather(T, ids), Gather(P, {at}))" + ATTENTION, mask="int64[1,6]")
+def test_counted_indices_are_positions(at: str) -> None:
+    found = found_tables(f"x = Add(Gather(T, ids), Gather(P, {at}))" + ATTENTION, mask="int64[1,6]")
     assert found == [("token", 100, 32), ("position", 48, 32)]
 
 
 @pytest.mark.parametrize("table", [(6, 32), (1, 6, 32)])
 def test_a_table_that_is_added_before_attention_is_positions(table: tuple[int, ...]) -> None:
-    assert roles("x = Add(Gather(T, ids), A)" + ATTENTION, A=table) == [("token", 100, 32), ("position", 6, 32)]
+    assert found_tables("x = Add(Gather(T, ids), A)" + ATTENTION, A=table) == [("token", 100, 32), ("position", 6, 32)]
 
 
 def test_a_bias_beside_it_is_none() -> None:
@@ -67,7 +68,7 @@ def test_a_bias_beside_it_is_none() -> None:
     found = net("x = Add(MatMul(e, O), C)" + ATTENTION, e=(1, 6, 32), **W)
     assert count(found, "embedding") == 0
     found = net("x = Add(Add(MatMul(e, O), C), A)" + ATTENTION, e=(1, 6, 32), **W, A=(6, 32))
-    assert [term.facts["role"] for term in found.of("embedding")] == ["position"]
+    assert [term.embedding.role for term in found.of("embedding")] == ["position"]
 
 
 def test_a_table_that_is_added_to_features_is_none() -> None:
@@ -111,23 +112,24 @@ PICTURE: dict[str, Value] = {"i": (1, 3, 24, 16), "F": (32, 3, 8, 8)}
 
 
 @pytest.mark.parametrize("before", ["", "i = Div(Sub(j, 0.5), 0.25)"])
-def test_a_picture_is_cut_into_patches(before: str) -> None:
+def test_image_patches_are_one_embedding(before: str) -> None:
     values = PICTURE if not before else {"j": (1, 3, 24, 16), "F": (32, 3, 8, 8)}
     found = net(f"{before} {PATCHES} x = Identity(t) {ATTENTION}", **values, **W)
-    facts = only(found, "patch-embedding").facts
-    assert (facts["patch"], facts["width"]) == ((8, 8), 32)
+    block = only(found, "patch-embedding")
+    assert (block.embedding.patch, block.out_features) == ((8, 8), 32)
 
 
 def test_positions_are_added_to_patches() -> None:
     found = net(f"{PATCHES} x = Add(t, A) {ATTENTION}", **PICTURE, **W, A=(1, 6, 32))
-    assert [term.op for term in found][-3:-1] == ["patch-embedding", "embedding"]
-    assert only(found, "embedding").facts == {"rows": 6, "width": 32, "role": "position"}
+    assert [term.kind for term in found][-3:-1] == ["patch-embedding", "embedding"]
+    expected = EmbeddingAttributes(rows=6, out_features=32, role="position")
+    assert only(found, "embedding").attributes == expected
 
 
 def test_positions_are_added_after_a_class_token_joined() -> None:
     body = f"{PATCHES} a = Concat<axis = 1>(N, Slice(t, [0], [5], [1])) x = Add(a, A) {ATTENTION}"
     found = net(body, **PICTURE, **W, A=(1, 6, 32), N=(1, 1, 32))
-    assert count(found, "patch-embedding") == 1 and only(found, "embedding").facts["role"] == "position"
+    assert count(found, "patch-embedding") == 1 and only(found, "embedding").embedding.role == "position"
     assert skips(found) == []
 
 

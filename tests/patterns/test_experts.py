@@ -16,22 +16,22 @@ ONE = "h = MatMul(Relu(MatMul(n, U)), D) y = Add(x, Mul(h, ReduceSum(w, [-1])))"
 
 
 @pytest.mark.parametrize("body", [f"{ROUTER} {DENSE}", f"{ROUTER} {ONE}"], ids=["all of them", "one of them"])
-def test_a_pick_by_learned_scores_in_a_skip_is_a_mixture(body: str) -> None:
+def test_routed_topk_in_a_residual_is_moe(body: str) -> None:
     found = net(body, **X)
-    facts = only(found, "moe").facts
-    assert (facts["experts"], facts["chosen"]) == (4, 2)
+    block = only(found, "moe")
+    assert (block.experts.experts, block.experts.experts_per_token) == (4, 2)
     assert kinds(found) == ["layer-norm", "moe", "Add"]
     assert skips(found) == ["add"]
 
 
-def test_scores_may_be_picked_before_their_softmax() -> None:
+def test_topk_before_softmax_is_moe() -> None:
     body = "n = LayerNormalization(x, G) t, i = TopK(MatMul(n, R), [2]) w = Softmax(t)"
-    facts = only(net(f"{body} {ONE}", **X), "moe").facts
-    assert (facts["experts"], facts["chosen"]) == (4, 2)
+    block = only(net(f"{body} {ONE}", **X), "moe")
+    assert (block.experts.experts, block.experts.experts_per_token) == (4, 2)
 
 
 @pytest.mark.parametrize("op", ["MoE", "QMoE"])
-def test_an_operator_is_a_mixture(op: str) -> None:
+def test_moe_operator_is_moe(op: str) -> None:
     packed = {"E": np.ones((4, 64, 16), np.uint8), "F": np.ones((4, 16, 64), np.uint8)} if op == "QMoE" else {}
     inputs = "x, MatMul(x, R), E, S, , F, T" if packed else "x, MatMul(x, R), E, , F"
     found = net(f"y = com.microsoft.{op}<k = 2>({inputs})", **{**X, **packed}, S=(4, 64), T=(4, 16), odd=True)
@@ -49,12 +49,12 @@ def test_an_operator_is_a_mixture(op: str) -> None:
         "h = Add(x, MatMul(Relu(MatMul(x, U)), D)) v, y = TopK(MatMul(h, K), [3])",  # after the skip
     ],
 )
-def test_other_picks_are_no_mixtures(body: str) -> None:
+def test_other_topks_are_not_moe(body: str) -> None:
     found = net(body, **X)
     assert count(found, "moe") == 0 and count(found, "linear") + count(found, "mlp") > 0
 
 
-def test_each_layer_has_its_own() -> None:
+def test_each_layer_has_its_own_moe() -> None:
     second = f"{ROUTER} {ONE}".replace("(x,", "(y,").replace(" x,", " y,")
     for name in "nlwih":
         second = second.replace(f"{name} =", f"{name}2 =").replace(f"{name}, i =", f"{name}2, i =")

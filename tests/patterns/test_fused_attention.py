@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from tests.patterns._attention import sizes
 from tests.patterns._nets import Value, count, kinds, net, only
@@ -44,7 +45,7 @@ CASES: dict[str, tuple[str, dict[str, Value], dict[str, Any]]] = {
     "MultiHeadAttention": (
         "y = MatMul(com.microsoft.MultiHeadAttention<num_heads = 4>(MatMul(x, Q), MatMul(x, Q), MatMul(x, O)), O)",
         {},
-        {"sizes": (4, 4, 8), "cross": False, "width": 32},
+        {"sizes": (4, 4, 8), "cross": False, "out_features": 32},
     ),
     "MultiHeadAttention, crossed": (
         "y = com.microsoft.MultiHeadAttention<num_heads = 4>(MatMul(x, Q), MatMul(z, Q), MatMul(z, O))",
@@ -59,12 +60,12 @@ CASES: dict[str, tuple[str, dict[str, Value], dict[str, Any]]] = {
     "GroupQueryAttention": (
         f"y, k2, v2 = {FEW.format('', 'MatMul(x, Q), MatMul(x, K), MatMul(x, K)')}",
         CACHE,
-        {"sizes": (4, 2, 8), "causal": True, "rotary": True, "window": None},
+        {"sizes": (4, 2, 8), "causal": True, "rotary": True, "windowed": False},
     ),
     "GroupQueryAttention, packed": (
         f"y, k2, v2 = {FEW.format(', local_window_size = 5', 'MatMul(x, P), , ')}",
         {**CACHE, "P": (32, 64)},
-        {"sizes": (4, 2, 8), "causal": True, "window": 5},
+        {"sizes": (4, 2, 8), "causal": True, "windowed": True},
     ),
     "the standard's": (
         "y = Attention<q_num_heads = 4, kv_num_heads = 2>(MatMul(x, Q), MatMul(x, K), MatMul(x, K))",
@@ -90,10 +91,11 @@ CASES: dict[str, tuple[str, dict[str, Value], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("body", "values", "expected"), CASES.values(), ids=CASES)
-def test_a_fused_operator_tells_its_sizes(body: str, values: dict[str, Value], expected: dict[str, Any]) -> None:
+def test_fused_attention_attributes_are_read(body: str, values: dict[str, Value], expected: dict[str, Any]) -> None:
     found = net(body, opset=23, **{**X, **values})
     attention = only(found, "attention")
-    assert {"sizes": sizes(attention), **attention.facts} == {**attention.facts, **expected}
+    found_attributes = {"sizes": sizes(attention), **structs.asdict(attention.attention)}
+    assert {key: found_attributes[key] for key in expected} == expected
 
 
 def test_projections_around_it_belong_to_it() -> None:
@@ -104,12 +106,12 @@ def test_projections_around_it_belong_to_it() -> None:
 def test_a_projection_inside_it_is_one() -> None:
     found = net(CASES["Attention"][0], **X)
     assert kinds(found) == ["attention"] and count(found, "linear") == 2
-    inner = next(term for term in found.everything() if term.op == "linear")
-    assert (inner.facts["from"], inner.facts["to"], inner.facts["biased"]) == (32, 96, True)
+    inner = next(term for term in found.walk() if term.kind == "linear")
+    assert (inner.in_features, inner.out_features, inner.biased) == (32, 96, True)
 
 
 def test_an_operator_without_sizes_is_attention_all_the_same() -> None:
     found = net(
         "y = com.microsoft.MultiHeadAttention<num_heads = 4>(q, k, k)", q="float[N,S,H]", k="float[N,T,H]", odd=True
     )
-    assert only(found, "attention").facts["heads"] == 4
+    assert only(found, "attention").attention.heads == 4

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_autodoc.limits import Limits, limits, within
-from onnx_autodoc.ops import Known
-from onnx_autodoc.patterns import Net
-from onnx_autodoc.patterns._net import Term
+from onnx_autodoc.limits import Limits, current_limits, within
+from onnx_autodoc.ops import ValueInfo
+from onnx_autodoc.patterns import Net, Op
+from onnx_autodoc.patterns.attributes import BlockAttributes
 from tests.patterns._nets import kinds, net, whole, written
 
 # every value is [8, 8], so that anything can follow anything
@@ -48,40 +48,44 @@ def broken(found: Net) -> list[str]:
         wrong += [
             f"{term} reads {value} before it is made" for value in term.inputs if not _is_ready(found, term, value)
         ]
-        wrong += [f"{value} is not made by {term}" for value in term.outputs if found.makers[value] is not term]
-        wrong += [f"{value} forgot {term}" for value in term.inputs if term not in found.readers[value]]
-        inner = {row for part in term.within() if not part.parts for row in part.rows}
+        wrong += [f"{value} is not made by {term}" for value in term.outputs if found.producers[value] is not term]
+        wrong += [f"{value} forgot {term}" for value in term.inputs if term not in found.consumers[value]]
+        inner = {row for part in term.walk() if not part.parts for row in part.rows}
         wrong += [f"{term} lost rows"] if inner != set(term.rows) else []
-    wrong += [f"{value} leaves unmade" for value in found.leaving if not _is_made(found, value)]
-    read = {(value, reader) for value, readers in enumerate(found.readers) for reader in readers}
-    wrong += [f"{reader} is gone" for _, reader in read if found.terms.get(reader.at) is not reader]
+    wrong += [f"{value} leaves unmade" for value in found.output_values if not _is_made(found, value)]
+    read = {(value, reader) for value, readers in enumerate(found.consumers) for reader in readers}
+    wrong += [f"{reader} is gone" for _, reader in read if found.ops.get(reader.position) is not reader]
     return wrong
 
 
 def _is_made(found: Net, value: int) -> bool:
-    maker = found.makers[value]
-    return found.fixed[value] or maker is None or found.terms.get(maker.at) is maker
+    maker = found.producers[value]
+    return found.constant[value] or maker is None or found.ops.get(maker.position) is maker
 
 
-def _is_ready(found: Net, term: Term, value: int) -> bool:
-    maker = found.makers[value]
-    return found.fixed[value] or maker is None or (found.terms.get(maker.at) is maker and maker.at < term.at)
+def _is_ready(found: Net, term: Op, value: int) -> bool:
+    maker = found.producers[value]
+    return (
+        found.constant[value]
+        or maker is None
+        or (found.ops.get(maker.position) is maker and maker.position < term.position)
+    )
 
 
 @settings(max_examples=150, deadline=None)
 @given(GRAPHS, st.integers(0, 23))
-def test_no_block_breaks_the_net(steps: list[tuple[str, int, int]], leaving: int) -> None:
+def test_rewriting_keeps_the_net_consistent(steps: list[tuple[str, int, int]], leaving: int) -> None:
     assert broken(drawn(steps, leaving)) == []
 
 
 def test_a_broken_net_is_noticed() -> None:
     found = net("y = Exp(Relu(x))", x=(8, 8))
     assert broken(found) == []
-    found.drop(found.of("Relu")[0])
+    found.remove(found.of("Relu")[0])
     assert broken(found)
 
 
-def test_what_is_read_before_a_block_is_done_stays_outside() -> None:
+def test_values_read_early_stay_outside_the_block() -> None:
     """The keys leave the model, and the queries are made of them."""
     found = net("k = Neg(x) q = Erf(k) y = MatMul(Softmax(MatMul(q, k)), q)", leaving="y, k", x=(8, 8))
     assert kinds(found) == ["Neg", "Erf", "attention"] and broken(found) == []
@@ -90,17 +94,17 @@ def test_what_is_read_before_a_block_is_done_stays_outside() -> None:
 def test_merging_keeps_what_others_read() -> None:
     found = net("a = Relu(x) b = Exp(a) y = Add(b, Tanh(a))", x=(8, 8), flat=True)
     relu, exp = found.of("Relu")[0], found.of("Exp")[0]
-    block = found.merge("pair", [relu, exp], exp.outputs, note=1)
+    block = found.merge("pair", [relu, exp], exp.outputs, BlockAttributes(out_features=1))
     assert kinds(found) == ["Relu", "pair", "Tanh", "Add"]
-    assert (block.inputs, block.parts, block.facts) == (relu.outputs, (exp,), {"note": 1})
+    assert (block.inputs, block.parts, block.out_features) == (relu.outputs, (exp,), 1)
 
 
-def test_a_block_that_grows_is_still_one() -> None:
+def test_growing_block_does_not_nest() -> None:
     found = net("y = Mul(Relu(x), B)", x=(8, 8), B=(8,), flat=True)
-    block = found.merge("norm", found.of("Relu"), found.of("Relu")[0].outputs, one=1)
-    grown = found.merge("norm", [block, *found.of("Mul")], found.of("Mul")[0].outputs, two=2)
-    assert [term.op for term in grown.within()] == ["norm", "Relu", "Mul"]
-    assert grown.facts == {"one": 1, "two": 2}
+    block = found.merge("norm", found.of("Relu"), found.of("Relu")[0].outputs, BlockAttributes(out_features=1))
+    grown = found.merge("norm", [block, *found.of("Mul")], found.of("Mul")[0].outputs)
+    assert [term.kind for term in grown.walk()] == ["norm", "Relu", "Mul"]
+    assert grown.out_features == 1
 
 
 @pytest.mark.parametrize(
@@ -113,14 +117,14 @@ def test_a_block_that_grows_is_still_one() -> None:
         ("Sqrt(4.0)", 2.0),
     ],
 )
-def test_the_number_that_a_constant_is(constant: str, number: float | None) -> None:
+def test_scalar_returns_the_value_of_a_constant(constant: str, number: float | None) -> None:
     found = net(f"y = Mul(x, {constant})", x=(8, 2), Q=np.array(3, np.int8), flat=True)
-    asked = found.number(found.of("Mul")[0].inputs[1])
+    asked = found.scalar(found.of("Mul")[0].inputs[1])
     assert asked == number or (asked is not None and number is not None and math.isclose(asked, number))
-    assert found.number(found.inputs["x"]) is None
+    assert found.scalar(found.inputs["x"]) is None
 
 
-def test_functions_that_call_functions_end_somewhere() -> None:
+def test_nested_functions_are_truncated_at_the_row_limit() -> None:
     functions = '<domain: "local", opset_import: ["" : 18]> f0 (a) => (b) { b = Relu(a) }'
     for at in range(1, 9):
         inner = f"{{ c = local.f{at - 1}(a) b = local.f{at - 1}(c) }}"
@@ -128,30 +132,32 @@ def test_functions_that_call_functions_end_somewhere() -> None:
     graph = "g (float[8] x) => (y) { y = local.f8(x) }"
     with within(Limits(rows=104)):
         cut = whole(graph, functions=functions, runs=[True])
-    assert cut.cut.startswith("the model has more than 104 operations") and cut.cut.endswith(
+    assert cut.truncation.startswith("the model has more than 104 operations") and cut.truncation.endswith(
         "--max-rows raises the limit"
     )
     assert broken(cut) == []
-    assert whole(graph, functions=functions).cut == ""
+    assert whole(graph, functions=functions).truncation == ""
 
 
 @pytest.mark.parametrize("rows", [4, 5])
-def test_as_many_terms_as_allowed_are_opened_and_not_one_more(rows: int) -> None:
+def test_row_limit_is_exact(rows: int) -> None:
     functions = (
         '<domain: "local", opset_import: ["" : 18]> f (a) => (b) { c = Relu(a) d = Exp(c) e = Exp(d) b = Exp(e) }'
     )
     with within(Limits(rows=rows)):
         found = whole("g (float[8] x) => (y) { y = local.f(x) }", functions=functions, runs=[True])
-    assert (found.cut == "") == (rows == 5)  # a call and four nodes
+    assert (found.truncation == "") == (rows == 5)  # a call and four nodes
 
 
-def test_functions_in_functions_are_opened_to_some_depth() -> None:
+def test_functions_are_inlined_up_to_the_depth_limit() -> None:
     functions = '<domain: "local", opset_import: ["" : 18]> f0 (a) => (b) { b = Relu(a) }'
     for at in range(1, 300):
         head = f'<domain: "local", opset_import: ["" : 18, "local" : 1]> f{at} (a) => (b)'
         functions += f"\n{head} {{ c = local.f{at - 1}(a) b = Exp(c) }}"
     found = whole("g (float[8] x) => (y) { y = local.f299(x) }", functions=functions, odd=True)
-    assert kinds(found).count("Exp") == limits().depth + 1 and broken(found) == []  # of the last, no sizes are known
+    assert (
+        kinds(found).count("Exp") == current_limits().depth + 1 and broken(found) == []
+    )  # of the last, no sizes are known
 
 
 def test_the_notation_of_tests_is_that_of_models() -> None:
@@ -162,14 +168,14 @@ def test_the_notation_of_tests_is_that_of_models() -> None:
     )
 
 
-def test_a_number_that_was_quantized_again_and_again_needs_no_stack() -> None:
+def test_repeated_dequantization_needs_no_recursion() -> None:
     found = Net()
-    one = found.value("s", Known("float32", (), value=np.array(1, np.float32)), fixed=True)
-    last = found.value("x", Known("int8", (), value=np.array(4, np.int8)), fixed=True)
+    one = found.add_value("s", ValueInfo("float32", (), value=np.array(1, np.float32)), constant=True)
+    last = found.add_value("x", ValueInfo("int8", (), value=np.array(4, np.int8)), constant=True)
     for at in range(20_000):
-        made = found.value(f"v{at}", Known("float32", ()), fixed=True)
-        found.makers[made] = Term("DequantizeLinear", [last, one], [made], -1, ())
+        made = found.add_value(f"v{at}", ValueInfo("float32", ()), constant=True)
+        found.producers[made] = Op("DequantizeLinear", [last, one], [made], -1, ())
         last = made
-    twice = found.value("y", Known("float32", ()), fixed=True)
-    found.makers[twice] = Term("DequantizeLinear", [last, last, last], [twice], -1, ())
-    assert (found.number(last), found.number(twice)) == (4, 0)
+    twice = found.add_value("y", ValueInfo("float32", ()), constant=True)
+    found.producers[twice] = Op("DequantizeLinear", [last, last, last], [twice], -1, ())
+    assert (found.scalar(last), found.scalar(twice)) == (4, 0)

@@ -18,11 +18,11 @@ SEQUENCE: dict[str, Value] = {"x": (5, 2, 16), "W": (1, 32, 16), "R": (1, 32, 8)
         ('y = RNN<hidden_size = 8, direction = "reverse">(x, W, R)', "rnn", 1, False),
     ],
 )
-def test_an_operator_is_a_cell(body: str, kind: str, gates: int, both: bool) -> None:
+def test_recurrent_operator_is_a_cell(body: str, kind: str, gates: int, both: bool) -> None:
     found = net(body, x=(5, 2, 16), W=(1 + both, gates * 8, 16), R=(1 + both, gates * 8, 8))
     assert kinds(found) == [kind]
-    facts = only(found, kind).facts
-    assert (facts["hidden"], facts["bidirectional"]) == (8, both)
+    block = only(found, kind)
+    assert (block.recurrent.hidden, block.recurrent.bidirectional) == (8, both)
 
 
 def test_a_quantized_operator_is_a_cell() -> None:
@@ -33,7 +33,7 @@ def test_a_quantized_operator_is_a_cell() -> None:
     }
     body = "y = com.microsoft.DynamicQuantizeLSTM<hidden_size = 8>(x, W, R, , , , , , S, Z, S, Z)"
     found = net(body, x=(5, 2, 16), **held, S=(1,))
-    assert only(found, "lstm").facts["hidden"] == 8
+    assert only(found, "lstm").recurrent.hidden == 8
 
 
 # -- written out: x is the whole sequence outside, h and c are carried from step to step
@@ -73,18 +73,18 @@ def test_a_cell_in_a_loop_is_one_block(name: str) -> None:
     found, kind = looped(CELLS[name]), name.partition(",")[0]
     assert count(found, kind) == 1
     assert count(found, "lstm") + count(found, "gru") == 1
-    facts = only(found, kind).facts
-    assert (facts["hidden"], facts["looped"]) == (8, True)
+    block = only(found, kind)
+    assert (block.recurrent.hidden, block.recurrent.looped) == (8, True)
     assert count(found, "linear") == (8 if "each gate" in name else 2)
     assert skips(found) == []
-    assert not [term for term in found if term.op in ("linear", "Sigmoid", "Tanh", "Mul")]  # they are inside
+    assert not [term for term in found if term.kind in ("linear", "Sigmoid", "Tanh", "Mul")]  # they are inside
 
 
 def test_a_cell_without_a_loop_takes_one_step() -> None:
     """A model that is called once for each step, its state coming in and going out."""
     found = net(CELLS["lstm"], leaving="n, m", t=(2, 16), h=(2, 8), c=(2, 8), **WEIGHTS)
     assert kinds(found) == ["lstm"]
-    assert only(found, "lstm").facts["looped"] is False
+    assert only(found, "lstm").recurrent.looped is False
     assert set(found.outputs.values()) <= set(only(found, "lstm").outputs)
 
 
@@ -102,7 +102,7 @@ def test_other_bodies_are_no_cells(cell: str) -> None:
     assert count(found, "linear") > 0
 
 
-def test_three_sigmoids_do_not_make_a_gated_cell() -> None:
+def test_three_sigmoids_are_not_a_recurrent_cell() -> None:
     """The body of a GRU with a head has as many sigmoids and tanhs as that of an LSTM."""
     found = looped(CELLS["gru, (h-n)·z + n"].replace("m = Identity(c)", "m = Sigmoid(Tanh(MatMul(n, E)))"))
     assert (count(found, "gru"), count(found, "lstm")) == (1, 0)

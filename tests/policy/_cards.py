@@ -1,4 +1,4 @@
-"""Cards to hold policies against: of the corpus, of a few lines of text, and of plain data."""
+"""Cards for policy tests, from the corpus, from text and from plain data."""
 
 import tempfile
 from functools import cache
@@ -7,11 +7,10 @@ from typing import Any
 
 import msgspec
 
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.card import Card
-from onnx_autodoc.policy import Check, Policy, gate
-from onnx_autodoc.policy._read import policy_of
-from onnx_autodoc.shapes import Request
+from onnx_autodoc.policy import Check, Policy, check_card, parse_policy
+from onnx_autodoc.shapes import parse_request
 from tests._corpus import graph
 from tests._text import proto
 
@@ -27,24 +26,24 @@ SAMPLE = (
 
 @cache
 def card(name: str, *dims: str) -> Card:
-    return report(graph(name), Request(dims=dims)).card
+    return make_card(graph(name), parse_request(dims=dims)).card
 
 
 def of_text(text: str, *dims: str, opset: int = 18) -> Card:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         path.write_bytes(proto(text, opset).SerializeToString())
-        return report(path, Request(dims=dims)).card
+        return make_card(path, parse_request(dims=dims)).card
 
 
 def policy(**tables: Any) -> Policy:
-    return policy_of(tables)
+    return parse_policy(tables)
 
 
 def checked(found: Card, baseline: Card | None = None, **tables: Any) -> list[Check]:
     """The checks of limits and changes alone; rules are told not to fail."""
     asked = policy(**{"rules": {"fail_on": "never"}, **tables})
-    return [check for check in gate(found, asked, baseline).checks if check.bound is not None]
+    return [check for check in check_card(found, asked, baseline).checks if check.bound is not None]
 
 
 def status(found: Card, path: str, baseline: Card | None = None, **limit: Any) -> str:

@@ -1,4 +1,4 @@
-"""Every number that a card can have can be limited: n passes at n, and fails at one below it."""
+"""Every number of a card can be limited."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,12 +7,11 @@ import msgspec
 import pytest
 
 from onnx_autodoc.card import Card
-from onnx_autodoc.policy._bounds import Standing
-from onnx_autodoc.policy._figure import figure
-from onnx_autodoc.policy._paths import listed, names_of
+from onnx_autodoc.policy.figures import find_figure
+from onnx_autodoc.policy.paths import list_figures, names_of
 from tests.policy._cards import SAMPLE, card, status
 
-NUMERIC = [path for path, kinds in listed() if "number" in kinds]
+NUMERIC = [path for path, kinds in list_figures().items() if "number" in kinds]
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
@@ -46,14 +45,14 @@ def by_shape(found: Card) -> dict[str, list[tuple[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_a_limit_passes_at_n_and_fails_at_one_less(name: str) -> None:
+def test_limit_passes_at_the_value_and_fails_below_it(name: str) -> None:
     """For each kind of number, of the first rows of each table."""
     found = card(name)
     tried = 0
     for rows in by_shape(found).values():
         for path, _ in rows[:3]:
-            read = figure(found, path)
-            if read.value is None or read.standing is not Standing.EXACT:
+            read = find_figure(found, path)
+            if read.value is None or read.uncertainty is not None:
                 continue
             n = read.value
             assert status(found, path, max=n) == "pass", path
@@ -67,17 +66,17 @@ def test_a_limit_passes_at_n_and_fails_at_one_less(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_what_is_read_is_what_the_json_says(name: str) -> None:
+def test_figure_equals_the_json_value(name: str) -> None:
     """Rows of one name add up; everywhere else the figure is the very number of the document."""
     found = card(name)
     for rows in by_shape(found).values():
         for path, value in rows[:5]:
             same = [n for other, n in rows if other == path]
-            read = figure(found, path).value
+            read = find_figure(found, path).value
             assert read in (value, sum(same)) or (read is None and len(same) > 1), path
 
 
-def test_every_number_of_the_types_was_met_in_the_sample() -> None:
+def test_sample_covers_every_number_of_the_card() -> None:
     """Those that no model of the sample has are read all the same: as not known, which fails."""
     met = {shape for name in SAMPLE for shape in by_shape(card(name))}
     for path in NUMERIC:
@@ -91,7 +90,7 @@ def test_every_number_of_the_types_was_met_in_the_sample() -> None:
         for called in ("batch", "tokens", "at"):
             tried = tried.replace(f"<{called}>", "12345")
         assert "<" not in tried, path
-        read = figure(card(SAMPLE[0]), tried)
+        read = find_figure(card(SAMPLE[0]), tried)
         assert read.value in (None, 0), path
         if read.value is None:
             assert status(card(SAMPLE[0]), tried, max=10**30) == "fail", path
@@ -101,7 +100,7 @@ def test_every_number_of_the_types_was_met_in_the_sample() -> None:
 
 @pytest.mark.parametrize("path", ["graph.nodes", "parameters.total", "compute.macs", "model.opsets.ai.onnx"])
 @pytest.mark.parametrize("n", [0, 1, 2**31, 2**53, 2**53 + 1, 2**63, 10**30])
-def test_limits_are_exact_however_large(path: str, n: int) -> None:
+def test_limits_are_exact_for_large_numbers(path: str, n: int) -> None:
     from tests.policy._cards import changed
 
     made = changed(card(SAMPLE[0]), path.replace("ai.onnx", "").rstrip("."), {"ai.onnx": n} if "ops" in path else n)

@@ -1,10 +1,9 @@
-"""Limits: what they are held against, and that they fail closed."""
+"""Limits on figures: names, exactness, and failing closed."""
 
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.analysis import Gap
-from onnx_autodoc.card import Card, Uncounted
+from onnx_autodoc.card import Card, Gap, Uncounted, with_uncertainty
 from tests.policy._cards import SAMPLE, card, changed, checked, of_text, status
 
 MINILM, RESNET = SAMPLE[0], SAMPLE[1]
@@ -15,7 +14,7 @@ DECIDED = """g (float[6] x) => (float[n,1] y) { i = NonZero(x) z = Transpose(i) 
 def with_gap(found: Card, macs: bool) -> Card:
     gap = Uncounted("Mystery", 2, "no rule", macs, ("a", "b"))
     covered = replace(found.compute.coverage, gaps=(gap,))
-    return replace(found, compute=replace(found.compute, coverage=covered))
+    return with_uncertainty(replace(found, compute=replace(found.compute, coverage=covered)))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +33,7 @@ def with_gap(found: Card, macs: bool) -> Card:
         ("structure.residuals.add", 12),
     ],
 )
-def test_rows_are_found_by_their_names(path: str, value: int) -> None:
+def test_rows_are_found_by_name(path: str, value: int) -> None:
     assert status(card(MINILM), path, equals=value) == "pass"
     assert status(card(MINILM), path, max=value - 1) == "fail"
 
@@ -48,7 +47,7 @@ def test_rows_are_found_by_their_names(path: str, value: int) -> None:
         "memory.by_op.If.weight_bytes",
     ],
 )
-def test_what_a_complete_table_does_not_have_is_none_of_it(path: str) -> None:
+def test_absent_row_of_a_complete_table_is_zero(path: str) -> None:
     assert status(card(MINILM), path, max=0) == "pass"
     assert status(card(MINILM), path, min=1) == "fail"
     (check,) = checked(card(MINILM), limits={path: {"max": 0}})
@@ -56,13 +55,13 @@ def test_what_a_complete_table_does_not_have_is_none_of_it(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["model.opsets.com.microsoft", "scaling.3.macs", "interface.inputs.nobody.bound.0"])
-def test_what_another_table_does_not_have_is_not_known(path: str) -> None:
+def test_absent_row_of_other_tables_is_unknown(path: str) -> None:
     for limit in ({"max": 10**30}, {"min": 0}, {"equals": 0}):
         assert status(card(MINILM), path, **limit) == "fail"
         assert status(card(MINILM), path, **limit, allow_gaps=True) == "allowed"
 
 
-def test_names_with_dots_are_read_as_long_as_the_card_has_them() -> None:
+def test_names_with_dots_are_matched_to_the_longest_on_the_card() -> None:
     found = of_text("g (float[2,3] a, float[2,3] b) => (float[2,3] y) { y = Add(a, b) }")
     ports = (
         replace(found.interface.inputs[0], name="input.1"),
@@ -74,7 +73,7 @@ def test_names_with_dots_are_read_as_long_as_the_card_has_them() -> None:
     assert status(made, "interface.inputs.input.1.dtype", equals="float32") == "pass"
 
 
-def test_rows_of_one_name_add_up() -> None:
+def test_rows_of_one_name_are_summed() -> None:
     found = card(MINILM)
     twin = replace(next(row for row in found.graph.operators if row.op == "MatMul"), domain="custom", count=2)
     made = replace(found, graph=replace(found.graph, operators=(*found.graph.operators, twin)))
@@ -82,20 +81,20 @@ def test_rows_of_one_name_add_up() -> None:
     assert status(made, "graph.operators.custom.MatMul.count", equals=2) == "pass"
 
 
-def test_texts_and_flags_are_compared_as_they_are() -> None:
+def test_texts_and_flags_are_compared_without_conversion() -> None:
     assert status(card(MINILM), "model.precision.label", one_of=["fp16", "fp32"]) == "pass"
     assert status(card(MINILM), "model.precision.label", equals="fp16") == "fail"
     assert status(card(MINILM), "structure.family", equals="transformer-encoder") == "pass"
     assert status(card(MINILM), "structure.attention.plain.causal", equals=False) == "pass"
 
 
-def test_a_share_is_the_decimal_that_is_written() -> None:
+def test_share_is_compared_as_the_written_decimal() -> None:
     made = changed(card(MINILM), "task.confidence", 0.1)
     assert status(made, "task.confidence", max=0.1) == "pass"
     assert status(made, "task.confidence", max=0.09999999999999999) == "fail"
 
 
-def test_what_is_not_known_fails_unless_the_policy_allows_it() -> None:
+def test_unknown_figure_fails_unless_gaps_are_allowed() -> None:
     found = of_text(OPEN)
     assert found.compute.macs is None
     assert status(found, "compute.macs", max=10**30) == "fail"
@@ -118,11 +117,11 @@ DERIVED = [
 
 
 @pytest.mark.parametrize(("path", "macs"), DERIVED)
-def test_at_least_fails_its_most_and_can_meet_its_least(path: str, macs: bool) -> None:
-    from onnx_autodoc.policy._figure import figure
+def test_lower_bound_can_pass_min_and_fails_max(path: str, macs: bool) -> None:
+    from onnx_autodoc.policy.figures import find_figure
 
     found, whole = with_gap(card(MINILM), macs), card(MINILM)
-    n = figure(found, path).value
+    n = find_figure(found, path).value
     if path == "structure.work.MLP.macs":
         path, n = f"structure.work.{whole.structure.work[0].part}.macs", whole.structure.work[0].macs
     assert isinstance(n, int) and n > 0
@@ -136,7 +135,7 @@ def test_at_least_fails_its_most_and_can_meet_its_least(path: str, macs: bool) -
 
 
 @pytest.mark.parametrize("path", ["compute.arithmetic_intensity", "compute.top.0.share", "structure.tree.share"])
-def test_a_ratio_of_what_is_not_all_known_says_nothing_either_way(path: str) -> None:
+def test_ratio_of_incomplete_figures_fails_every_limit(path: str) -> None:
     found = with_gap(card(MINILM), macs=True)
     for limit in ({"max": 10**9}, {"min": 0}):
         assert status(card(MINILM), path, **limit) == "pass"
@@ -144,11 +143,11 @@ def test_a_ratio_of_what_is_not_all_known_says_nothing_either_way(path: str) -> 
         assert status(found, path, **limit, allow_gaps=True) == "allowed"
 
 
-def test_gaps_in_other_work_do_not_touch_multiply_adds() -> None:
+def test_uncounted_other_work_leaves_macs_exact() -> None:
     assert status(with_gap(card(MINILM), macs=False), "compute.macs", max=10**12) == "pass"
 
 
-def test_a_peak_without_all_sizes_is_at_least() -> None:
+def test_peak_with_unsized_values_is_a_lower_bound() -> None:
     found = of_text(DECIDED)
     assert found.memory.unsized and found.memory.peak_activation_bytes
     for path in ("memory.peak_activation_bytes", "memory.run_bytes"):
@@ -157,22 +156,23 @@ def test_a_peak_without_all_sizes_is_at_least() -> None:
         assert status(found, path, min=1) == "pass"
 
 
-def test_structure_that_was_not_sought_is_not_none() -> None:
-    found = replace(card(MINILM), gaps=(Gap("structure", "too many nodes"),))
+def test_unanalyzed_structure_is_unknown() -> None:
+    found = with_uncertainty(replace(card(MINILM), gaps=(Gap("structure", "too many nodes"),)))
     assert status(card(MINILM), "structure.blocks.moe.count", max=0) == "pass"
     assert status(found, "structure.blocks.moe.count", max=0) == "fail"
     assert status(found, "structure.family", equals="transformer-encoder") == "fail"
 
 
-def test_findings_of_a_rule_that_could_not_be_checked_are_at_least() -> None:
+def test_findings_of_an_unchecked_rule_are_a_lower_bound() -> None:
     whole = replace(card(RESNET), findings=(), gaps=())
-    found = replace(whole, gaps=(Gap("findings", "the rule dead-node could not be checked: ValueError()"),))
+    gap = Gap("findings", "the rule dead-node could not be checked: ValueError()")
+    found = with_uncertainty(replace(whole, gaps=(gap,)))
     for path in ("findings", "findings.dead-node.count"):
         assert status(whole, path, max=0) == "pass"
         assert status(found, path, max=0) == "fail"
 
 
-def test_the_rows_of_a_list_that_is_too_long_are_named() -> None:
+def test_rows_of_a_list_over_the_limit_are_evidence() -> None:
     found = replace(card(RESNET), gaps=(Gap("graph", "this one"),))
     (check,) = checked(found, limits={"gaps": {"max": 0}})
     assert (check.status, check.evidence) == ("fail", ("this one",))

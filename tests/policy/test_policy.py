@@ -1,4 +1,4 @@
-"""The policy file: three ways to write one, and every way to write it wrong is said with what to do."""
+"""The policy file: TOML, YAML and JSON are equal, and every mistake is rejected with advice."""
 
 import json
 import re
@@ -14,12 +14,11 @@ import yaml
 import onnx_autodoc
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.lint import RULES
-from onnx_autodoc.policy import gate, read_policy
-from onnx_autodoc.policy._paths import listed
-from onnx_autodoc.schema import policy_schema, verdict_schema
+from onnx_autodoc.policy import check_card, list_figures, read_policy
+from onnx_autodoc.schema import SCHEMAS
 from tests.policy._cards import SAMPLE, card
 
-FORM = jsonschema.Draft202012Validator(json.loads(policy_schema()))
+FORM = jsonschema.Draft202012Validator(json.loads(SCHEMAS["policy"]()))
 ROOT = Path(onnx_autodoc.__file__).parent
 DOCS = Path(__file__).parent.parent.parent / "docs"
 EXAMPLE = DOCS / "policy.toml"
@@ -38,17 +37,17 @@ def written(tmp_path: Path, data: Any) -> list[Path]:
     return [tmp_path / "policy.json", tmp_path / "policy.yaml"]
 
 
-def test_the_documented_example_is_a_policy_in_every_notation(tmp_path: Path) -> None:
+def test_documented_example_is_equal_in_toml_yaml_and_json(tmp_path: Path) -> None:
     first = read_policy(EXAMPLE)
     assert first.limits and first.changes and first.rules.allow and first.runtimes.require
     found = card(SAMPLE[1])
     for path in written(tmp_path, tomllib.loads(EXAMPLE.read_text())):
         other = read_policy(path)
         assert other == first
-        assert gate(found, other, found) == gate(found, first, found)
+        assert check_card(found, other, found) == check_card(found, first, found)
 
 
-def test_numbers_in_yaml_are_numbers(tmp_path: Path) -> None:
+def test_yaml_numbers_follow_version_1_2(tmp_path: Path) -> None:
     path = tmp_path / "p.yml"
     path.write_text("limits:\n  compute.macs: {max: 5e9}\n  graph.nodes: {max: 010, min: +.5}\n")
     limits = read_policy(path).limits
@@ -109,7 +108,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "hint"), WRONG)
-def test_what_is_wrong_is_said_with_what_to_do(tmp_path: Path, text: str, hint: str) -> None:
+def test_invalid_policy_is_rejected_with_advice(tmp_path: Path, text: str, hint: str) -> None:
     path = toml(tmp_path, text)
     with pytest.raises(BadInput) as raised:
         read_policy(path)
@@ -121,7 +120,7 @@ def test_what_is_wrong_is_said_with_what_to_do(tmp_path: Path, text: str, hint: 
 @pytest.mark.parametrize(
     "text", [text for text, hint in WRONG if hint != "not TOML" and "nan" not in text and "inf }" not in text]
 )
-def test_the_schema_refuses_what_the_reader_refuses(text: str) -> None:
+def test_schema_rejects_invalid_policies(text: str) -> None:
     if "min = 2, max = 1" in text:
         pytest.skip("a schema compares no two numbers")
     with pytest.raises(jsonschema.ValidationError):
@@ -149,15 +148,15 @@ RIGHT = [
 
 
 @pytest.mark.parametrize("text", RIGHT)
-def test_the_schema_takes_what_the_reader_takes(tmp_path: Path, text: str) -> None:
+def test_schema_accepts_valid_policies(tmp_path: Path, text: str) -> None:
     read_policy(toml(tmp_path, text))
     FORM.validate(tomllib.loads(text))
 
 
-def test_every_path_that_is_listed_can_be_limited(tmp_path: Path) -> None:
+def test_every_listed_path_can_be_limited(tmp_path: Path) -> None:
     """And the schema has it."""
     names = {"<rule>": next(iter(RULES)), "<source.target>": "a.b", "<place>": "0"}
-    for path, kinds in listed():
+    for path, kinds in list_figures().items():
         if kinds == {"section"}:
             continue
         for name, each in names.items():
@@ -204,7 +203,7 @@ def test_every_path_that_is_listed_can_be_limited(tmp_path: Path) -> None:
         ("absent.toml", None),
     ],
 )
-def test_a_file_that_is_no_policy_is_refused(tmp_path: Path, name: str, text: str | None) -> None:
+def test_file_without_a_policy_is_rejected(tmp_path: Path, name: str, text: str | None) -> None:
     if text is not None:
         (tmp_path / name).write_text(text)
     with pytest.raises(BadInput) as raised:
@@ -213,28 +212,28 @@ def test_a_file_that_is_no_policy_is_refused(tmp_path: Path, name: str, text: st
     assert "\n" not in str(raised.value)
 
 
-def test_text_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_lone_surrogate_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(BadInput, match="not UTF-8 text: byte 0"):
         read_policy(tmp_path / "p.toml")
 
 
-def test_yaml_without_its_reader_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_yaml_without_pyyaml_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "p.yaml").write_text("")
     monkeypatch.setitem(sys.modules, "yaml", None)
-    monkeypatch.delitem(sys.modules, "onnx_autodoc.policy._yaml", raising=False)
+    monkeypatch.delitem(sys.modules, "onnx_autodoc.policy.yaml_loader", raising=False)
     with pytest.raises(BadInput, match=r"pip install 'onnx-autodoc\[yaml\]'"):
         read_policy(tmp_path / "p.yaml")
 
 
-def test_the_published_schema_is_that_of_the_types() -> None:
+def test_published_schema_matches_the_types() -> None:
     published = (ROOT / "schema" / "policy-1.json").read_text(encoding="utf-8")
-    assert published == policy_schema(), "run `make schema`"
-    for schema in (policy_schema(), verdict_schema()):
+    assert published == SCHEMAS["policy"](), "run `make schema`"
+    for schema in (SCHEMAS["policy"](), SCHEMAS["verdict"]()):
         jsonschema.Draft202012Validator.check_schema(json.loads(schema))
 
 
-def test_the_page_names_every_key() -> None:
+def test_documentation_names_every_key() -> None:
     page = (DOCS / "check.md").read_text()
     from onnx_autodoc.policy import Allow, Change, Limit, Policy, Rules, Runtimes
 
@@ -243,7 +242,7 @@ def test_the_page_names_every_key() -> None:
             assert f"`{key}`" in page or f"[{key}]" in page, key
 
 
-def test_every_policy_of_the_page_is_one(tmp_path: Path) -> None:
+def test_every_documented_policy_is_valid(tmp_path: Path) -> None:
     import re
 
     pieces = re.findall(r"```(toml|yaml)\n(.*?)```", (DOCS / "check.md").read_text(), re.S)
@@ -271,7 +270,7 @@ def test_every_policy_of_the_page_is_one(tmp_path: Path) -> None:
         ("structure.residuals.sum", "there is no kind of skip 'sum'"),
     ],
 )
-def test_a_name_that_nothing_has_is_refused_rather_than_counted_as_none(path: str, said: str, tmp_path: Path) -> None:
+def test_misspelt_row_name_is_rejected(path: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
     file.write_text(f'[limits]\n"{path}" = {{ max = 0 }}\n')
     with pytest.raises(BadInput, match=re.escape(said)):
@@ -279,7 +278,7 @@ def test_a_name_that_nothing_has_is_refused_rather_than_counted_as_none(path: st
 
 
 @pytest.mark.parametrize("name", ["ai.onnx.MyOwnThing", "com.microsoft.Attention", "my.domain.Attention2", "Loop"])
-def test_operators_of_ones_own_may_be_named(name: str, tmp_path: Path) -> None:
+def test_custom_operators_may_be_limited(name: str, tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
     file.write_text(f'[limits]\n"graph.operators.{name}.count" = {{ max = 0 }}\n')
     assert list(read_policy(file).limits) == [f"graph.operators.{name}.count"]

@@ -1,14 +1,13 @@
-"""Findings against a policy: by severity, with reasons for what may stay; and rules that could not be checked."""
+"""Findings against a policy: severities, allowances, baselines, and rules that could not be checked."""
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from onnx_autodoc import lint as rules
-from onnx_autodoc.analysis import Gap
-from onnx_autodoc.card import Card, Confidence, Finding, Severity
+from onnx_autodoc.card import Card, Confidence, Finding, Gap, Severity, with_uncertainty
 from onnx_autodoc.lint import RULES
-from onnx_autodoc.policy import Check, Verdict, gate
+from onnx_autodoc.policy import Check, Verdict, check_card
 from tests.policy._cards import SAMPLE, card, of_text, policy
 
 RESNET = SAMPLE[1]
@@ -25,7 +24,7 @@ def finding(rule: str = "dead-node", severity: str = "warning", *places: str, ab
 
 
 def verdict(found: Card, baseline: Card | None = None, **table: object) -> Verdict:
-    return gate(found, policy(rules=table), baseline)
+    return check_card(found, policy(rules=table), baseline)
 
 
 def found_by(given: Verdict) -> list[Check]:
@@ -34,29 +33,29 @@ def found_by(given: Verdict) -> list[Check]:
 
 @pytest.mark.parametrize("severity", SEVERITIES)
 @pytest.mark.parametrize("fail_on", [*SEVERITIES, "never"])
-def test_findings_fail_from_a_severity_on(severity: str, fail_on: str) -> None:
+def test_findings_fail_from_the_given_severity(severity: str, fail_on: str) -> None:
     passes = fail_on == "never" or SEVERITIES.index(severity) < SEVERITIES.index(fail_on)
     assert verdict(with_findings(finding("dead-node", severity)), fail_on=fail_on).passed is passes
 
 
-def test_errors_fail_where_the_policy_says_nothing() -> None:
-    assert not gate(with_findings(finding("dead-node", "error")), policy()).passed
-    assert gate(with_findings(finding("dead-node", "warning")), policy()).passed
+def test_errors_fail_by_default() -> None:
+    assert not check_card(with_findings(finding("dead-node", "error")), policy()).passed
+    assert check_card(with_findings(finding("dead-node", "warning")), policy()).passed
 
 
-def test_a_policy_may_hold_a_rule_for_worse_or_milder() -> None:
+def test_policy_overrides_the_severity_of_a_rule() -> None:
     found = with_findings(finding("dead-node", "note"))
     assert not verdict(found, severity={"dead-node": "error"}).passed
     assert verdict(with_findings(finding("dead-node", "error")), severity={"dead-node": "info"}).passed
 
 
-def test_what_is_allowed_stays_and_says_why() -> None:
+def test_allowed_finding_passes_with_its_reason() -> None:
     given = verdict(with_findings(finding()), fail_on="info", allow=[{"rule": "dead-node", "reason": "known"}])
     (check,) = found_by(given)
     assert given.passed and (check.status, check.reason) == ("allowed", "known")
 
 
-def test_an_allowance_speaks_of_its_rule_and_its_thing_alone() -> None:
+def test_allowance_matches_its_rule_and_subject_only() -> None:
     found = with_findings(finding("dead-node", "error", about="tensorrt"))
     for entry, passes in (
         ({"rule": "dead-node"}, True),
@@ -69,7 +68,7 @@ def test_an_allowance_speaks_of_its_rule_and_its_thing_alone() -> None:
         assert bool(given.unneeded) is not passes
 
 
-def test_a_glob_has_to_take_every_place() -> None:
+def test_glob_must_match_every_place() -> None:
     found = with_findings(finding("dead-node", "error", "a/x", "a/y"))
     assert verdict(found, allow=[{"rule": "dead-node", "evidence": "a/*", "reason": "so"}]).passed
     assert not verdict(found, allow=[{"rule": "dead-node", "evidence": "a/x", "reason": "so"}]).passed
@@ -81,7 +80,7 @@ def test_a_glob_has_to_take_every_place() -> None:
     assert (check.status, check.reason) == ("allowed", "one; two")
 
 
-def test_a_glob_does_not_take_places_that_are_not_named() -> None:
+def test_glob_does_not_match_unlisted_places() -> None:
     found = with_findings(replace(finding("dead-node", "error", "a/x"), count=60))
     assert not verdict(found, allow=[{"rule": "dead-node", "evidence": "a/*", "reason": "so"}]).passed
     assert not verdict(
@@ -89,7 +88,7 @@ def test_a_glob_does_not_take_places_that_are_not_named() -> None:
     ).passed
 
 
-def test_an_allowance_that_nothing_needs_is_said_and_fails_nothing() -> None:
+def test_unused_allowance_is_listed_and_passes() -> None:
     given = verdict(with_findings(), allow=[{"rule": "dead-node", "reason": "once"}])
     assert given.passed and given.unneeded == ("dead-node (once)",)
 
@@ -105,13 +104,13 @@ def test_an_allowance_that_nothing_needs_is_said_and_fails_nothing() -> None:
         ((finding("dead-node", "error", "a", "b", about="x"),), False),
     ],
 )
-def test_only_what_the_baseline_had_is_old(was: tuple[Finding, ...], passes: bool) -> None:
+def test_only_findings_of_the_baseline_are_old(was: tuple[Finding, ...], passes: bool) -> None:
     now = with_findings(finding("dead-node", "error", "a", "b"))
     assert verdict(now, with_findings(*was), only_new=True).passed is passes
     assert not verdict(now, None).passed
 
 
-def test_a_rule_that_crashes_fails_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crashing_rule_fails_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(case: object) -> None:
         raise ValueError("a file that no rule expected")
 
@@ -124,8 +123,8 @@ def test_a_rule_that_crashes_fails_the_gate(monkeypatch: pytest.MonkeyPatch) -> 
     assert verdict(found, allow_gaps=True).passed
 
 
-def test_a_rule_on_weights_that_the_policy_names_has_to_be_checked() -> None:
-    needing = [rule.id for rule in RULES.values() if rule.weights]
+def test_named_rule_on_weights_must_be_checked() -> None:
+    needing = [rule.id for rule in RULES.values() if rule.needs_weights]
     for rule in needing:
         named = verdict(with_findings(), severity={rule: "error"})
         assert [check.id for check in named.failed] == [rule]
@@ -135,20 +134,20 @@ def test_a_rule_on_weights_that_the_policy_names_has_to_be_checked() -> None:
     assert {silent[rule] for rule in needing} <= {"skipped"}
 
 
-def test_every_rule_has_its_check() -> None:
+def test_every_rule_has_a_check() -> None:
     given = verdict(with_findings(finding()))
     assert {check.id for check in given.checks if check.kind == "rule"} == set(RULES)
 
 
-def test_a_runtime_that_does_not_know_an_operator_fails_if_it_is_required() -> None:
+def test_required_runtime_without_an_operator_fails() -> None:
     missing = finding("unsupported-operator", "note", "n", about="tensorrt")
     asked = policy(runtimes={"require": ["tensorrt"]})
-    assert not gate(with_findings(missing), asked).passed
-    assert gate(with_findings(replace(missing, about="openvino")), asked).passed
-    assert gate(with_findings(), asked).passed
+    assert not check_card(with_findings(missing), asked).passed
+    assert check_card(with_findings(replace(missing, about="openvino")), asked).passed
+    assert check_card(with_findings(), asked).passed
 
 
-def test_a_runtime_that_could_not_be_checked_fails_even_where_gaps_are_allowed() -> None:
+def test_unchecked_runtime_fails_even_with_gaps_allowed() -> None:
     gap = Gap("findings", "the rule unsupported-operator could not be checked: KeyError()")
     asked = policy(runtimes={"require": ["tensorrt"]}, rules={"allow_gaps": True})
-    assert not gate(replace(with_findings(), gaps=(gap,)), asked).passed
+    assert not check_card(with_uncertainty(replace(with_findings(), gaps=(gap,))), asked).passed

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from onnx_autodoc.errors import AutodocError, BadInput
-from onnx_autodoc.readers import read
+from onnx_autodoc.readers import read_model
 from tests._corpus import graph
 from tests._wire import chunk, integer, model, relu, value
 
@@ -69,7 +69,7 @@ def test_what_is_not_a_model_is_called_so(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(content)
     with pytest.raises(BadInput) as error:
-        read(path)
+        read_model(path)
     assert word in str(error.value)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
@@ -96,7 +96,7 @@ def test_what_is_not_a_file_is_refused_at_once(make: Callable[[Path], None], tmp
     path = tmp_path / "model.onnx"
     make(path)
     with pytest.raises(BadInput):
-        read(path)
+        read_model(path)
 
 
 @pytest.mark.parametrize("name", ["control-flow-loop-if", "local-functions-mlp", "bilstm-gru-tagger"])
@@ -107,7 +107,7 @@ def test_a_file_cut_anywhere_gives_a_model_or_one_line(name: str, tmp_path: Path
     for end in range(len(whole)):
         path.write_bytes(whole[:end])
         try:
-            read(path)
+            read_model(path)
         except AutodocError:
             refused += 1
     # Only a cut between two whole top-level fields after the graph can leave a file that reads as a model.

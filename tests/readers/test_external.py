@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from onnx import AttributeProto, GraphProto, ModelProto, SparseTensorProto, TensorProto, helper
 
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.ir import Model
-from onnx_autodoc.readers import held, read
-from onnx_autodoc.runtime._outside import check_external
+from onnx_autodoc.readers import read_model, stored_bytes
+from onnx_autodoc.runtime import check_external_weights
 from onnx_autodoc.shapes import Request
-from tests.lint._judged import found
+from tests.lint._check import check_rule
 
 OUT = "../secret.bin"
 Put = Callable[[ModelProto, str], None]
@@ -94,16 +94,16 @@ def made(folder: Path, put: Put, location: str) -> Model:
     model = helper.make_model(helper.make_graph(nodes, "g", *ends), opset_imports=[helper.make_opsetid("", 17)])
     put(model, location)
     (folder / "m.onnx").write_bytes(model.SerializeToString())
-    return read(folder / "m.onnx")
+    return read_model(folder / "m.onnx")
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_path_that_leads_out_is_found_wherever_it_stands(place: str, tmp_path: Path) -> None:
     model = made(tmp_path, PLACES[place], OUT)
     assert [file.path for file in model.external] == [OUT] and model.external[0].reason
-    assert [each.evidence for each in found("escaping-external-data", model)] == [(OUT,)]
+    assert [each.evidence for each in check_rule("escaping-external-data", model)] == [(OUT,)]
     with pytest.raises(BadInput, match="is outside of the model's folder"):
-        check_external(model)  # before anything native sees it
+        check_external_weights(model)  # before anything native sees it
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -111,9 +111,9 @@ def test_a_file_beside_the_model_is_named_wherever_it_stands(place: str, tmp_pat
     (tmp_path / "w.bin").write_bytes(bytes(64))
     model = made(tmp_path, PLACES[place], "w.bin")
     assert [(file.path, file.nbytes) for file in model.external] == [("w.bin", 64)]
-    assert model.external[0].needed <= 64  # of a sparse tensor what it stores, not all of its dims
-    assert found("missing-external-data", model) == []
-    (file,) = report(tmp_path / "m.onnx", Request(), sha256=True).card.model.file.external
+    assert model.external[0].required_bytes <= 64  # of a sparse tensor what it stores, not all of its dims
+    assert check_rule("missing-external-data", model) == []
+    (file,) = make_card(tmp_path / "m.onnx", Request(), sha256=True).card.model.file.external
     assert file.sha256
 
 
@@ -121,17 +121,17 @@ def test_indices_beside_the_model_are_no_flaw(tmp_path: Path) -> None:
     """onnxruntime takes them; the specification does not forbid it."""
     (tmp_path / "w.bin").write_bytes(b"".join(at.to_bytes(8, "little") for at in range(8)))
     model = made(tmp_path, PLACES["the indices of a sparse one"], "w.bin")
-    assert found("malformed-tensor", model) == []
+    assert check_rule("malformed-tensor", model) == []
 
 
 def test_a_hole_is_no_byte_that_time_is_given_for(tmp_path: Path) -> None:
     """Only a file of usual size is believed: some disks do not tell."""
     model = made(tmp_path, PLACES["an initializer"], "w.bin")
     own = (tmp_path / "m.onnx").stat().st_size
-    assert held(model) == own  # what is not there, or leads out, is not read
+    assert stored_bytes(model) == own  # what is not there, or leads out, is not read
     for size, counted in ((64, 64), (1 << 30, 1 << 30), (100 << 30, 1 << 30)):
         with (tmp_path / "w.bin").open("wb") as file:
             file.truncate(size)
-        assert held(made(tmp_path, PLACES["an initializer"], "w.bin")) == own + counted
+        assert stored_bytes(made(tmp_path, PLACES["an initializer"], "w.bin")) == own + counted
     (tmp_path.parent / "secret.bin").write_bytes(bytes(1000))
-    assert held(made(tmp_path, PLACES["an initializer"], OUT)) == (tmp_path / "m.onnx").stat().st_size
+    assert stored_bytes(made(tmp_path, PLACES["an initializer"], OUT)) == (tmp_path / "m.onnx").stat().st_size

@@ -10,9 +10,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_autodoc.errors import LimitReached
-from onnx_autodoc.ir import Graph, Long, Model, Reference, Tensor
+from onnx_autodoc.ir import AttributeReference, Graph, Model, Tensor, TruncatedList
 from onnx_autodoc.limits import Limits, within
-from onnx_autodoc.readers import read
+from onnx_autodoc.readers import read_model
 from tests._corpus import KEPT, graph
 from tests._wire import chunk, integer, model, node, relu, value
 
@@ -20,7 +20,7 @@ from tests._wire import chunk, integer, model, node, relu, value
 def saved(tmp_path: Path, content: bytes | onnx.ModelProto) -> Model:
     path = tmp_path / "model.onnx"
     path.write_bytes(content if isinstance(content, bytes) else content.SerializeToString())
-    return read(path)
+    return read_model(path)
 
 
 def same_graph(ours: Graph, theirs: onnx.GraphProto) -> None:
@@ -52,7 +52,7 @@ def same_attribute(ours: object, theirs: onnx.AttributeProto) -> None:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_the_structure_is_what_the_reference_library_reads(name: str) -> None:
-    ours, theirs = read(graph(name)), onnx.load(graph(name), load_external_data=False)
+    ours, theirs = read_model(graph(name)), onnx.load(graph(name), load_external_data=False)
     same_graph(ours.graph, theirs.graph)
     assert {f.name: len(f.nodes) for f in ours.functions} == {f.name: len(f.node) for f in theirs.functions}
     assert ours.opsets == {"" if o.domain == "ai.onnx" else o.domain: o.version for o in theirs.opset_import}
@@ -72,9 +72,9 @@ def test_a_payload_is_a_place_in_the_file(dtype: int, tmp_path: Path) -> None:
     array = (np.arange(100_000) % 100).astype(helper.tensor_dtype_to_np_dtype(dtype))
     made = model_of(onnx.numpy_helper.from_array(array, "w"))
     tensor = saved(tmp_path, made).graph.initializers[0]
-    assert tensor.place is not None and tensor.place.length == array.nbytes == tensor.nbytes
+    assert tensor.location is not None and tensor.location.length == array.nbytes == tensor.nbytes
     content = (tmp_path / "model.onnx").read_bytes()
-    assert content[tensor.place.offset :][: tensor.place.length] == array.tobytes()
+    assert content[tensor.location.offset :][: tensor.location.length] == array.tobytes()
     assert tensor.payload is not None and tensor.payload.data is None
 
 
@@ -108,7 +108,7 @@ def test_a_sparse_initializer_has_its_full_dims(tmp_path: Path) -> None:
     made.graph.sparse_initializer.append(sparse)
     made.graph.node.append(helper.make_node("Identity", ["w"], ["y"]))
     found = saved(tmp_path, made).graph.initializers[0]
-    assert (found.name, found.dims, found.stored) == ("w", (4, 5), 2)
+    assert (found.name, found.dims, found.stored_elements) == ("w", (4, 5), 2)
 
 
 def test_external_data_is_named_and_measured_but_not_opened(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_external_data_is_named_and_measured_but_not_opened(tmp_path: Path) -> N
     for key, text in (("location", "w.bin"), ("offset", "8"), ("length", "16")):
         tensor.external_data.add(key=key, value=text)
     missing = saved(tmp_path, made).external[0]
-    assert (missing.path, missing.nbytes, missing.needed) == ("w.bin", None, 24)
+    assert (missing.path, missing.nbytes, missing.required_bytes) == ("w.bin", None, 24)
     (tmp_path / "w.bin").write_bytes(b"\0" * 20)
     assert saved(tmp_path, made).external[0].nbytes == 20
 
@@ -135,7 +135,7 @@ def test_external_data_outside_the_folder_is_not_looked_at(path: str, tmp_path: 
 
 
 def test_a_functions_attributes_may_refer_to_the_call() -> None:
-    function = read(graph("local-functions-mlp")).functions[0]
+    function = read_model(graph("local-functions-mlp")).functions[0]
     assert function.nodes
     text = """<ir_version: 9, opset_import: ["" : 18, "local" : 1]>
         g (float[2,3] x) => (float[2,3] y) { y = local.scaled <a: int = 1> (x) }
@@ -145,7 +145,7 @@ def test_a_functions_attributes_may_refer_to_the_call() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         found = saved(Path(folder), path_model)
-    assert found.functions[0].nodes[0].attributes["axis"] == Reference("a")
+    assert found.functions[0].nodes[0].attributes["axis"] == AttributeReference("a")
 
 
 def test_long_lists_are_counted_not_kept(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_long_lists_are_counted_not_kept(tmp_path: Path) -> None:
     )
     attributes = saved(tmp_path, made).graph.nodes[0].attributes
     ints, floats = attributes["nodes_nodeids"], attributes["nodes_values"]
-    assert isinstance(ints, Long) and isinstance(floats, Long)
+    assert isinstance(ints, TruncatedList) and isinstance(floats, TruncatedList)
     assert ints.count == floats.count == 70_000
     assert ints.first == tuple(numbers[:4096]) and floats.first == tuple(float(n) for n in numbers[:4096])
 
@@ -219,6 +219,6 @@ def test_memory_follows_the_graph_not_the_file(tmp_path: Path) -> None:
         file.seek(size, 1)
         file.write(chunk(8, integer(2, 17)))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = read(path)
+    found = read_model(path)
     assert found.graph.initializers[0].nbytes == size
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 << 10

@@ -11,7 +11,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from onnx import helper, numpy_helper
 
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.render import Report
 from onnx_autodoc.render.cyclonedx import render_cyclonedx
 from onnx_autodoc.shapes import Request
@@ -44,7 +44,7 @@ def saved(folder: Path, model: onnx.ModelProto) -> Path:
 def of_text(folder: Path, text: str, **metadata: str) -> dict[str, Any]:
     model = proto(text)
     helper.set_model_props(model, metadata)
-    return checked(report(saved(folder, model), Request(), True))
+    return checked(make_card(saved(folder, model), Request(), sha256=True))
 
 
 def facts(made: dict[str, Any]) -> dict[str, list[str]]:

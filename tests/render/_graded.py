@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.api import _hardware, report
-from onnx_autodoc.api._hardware import Asked
-from onnx_autodoc.card import Card
-from onnx_autodoc.hardware import DeviceRow, HardwareSection
+from onnx_autodoc.api import hardware_options, make_card
+from onnx_autodoc.api.hardware_options import HardwareOptions
+from onnx_autodoc.card import Card, DeviceRow, HardwareSection
 from onnx_autodoc.shapes import Request
 from tests._corpus import graph
 
@@ -21,8 +20,8 @@ RESTS = "23 published runs of like models"
 def on(model: str, *devices: str) -> Card:
     """With bounds alone, whatever was published of these devices."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_hardware, "typical", lambda *_, **__: None)
-        return report(graph(model), Request(), asked=Asked(devices=devices)).card
+        patch.setattr(hardware_options, "estimate_typical_time", lambda *_, **__: None)
+        return make_card(graph(model), Request(), options=HardwareOptions(devices=devices)).card
 
 
 def hardware(card: Card) -> HardwareSection:

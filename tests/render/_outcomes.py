@@ -7,8 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from onnx_autodoc.card import Card, Confidence, Finding, Severity
-from onnx_autodoc.policy import Outcome, outcome
-from onnx_autodoc.policy._read import policy_of
+from onnx_autodoc.policy import Outcome, check_cards, parse_policy
 from tests.policy._cards import SAMPLE, card
 
 # What a runner, a parser or a reader could take for something else.
@@ -51,14 +50,14 @@ def nasty_card() -> Card:
 @cache
 def real() -> Outcome:
     cards = [(f"models/{name}.onnx", card(name)) for name in SAMPLE[:3]]
-    return outcome(cards, policy_of(POLICY), "policy.toml", ("main.card.json", card(SAMPLE[0])))
+    return check_cards(cards, parse_policy(POLICY), "policy.toml", ("main.card.json", card(SAMPLE[0])))
 
 
 @cache
 def nasty() -> Outcome:
     names = ("dir with space/::error::m%ö.onnx", "a,b:c\n::x.onnx", str(Path("/abs/##[error]m.onnx")))
     cards = [(name, nasty_card()) for name in names]
-    return outcome(cards, policy_of(POLICY), "::p.toml", (NASTY[1], card(SAMPLE[0])))
+    return check_cards(cards, parse_policy(POLICY), "::p.toml", (NASTY[1], card(SAMPLE[0])))
 
 
 def is_tame(log: str) -> bool:

@@ -7,19 +7,17 @@ from typing import Any
 import yaml
 from msgspec.structs import replace
 
-from onnx_autodoc.architecture import Dataset
-from onnx_autodoc.card import Card
-from onnx_autodoc.render import Report
-from onnx_autodoc.render import _markers as markers
+from onnx_autodoc.card import Card, Dataset
+from onnx_autodoc.render import Report, readme
 from tests._corpus import reported
 
 # As in huggingface_hub, repocard.py: "exact same regex as in the Hub server".
 _BLOCK = re.compile(r"^(\s*---(?:\r\n|\r|\n))([\S\s]*?)((?:\r\n|\r|\n)---[ \t]*(\r\n|\n|$))")
 
 FIELDS = "library_name: onnx\npipeline_tag: object-detection\nlicense: agpl-3.0\ntags:\n- onnx\n- int8"
-OURS = markers.enclosed("## In short\n\nA detector.\n")
+OURS = readme.enclose("## In short\n\nA detector.\n")
 NEW = f"---\n{FIELDS}\n---\n\n# best.onnx\n\n{OURS}\n## For people\n\nWho?\n"
-PART = NEW[NEW.index(markers.BEGIN) : NEW.index(markers.END) + len(markers.END)]
+PART = NEW[NEW.index(readme.BEGIN) : NEW.index(readme.END) + len(readme.END)]
 
 HUMAN = """---
 # reviewed by the whole team, do not reorder
@@ -85,13 +83,13 @@ def hub_reads(text: str) -> dict[str, Any]:
 
 def without_part(text: str) -> str:
     """What is not ours."""
-    begin, end = text.index(markers.BEGIN), text.index(markers.END)
-    return text[:begin] + text[end + len(markers.END) :]
+    begin, end = text.index(readme.BEGIN), text.index(readme.END)
+    return text[:begin] + text[end + len(readme.END) :]
 
 
 HOSTILE = [
-    markers.END,
-    f"x\n{markers.END}\n---\nlicense: mit\n---\n",
+    readme.END,
+    f"x\n{readme.END}\n---\nlicense: mit\n---\n",
     "---",
     "\n---\nlicense: mit\n---\n",
     "!!python/object/apply:os.system ['x']",

@@ -26,11 +26,11 @@ def made(name: str) -> str:
     return render_architecture(reported(name))
 
 
-def test_the_headings_are_the_old_ones() -> None:
+def test_headings_are_those_of_the_original_tool() -> None:
     assert re.findall(r"^#+ .*", made("e5-small-v2-dynquant-int8"), re.M) == HEADINGS
 
 
-def test_what_the_old_document_got_wrong_is_right() -> None:
+def test_errors_of_the_original_tool_are_fixed() -> None:
     text = made("e5-small-v2-dynquant-int8")
     assert "pixel_values" not in text and "QDQ" not in text
     assert "<b>input_ids</b>" in text and "12 × Encoder layer" in text
@@ -42,7 +42,7 @@ def test_what_the_old_document_got_wrong_is_right() -> None:
 E5, MINILM = "e5-small-v2-dynquant-int8", "all-minilm-l6-v2-dynquant-int8"
 
 
-def test_operator_flow_has_connections_of_the_graph() -> None:
+def test_operator_flow_lists_graph_connections() -> None:
     """A convolution is read by its activation: 97 SiLUs read one twice each."""
     text = made("yolov8l-nc1")
     assert "| `Conv` | `Mul` | 97 |" in text and "| `Conv` | `Sigmoid` | 97 |" in text

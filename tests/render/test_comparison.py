@@ -12,12 +12,12 @@ import pytest
 from cmarkgfm.cmark import Options
 from msgspec.structs import replace
 
-from onnx_autodoc.api import opened
+from onnx_autodoc.api import load_or_make_card
 from onnx_autodoc.card import Card, Generated
-from onnx_autodoc.cli._compare import FORMAT_NAMES
 from onnx_autodoc.compare import Comparison, compare
-from onnx_autodoc.render.comparison import COMPARISONS, _words
-from onnx_autodoc.schema import comparison_schema
+from onnx_autodoc.render import COMPARISON_FORMATS
+from onnx_autodoc.render.comparison.text import format_percent_change, model_names
+from onnx_autodoc.schema import SCHEMAS
 from onnx_autodoc.shapes import Request
 from tests._corpus import KEPT
 from tests._hostile_names import NAMES, hostile
@@ -43,7 +43,7 @@ def compared(names: tuple[str, ...]) -> Comparison:
 
 
 def made(names: tuple[str, ...], format_name: str) -> str:
-    return COMPARISONS[format_name].render(compared(names))
+    return COMPARISON_FORMATS[format_name].render(compared(names))
 
 
 class Page(HTMLParser):
@@ -62,20 +62,16 @@ class Page(HTMLParser):
         self.said.append(data)
 
 
-def test_the_command_line_knows_the_formats() -> None:
-    assert tuple(COMPARISONS) == FORMAT_NAMES
-
-
 @pytest.mark.parametrize("names", SETS)
 @pytest.mark.parametrize("format_name", ["terminal", "markdown", "html"])
-def test_every_format_says_what_the_one_is_to_the_other(names: tuple[str, ...], format_name: str) -> None:
+def test_every_format_states_the_relation(names: tuple[str, ...], format_name: str) -> None:
     text = " ".join(re.sub(r"<[^>]*>", "", made(names, format_name)).replace("*", "").split())
     for diff in compared(names).diffs:
         assert diff.relation.text in text
 
 
 @pytest.mark.parametrize("names", SETS)
-def test_a_terminal_of_80_columns_holds_it_and_the_relation_comes_first(names: tuple[str, ...]) -> None:
+def test_terminal_has_80_columns_and_relation_first(names: tuple[str, ...]) -> None:
     lines = made(names, "terminal").splitlines()
     assert max(map(len, lines)) <= 80
     if len(names) == 2:
@@ -85,9 +81,9 @@ def test_a_terminal_of_80_columns_holds_it_and_the_relation_comes_first(names: t
 
 
 @pytest.mark.parametrize("names", SETS)
-def test_the_json_is_what_the_schema_says(names: tuple[str, ...]) -> None:
+def test_json_is_valid_by_schema(names: tuple[str, ...]) -> None:
     data = json.loads(made(names, "json"))
-    jsonschema.validate(data, json.loads(comparison_schema()))
+    jsonschema.validate(data, json.loads(SCHEMAS["comparison"]()))
     assert data["schema_version"] == "1.0"
     assert [diff["relation"]["kind"] for diff in data["diffs"]] == [
         diff.relation.kind for diff in compared(names).diffs
@@ -96,14 +92,14 @@ def test_the_json_is_what_the_schema_says(names: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("names", SETS)
-def test_the_same_comparison_is_the_same_bytes(names: tuple[str, ...]) -> None:
+def test_comparison_is_deterministic(names: tuple[str, ...]) -> None:
     again = compare([of_corpus(name) for name in names], names, compared(names).figures, generated=AT)
-    for format_name in COMPARISONS:
-        assert COMPARISONS[format_name].render(again) == made(names, format_name)
+    for format_name in COMPARISON_FORMATS:
+        assert COMPARISON_FORMATS[format_name].render(again) == made(names, format_name)
 
 
 @pytest.mark.parametrize("names", SETS)
-def test_a_page_runs_nothing_and_loads_nothing(names: tuple[str, ...]) -> None:
+def test_page_has_no_scripts_and_no_requests(names: tuple[str, ...]) -> None:
     page = Page(made(names, "html"))
     tags = {tag for tag, _ in page.tags}
     assert not tags & {"script", "img", "iframe", "link", "object", "embed", "form"}
@@ -113,20 +109,20 @@ def test_a_page_runs_nothing_and_loads_nothing(names: tuple[str, ...]) -> None:
     assert not any("style" in found or any(key.startswith("on") for key in found) for _, found in page.tags)
 
 
-def test_drawings_stand_side_by_side_and_differences_have_signs() -> None:
+def test_diagrams_are_side_by_side_with_change_signs() -> None:
     page = Page(made(SETS[1], "html"))
     assert sum(tag == "svg" for tag, _ in page.tags) == 2
     said = set(page.said)
     assert {"6 × ≠ Encoder layer", "12 × ≠ Encoder layer", "+ Linear"} <= said
 
 
-def test_what_is_drawn_alike_is_drawn_once() -> None:
+def test_equal_diagrams_are_drawn_once() -> None:
     page = Page(made(SETS[0], "html"))
     assert sum(tag == "svg" for tag, _ in page.tags) == 1
     assert any("Drawn just like" in words for words in page.said)
 
 
-def test_costs_at_other_sizes_are_not_compared() -> None:
+def test_costs_at_different_sizes_are_not_compared() -> None:
     for format_name in ("terminal", "markdown", "html"):
         text = " ".join(made(SETS[1], format_name).split())
         assert "at other sizes" in text
@@ -135,7 +131,7 @@ def test_costs_at_other_sizes_are_not_compared() -> None:
         assert "%" not in row
 
 
-def test_a_user_s_figures_are_said_to_be_theirs() -> None:
+def test_user_figures_are_marked() -> None:
     names = SETS[4]
     assert "top1 *" in made(names, "terminal")
     assert "brought by you" in made(names, "terminal")
@@ -145,7 +141,7 @@ def test_a_user_s_figures_are_said_to_be_theirs() -> None:
 
 def _cards(folder: Path) -> list[Card]:
     """Hostile in every string, and both of them other ones."""
-    card = opened(hostile(folder), Request())
+    card = load_or_make_card(hostile(folder), Request())
     found = card.model
     other = replace(
         found,
@@ -178,8 +174,8 @@ def hostile_one(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     return compare(cards, names, {names[0]: {NAMES[0]: 1, NAMES[6]: 2}}, generated=AT)
 
 
-def test_hostile_names_are_words_in_a_page(hostile_one: Comparison) -> None:
-    page = Page(COMPARISONS["html"].render(hostile_one))
+def test_hostile_names_are_text_in_page(hostile_one: Comparison) -> None:
+    page = Page(COMPARISON_FORMATS["html"].render(hostile_one))
     tags = {tag for tag, _ in page.tags}
     assert not tags & {"script", "img", "i", "iframe"}
     assert not any(key.startswith("on") or key in ("style", "src") for _, found in page.tags for key in found)
@@ -188,8 +184,8 @@ def test_hostile_names_are_words_in_a_page(hostile_one: Comparison) -> None:
     assert any("<script>alert(1)</script>" in words for words in page.said)
 
 
-def test_hostile_names_are_words_in_markdown(hostile_one: Comparison) -> None:
-    text = COMPARISONS["markdown"].render(hostile_one)
+def test_hostile_names_are_text_in_markdown(hostile_one: Comparison) -> None:
+    text = COMPARISON_FORMATS["markdown"].render(hostile_one)
     page = Page(cmarkgfm.github_flavored_markdown_to_html(text, options=Options.CMARK_OPT_UNSAFE))
     ours = {"h1", "h2", "h3", "p", "ul", "li", "strong", "code", "pre", "blockquote"}
     ours |= {"table", "thead", "tbody", "tr", "th", "td", "details", "summary"}
@@ -197,7 +193,7 @@ def test_hostile_names_are_words_in_markdown(hostile_one: Comparison) -> None:
 
 
 def test_hostile_names_do_not_reach_a_terminal_as_commands(hostile_one: Comparison) -> None:
-    text = COMPARISONS["terminal"].render(hostile_one)
+    text = COMPARISON_FORMATS["terminal"].render(hostile_one)
     assert all(char.isprintable() or char == "\n" for char in text)
     assert max(map(len, text.splitlines())) <= 80
 
@@ -214,8 +210,8 @@ def test_hostile_names_do_not_reach_a_terminal_as_commands(hostile_one: Comparis
         (100.0, "+100 %"),
     ],
 )
-def test_changes_are_said_without_lying_at_the_edges(percent: float, text: str) -> None:
-    assert _words.signed(percent) == text
+def test_percent_changes_are_exact_at_the_edges(percent: float, text: str) -> None:
+    assert format_percent_change(percent) == text
 
 
 @pytest.mark.parametrize(
@@ -227,9 +223,9 @@ def test_changes_are_said_without_lying_at_the_edges(percent: float, text: str) 
         (("x", "a/x", "x"), ["x (1)", "a/x", "x (3)"]),
     ],
 )
-def test_names_are_as_long_as_it_takes_to_tell_models_apart(paths: tuple[str, ...], names: list[str]) -> None:
+def test_model_names_are_as_long_as_needed(paths: tuple[str, ...], names: list[str]) -> None:
     card = of_corpus(KEPT[0])
-    assert _words.names(compare([card] * len(paths), paths)) == names
+    assert model_names(compare([card] * len(paths), paths)) == names
 
 
 GOLDEN = """\
@@ -248,7 +244,7 @@ MACs                        4.09 GMACs         4.09 GMACs
 """
 
 
-def test_a_quantized_model_reads_as_exactly_that() -> None:
+def test_quantized_model_is_recognized() -> None:
     names = ("resnet50-ts-op17", "resnet50-qdq-int8")
     found = compare([of_corpus(name) for name in names], [f"{name}.onnx" for name in names], generated=AT)
-    assert COMPARISONS["terminal"].render(found).startswith(GOLDEN)
+    assert COMPARISON_FORMATS["terminal"].render(found).startswith(GOLDEN)

@@ -9,8 +9,8 @@ from cyclonedx.model.component import ComponentType
 from msgspec.structs import replace
 from onnx import helper
 
-from onnx_autodoc.api import report
-from onnx_autodoc.architecture import Task
+from onnx_autodoc.api import make_card
+from onnx_autodoc.card import Task
 from onnx_autodoc.cli import main
 from onnx_autodoc.render.cyclonedx import render_cyclonedx
 from onnx_autodoc.shapes import Request
@@ -28,8 +28,8 @@ def _same_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_the_document_of_a_real_model_is_valid_and_says_what_its_card_says(name: str) -> None:
-    found = report(graph(name), Request(), True)
+def test_document_of_real_model_is_valid_and_matches_its_card(name: str) -> None:
+    found = make_card(graph(name), Request(), sha256=True)
     made, card = checked(found), found.card
     model = made["metadata"]["component"]
     assert (model["type"], model["name"]) == ("machine-learning-model", card.model.name)
@@ -43,8 +43,8 @@ def test_the_document_of_a_real_model_is_valid_and_says_what_its_card_says(name:
 
 
 @pytest.mark.parametrize("name", ("smollm2-135m-genai-int4", "yolov8l-nc1", "silero-vad"))
-def test_the_specifications_library_reads_it(name: str) -> None:
-    made = Bom.from_json(json.loads(render_cyclonedx(report(graph(name), Request(), True))))
+def test_cyclonedx_library_parses_document(name: str) -> None:
+    made = Bom.from_json(json.loads(render_cyclonedx(make_card(graph(name), Request(), sha256=True))))
     model = made.metadata.component
     assert made.validate()
     assert (model.type, model.name) == (ComponentType.MACHINE_LEARNING_MODEL, f"{name}.onnx")
@@ -54,17 +54,17 @@ def test_the_specifications_library_reads_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ("smollm2-135m-genai-int4", "control-flow-loop-if"))
-def test_it_is_valid_by_the_next_version_too(name: str) -> None:
-    text = render_cyclonedx(report(graph(name), Request(), True))
+def test_document_is_valid_under_next_specification(name: str) -> None:
+    text = render_cyclonedx(make_card(graph(name), Request(), sha256=True))
     newer = text.replace('"specVersion": "1.6"', '"specVersion": "1.7"').replace("bom-1.6.schema", "bom-1.7.schema")
     assert VALIDATORS["1.7"].validate_str(newer) is None
 
 
-def test_the_same_model_at_the_same_time_is_the_same_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, again = (render_cyclonedx(report(graph("silero-vad"), Request(), True)) for _ in range(2))
+def test_document_is_deterministic(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, again = (render_cyclonedx(make_card(graph("silero-vad"), Request(), sha256=True)) for _ in range(2))
     assert first == again
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000001")
-    later = json.loads(render_cyclonedx(report(graph("silero-vad"), Request(), True)))
+    later = json.loads(render_cyclonedx(make_card(graph("silero-vad"), Request(), sha256=True)))
     assert later["serialNumber"] != json.loads(first)["serialNumber"]
     assert later["metadata"]["component"] == json.loads(first)["metadata"]["component"]
 
@@ -72,8 +72,8 @@ def test_the_same_model_at_the_same_time_is_the_same_document(monkeypatch: pytes
 # Files
 
 
-def test_every_file_of_weights_is_a_part_with_its_hash_and_size(tmp_path: Path) -> None:
-    made = checked(report(with_files(tmp_path), Request(), True))
+def test_weight_files_are_components_with_hash_and_size(tmp_path: Path) -> None:
+    made = checked(make_card(with_files(tmp_path), Request(), sha256=True))
     parts = {part["name"]: part for part in made["metadata"]["component"]["components"]}
     assert set(parts) == {"a.bin", "b.bin"}
     for name, part in parts.items():
@@ -82,18 +82,18 @@ def test_every_file_of_weights_is_a_part_with_its_hash_and_size(tmp_path: Path) 
         assert {"name": "onnx-autodoc:model.file.external.bytes", "value": "16384"} in part["properties"]
 
 
-def test_a_file_that_is_absent_is_listed_as_absent(tmp_path: Path) -> None:
+def test_absent_weight_file_is_listed_as_absent(tmp_path: Path) -> None:
     path = with_files(tmp_path)
     (tmp_path / "b.bin").unlink()
-    made = checked(report(path, Request(), True))
+    made = checked(make_card(path, Request(), sha256=True))
     absent = next(part for part in made["metadata"]["component"]["components"] if part["name"] == "b.bin")
     assert "hashes" not in absent
     assert absent["properties"] == [{"name": "onnx-autodoc:model.file.external.present", "value": "false"}]
     assert any("b.bin" in reason for reason in facts(made)["gaps"])
 
 
-def test_a_card_without_a_hash_makes_a_valid_document_without_one(tmp_path: Path) -> None:
-    model = checked(report(with_files(tmp_path), Request()))["metadata"]["component"]
+def test_card_without_hash_gives_valid_document(tmp_path: Path) -> None:
+    model = checked(make_card(with_files(tmp_path), Request()))["metadata"]["component"]
     assert not any("hashes" in each for each in (model, *model["components"]))
     assert model["bom-ref"] == "model:model.onnx"
 
@@ -101,8 +101,8 @@ def test_a_card_without_a_hash_makes_a_valid_document_without_one(tmp_path: Path
 # What is not known is not there
 
 
-def test_of_a_file_that_says_nothing_nothing_is_said(tmp_path: Path) -> None:
-    found = report(saved(tmp_path, proto("g () => (float y) { y = custom.Unheard() }")), Request(), True)
+def test_file_without_metadata_gives_no_claims(tmp_path: Path) -> None:
+    found = make_card(saved(tmp_path, proto("g () => (float y) { y = custom.Unheard() }")), Request(), sha256=True)
     made = checked(replace(found, card=replace(found.card, findings=())))
     model = made["metadata"]["component"]
     assert set(model["modelCard"]["modelParameters"]) == {"outputs"}
@@ -112,14 +112,14 @@ def test_of_a_file_that_says_nothing_nothing_is_said(tmp_path: Path) -> None:
     assert facts(made)["parameters.total"] == ["0"]
 
 
-def test_how_it_was_learned_and_how_good_it_is_are_never_claimed() -> None:
+def test_training_and_quality_are_never_claimed() -> None:
     for name in KEPT[::6]:
         said = checked(reported(name))["metadata"]["component"]["modelCard"]
         assert set(said) == {"modelParameters", "properties"}
         assert set(said["modelParameters"]) <= {"task", "architectureFamily", "modelArchitecture", "inputs", "outputs"}
 
 
-def test_a_task_that_is_only_probable_is_a_property_with_its_confidence() -> None:
+def test_uncertain_task_is_property_with_confidence() -> None:
     found = reported("yolov8l-nc1")
     assert checked(found)["metadata"]["component"]["modelCard"]["modelParameters"]["task"] == "object detection"
     doubtful = replace(found, card=replace(found.card, task=Task("object detection", 0.6, None, ())))
@@ -128,7 +128,7 @@ def test_a_task_that_is_only_probable_is_a_property_with_its_confidence() -> Non
     assert facts(made)["task.name"] + facts(made)["task.confidence"] == ["object detection", "0.6"]
 
 
-def test_a_number_that_is_a_lower_bound_has_another_name(tmp_path: Path) -> None:
+def test_lower_bound_has_its_own_property_name(tmp_path: Path) -> None:
     text = "g (float[2,2] x) => (float y) { h = MatMul(x, x) y = custom.Unheard(h) }"
     said = facts(of_text(tmp_path, text))
     assert said["compute.macs.at_least"] == ["8"]
@@ -136,15 +136,15 @@ def test_a_number_that_is_a_lower_bound_has_another_name(tmp_path: Path) -> None
     assert facts(of_text(tmp_path, RELU))["compute.macs"] == ["0"]
 
 
-def test_the_sizes_that_numbers_hold_for_stand_beside_them(tmp_path: Path) -> None:
+def test_assumed_sizes_are_properties(tmp_path: Path) -> None:
     text = "g (float[batch,2] x) => (float y) { y = MatMul(x, w) }"
     path = saved(tmp_path, proto(text.replace("float[batch,2] x", "float[batch,2] x, float[2,2] w")))
-    said = facts(checked(report(path, Request(batch=3))))
+    said = facts(checked(make_card(path, Request(batch=3))))
     assert said["compute.macs"] == ["12"]
     assert said["assumptions.dims"] == ["batch = 3"]
 
 
-def test_inputs_are_told_as_the_file_declares_them(tmp_path: Path) -> None:
+def test_inputs_are_described_as_declared(tmp_path: Path) -> None:
     text = "g (float[N,2] x, seq(float[2]) s, float[] n) => (float[?,2] y) { y = Identity(x) }"
     said = of_text(tmp_path, text)["metadata"]["component"]["modelCard"]["modelParameters"]
     assert said["inputs"][0]["format"].startswith("x: float32 [N, 2]")
@@ -152,16 +152,16 @@ def test_inputs_are_told_as_the_file_declares_them(tmp_path: Path) -> None:
     assert said["outputs"][0]["format"].startswith("y: float32 [?, 2]")
 
 
-def test_the_version_is_the_files_own(tmp_path: Path) -> None:
+def test_version_is_that_of_the_file(tmp_path: Path) -> None:
     model = proto(RELU)
     model.model_version = 7
     helper.set_model_props(model, {"version": "8.2.0"})  # the exporter's, as often as not
-    made = checked(report(saved(tmp_path, model), Request()))
+    made = checked(make_card(saved(tmp_path, model), Request()))
     assert made["metadata"]["component"]["version"] == "7"
     assert facts(made)["dataset.said.extras.version"] == ["8.2.0"]
 
 
-def test_a_finding_is_an_annotation_by_this_tool() -> None:
+def test_finding_is_annotation_by_this_tool() -> None:
     found = reported("smollm2-135m-genai-int4")
     notes = checked(found)["annotations"]
     finding = next(each for each in found.card.findings if each.rule == "dynamic-input")
@@ -173,7 +173,7 @@ def test_a_finding_is_an_annotation_by_this_tool() -> None:
 # The command line
 
 
-def test_the_command_hashes_without_being_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_computes_hash_by_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = with_files(tmp_path)
     assert main([str(path), "--format", "cyclonedx"]) == 0
     model = json.loads(capsys.readouterr().out)["metadata"]["component"]
@@ -183,7 +183,7 @@ def test_the_command_hashes_without_being_asked(tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize("name", ("model.cdx.json", "MODEL.CDX.JSON", "a.b.cdx.json"))
-def test_a_file_that_ends_in_cdx_json_gets_it(name: str, tmp_path: Path) -> None:
+def test_cdx_json_suffix_selects_cyclonedx(name: str, tmp_path: Path) -> None:
     path, target = saved(tmp_path, proto(RELU)), tmp_path / name
     assert main([str(path), "-o", str(target)]) == 0
     text = target.read_text(encoding="utf-8")
@@ -192,6 +192,6 @@ def test_a_file_that_ends_in_cdx_json_gets_it(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ("model.json", "cdx.json", "model-cdx.json"))
-def test_any_other_json_file_gets_the_card(name: str, tmp_path: Path) -> None:
+def test_other_json_suffix_selects_card(name: str, tmp_path: Path) -> None:
     assert main([str(saved(tmp_path, proto(RELU))), "-o", str(tmp_path / name)]) == 0
     assert json.loads((tmp_path / name).read_text(encoding="utf-8"))["schema_version"]

@@ -7,11 +7,9 @@ import pytest
 from cyclonedx.spdx import is_supported_id
 from msgspec.structs import replace
 
-from onnx_autodoc.api import report
-from onnx_autodoc.architecture import Task
-from onnx_autodoc.card import Card
-from onnx_autodoc.render._bom_license import SPDX, licenses
-from onnx_autodoc.render.cyclonedx import render_cyclonedx
+from onnx_autodoc.api import make_card
+from onnx_autodoc.card import Card, Task
+from onnx_autodoc.render.cyclonedx import SPDX_IDS, declared_licenses, render_cyclonedx
 from onnx_autodoc.shapes import Request
 from tests._hostile_names import NAMES, hostile
 from tests.render._boms import RELU, checked, of_text, with_files
@@ -33,29 +31,29 @@ SURROGATE = "a\udcffb"  # how Python hands on a file name that is no UTF-8
         ("GPL-2.0-only", "GPL-2.0-only"),
     ],
 )
-def test_a_licence_that_is_known_for_certain_is_an_id(said: str, known: str, tmp_path: Path) -> None:
+def test_known_license_is_spdx_id(said: str, known: str, tmp_path: Path) -> None:
     stated = of_text(tmp_path, RELU, license=said)["metadata"]["component"]["licenses"]
     assert stated == [{"license": {"acknowledgement": "declared", "id": known}}]
 
 
 @pytest.mark.parametrize("said", ("llama3", "openrail", "ours", "MIT or so", "GPL-3.0+", "see LICENSE"))
-def test_any_other_licence_is_in_the_files_own_words(said: str, tmp_path: Path) -> None:
+def test_other_license_is_quoted(said: str, tmp_path: Path) -> None:
     stated = of_text(tmp_path, RELU, license=said)["metadata"]["component"]["licenses"]
     assert stated == [{"license": {"acknowledgement": "declared", "name": said}}]
 
 
-def test_every_id_is_one_of_the_specifications_list() -> None:
-    assert len(SPDX) > 40
-    assert all(is_supported_id(name) for name in SPDX.values())
-    assert all(licenses(name)[0].license.id == name for name in SPDX.values())
-    assert licenses(" ") == ()
+def test_every_license_id_is_in_the_specification() -> None:
+    assert len(SPDX_IDS) > 40
+    assert all(is_supported_id(name) for name in SPDX_IDS.values())
+    assert all(declared_licenses(name)[0]["license"]["id"] == name for name in SPDX_IDS.values())
+    assert declared_licenses(" ") == []
 
 
 # Strings of the file are data
 
 
-def test_a_hostile_model_makes_a_valid_document_without_hidden_characters(tmp_path: Path) -> None:
-    found = report(hostile(tmp_path), Request(), True)
+def test_hostile_model_gives_valid_document(tmp_path: Path) -> None:
+    found = make_card(hostile(tmp_path), Request(), sha256=True)
     made = checked(found)
     texts = list(_texts(made))
     assert max(map(len, texts)) <= 2100
@@ -72,8 +70,8 @@ def _texts(part: object) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("text", (*NAMES, SURROGATE, "", "urn:cdx:x/1#y"))
-def test_no_word_of_a_card_makes_the_document_invalid(text: str, tmp_path: Path) -> None:
-    found = report(with_files(tmp_path), Request(), True)
+def test_hostile_strings_give_valid_document(text: str, tmp_path: Path) -> None:
+    found = make_card(with_files(tmp_path), Request(), sha256=True)
     assert render_cyclonedx(replace(found, card=_saying(found.card, text))) != render_cyclonedx(found)
     made = checked(replace(found, card=_saying(found.card, text)))
     assert all(each.isprintable() for each in _texts(made))

@@ -1,4 +1,4 @@
-"""What people wrote in a README and its front matter is the same after a merge, whatever it was."""
+"""What people wrote in a README and its front matter is the same after a merge_readme, whatever it was."""
 
 import re
 from typing import Any
@@ -8,10 +8,9 @@ import yaml
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from onnx_autodoc.render import _markers as markers
-from onnx_autodoc.render._front_matter import scalar, split
-from onnx_autodoc.render._yaml_lines import entries
-from onnx_autodoc.render.huggingface import merge
+from onnx_autodoc.render import readme
+from onnx_autodoc.render.huggingface import merge_readme
+from onnx_autodoc.render.readme import parse_front_matter, split_readme, write_scalar
 from tests.render._readmes import HUMAN, NEW, hub_reads, without_part
 
 KEYS = (
@@ -67,15 +66,15 @@ def dumped(data: dict[str, Any], style: dict[str, Any]) -> str:
 
 
 @given(DATA, STYLES)
-def test_the_keys_of_any_front_matter_are_found(data: dict[str, Any], style: dict[str, Any]) -> None:
+def test_keys_of_any_front_matter_are_found(data: dict[str, Any], style: dict[str, Any]) -> None:
     text = dumped(data, style)
-    assert [entry.key for entry in entries(text.split("\n"))] == list(data)
+    assert [key for key, _ in parse_front_matter(text).entries] == list(data)
 
 
 @given(DATA, STYLES, st.sampled_from(("\n", "\r\n")))
-def test_what_people_said_is_read_as_before(data: dict[str, Any], style: dict[str, Any], ending: str) -> None:
+def test_merged_front_matter_keeps_all_values(data: dict[str, Any], style: dict[str, Any], ending: str) -> None:
     old = f"---\n{dumped(data, style)}---\nText\n".replace("\n", ending)
-    merged = merge(old, NEW)
+    merged = merge_readme(old, NEW)
     before, after = hub_reads(old), hub_reads(merged)
     ours = {"pipeline_tag", "license", "tags"}
     assert {key: value for key, value in after.items() if key not in ours - before.keys() | {"tags"}} == {
@@ -84,44 +83,44 @@ def test_what_people_said_is_read_as_before(data: dict[str, Any], style: dict[st
     if "tags" in before:
         there = before["tags"] if isinstance(before["tags"], list) else []
         assert after["tags"] == before["tags"] or after["tags"][: len(there)] == there
-    assert merge(merged, NEW) == merged
+    assert merge_readme(merged, NEW) == merged
     assert after.keys() >= {"license", "tags"}
 
 
 @given(TEXTS, TEXTS, st.sampled_from(("", "\ufeff")), st.sampled_from(("\n", "\r\n", "\r")))
 @example("", "", "\ufeff", "\n")
 @example("# A\n\n", "\n\n", "", "\r\n")
-def test_the_text_around_our_part_is_the_same_byte_for_byte(one: str, two: str, mark: str, ending: str) -> None:
+def test_text_around_generated_part_is_unchanged(one: str, two: str, mark: str, ending: str) -> None:
     one, two = one.replace("\n", ending), two.replace("\n", ending)
     try:
-        first = merge(mark + one + ending, NEW)
+        first = merge_readme(mark + one + ending, NEW)
         old = first + two
-        merged = merge(old, NEW)
+        merged = merge_readme(old, NEW)
     except ValueError:
         assume(False)
-    assert first.count(markers.BEGIN) == 1
+    assert first.count(readme.BEGIN) == 1
     if not one.lstrip().startswith("---"):
-        head, text = first.split(markers.BEGIN)[0], mark + one + ending
+        head, text = first.split(readme.BEGIN)[0], mark + one + ending
         assert head.startswith(mark)
         assert text.removeprefix(mark) in head
         assert head.rstrip("\r\n").endswith(text.removeprefix(mark).rstrip("\r\n"))
     assert merged == old
     newer = NEW.replace("A detector.", "Something else.\n\n- of more\n- lines")
-    assert without_part(merge(old, newer)) == without_part(old)
-    assert merge(merge(old, newer), NEW) == old
+    assert without_part(merge_readme(old, newer)) == without_part(old)
+    assert merge_readme(merge_readme(old, newer), NEW) == old
 
 
 @given(st.lists(st.sampled_from(range(len(HUMAN.split("\n")))), max_size=6, unique=True))
-def test_a_readme_that_lost_some_lines_is_merged_or_refused_and_never_harmed(lost: list[int]) -> None:
+def test_damaged_readme_is_merged_or_refused(lost: list[int]) -> None:
     old = "\n".join(line for at, line in enumerate(HUMAN.split("\n")) if at not in lost)
     try:
-        merged = merge(old, NEW)
+        merged = merge_readme(old, NEW)
     except ValueError as error:
         assert "\n" not in str(error)
         return
     kept = iter(merged.split("\n"))
     assert all(line in kept for line in old.rstrip("\n").split("\n")), "lines are there, in their order"
-    assert merge(merged, NEW) == merged
+    assert merge_readme(merged, NEW) == merged
 
 
 @given(st.text(max_size=12))
@@ -132,8 +131,8 @@ def test_a_readme_that_lost_some_lines_is_merged_or_refused_and_never_harmed(los
 @example("a #b")
 @example("\u2028\x85\ufeff\ud800")
 @example("\U0001f680\\\"'\t")
-def test_a_scalar_is_read_as_the_text_that_it_is(text: str) -> None:
-    read = yaml.safe_load(f"a: {scalar(text)}\nb: [{scalar(text)}]\n")
+def test_scalar_is_parsed_as_the_same_text(text: str) -> None:
+    read = yaml.safe_load(f"a: {write_scalar(text)}\nb: [{write_scalar(text)}]\n")
     assert read["a"] == read["b"][0]
     assert isinstance(read["a"], str)
     assert not text.isascii() or not text.isprintable() or read["a"] == text
@@ -142,6 +141,6 @@ def test_a_scalar_is_read_as_the_text_that_it_is(text: str) -> None:
 @pytest.mark.parametrize(
     "text", [HUMAN, NEW, "", "# A", "---\n---\nA", "\ufeff\n---\na: b\n---", "---\r\na: b\r\n---\r\n\r\nA"]
 )
-def test_the_parts_of_a_readme_make_it_up_again(text: str) -> None:
-    parts = split(text)
+def test_parts_of_readme_concatenate_to_it(text: str) -> None:
+    parts = split_readme(text)
     assert parts.before + (parts.block or "") + parts.closing + parts.after == text

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from onnx_autodoc.render import FORMATS
-from onnx_autodoc.render._verdict import render_json, render_text
-from onnx_autodoc.render.github import MOST_BYTES, annotations, summary
+from onnx_autodoc.render.github import MAX_SUMMARY_BYTES, render_annotations, render_job_summary
+from onnx_autodoc.render.outcome import render_outcome_json, render_outcome_text
 from tests._corpus import reported
 from tests.policy._cards import SAMPLE
 from tests.render._outcomes import is_tame, nasty, real
@@ -19,17 +19,17 @@ from tests.render._outcomes import is_tame, nasty, real
 COMMAND = re.compile(r"::(error|warning|notice) (?:file=([^,:]*),)?title=([^,:]*)::(.*)")
 
 
-def test_a_summary_does_not_wait_for_charts() -> None:
+def test_annotations_load_without_charts() -> None:
     script = "import sys, onnx_autodoc.render.github; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
     assert "onnx_autodoc.render.github" in loaded
-    assert not {"onnx_autodoc.render.charts", "onnx_autodoc.render.markdown", "ssl"} & set(loaded)
+    assert not {"onnx_autodoc.render.charts", "onnx_autodoc.render.sections", "ssl"} & set(loaded)
 
 
 @pytest.mark.parametrize("make", [real, nasty])
 def test_every_line_is_one_annotation(make: Any) -> None:
-    lines = annotations(make()).splitlines()
+    lines = render_annotations(make()).splitlines()
     assert lines
     for line in lines:
         assert COMMAND.fullmatch(line), line
@@ -38,31 +38,31 @@ def test_every_line_is_one_annotation(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [real, nasty])
-def test_there_are_no_more_than_github_shows(make: Any) -> None:
+def test_annotations_are_limited_per_level(make: Any) -> None:
     found = make()
-    levels = [line.split(" ")[0] for line in annotations(found).splitlines()]
+    levels = [line.split(" ")[0] for line in render_annotations(found).splitlines()]
     assert all(levels.count(level) <= 10 for level in levels)
     failed = sum(len(verdict.failed) for verdict in found.verdicts)
     assert levels.count("::error") == min(failed, 10)
     if failed > 10:
-        assert f"::error title=onnx-autodoc::{failed - 9} more; the job summary lists them" in annotations(found)
+        assert f"::error title=onnx-autodoc::{failed - 9} more; the job summary lists them" in render_annotations(found)
 
 
-def test_a_card_by_itself_has_annotations() -> None:
+def test_card_alone_has_annotations() -> None:
     text = str(FORMATS["github"].render(reported(SAMPLE[0])))
     assert all(COMMAND.fullmatch(line) for line in text.splitlines())
 
 
-def test_a_log_is_never_empty() -> None:
+def test_passed_models_get_a_notice() -> None:
     found = replace(real(), verdicts=tuple(replace(each, checks=()) for each in real().verdicts))
-    lines = annotations(found).splitlines()
+    lines = render_annotations(found).splitlines()
     assert len(lines) == 3
     assert all(COMMAND.fullmatch(line) and "passed: 0 checks" in line for line in lines)
 
 
 @pytest.mark.parametrize("make", [real, nasty])
-def test_the_summary_is_plain_tables(make: Any) -> None:
-    text = summary(make())
+def test_job_summary_is_plain_tables(make: Any) -> None:
+    text = render_job_summary(make())
     page = cmarkgfm.github_flavored_markdown_to_html(text)
     assert "<script" not in page and "<a href" not in page and "<img" not in page and "<em>" not in page
     rows = len(re.findall(r"^\| ", text, re.M))
@@ -70,28 +70,28 @@ def test_the_summary_is_plain_tables(make: Any) -> None:
     assert page.count("<td>") == 4 * rows
 
 
-def test_a_summary_stays_below_what_github_shows() -> None:
+def test_job_summary_stays_below_size_limit() -> None:
     found = real()
     many = replace(found, verdicts=tuple(found.verdicts) * 200)
-    for most in (MOST_BYTES, 50_000, 1_000):
-        text = summary(many, most)
+    for most in (MAX_SUMMARY_BYTES, 50_000, 1_000):
+        text = render_job_summary(many, most)
         assert len(text.encode()) < most
         assert "a job summary ends at" in text
         listed = len(re.findall(r"^\| ", text, re.M))
         left = int(re.findall(r"^([0-9,]+) rows left out", text, re.M)[0].replace(",", ""))
-        assert listed + left == 200 * len(re.findall(r"^\| ", summary(found), re.M))
-    assert "a job summary ends at" not in summary(found)
-    assert summary(many, 100) == ""
+        assert listed + left == 200 * len(re.findall(r"^\| ", render_job_summary(found), re.M))
+    assert "a job summary ends at" not in render_job_summary(found)
+    assert render_job_summary(many, 100) == ""
 
 
-@pytest.mark.parametrize("render", [render_text, render_json])
-def test_no_text_of_a_model_is_a_command_in_any_format(render: Any) -> None:
+@pytest.mark.parametrize("render", [render_outcome_text, render_outcome_json])
+def test_model_text_is_no_workflow_command_in_any_format(render: Any) -> None:
     assert is_tame(render(nasty()))
 
 
-def test_the_text_begins_with_the_verdict_and_says_what_to_do() -> None:
-    lines = render_text(real()).splitlines()
+def test_text_starts_with_verdict_and_has_recommendations() -> None:
+    lines = render_outcome_text(real()).splitlines()
     assert lines[0] == "FAIL 3 models, 3 failed"
     assert lines[1].startswith("FAIL models/all-minilm-l6-v2-ts-op14.onnx: ")
     assert any("to do: " in line for line in lines)
-    assert all(line.isprintable() for line in render_text(nasty()).splitlines())
+    assert all(line.isprintable() for line in render_outcome_text(nasty()).splitlines())

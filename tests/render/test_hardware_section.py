@@ -5,9 +5,8 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.card import Card
-from onnx_autodoc.hardware import Price
-from onnx_autodoc.render._blocks import Block, Figure, Heading, Items, Paragraph, Table, Text
+from onnx_autodoc.card import Card, Price
+from onnx_autodoc.render.content import Block, Bullets, Heading, Number, Paragraph, Spans, Table, to_spans
 from onnx_autodoc.render.sections.hardware import hardware as section
 from tests.render._graded import RESTS, crowded, graded, hardware, on
 
@@ -30,10 +29,8 @@ def tables(card: Card, heading: str = "") -> list[Table]:
     return [block for block in blocks(card, heading) if isinstance(block, Table)]
 
 
-def said(text: Text) -> str:
-    return "".join(
-        part if isinstance(part, str) else part.shown if isinstance(part, Figure) else part.text for part in text
-    )
+def said(text: Spans) -> str:
+    return "".join(part if isinstance(part, str) else part.text for part in to_spans(text))
 
 
 def column(table: Table, title: str) -> list[str]:
@@ -47,7 +44,7 @@ def titles(table: Table) -> list[str]:
 
 def titled(card: Card) -> str:
     """What stands in bold, and the lines that tables hide behind."""
-    folded = [block.folded or "" for block in section(card).blocks if isinstance(block, Table)]
+    folded = [block.summary or "" for block in section(card).blocks if isinstance(block, Table)]
     return "\n".join([*folded, *(said(b.text) for b in section(card).blocks if isinstance(b, Paragraph))])
 
 
@@ -58,14 +55,14 @@ def everything(card: Card) -> str:
         match block:
             case Table():
                 found += [said(cell) for row in block.rows for cell in row]
-            case Items():
-                found += [said(row) for row in block.rows]
+            case Bullets():
+                found += [said(row) for row in block.items]
             case Paragraph():
                 found.append(said(block.text))
     return "\n".join(found)
 
 
-def test_a_bound_is_never_printed_as_a_time() -> None:
+def test_bound_is_never_printed_as_time() -> None:
     table = tables(on(MINILM, "t4"))[0]
     assert column(table, "Not faster than") == ["354 µs"]
     assert column(table, "Samples/s") == ["at most 2.82 k"]
@@ -76,14 +73,14 @@ def test_a_bound_is_never_printed_as_a_time() -> None:
     ("grade", "shown", "speed"),
     [("typical", "1.06 ms (0.53–2.13)", "about 941"), ("measured", "1.06 ms (0.53–2.13)", "941")],
 )
-def test_one_grade_stands_in_the_title(grade: str, shown: str, speed: str) -> None:
+def test_single_grade_is_in_the_column_title(grade: str, shown: str, speed: str) -> None:
     table = tables(graded(on(MINILM, "t4"), grade))[0]
     assert column(table, f"Time, {grade}") == [shown]
     assert column(table, "Samples/s") == [speed]
     assert column(table, "Of peak rate") == ["33 %"], "it agrees with the time"
 
 
-def test_several_grades_stand_beside_their_times() -> None:
+def test_mixed_grades_are_beside_their_times() -> None:
     found = graded(on(SMOLLM, *TWO, "jetson_nano_2gb", "core_i7_12700h"), "typical", "bound", "measured", "calibrated")
     table = tables(found)[0]
     times = column(table, "Time of a run")
@@ -93,7 +90,7 @@ def test_several_grades_stand_beside_their_times() -> None:
         "measured # ms (#–#)",
         "calibrated # ms (#–#)",
     ]
-    meanings = [said(row).split(":")[0] for row in next(b for b in blocks(found) if isinstance(b, Items)).rows]
+    meanings = [said(row).split(":")[0] for row in next(b for b in blocks(found) if isinstance(b, Bullets)).items]
     assert meanings == ["measured", "calibrated", "typical", "bound"], "each is explained, the best first"
 
 
@@ -109,39 +106,39 @@ def half_told(card: Card) -> Card:
     return replace(card, hardware=replace(found, scaling=rows))
 
 
-def test_a_bound_that_stands_in_is_told_from_the_times_beside_it() -> None:
+def test_bound_in_place_of_time_is_marked() -> None:
     card = half_told(on(SILERO, "t4"))
     table = tables(card, "Larger batches")[0]
     times = column(table, "Time of a run")
     assert [time.split(" ")[0] for time in times] == ["typical"] * 5 + ["not"] * 3
-    last = next(part for part in table.rows[-1][1] if isinstance(part, Figure))
+    last = next(part for part in to_spans(table.rows[-1][1]) if isinstance(part, Number))
     assert (last.exact, last.basis.split(":")[0]) == (0.001, "bound"), (
         "who asks behind it gets its grade, not the row's"
     )
     assert "NVIDIA T4, fp32 (typical, bound)" in titled(card)
     assert "of those that a time is known of: " in everything(card)
-    meanings = [said(row).split(":")[0] for row in next(b for b in blocks(card) if isinstance(b, Items)).rows]
+    meanings = [said(row).split(":")[0] for row in next(b for b in blocks(card) if isinstance(b, Bullets)).items]
     assert meanings == ["typical", "bound"], "a grade that stands only in a later table is explained, too"
 
 
-def test_the_best_batches_of_several_grades_say_theirs() -> None:
+def test_best_batches_state_mixed_grades() -> None:
     text = everything(graded(on(SILERO, *TWO), "typical", "bound"))
     assert re.search(r"\d+ on T4 \(typical\); \d+ on RTX 4050 Laptop \(bound\)\.", text)
     alike = next(line for line in everything(on(SILERO, *TWO)).splitlines() if "Best is" in line)
     assert "bound" not in alike, "all of one grade"
 
 
-def test_the_answer_comes_before_how_it_is_known() -> None:
+def test_times_precede_their_grades() -> None:
     kinds = [type(block) for block in blocks(on(MINILM, "t4"))]
-    assert kinds[:4] == [Paragraph, Table, Paragraph, Items]
+    assert kinds[:4] == [Paragraph, Table, Paragraph, Bullets]
     assert everything(on(MINILM, "t4")).startswith("One run in fp32 at batch_size 1, sequence_length 128:")
     first = blocks(on(MINILM, "t4"))[0]
     assert isinstance(first, Paragraph)
-    assert len(first.text) == 1, "sizes that stand alone follow a page's sliders, which these times do not"
+    assert isinstance(first.text, str), "sizes that stand alone follow a page's sliders, which these times do not"
     assert everything(on("yolov8l-nc1", "t4")).startswith("One run in fp32 at the sizes that the file fixes, batch 1:")
 
 
-def test_precisions_have_a_column_only_where_they_differ() -> None:
+def test_precision_column_appears_only_for_mixed_precisions() -> None:
     card = on(MINILM, *TWO)
     assert "Run as" not in titles(tables(card)[0])
     first, second = hardware(card).devices
@@ -149,7 +146,7 @@ def test_precisions_have_a_column_only_where_they_differ() -> None:
     assert column(tables(mixed)[0], "Run as") == ["fp32", "int8"]
 
 
-def test_operators_of_no_known_time_are_not_listed_as_nothing() -> None:
+def test_operators_without_time_are_not_listed() -> None:
     card = on(MINILM, "t4")
     row = hardware(card).devices[0]
     still = tuple(replace(each, seconds=0.0, share=0.0) if at else each for at, each in enumerate(row.operators))
@@ -160,12 +157,12 @@ def test_operators_of_no_known_time_are_not_listed_as_nothing() -> None:
     assert "All other types" not in everything(made)
 
 
-def test_what_a_range_rests_on_stands_below_it() -> None:
-    notes = [block for block in blocks(graded(on(MINILM, *TWO), "typical", "bound")) if isinstance(block, Items)][-1]
-    assert [said(row) for row in notes.rows] == [f"NVIDIA T4: typical by {RESTS}"]
+def test_source_of_range_is_listed() -> None:
+    notes = [block for block in blocks(graded(on(MINILM, *TWO), "typical", "bound")) if isinstance(block, Bullets)][-1]
+    assert [said(row) for row in notes.items] == [f"NVIDIA T4: typical by {RESTS}"]
 
 
-def test_a_note_of_several_devices_is_said_once() -> None:
+def test_common_note_is_listed_once() -> None:
     card = on(MINILM, *TWO)
     rows = tuple(replace(row, notes=("its cores are counted twice",)) for row in hardware(card).devices)
     text = everything(replace(card, hardware=replace(hardware(card), devices=rows)))
@@ -173,7 +170,7 @@ def test_a_note_of_several_devices_is_said_once() -> None:
     assert "NVIDIA T4 and NVIDIA GeForce RTX 4050 Laptop: its cores are counted twice" in text
 
 
-def test_does_not_fit_is_a_word_and_has_no_time() -> None:
+def test_device_that_does_not_fit_has_no_time() -> None:
     found = crowded(on(MINILM, *TWO), "t4")
     table = tables(found)[0]
     assert column(table, "Memory")[0] == "does not fit: 605 MiB of 15.0 GiB"
@@ -186,20 +183,20 @@ def test_does_not_fit_is_a_word_and_has_no_time() -> None:
     assert all(cell.startswith("does not fit: ") for cell in column(first, "Memory"))
 
 
-def test_what_the_memory_consists_of_adds_up() -> None:
-    (parts,) = [table for table in tables(on(MINILM, *TWO)) if table.folded]
+def test_memory_parts_add_up() -> None:
+    (parts,) = [table for table in tables(on(MINILM, *TWO)) if table.summary]
     for row in parts.rows:
-        numbers = [part.exact for cell in row for part in cell if isinstance(part, Figure) and part.exact]
+        numbers = [part.exact for cell in row for part in to_spans(cell) if isinstance(part, Number) and part.exact]
         assert sum(numbers[:-1]) == numbers[-1]
 
 
 @pytest.mark.parametrize("name", [MINILM, SMOLLM, SILERO, "sd-vae-decoder", "control-flow-loop-if"])
-def test_nothing_is_infinite_or_nothing(name: str) -> None:
+def test_no_number_is_infinite_or_nan(name: str) -> None:
     text = everything(on(name))
     assert not re.search(r"\binf\b|\bnan\b|\bNone\b|(^|\s)0(\.0+)? (samples|tokens|ms|s)\b", text)
 
 
-def test_the_best_batch_is_marked_with_its_reason() -> None:
+def test_best_batch_is_marked() -> None:
     card = on(SILERO, "t4")
     assert hardware(card).best_batch == 32
     table = tables(card, "Larger batches")[0]
@@ -208,13 +205,13 @@ def test_the_best_batch_is_marked_with_its_reason() -> None:
     assert "Best is the smallest batch with 90 % of the best throughput: 32 on T4." in text
 
 
-def test_each_device_has_its_batches_the_first_in_sight() -> None:
+def test_only_first_device_table_is_expanded() -> None:
     found = tables(on(SILERO, *TWO), "Larger batches")
-    assert [table.folded for table in found] == [None, "NVIDIA GeForce RTX 4050 Laptop, fp32 (bound)"]
+    assert [table.summary for table in found] == [None, "NVIDIA GeForce RTX 4050 Laptop, fp32 (bound)"]
     assert [len(table.rows) for table in found] == [8, 8]
 
 
-def test_a_decoder_has_prompt_and_tokens_apart() -> None:
+def test_decoder_has_prefill_and_decode_rows() -> None:
     table = tables(on(SMOLLM, "t4"), "Token by token")[0]
     assert column(table, "Phase") == ["prefill"] * 5 + ["decode"] * 5
     assert column(table, "Context")[5:] == ["128", "512", "2,048", "8,192", "32,768"]
@@ -222,20 +219,20 @@ def test_a_decoder_has_prompt_and_tokens_apart() -> None:
     assert column(table, "Memory")[4].startswith("does not fit: ")
 
 
-def test_one_device_for_all_levels_is_a_sentence() -> None:
+def test_same_device_for_all_levels_is_a_sentence() -> None:
     card = on(MINILM)
     assert not tables(card, "What it needs")
     assert "NVIDIA Jetson Nano 2GB in fp32, with room to spare: takes 349 MiB of 2.00 GiB." in everything(card)
 
 
-def test_levels_have_their_devices_and_reasons() -> None:
+def test_levels_list_devices_with_reasons() -> None:
     card = on(MINILM)
     needs = hardware(card).requirements
     assert needs is not None
     assert needs.comfortable is not None
     larger = replace(needs, comfortable=replace(needs.comfortable, device="x", name="X"), recommended=None)
     found = blocks(replace(card, hardware=replace(hardware(card), requirements=larger)), "What it needs")
-    levels = [said(row) for block in found if isinstance(block, Items) for row in block.rows]
+    levels = [said(row) for block in found if isinstance(block, Bullets) for row in block.items]
     assert levels == [
         "minimum: NVIDIA Jetson Nano 2GB in fp32: takes 349 MiB of 2.00 GiB",
         "recommended: none that is known",
@@ -243,11 +240,11 @@ def test_levels_have_their_devices_and_reasons() -> None:
     ]
     same = replace(larger, recommended=larger.minimum)
     found = blocks(replace(card, hardware=replace(hardware(card), requirements=same)), "What it needs")
-    levels = [said(row) for block in found if isinstance(block, Items) for row in block.rows]
+    levels = [said(row) for block in found if isinstance(block, Bullets) for row in block.items]
     assert [level.split(":")[0] for level in levels] == ["minimum and recommended", "comfortable"]
 
 
-def test_a_price_from_a_bound_is_at_least_that() -> None:
+def test_price_from_bound_is_lower_bound() -> None:
     card = on(MINILM, "t4")
     prices = (Price("t4", 0.35, 1.25, 8, "bound"), Price("t4", 0.35, 0.0004, 8, "typical"))
     prices += (Price("t4", 0.35, None, None, "bound"),)
@@ -256,7 +253,7 @@ def test_a_price_from_a_bound_is_at_least_that() -> None:
     assert column(table, "Per hour") == ["0.35"] * 3
 
 
-def test_small_shares_are_not_listed_and_that_is_said() -> None:
+def test_small_shares_are_summarized() -> None:
     card = on(SMOLLM, "t4")
     table = tables(card, "Where the time goes")[0]
     assert column(table, "Operator") == ["MatMul", "Expand", "Transpose", "Concat"]
@@ -264,16 +261,16 @@ def test_small_shares_are_not_listed_and_that_is_said() -> None:
     assert "All other types take less than 1 % each." in everything(card)
 
 
-def test_a_card_without_hardware_keeps_the_facts_of_the_model() -> None:
+def test_card_without_hardware_has_model_facts() -> None:
     found = section(replace(on(MINILM), hardware=None))
     assert not [block for block in found.blocks if isinstance(block, Table | Heading)]
     assert len(found.blocks) == 3
 
 
-def test_what_behind_a_time_says_its_grade() -> None:
+def test_tooltip_of_time_states_grade() -> None:
     row = tables(graded(on(MINILM, "t4"), "typical"))[0].rows[0]
-    time = next(part for part in row[1] if isinstance(part, Figure))
+    time = next(part for part in to_spans(row[1]) if isinstance(part, Number))
     assert time.basis.startswith("typical: what published measurements")
     assert time.basis.endswith(RESTS)
     assert time.exact == pytest.approx(3 * 0.000354186, rel=1e-4)
-    assert time.holds == "batch_size 1, sequence_length 128"
+    assert time.sizes == "batch_size 1, sequence_length 128"

@@ -14,15 +14,21 @@ import pytest
 from lxml import etree
 from msgspec.structs import replace
 
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.card import Generated, load
 from onnx_autodoc.compare import Comparison, compare
-from onnx_autodoc.policy import Policy, outcome
-from onnx_autodoc.render import FORMATS, Report, render_outcome, render_terminal
-from onnx_autodoc.render.comparison import COMPARISONS, render_comparison_terminal
-from onnx_autodoc.render.html import render_fragment, render_print
+from onnx_autodoc.policy import Policy, check_cards
+from onnx_autodoc.render import (
+    COMPARISON_FORMATS,
+    FORMATS,
+    Report,
+    render_comparison_terminal,
+    render_outcome,
+    render_terminal,
+)
+from onnx_autodoc.render.html.page import render_fragment, render_print
 from onnx_autodoc.shapes import Request
-from onnx_autodoc.text import quiet, visible
+from onnx_autodoc.text import escape_hidden, sanitize_text
 from tests._corpus import reported
 from tests.render._poison import ATTACKS, MARK, Poison, model
 from tests.render._readmes import hub_reads
@@ -52,7 +58,7 @@ def poisoned(first: int) -> Report:
 @pytest.fixture(scope="module", params=[*(("card", first) for first in FIRST), *(("file", first) for first in FIRST)])
 def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
     kind, first = request.param
-    return poisoned(first) if kind == "card" else report(model(tmp_path_factory.mktemp("m"), first), Request())
+    return poisoned(first) if kind == "card" else make_card(model(tmp_path_factory.mktemp("m"), first), Request())
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +66,7 @@ def tame(found: Report, tmp_path_factory: pytest.TempPathFactory) -> Report:
     """Each string a word of its own, in the same places."""
     if found.card.schema_version == POISONED:
         return Report(Poison(0, ("word{}",)).all(found.card), found.nodes)
-    return report(model(tmp_path_factory.mktemp("tame"), 0, ("word{}",)), Request())
+    return make_card(model(tmp_path_factory.mktemp("tame"), 0, ("word{}",)), Request())
 
 
 def made(found: Report, name: str) -> str:
@@ -80,34 +86,35 @@ def strict(text: str) -> Any:
 def is_mute(text: str) -> bool:
     """Whether nothing in it tells a terminal or a runner anything; runners know more ends of lines than one."""
     lines = text.splitlines()
-    return visible(text) == text and not any(
+    return escape_hidden(text) == text and not any(
         line.lstrip().startswith("::") or re.search(r"##[\w.-]*\[", line) for line in lines
     )
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_no_line_tells_a_terminal_or_a_runner_anything(name: str, found: Report) -> None:
+def test_texts_have_no_control_characters_or_workflow_commands(name: str, found: Report) -> None:
     assert is_mute(made(found, name))
 
 
-def test_a_terminal_in_colour_gets_no_codes_but_colours(found: Report) -> None:
+def test_colored_terminal_has_only_color_codes(found: Report) -> None:
     assert is_mute(COLOURS.sub("", render_terminal(found, color=True)))
 
 
 @pytest.mark.parametrize("name", [*OBJECTS, "nodes"])
-def test_data_is_strict_json_whose_letters_tell_nobody_anything(name: str, found: Report) -> None:
+def test_data_formats_are_strict_json_without_hidden_characters(name: str, found: Report) -> None:
     text = made(found, name)
     assert is_mute(text)
     for line in text.splitlines() if name == "nodes" else [text]:
         assert isinstance(strict(line), dict)
 
 
-def test_escapes_in_json_are_the_same_card(found: Report) -> None:
-    assert strict(made(found, "json")) == strict(msgspec.json.encode(found.card).decode())
+def test_json_with_escapes_decodes_to_the_card(found: Report) -> None:
+    card = strict(msgspec.json.encode(found.card).decode())
+    assert strict(made(found, "json")) == card
 
 
 @pytest.mark.parametrize("name", ["markdown", "architecture", "huggingface"])
-def test_in_markdown_no_string_is_markup(name: str, found: Report) -> None:
+def test_hostile_strings_are_no_markdown(name: str, found: Report) -> None:
     page = read(made(found, name).partition("\n---\n")[2] if name == "huggingface" else made(found, name))
     assert {tag for tag, _ in page.tags} <= OURS
     assert not [attrs for _, attrs in page.tags if set(attrs) - {"align", "lang", "class"}]
@@ -115,7 +122,7 @@ def test_in_markdown_no_string_is_markup(name: str, found: Report) -> None:
 
 
 @pytest.mark.parametrize("name", ["markdown", "architecture", "huggingface"])
-def test_no_string_adds_a_heading_or_a_cell(name: str, found: Report, tame: Report) -> None:
+def test_hostile_strings_add_no_heading_or_cell(name: str, found: Report, tame: Report) -> None:
     """As many of each as where all strings are tame."""
     theirs, ours = read(made(found, name)), read(str(FORMATS[name].render(tame)))
     for tag in ("h1", "h2", "table", "tr", "td", "hr", "pre"):
@@ -126,7 +133,7 @@ def _count(page: Any, tag: str) -> int:
     return sum(one == tag for one, _ in page.tags)
 
 
-def test_front_matter_has_our_keys_and_none_of_their_words(found: Report) -> None:
+def test_front_matter_has_no_hostile_text(found: Report) -> None:
     fields = hub_reads(made(found, "huggingface"))
     assert set(fields) <= {"library_name", "pipeline_tag", "license", "tags"}
     assert not re.search(MARK, repr(fields))
@@ -138,7 +145,7 @@ def pages(found: Report) -> Iterator[str]:
     yield render_fragment(found.card)
 
 
-def test_in_html_strings_are_words(found: Report) -> None:
+def test_hostile_strings_are_text_in_html(found: Report) -> None:
     ours = [text for attrs, text in Parsed(str(FORMATS["html"].render(reported(NAME)))).scripts if not attrs]
     for text in pages(found):
         page = Parsed(text)
@@ -151,10 +158,10 @@ def test_in_html_strings_are_words(found: Report) -> None:
             assert all(key.startswith(SPOKEN) or key in ("title", "content", "value") for key in marked), (tag, marked)
         assert {script for attrs, script in page.scripts if not attrs} <= set(ours)
         assert all(is_mute(line) for line in text.split("\n") if re.search(MARK, line))
-        assert not [word for word in page.words if visible(word) != word]
+        assert not [word for word in page.words if escape_hidden(word) != word]
 
 
-def test_in_a_spreadsheet_strings_are_cells_and_no_formulas(found: Report) -> None:
+def test_hostile_strings_are_no_spreadsheet_formulas(found: Report) -> None:
     rows = list(csv.reader(io.StringIO(made(found, "csv"))))
     assert len(rows) == 1 + len(list(found.nodes()))
     assert {len(row) for row in rows} == {len(rows[0])}
@@ -162,7 +169,7 @@ def test_in_a_spreadsheet_strings_are_cells_and_no_formulas(found: Report) -> No
     assert not [cell for cell in cells if cell[:1] in tuple("=+-@") and cell]
 
 
-def test_in_xml_strings_are_values(found: Report) -> None:
+def test_hostile_strings_are_values_in_xml(found: Report) -> None:
     text = made(found, "junit")
     tree = etree.fromstring(text.encode())
     assert is_mute(text)
@@ -171,9 +178,9 @@ def test_in_xml_strings_are_values(found: Report) -> None:
 
 
 @pytest.mark.parametrize("name", VERDICTS)
-def test_a_verdict_has_no_command_but_its_own(name: str, found: Report) -> None:
+def test_outcome_has_only_own_workflow_commands(name: str, found: Report) -> None:
     other = reported(NAME).card
-    text = render_outcome(outcome([("##[x]\n::m.onnx", found.card)], Policy(), "::p", ("::b", other)), name)
+    text = render_outcome(check_cards([("##[x]\n::m.onnx", found.card)], Policy(), "::p", ("::b", other)), name)
     if name == "github":
         levels = ("::error ", "::warning ", "::notice ")
         assert all(line.startswith(levels) and is_mute(line[2:]) for line in text.splitlines())
@@ -186,9 +193,9 @@ def compared(found: Report) -> Comparison:
     return compare([reported(NAME).card, found.card], ["::a.onnx", "##[b] <i>.json"], generated=AT)
 
 
-@pytest.mark.parametrize("name", COMPARISONS)
-def test_a_comparison_says_strings_as_strings(name: str, compared: Comparison) -> None:
-    text = COMPARISONS[name].render(compared)
+@pytest.mark.parametrize("name", COMPARISON_FORMATS)
+def test_comparison_escapes_hostile_strings(name: str, compared: Comparison) -> None:
+    text = COMPARISON_FORMATS[name].render(compared)
     if name == "json":
         assert strict(text)
     if name == "markdown":
@@ -200,22 +207,22 @@ def test_a_comparison_says_strings_as_strings(name: str, compared: Comparison) -
     assert is_mute(text)
 
 
-def test_a_comparison_in_colour_gets_no_codes_but_colours(compared: Comparison) -> None:
+def test_colored_comparison_has_only_color_codes(compared: Comparison) -> None:
     assert is_mute(COLOURS.sub("", render_comparison_terminal(compared, color=True)))
 
 
-def test_a_name_of_a_megabyte_is_short_wherever_people_read_it(tmp_path: Path) -> None:
+def test_very_long_name_is_shortened(tmp_path: Path) -> None:
     """In data it is shortened where a document says it often; nowhere does the document grow beyond the file."""
     huge = tuple(attack + "x" * 1_000_000 for attack in ATTACKS[:3])
     path = model(tmp_path, 0, huge)
-    found = report(path, Request())
+    found = make_card(path, Request())
     for name in (*LINES, "html", "junit", "github", "nodes", "cyclonedx", "sarif"):
         assert len(made(found, name)) < 2_000_000, name
     assert len(made(found, "json")) < 2 * path.stat().st_size
 
 
 @pytest.mark.parametrize("size", [2**62, 2**200, 2**1900])
-def test_sizes_beyond_any_machine_are_printed_in_every_format(size: int) -> None:
+def test_huge_sizes_are_printed_in_every_format(size: int) -> None:
     """As dimensions of 2^62 make them; beyond what a float holds, too."""
     found = reported(NAME)
     card = _sized(found.card, size)
@@ -238,7 +245,7 @@ def _sized(value: Any, size: int) -> Any:
     return {key: _sized(item, size) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def test_names_of_files_may_be_no_text(tmp_path: Path) -> None:
+def test_undecodable_file_names_are_escaped(tmp_path: Path) -> None:
     """Bytes of a path that are no UTF-8 come as halves of letters."""
     card = reported(NAME).card
     broken = replace(card, model=replace(card.model, name="a\udcff.onnx"))
@@ -246,4 +253,4 @@ def test_names_of_files_may_be_no_text(tmp_path: Path) -> None:
         text = FORMATS[name].render(Report(broken, reported(NAME).nodes))
         assert isinstance(text, str)
         text.encode()
-    assert quiet("a\udcff") == "a\\udcff"
+    assert sanitize_text("a\udcff") == "a\\udcff"

@@ -7,7 +7,7 @@ import pytest
 from lxml import etree
 
 from onnx_autodoc.render import FORMATS
-from onnx_autodoc.render.junit import junit
+from onnx_autodoc.render.junit import render_outcome_junit
 from tests._corpus import reported
 from tests.policy._cards import SAMPLE
 from tests.render._outcomes import is_tame, nasty, real
@@ -22,18 +22,18 @@ def parsed(text: str) -> Any:
 
 
 @pytest.mark.parametrize("make", [real, nasty])
-def test_it_follows_the_schema(make: Any) -> None:
-    assert len(parsed(junit(make()))) == 3
+def test_report_is_valid_by_schema(make: Any) -> None:
+    assert len(parsed(render_outcome_junit(make()))) == 3
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_so_does_a_card_by_itself(name: str) -> None:
+def test_report_of_card_alone_is_valid(name: str) -> None:
     assert len(parsed(str(FORMATS["junit"].render(reported(name))))) == 1
 
 
 @pytest.mark.parametrize("make", [real, nasty])
-def test_what_ants_schema_asks_for_is_there(make: Any) -> None:
-    root = parsed(junit(make()))
+def test_required_attributes_are_present(make: Any) -> None:
+    root = parsed(render_outcome_junit(make()))
     assert not root.attrib
     for at, suite in enumerate(root):
         assert suite.get("id") == str(at)
@@ -48,25 +48,25 @@ def test_what_ants_schema_asks_for_is_there(make: Any) -> None:
         assert all(failure.get("type") for failure in suite.iter("failure"))
 
 
-def test_counts_are_those_of_the_cases() -> None:
-    for suite, verdict in zip(parsed(junit(real())), real().verdicts):
+def test_counts_match_cases() -> None:
+    for suite, verdict in zip(parsed(render_outcome_junit(real())), real().verdicts):
         assert int(suite.get("tests")) == len(suite.findall("testcase")) == len(verdict.checks)
         assert int(suite.get("failures")) == len(suite.findall("testcase/failure")) == len(verdict.failed)
         assert int(suite.get("skipped")) == len(suite.findall("testcase/skipped"))
 
 
-def test_every_case_has_its_own_name() -> None:
-    for suite in parsed(junit(nasty())):
+def test_case_names_are_unique() -> None:
+    for suite in parsed(render_outcome_junit(nasty())):
         names = [(case.get("classname"), case.get("name")) for case in suite.iter("testcase")]
         assert len(names) == len(set(names))
 
 
-def test_a_failure_says_what_to_do_and_an_allowance_why() -> None:
-    text = junit(real())
+def test_failure_has_recommendation_and_skip_has_reason() -> None:
+    text = render_outcome_junit(real())
     assert "to do: Change the model, or the limit in the policy." in text
     assert "allowed: the server batches" in text
 
 
-def test_no_text_of_a_model_is_a_command() -> None:
-    assert is_tame(junit(nasty()))
-    assert "\x1b" not in junit(nasty())
+def test_model_text_is_no_workflow_command() -> None:
+    assert is_tame(render_outcome_junit(nasty()))
+    assert "\x1b" not in render_outcome_junit(nasty())

@@ -9,12 +9,12 @@ import cmarkgfm
 import pytest
 from cmarkgfm.cmark import Options
 
-from onnx_autodoc.api import report
-from onnx_autodoc.render import FORMATS, Beside, Report
-from onnx_autodoc.render._blocks import Column, Figure, Items, Name, Paragraph, Section, Strong, Table
-from onnx_autodoc.render.markdown import code, escaped, written
+from onnx_autodoc.api import make_card
+from onnx_autodoc.render import FORMATS, ChartLinks, Report
+from onnx_autodoc.render.content import Bullets, Column, Name, Number, Paragraph, Section, Strong, Table
+from onnx_autodoc.render.markdown import code_span, escape_markdown, write_sections
 from onnx_autodoc.shapes import Request
-from onnx_autodoc.text import clean
+from onnx_autodoc.text import sanitize
 from tests._corpus import KEPT, reported
 from tests._hostile_names import NAMES, hostile
 
@@ -62,24 +62,24 @@ def made(name: str, format_name: str = "markdown") -> str:
 
 
 def shown(found: Report, format_name: str) -> str:
-    beside = Beside("pictures", ".svg") if format_name in ILLUSTRATED else None
+    beside = ChartLinks("pictures", ".svg") if format_name in ILLUSTRATED else None
     text = FORMATS[format_name].render(Report(found.card, found.nodes, beside))
     assert isinstance(text, str)
     return text
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_code_and_nothing_else(name: str) -> None:
-    page = read(f"before {code(name)} after")
+def test_name_is_a_code_span(name: str) -> None:
+    page = read(f"before {code_span(name)} after")
     assert [tag for tag, _ in page.tags] == ["p", "code"]
-    assert page.coded == [clean(name, 600)]
+    assert page.coded == [sanitize(name, 600)]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_in_a_table_stays_in_its_cell(name: str) -> None:
+def test_name_in_table_stays_in_its_cell(name: str) -> None:
     section = Section("s", name, (Table((Column(name), Column("b")), (((Name(name),), (name,)),)),))
     card = reported("control-flow-loop-if").card
-    page = read(written((section,), card, None))
+    page = read(write_sections((section,), card, None))
     assert [tag for tag, _ in page.tags] == [
         "h2",
         "table",
@@ -93,46 +93,46 @@ def test_a_name_in_a_table_stays_in_its_cell(name: str) -> None:
         "code",
         "td",
     ]
-    assert page.coded == [clean(name, 600)]
+    assert page.coded == [sanitize(name, 600)]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_plain_text_is_text(name: str) -> None:
-    blocks = (Paragraph((name,)), Items(((name, " ", Strong(name)),)))
-    page = read(written((Section("s", "t", blocks),), reported("control-flow-loop-if").card, None))
+def test_text_is_escaped(name: str) -> None:
+    blocks = (Paragraph((name,)), Bullets(((name, " ", Strong(name)),)))
+    page = read(write_sections((Section("s", "t", blocks),), reported("control-flow-loop-if").card, None))
     assert [tag for tag, _ in page.tags] == ["h2", "p", "ul", "li", "strong"]
-    shown = clean(" ".join(name.split()) if "\n" in name else name, 20_000)
+    shown = sanitize(" ".join(name.split()) if "\n" in name else name, 20_000)
     assert "".join(shown.split()) in "".join("".join(page.said).split())
 
 
 @pytest.mark.parametrize(
     "name", ["net.v2@int8.onnx", "a@-b.co", "a@.b.co", "mailto:a.b@link.invalid", "xmpp:a@link.invalid/x", "@someone"]
 )
-def test_no_name_becomes_an_address(name: str) -> None:
+def test_no_name_becomes_a_link(name: str) -> None:
     card = reported("control-flow-loop-if").card
     blocks = (Paragraph((name, Strong(name))), Table((Column(name),), (((name,),),)))
-    text = written((Section("s", name, blocks),), card, None)
+    text = write_sections((Section("s", name, blocks),), card, None)
     page = read(text)
     assert "a" not in {tag for tag, _ in page.tags}
     assert "".join(page.said).count(name) == 5
     assert not re.search(r"@\w", text)
 
 
-def test_what_people_read_is_not_spoiled() -> None:
-    assert escaped("batch_size 1, <1 % (of all): 3 × 4 - 5") == "batch_size 1, <1 % (of all): 3 × 4 - 5"
+def test_ordinary_text_stays_readable() -> None:
+    assert escape_markdown("batch_size 1, <1 % (of all): 3 × 4 - 5") == "batch_size 1, <1 % (of all): 3 × 4 - 5"
 
 
 @pytest.mark.parametrize(("text", "safe"), [("1. one", "1\\. one"), ("- x", "\\- x"), ("45.0 KiB", "45.0 KiB")])
-def test_a_line_begins_no_list(text: str, safe: str) -> None:
+def test_line_start_is_escaped(text: str, safe: str) -> None:
     assert (
-        written((Section("s", "t", (Paragraph((text,)),)),), reported("control-flow-loop-if").card, None)
+        write_sections((Section("s", "t", (Paragraph((text,)),)),), reported("control-flow-loop-if").card, None)
         == f"## t\n\n{safe}\n"
     )
 
 
 @pytest.mark.parametrize("format_name", TEXTS)
-def test_the_strings_of_a_hostile_model_stay_strings(format_name: str, tmp_path: Path) -> None:
-    text = shown(report(hostile(tmp_path), Request()), format_name)
+def test_hostile_model_adds_no_markup(format_name: str, tmp_path: Path) -> None:
+    text = shown(make_card(hostile(tmp_path), Request()), format_name)
     body = text.split("\n---\n", 1)[1] if format_name == "huggingface" else text
     page = read(body)
     assert {tag for tag, _ in page.tags} <= OURS
@@ -145,7 +145,7 @@ def test_the_strings_of_a_hostile_model_stay_strings(format_name: str, tmp_path:
 
 @pytest.mark.parametrize("format_name", TEXTS)
 @pytest.mark.parametrize("name", KEPT)
-def test_every_card_of_the_corpus_is_sound(name: str, format_name: str) -> None:
+def test_corpus_cards_are_well_formed(name: str, format_name: str) -> None:
     text = made(name, format_name)
     body = text.split("\n---\n", 1)[1] if format_name == "huggingface" else text
     page = read(body)
@@ -157,7 +157,7 @@ def test_every_card_of_the_corpus_is_sound(name: str, format_name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_rows_sum_to_totals(name: str) -> None:
+def test_table_rows_sum_to_totals(name: str) -> None:
     for format_name in TEXTS:
         sums = list(totals(made(name, format_name)))
         assert sums
@@ -183,9 +183,9 @@ def number(cell: str) -> int | None:
     return int(plain) if plain.isdigit() else None
 
 
-def test_a_table_with_a_total_has_its_numbers_in_full() -> None:
-    rows = (((Name("a"),), (Figure("1.00 k", 1001, "MACs"),)), ((Name("b"),), (Figure("2", 2, "MACs"),)))
-    table = Table((Column("x"), Column("MACs", True)), rows, (("All",), (Figure("1.00 k", 1003, "MACs"),)))
-    text = written((Section("s", "t", (table,)),), reported("control-flow-loop-if").card, None)
+def test_table_with_total_has_full_numbers() -> None:
+    rows = (((Name("a"),), (Number("1.00 k", 1001, "MACs"),)), ((Name("b"),), (Number("2", 2, "MACs"),)))
+    table = Table((Column("x"), Column("MACs", True)), rows, (("All",), (Number("1.00 k", 1003, "MACs"),)))
+    text = write_sections((Section("s", "t", (table,)),), reported("control-flow-loop-if").card, None)
     assert "| `a` | 1,001 |" in text
     assert "| **All** | **1,003** |" in text

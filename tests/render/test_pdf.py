@@ -7,7 +7,7 @@ import pytest
 from pypdf import PdfReader
 
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.render import FORMATS, Report, pictures
+from onnx_autodoc.render import FORMATS, Report, chart_files
 from onnx_autodoc.render.sections import card_sections
 from tests._corpus import reported
 
@@ -25,9 +25,9 @@ def test_a_pdf_has_every_section(made: Report) -> None:
     assert [section.title for section in card_sections(made.card) if section.title not in text] == []
 
 
-def test_a_png_is_as_wide_as_it_is_sharp(made: Report) -> None:
-    drawn = pictures(made, ".png")
-    assert set(drawn) == {name.replace(".svg", ".png") for name in pictures(made, ".svg")}
+def test_png_has_full_width(made: Report) -> None:
+    drawn = chart_files(made, ".png")
+    assert set(drawn) == {name.replace(".svg", ".png") for name in chart_files(made, ".svg")}
     for data in drawn.values():
         assert isinstance(data, bytes) and data.startswith(b"\x89PNG\r\n\x1a\n")
         assert int.from_bytes(data[16:20]) == 1440
@@ -37,10 +37,10 @@ def test_a_png_is_as_wide_as_it_is_sharp(made: Report) -> None:
     ("module", "extra", "make"),
     [
         ("weasyprint", "pdf", lambda found: FORMATS["pdf"].render(found)),
-        ("resvg_py", "png", lambda found: pictures(found, ".png")),
+        ("resvg_py", "png", lambda found: chart_files(found, ".png")),
     ],
 )
-def test_what_is_not_installed_is_said_with_the_command(
+def test_missing_extra_is_named_with_its_command(
     module: str, extra: str, make: object, made: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)

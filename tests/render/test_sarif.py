@@ -10,7 +10,7 @@ import pytest
 from onnx_autodoc.lint import RULES
 from onnx_autodoc.policy import Outcome
 from onnx_autodoc.render import FORMATS
-from onnx_autodoc.render.sarif import sarif, uri_of
+from onnx_autodoc.render.sarif import render_outcome_sarif, to_uri
 from tests._corpus import reported
 from tests.policy._cards import SAMPLE
 from tests.render._outcomes import is_tame, nasty, real
@@ -19,24 +19,24 @@ SCHEMA = json.loads((Path(__file__).parent.parent / "data" / "schemas" / "sarif-
 
 
 def run_of(found: Outcome) -> dict[str, Any]:
-    document = json.loads(sarif(found))
+    document = json.loads(render_outcome_sarif(found))
     jsonschema.Draft7Validator(SCHEMA, format_checker=jsonschema.FormatChecker()).validate(document)
     (run,) = document["runs"]
     return dict(run)
 
 
 @pytest.mark.parametrize("make", [real, nasty])
-def test_it_follows_the_official_schema(make: Any) -> None:
+def test_report_is_valid_by_official_schema(make: Any) -> None:
     assert run_of(make())["results"]
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_so_does_a_card_by_itself(name: str) -> None:
+def test_report_of_card_alone_is_valid(name: str) -> None:
     text = FORMATS["sarif"].render(reported(name))
     jsonschema.Draft7Validator(SCHEMA).validate(json.loads(text))
 
 
-def test_every_rule_is_described_and_every_result_is_of_one() -> None:
+def test_every_result_has_a_described_rule() -> None:
     run = run_of(real())
     rules = run["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == [*RULES, "limit", "change", "runtime", "gap"]
@@ -48,7 +48,7 @@ def test_every_rule_is_described_and_every_result_is_of_one() -> None:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
 
 
-def test_levels_are_those_of_severities() -> None:
+def test_levels_follow_severities() -> None:
     found = real()
     results = run_of(found)["results"]
     shown = [check for verdict in found.verdicts for check in verdict.checks if check.found or check.status == "fail"]
@@ -59,7 +59,7 @@ def test_levels_are_those_of_severities() -> None:
         assert (result["kind"] == "informational") == (result["level"] == "none")
 
 
-def test_what_fails_is_no_mere_information() -> None:
+def test_failure_is_at_least_a_note() -> None:
     levels = {result["level"] for result in run_of(real())["results"] if "suppressions" not in result}
     assert "error" in levels
     assert any(
@@ -68,18 +68,18 @@ def test_what_fails_is_no_mere_information() -> None:
     )
 
 
-def test_what_is_allowed_is_suppressed_with_its_reason() -> None:
+def test_allowed_finding_is_suppressed_with_reason() -> None:
     results = [result for result in run_of(real())["results"] if result["ruleId"] == "dynamic-input"]
     assert results
     for result in results:
         assert result["suppressions"][0]["justification"] == "the server batches ##[x]"
 
 
-def test_fingerprints_are_each_its_own_and_the_same_in_every_run() -> None:
+def test_fingerprints_are_unique_and_stable() -> None:
     for make in (real, nasty):
         marks = [result["partialFingerprints"]["onnxAutodoc/v1"] for result in run_of(make())["results"]]
         assert len(marks) == len(set(marks))
-        assert sarif(make()) == sarif(make())
+        assert render_outcome_sarif(make()) == render_outcome_sarif(make())
 
 
 @pytest.mark.parametrize(
@@ -92,15 +92,15 @@ def test_fingerprints_are_each_its_own_and_the_same_in_every_run() -> None:
     ],
 )
 def test_paths_are_uris(path: str, uri: str) -> None:
-    assert uri_of(path) == uri
+    assert to_uri(path) == uri
 
 
-def test_no_text_of_a_model_is_a_link_or_a_command() -> None:
-    assert is_tame(sarif(nasty()))
+def test_model_text_is_no_link_and_no_command() -> None:
+    assert is_tame(render_outcome_sarif(nasty()))
     assert all("](" not in result["message"]["text"] for result in run_of(nasty())["results"])
 
 
-def test_places_are_named_once() -> None:
+def test_locations_are_unique() -> None:
     for result in run_of(nasty())["results"]:
         (place,) = result["locations"]
         names = [each["fullyQualifiedName"] for each in place.get("logicalLocations", ())]

@@ -6,14 +6,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.analysis import Gap
-from onnx_autodoc.api import report
-from onnx_autodoc.card import Card
-from onnx_autodoc.render import Report
-from onnx_autodoc.render._blocks import Figure
+from onnx_autodoc.api import make_card
+from onnx_autodoc.card import Card, Gap
+from onnx_autodoc.render import Report, numbers
 from onnx_autodoc.render.architecture import render_architecture
 from onnx_autodoc.render.markdown import render_markdown
-from onnx_autodoc.render.sections import _figures as figures
 from onnx_autodoc.render.terminal import render_terminal
 from onnx_autodoc.shapes import Request
 from tests._corpus import reported
@@ -32,11 +29,11 @@ def written(found: Card) -> str:
 def from_text(folder: Path, text: str) -> Card:
     path = folder / "model.onnx"
     path.write_bytes(proto(text).SerializeToString())
-    return report(path, Request()).card
+    return make_card(path, Request()).card
 
 
 @pytest.mark.parametrize(("gaps", "said"), [(100, ""), (101, "1 more is in"), (2100, "2,000 more are in")])
-def test_what_is_cut_is_said(gaps: int, said: str) -> None:
+def test_truncated_list_states_the_rest(gaps: int, said: str) -> None:
     found = replace(card("yolov8l-nc1"), gaps=tuple(Gap("graph", f"reason {at}") for at in range(gaps)))
     text = written(found).split("### Not known")[1].split("\n## ")[0]
     assert text.count("reason") == min(gaps, 100)
@@ -44,7 +41,7 @@ def test_what_is_cut_is_said(gaps: int, said: str) -> None:
     assert ("in the JSON card" in text) == bool(said)
 
 
-def test_not_all_operator_types_are_not_called_all() -> None:
+def test_truncated_operator_table_is_not_called_complete() -> None:
     found = card("yolov8l-nc1")
     rows = tuple(replace(found.graph.operators[0], op=f"Op{at}") for at in range(201))
     text = written(replace(found, graph=replace(found.graph, operators=rows)))
@@ -52,22 +49,24 @@ def test_not_all_operator_types_are_not_called_all() -> None:
     assert "1 more is in the JSON card." in text
 
 
-def test_what_is_counted_is_not_called_read() -> None:
-    assert figures.rounded(7, "MACs").basis.startswith("exact: counted")
+def test_counted_number_has_counted_basis() -> None:
+    assert numbers.short(7, "MACs").basis.startswith("exact: counted")
 
 
-def test_an_operator_with_a_gap_has_at_least_its_numbers() -> None:
-    assert figures.rounded(7000, "MACs", least=True) == Figure("at least 7.00 k", 7000, "MACs", basis=figures._LEAST)
+def test_number_with_gap_is_lower_bound() -> None:
+    number = numbers.short(7000, "MACs", lower_bound=True)
+    assert (number.text, number.exact, number.unit) == ("at least 7.00 k", 7000, "MACs")
+    assert number.basis.startswith("at least: ")
 
 
-def test_which_number_is_not_known_is_said(tmp_path: Path) -> None:
+def test_unknown_number_is_named(tmp_path: Path) -> None:
     text = "g (float[1,6,4] b, float[1,1,6] s) => (int64[n,3] y) { y = NonMaxSuppression(b, s) }"
     shown = written(from_text(tmp_path, text))
     assert "| Compute | 0 MACs · FLOPs not known |" in shown
     assert "more than that" not in shown
 
 
-def test_shares_of_no_weights_are_not_begun(tmp_path: Path) -> None:
+def test_model_without_weights_has_no_shares(tmp_path: Path) -> None:
     ports = "uint8[2,4] a, float s, uint8 z, uint8[4,3] b"
     text = f"g ({ports}) => (uint8[2,3] y) {{ y = QLinearMatMul(a, s, z, b, s, z, s, z) }}"
     shown = render_terminal(Report(from_text(tmp_path, text), lambda: iter(())))
@@ -75,14 +74,14 @@ def test_shares_of_no_weights_are_not_begun(tmp_path: Path) -> None:
     assert "of the weights" not in " ".join(shown.split())
 
 
-def test_no_format_calls_weights_absent_that_it_could_not_count(tmp_path: Path) -> None:
+def test_uncounted_weights_are_not_called_absent(tmp_path: Path) -> None:
     model = proto("g (float[1,4] x) => (float[1,4] y) <float[1000] w = {1, 2, 3}> { y = Add(x, w) }")
     tensor = model.graph.initializer[0]
     tensor.ClearField("float_data")
     tensor.raw_data = b"abc"
     path = tmp_path / "short.onnx"
     path.write_bytes(model.SerializeToString())
-    made = report(path, Request())
+    made = make_card(path, Request())
     for text in (render_terminal(made), render_markdown(made), render_architecture(made)):
         assert "no weights" not in text
         assert "0 tensors" not in text

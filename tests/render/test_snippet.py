@@ -11,8 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_autodoc.api import card
-from onnx_autodoc.render._snippet import snippet
-from onnx_autodoc.render._snippet_words import filled_in, literal
+from onnx_autodoc.render.snippet import make_snippet, numbered_literal, quote_literal
 from tests._corpus import KEPT, graph
 from tests._text import proto
 
@@ -40,7 +39,7 @@ def saved(model: onnx.ModelProto, folder: Path, name: str = "model.onnx") -> Pat
 
 
 def text_of(text: str, folder: Path, opset: int = 18, **sizes: int) -> str:
-    return snippet(card(saved(proto(text, opset), folder), **sizes))  # type: ignore[arg-type]
+    return make_snippet(card(saved(proto(text, opset), folder), **sizes))  # type: ignore[arg-type]
 
 
 def run(program: str, folder: Path) -> list[str]:
@@ -60,7 +59,7 @@ def summed(names: list[str], dims: list[int | str], output: str = "y") -> onnx.M
     return helper.make_model(made, ir_version=9, opset_imports=[helper.make_opsetid("", 18)])
 
 
-def test_the_program_is_short_and_says_what_it_does(tmp_path: Path) -> None:
+def test_snippet_is_short(tmp_path: Path) -> None:
     text = """g (int64[batch,seq] ids, float[batch,seq,4] x) => (float y)
     { a = Constant<value_ints=[2]>() i = Cast<to=1>(ids) u = Unsqueeze(i, a) y = Mul(x, u) }"""
     assert text_of(text, tmp_path).splitlines() == [
@@ -83,7 +82,7 @@ def test_the_program_is_short_and_says_what_it_does(tmp_path: Path) -> None:
     ]
 
 
-def test_it_runs_at_the_sizes_of_the_card_and_at_others(tmp_path: Path) -> None:
+def test_snippet_runs_at_card_sizes_and_others(tmp_path: Path) -> None:
     text = "g (float[batch,seq,4] x) => (float y) { y = Relu(x) }"
     assert run(text_of(text, tmp_path), tmp_path) == ["y float32 (1, 128, 4)"]
     other = text_of(text, tmp_path, batch=3, seq=17)
@@ -92,24 +91,24 @@ def test_it_runs_at_the_sizes_of_the_card_and_at_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_name_is_a_string_whatever_it_says(name: str, tmp_path: Path) -> None:
-    program = snippet(card(saved(summed([name], [2, name, 3], name + "!"), tmp_path), dims={f"{name}.1": 2}))
+def test_hostile_name_is_string_literal(name: str, tmp_path: Path) -> None:
+    program = make_snippet(card(saved(summed([name], [2, name, 3], name + "!"), tmp_path), dims={f"{name}.1": 2}))
     assert all(char == "\n" or (char.isascii() and char.isprintable()) for char in program)
     assert "`" not in program and "</" not in program
     assert len(run(program, tmp_path)) >= 1
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_literals_are_what_they_stand_for(text: str) -> None:
+def test_literals_evaluate_to_their_text(text: str) -> None:
     i = 7
-    assert eval(literal(text)) == text
+    assert eval(quote_literal(text)) == text
     for other in HOSTILE:
-        assert eval(filled_in(text, other), {"i": i}) == f"{text}{i}{other}"
+        assert eval(numbered_literal(text, other), {"i": i}) == f"{text}{i}{other}"
 
 
-def test_numbered_inputs_are_a_loop(tmp_path: Path) -> None:
+def test_numbered_inputs_become_a_loop(tmp_path: Path) -> None:
     names = [f"past.{at}.{part}" for at in range(30) for part in ("key", "value")]
-    program = snippet(card(saved(summed([*names, "x"], [1, 2]), tmp_path)))
+    program = make_snippet(card(saved(summed([*names, "x"], [1, 2]), tmp_path)))
     assert [line for line in program.splitlines() if "past" in line or "for i" in line] == [
         "for i in range(30):",
         '    inputs[f"past.{i}.key"] = rng.standard_normal((1, 2), np.float32)',
@@ -118,15 +117,15 @@ def test_numbered_inputs_are_a_loop(tmp_path: Path) -> None:
     assert run(program, tmp_path) == ["y float32 (1, 2)"]
 
 
-def test_many_columns_are_a_list(tmp_path: Path) -> None:
+def test_many_equal_inputs_become_a_list(tmp_path: Path) -> None:
     names = [f"column {letter}" for letter in "abcdefghijkl"]
-    program = snippet(card(saved(summed(names, [1, 1]), tmp_path)))
+    program = make_snippet(card(saved(summed(names, [1, 1]), tmp_path)))
     assert program.count("np.float32") == 1
     assert run(program, tmp_path) == ["y float32 (1, 1)"]
 
 
-def test_numbers_that_do_not_begin_at_zero_are_listed(tmp_path: Path) -> None:
-    program = snippet(card(saved(summed(["x2", "x5", "x7", "x010"], [1, 2]), tmp_path)))
+def test_numbers_not_starting_at_zero_are_listed(tmp_path: Path) -> None:
+    program = make_snippet(card(saved(summed(["x2", "x5", "x7", "x010"], [1, 2]), tmp_path)))
     assert "for i in (2, 5, 7):" in program
     assert '"x010": ' in program
     run(program, tmp_path)
@@ -137,18 +136,18 @@ DTYPES = ("float", "float16", "double", "bool", "int8", "uint8", "int16", "uint1
 
 @pytest.mark.parametrize("dtype", [*DTYPES, "uint64", "string", "bfloat16", "float8e4m3fn", "float8e5m2", "int4"])
 @pytest.mark.parametrize("dims", [(), (3,), (2, 3)])
-def test_every_type_runs(dtype: str, dims: tuple[int, ...], tmp_path: Path) -> None:
+def test_snippet_runs_with_every_dtype(dtype: str, dims: tuple[int, ...], tmp_path: Path) -> None:
     given = TensorProto.DataType.Value(dtype.upper())
     cast = dtype.startswith(("float8", "int4"))  # of these, onnxruntime has no Identity
     node = helper.make_node("Cast", ["x"], ["y"], to=1) if cast else helper.make_node("Identity", ["x"], ["y"])
     ends = tensors(["x"], given, [*dims]), tensors(["y"], 1 if cast else given, [*dims])
     made = helper.make_graph([node], "g", *ends)
     model = helper.make_model(made, ir_version=10, opset_imports=[helper.make_opsetid("", 21)])
-    (line,) = run(snippet(card(saved(model, tmp_path))), tmp_path)
+    (line,) = run(make_snippet(card(saved(model, tmp_path))), tmp_path)
     assert tuple(map(int, re.findall(r"\d+", line.split(" ", 2)[2]))) == dims
 
 
-def test_lengths_follow_the_size_that_they_measure(tmp_path: Path) -> None:
+def test_length_inputs_follow_their_size(tmp_path: Path) -> None:
     text = """g (float[seq,1,4] x, int32[1] lengths) => (float y)
     { s = Constant<value_ints=[1,12,4]>() w = ConstantOfShape(s)
       t = Constant<value_ints=[1,12,3]>() r = ConstantOfShape(t)
@@ -158,7 +157,7 @@ def test_lengths_follow_the_size_that_they_measure(tmp_path: Path) -> None:
     assert run(program, tmp_path) == ["y float32 (9, 1, 1, 3)"]
 
 
-def test_sums_of_sizes_are_written_as_such(tmp_path: Path) -> None:
+def test_sum_dimensions_are_expressions(tmp_path: Path) -> None:
     past = tensors(["past"], 1, [1, 2, "past_len", 4])
     mask = tensors(["mask"], 1, [1, "past_len + seq_len"])
     new = tensors(["x"], 1, [1, 2, "seq_len", 4])
@@ -166,32 +165,32 @@ def test_sums_of_sizes_are_written_as_such(tmp_path: Path) -> None:
     outputs = [*tensors(["y"], 1, [1, 2, "all", 4]), *tensors(["z"], 1, [1, "total"])]
     made = helper.make_graph(nodes, "g", [*past, *mask, *new], outputs)
     model = helper.make_model(made, ir_version=9, opset_imports=[helper.make_opsetid("", 18)])
-    program = snippet(card(saved(model, tmp_path)))
+    program = make_snippet(card(saved(model, tmp_path)))
     assert "(1, past_len + seq_len)" in program
     run(program, tmp_path)
 
 
-def test_sequences_and_dictionaries_that_come_out_are_counted(tmp_path: Path) -> None:
+def test_sequence_and_map_outputs_are_counted(tmp_path: Path) -> None:
     text = "g (float[4,2] x) => (seq(float[2]) y) { y = SplitToSequence<keepdims=0>(x) }"
     assert run(text_of(text, tmp_path), tmp_path) == ["y seq(tensor(float)) 4 items"]
 
 
-def test_what_is_not_known_is_said_on_top(tmp_path: Path) -> None:
+def test_unknowns_are_stated_at_the_top(tmp_path: Path) -> None:
     made = helper.make_graph(
         [helper.make_node("Identity", ["x"], ["y"])], "g", [onnx.ValueInfoProto(name="x")], tensors(["y"], 1, [2])
     )
-    program = snippet(card(saved(helper.make_model(made, ir_version=9), tmp_path)))
+    program = make_snippet(card(saved(helper.make_model(made, ir_version=9), tmp_path)))
     compile(program, "snippet", "exec")
     assert '# To be added: "x", whose type is not known.' in program.splitlines()
-    absent = snippet(card(graph("all-minilm-l6-v2-ts-op14")))
+    absent = make_snippet(card(graph("all-minilm-l6-v2-ts-op14")))
     assert '# Weights are missing: "weights.bin" must lie beside the model.' in absent.splitlines()
 
 
-def test_operators_of_the_extensions_are_registered(tmp_path: Path) -> None:
+def test_extension_operators_are_registered(tmp_path: Path) -> None:
     nodes = [helper.make_node("StringUpper", ["x"], ["y"], domain="ai.onnx.contrib")]
     made = helper.make_graph(nodes, "g", tensors(["x"], 8, [2]), tensors(["y"], 8, [2]))
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.contrib", 1)]
-    program = snippet(card(saved(helper.make_model(made, ir_version=9, opset_imports=opsets), tmp_path)))
+    program = make_snippet(card(saved(helper.make_model(made, ir_version=9, opset_imports=opsets), tmp_path)))
     assert "# pip install onnxruntime numpy onnxruntime-extensions" in program
     assert "options.register_custom_ops_library(get_library_path())" in program
     assert 'ort.InferenceSession("model.onnx", options, providers=' in program
@@ -199,9 +198,9 @@ def test_operators_of_the_extensions_are_registered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_the_program_of_a_real_model_fills_each_input_once(name: str) -> None:
+def test_snippet_of_real_model_fills_each_input_once(name: str) -> None:
     found = card(graph(name))
-    program = snippet(found)
+    program = make_snippet(found)
     assert len(program.splitlines()) < 40
     filled = program.partition("inputs = ")[2].partition("outputs = ")[0]
     space: dict[str, object] = {"np": np, "rng": np.random.default_rng(0), **_variables(program)}
@@ -221,9 +220,9 @@ def _variables(program: str) -> dict[str, int]:
     return space
 
 
-def test_thousands_of_dimensions_whose_names_have_no_plain_letter_get_short_variables(tmp_path: Path) -> None:
+def test_thousands_of_unnamed_dimensions_get_short_variables(tmp_path: Path) -> None:
     ports = [helper.make_tensor_value_info(f"x{at}", TensorProto.FLOAT, [chr(0x4E00 + at)]) for at in range(2_000)]
     made = helper.make_graph([helper.make_node("Relu", ["x0"], ["y"])], "g", ports, ports[:1])
     made.output[0].name = "y"
-    program = snippet(card(saved(helper.make_model(made), tmp_path)))
+    program = make_snippet(card(saved(helper.make_model(made), tmp_path)))
     assert max(map(len, re.findall(r"\w+", program))) < 40

@@ -1,4 +1,4 @@
-"""Small models, run in this process: what the child would answer, without its start."""
+"""Small models, run in this process instead of a worker."""
 
 from pathlib import Path
 from typing import Any
@@ -7,50 +7,51 @@ import onnx
 
 from onnx_autodoc.analysis import Facts, measure
 from onnx_autodoc.architecture import describe
-from onnx_autodoc.readers import read
-from onnx_autodoc.runtime import Agreement, feeds_of
-from onnx_autodoc.runtime._agree import agreement
-from onnx_autodoc.runtime._child import answer
-from onnx_autodoc.runtime._messages import Message, Operators, Ran, Task
-from onnx_autodoc.runtime._types import CPU
-from onnx_autodoc.shapes import Request, fit
+from onnx_autodoc.card import Agreement
+from onnx_autodoc.readers import read_model
+from onnx_autodoc.runtime import make_feeds
+from onnx_autodoc.runtime.agreement import compare_executions
+from onnx_autodoc.runtime.protocol import Failure, OperatorsResult, Result, RunRequest, ShapesResult
+from onnx_autodoc.runtime.worker import run_job
+from onnx_autodoc.shapes import Request, bind_and_infer, parse_request
 from tests._text import proto
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20, "local" : 1]>'
 
 
-def saved(folder: Path, text: str, functions: str = "", opset: int = 20) -> Path:
+def save_model(folder: Path, text: str, functions: str = "", opset: int = 20) -> Path:
     path = folder / "model.onnx"
     path.write_bytes(proto(text, opset, functions).SerializeToString())
     return path
 
 
-def facts_of(path: Path, *dims: str, values: tuple[str, ...] = ()) -> Facts:
-    model = read(path)
-    binding, shapes = fit(model, Request(dims, values=values))
+def facts_of(path: Path, *dims: str, values: tuple[str, ...] = (), request: Request | None = None) -> Facts:
+    model = read_model(path)
+    binding, shapes = bind_and_infer(model, request or parse_request(dims, values=values))
     return measure(model, binding, shapes)
 
 
-def asked(path: Path, facts: Facts, what: Any, folder: Path) -> Message:
-    feeds = feeds_of(facts, describe(facts).samples)
-    return answer(Task(what, str(path), feeds, CPU, 1, 2, str(folder)), lambda _: None)
+def run_in_process(path: Path, facts: Facts, job: Any) -> Result | Failure:
+    feeds = make_feeds(facts, describe(facts).samples)
+    request = RunRequest(job, str(path), feeds, threads=1, runs=2, folder=str(path.parent))
+    return run_job(request, lambda _: None)
 
 
-def agreed(path: Path, *dims: str, values: tuple[str, ...] = ()) -> Agreement:
-    facts = facts_of(path, *dims, values=values)
-    ran = asked(path, facts, "shapes", path.parent)
-    assert isinstance(ran, Ran), ran
-    return agreement(facts, ran.executions, ran.full)
+def verify_shapes(path: Path, values: tuple[str, ...] = (), request: Request | None = None) -> Agreement:
+    facts = facts_of(path, values=values, request=request)
+    result = run_in_process(path, facts, "shapes")
+    assert isinstance(result, ShapesResult), result
+    return compare_executions(facts, result.executions, result.truncated)
 
 
-def operators(path: Path) -> Operators:
-    found = asked(path, facts_of(path), "operators", path.parent)
-    assert isinstance(found, Operators), found
-    return found
+def run_operators(path: Path) -> OperatorsResult:
+    result = run_in_process(path, facts_of(path), "operators")
+    assert isinstance(result, OperatorsResult), result
+    return result
 
 
-def renamed(path: Path, names: dict[int, str]) -> Path:
-    """The model with these names on its nodes; the text notation gives names to none or all."""
+def rename_nodes(path: Path, names: dict[int, str]) -> Path:
+    """Set the names of some nodes; the text notation names none or all."""
     model = onnx.load(path)
     for at, name in names.items():
         model.graph.node[at].name = name

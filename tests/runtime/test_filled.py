@@ -1,4 +1,4 @@
-"""Graphs without weights, filled: they run, and the same bytes come out every time."""
+"""Corpus graphs filled with generated weights: they run, and their bytes are deterministic."""
 
 from pathlib import Path
 
@@ -6,23 +6,22 @@ import pytest
 
 from scripts.filled import filled
 from tests._corpus import graph, request
-from tests.runtime._models import agreed
+from tests.runtime._models import verify_shapes
 
 
 @pytest.mark.parametrize("name", ["bilstm-gru-tagger", "control-flow-loop-if", "local-functions-mlp", "silero-vad"])
-def test_a_filled_graph_runs_as_its_card_says(name: str, tmp_path: Path) -> None:
-    asked = request(name)
-    found = agreed(filled(graph(name), tmp_path), *asked.dims, values=asked.values)
+def test_filled_graph_agrees_with_its_card(name: str, tmp_path: Path) -> None:
+    found = verify_shapes(filled(graph(name), tmp_path), request=request(name))
     assert found.executed == found.agreed > 10
 
 
-def test_the_same_graph_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_filled_weights_are_deterministic(tmp_path: Path) -> None:
     first, second = (filled(graph("bilstm-gru-tagger"), tmp_path / part) for part in "ab")
     weights = [(path.parent / "weights.bin").read_bytes() for path in (first, second)]
     assert weights[0] == weights[1] != b"\0" * len(weights[0])
 
 
-def test_what_is_there_is_kept(tmp_path: Path) -> None:
+def test_existing_weights_are_kept(tmp_path: Path) -> None:
     (tmp_path / "weights.bin").write_bytes(b"mine")
     filled(graph("bilstm-gru-tagger"), tmp_path)
     assert (tmp_path / "weights.bin").read_bytes() == b"mine"

@@ -1,4 +1,4 @@
-"""The same model gives the same bytes: in two runs, folders, locales, hash seeds, time zones, terminals and CI jobs."""
+"""Outputs are reproducible: across runs, folders, locales, hash seeds, time zones, terminals and CI jobs."""
 
 import shutil
 from collections.abc import Mapping
@@ -12,34 +12,34 @@ from tests._hostile_names import hostile
 from tests._text import proto
 from tests.safety._made import COMMAND, PLAIN, files, ran
 
-# One process makes all formats of a model: the surroundings are the process's, and starting it takes longest.
+# One process per environment makes all formats of a model, because starting it takes longest.
 ALL = """
 import os, sys
 from pathlib import Path
-from onnx_autodoc.api import report
-from onnx_autodoc.api._compare import carded_all, compared
+from onnx_autodoc.api import make_card
+from onnx_autodoc.api.comparison import compare_sources, load_cards
 from onnx_autodoc.cli import main
 from onnx_autodoc.render import FORMATS
-from onnx_autodoc.render.comparison import COMPARISONS
+from onnx_autodoc.render import COMPARISON_FORMATS
 from onnx_autodoc.shapes import Request
 os.umask(int(os.environ.get("MASK", "022"), 8))
 model, other, policy, target = sys.argv[1:5]
 def put(name, made):
     (Path(target) / name).write_bytes(made if isinstance(made, bytes) else made.encode())
-found = report(model, Request(), True, True)
+found = make_card(model, Request(), sha256=True, weights=True)
 for name in FORMATS:
     if name != "pdf":
         put(f"card.{name}", FORMATS[name].render(found))
-difference = compared([model, other], carded_all([model, other], Request(), False), False, None)
-for name in COMPARISONS:
-    put(f"compared.{name}", COMPARISONS[name].render(difference))
+difference = compare_sources([model, other], load_cards([model, other], Request(), False), False, None)
+for name in COMPARISON_FORMATS:
+    put(f"compared.{name}", COMPARISON_FORMATS[name].render(difference))
 codes = [main(["card", other, "-o", target + "/folder/", "--pictures", "png"])]
 codes += [main(["check", model, "--policy", policy, *(word for name in ("json", "sarif", "xml", "md", "txt")
     for word in ("-o", f"{target}/checked.{name}"))])]
 put("codes", repr(codes))
 """
 POLICY = '[limits]\n"graph.nodes" = { max = 3 }\n[rules]\nfail_on = "warning"\n'
-SURROUNDINGS: dict[str, Mapping[str, str]] = {
+ENVIRONMENTS: dict[str, Mapping[str, str]] = {
     "again": {},
     "plain C": {"LC_ALL": "C", "PYTHONHASHSEED": "0", "TZ": "Pacific/Kiritimati"},
     "POSIX without UTF-8": {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONHASHSEED": "1"},
@@ -75,12 +75,12 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     return hostile(folder), folder / "other.onnx", folder / "policy.toml"
 
 
-def test_surroundings_change_no_byte(models: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_outputs_are_independent_of_the_environment(models: tuple[Path, Path, Path], tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(made, *models, tmp_path / "first")
         each = {
             name: pool.submit(made, *models, tmp_path / f"n{at}", around)
-            for at, (name, around) in enumerate(SURROUNDINGS.items())
+            for at, (name, around) in enumerate(ENVIRONMENTS.items())
         }
         expected = first.result()
         assert expected["codes"] == b"[0, 1]"
@@ -91,8 +91,8 @@ def test_surroundings_change_no_byte(models: tuple[Path, Path, Path], tmp_path: 
             assert found.result().keys() == expected.keys()
 
 
-def test_the_folder_that_a_model_lies_in_changes_no_byte(tmp_path: Path) -> None:
-    """By its path from wherever the user is, and by its whole path."""
+def test_outputs_are_independent_of_the_folder(tmp_path: Path) -> None:
+    """By relative paths from several folders, and by the absolute path."""
     place = "with spaces, ünïcødé and 日本"
     source = graph("bilstm-gru-tagger")
     (tmp_path / place).mkdir()
@@ -108,7 +108,7 @@ def test_the_folder_that_a_model_lies_in_changes_no_byte(tmp_path: Path) -> None
         assert len({done.stdout for done in ways}) == 1, name
 
 
-def test_an_error_is_the_same_line_everywhere(tmp_path: Path) -> None:
+def test_errors_are_independent_of_the_environment(tmp_path: Path) -> None:
     (tmp_path / "bad.onnx").write_bytes(b"\x08\x09\x3a\xff\xff")
     lines = {
         ran(["bad.onnx"], {**PLAIN, "LC_ALL": locale, "PYTHONHASHSEED": seed}, tmp_path).stderr
@@ -118,8 +118,8 @@ def test_an_error_is_the_same_line_everywhere(tmp_path: Path) -> None:
     assert lines.pop().count(b"\n") == 1
 
 
-def test_a_pdf_has_no_time_and_no_number_of_its_own(tmp_path: Path) -> None:
-    """Its own date is the card's, and what tells it from other files is made of its content."""
+def test_pdf_is_reproducible(tmp_path: Path) -> None:
+    """Its date is that of the card, and its identifier is derived from its content."""
     model = tmp_path / "small.onnx"
     model.write_bytes(proto("g (float[2,3] x) => (float[2,3] y) { y = Relu(x) }").SerializeToString())
     seeds = ({"PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"}, {"PYTHONHASHSEED": "2", "LC_ALL": "C"})

@@ -13,8 +13,8 @@ import pytest
 
 import onnx_autodoc
 from onnx_autodoc.limits import Limits, within
-from onnx_autodoc.runtime import _bounds
-from onnx_autodoc.runtime._process import PRIVATE
+from onnx_autodoc.runtime.machine import free_memory
+from onnx_autodoc.runtime.process import PRIVACY_ENVIRONMENT
 
 ROOT = Path(onnx_autodoc.__file__).parent
 TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
@@ -29,28 +29,29 @@ METHODS = {
     *("system", "popen", "spawnl", "spawnv", "execv", "execve", "execl", "execvp", "startfile", "mktemp", "sympify"),
     *("register_custom_ops_library", "fromfile", "memmap", "full_load", "unsafe_load", "load_all", "from_string"),
 }
+FORMATS = {"format", "format_map"}
+# Literals of the module, and other objects with a method `format`: msgspec.json, logging.Formatter, Polynomial.
+NOT_TEMPLATES = ("msgspec.json", "text", "shape", "super()", "found[name]")
 HARMLESS = {"urllib.parse", "xml.sax.saxutils"}  # they quote, and read nothing
 # Where one of these is, and why it may be.
 ALLOWED = {
-    ("runtime/calibration/_child.py", "concurrent"),  # threads that copy memory, to time it
+    ("runtime/calibration/benchmarks.py", "concurrent"),  # threads that copy memory, to time it
     ("render/junit.py", "xml"),  # ElementTree writes there, and parses nothing
-    ("runtime/_child.py", "ctypes"),  # prctl of the C library that Python itself runs on
-    ("runtime/_memory.py", "ctypes"),
+    ("runtime/worker.py", "ctypes"),  # prctl of the C library that Python itself runs on
+    ("runtime/measurement.py", "ctypes"),
 }
 PROCESSES = {
-    "runtime/_process.py",
-    "runtime/calibration/_bench.py",
-    "hardware/devices/_gpu.py",
-}  # ours, ours, and Apple's sysctl by its path
+    "runtime/process.py",
+    "hardware/devices/detection.py",
+}  # ours, and Apple's sysctl by its path
 BY_NAME = {  # modules of names that stand in the source
     *(
         "runtime/__init__.py",
-        "runtime/calibration/__init__.py",
-        "policy/_files.py",
-        "hardware/devices/_gpu.py",
+        "policy/reading.py",
+        "hardware/devices/detection.py",
         "render/__init__.py",
     ),
-    *("__init__.py", "lint/__init__.py", "render/comparison/__init__.py"),
+    *("__init__.py", "lint/rules/__init__.py"),
 }
 
 
@@ -100,8 +101,15 @@ def test_modules_by_name_are_named_in_the_source() -> None:
 
 def test_yaml_is_read_by_a_safe_loader_alone() -> None:
     users = {file for file, tree in TREES.items() if "yaml" in _imported(tree)}
-    assert users == {"policy/_yaml.py"}
-    tree = TREES["policy/_yaml.py"]
+    assert users == {"policy/yaml_loader.py", "render/readme.py"}
+    loaders = {
+        ast.unparse(keyword.value)
+        for _, call in _called(TREES["render/readme.py"])
+        for keyword in call.keywords
+        if keyword.arg == "Loader"
+    }
+    assert loaders == {"yaml.SafeLoader"}
+    tree = TREES["policy/yaml_loader.py"]
     bases = [ast.unparse(base) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for base in node.bases]
     assert bases == ["yaml.SafeLoader"]
     loads = [ast.unparse(call.func) for name, call in _called(tree) if name in ("load", "full_load", "unsafe_load")]
@@ -109,36 +117,37 @@ def test_yaml_is_read_by_a_safe_loader_alone() -> None:
 
 
 def test_no_text_of_a_file_is_a_template() -> None:
-    """`str.format` with a file's text as its template could walk attributes of ours: templates are constants."""
-    found = [(file, call.func) for file, tree in TREES.items() for name, call in _called(tree) if name[:6] == "format"]
-    said = [(file, ast.unparse(func.value)) for file, func in found if isinstance(func, ast.Attribute)]
-    assert said
-    assert [
-        each
-        for each in said
-        if each[1] not in ("msgspec.json", "text") and not re.fullmatch(r"'.*'|_?[A-Z_]+(\[.*\])?", each[1])
-    ] == []
+    """`str.format` with a template from a file could read attributes of our objects: templates are constants."""
+    calls = [(file, call.func) for file, tree in TREES.items() for name, call in _called(tree) if name in FORMATS]
+    templates = [(file, ast.unparse(func.value)) for file, func in calls if isinstance(func, ast.Attribute)]
+    assert templates
+    unknown = [
+        (file, template)
+        for file, template in templates
+        if template not in NOT_TEMPLATES and not re.fullmatch(r"'.*'|_?[A-Z_]+(\[.*\])?", template)
+    ]
+    assert unknown == []
 
 
 def test_a_models_own_configuration_is_not_asked_for() -> None:
     """`ort_config` in a file's metadata could name files to write: onnxruntime reads it where this is set."""
-    assert PRIVATE["ORT_LOAD_CONFIG_FROM_MODEL"] == "0"
-    assert PRIVATE["ORT_DISABLE_TELEMETRY"] == "1"
+    assert PRIVACY_ENVIRONMENT["ORT_LOAD_CONFIG_FROM_MODEL"] == "0"
+    assert PRIVACY_ENVIRONMENT["ORT_DISABLE_TELEMETRY"] == "1"
 
 
 def test_a_run_may_take_what_is_free_and_not_more() -> None:
-    free = _bounds.free_memory()
+    free = free_memory()
     assert free is not None
     assert 0 < free <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with within(Limits(memory=1 << 20)):
-        assert _bounds.free_memory() == 1 << 20
+        assert free_memory() == 1 << 20
 
 
 LIMITED = """
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1 << 29, resource.RLIM_INFINITY))
-from onnx_autodoc.runtime._bounds import bound
-bound(256 << 20, 10)
+from onnx_autodoc.runtime.worker import set_limits
+set_limits(256 << 20, 10)
 print(resource.getrlimit(resource.RLIMIT_AS)[0], resource.getrlimit(resource.RLIMIT_CORE)[0])
 try:
     bytearray(512 << 20)

@@ -1,4 +1,4 @@
-"""Cards, policies, figures, devices and profiles of strangers: taken, or refused in one line, in bounded time."""
+"""Untrusted cards, policies, figures, devices and profiles: accepted or refused in one line, in bounded time."""
 
 import json
 import os
@@ -10,23 +10,23 @@ import pytest
 
 from onnx_autodoc.card import load as load_card
 from onnx_autodoc.compare import read_figures
-from onnx_autodoc.compare._numbers import difference
+from onnx_autodoc.compare.figures import difference
 from onnx_autodoc.errors import AutodocError, BadInput, LimitReached
-from onnx_autodoc.hardware.devices import read_toml
+from onnx_autodoc.hardware.devices import read_toml_file
 from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.policy import read_policy
-from onnx_autodoc.readers._config_files import side_file, side_text
-from onnx_autodoc.runtime.calibration import load as load_profile
+from onnx_autodoc.runtime.calibration import load_profile
+from onnx_autodoc.storage import read_config_bytes, read_config_text
 
 SECONDS = 10
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "card": ("card.json", lambda path: load_card(side_file(path, "a JSON card"), str(path))),
+    "card": ("card.json", lambda path: load_card(read_config_bytes(path, "a JSON card"), str(path))),
     "policy": ("policy.json", read_policy),
     "TOML policy": ("policy.toml", read_policy),
     "YAML policy": ("policy.yaml", read_policy),
-    "figures": ("figures.csv", lambda path: read_figures(side_text(path, "figures"), str(path))),
-    "devices": ("devices.toml", read_toml),
+    "figures": ("figures.csv", lambda path: read_figures(read_config_text(path, "figures"), str(path))),
+    "devices": ("devices.toml", read_toml_file),
     "profile": ("profile.json", load_profile),
 }
 TEXTS: dict[str, bytes] = {
@@ -64,7 +64,7 @@ TEXTS: dict[str, bytes] = {
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("reader", READERS)
-def test_what_is_no_such_file_is_refused_in_one_line(reader: str, text: str, tmp_path: Path) -> None:
+def test_malformed_file_is_refused_in_one_line(reader: str, text: str, tmp_path: Path) -> None:
     name, read = READERS[reader]
     (tmp_path / name).write_bytes(TEXTS[text])
     start = time.process_time()
@@ -77,7 +77,7 @@ def test_what_is_no_such_file_is_refused_in_one_line(reader: str, text: str, tmp
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_pipes_folders_and_what_is_not_there_are_refused_and_not_waited_for(reader: str, tmp_path: Path) -> None:
+def test_pipe_folder_and_missing_file_are_refused(reader: str, tmp_path: Path) -> None:
     name, read = READERS[reader]
     with pytest.raises(BadInput, match="there is no such file"):
         read(tmp_path / name)
@@ -91,7 +91,7 @@ def test_pipes_folders_and_what_is_not_there_are_refused_and_not_waited_for(read
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_the_limit_holds_at_its_byte_and_names_its_option(reader: str, tmp_path: Path) -> None:
+def test_text_limit_holds_to_the_byte_and_names_its_option(reader: str, tmp_path: Path) -> None:
     name, read = READERS[reader]
     path = tmp_path / name
     path.write_bytes(b" " * 1_000)
@@ -104,15 +104,15 @@ def test_the_limit_holds_at_its_byte_and_names_its_option(reader: str, tmp_path:
         read(path)
 
 
-def test_a_file_of_300_megabytes_is_not_read(tmp_path: Path) -> None:
+def test_file_of_300_megabytes_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "card.json"
     with path.open("wb") as file:
         file.truncate(300_000_000)
     with pytest.raises(LimitReached, match="--max-text"):
-        side_file(path, "a JSON card")
+        read_config_bytes(path, "a JSON card")
 
 
-def test_a_user_may_choose_a_higher_limit_than_a_notation_has(tmp_path: Path) -> None:
+def test_text_limit_may_exceed_the_default_of_a_format(tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
     path.write_text(json.dumps({"rules": {"fail_on": "error"}}) + " " * (1 << 22))
     with pytest.raises(LimitReached):
@@ -121,7 +121,7 @@ def test_a_user_may_choose_a_higher_limit_than_a_notation_has(tmp_path: Path) ->
         assert read_policy(path).rules.fail_on == "error"
 
 
-def test_numbers_of_any_size_in_a_card_can_be_compared() -> None:
+def test_numbers_of_any_size_are_compared() -> None:
     assert difference(3, 10**400) == (10**400 - 3, None)
     assert difference(1.5, 10**400) == (None, None)
     assert difference(-1e308, 1e308) == (None, None)

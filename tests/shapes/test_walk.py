@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from onnx_autodoc.limits import Limits, within
-from onnx_autodoc.ops import Call, Known, Operator
-from onnx_autodoc.shapes import Request, Shapes, _walk, bind, resolve
-from onnx_autodoc.shapes._scope import EACH
+from onnx_autodoc.ops import Call, Operator, ValueInfo
+from onnx_autodoc.shapes import Request, Shapes, bind, infer_shapes, walk
+from onnx_autodoc.shapes.scope import EACH
 from tests._text import known, model, shapes
 
 
@@ -47,7 +47,7 @@ def test_what_the_file_declares_wrongly_is_noticed_not_trusted() -> None:
     text = "g (float[2,3] x) => (float[2,3] y) <float[9,9] a> { a = Relu(x)  y = Relu(a) }"
     found = shapes(text)
     assert found.values["a"].concrete == (2, 3)
-    assert any("declares a as [9, 9]" in line for line in found.misdeclared)
+    assert any("declares a as [9, 9]" in conflict.sentence for conflict in found.misdeclared)
 
 
 def test_a_custom_operators_shape_is_the_files_claim_and_said_to_be() -> None:
@@ -69,7 +69,7 @@ def test_nodes_in_any_order_give_the_same() -> None:
     turned = msgspec.structs.replace(
         sorted_model, graph=msgspec.structs.replace(sorted_model.graph, nodes=tuple(reversed(nodes)))
     )
-    found = resolve(turned, bind(turned, Request()))
+    found = infer_shapes(turned, bind(turned, Request()))
     assert found.values["y"].concrete == (2, 2)
     assert [step.node.op for step in found.steps] == ["MatMul", "Transpose", "Relu"]
     assert found.contradictions == ()
@@ -80,9 +80,9 @@ def test_a_cycle_and_a_dangling_name_are_called_so() -> None:
     nodes = list(looped.graph.nodes)
     nodes[0] = msgspec.structs.replace(nodes[0], inputs=("x", "y"))
     turned = msgspec.structs.replace(looped, graph=msgspec.structs.replace(looped.graph, nodes=tuple(nodes)))
-    found = resolve(turned, bind(turned, Request()))
+    found = infer_shapes(turned, bind(turned, Request()))
     assert found.values["a"].concrete is None
-    assert any("'y' is read, but nothing makes it" in line for line in found.contradictions)
+    assert any("'y' is read, but nothing makes it" in conflict.sentence for conflict in found.contradictions)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_huge_sizes_neither_overflow_nor_allocate() -> None:
 def _within(text: str, functions: str, held: Limits) -> Shapes:
     made = model(text, functions=functions)
     with within(held):
-        return resolve(made, bind(made, Request()))
+        return infer_shapes(made, bind(made, Request()))
 
 
 def test_as_many_steps_as_allowed_and_not_one_more() -> None:
@@ -167,20 +167,20 @@ def test_elements_that_take_too_much_memory_are_let_go() -> None:
 
 
 def test_a_rule_that_stumbles_is_a_gap_and_no_word_against_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stumbling(_: Call) -> list[Known]:
+    def stumbling(_: Call) -> list[ValueInfo]:
         raise IndexError("tuple index out of range")
 
-    monkeypatch.setattr(_walk, "find", lambda *_: Operator(stumbling))
+    monkeypatch.setattr(walk, "find", lambda *_: Operator(stumbling))
     found = shapes("g (float[2] x) => (float[] y) { y = Relu(x) }")
     assert found.steps[0].gap == "the rule for Relu could not be applied to what this node has"
     assert found.contradictions == ()
 
 
 def test_running_out_of_memory_is_no_property_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    def exhausted(_: Call) -> list[Known]:
+    def exhausted(_: Call) -> list[ValueInfo]:
         raise MemoryError
 
-    monkeypatch.setattr(_walk, "find", lambda *_: Operator(exhausted))
+    monkeypatch.setattr(walk, "find", lambda *_: Operator(exhausted))
     with pytest.raises(MemoryError):
         shapes("g (float[2] x) => (float[] y) { y = Relu(x) }")
 
@@ -198,18 +198,18 @@ def _nested(levels: int) -> str:
 
 def test_functions_are_resolved_once_however_often_they_are_called() -> None:
     made = model("g (float[2] x) => (float[] y) { y = local.f(x) }", functions=_nested(60))
-    found = resolve(made, bind(made, Request()))
+    found = infer_shapes(made, bind(made, Request()))
     assert found.values["y"].concrete == (2,)
 
 
 def test_a_version_that_the_file_does_not_give_is_not_guessed() -> None:
     made = model("g (float[2,3] x) => (float[] y, bool[] m) { y, m = Dropout(x) }")
     bare = msgspec.structs.replace(made, opsets={"custom": 1})
-    found = resolve(bare, bind(bare, Request())).values
+    found = infer_shapes(bare, bind(bare, Request())).values
     assert found["y"].concrete == found["m"].concrete == (2, 3)
     assert found["m"].dtype is None
     spectrum = model("g (float[1,8,1] x) => (float[] y) { y = DFT(x) }")
     bare = msgspec.structs.replace(spectrum, opsets={"custom": 1})
-    assert "does not say which version of ai.onnx" in resolve(bare, bind(bare, Request())).values["y"].reason
+    assert "does not say which version of ai.onnx" in infer_shapes(bare, bind(bare, Request())).values["y"].reason
     oldest = msgspec.structs.replace(made, opsets={})  # before IR 3 there were none to give
-    assert resolve(oldest, bind(oldest, Request())).values["m"].dtype == "float32"
+    assert infer_shapes(oldest, bind(oldest, Request())).values["m"].dtype == "float32"

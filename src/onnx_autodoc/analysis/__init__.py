@@ -6,42 +6,38 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.analysis._cost_sum import Missing, Spent, Tally
-from onnx_autodoc.analysis._figures import Figures, Sizes
-from onnx_autodoc.analysis._gaps import Gap, gaps, resolution
-from onnx_autodoc.analysis._quantized import WeightGroup
-from onnx_autodoc.analysis._variables import Variables
-from onnx_autodoc.analysis._weights import Place
-from onnx_autodoc.analysis.cache import Cache
-from onnx_autodoc.analysis.connections import flow
+from onnx_autodoc.analysis.batch_scaling import BatchFigures, scaling
+from onnx_autodoc.analysis.constants import Place
 from onnx_autodoc.analysis.cost import Costs, Row
-from onnx_autodoc.analysis.depth import depth
+from onnx_autodoc.analysis.cost_sum import CostSum, OperatorCost, UncountedNodes
+from onnx_autodoc.analysis.figures import Figures, FiguresBySize
 from onnx_autodoc.analysis.formula import Formula
+from onnx_autodoc.analysis.gaps import count_resolved, gaps
+from onnx_autodoc.analysis.graph_metrics import depth, flow
+from onnx_autodoc.analysis.kv_cache import Cache
 from onnx_autodoc.analysis.memory import Memory
 from onnx_autodoc.analysis.parameters import Parameters, Share, parameters
-from onnx_autodoc.analysis.precision import Precision, precision
-from onnx_autodoc.analysis.scaling import Scaled, scaling
-from onnx_autodoc.ir import Model, all_graphs
-from onnx_autodoc.shapes import Binding, Role, Shapes, at_any_size
+from onnx_autodoc.analysis.precision import precision
+from onnx_autodoc.analysis.size_variables import SizeVariables
+from onnx_autodoc.card import Gap, Precision
+from onnx_autodoc.ir import Model
+from onnx_autodoc.shapes import Binding, Role, Shapes, infer_unbound
 
 __all__ = [
+    "BatchFigures",
     "Cache",
+    "CostSum",
     "Costs",
     "Facts",
     "Figures",
     "Formula",
-    "Gap",
     "Memory",
-    "Missing",
+    "OperatorCost",
     "Parameters",
     "Place",
-    "Precision",
     "Row",
-    "Scaled",
     "Share",
-    "Spent",
-    "Tally",
-    "WeightGroup",
+    "UncountedNodes",
     "binding_at",
     "figures_at",
     "measure",
@@ -54,7 +50,7 @@ class Facts(Struct, frozen=True, eq=False):
     model: Model
     binding: Binding
     shapes: Shapes
-    lasting: Shapes  # at any size, where something contradicts itself: the open dimensions left open
+    unbound_shapes: Shapes  # with dynamic dimensions unbound, if there are conflicts; else `shapes`
     precision: Precision
     depth: int
     nodes_total: int
@@ -67,7 +63,7 @@ class Facts(Struct, frozen=True, eq=False):
     memory: Memory
     cache: Cache | None
     formula: Formula
-    scaling: tuple[Scaled, ...]
+    scaling: tuple[BatchFigures, ...]
     gaps: tuple[Gap, ...]
 
 
@@ -79,27 +75,27 @@ def figures_at(facts: Facts, sizes: Mapping[Role, int]) -> dict[str, int]:
     if facts.formula.terms.keys() >= _MAIN and sizes.keys() <= {each.role for each in facts.formula.variables}:
         return facts.formula.at(sizes)
     own = Figures(facts.costs, facts.memory, facts.cache)
-    return Sizes(facts.model, facts.binding, facts.shapes, own).known_at(binding_at(facts, sizes))
+    return FiguresBySize(facts.model, facts.binding, facts.shapes, own).exact_at(binding_at(facts, sizes))
 
 
 def binding_at(facts: Facts, sizes: Mapping[Role, int]) -> Binding:
     """The card's, with other sizes for the open dimensions of some roles."""
-    variables = Variables(facts.model, facts.binding)
-    return variables.at({each.name: sizes[each.role] for each in variables.all if each.role in sizes})
+    variables = SizeVariables(facts.model, facts.binding)
+    return variables.bind({each.name: sizes[each.role] for each in variables.all if each.role in sizes})
 
 
 def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
-    counts = Counter((node.domain, node.op) for graph in all_graphs(model) for node in graph.nodes)
+    counts = Counter((node.domain, node.op) for graph in model.all_graphs for node in graph.nodes)
     operators = sorted(((*key, count) for key, count in counts.items()), key=lambda row: (-row[2], row[1], row[0]))
-    resolved, outputs, reasons = resolution(shapes)
+    resolved, outputs, reasons = count_resolved(shapes)
     weights, figures = parameters(model), Figures.of(model, shapes)
-    sizes = Sizes(model, binding, shapes, figures)
-    found, lasting = sizes.formula(), at_any_size(model, binding, shapes)
+    sizes = FiguresBySize(model, binding, shapes, figures)
+    found, unbound = sizes.fit_formula(), infer_unbound(model, binding, shapes)
     return Facts(
         model=model,
         binding=binding,
         shapes=shapes,
-        lasting=lasting,
+        unbound_shapes=unbound,
         precision=precision(model, weights),
         depth=depth(model),
         nodes_total=sum(counts.values()),
@@ -113,5 +109,5 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
         cache=figures.cache,
         formula=found,
         scaling=scaling(sizes, found),
-        gaps=tuple(gaps(model, binding, (shapes, lasting), reasons, figures, weights.doubtful)),
+        gaps=tuple(gaps(model, binding, (shapes, unbound), reasons, figures, weights.doubtful)),
     )

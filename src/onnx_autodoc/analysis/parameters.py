@@ -10,10 +10,11 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from onnx_autodoc.analysis._quantized import WeightGroup, weight_groups
-from onnx_autodoc.analysis._weights import Bundle, Held, Place, Reader, held_by, part_of
+from onnx_autodoc.analysis.constants import Bundle, Place, Reader, StoredConstant, find_constants, role_of_constant
+from onnx_autodoc.analysis.weight_groups import weight_groups
+from onnx_autodoc.card import WeightGroup
 from onnx_autodoc.ir import Model, stored_bytes
-from onnx_autodoc.ops import Part
+from onnx_autodoc.ops import ConstantRole
 
 
 class Share(Struct, frozen=True):
@@ -51,26 +52,26 @@ class Parameters(Struct, frozen=True):
 
 
 def parameters(model: Model) -> Parameters:
-    held, bundles, doubtful = held_by(model)
+    held, bundles, doubtful = find_constants(model)
     literals = _literals_count(held)
-    parts = [(each, part_of(each, literals)) for each in held]
-    sums = Counter[Part]()
+    parts = [(each, role_of_constant(each, literals)) for each in held]
+    sums = Counter[ConstantRole]()
     for each, part in parts:
         sums[part] += each.elements
-    weights = [each for each, part in parts if part is Part.WEIGHT]
-    shares = [(each.reader, _share(each, part)) for each, part in parts if part is not Part.CONSTANT]
+    weights = [each for each, part in parts if part is ConstantRole.WEIGHT]
+    shares = [(each.reader, _share(each, part)) for each, part in parts if part is not ConstantRole.CONSTANT]
     shares += [(bundle.reader, Share(bundle.elements, _stored(bundle))) for bundle in bundles]
     readers, nodes = _by_node(shares)
-    total = sums[Part.WEIGHT] + sum(bundle.elements for bundle in bundles)
+    total = sums[ConstantRole.WEIGHT] + sum(bundle.elements for bundle in bundles)
     return Parameters(
         total=total,
         nbytes=sum(share.nbytes for _, share in shares),
         tensors=len(weights) + len(bundles),
         by_dtype=_by_dtype(weights, bundles),
         packed=any(each.packed is not None for each in weights),
-        statistics=sums[Part.STATISTIC],
-        quantization=sums[Part.QUANTIZATION],
-        constants=sums[Part.CONSTANT],
+        statistics=sums[ConstantRole.STATISTIC],
+        quantization=sums[ConstantRole.QUANTIZATION],
+        constants=sums[ConstantRole.CONSTANT],
         unread=sum(each.elements for each in weights if each.reader is None),
         readers=readers,
         nodes=nodes,
@@ -80,7 +81,7 @@ def parameters(model: Model) -> Parameters:
     )
 
 
-def _held(weights: list[Held], bundles: list[Bundle]) -> Iterator[Weight]:
+def _held(weights: list[StoredConstant], bundles: list[Bundle]) -> Iterator[Weight]:
     for each in weights:
         if each.reader is not None:
             dtype = each.packed.dtype if each.packed else each.tensor.dtype or "unknown"
@@ -89,11 +90,11 @@ def _held(weights: list[Held], bundles: list[Bundle]) -> Iterator[Weight]:
         yield Weight("", bundle.reader.place, bundle.elements, bundle.dtype)
 
 
-def _literals_count(held: list[Held]) -> bool:
+def _literals_count(held: list[StoredConstant]) -> bool:
     """Whether the file keeps its weights in Constant nodes: there is more of what may be one there than elsewhere."""
     sums = Counter[bool]()
     for each in held:
-        if part_of(each, literals_count=True) is Part.WEIGHT:
+        if role_of_constant(each, literals_count=True) is ConstantRole.WEIGHT:
             sums[each.literal] += each.elements
     return sums[True] > sums[False]
 
@@ -112,14 +113,14 @@ def _stored(bundle: Bundle) -> int:
     return stored_bytes(bundle.dtype, bundle.elements) or 0
 
 
-def _share(held: Held, part: Part) -> Share:
+def _share(held: StoredConstant, part: ConstantRole) -> Share:
     tensor = held.tensor
-    stored = tensor.elements if tensor.stored is None else tensor.stored
+    stored = tensor.elements if tensor.stored_elements is None else tensor.stored_elements
     nbytes = stored_bytes(tensor.dtype, stored) if tensor.dtype else None
-    return Share(held.elements if part is Part.WEIGHT else 0, nbytes or 0)
+    return Share(held.elements if part is ConstantRole.WEIGHT else 0, nbytes or 0)
 
 
-def _by_dtype(weights: list[Held], bundles: list[Bundle]) -> dict[str, int]:
+def _by_dtype(weights: list[StoredConstant], bundles: list[Bundle]) -> dict[str, int]:
     counts = Counter[str]()
     for each in weights:
         counts[each.packed.dtype if each.packed else each.tensor.dtype or "unknown"] += each.elements

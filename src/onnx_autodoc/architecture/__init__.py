@@ -1,4 +1,4 @@
-"""What a model is: its blocks, layers and family, its task, and a drawing of it, all read off its graph."""
+"""The architecture of a model, from its graph: blocks, layers, family, task, roles and a diagram."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,153 +7,134 @@ from typing import Final
 from msgspec import Struct
 
 from onnx_autodoc.analysis import Facts
-from onnx_autodoc.architecture._boxes import Box, Edge
-from onnx_autodoc.architecture._diagram_groups import Sketch
-from onnx_autodoc.architecture._node_costs import Ledger, by_block, most_rows
-from onnx_autodoc.architecture._places import places
-from onnx_autodoc.architecture._ports import Ports
-from onnx_autodoc.architecture.attention import AttentionKind, attention
-from onnx_autodoc.architecture.family import Family, family
-from onnx_autodoc.architecture.metadata import Dataset, contradictions, dataset
-from onnx_autodoc.architecture.samples import Sample, samples
-from onnx_autodoc.architecture.sizes import Sizes, sizes
-from onnx_autodoc.architecture.task import Task, disputed, task
-from onnx_autodoc.architecture.tree import MOST_BOXES, sketched, tree
-from onnx_autodoc.architecture.work import Part, work
-from onnx_autodoc.ir import all_graphs, is_float
+from onnx_autodoc.architecture.claims import read_claims
+from onnx_autodoc.architecture.contradictions import find_contradictions
+from onnx_autodoc.architecture.diagram import MAX_BOXES, Ports, draw_model, group_ops, locate_nodes
+from onnx_autodoc.architecture.diagram_groups import GroupGraph
+from onnx_autodoc.architecture.family import Family, ModelSizes, find_attention_kinds, find_family, find_sizes
+from onnx_autodoc.architecture.node_costs import NodeCosts, count_blocks, max_rows, share_compute
+from onnx_autodoc.architecture.samples import find_samples
+from onnx_autodoc.architecture.tasks import TASK_NAMES, find_task, find_task_contradictions
+from onnx_autodoc.card import AttentionKind, BlockCount, Box, Dataset, Part, Sample, Task
+from onnx_autodoc.ir import is_float
 from onnx_autodoc.limits import OPTIONS
-from onnx_autodoc.patterns import Net, blocks, words
-from onnx_autodoc.patterns.ports import roles
-from onnx_autodoc.shapes import inputs_of
+from onnx_autodoc.patterns import Net, block_kinds, find_blocks, find_heads, find_roles
+from onnx_autodoc.shapes import required_inputs
 
 __all__ = [
     "BLOCK_KINDS",
-    "AttentionKind",
-    "BlockCount",
-    "Box",
-    "Dataset",
-    "Edge",
-    "Part",
-    "Sample",
+    "TASK_NAMES",
     "Structure",
-    "Task",
     "describe",
-    "most_rows",
+    "max_rows",
     "undescribed",
 ]
 
-_NEARLY_ALL: Final = 0.9
-_UNITS: Final = ("bottleneck", "residual-block", "dense-layer", "csp", "spp", "inception")
-_MERGE: Final = "top-down-merge"
-BLOCK_KINDS: Final = (*words.SHOWN, *dict.fromkeys(words.NAMED.values()), _MERGE, *_UNITS)  # that are counted
+_MOST_WEIGHTS: Final = 0.9
+_UNIT_KINDS: Final = ("bottleneck", "residual-block", "dense-layer", "csp", "spp", "inception")
+_TOP_DOWN_MERGE: Final = "top-down-merge"
+_COUNTED_BLOCKS: Final = (*block_kinds.COUNTED, *dict.fromkeys(block_kinds.OPERATOR_BLOCKS.values()))
+BLOCK_KINDS: Final = (*_COUNTED_BLOCKS, _TOP_DOWN_MERGE, *_UNIT_KINDS)
+
+_RAISE_LIMIT: Final = f", too many to look for structure; {OPTIONS['rows']} raises the limit"
+_TOO_MANY_NODES: Final = "with functions opened at every call there are over {:,} nodes" + _RAISE_LIMIT
+_TOO_MANY_VALUES: Final = "nodes read over {:,} values" + _RAISE_LIMIT
 
 
-class BlockCount(Struct, frozen=True):
-    """Blocks of one kind, and what they hold and cost together. A block within a block counts for both kinds."""
-
-    kind: str
-    count: int
-    params: int
-    macs: int | None
-    dtypes: dict[str, int]  # the parameters by the type that they are kept in
-
-
-class Structure(Struct, frozen=True, eq=False):
+class Structure(Struct, frozen=True, eq=False, kw_only=True):
     family: Family
-    sizes: Sizes
-    blocks: tuple[BlockCount, ...]
-    attention: tuple[AttentionKind, ...]
-    in_float: tuple[str, ...]  # kinds of blocks whose weights are kept in floating point, all or nearly
-    residuals: dict[str, int]
-    work: tuple[Part, ...]
-    tree: Box | None
-    task: Task
+    sizes: ModelSizes = ModelSizes()
+    blocks: tuple[BlockCount, ...] = ()
+    attention: tuple[AttentionKind, ...] = ()
+    in_float: tuple[str, ...] = ()  # kinds of blocks whose weights are stored as floating point, all or nearly all
+    residuals: dict[str, int] = {}
+    work: tuple[Part, ...] = ()
+    tree: Box | None = None
+    task: Task = Task(None, 0.0, None, ())
     dataset: Dataset
-    contradictions: tuple[str, ...]  # where the file's metadata says other than its graph
-    roles: dict[str, str]  # of inputs and outputs, by name
+    contradictions: tuple[str, ...] = ()  # between the file's metadata and its graph
+    roles: dict[str, str] = {}  # of inputs and outputs, by name
     samples: dict[str, Sample]  # how to fill inputs, by name
-    places: dict[int, str]  # by row: the layer and block that a node stands in
-    gap: str  # why there is no more
+    places: dict[int, str] = {}  # layer and block of each node, by row
+    gap: str  # why the structure is incomplete
     box_rows: dict[str, tuple[int, ...]] = {}  # by the id of a box: the rows whose numbers it has
 
 
-_RAISED: Final = f", too many to look for structure; {OPTIONS['rows']} raises the limit"
-_TOO_MANY: Final = "with functions opened at every call there are over {:,} nodes" + _RAISED
-_TOO_DENSE: Final = "nodes read over {:,} values" + _RAISED
-
-
 def describe(facts: Facts) -> Structure:
-    ledger = Ledger(facts)
-    said = dataset(facts.model)
-    read = sum(len(node.inputs) for graph in all_graphs(facts.model) for node in graph.nodes)
-    if not ledger.whole or read > most_rows(facts):
-        why = _TOO_DENSE.format(most_rows(facts)) if ledger.whole else _TOO_MANY.format(most_rows(facts))
-        return undescribed(facts, why)
-    net = blocks(facts.model, facts.shapes, ledger.runs)
-    ledger.settle(facts, net)
-    return _described(facts, net, ledger, said)
+    costs = NodeCosts(facts)
+    inputs_read = sum(len(node.inputs) for graph in facts.model.all_graphs for node in graph.nodes)
+    if not costs.is_complete:
+        return undescribed(facts, _TOO_MANY_NODES.format(max_rows(facts)))
+    if inputs_read > max_rows(facts):
+        return undescribed(facts, _TOO_MANY_VALUES.format(max_rows(facts)))
+    net = find_blocks(facts.model, facts.shapes, costs.is_counted)
+    costs.assign_weights(facts, net)
+    return _describe_net(facts, net, costs)
 
 
-def undescribed(facts: Facts, why: str) -> Structure:
-    """What there is to say where the graph could not be looked at."""
-    unknown, said = Family("unknown", (why,)), dataset(facts.model)
-    task_, filled = Task(None, 0.0, None, ()), samples(facts, {})
-    return Structure(unknown, Sizes(), (), (), (), {}, (), None, task_, said, (), {}, filled, {}, why)
+def undescribed(facts: Facts, reason: str) -> Structure:
+    """Return what is known where the graph could not be searched for blocks."""
+    family, claims = Family("unknown", (reason,)), read_claims(facts.model)
+    return Structure(family=family, dataset=claims, samples=find_samples(facts, {}), gap=reason)
 
 
-def _described(facts: Facts, net: Net, ledger: Ledger, said: Dataset) -> Structure:
-    known = roles(net, facts.model)
-    ports = Ports(net, known)
-    sketch = sketched(net, ledger, MOST_BOXES - ports.count)
-    kin = family(net, ledger, facts.cache is not None, known)
-    counted = tuple(_counted(net, ledger, sketch))
-    meant = task(facts, net, known, kin.name, said)
-    drawn, box_rows = tree(Path(facts.model.path).name, sketch, ports, ledger)
+def _describe_net(facts: Facts, net: Net, costs: NodeCosts) -> Structure:
+    claims, heads = read_claims(facts.model), find_heads(net)
+    roles = find_roles(net, facts.model, heads)
+    ports = Ports(net, roles)
+    graph = group_ops(net, costs, MAX_BOXES - ports.count)
+    family = find_family(net, costs, facts.cache is not None, roles)
+    blocks = tuple(_count_blocks(net, costs, graph))
+    task = find_task(net, heads, roles, family.name, facts.cache is not None, claims)
+    tree, box_rows = draw_model(Path(facts.model.path).name, graph, ports, costs)
     return Structure(
-        family=kin,
-        sizes=sizes(net, kin.name),
-        blocks=counted,
-        attention=attention(net),
-        in_float=tuple(row.kind for row in counted if _is_float(row.dtypes)),
-        residuals=dict(sorted(Counter(term.facts["skip"] for term in net if "skip" in term.facts).items())),
-        work=work(net, ledger),
-        tree=drawn,
-        task=meant,
-        dataset=said,
-        contradictions=(*_contradictions(facts, said), *disputed(meant, said)),
-        roles=known,
-        samples=samples(facts, known),
-        places=places(net, sketch),
-        gap=net.cut,
+        family=family,
+        sizes=find_sizes(net, family.name),
+        blocks=blocks,
+        attention=find_attention_kinds(net),
+        in_float=tuple(row.kind for row in blocks if _is_mostly_float(row.dtypes)),
+        residuals=dict(sorted(Counter(op.residual.kind for op in net if op.residual is not None).items())),
+        work=share_compute(net, costs),
+        tree=tree,
+        task=task,
+        dataset=claims,
+        contradictions=(*_find_contradictions(facts, claims), *find_task_contradictions(task, claims)),
+        roles=roles,
+        samples=find_samples(facts, roles),
+        places=locate_nodes(net, graph),
+        gap=net.truncation,
         box_rows=box_rows,
     )
 
 
-def _counted(net: Net, ledger: Ledger, sketch: Sketch) -> list[BlockCount]:
-    found = by_block(net, ledger, (*words.SHOWN, *dict.fromkeys(words.NAMED.values())))
-    rows = [BlockCount(kind, count, spent.params, spent.macs, spent.dtypes) for kind, (count, spent) in found.items()]
-    merges = [term for term in net if term.facts.get("merge")]
+def _count_blocks(net: Net, costs: NodeCosts, graph: GroupGraph) -> list[BlockCount]:
+    counts = count_blocks(net, costs, _COUNTED_BLOCKS)
+    rows = [
+        BlockCount(kind, count, total.params, total.macs, total.params_by_dtype)
+        for kind, (count, total) in counts.items()
+    ]
+    merges = sum(op.top_down for op in net)
     if merges:
-        rows.append(BlockCount(_MERGE, len(merges), 0, 0, {}))
-    for kind in _UNITS:
-        units = [unit for unit in sketch.units if unit.kind == kind]
+        rows.append(BlockCount(_TOP_DOWN_MERGE, merges, 0, 0, {}))
+    for kind in _UNIT_KINDS:
+        units = [unit for unit in graph.units if unit.kind == kind]
         if units:
-            spent = ledger.spent(term for unit in units for term in unit.terms)
-            rows.append(BlockCount(kind, len(units), spent.params, spent.macs, spent.dtypes))
+            total = costs.total_of(op for unit in units for op in unit.ops)
+            rows.append(BlockCount(kind, len(units), total.params, total.macs, total.params_by_dtype))
     return rows
 
 
-def _is_float(dtypes: dict[str, int]) -> bool:
+def _is_mostly_float(dtypes: dict[str, int]) -> bool:
     floats = sum(count for dtype, count in dtypes.items() if is_float(dtype))
-    return floats > _NEARLY_ALL * sum(dtypes.values()) > 0
+    return floats > _MOST_WEIGHTS * sum(dtypes.values()) > 0
 
 
-def _contradictions(facts: Facts, said: Dataset) -> tuple[str, ...]:
+def _find_contradictions(facts: Facts, claims: Dataset) -> tuple[str, ...]:
     known = facts.shapes.values
     outputs = {value.name: known[value.name].concrete for value in facts.model.graph.outputs if value.name in known}
     inputs = {
         value.name: tuple(dim if isinstance(dim, int) else None for dim in value.type.dims)
-        for value in inputs_of(facts.model)
+        for value in required_inputs(facts.model)
         if value.type is not None and value.type.dims is not None
     }
-    return contradictions(said, outputs, inputs)
+    return find_contradictions(claims, outputs, inputs)

@@ -1,21 +1,22 @@
-"""Which family a model belongs to, from what it is made of and where its work is."""
+"""The family of a model, from the blocks that it is made of and where its compute is."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.architecture._node_costs import Ledger
-from onnx_autodoc.patterns import Net, Term, words
+from onnx_autodoc.architecture.node_costs import NodeCosts
+from onnx_autodoc.card import AttentionKind
+from onnx_autodoc.patterns import Net, Op, block_kinds
 
-_MAPS: Final = ("linear", "mlp", "gated-mlp", "moe", "head")
-_CONVS: Final = ("conv",)
-_FEW: Final = 4  # convolutions that only prepare a picture
-_MANY: Final = 8  # convolutions in a row hardly train without a norm
-_NEARLY: Final = 0.8
-_BANDS: Final = 2  # linear maps of a spectrogram: to bands, to cosines
-_SOME: Final = 0.1  # of the work: so much is worth a word
-_MOST: Final = 0.5
+_LINEAR_BLOCKS: Final = ("linear", "mlp", "gated-mlp", "moe", "head")
+_MAX_STEM_CONVS: Final = 4  # convolutions that only preprocess an image
+_MIN_CONVS_WITH_NORM: Final = 8  # a network with so many convolutions hardly trains without a norm
+_MOST_CONVS: Final = 0.8
+_MAX_SPECTRUM_LINEARS: Final = 2  # of a spectrogram: to mel bands, to cosines
+_NOTABLE_SHARE: Final = 0.1
+_MAIN_SHARE: Final = 0.5
 
 
 class Family(Struct, frozen=True):
@@ -23,193 +24,282 @@ class Family(Struct, frozen=True):
     evidence: tuple[str, ...]
 
 
-def family(net: Net, ledger: Ledger, cached: bool, roles: Mapping[str, str]) -> Family:
-    """`cached`: whether the model keeps keys and values from step to step; `roles` are those of inputs and outputs."""
-    kept = cached or "present state" in roles.values()
-    look = _Look(net, ledger, kept, any(role.startswith("image") for role in roles.values()))
-    for judge in (
-        _trees,
-        _diffusion,
-        _transformer,
-        _recurrent,
-        _spectral,
-        _state_space,
-        _mixing,
-        _convolutional,
-        _maps,
-        _prepares,
-    ):
-        found = judge(look)
-        if found is not None:
-            return found
+class BlockCensus:
+    """The ops of each kind, at any depth, and their share of the compute."""
+
+    def __init__(self, net: Net, costs: NodeCosts, has_cache: bool, roles: Mapping[str, str]) -> None:
+        self.net, self._costs = net, costs
+        self.has_cache = has_cache or "present state" in roles.values()
+        self.reads_image = any(role.startswith("image") for role in roles.values())
+        self.ops: dict[str, list[Op]] = {}
+        for op in net.walk():
+            self.ops.setdefault(op.kind, []).append(op)
+        bypassed = [ops for end, ops in net.residuals.items() if end.residual_kind == "add"]
+        self.has_residual_attention = any(op.kind == "attention" for ops in bypassed for op in ops)
+
+    def count(self, *kinds: str) -> int:
+        return sum(len(self.ops.get(kind, ())) for kind in kinds)
+
+    def share(self, *kinds: str) -> float:
+        """Return the share of the MACs; where these are unknown, of the ops that have MACs."""
+        total = self._costs.total_macs
+        if not total:
+            return self.count(*kinds) / max(self.count("conv", "linear", "attention", *kinds), 1)
+        macs = self._costs.total_of(op for kind in kinds for op in self.ops.get(kind, ())).macs
+        return (macs or 0) / total
+
+    def count_residuals(self, kind: str) -> int:
+        return sum(op.residual_kind == kind for op in self.net)
+
+
+def find_family(net: Net, costs: NodeCosts, has_cache: bool, roles: Mapping[str, str]) -> Family:
+    """Return the family of a model. `has_cache`: it has a KV cache; `roles` are those of inputs and outputs."""
+    census = BlockCensus(net, costs, has_cache, roles)
+    for find in _FAMILY_RULES:
+        family = find(census)
+        if family is not None:
+            return family
     return Family("unknown", ("no block of it tells what family it is",))
 
 
-class _Look:
-    """What is looked at: terms of each kind, at any depth, and their share of the work."""
-
-    def __init__(self, net: Net, ledger: Ledger, cached: bool, pictured: bool) -> None:
-        self.net, self.ledger, self.cached, self.pictured = net, ledger, cached, pictured
-        self.kinds: dict[str, list[Term]] = {}
-        for term in net.everything():
-            self.kinds.setdefault(term.op, []).append(term)
-        self.attention = net.of("attention")
-        around = [terms for end, terms in net.skips.items() if end.facts["skip"] == "add"]
-        self.layered = any(term.op == "attention" for terms in around for term in terms)
-        self.total = ledger.total or 0
-
-    def count(self, *kinds: str) -> int:
-        return sum(len(self.kinds.get(kind, ())) for kind in kinds)
-
-    def share(self, *kinds: str) -> float:
-        """Of the multiply-adds; where these are not known, of the terms that have some."""
-        if not self.total:
-            return self.count(*kinds) / max(self.count("conv", "linear", "attention", *kinds), 1)
-        macs = self.ledger.spent(term for kind in kinds for term in self.kinds.get(kind, ())).macs
-        return (macs or 0) / self.total
+def _tree_ensemble(census: BlockCensus) -> Family | None:
+    count = census.count(*block_kinds.TREES)
+    return Family("tree-ensemble", (_counted(count, "tree ensemble"),)) if count else None
 
 
-def _trees(look: _Look) -> Family | None:
-    count = look.count(*words.TREES)
-    return Family("tree-ensemble", (_said(count, "tree ensemble"),)) if count else None
-
-
-def _diffusion(look: _Look) -> Family | None:
-    """Convolutions going down and up again, with a time that is turned into waves and added everywhere."""
-    joins = sum(term.facts.get("skip") == "concat" for term in look.net)
-    waves = look.count(*words.WAVES)
-    if not joins or not waves or not look.count("conv") or look.share("conv") < _SOME or not look.count("group-norm"):
+def _diffusion_unet(census: BlockCensus) -> Family | None:
+    """A U-Net of convolutions with a sinusoidal embedding of the timestep."""
+    concats = census.count_residuals("concat")
+    has_timestep = census.count(*block_kinds.SINUSOIDS) and census.count("group-norm")
+    if not concats or not has_timestep or not census.count("conv") or census.share("conv") < _NOTABLE_SHARE:
         return None
-    return Family("diffusion-unet", (_said(joins, "concat skip"), "a time step turned into sines and cosines"))
+    return Family("diffusion-unet", (_counted(concats, "concat skip"), "a time step turned into sines and cosines"))
 
 
-def _transformer(look: _Look) -> Family | None:
-    plain = [term for term in look.attention if term.facts.get("form") != "additive"]
-    few = len(plain) < 2 and look.share("attention", *_MAPS) < look.share("conv")
-    if not plain or few or (look.count(*words.RECURRENT) and not look.layered):
+# Transformers
+
+
+def _transformer(census: BlockCensus) -> Family | None:
+    attention = [op for op in census.net.of("attention") if op.attention.form != "additive"]
+    is_minor = len(attention) < 2 and census.share("attention", *_LINEAR_BLOCKS) < census.share("conv")
+    is_recurrent = census.count(*block_kinds.RECURRENT) and not census.has_residual_attention
+    if not attention or is_minor or is_recurrent:
         return None
-    evidence = [_said(len(plain), "attention block")]
-    convs = look.share("conv")
-    if look.count("conv") and convs >= _MOST and not look.count("patch-embedding"):
-        return Family("hybrid", (*evidence, f"{_percent(convs)} of the multiply-adds are in convolutions"))
-    return _with_attention(look, plain, evidence)
+    evidence = [_counted(len(attention), "attention block")]
+    conv_share = census.share("conv")
+    if census.count("conv") and conv_share >= _MAIN_SHARE and not census.count("patch-embedding"):
+        return Family("hybrid", (*evidence, f"{_percent(conv_share)} of the multiply-adds are in convolutions"))
+    return _transformer_variant(census, attention, evidence)
 
 
-def _with_attention(look: _Look, plain: list[Term], evidence: list[str]) -> Family:
-    crossing = [term for term in plain if term.facts.get("cross")]
-    causal = [term for term in plain if term.facts.get("causal")]
-    if crossing and look.pictured and look.count("conv") > _FEW:
-        return Family("hybrid", (*evidence, _said(look.count("conv"), "convolution") + " before them"))
-    if crossing:
-        evidence.append(f"{len(crossing)} of them cross-attention")
-        encodes = any(not _is_given(look.net, term) for term in crossing) and len(plain) > len(crossing) + len(causal)
-        return Family("encoder-decoder" if encodes else "transformer-decoder", tuple(evidence))
-    seen = bool(look.count("patch-embedding"))
-    if seen and look.count("embedding") and any(term.facts.get("role") == "token" for term in look.kinds["embedding"]):
+def _transformer_variant(census: BlockCensus, attention: list[Op], evidence: list[str]) -> Family:
+    cross = [op for op in attention if op.attention.cross]
+    causal = [op for op in attention if op.attention.causal]
+    if cross and census.reads_image and census.count("conv") > _MAX_STEM_CONVS:
+        return Family("hybrid", (*evidence, _counted(census.count("conv"), "convolution") + " before them"))
+    if cross:
+        evidence.append(f"{len(cross)} of them cross-attention")
+        has_encoder = any(not _reads_model_input(census.net, op) for op in cross)
+        is_encoder_decoder = has_encoder and len(attention) > len(cross) + len(causal)
+        return Family("encoder-decoder" if is_encoder_decoder else "transformer-decoder", tuple(evidence))
+    has_patches = bool(census.count("patch-embedding"))
+    if has_patches and any(op.embedding.role == "token" for op in census.ops.get("embedding", ())):
         return Family("hybrid", (*evidence, "a tower for pictures and one for text"))
-    if causal or look.cached:
-        why = f"{len(causal)} of them see only what came before" if causal else "keys and values kept between steps"
-        return Family("transformer-decoder", (*evidence, why))
-    if seen:
+    if causal or census.has_cache:
+        reason = f"{len(causal)} of them see only what came before" if causal else "keys and values kept between steps"
+        return Family("transformer-decoder", (*evidence, reason))
+    if has_patches:
         return Family("vision-transformer", (*evidence, "a picture cut into patches"))
-    return _encoding(look, evidence)
+    return _encoder_variant(census, evidence)
 
 
-def _encoding(look: _Look, evidence: list[str]) -> Family:
-    convs = look.count("conv")
-    deep = convs > 2 and (convs > look.count("attention") or look.share("conv") > _SOME)
-    if look.pictured and len(look.attention) > 1 and look.share("conv") < _MOST and _is_hierarchical(look):
-        return Family("vision-transformer", (*evidence, f"{_said(convs, 'convolution')} between stages"))
-    if deep or (convs and look.pictured):
-        return Family("hybrid", (*evidence, _said(convs, "convolution")))
+def _reads_model_input(net: Net, op: Op) -> bool:
+    return any(net.producers[value] is None for value in net.data_inputs(op))
+
+
+def _encoder_variant(census: BlockCensus, evidence: list[str]) -> Family:
+    convs, share = census.count("conv"), census.share("conv")
+    is_hierarchical = census.count("layer-norm") > census.count("batch-norm")  # image tokens in all stages
+    if census.reads_image and len(census.net.of("attention")) > 1 and share < _MAIN_SHARE and is_hierarchical:
+        return Family("vision-transformer", (*evidence, f"{_counted(convs, 'convolution')} between stages"))
+    has_many_convs = convs > 2 and (convs > census.count("attention") or share > _NOTABLE_SHARE)
+    if has_many_convs or (convs and census.reads_image):
+        return Family("hybrid", (*evidence, _counted(convs, "convolution")))
     return Family("transformer-encoder", (*evidence, "none of them looks back only"))
 
 
-def _is_hierarchical(look: _Look) -> bool:
-    """Tokens of pictures throughout: norms of layers, not of batches."""
-    return look.count("layer-norm") > look.count("batch-norm")
+# Other networks
 
 
-def _is_given(net: Net, term: Term) -> bool:
-    """Whether what cross attention reads comes from outside: no weights before it."""
-    asked = [value for value in term.inputs if not net.fixed[value]]
-    return any(net.makers[value] is None for value in asked)
-
-
-def _recurrent(look: _Look) -> Family | None:
-    count = look.count(*words.RECURRENT)
+def _recurrent(census: BlockCensus) -> Family | None:
+    count = census.count(*block_kinds.RECURRENT)
     if not count:
         return None
-    convs = look.share("conv")
-    names = " and ".join(kind.upper() for kind in words.RECURRENT if look.count(kind))
-    if convs >= _SOME:
-        return Family(
-            "hybrid", (_said(count, f"{names} cell"), f"{_percent(convs)} of the multiply-adds are in convolutions")
-        )
-    return Family("rnn", (_said(count, f"{names} cell"),))
+    names = " and ".join(kind.upper() for kind in block_kinds.RECURRENT if census.count(kind))
+    cells, conv_share = _counted(count, f"{names} cell"), census.share("conv")
+    if conv_share >= _NOTABLE_SHARE:
+        return Family("hybrid", (cells, f"{_percent(conv_share)} of the multiply-adds are in convolutions"))
+    return Family("rnn", (cells,))
 
 
-def _convolutional(look: _Look) -> Family | None:
-    """Depthwise filters cost little beside the maps after them: with one in every layer it is still their net."""
-    count, maps = look.count(*words.FILTERS), look.count("linear")
-    beside = maps > 1 and (count <= _FEW or count * _FEW < maps)
-    if not count or (look.share(*words.FILTERS) < _SOME and beside):
+def _spectrum(census: BlockCensus) -> Family | None:
+    """A spectrum and at most the linear layers to its bands and their cosines, without a network after it."""
+    count, has_convs = census.count(*block_kinds.SPECTRA), census.count(*block_kinds.CONV_FILTERS)
+    has_network = has_convs or census.count("mlp", "gated-mlp", "embedding")
+    if not count or has_network or census.count("linear") > _MAX_SPECTRUM_LINEARS:
         return None
-    share = f"{_percent(look.share(*words.FILTERS))} of the multiply-adds in them"
-    return Family("cnn", (_said(count, "convolution"), share, *_folded(look)))
+    return Family("preprocessing", (_counted(count, "spectrum"), "no net comes after it"))
 
 
-def _folded(look: _Look) -> tuple[str, ...]:
-    """A net of convolutions without a norm is none that lacks one: exporters fold it into the convolution before it."""
-    convs = look.kinds.get("conv", [])
-    biased = sum(bool(term.facts.get("biased")) for term in convs)
-    if look.count(*words.NORMS) or len(convs) < _MANY or biased < len(convs) * _NEARLY:
-        return ()
-    return ("no norm is left: BatchNorm was folded into the convolutions, their biases show",)
-
-
-def _spectral(look: _Look) -> Family | None:
-    """A spectrum, and at most the map to its bands and to their cosines: no net comes after it."""
-    spectra, maps = look.count(*words.SPECTRA), look.count("linear")
-    if not spectra or look.count(*words.FILTERS) or maps > _BANDS or look.count("mlp", "gated-mlp", "embedding"):
-        return None
-    return Family("preprocessing", (_said(spectra, "spectrum"), "no net comes after it"))
-
-
-def _state_space(look: _Look) -> Family | None:
-    """Decay by a learned step, and a convolution over the last few places: none of the families has a name for it."""
-    along = any(term.facts.get("depthwise") and len(term.facts["kernel"]) == 1 for term in look.kinds.get("conv", ()))
-    if not along or not all(map(look.count, words.DECAYING)):
+def _state_space(census: BlockCensus) -> Family | None:
+    """State-space models, for which there is no family: a learned decay and a causal depthwise convolution."""
+    has_sequence_conv = any(op.conv.depthwise and len(op.conv.kernel) == 1 for op in census.ops.get("conv", ()))
+    if not has_sequence_conv or not all(map(census.count, block_kinds.STATE_SPACE_DECAY)):
         return None
     return Family("unknown", ("state-space layers: neither attention nor recurrence, decay by a learned step",))
 
 
-def _mixing(look: _Look) -> Family | None:
-    """Maps over places and maps over channels in turn; a convolution only cuts the picture."""
-    count = look.count("mlp", "gated-mlp")
-    skips = sum(term.facts.get("skip") == "add" for term in look.net)
-    if look.count("conv") > 1 or count < 2 or not skips:
+def _mlp_mixer(census: BlockCensus) -> Family | None:
+    """MLPs over positions and over channels in turn; at most one convolution, which embeds patches."""
+    count, residuals = census.count("mlp", "gated-mlp"), census.count_residuals("add")
+    if census.count("conv") > 1 or count < 2 or not residuals:
         return None
-    return Family("mlp", (_said(count, "two-layer map"), _said(skips, "skip")))
+    return Family("mlp", (_counted(count, "two-layer map"), _counted(residuals, "skip")))
 
 
-def _maps(look: _Look) -> Family | None:
-    count = look.count("linear")
-    bends = look.count(*words.ACTIVATIONS, *words.GATES)
-    if not count or (count == 1 and not bends):
-        return Family("unknown", ("a single linear map",)) if count else None
-    return Family("mlp", (_said(count, "linear map"), "no convolution, attention or recurrence"))
+def _cnn(census: BlockCensus) -> Family | None:
+    """Depthwise convolutions have a small share of the MACs: with one in every layer it is still a CNN."""
+    filters = block_kinds.CONV_FILTERS
+    count, linears, share = census.count(*filters), census.count("linear"), census.share(*filters)
+    is_minor = linears > 1 and (count <= _MAX_STEM_CONVS or count * 4 < linears)
+    if not count or (share < _NOTABLE_SHARE and is_minor):
+        return None
+    evidence = [_counted(count, "convolution"), f"{_percent(share)} of the multiply-adds in them"]
+    convs = census.ops.get("conv", [])
+    is_biased = sum(op.biased for op in convs) >= len(convs) * _MOST_CONVS
+    if not census.count(*block_kinds.NORMS) and len(convs) >= _MIN_CONVS_WITH_NORM and is_biased:
+        evidence.append("no norm is left: BatchNorm was folded into the convolutions, their biases show")
+    return Family("cnn", tuple(evidence))
 
 
-def _prepares(look: _Look) -> Family | None:
-    if not look.count(*words.PREPARING) or look.count(*words.CLASSIC):
+def _mlp(census: BlockCensus) -> Family | None:
+    count = census.count("linear")
+    if count == 1 and not census.count(*block_kinds.ACTIVATIONS, *block_kinds.GATES):
+        return Family("unknown", ("a single linear map",))
+    evidence = (_counted(count, "linear map"), "no convolution, attention or recurrence")
+    return Family("mlp", evidence) if count else None
+
+
+def _preprocessing(census: BlockCensus) -> Family | None:
+    if not census.count(*block_kinds.PREPROCESSING) or census.count(*block_kinds.CLASSICAL_MODELS):
         return None
     return Family("preprocessing", ("features are scaled, encoded or cut; nothing predicts",))
 
 
-def _said(count: int, noun: str) -> str:
+_FAMILY_RULES: Final[tuple[Callable[[BlockCensus], Family | None], ...]] = (
+    *(_tree_ensemble, _diffusion_unet, _transformer, _recurrent, _spectrum, _state_space, _mlp_mixer),
+    *(_cnn, _mlp, _preprocessing),
+)
+
+
+def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _percent(share: float) -> str:
     return f"{share * 100:.0f} %"
+
+
+class ModelSizes(Struct, frozen=True):
+    layers: int | None = None
+    hidden: int | None = None
+    heads: int | None = None
+    kv_heads: int | None = None
+    head_dim: int | None = None
+    vocab: int | None = None
+    context: int | None = None
+    patch: tuple[int, ...] | None = None
+
+
+def find_attention_kinds(net: Net) -> tuple[AttentionKind, ...]:
+    """Return the kinds of attention in a net, most frequent first."""
+    found = [op.attention for op in net.walk() if op.kind == "attention"]
+    counts = Counter(
+        (
+            *(each.form, each.heads, each.kv_heads, each.head_dim, each.cross),
+            *(bool(each.causal), each.rotary, each.windowed, each.relative_bias),
+        )
+        for each in found
+    )
+    return tuple(AttentionKind(count, *kind) for kind, count in counts.most_common())
+
+
+def find_sizes(net: Net, family: str) -> ModelSizes:
+    attention = net.of("attention")
+    self_attention = [op for op in attention if not op.attention.cross] or attention
+    tokens = [op for op in net.of("embedding") if op.embedding.role == "token"]
+    positions = [op for op in net.of("embedding") if op.embedding.role == "position"]
+    patches = net.of("patch-embedding")
+    return ModelSizes(
+        layers=_count_layers(net) if family != "cnn" else None,
+        hidden=_hidden_size(net, self_attention),
+        heads=_most_common(op.attention.heads for op in self_attention),
+        kv_heads=_most_common(op.attention.kv_heads for op in self_attention),
+        head_dim=_most_common(op.attention.head_dim for op in self_attention),
+        vocab=max((op.embedding.rows for op in tokens if op.embedding.rows), default=None),
+        context=_most_common(op.embedding.rows for op in positions),
+        patch=patches[0].embedding.patch if patches else None,
+    )
+
+
+def _most_common(numbers: Iterable[int | None]) -> int | None:
+    counts = Counter(number for number in numbers if number is not None)
+    return counts.most_common(1)[0][0] if counts else None
+
+
+def _count_layers(net: Net) -> int | None:
+    """Count residual connections around attention, else recurrent layers in sequence, else residuals around MLPs."""
+    bypassed = [ops for end, ops in net.residuals.items() if end.residual_kind == "add"]
+    attention = {op for ops in bypassed for op in ops if op.kind == "attention" and not op.attention.cross}
+    if attention:
+        return len(attention)
+    cells = net.of(*block_kinds.RECURRENT)
+    if cells:
+        return min(_recurrent_depth(net), len({_weights_of(net, op) for op in cells}))
+    feed_forward = [next((op for op in ops if op.kind in block_kinds.FEED_FORWARD), None) for ops in bypassed]
+    widths = [(op.kind, op.in_features, op.mlp.inner_features) for op in feed_forward if op is not None]
+    return len(widths) // _find_period(widths) if widths else None
+
+
+def _weights_of(net: Net, cell: Op) -> tuple[int, ...]:
+    """Return the weights of a cell: one that is unrolled over time is one layer."""
+    return tuple(sorted(value for value in cell.inputs if net.constant[value] and value in net.weights))
+
+
+def _recurrent_depth(net: Net) -> int:
+    """Return the largest number of recurrent layers in sequence; both directions of one are parallel."""
+    depth: dict[int, int] = {}
+    for op in net:
+        before = max((depth.get(value, 0) for value in op.inputs), default=0)
+        depth.update(dict.fromkeys(op.outputs, before + (op.kind in block_kinds.RECURRENT)))
+    return max(depth.values(), default=0)
+
+
+def _find_period(items: list[tuple[str, int | None, int | None]]) -> int:
+    """Return after how many items they repeat (token mixing, then channel mixing)."""
+    for period in range(1, len(items) // 2 + 1):
+        if items == (items[:period] * len(items))[: len(items)]:
+            return period
+    return 1
+
+
+def _hidden_size(net: Net, attention: list[Op]) -> int | None:
+    """Return the output width of attention, else the state size of cells, else the width of residuals around MLPs."""
+    width = _most_common(op.out_features for op in attention)
+    if width is None:
+        width = _most_common(op.recurrent.hidden for op in net.of(*block_kinds.RECURRENT))
+    if width is None:
+        feed_forward = block_kinds.FEED_FORWARD
+        ends = [end for end, ops in net.residuals.items() if any(op.kind in feed_forward for op in ops)]
+        width = _most_common(dims[-1] for end in ends if (dims := net.shape(end.outputs[0])))
+    return width

@@ -1,11 +1,9 @@
-"""What differs between models, told from their cards alone."""
+"""Differences between models, from their cards alone."""
 
-from onnx_autodoc.compare._compare import compare
-from onnx_autodoc.compare._figures import Figures, read_figures
-from onnx_autodoc.compare._interface import interface_changes
-from onnx_autodoc.compare._numbers import key_measures
-from onnx_autodoc.compare._ports import same_sizes
-from onnx_autodoc.compare._types import (
+from onnx_autodoc.compare.comparison import compare
+from onnx_autodoc.compare.figures import key_measures
+from onnx_autodoc.compare.interface import interface_changes, same_sizes
+from onnx_autodoc.compare.types import (
     COMPARISON_VERSION,
     BlockChange,
     Comparison,
@@ -24,6 +22,7 @@ from onnx_autodoc.compare._types import (
     Sizes,
     WeightsChange,
 )
+from onnx_autodoc.compare.user_figures import Figures, read_figures
 
 __all__ = [
     "COMPARISON_VERSION",

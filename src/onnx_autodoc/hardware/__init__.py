@@ -1,61 +1,31 @@
-"""Will it fit, how fast can it be: what published figures of devices imply for one model. Estimates, and said so."""
+"""Estimates of memory and time on devices, from the workload of one model and published figures of devices."""
 
-from onnx_autodoc.hardware._demand import Demand, Load, demand
-from onnx_autodoc.hardware._estimate import Estimate, Grade, estimate
-from onnx_autodoc.hardware._floor import Floor, floor
-from onnx_autodoc.hardware._formats import FORMATS, Format, own_format
-from onnx_autodoc.hardware._grades import BOUND, CALIBRATED, MEASURED, TYPICAL, Range
-from onnx_autodoc.hardware._kernels import Amount, Kernel, kernels
-from onnx_autodoc.hardware._requirements import Target
-from onnx_autodoc.hardware._section import Wanted, hardware
-from onnx_autodoc.hardware._types import (
-    Choice,
-    DeviceRow,
-    HardwareSection,
-    MemoryNeed,
-    OperatorTime,
-    Price,
-    Requirements,
-    ScaleRow,
-    Seconds,
-    TokenRow,
-)
-from onnx_autodoc.hardware._typical import measurements, platform_of, typical
+from onnx_autodoc.hardware.estimate import Estimate, LowerBound, TimeEstimator, TimeRange, compute_lower_bound, estimate
+from onnx_autodoc.hardware.kernels import DataVolume, Kernel, fuse_kernels
+from onnx_autodoc.hardware.requirements import Target
+from onnx_autodoc.hardware.section import HardwareRequest, estimate_hardware
+from onnx_autodoc.hardware.typical import estimate_typical_time, find_platform, published_measurements
+from onnx_autodoc.hardware.workload import NUMBER_FORMATS, KernelTable, NumberFormat, Workload, measure_workload
 
 __all__ = [
-    "BOUND",
-    "CALIBRATED",
-    "FORMATS",
-    "MEASURED",
-    "TYPICAL",
-    "Amount",
-    "Choice",
-    "Demand",
-    "DeviceRow",
+    "NUMBER_FORMATS",
+    "DataVolume",
     "Estimate",
-    "Floor",
-    "Format",
-    "Grade",
-    "HardwareSection",
+    "HardwareRequest",
     "Kernel",
-    "Load",
-    "MemoryNeed",
-    "OperatorTime",
-    "Price",
-    "Range",
-    "Requirements",
-    "ScaleRow",
-    "Seconds",
+    "KernelTable",
+    "LowerBound",
+    "NumberFormat",
     "Target",
-    "TokenRow",
-    "Wanted",
-    "demand",
+    "TimeEstimator",
+    "TimeRange",
+    "Workload",
+    "compute_lower_bound",
     "estimate",
-    "floor",
-    "hardware",
-    "kernels",
-    "measurements",
-    "own_format",
-    "platform_of",
-    "typical",
+    "estimate_hardware",
+    "estimate_typical_time",
+    "find_platform",
+    "fuse_kernels",
+    "measure_workload",
+    "published_measurements",
 ]

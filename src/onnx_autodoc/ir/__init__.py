@@ -1,65 +1,65 @@
-"""The model as the file has it: frozen values that every other room reads and none changes."""
+"""The model as the file declares it: immutable values, their element types, and an index of each graph."""
 
-from onnx_autodoc.ir._cycles import circular, turning
-from onnx_autodoc.ir._deep import Deep, deeply
-from onnx_autodoc.ir._dtypes import BITS, dtype_name, dtype_spelled, is_float, is_integer, stored_bytes
-from onnx_autodoc.ir._order import execution_order, is_sorted, needed_names
-from onnx_autodoc.ir._types import (
+from onnx_autodoc.ir.dtypes import (
+    BITS,
+    decode_varints,
+    dtype_name,
+    is_float,
+    is_integer,
+    parse_dtype,
+    stored_bytes,
+    to_int64,
+)
+from onnx_autodoc.ir.graph_index import GraphIndex, find_cyclic, topological_order
+from onnx_autodoc.ir.model import (
     Attribute,
-    External,
+    AttributeReference,
+    DataLocation,
+    ExternalData,
     Function,
+    FunctionKey,
     Graph,
-    Long,
     Model,
     Node,
     Payload,
-    Place,
-    Reference,
     Tensor,
+    TruncatedList,
     Type,
     Value,
-    all_graphs,
-    constants_of,
-    count_nodes,
-    inner_graphs,
-    label,
-    tensors_of,
+    iter_subgraphs,
 )
-from onnx_autodoc.ir._varints import signed, varints
+from onnx_autodoc.ir.nesting import Deep, deeply
+from onnx_autodoc.ir.scopes import GraphScope, graph_scopes
 
 __all__ = [
     "BITS",
     "Attribute",
+    "AttributeReference",
+    "DataLocation",
     "Deep",
-    "External",
+    "ExternalData",
     "Function",
+    "FunctionKey",
     "Graph",
-    "Long",
+    "GraphIndex",
+    "GraphScope",
     "Model",
     "Node",
     "Payload",
-    "Place",
-    "Reference",
     "Tensor",
+    "TruncatedList",
     "Type",
     "Value",
-    "all_graphs",
-    "circular",
-    "constants_of",
-    "count_nodes",
+    "decode_varints",
     "deeply",
     "dtype_name",
-    "dtype_spelled",
-    "execution_order",
-    "inner_graphs",
+    "find_cyclic",
+    "graph_scopes",
     "is_float",
     "is_integer",
-    "is_sorted",
-    "label",
-    "needed_names",
-    "signed",
+    "iter_subgraphs",
+    "parse_dtype",
     "stored_bytes",
-    "tensors_of",
-    "turning",
-    "varints",
+    "to_int64",
+    "topological_order",
 ]

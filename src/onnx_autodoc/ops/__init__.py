@@ -1,164 +1,89 @@
-"""What the tool knows of each operator: one table of small pure functions per family.
+"""Operators: one `Operator` row per operator with all that is known of it, in one file per family.
 
-To add an operator, put a line into its family's `OPERATORS` (or a new family file, with a line in `_TABLES`) and a case
-into its test. The walk knows no operator, and an operator knows no walk. Control flow (If, Loop, Scan, SequenceMap) is
-the walk's own business, in `resolve`.
+To add an operator, add a row to the `OPERATORS` of its family (a new family needs a line in `registry.FAMILIES`) and a
+case to the family's test. Rows know nothing of graphs; `shapes` runs control flow (If, Loop, Scan, SequenceMap).
 """
 
-from typing import Final
-
-from onnx_autodoc.ops import (
-    _judged as judged,
+from onnx_autodoc.ops.call import Call, normalize_axis
+from onnx_autodoc.ops.constant import tensor_info
+from onnx_autodoc.ops.cost import Cost, CostRule, nbytes
+from onnx_autodoc.ops.input_constraints import InputConstraint
+from onnx_autodoc.ops.node_checks import SPECIFIED_DOMAINS, check_node, first_opset, newest_opset
+from onnx_autodoc.ops.operator import (
+    FUSIBLE_CLASSES,
+    ConstantRole,
+    Identity,
+    KVCacheInputs,
+    Operator,
+    PackedWeight,
+    Trait,
+    WorkClass,
 )
-from onnx_autodoc.ops import (
-    _kinds as kinds,
+from onnx_autodoc.ops.registry import (
+    OPERATORS,
+    find,
+    has_trait,
+    load_plugins,
+    operator_of,
+    register_operator,
+    select_op_types,
 )
-from onnx_autodoc.ops import (
-    _ort_kernels as paces,
-)
-from onnx_autodoc.ops import (
-    _specified as specified,
-)
-from onnx_autodoc.ops import (
-    attention,
-    constant,
-    convolution,
-    elementwise,
-    image,
-    indexing,
-    loss,
-    matmul,
-    microsoft,
-    microsoft_attention,
-    microsoft_decoding,
-    microsoft_extras,
-    microsoft_layout,
-    microsoft_quantized,
-    microsoft_state,
-    ml,
-    normalization,
-    pooling,
-    quantization,
-    random,
-    recurrent,
-    reduction,
-    reshaping,
-    sequence,
-    signal,
-    slicing,
-    text,
-    training,
-)
-from onnx_autodoc.ops._call import Call, axis_of
-from onnx_autodoc.ops._classes import LIGHT, WorkClass, work_class
-from onnx_autodoc.ops._cost import Cost, Price, nbytes
-from onnx_autodoc.ops._elements import MAX_ELEMENTS, fits, numpy_dtype
-from onnx_autodoc.ops._formats import DEQUANTIZE, DYNAMIC, QOPERATOR, QUANTIZE
-from onnx_autodoc.ops._impossible import impossible, miscarried, misplaced
-from onnx_autodoc.ops._known import (
-    MOST_DIMS,
+from onnx_autodoc.ops.values import (
+    MAX_DIMS,
+    MAX_ELEMENTS,
     Array,
     Contradiction,
     Dim,
-    Known,
-    NotKnown,
+    InferenceError,
     Shape,
     Unknown,
-    dims_text,
+    ValueInfo,
+    format_dims,
+    is_array_size,
     merge_dims,
-    nothing,
+    numpy_dtype,
+    unknown_value,
 )
-from onnx_autodoc.ops._op_schema import misfits
-from onnx_autodoc.ops._operator import Cached, Operator, Packed, Part
-from onnx_autodoc.ops.constant import known_tensor
 
 __all__ = [
-    "DEQUANTIZE",
-    "DYNAMIC",
-    "LIGHT",
+    "FUSIBLE_CLASSES",
+    "MAX_DIMS",
     "MAX_ELEMENTS",
-    "MOST_DIMS",
-    "QOPERATOR",
-    "QUANTIZE",
-    "TABLES",
+    "OPERATORS",
+    "SPECIFIED_DOMAINS",
     "Array",
-    "Cached",
     "Call",
+    "ConstantRole",
     "Contradiction",
     "Cost",
+    "CostRule",
     "Dim",
-    "Known",
-    "NotKnown",
+    "Identity",
+    "InferenceError",
+    "InputConstraint",
+    "KVCacheInputs",
     "Operator",
-    "Packed",
-    "Part",
-    "Price",
+    "PackedWeight",
     "Shape",
+    "Trait",
     "Unknown",
+    "ValueInfo",
     "WorkClass",
-    "axis_of",
-    "dims_text",
+    "check_node",
     "find",
-    "fits",
-    "impossible",
-    "judged",
-    "kinds",
-    "known_tensor",
+    "first_opset",
+    "format_dims",
+    "has_trait",
+    "is_array_size",
+    "load_plugins",
     "merge_dims",
-    "miscarried",
-    "misfits",
-    "misplaced",
     "nbytes",
-    "nothing",
+    "newest_opset",
+    "normalize_axis",
     "numpy_dtype",
-    "paces",
-    "specified",
-    "work_class",
+    "operator_of",
+    "register_operator",
+    "select_op_types",
+    "tensor_info",
+    "unknown_value",
 ]
-
-# domain -> the tables of its families
-TABLES: Final[dict[str, tuple[dict[str, Operator], ...]]] = {
-    "": (
-        attention.OPERATORS,
-        constant.OPERATORS,
-        convolution.OPERATORS,
-        elementwise.OPERATORS,
-        image.OPERATORS,
-        indexing.OPERATORS,
-        loss.OPERATORS,
-        matmul.OPERATORS,
-        normalization.OPERATORS,
-        pooling.OPERATORS,
-        quantization.OPERATORS,
-        random.OPERATORS,
-        recurrent.OPERATORS,
-        reduction.OPERATORS,
-        reshaping.OPERATORS,
-        sequence.OPERATORS,
-        signal.OPERATORS,
-        slicing.OPERATORS,
-        text.OPERATORS,
-        microsoft_extras.ONNX_EXTRAS,
-    ),
-    "ai.onnx.ml": (ml.OPERATORS,),
-    "ai.onnx.preview": (training.PREVIEW,),
-    "ai.onnx.preview.training": (training.OPERATORS,),
-    "com.microsoft": (
-        microsoft.OPERATORS,
-        microsoft_attention.OPERATORS,
-        microsoft_decoding.OPERATORS,
-        microsoft_layout.OPERATORS,
-        microsoft_quantized.OPERATORS,
-        microsoft_state.OPERATORS,
-    ),
-    "com.microsoft.nchwc": (microsoft_layout.NCHWC,),
-    "com.ms.internal.nhwc": (microsoft_layout.NHWC,),
-}
-_BY_NAME: Final = {
-    (domain, op): entry for domain, tables in TABLES.items() for table in tables for op, entry in table.items()
-}
-
-
-def find(domain: str, op: str) -> Operator | None:
-    """The entry of an operator, or None for one that the tool does not know."""
-    return _BY_NAME.get((domain, op))

@@ -1,21 +1,18 @@
-"""Attention over a sequence, what it rotates and what it caches."""
+"""Attention, rotary embeddings and KV caches."""
 
-from onnx_autodoc.ops._attention_shapes import heads_of
-from onnx_autodoc.ops._call import Call, size
-from onnx_autodoc.ops._cost import Cost, Price, free
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
-from onnx_autodoc.ops._operator import Cached, Operator, constants
-from onnx_autodoc.ops._partial_reads import read_of
-from onnx_autodoc.ops._ranks import deep, parted
-from onnx_autodoc.ops._state_prices import linear_attention
-from onnx_autodoc.ops.elementwise import same
+from onnx_autodoc.ops.call import Call, check_divisible, shape_of_min_rank, shape_of_rank, size
+from onnx_autodoc.ops.cost import Cost, CostRule, bytes_read, free
+from onnx_autodoc.ops.input_constraints import ZERO, rotary_position
+from onnx_autodoc.ops.operator import KVCacheInputs, Operator, Trait, WorkClass, constants
+from onnx_autodoc.ops.shape_rules import same
+from onnx_autodoc.ops.values import Contradiction, Dim, Shape, ValueInfo, tensor
 
 
-def _attention(call: Call) -> list[Known]:
-    """Y, the keys and values with those of the past before them, the scores."""
+def _attention(call: Call) -> list[ValueInfo]:
+    """Infer the output, past and new keys and values, and the scores."""
     q, k, v = (_heads(call, at, name) for at, name in ((0, "q_num_heads"), (1, "kv_num_heads"), (2, "kv_num_heads")))
     batch, heads, steps, _ = q
-    parted(call, heads, k[1], "heads of queries")
+    check_divisible(call, heads, k[1], "heads of queries")
     y: Shape = (batch, steps, heads * v[3]) if call.rank(0) == 3 else (batch, heads, steps, v[3])
     keys, values = _with_past(call, 4, k), _with_past(call, 5, v)
     return [
@@ -27,7 +24,7 @@ def _attention(call: Call) -> list[Known]:
 
 
 def _heads(call: Call, at: int, name: str) -> tuple[Dim, Dim, Dim, Dim]:
-    """[batch, heads, steps, size of a head], unpacked where the input is [batch, steps, heads * size]."""
+    """Return an input as [batch, heads, steps, head size]; it may be [batch, steps, heads * head size]."""
     shape = call.shape(at)
     if len(shape) == 4:
         batch, heads, steps, size = shape
@@ -54,14 +51,14 @@ def _with_past(call: Call, at: int, now: tuple[Dim, Dim, Dim, Dim]) -> tuple[Dim
     return batch, heads, past[2] + steps, size
 
 
-def _rotary(call: Call) -> list[Known]:
+def _rotary(call: Call) -> list[ValueInfo]:
     x = call.shape(0)
     if len(x) == 3:
         _size_of_head(call, x[2], "num_heads")
     return same(call)
 
 
-def _linear_attention(call: Call) -> list[Known]:
+def _linear_attention(call: Call) -> list[ValueInfo]:
     """Y [B, T, q heads * d_v], state [B, kv heads, d_k, d_v] from query and key of d_k per head, value of d_v."""
     q, v = call.shape(0), call.shape(2)
     if len(q) != 3 or len(v) != 3:
@@ -73,9 +70,9 @@ def _linear_attention(call: Call) -> list[Known]:
 
 
 def scores_cost(queries: Shape, keys: Dim, value: Dim, each: int = 6) -> Cost:
-    """Attention of queries [batch, heads, steps, size of a head] over so many keys, with values of so many elements.
+    """Return the cost of queries [batch, heads, steps, head size] over `keys` keys and values of size `value`.
 
-    Queries times keys, scores times values; `each` is the other arithmetic of a score: 1 for the scale, 5 for Softmax.
+    `each`: other operations per score, 1 for the scale and 5 for Softmax.
     """
     batch, heads, steps, head = queries
     scores = batch * heads * steps * keys
@@ -90,23 +87,67 @@ def _attention_cost(call: Call) -> Cost:
     return scores_cost(q, _with_past(call, 4, k)[2], v[3], 6 + call.has(3) + 3 * capped)
 
 
-def rotary(tables_at: int) -> Price:
-    """The price of turning by angles; the tables of cosines and sines are at this input and the next."""
+def rotary(tables_at: int) -> CostRule:
+    """Return the rule of rotary embeddings; cosines and sines are at this input and the next."""
 
-    def price(call: Call) -> Cost:
+    def rule(call: Call) -> Cost:
         """3 per rotated element: two multiplications, one addition; reads a row of the tables for each token"""
-        x, part = deep(call, 0, 3), call.attr_int("rotary_embedding_dim", 0)
+        x, part = shape_of_min_rank(call, 0, 3), call.attr_int("rotary_embedding_dim", 0)
         elements, tokens = size(x), x[0] * x[-2]
         if part > 0:
             elements = tokens * part * (x[1] if len(x) == 4 else heads_of(call))
-        return Cost(other=3 * elements, read=read_of(call, {tables_at: (0, tokens), tables_at + 1: (0, tokens)}))
+        return Cost(other=3 * elements, read=bytes_read(call, {tables_at: (0, tokens), tables_at + 1: (0, tokens)}))
 
-    return price
+    return rule
+
+
+def heads_of(call: Call, name: str = "num_heads") -> int:
+    heads = call.attr_required(name)
+    if heads < 1:
+        raise Contradiction(f"{call.node.op} with {heads} heads")
+    return heads
+
+
+RECURRENCE = (
+    "size of a key · size of a value multiply-adds per result head and per key head, once more where the rule is "
+    "delta; as many multiplications where it is gated"
+)
+
+
+def recurrence_cost(call: Call, steps: Dim, heads: tuple[Dim, Dim], state: Dim) -> Cost:
+    """Return the cost of `steps` steps of a state of `state` numbers per head; `heads` of outputs and of keys."""
+    results, keys = heads
+    rule = call.attr_text("update_rule", "gated_delta")
+    updates = keys * (2 if "delta" in rule else 1)
+    return Cost(steps * state * (results + updates), steps * state * (keys if "gated" in rule else 0))
+
+
+def linear_attention_cost(call: Call) -> Cost:
+    (batch, steps, width), values = shape_of_rank(call, 0, 3), shape_of_rank(call, 2, 3)[2]
+    heads, kv_heads = call.attr_required("q_num_heads"), call.attr_required("kv_num_heads")
+    if heads < 1 or kv_heads < 1:
+        raise Contradiction(f"LinearAttention of {heads} and {kv_heads} heads")
+    state = (width // heads) * (values // kv_heads)
+    return recurrence_cost(call, batch * steps, (max(heads, kv_heads), kv_heads), state)
+
+
+linear_attention_cost.__doc__ = f"for each step, {RECURRENCE}"
 
 
 OPERATORS: dict[str, Operator] = {
-    "Attention": Operator(_attention, cost=_attention_cost, caches=(Cached(4, 1), Cached(5, 2))),
-    "LinearAttention": Operator(_linear_attention, cost=linear_attention),
-    "RotaryEmbedding": Operator(_rotary, cost=rotary(1), parts=constants(1, 2)),
-    "TensorScatter": Operator(same, cost=free, caches=(Cached(0, 0, axis="axis"),)),
+    "Attention": Operator(
+        _attention, cost=_attention_cost, kv_caches=(KVCacheInputs(4, 1), KVCacheInputs(5, 2)), work=WorkClass.ATTENTION
+    ),
+    "LinearAttention": Operator(_linear_attention, cost=linear_attention_cost, work=WorkClass.ATTENTION),
+    "RotaryEmbedding": Operator(
+        _rotary,
+        cost=rotary(1),
+        roles=constants(1, 2),
+        traits={Trait.PRECEDES_SCORES},
+        work=WorkClass.POINTWISE,
+        constraints={3: rotary_position(1, 3)},
+    ),
+    "TensorScatter": Operator(
+        same, cost=free, kv_caches=(KVCacheInputs(0, 0, axis="axis"),), work=WorkClass.MOVE, constraints={2: ZERO}
+    ),
 }

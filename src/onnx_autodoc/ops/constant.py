@@ -1,32 +1,43 @@
-"""Values that the file holds or that follow from a shape alone: Constant, Shape, Size, Range, ConstantOfShape."""
+"""Constants, casts, ranges and random values."""
 
 import math
 
 import numpy as np
 
-from onnx_autodoc.ir import Tensor, dtype_name, dtype_spelled
-from onnx_autodoc.ops._call import Call, size
-from onnx_autodoc.ops._cost import each_input, free, view
-from onnx_autodoc.ops._elements import MAX_ELEMENTS, elements
-from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, nothing, tensor
-from onnx_autodoc.ops._operator import Operator, constants, unchanged
-from onnx_autodoc.ops._prices import made
-from onnx_autodoc.ops._ranks import ranked
-from onnx_autodoc.text import told
+from onnx_autodoc.ir import Tensor, dtype_name, parse_dtype
+from onnx_autodoc.ops.call import Call, shape_of_rank, size
+from onnx_autodoc.ops.cost import Cost, free, generated, per_input_element, per_output_element, view
+from onnx_autodoc.ops.input_constraints import ONE, ZERO, numeric_text
+from onnx_autodoc.ops.operator import Identity, Operator, Trait, WorkClass, constants, unchanged
+from onnx_autodoc.ops.shape_rules import shape_of
+from onnx_autodoc.ops.values import (
+    MAX_ELEMENTS,
+    Array,
+    Contradiction,
+    Dim,
+    InferenceError,
+    Shape,
+    Unknown,
+    ValueInfo,
+    elements,
+    tensor,
+    unknown_value,
+)
+from onnx_autodoc.text import quote_name
 
-_LONGEST = 60  # characters of a name in a reason
+_MAX_NAME_CHARS = 60
 
 
-def known_tensor(held: Tensor) -> Known:
-    """What is known of a tensor in the file. Of one that contradicts itself no element is believed."""
-    if not held.flaws:
-        return Known(held.dtype, held.dims, elements(held), held=True)
-    why = f"the tensor {told(held.name, _LONGEST)} contradicts itself: {held.flaws[0]}"
-    return nothing(why) if min(held.dims, default=0) < 0 else Known(held.dtype, held.dims, why=why)
+def tensor_info(stored: Tensor) -> ValueInfo:
+    """Return the type, dims and elements of a stored tensor; a defective one has no elements."""
+    if not stored.defects:
+        return ValueInfo(stored.dtype, stored.dims, elements(stored), is_stored=True)
+    why = f"the tensor {quote_name(stored.name, _MAX_NAME_CHARS)} contradicts itself: {stored.defects[0]}"
+    return unknown_value(why) if min(stored.dims, default=0) < 0 else ValueInfo(stored.dtype, stored.dims, why=why)
 
 
 def dims_array(dims: "list[Dim] | Shape") -> Array:
-    """Sizes as an int64 array; with `Unknown` among them, or a size no int64 holds, an array of objects."""
+    """Return sizes as int64, or as objects if one is `Unknown` or beyond int64."""
     if all(type(dim) is int and dim < 1 << 63 for dim in dims):
         return np.array(dims, np.int64)
     array = np.empty(len(dims), object)
@@ -34,67 +45,59 @@ def dims_array(dims: "list[Dim] | Shape") -> Array:
     return array
 
 
-# attribute of Constant -> element type
-_SCALARS = {"value_float": "float32", "value_int": "int64", "value_string": "string"}
-_LISTS = {"value_floats": "float32", "value_ints": "int64", "value_strings": "string"}
+# attribute of Constant -> element type; a list ends with an s
+_LITERALS = {
+    f"value_{name}{plural}": dtype
+    for plural in ("", "s")
+    for name, dtype in (("float", "float32"), ("int", "int64"), ("string", "string"))
+}
 
 
-def _constant(call: Call) -> list[Known]:
+def _constant(call: Call) -> list[ValueInfo]:
     for name in ("value", "sparse_value"):
-        held = call.attr_tensor(name)
-        if held is not None:
-            return [known_tensor(held)]
-    for name, dtype in _SCALARS.items():
+        stored = call.attr_tensor(name)
+        if stored is not None:
+            return [tensor_info(stored)]
+    for name, dtype in _LITERALS.items():
         if name in call.node.attributes:
-            return [_literal(call, name, dtype, ())]
-    for name, dtype in _LISTS.items():
-        if name in call.node.attributes:
-            return [_literal(call, name, dtype, (call.attr_count(name),))]
-    raise NotKnown("a Constant without a value")
+            literal, count = call.attribute(name), call.attr_count(name)
+            shape, kind = ((count,), tuple) if name.endswith("s") else ((), int | float)
+            plain = isinstance(literal, kind) and dtype != "string" and count <= MAX_ELEMENTS
+            return [ValueInfo(dtype, shape, np.array(literal, dtype) if plain else None)]
+    raise InferenceError("a Constant without a value")
 
 
-def _literal(call: Call, name: str, dtype: str, shape: Shape) -> Known:
-    held = call.attribute(name)
-    kind = tuple if shape else int | float
-    plain = isinstance(held, kind) and dtype != "string" and call.attr_count(name) <= MAX_ELEMENTS
-    return Known(dtype, shape, np.array(held, dtype) if plain else None)
-
-
-def _shape(call: Call) -> list[Known]:
+def _shape(call: Call) -> list[ValueInfo]:
     dims = call.shape(0)
     start, end = call.attr_int("start", 0), call.attribute("end")
     part = dims[start : call.attr_int("end", 0) if end is not None else None]
-    return [Known("int64", (len(part),), dims_array(part))]
+    return [ValueInfo("int64", (len(part),), dims_array(part))]
 
 
-def _size(call: Call) -> list[Known]:
-    return [Known("int64", (), dims_array([size(call.shape(0))]).reshape(()))]
-
-
-def _constant_of_shape(call: Call) -> list[Known]:
-    held = call.attr_tensor("value")
-    if held is not None and held.elements != 1:
-        raise Contradiction(f"ConstantOfShape fills with {held.elements:,} numbers, not 1")
-    dtype = held.dtype if held else "float32"
+def _constant_of_shape(call: Call) -> list[ValueInfo]:
+    stored = call.attr_tensor("value")
+    if stored is not None and stored.elements != 1:
+        raise Contradiction(f"ConstantOfShape fills with {stored.elements:,} numbers, not 1")
+    dtype = stored.dtype if stored else "float32"
     return [tensor(dtype, tuple(call.ints(0)))]
 
 
 def _fill(call: Call, arrays: list[Array]) -> list[Array]:
-    held = call.attr_tensor("value")
-    filling = elements(held) if held else np.zeros(1, np.float32)
+    stored = call.attr_tensor("value")
+    filling = elements(stored) if stored else np.zeros(1, np.float32)
     if filling is None:
-        raise NotKnown("the filling value is not in the file")
+        raise InferenceError("the filling value is not in the file")
     return [np.full(tuple(arrays[0].tolist()), filling.reshape(-1)[0])]
 
 
-def _constant_fill(call: Call) -> list[Known]:
+def _constant_fill(call: Call) -> list[ValueInfo]:
     """ConstantFill, an experimental operator of opset 1."""
     given = call.ints(0) if call.has(0) and call.attr_int("input_as_shape", 0) else None
     shape = given if given is not None else call.attr_ints("shape")
     return [tensor(dtype_name(call.attr_int("dtype", 1)), tuple(shape) if shape is not None else call.shape(0))]
 
 
-def _range(call: Call) -> list[Known]:
+def _range(call: Call) -> list[ValueInfo]:
     # max(ceil((limit - start) / delta), 0) elements
     start, limit, delta = (call.one(at) for at in range(3))
     if isinstance(start, Unknown) or isinstance(limit, Unknown) or isinstance(delta, Unknown):
@@ -108,57 +111,159 @@ def _range(call: Call) -> list[Known]:
 
 
 def _range_value(call: Call, arrays: list[Array]) -> list[Array]:
-    """Counted as the dims are: numpy takes the end from the start in their own type, where 0 - 1 may be 2^64 - 1."""
+    """Count as for the dims: numpy subtracts in the type of the inputs, where 0 - 1 may be 2^64 - 1."""
     (count,) = _range(call)[0].concrete or (0,)
     start, _, delta = (array.reshape(-1)[0] for array in arrays)
     return [start + np.arange(count).astype(start.dtype) * delta]
 
 
-def _eye_like(call: Call) -> list[Known]:
+def _eye_like(call: Call) -> list[ValueInfo]:
     number = call.attribute("dtype")
-    return [tensor(dtype_name(number) if isinstance(number, int) else call.dtype(0), ranked(call, 0, 2))]
+    return [tensor(dtype_name(number) if isinstance(number, int) else call.dtype(0), shape_of_rank(call, 0, 2))]
 
 
-def _identity(call: Call) -> list[Known]:
-    return [call.known(0)]
-
-
-def _non_zero(call: Call) -> list[Known]:
+def _non_zero(call: Call) -> list[ValueInfo]:
     why = "NonZero: how many elements are not zero depends on the data"
     value = call.value(0)
     rank = max(call.rank(0), 1)
     if value is None or value.dtype == object:
         return [tensor("int64", (rank, Unknown(why)))]
     count = int(np.count_nonzero(value))
-    if rank * count > MAX_ELEMENTS:  # places have so many numbers as there are dimensions: more than the elements
+    if rank * count > MAX_ELEMENTS:  # each position has `rank` numbers
         return [tensor("int64", (rank, count))]
-    return [Known("int64", (rank, count), np.array(np.nonzero(np.atleast_1d(value)), np.int64))]
+    return [ValueInfo("int64", (rank, count), np.array(np.nonzero(np.atleast_1d(value)), np.int64))]
 
 
-def _cast(call: Call) -> list[Known]:
-    return [tensor(_target(call), call.shape(0))]
-
-
-def _target(call: Call) -> str | None:
+def _cast(call: Call) -> list[ValueInfo]:
     to = call.attribute("to")
-    return dtype_spelled(to) if isinstance(to, str) else dtype_name(to) if isinstance(to, int) else None
-
-
-def _cast_like(call: Call) -> list[Known]:
-    return [tensor(call.dtype(1), call.shape(0))]
+    dtype = parse_dtype(to) if isinstance(to, str) else dtype_name(to) if isinstance(to, int) else None
+    return [tensor(dtype, call.shape(0))]
 
 
 OPERATORS: dict[str, Operator] = {
-    "Constant": Operator(_constant, cost=view),
-    "ConstantOfShape": Operator(_constant_of_shape, _fill, cost=made),
-    "ConstantFill": Operator(_constant_fill, cost=made),
-    "Shape": Operator(_shape, cost=view),
-    "Size": Operator(_size, cost=view),
-    "Range": Operator(_range, _range_value, cost=made, parts=constants(0, 1, 2)),
-    "EyeLike": Operator(_eye_like, cost=made),
-    "Identity": Operator(_identity, cost=view),
-    "NonZero": Operator(_non_zero, cost=each_input(1, "comparison")),
-    "Cast": Operator(_cast, unchanged, partial=True, cost=free),
-    "CastLike": Operator(_cast_like, unchanged, partial=True, cost=free),
-    "BitCast": Operator(_cast, cost=view),
+    "Constant": Operator(_constant, cost=view, traits={Trait.CONSTANT, Trait.DROPPED_BY_ORT}, work=WorkClass.VIEW),
+    "ConstantOfShape": Operator(
+        _constant_of_shape,
+        _fill,
+        cost=generated,
+        traits={Trait.FREE_TO_FOLD, Trait.GENERATES},
+        size_inputs=(0,),
+        kernel="copy",
+        constraints={0: ONE},
+    ),
+    "ConstantFill": Operator(_constant_fill, cost=generated, traits={Trait.EXPERIMENTAL}),
+    "Shape": Operator(_shape, cost=view, traits={Trait.GENERATES, Trait.SHAPE_QUERY}, work=WorkClass.VIEW),
+    "Size": Operator(
+        lambda call: [ValueInfo("int64", (), dims_array([size(call.shape(0))]).reshape(()))],
+        cost=view,
+        traits={Trait.GENERATES, Trait.SHAPE_QUERY},
+        work=WorkClass.VIEW,
+    ),
+    "Range": Operator(
+        _range,
+        _range_value,
+        cost=generated,
+        roles=constants(0, 1, 2),
+        traits={Trait.GENERATES},
+        size_inputs=(0, 1, 2),
+        kernel="copy",
+        constraints={0: ZERO, 1: ONE, 2: ONE},
+    ),
+    "EyeLike": Operator(_eye_like, cost=generated, traits={Trait.FREE_TO_FOLD, Trait.GENERATES}),
+    "Identity": Operator(
+        lambda call: [call.known(0)],
+        cost=view,
+        traits={
+            Trait.CROSSES_QUANTIZATION,
+            Trait.DROPPED_BY_ORT,
+            Trait.FORWARDS,
+            Trait.FREE_TO_FOLD,
+            Trait.KEEPS_SCALAR,
+            Trait.MOVES,
+            Trait.SHARES_MEMORY,
+            Trait.UNARY,
+        },
+        position_shift=0,
+        identity=Identity.ALWAYS,
+        work=WorkClass.VIEW,
+    ),
+    "NonZero": Operator(
+        _non_zero,
+        cost=per_input_element(1, "comparison"),
+        traits={Trait.DATA_SIZED},
+        position_output=0,
+        work=WorkClass.LOOKUP,
+        kernel="sort",
+    ),
+    "Cast": Operator(
+        _cast,
+        unchanged,
+        partial=True,
+        cost=free,
+        traits={
+            Trait.CROSSES_QUANTIZATION,
+            Trait.FOLLOWS_SCORES,
+            Trait.FORWARDS,
+            Trait.KEEPS_SCALAR,
+            Trait.MOVES,
+            Trait.UNARY,
+        },
+        position_shift=0,
+        identity=Identity.SAME_TYPE,
+        work=WorkClass.POINTWISE,
+        kernel="cast",
+        constraints={0: numeric_text},
+    ),
+    "CastLike": Operator(
+        shape_of(0, 1),
+        unchanged,
+        partial=True,
+        cost=free,
+        traits={Trait.FORWARDS, Trait.MOVES},
+        identity=Identity.SAME_TYPE,
+        work=WorkClass.POINTWISE,
+    ),
+    "BitCast": Operator(_cast, cost=view, work=WorkClass.POINTWISE),
+}
+
+
+def _random(call: Call) -> list[ValueInfo]:
+    shape = call.attr_ints("shape")
+    if shape is None or any(dim < 0 for dim in shape):
+        raise Contradiction(f"{call.node.op} needs a shape, it has {shape}")
+    return [tensor(dtype_name(call.attr_int("dtype", 1)), shape)]
+
+
+def _random_like(call: Call) -> list[ValueInfo]:
+    named = call.attribute("dtype") is not None
+    return [tensor(dtype_name(call.attr_required("dtype")) if named else call.dtype(0), call.shape(0))]
+
+
+def _multinomial(call: Call) -> list[ValueInfo]:
+    x, samples = call.shape(0), call.attr_int("sample_size", 1)
+    if len(x) != 2 or samples < 1:
+        raise Contradiction(f"Multinomial of {len(x)} dimensions, not 2, for {samples} samples")
+    return [tensor(dtype_name(call.attr_int("dtype", 6)), (x[0], samples))]
+
+
+def _drawn(call: Call) -> Cost:
+    """1 per element of the output: one number drawn; nothing is read"""
+    return Cost(other=size(call.output()), read=0)
+
+
+def _multinomial_cost(call: Call) -> Cost:
+    """2 per element of the input: exponential, running sum; 1 per element of the output: one number drawn. Finding its
+    class is not counted"""
+    return Cost(other=2 * size(call.shape(0)) + size(call.output()))
+
+
+RANDOM: dict[str, Operator] = {
+    "RandomNormal": Operator(_random, cost=_drawn, traits={Trait.RANDOM}),
+    "RandomUniform": Operator(_random, cost=_drawn, traits={Trait.RANDOM}),
+    "RandomNormalLike": Operator(_random_like, cost=_drawn, traits={Trait.RANDOM}, constraints={0: ONE}),
+    "RandomUniformLike": Operator(_random_like, cost=_drawn, traits={Trait.RANDOM}),
+    "Bernoulli": Operator(
+        _random_like, cost=per_output_element(2, "one number drawn, comparison"), traits={Trait.RANDOM}
+    ),
+    "Multinomial": Operator(_multinomial, cost=_multinomial_cost, traits={Trait.RANDOM}),
 }

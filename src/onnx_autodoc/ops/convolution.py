@@ -1,48 +1,125 @@
-"""Convolutions, and Col2Im, which undoes the gathering of their windows."""
+"""Convolutions, Col2Im, and sliding windows of convolutions and pools."""
 
-from onnx_autodoc.ops._call import Call, size
-from onnx_autodoc.ops._cost import Cost, each_input
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, merge_dims, tensor
-from onnx_autodoc.ops._operator import Operator, scales, weights
-from onnx_autodoc.ops._ranks import deep, parted, sized
-from onnx_autodoc.ops._sizes import sizes
-from onnx_autodoc.ops._window import Window, auto_pad, differ, kernel_of, per_axis, slide, spatial, windows
+from msgspec import Struct
+
+from onnx_autodoc.ops.call import (
+    Call,
+    ceil_div,
+    check_divisible,
+    check_shape,
+    shape_of_min_rank,
+    size,
+    sizes,
+    sizes_differ,
+)
+from onnx_autodoc.ops.cost import Cost, per_input_element
 from onnx_autodoc.ops.matmul import requantized
+from onnx_autodoc.ops.operator import Operator, QuantizedInput, Trait, WorkClass, of_class, scales, weights
+from onnx_autodoc.ops.shape_rules import one_output
+from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInfo, merge_dims, tensor
+
+_AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
+
+
+class Window(Struct, frozen=True):
+    """The kernel along one spatial axis, and how it moves."""
+
+    kernel: Dim
+    stride: int
+    dilation: int
+    head: int  # padding before the first element
+    tail: int  # padding after the last one
+
+    @property
+    def span(self) -> Dim:
+        """Elements from the first that the kernel touches to the last."""
+        return (self.kernel - 1) * self.dilation + 1
+
+
+def auto_pad(call: Call) -> str:
+    found = call.attr_text("auto_pad", "NOTSET") or "NOTSET"
+    if found not in _AUTO_PADS:
+        raise Contradiction(f"{call.node.op}'s auto_pad is {found}")
+    return found
+
+
+def windows(call: Call, kernel: Shape) -> list[Window]:
+    """One window per spatial axis; `pads` counts only where `auto_pad` does not decide."""
+    rank = len(kernel)
+    if any(type(size) is int and size < 1 for size in kernel):
+        raise Contradiction(f"{call.node.op} with a kernel of no elements")
+    strides, dilations = axis_attribute(call, "strides", rank, 1), axis_attribute(call, "dilations", rank, 1)
+    if min(strides + dilations, default=1) < 1:
+        raise Contradiction(f"{call.node.op} with a stride or dilation below 1")
+    pads = axis_attribute(call, "pads", 2 * rank, 0) if auto_pad(call) == "NOTSET" else (0,) * (2 * rank)
+    return [Window(*each) for each in zip(kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)]
+
+
+def axis_attribute(call: Call, name: str, count: int, default: int) -> tuple[int, ...]:
+    """A list attribute with one number per axis (two for pads); an absent or empty one is all `default`."""
+    found = call.attr_ints(name) or (default,) * count
+    if len(found) != count:
+        raise Contradiction(f"{call.node.op}'s {name} has {len(found)} numbers, not {count}")
+    return found
+
+
+def kernel_dims(call: Call, weight: Shape) -> Shape:
+    """The kernel by the weight's dims, by the attribute where those are not known; both must agree."""
+    named = call.attr_ints("kernel_shape") or None
+    if named is None:
+        return weight
+    if len(named) != len(weight) or any(sizes_differ(one, other) for one, other in zip(named, weight, strict=True)):
+        raise Contradiction(f"{call.node.op}'s kernel_shape is not that of its weight")
+    return named
+
+
+def slide_window(call: Call, sizes: Shape, kernel: Shape) -> Shape:
+    """How often the kernel fits along each spatial axis."""
+    same = auto_pad(call).startswith("SAME")
+    return tuple(_window_count(size, at, same) for size, at in zip(sizes, windows(call, kernel), strict=True))
+
+
+def _window_count(size: Dim, at: Window, same: bool) -> Dim:
+    if same:
+        return ceil_div(size, at.stride)
+    room = size + at.head + at.tail - at.span
+    if type(room) is int and room < 0:
+        raise Contradiction(f"a kernel of {at.span} elements over {size + at.head + at.tail}")
+    return room // at.stride + 1
+
+
+def spatial_dims(call: Call, x: Shape) -> Shape:
+    """The dims after batch and channels."""
+    if len(x) < 3:
+        raise Contradiction(f"{call.node.op} of {len(x)} dimensions: there are none beside batch and channels")
+    return x[2:]
 
 
 def conv_shape(call: Call, x: Shape, w: Shape) -> Shape:
     """[N, C, *spatial] under [M, C/group, *kernel] is [N, M, *spatial']."""
-    inner, kernel = spatial(call, x), kernel_of(call, _weight(call, x, w))
+    inner, kernel = spatial_dims(call, x), kernel_dims(call, _kernel_of(call, x, w))
     group = call.attr_int("group", 1)
-    if differ(x[1], w[1] * group):
+    if sizes_differ(x[1], w[1] * group):
         raise Contradiction(f"{call.node.op} of {x[1]} channels with a weight for {w[1]} in each of {group} groups")
     if group < 1 or (type(w[0]) is int and w[0] % group):
         raise Contradiction(f"{call.node.op}'s {w[0]} kernels do not split into {group} groups")
-    return (x[0], w[0], *slide(call, inner, kernel))
+    return (x[0], w[0], *slide_window(call, inner, kernel))
 
 
-def _weight(call: Call, x: Shape, w: Shape) -> Shape:
+def _kernel_of(call: Call, x: Shape, w: Shape) -> Shape:
     """The kernel's dims of a weight that has as many dimensions as the input."""
     if len(w) != len(x):
         raise Contradiction(f"{call.node.op} of {len(x)} dimensions with a weight of {len(w)}")
     return w[2:]
 
 
-def _conv(call: Call, bias_at: int = 2) -> list[Known]:
-    sized(call, bias_at, deep(call, 1)[0])
+def _conv(call: Call, bias_at: int = 2) -> list[ValueInfo]:
+    check_shape(call, bias_at, shape_of_min_rank(call, 1)[0])
     return [tensor(call.dtype(0), conv_shape(call, call.shape(0), call.shape(1)))]
 
 
-def _deform_conv(call: Call) -> list[Known]:
-    return _conv(call, 3)
-
-
-def _conv_integer(call: Call) -> list[Known]:
-    return [tensor("int32", conv_shape(call, call.shape(0), call.shape(1)))]
-
-
-def _qlinear_conv(call: Call) -> list[Known]:
-    sized(call, 8, deep(call, 3)[0])
+def _qlinear_conv(call: Call) -> list[ValueInfo]:
+    check_shape(call, 8, shape_of_min_rank(call, 3)[0])
     return [tensor(call.dtype(7), conv_shape(call, call.shape(0), call.shape(3)))]
 
 
@@ -83,19 +160,19 @@ def _causal_cost(call: Call) -> Cost:
     return Cost(conv.macs, conv.other + (2 * size(call.output()) if active else 0))
 
 
-def _conv_transpose(call: Call) -> list[Known]:
+def _conv_transpose(call: Call) -> list[ValueInfo]:
     """[N, C, *spatial] under [C, M/group, *kernel] is [N, M, *spatial']."""
     x, w = call.shape(0), call.shape(1)
-    inner, kernel = spatial(call, x), kernel_of(call, _weight(call, x, w))
+    inner, kernel = spatial_dims(call, x), kernel_dims(call, _kernel_of(call, x, w))
     group = call.attr_int("group", 1)
-    if differ(x[1], w[0]) or group < 1:
+    if sizes_differ(x[1], w[0]) or group < 1:
         raise Contradiction(f"ConvTranspose of {x[1]} channels with a weight for {w[0]} in {group} groups")
-    parted(call, x[1], group, "channels")
-    sized(call, 2, w[1] * group)
-    return [tensor(call.dtype(0), (x[0], w[1] * group, *_grown(call, inner, kernel)))]
+    check_divisible(call, x[1], group, "channels")
+    check_shape(call, 2, w[1] * group)
+    return [tensor(call.dtype(0), (x[0], w[1] * group, *_transposed_dims(call, inner, kernel)))]
 
 
-def _grown(call: Call, inner: Shape, kernel: Shape) -> Shape:
+def _transposed_dims(call: Call, inner: Shape, kernel: Shape) -> Shape:
     rank, along = len(inner), windows(call, kernel)
     asked = call.attr_ints("output_shape")
     if asked:
@@ -103,15 +180,15 @@ def _grown(call: Call, inner: Shape, kernel: Shape) -> Shape:
         if len(asked) not in (rank, rank + 2) or min(asked[-rank:]) < 1:
             raise Contradiction(f"ConvTranspose's output_shape {asked} does not fit {rank} spatial dimensions")
         return asked[-rank:]
-    extra = per_axis(call, "output_padding", rank, 0)
+    extra = axis_attribute(call, "output_padding", rank, 0)
     same = auto_pad(call).startswith("SAME")
-    return tuple(_grow(size, at, more, same) for size, at, more in zip(inner, along, extra, strict=True))
+    return tuple(_transposed_dim(size, at, more, same) for size, at, more in zip(inner, along, extra, strict=True))
 
 
 _KERNEL_BELOW_STRIDE = "SAME padding of a kernel smaller than its stride: the specification and onnxruntime disagree"
 
 
-def _grow(size: Dim, at: Window, extra: int, same: bool) -> Dim:
+def _transposed_dim(size: Dim, at: Window, extra: int, same: bool) -> Dim:
     grown = (size - 1) * at.stride + at.span + extra - at.head - at.tail
     if same:
         # Padding takes away what is more than size * stride; what is less, onnxruntime leaves as it is.
@@ -124,15 +201,15 @@ def _grow(size: Dim, at: Window, extra: int, same: bool) -> Dim:
     return grown
 
 
-def _causal_conv(call: Call) -> list[Known]:
+def _causal_conv(call: Call) -> list[ValueInfo]:
     # The state is what the next step still sees: kernel - 1 positions.
     x, w = call.shape(0), call.shape(1)
-    if len(x) != 3 or len(w) != 3 or differ(x[1], w[0]) or w[2] == 0:
+    if len(x) != 3 or len(w) != 3 or sizes_differ(x[1], w[0]) or w[2] == 0:
         raise Contradiction(f"CausalConvWithState of {x} with a weight of {w}")
     return [tensor(call.dtype(0), x), tensor(call.dtype(0), (x[0], x[1], w[2] - 1))]
 
 
-def _col2im(call: Call) -> list[Known]:
+def _col2im(call: Call) -> list[ValueInfo]:
     """[N, C * block, L] is [N, C, *image]."""
     x, block = call.shape(0), size(sizes(call, 2))
     if len(x) != 3 or (type(x[1]) is int and type(block) is int and (block < 1 or x[1] % block)):
@@ -140,14 +217,47 @@ def _col2im(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), (x[0], x[1] // block, *sizes(call, 1)))]
 
 
-OPERATORS: dict[str, Operator] = {
-    "Conv": Operator(_conv, cost=conv_cost, parts=weights(1, 2)),
-    "ConvInteger": Operator(_conv_integer, cost=_integer_cost, parts=scales(2, 3)),
-    "QLinearConv": Operator(
-        _qlinear_conv, cost=requantized(_qlinear_cost), parts=scales(1, 2, 4, 5, 6, 7) | weights(3, 8)
-    ),
-    "ConvTranspose": Operator(_conv_transpose, cost=conv_transpose_cost, parts=weights(1, 2)),
-    "DeformConv": Operator(_deform_conv, cost=_deform_cost, parts=weights(1, 3)),
-    "CausalConvWithState": Operator(_causal_conv, cost=_causal_cost, parts=weights(1, 2)),
-    "Col2Im": Operator(_col2im, cost=each_input(1, "each is added to its place")),
-}
+OPERATORS: dict[str, Operator] = of_class(
+    WorkClass.CONVOLUTION,
+    {
+        "Conv": Operator(
+            _conv,
+            cost=conv_cost,
+            roles=weights(1, 2),
+            traits={
+                Trait.NO_NEGATIVE_PADS,
+                Trait.FOLDS_BATCH_NORM,
+                Trait.INT8_CONSTANTS,
+                Trait.INT8_KERNEL,
+                Trait.INT8_NEEDS_OUTPUT,
+                Trait.MULTIPLIES,
+            },
+        ),
+        "ConvInteger": Operator(
+            one_output(lambda call: conv_shape(call, call.shape(0), call.shape(1)), "int32"),
+            cost=_integer_cost,
+            roles=scales(2, 3),
+            traits={Trait.NO_NEGATIVE_PADS, Trait.DYNAMIC_QUANTIZATION, Trait.MULTIPLIES},
+            quantized=(QuantizedInput(1, -1, 3),),
+        ),
+        "QLinearConv": Operator(
+            _qlinear_conv,
+            cost=requantized(_qlinear_cost),
+            roles=scales(1, 2, 4, 5, 6, 7) | weights(3, 8),
+            traits={Trait.NO_NEGATIVE_PADS, Trait.INT8_OPERATOR, Trait.MULTIPLIES, Trait.QOPERATOR},
+            operands=(0, 3),
+            quantized=(QuantizedInput(3, 4, 5),),
+        ),
+        "ConvTranspose": Operator(
+            _conv_transpose,
+            cost=conv_transpose_cost,
+            roles=weights(1, 2),
+            traits={Trait.NO_NEGATIVE_PADS, Trait.FOLDS_BATCH_NORM, Trait.MULTIPLIES},
+        ),
+        "DeformConv": Operator(
+            lambda call: _conv(call, 3), cost=_deform_cost, roles=weights(1, 3), traits={Trait.MULTIPLIES}
+        ),
+        "CausalConvWithState": Operator(_causal_conv, cost=_causal_cost, roles=weights(1, 2)),
+        "Col2Im": Operator(_col2im, cost=per_input_element(1, "each is added to its place"), work=WorkClass.MOVE),
+    },
+)

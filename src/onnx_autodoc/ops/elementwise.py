@@ -1,18 +1,42 @@
-"""Operators that work element by element: the outputs have the broadcast shape of the inputs."""
+"""Element-wise operators."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from onnx_autodoc.ir import is_float
-from onnx_autodoc.ops._call import Call, axis_of, broadcast, size
-from onnx_autodoc.ops._cost import NOTHING, Cost, Price, each, free
-from onnx_autodoc.ops._elements import counted, within
-from onnx_autodoc.ops._known import Array, Contradiction, Known, NotKnown, Shape, tensor
-from onnx_autodoc.ops._operator import Evaluate, Operator, Rule, constants, weights
-from onnx_autodoc.ops._ranks import deep
+from onnx_autodoc.ops.call import Call, broadcast, normalize_axis, shape_of_min_rank, size
+from onnx_autodoc.ops.cost import NO_COST, Cost, CostRule, free, per_output_element
+from onnx_autodoc.ops.input_constraints import ZERO, axis_size
+from onnx_autodoc.ops.operator import (
+    FLAG,
+    Identity,
+    Neutral,
+    Operator,
+    Trait,
+    ValueRule,
+    WorkClass,
+    constants,
+    of_class,
+    weights,
+    with_traits,
+    words,
+)
+from onnx_autodoc.ops.shape_rules import one_output, same, shape_of
+from onnx_autodoc.ops.values import (
+    Array,
+    Contradiction,
+    InferenceError,
+    Shape,
+    ValueInfo,
+    check_broadcast_size,
+    limit_to_int64,
+    tensor,
+)
 
-_MOD_OF_ANY = 28  # the version since which a Mod takes real numbers as it takes whole ones
+_MOD_OF_FLOATS = 28  # the version since which Mod takes floats without fmod
+_ZERO_DIVISION = "a whole number is divided by 0"  # numpy returns 0, a processor traps
 
 
 def _common_shape(call: Call) -> Shape:
@@ -21,80 +45,59 @@ def _common_shape(call: Call) -> Shape:
     return broadcast(*(call.shape(at) for at in range(len(call.inputs)) if call.has(at)))
 
 
-def same(call: Call) -> list[Known]:
-    """One output like the first input."""
-    return [tensor(call.dtype(0), call.shape(0))]
-
-
-def _matrices(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), deep(call, 0, 2))]
-
-
-def _accumulated(call: Call) -> list[Known]:
-    """Along the axis that is the only element of the second input."""
+def _accumulated(call: Call) -> list[ValueInfo]:
+    """Check the axis, the only element of the second input."""
     axis = call.value(1)
     if axis is not None and axis.size == 1 and axis.dtype != object:
-        axis_of(int(axis.reshape(-1)[0]), call.rank(0))
+        normalize_axis(int(axis.reshape(-1)[0]), call.rank(0))
     return same(call)
 
 
-def _modulo(call: Call) -> list[Known]:
-    """Of real numbers there was C's fmod alone."""
-    old = call.version is not None and call.version < _MOD_OF_ANY
+def _modulo(call: Call) -> list[ValueInfo]:
+    """Check that old versions compute floats by fmod."""
+    old = call.version is not None and call.version < _MOD_OF_FLOATS
     if old and is_float(call.dtype(0)) and call.attr_int("fmod", 0) != 1:
         raise Contradiction(f"Mod of {call.dtype(0)} without fmod")
-    return broadcast_same(call)
+    return list(broadcast_same(call))
 
 
-def broadcast_same(call: Call) -> list[Known]:
-    """All inputs broadcast together, the element type of the first."""
-    return [tensor(call.dtype(0), _common_shape(call))]
+broadcast_same = one_output(_common_shape)
+_broadcast_bool = one_output(_common_shape, "bool")
+_unary_bool = shape_of(0, "bool")
 
 
-def broadcast_bool(call: Call) -> list[Known]:
-    return [tensor("bool", _common_shape(call))]
-
-
-def _unary_bool(call: Call) -> list[Known]:
-    return [tensor("bool", call.shape(0))]
-
-
-def _where(call: Call) -> list[Known]:
-    return [tensor(call.dtype(1) or call.dtype(2), broadcast(call.shape(0), call.shape(1), call.shape(2)))]
-
-
-def _dropout(call: Call) -> list[Known]:
+def _dropout(call: Call) -> list[ValueInfo]:
     mask = None if call.version is None else "bool" if call.version >= 10 else call.dtype(0)
     return [tensor(call.dtype(0), call.shape(0)), tensor(mask, call.shape(0))]
 
 
 def _aligned(call: Call, arrays: list[Array]) -> list[Array]:
-    """The inputs as numpy stretches them; before opset 7 the second began at an axis of the first."""
+    """Align inputs for numpy; before opset 7 the second began at an axis of the first."""
     if "axis" in call.node.attributes and len(arrays) == 2:
         first, second = arrays
-        after = first.ndim - axis_of(call.attr_int("axis", 0), max(first.ndim, 1)) - second.ndim
+        after = first.ndim - normalize_axis(call.attr_int("axis", 0), max(first.ndim, 1)) - second.ndim
         arrays = [first, second.reshape(*second.shape, *(1,) * after)]
-    within(*(array.shape for array in arrays))
+    check_broadcast_size(*(array.shape for array in arrays))
     return arrays
 
 
-def _by(function: Callable[..., Array]) -> Evaluate:
-    """Elements by one numpy function over all inputs, in the type of the first where numpy would widen it."""
+def _by(function: Callable[..., Array]) -> ValueRule:
+    """Return a value rule that applies a numpy function to all inputs."""
 
     def value(call: Call, arrays: list[Array]) -> list[Array]:
-        return [counted(np.asarray(function(*_aligned(call, arrays))))]
+        return [limit_to_int64(np.asarray(function(*_aligned(call, arrays))))]
 
     return value
 
 
-def _fold(function: Callable[[Array, Array], Array]) -> Evaluate:
-    """Elements by folding any number of inputs: Max, Min, Sum."""
+def _fold(function: Callable[[Array, Array], Array]) -> ValueRule:
+    """Return a value rule that folds any number of inputs."""
 
     def value(call: Call, arrays: list[Array]) -> list[Array]:
         total, *others = _aligned(call, arrays)
         for array in others:
             total = np.asarray(function(total, array))
-        return [counted(total)]
+        return [limit_to_int64(total)]
 
     return value
 
@@ -104,22 +107,17 @@ def _div(call: Call, arrays: list[Array]) -> list[Array]:
     if is_float(call.dtype(0)):
         return [np.asarray(over / under)]
     if over.dtype == object or under.dtype == object:
-        return [counted(np.asarray(over // under))]  # sizes are not negative: rounding down is truncation
-    _check_not_zero(under)
+        return [limit_to_int64(np.asarray(over // under))]  # sizes are not negative: rounding down is truncation
+    if not under.all():
+        raise InferenceError(_ZERO_DIVISION)
     down = np.asarray(over // under)
     return [down + ((down * under != over) & ((over < 0) != (under < 0)))]
 
 
-def _check_not_zero(under: Array) -> None:
-    """numpy says 0 of a whole number by 0; the processor stops there."""
-    if not under.all():
-        raise NotKnown("a whole number is divided by 0")
-
-
 def _mod(call: Call, arrays: list[Array]) -> list[Array]:
     over, under = _aligned(call, arrays)
-    if not is_float(call.dtype(0)):
-        _check_not_zero(under)
+    if not is_float(call.dtype(0)) and not under.all():
+        raise InferenceError(_ZERO_DIVISION)
     return [np.asarray(np.fmod(over, under) if call.attr_int("fmod", 0) else np.mod(over, under))]
 
 
@@ -137,16 +135,8 @@ def _clip(call: Call, arrays: list[Array]) -> list[Array]:
     return [np.asarray(clipped if high == np.inf else np.minimum(clipped, high.reshape(()))).astype(arrays[0].dtype)]
 
 
-def _round(x: Array) -> Array:
-    return np.asarray(np.rint(x))
-
-
-def _relu(x: Array) -> Array:
-    return np.asarray(np.maximum(x, 0))
-
-
-# prices: to choose one of two numbers by a comparison is one operation, as it is in Relu
-_one = each(1, "the operation itself")
+# Choosing one of two numbers by a comparison, as in Relu, is one operation.
+_one = per_output_element(1, "the operation itself")
 
 
 def _variadic_cost(call: Call) -> Cost:
@@ -168,22 +158,22 @@ def _clip_cost(call: Call) -> Cost:
 def _dropout_cost(call: Call) -> Cost:
     """none: data are moved; in training, 3 per element of the output: number drawn, comparison, scale"""
     if not call.has(2):
-        return NOTHING
+        return NO_COST
     training = call.value(2)
     if training is None or training.dtype == object:
-        raise NotKnown("Dropout: whether it trains is only known when the model runs")
-    return Cost(other=3 * size(call.output())) if training.any() else NOTHING
+        raise InferenceError("Dropout: whether it trains is only known when the model runs")
+    return Cost(other=3 * size(call.output())) if training.any() else NO_COST
 
 
-def _with_alpha(count: int, more: int, parts: str) -> Price:
-    """So many operations for each element of the output, and more where alpha is not 1."""
+def _with_alpha(count: int, more: int, parts: str) -> CostRule:
+    """Return a rule with `count` operations per output element, and `more` if alpha is not 1."""
 
-    def price(call: Call) -> Cost:
+    def rule(call: Call) -> Cost:
         scaled = call.attr_float("alpha", 1.0) != 1
         return Cost(other=(count + more * scaled) * size(call.output()))
 
-    price.__doc__ = f"{count} per element of the output: {parts}; {more} more where alpha is not 1"
-    return price
+    rule.__doc__ = f"{count} per element of the output: {parts}; {more} more where alpha is not 1"
+    return rule
 
 
 def _gelu_cost(call: Call) -> Cost:
@@ -195,72 +185,152 @@ def _gelu_cost(call: Call) -> Cost:
 _swish = _with_alpha(2, 1, "sigmoid, product")
 
 
-def _table(rule: Rule, cost: Price, names: str) -> dict[str, Operator]:
-    return {name: Operator(rule, cost=cost) for name in names.split()}
+def _arithmetic(value: ValueRule, **fields: Any) -> Operator:
+    traits = {Trait.FOLLOWS_SCORES, Trait.PRECEDES_SCORES, Trait.PROPAGATES_NAN, Trait.UNARY_WITH_SCALARS}
+    return Operator(broadcast_same, value, partial=True, cost=_one, traits=traits, **fields)
 
 
-_FUNCTIONS = (
-    "Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh Erf Exp Log Reciprocal Sigmoid Sin Sinh Tan "
-    "Tanh ThresholdedRelu"
+def _extreme(function: Callable[..., Array]) -> Operator:
+    traits = {Trait.TESTS_NUMBERS, Trait.UNARY_WITH_SCALARS}
+    return Operator(broadcast_same, _fold(function), cost=_variadic_cost, traits=traits, identity=Identity.ONE_INPUT)
+
+
+def _comparison(function: Callable[..., Array]) -> Operator:
+    return Operator(_broadcast_bool, _by(function), cost=_one, traits={Trait.TESTS_NUMBERS})
+
+
+# They commute with Transpose.
+_UNARY = with_traits(
+    {Trait.UNARY},
+    {
+        "Abs": Operator(same, _by(np.abs), cost=_one),
+        "Ceil": Operator(same, _by(np.ceil), cost=_one, kernel="function round"),
+        "Cos": Operator(same, cost=_one, kernel="function sine"),
+        "Elu": Operator(same, cost=_with_alpha(3, 1, "exponential, difference, choice"), kernel="function exp"),
+        "Erf": Operator(same, cost=_one, kernel="function erf"),
+        "Exp": Operator(same, cost=_one, kernel="function exp"),
+        "Floor": Operator(same, _by(np.floor), cost=_one, kernel="function round"),
+        "Gelu": Operator(
+            same,
+            cost=_gelu_cost,
+            fused_block="gelu",
+            choices={"approximate": words("none tanh")},
+            kernel="function gelu",
+        ),
+        "HardSigmoid": Operator(same, cost=per_output_element(4, "scale, shift, two bounds")),
+        "HardSwish": Operator(same, cost=per_output_element(5, "scale, shift, two bounds, product")),
+        "LeakyRelu": Operator(same, cost=per_output_element(2, "slope, choice"), traits={Trait.CROSSES_QUANTIZATION}),
+        "Log": Operator(same, cost=_one, kernel="function log"),
+        "Mish": Operator(
+            same, cost=per_output_element(5, "exponential, sum, logarithm, tanh, product"), kernel="function tanh"
+        ),
+        "Neg": Operator(same, _by(np.negative), partial=True, cost=_one, traits={Trait.PRECEDES_SCORES}),
+        "Not": Operator(_unary_bool, _by(np.logical_not), cost=_one),
+        "Reciprocal": Operator(same, cost=_one, kernel="function root"),
+        "Relu": Operator(
+            same, _by(lambda x: np.asarray(np.maximum(x, 0))), cost=_one, traits={Trait.CROSSES_QUANTIZATION}
+        ),
+        "Round": Operator(same, _by(lambda x: np.asarray(np.rint(x))), cost=_one, kernel="function round"),
+        "Selu": Operator(
+            same, cost=per_output_element(5, "exponential, difference, alpha, choice, gamma"), kernel="function exp"
+        ),
+        "Sigmoid": Operator(same, cost=_one, kernel="function sigmoid"),
+        "Sign": Operator(same, _by(np.sign), cost=_one),
+        "Sin": Operator(same, cost=_one, kernel="function sine"),
+        "Softplus": Operator(same, cost=per_output_element(3, "exponential, sum, logarithm"), kernel="function tanh"),
+        "Softsign": Operator(same, cost=per_output_element(3, "absolute, sum, quotient")),
+        "Sqrt": Operator(same, _by(np.sqrt), cost=_one, kernel="function root"),
+        "Swish": Operator(same, cost=_swish, kernel="function silu"),
+        "Tanh": Operator(same, cost=_one, kernel="function tanh"),
+        "ThresholdedRelu": Operator(same, cost=_one),
+    },
 )
 
-OPERATORS: dict[str, Operator] = {
-    **_table(same, _one, _FUNCTIONS),
-    **_table(_accumulated, _one, "CumProd CumSum"),
-    **_table(same, free, "ReverseSequence"),
-    "Trilu": Operator(_matrices, cost=free),
-    **_table(broadcast_same, _one, "BitShift BitwiseAnd BitwiseOr BitwiseXor"),
-    **_table(_unary_bool, _one, "IsInf IsNaN"),
-    "Abs": Operator(same, _by(np.abs), cost=_one),
-    "Ceil": Operator(same, _by(np.ceil), cost=_one),
-    "Floor": Operator(same, _by(np.floor), cost=_one),
-    "Neg": Operator(same, _by(np.negative), partial=True, cost=_one),
-    "Not": Operator(_unary_bool, _by(np.logical_not), cost=_one),
-    "Round": Operator(same, _by(_round), cost=_one),
-    "Relu": Operator(same, _by(_relu), cost=_one),
-    "Sign": Operator(same, _by(np.sign), cost=_one),
-    "Sqrt": Operator(same, _by(np.sqrt), cost=_one),
-    "Add": Operator(broadcast_same, _by(np.add), partial=True, cost=_one),
-    "Sub": Operator(broadcast_same, _by(np.subtract), partial=True, cost=_one),
-    "Mul": Operator(broadcast_same, _by(np.multiply), partial=True, cost=_one),
-    "Div": Operator(broadcast_same, _div, partial=True, cost=_one),
-    "Mod": Operator(_modulo, _mod, cost=_one),
-    "Pow": Operator(broadcast_same, _by(np.power), cost=_one),
-    "Max": Operator(broadcast_same, _fold(np.maximum), cost=_variadic_cost),
-    "Min": Operator(broadcast_same, _fold(np.minimum), cost=_variadic_cost),
-    "Sum": Operator(broadcast_same, _fold(np.add), partial=True, cost=_variadic_cost),
-    "Mean": Operator(broadcast_same, _mean, cost=_mean_cost),
-    "And": Operator(broadcast_bool, _by(np.logical_and), cost=_one),
-    "Or": Operator(broadcast_bool, _by(np.logical_or), cost=_one),
-    "Xor": Operator(broadcast_bool, _by(np.logical_xor), cost=_one),
-    "Equal": Operator(broadcast_bool, _by(np.equal), cost=_one),
-    "Greater": Operator(broadcast_bool, _by(np.greater), cost=_one),
-    "GreaterOrEqual": Operator(broadcast_bool, _by(np.greater_equal), cost=_one),
-    "Less": Operator(broadcast_bool, _by(np.less), cost=_one),
-    "LessOrEqual": Operator(broadcast_bool, _by(np.less_equal), cost=_one),
-    "Where": Operator(_where, _by(np.where), partial=True, cost=_one),
-    "Clip": Operator(same, _clip, cost=_clip_cost, parts=constants(1, 2)),
-    "Dropout": Operator(_dropout, cost=_dropout_cost, parts=constants(1)),
-    # activations
-    "Celu": Operator(same, cost=_with_alpha(3, 2, "exponential, difference, choice")),
-    "Elu": Operator(same, cost=_with_alpha(3, 1, "exponential, difference, choice")),
-    "Gelu": Operator(same, cost=_gelu_cost),
-    "HardSigmoid": Operator(same, cost=each(4, "scale, shift, two bounds")),
-    "HardSwish": Operator(same, cost=each(5, "scale, shift, two bounds, product")),
-    "LeakyRelu": Operator(same, cost=each(2, "slope, choice")),
-    "Mish": Operator(same, cost=each(5, "exponential, sum, logarithm, tanh, product")),
-    # the slope is stretched to x, never x to the slope
-    "PRelu": Operator(same, cost=each(2, "slope, choice"), parts=weights(1)),
-    "Selu": Operator(same, cost=each(5, "exponential, difference, alpha, choice, gamma")),
-    "Shrink": Operator(same, cost=each(3, "two comparisons, shift")),
-    "Softplus": Operator(same, cost=each(3, "exponential, sum, logarithm")),
-    "Softsign": Operator(same, cost=each(3, "absolute, sum, quotient")),
-    "SwiGLU": Operator(broadcast_same, cost=_with_alpha(3, 1, "sigmoid, two products")),
-    "Swish": Operator(same, cost=_swish),
-    # removed from ONNX long ago, still found in files of 2017
-    "Affine": Operator(same, cost=each(2, "scale, shift")),
-    "ImageScaler": Operator(same, cost=each(2, "scale, shift")),
-    "ParametricSoftplus": Operator(same, cost=each(5, "two products, exponential, sum, logarithm")),
-    "Scale": Operator(same, cost=_one),
-    "ScaledTanh": Operator(same, cost=each(3, "two products, tanh")),
-}
+OPERATORS: dict[str, Operator] = of_class(
+    WorkClass.POINTWISE,
+    {
+        **_UNARY,
+        **dict.fromkeys(("Acosh", "Asinh", "Atanh", "BitwiseNot", "Cosh", "Sinh"), Operator(same, cost=_one)),
+        **dict.fromkeys(("Acos", "Asin", "Atan", "Tan"), Operator(same, cost=_one, kernel="function sine")),
+        "CumProd": Operator(_accumulated, cost=_one, work=WorkClass.REDUCTION),
+        "CumSum": Operator(_accumulated, cost=_one, work=WorkClass.REDUCTION, constraints={1: ZERO}),
+        "ReverseSequence": Operator(same, cost=free, work=WorkClass.MOVE, constraints={1: axis_size}),
+        "Trilu": Operator(one_output(lambda call: shape_of_min_rank(call, 0, 2)), cost=free),
+        "BitShift": Operator(broadcast_same, cost=_one, choices={"direction": words("LEFT RIGHT")}),
+        "BitwiseAnd": Operator(broadcast_same, cost=_one),
+        "BitwiseOr": Operator(broadcast_same, cost=_one),
+        "BitwiseXor": Operator(broadcast_same, cost=_one),
+        "IsInf": Operator(_unary_bool, cost=_one, traits={Trait.TESTS_NUMBERS}),
+        "IsNaN": Operator(_unary_bool, cost=_one, traits={Trait.FOLLOWS_SCORES, Trait.TESTS_NUMBERS}),
+        "Add": _arithmetic(_by(np.add), position_shift=1, neutral=Neutral(0, (0, 1))),
+        "Sub": _arithmetic(_by(np.subtract), position_shift=-1, neutral=Neutral(0, (1,))),
+        "Mul": _arithmetic(
+            _by(np.multiply), position_shift=0, neutral=Neutral(1, (0, 1)), identity=Identity.NEUTRAL_OPERAND
+        ),
+        "Div": _arithmetic(_div, neutral=Neutral(1, (1,)), identity=Identity.NEUTRAL_OPERAND, kernel="function divide"),
+        "Mod": Operator(_modulo, _mod, cost=_one, choices={"fmod": FLAG}, kernel="function round"),
+        "Pow": Operator(
+            broadcast_same,
+            _by(np.power),
+            cost=_one,
+            traits={Trait.UNARY_WITH_SCALARS},
+            neutral=Neutral(1, (1,)),
+            kernel="function pow",
+        ),
+        "Max": _extreme(np.maximum),
+        "Min": _extreme(np.minimum),
+        "Sum": Operator(broadcast_same, _fold(np.add), partial=True, cost=_variadic_cost, identity=Identity.ONE_INPUT),
+        "Mean": Operator(broadcast_same, _mean, cost=_mean_cost, identity=Identity.ONE_INPUT),
+        "And": Operator(_broadcast_bool, _by(np.logical_and), cost=_one),
+        "Or": Operator(_broadcast_bool, _by(np.logical_or), cost=_one),
+        "Xor": Operator(_broadcast_bool, _by(np.logical_xor), cost=_one),
+        "Equal": _comparison(np.equal),
+        "Greater": _comparison(np.greater),
+        "GreaterOrEqual": _comparison(np.greater_equal),
+        "Less": _comparison(np.less),
+        "LessOrEqual": _comparison(np.less_equal),
+        "Where": Operator(
+            lambda call: [
+                tensor(call.dtype(1) or call.dtype(2), broadcast(call.shape(0), call.shape(1), call.shape(2)))
+            ],
+            _by(np.where),
+            partial=True,
+            cost=_one,
+            traits={Trait.FOLLOWS_SCORES, Trait.PRECEDES_SCORES, Trait.TESTS_NUMBERS},
+            position_shift=0,
+            overwrites=(1, 2),
+            kernel="function select",
+        ),
+        "Clip": Operator(
+            same,
+            _clip,
+            cost=_clip_cost,
+            roles=constants(1, 2),
+            traits={Trait.CROSSES_QUANTIZATION, Trait.TESTS_NUMBERS, Trait.UNARY_WITH_SCALARS},
+        ),
+        "Dropout": Operator(
+            _dropout,
+            cost=_dropout_cost,
+            roles=constants(1),
+            traits={Trait.CROSSES_QUANTIZATION, Trait.DROPPED_BY_ORT, Trait.FORWARDS},
+            identity=Identity.INFERENCE,
+            constraints={1: ZERO},
+        ),
+        # activations
+        "Celu": Operator(same, cost=_with_alpha(3, 2, "exponential, difference, choice"), kernel="function exp"),
+        # the slope is stretched to x, never x to the slope
+        "PRelu": Operator(
+            same, cost=per_output_element(2, "slope, choice"), roles=weights(1), traits={Trait.PROPAGATES_NAN}
+        ),
+        "Shrink": Operator(same, cost=per_output_element(3, "two comparisons, shift")),
+        "SwiGLU": Operator(broadcast_same, cost=_with_alpha(3, 1, "sigmoid, two products")),
+        # removed from ONNX, used in files of 2017
+        "Affine": Operator(same, cost=per_output_element(2, "scale, shift"), traits={Trait.EXPERIMENTAL}),
+        "ImageScaler": Operator(same, cost=per_output_element(2, "scale, shift"), traits={Trait.EXPERIMENTAL}),
+        "ParametricSoftplus": Operator(
+            same, cost=per_output_element(5, "two products, exponential, sum, logarithm"), traits={Trait.EXPERIMENTAL}
+        ),
+        "Scale": Operator(same, cost=_one, traits={Trait.EXPERIMENTAL}),
+        "ScaledTanh": Operator(same, cost=per_output_element(3, "two products, tanh"), traits={Trait.EXPERIMENTAL}),
+    },
+)

@@ -6,52 +6,47 @@ from fractions import Fraction
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, axis_of, size
-from onnx_autodoc.ops._cost import NOTHING, Cost, free, picked, untold
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, tensor
-from onnx_autodoc.ops._operator import Operator, constants
-from onnx_autodoc.ops._prices import between
-from onnx_autodoc.ops._ranks import ranked, sized
-from onnx_autodoc.ops._sizes import numbers, sizes
-from onnx_autodoc.text import told
+from onnx_autodoc.ops.call import Call, check_shape, normalize_axis, numbers, shape_of_rank, size, sizes
+from onnx_autodoc.ops.cost import NO_COST, Cost, free, interpolation_ops, reads_picked_elements, unknown_arithmetic
+from onnx_autodoc.ops.input_constraints import ONE, always
+from onnx_autodoc.ops.operator import FLAG, Deprecation, Operator, Trait, WorkClass, constants, of_class, words
+from onnx_autodoc.ops.shape_rules import one_output
+from onnx_autodoc.ops.values import Contradiction, Dim, InferenceError, Shape, Unknown, ValueInfo, merge_dims, tensor
+from onnx_autodoc.text import quote_name
 
 _CROPPED = "a crop while resizing by scales: the specification cuts the size, onnxruntime does not"
 _ROUNDED = "the aspect ratio makes a size of one half: runtimes round it differently"
-_FROM_THE_BACK = "an aspect ratio kept on axes counted from the back: onnxruntime leaves the size as it is"
+_NEGATIVE_AXES = "an aspect ratio kept on axes counted from the back: onnxruntime leaves the size as it is"
 _TOO_LARGE = "a scaled size beyond what runtimes compute exactly"
 _SELECTED = "how many boxes are selected is only known when the model runs"
 _DECODED = "the size of the image is only known when the model runs"
 
 
-def _resize(call: Call) -> list[Known]:
+def _resize(call: Call) -> list[ValueInfo]:
     x = call.shape(0)
     axes = _axes(call, len(x))
-    if _is_listed(call, 2) and _is_listed(call, 3):
+    shapes = [call.known(at).shape if call.has(at) else None for at in (2, 3)]
+    if all(any(type(dim) is int and dim > 0 for dim in shape or ()) for shape in shapes):
         raise Contradiction("Resize has both scales and sizes")
     if call.has(3) and call.known(3).shape != (0,):
         out = _resize_to(call, [x[axis] for axis in axes])
     else:
         # Opset 10 had x and scales; since 11 a region comes between them.
         out = _resize_by(call, [x[axis] for axis in axes], scales_at=1 if len(call.inputs) == 2 else 2)
-    return [tensor(call.dtype(0), _placed(call, x, axes, out))]
-
-
-def _is_listed(call: Call, at: int) -> bool:
-    """Whether an input is there and has elements."""
-    shape = call.known(at).shape if call.has(at) else None
-    return any(type(dim) is int and dim > 0 for dim in shape or ())
+    return [tensor(call.dtype(0), _replace_dims(call, axes, out))]
 
 
 def _axes(call: Call, rank: int) -> list[int]:
-    named = call.attr_ints("axes")
-    return list(range(rank)) if named is None else [axis_of(axis, rank) for axis in named]
+    declared = call.attr_ints("axes")
+    return list(range(rank)) if declared is None else [normalize_axis(axis, rank) for axis in declared]
 
 
-def _placed(call: Call, x: Shape, axes: Sequence[int], out: Sequence[Dim]) -> Shape:
-    """The dims of x with those along the axes replaced."""
-    if len(out) != len(axes):
-        raise Contradiction(f"{call.node.op} has {len(out)} sizes for {len(axes)} axes")
-    return tuple(dict(zip(axes, out, strict=True)).get(axis, dim) for axis, dim in enumerate(x))
+def _replace_dims(call: Call, axes: Sequence[int], sizes: Sequence[Dim]) -> Shape:
+    """Return the dims of the first input with `sizes` along `axes`."""
+    if len(sizes) != len(axes):
+        raise Contradiction(f"{call.node.op} has {len(sizes)} sizes for {len(axes)} axes")
+    new = dict(zip(axes, sizes, strict=True))
+    return tuple(new.get(axis, dim) for axis, dim in enumerate(call.shape(0)))
 
 
 def _resize_by(call: Call, dims: list[Dim], scales_at: int) -> list[Dim]:
@@ -90,7 +85,7 @@ def _resize_to(call: Call, dims: list[Dim]) -> list[Dim]:
     if policy == "stretch" or not out or len(out) != len(dims):
         return out
     if any(axis < 0 for axis in call.attr_ints("axes") or ()):
-        return [Unknown(_FROM_THE_BACK) for _ in dims]
+        return [Unknown(_NEGATIVE_AXES) for _ in dims]
     unknown = next((dim for dim in (*dims, *out) if isinstance(dim, Unknown)), None)
     if unknown is not None:
         return [Unknown(unknown.why) for _ in dims]
@@ -110,29 +105,29 @@ def _keep_aspect_ratio(dims: list[int], out: list[int], not_larger: bool) -> lis
     ]
 
 
-def _upsample(call: Call) -> list[Known]:
+def _upsample(call: Call) -> list[ValueInfo]:
     # Scales are an input since opset 9, an attribute since 7; before that, one of the height and one of the width.
     x = call.shape(0)
-    found = call.attribute("scales")
+    declared = call.attribute("scales")
     if call.has(1):
         scales = numbers(call, 1)
-    elif isinstance(found, tuple):
-        scales = [item for item in found if isinstance(item, (int, float))]
+    elif isinstance(declared, tuple):
+        scales = [item for item in declared if isinstance(item, (int, float))]
     else:
         scales = (1, 1, call.attr_float("height_scale", 0), call.attr_float("width_scale", 0))
     return [tensor(call.dtype(0), tuple(_scaled(call, x, scales)))]
 
 
-def _grid_sample(call: Call) -> list[Known]:
+def _grid_sample(call: Call) -> list[ValueInfo]:
     # X [N, C, *spatial], grid [N, *spatial', rank]: one sample for each place of the grid.
     x, grid = call.shape(0), call.shape(1)
     if len(x) != len(grid) or len(x) < 3:
         raise Contradiction(f"GridSample of {len(x)} dimensions with a grid of {len(grid)}")
-    sized(call, 1, x[0], *grid[1:-1], len(x) - 2)
+    check_shape(call, 1, x[0], *grid[1:-1], len(x) - 2)
     return [tensor(call.dtype(0), (*x[:2], *grid[1:-1]))]
 
 
-def _affine_grid(call: Call) -> list[Known]:
+def _affine_grid(call: Call) -> list[ValueInfo]:
     # size is [N, C, *spatial]; the grid [N, *spatial, rank].
     image = sizes(call, 1)
     if len(image) not in (4, 5):
@@ -140,35 +135,22 @@ def _affine_grid(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), (image[0], *image[2:], len(image) - 2))]
 
 
-def _block(call: Call) -> int:
+def _move_blocks(call: Call) -> Shape:
+    """Infer DepthToSpace and SpaceToDepth."""
     block = call.attr_required("blocksize")
     if block < 1 or call.rank(0) != 4:
         raise Contradiction(f"{call.node.op} of {call.rank(0)} dimensions in blocks of {block}")
-    return block
+    batch, depth, height, width = call.shape(0)
+    to_space = call.node.op == "DepthToSpace"
+    for dim, parts in ((depth, block**2),) if to_space else ((height, block), (width, block)):
+        if type(dim) is int and dim % parts:
+            raise Contradiction(f"{dim} elements do not split into blocks of {parts}")
+    if to_space:
+        return batch, depth // block**2, height * block, width * block
+    return batch, depth * block**2, height // block, width // block
 
 
-def _depth_to_space(call: Call) -> list[Known]:
-    block, (batch, depth, height, width) = _block(call), call.shape(0)
-    return [tensor(call.dtype(0), (batch, _split(depth, block**2), height * block, width * block))]
-
-
-def _space_to_depth(call: Call) -> list[Known]:
-    block, (batch, depth, height, width) = _block(call), call.shape(0)
-    return [tensor(call.dtype(0), (batch, depth * block**2, _split(height, block), _split(width, block)))]
-
-
-def _split(dim: Dim, parts: int) -> Dim:
-    if type(dim) is int and dim % parts:
-        raise Contradiction(f"{dim} elements do not split into blocks of {parts}")
-    return dim // parts
-
-
-def _center_crop_pad(call: Call) -> list[Known]:
-    x = call.shape(0)
-    return [tensor(call.dtype(0), _placed(call, x, _axes(call, len(x)), sizes(call, 1)))]
-
-
-def _crop(call: Call) -> list[Known]:
+def _crop(call: Call) -> list[ValueInfo]:
     # border is left, top, right, bottom; a scale is the height and width that are left instead.
     x, border, scale = call.shape(0), call.attr_ints("border") or (), call.attr_ints("scale")
     if len(x) != 4 or len(border) != 4:
@@ -180,48 +162,48 @@ def _crop(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), (*x[:2], *inner))]
 
 
-def _image_decoder(call: Call) -> list[Known]:
+def _image_decoder(call: Call) -> list[ValueInfo]:
     depth = 1 if call.attr_text("pixel_format", "RGB") == "Grayscale" else 3
     return [tensor("uint8", (Unknown(_DECODED), Unknown(_DECODED), depth))]
 
 
-def _non_max_suppression(call: Call) -> list[Known]:
+def _non_max_suppression(call: Call) -> list[ValueInfo]:
     # boxes [N, B, 4], scores [N, classes, B]
     boxes, scores = (call.known(at).shape for at in (0, 1))
     if boxes is not None:
-        batch, many, _ = ranked(call, 0, 3)
-        sized(call, 0, batch, many, 4)
+        batch, many, _ = shape_of_rank(call, 0, 3)
+        check_shape(call, 0, batch, many, 4)
         if scores is not None:
-            sized(call, 1, batch, ranked(call, 1, 3)[1], many)
+            check_shape(call, 1, batch, shape_of_rank(call, 1, 3)[1], many)
     return [tensor("int64", (Unknown(_SELECTED), 3))]  # batch, class, box
 
 
-# prices: how many elements a new one lies between, along one axis
-_REACH = {"nearest": 1, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
+# mode -> elements that an interpolated one lies between, along one axis
+_TAPS = {"nearest": 1, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
 
 
-def _reach(call: Call, default: str) -> int:
+def _mode_taps(call: Call, default: str) -> int:
     mode = call.attr_text("mode", default)
-    if mode not in _REACH:
-        raise NotKnown(f"{call.node.op} in the mode {told(mode, 40)}")
-    return _REACH[mode]
+    if mode not in _TAPS:
+        raise InferenceError(f"{call.node.op} in the mode {quote_name(mode, 40)}")
+    return _TAPS[mode]
 
 
 def _resize_cost(call: Call) -> Cost:
     """between others 2 · taps - 1 per element of the output; taps: 2 (linear) or 4 (cubic) along each axis whose size
     changes, as many times more as antialias widens them; to the nearest: none"""
-    reach = _reach(call, "nearest")
+    reach = _mode_taps(call, "nearest")
     if reach == 1:
-        return NOTHING
+        return NO_COST
     along = [_taps(call, reach, *dims) for dims in zip(call.shape(0), call.output(), strict=False)]
-    return Cost(other=between(math.prod(along)) * size(call.output()))
+    return Cost(other=interpolation_ops(math.prod(along)) * size(call.output()))
 
 
 def _taps(call: Call, reach: int, before: Dim, after: Dim) -> int:
     if before is after:
         return 1
     if isinstance(before, Unknown) or isinstance(after, Unknown):
-        raise NotKnown(next(dim.why for dim in (before, after) if isinstance(dim, Unknown)))
+        raise InferenceError(next(dim.why for dim in (before, after) if isinstance(dim, Unknown)))
     if before == after or after < 1:
         return 1
     widened = -(-reach * before // after) if call.attr_int("antialias", 0) else reach
@@ -231,7 +213,7 @@ def _taps(call: Call, reach: int, before: Dim, after: Dim) -> int:
 def _grid_sample_cost(call: Call) -> Cost:
     """between others 2 · taps - 1 per element of the output; taps: 2 (linear) or 4 (cubic) along each spatial axis; to
     the nearest: none. Finding the place is not counted"""
-    return Cost(other=between(_reach(call, "linear") ** (call.rank(0) - 2)) * size(call.output()))
+    return Cost(other=interpolation_ops(_mode_taps(call, "linear") ** (call.rank(0) - 2)) * size(call.output()))
 
 
 def _affine_grid_cost(call: Call) -> Cost:
@@ -240,17 +222,69 @@ def _affine_grid_cost(call: Call) -> Cost:
     return Cost(macs=size(grid) * (len(grid) - 1))
 
 
-OPERATORS: dict[str, Operator] = {
-    "Resize": Operator(_resize, cost=_resize_cost, parts=constants(1, 2)),
-    "Upsample": Operator(_upsample, cost=_resize_cost, parts=constants(1)),
-    "GridSample": Operator(_grid_sample, cost=_grid_sample_cost, parts=constants(1)),
+_COORDINATE_MODES = words(
+    "align_corners asymmetric half_pixel half_pixel_symmetric pytorch_half_pixel tf_crop_and_resize"
+    " tf_half_pixel_for_nn"
+)
+_NEAREST_MODES = frozenset(("", "ceil", "floor", "round_prefer_ceil", "round_prefer_floor"))
+
+OPERATORS: dict[str, Operator] = of_class(
+    WorkClass.MOVE,
+    {
+        "Resize": Operator(
+            _resize,
+            cost=_resize_cost,
+            roles=constants(1, 2),
+            traits={Trait.CROSSES_QUANTIZATION},
+            size_inputs=(2, 3),
+            choices={
+                "mode": words("cubic linear nearest"),
+                "coordinate_transformation_mode": _COORDINATE_MODES,
+                "nearest_mode": _NEAREST_MODES,
+            },
+            kernel="resize",
+            constraints={2: ONE, 3: ONE},
+        ),
+        "Upsample": Operator(
+            _upsample,
+            cost=_resize_cost,
+            roles=constants(1),
+            traits={Trait.CROSSES_QUANTIZATION},
+            size_inputs=(1,),
+            choices={"mode": words("bilinear cubic linear nearest")},
+            deprecated=Deprecation(10, None, "Resize"),
+            kernel="resize",
+            constraints={1: ONE},
+        ),
+        "GridSample": Operator(
+            _grid_sample,
+            cost=_grid_sample_cost,
+            roles=constants(1),
+            choices={"mode": words("cubic linear nearest"), "padding_mode": words("border reflection zeros")},
+            old_choices=(20, {"mode": words("bicubic bilinear nearest")}),
+        ),
+        "DepthToSpace": Operator(
+            one_output(_move_blocks), cost=free, traits={Trait.CROSSES_QUANTIZATION}, choices={"mode": words("CRD DCR")}
+        ),
+        "SpaceToDepth": Operator(one_output(_move_blocks), cost=free, traits={Trait.CROSSES_QUANTIZATION}),
+        "CenterCropPad": Operator(
+            one_output(lambda call: _replace_dims(call, _axes(call, call.rank(0)), sizes(call, 1))),
+            cost=free,
+            size_inputs=(1,),
+            constraints={1: ONE},
+        ),
+        "Crop": Operator(_crop, cost=reads_picked_elements, traits={Trait.EXPERIMENTAL}),
+    },
+) | {
     "AffineGrid": Operator(_affine_grid, cost=_affine_grid_cost),
-    "DepthToSpace": Operator(_depth_to_space, cost=free),
-    "SpaceToDepth": Operator(_space_to_depth, cost=free),
-    "CenterCropPad": Operator(_center_crop_pad, cost=free),
-    "Crop": Operator(_crop, cost=picked),
-    "ImageDecoder": Operator(_image_decoder, cost=untold("how the image is compressed, the data decide")),
+    "ImageDecoder": Operator(_image_decoder, cost=unknown_arithmetic("how the image is compressed, the data decide")),
     "NonMaxSuppression": Operator(
-        _non_max_suppression, cost=untold("how many boxes are compared, the data decide"), parts=constants(3, 4)
+        _non_max_suppression,
+        cost=unknown_arithmetic("how many boxes are compared, the data decide"),
+        roles=constants(3, 4),
+        traits={Trait.DATA_SIZED},
+        position_output=0,
+        choices={"center_point_box": FLAG},
+        constraints={2: ONE, 3: always(0.5), 4: always(0.1)},
     ),
 }

@@ -1,31 +1,37 @@
-"""Operators that onnxruntime adds (com.microsoft): fused products, normalisations, activations and tensor moves.
-
-Attention, quantisation, layouts, decoding and stateful layers of that domain are in the files beside this one.
-"""
+"""Fused products, normalizations, activations and data movement of onnxruntime (com.microsoft)."""
 
 from onnx_autodoc.ir import dtype_name
-from onnx_autodoc.ops import _microsoft_prices as prices
-from onnx_autodoc.ops._call import Call, axis_of, size
-from onnx_autodoc.ops._cost import Cost, Price, each, free, picked, uncounted, untold, view
-from onnx_autodoc.ops._fusion import activated, chain, result, total
-from onnx_autodoc.ops._known import Contradiction, Known, NotKnown, Shape, Unknown, tensor
-from onnx_autodoc.ops._operator import Operator, Rule, constants, scales, weights
-from onnx_autodoc.ops._prices import between, made
-from onnx_autodoc.ops._ranks import deep, ranked, sized
-from onnx_autodoc.ops._sizes import sizes
+from onnx_autodoc.ops import fused_costs as cost_rules
+from onnx_autodoc.ops.call import Call, check_shape, normalize_axis, shape_of_min_rank, shape_of_rank, size, sizes
+from onnx_autodoc.ops.cost import (
+    Cost,
+    free,
+    generated,
+    interpolation_ops,
+    per_output_element,
+    reads_picked_elements,
+    uncounted,
+    unknown_arithmetic,
+    view,
+)
 from onnx_autodoc.ops.elementwise import OPERATORS as ELEMENTWISE
-from onnx_autodoc.ops.elementwise import broadcast_same, same
+from onnx_autodoc.ops.elementwise import broadcast_same
+from onnx_autodoc.ops.fused_costs import add_activation, chained_cost, known_output, sum_costs
 from onnx_autodoc.ops.image import OPERATORS as IMAGE
 from onnx_autodoc.ops.indexing import OPERATORS as INDEXING
-from onnx_autodoc.ops.matmul import gemm_cost, gemm_shape, product_shape
+from onnx_autodoc.ops.input_constraints import ONE, ZERO, index_into
+from onnx_autodoc.ops.matmul import gemm_cost
+from onnx_autodoc.ops.operator import Operator, QuantizedInput, Trait, WorkClass, constants, of_class, scales, weights
+from onnx_autodoc.ops.shape_rules import gemm_shape, one_output, product_shape, same
 from onnx_autodoc.ops.signal import fourier
 from onnx_autodoc.ops.slicing import OPERATORS as SLICING
-from onnx_autodoc.text import told
+from onnx_autodoc.ops.values import Contradiction, InferenceError, Shape, Unknown, ValueInfo, tensor
+from onnx_autodoc.text import quote_name
 
 
 # products
-def _turned(shape: Shape, swap: int, batch: int) -> Shape:
-    """[M, ..., K] seen as [..., M, K] where the batch is inside; then the last two swapped, where asked for."""
+def _transposed(shape: Shape, swap: int, batch: int) -> Shape:
+    """Move a batch inside [M, ..., K] to the front, and swap the last two axes, as attributes declare."""
     if len(shape) < 2:
         return shape
     if batch:
@@ -33,118 +39,95 @@ def _turned(shape: Shape, swap: int, batch: int) -> Shape:
     return (*shape[:-2], shape[-1], shape[-2]) if swap else shape
 
 
-def _fused_matmul(call: Call) -> list[Known]:
-    a = _turned(call.shape(0), call.attr_int("transA", 0), call.attr_int("transBatchA", 0))
-    b = _turned(call.shape(1), call.attr_int("transB", 0), call.attr_int("transBatchB", 0))
+def _fused_matmul(call: Call) -> list[ValueInfo]:
+    a = _transposed(call.shape(0), call.attr_int("transA", 0), call.attr_int("transBatchA", 0))
+    b = _transposed(call.shape(1), call.attr_int("transB", 0), call.attr_int("transBatchB", 0))
     return [tensor(call.dtype(0) or call.dtype(1), product_shape(a, b))]
 
 
 def _fused_matmul_cost(call: Call) -> Cost:
     """K multiply-adds for each element of the output; 1 per element where alpha is not 1"""
-    over = _turned(deep(call, 0), call.attr_int("transA", 0), call.attr_int("transBatchA", 0))[-1]
+    over = _transposed(shape_of_min_rank(call, 0), call.attr_int("transA", 0), call.attr_int("transBatchA", 0))[-1]
     elements = size(call.output())
     return Cost(elements * over, elements if call.attr_float("alpha", 1.0) != 1 else 0)
 
 
 def _gemm_gelu_cost(call: Call) -> Cost:
     """as MatMul and Gelu by tanh; 1 per element for a bias"""
-    biases = Cost(other=size(call.output()) * prices.given(call, 2))
-    return total(_fused_matmul_cost(call), biases, prices.tanh_gelu(result(call)))
-
-
-def _fused_gemm(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), gemm_shape(call))]
-
-
-def _gemm_float8(call: Call) -> list[Known]:
-    return [tensor(dtype_name(call.attr_int("dtype", 1)), gemm_shape(call))]
-
-
-def _cdist(call: Call) -> list[Known]:
-    # [M, N] against [K, N]: the distance of each pair
-    return [tensor(call.dtype(0), (ranked(call, 0, 2)[0], ranked(call, 1, 2)[0]))]
+    biases = Cost(other=size(call.output()) * cost_rules.count_present(call, 2))
+    return sum_costs(_fused_matmul_cost(call), biases, cost_rules.tanh_gelu(known_output(call)))
 
 
 def _cdist_cost(call: Call) -> Cost:
     """3 for each feature of each pair: difference, square, sum; 1 per pair for the root of the euclidean metric"""
     metric = call.attr_text("metric", "sqeuclidean")
     if metric not in ("euclidean", "sqeuclidean"):
-        raise NotKnown(f"CDist by the metric {told(metric, 40)}")
-    return Cost(other=size(call.output()) * (3 * ranked(call, 0, 2)[1] + (metric == "euclidean")))
+        raise InferenceError(f"CDist by the metric {quote_name(metric, 40)}")
+    return Cost(other=size(call.output()) * (3 * shape_of_rank(call, 0, 2)[1] + (metric == "euclidean")))
 
 
 def _inverse_cost(call: Call) -> Cost:
     """2n³ - 2n² + n per matrix of n rows: Gauss-Jordan elimination in place"""
-    *batch, rows, _ = deep(call, 0, 2)
+    *batch, rows, _ = shape_of_min_rank(call, 0, 2)
     return Cost(other=size(tuple(batch)) * (2 * rows * rows * (rows - 1) + rows))
 
 
-# normalisations
-def _skip_norm(call: Call) -> list[Known]:
-    """The normalised sum, two statistics, the sum itself."""
-    source, skip = deep(call, 0), call.known(1).shape
+# normalizations
+def _skip_norm(call: Call) -> list[ValueInfo]:
+    """Infer the normalized sum, two statistics and the sum."""
+    source, skip = shape_of_min_rank(call, 0), call.known(1).shape
     if len(source) > 1 and skip is not None:
-        sized(call, 1, *deep(call, 1, 2)[:-2], *source[-2:])  # the skip may leave out the batch, or have one for all
-        sized(call, 2, source[-1])
+        check_shape(
+            call, 1, *shape_of_min_rank(call, 1, 2)[:-2], *source[-2:]
+        )  # the skip may leave out the batch, or have one for all
+        check_shape(call, 2, source[-1])
     whole, statistic = tensor(call.dtype(0), source), tensor("float32", (*source[:-1], 1))
     return [whole, statistic, statistic, whole]
 
 
-def simplified_norm(call: Call) -> list[Known]:
+def simplified_norm(call: Call) -> list[ValueInfo]:
     # [.., axis:] is normalised together; the statistic keeps those axes as 1
     source = call.shape(0)
-    axis = axis_of(call.attr_int("axis", -1), len(source))
+    axis = normalize_axis(call.attr_int("axis", -1), len(source))
     kept = (*source[:axis], *(1 for _ in source[axis:]))
     return [tensor(call.dtype(1), source), tensor(dtype_name(call.attr_int("stash_type", 1)), kept)]
 
 
-def _embed_norm(call: Call, dtype_at: int = 5) -> list[Known]:
+def _embed_norm(call: Call, dtype_at: int = 5) -> list[ValueInfo]:
     # ids [B, S] from a table [words, D] = [B, S, D]; the mask becomes one index per batch
-    ids, table = ranked(call, 0, 2), ranked(call, 2, 2)
+    ids, table = shape_of_rank(call, 0, 2), shape_of_rank(call, 2, 2)
     embedded = tensor(call.dtype(dtype_at), (*ids, table[1]))
     return [embedded, tensor("int32", ids[:1]), embedded]
 
 
-def _quantized_embed_norm(call: Call) -> list[Known]:
-    return _embed_norm(call, 8)[:2]
-
-
-def _twice(call: Call) -> list[Known]:
-    return same(call) * 2
-
-
 # activations
-def _bias_split(call: Call) -> list[Known]:
+def _bias_split(call: Call) -> list[ValueInfo]:
     # one half of the last axis gates the other
-    source = deep(call, 0)
+    source = shape_of_min_rank(call, 0)
     return [tensor(call.dtype(0), (*source[:-1], source[-1] // 2))]
 
 
-def _dropout(call: Call) -> list[Known]:
-    return [*same(call), tensor("bool", call.shape(0))]
-
-
-def _bitmask_dropout(call: Call) -> list[Known]:
+def _bitmask_dropout(call: Call) -> list[ValueInfo]:
     # 32 elements of the mask in each number
     return [*same(call), tensor("uint32", ((size(call.shape(0)) + 31) // 32,))]
 
 
 # moves
-def _expand_dims(call: Call) -> list[Known]:
-    source, axis = call.shape(0), axis_of(call.one(1), call.rank(0) + 1)
+def _expand_dims(call: Call) -> list[ValueInfo]:
+    source, axis = call.shape(0), normalize_axis(call.one(1), call.rank(0) + 1)
     return [tensor(call.dtype(0), (*source[:axis], 1, *source[axis:]))]
 
 
-def _unfold(call: Call) -> list[Known]:
+def _unfold(call: Call) -> list[ValueInfo]:
     # every `step` a slice of `size`, which becomes the last axis
     source, length, step = call.shape(0), call.attr_required("size"), call.attr_int("step", 1)
-    axis = axis_of(call.attr_int("dim", -1), len(source))
+    axis = normalize_axis(call.attr_int("dim", -1), len(source))
     if step < 1 or length < 1:
         raise Contradiction(f"UnfoldTensor by {length} every {step}")
     return [tensor(call.dtype(0), (*source[:axis], (source[axis] - length) // step + 1, *source[axis + 1 :], length))]
 
 
-def _unique(call: Call) -> list[Known]:
+def _unique(call: Call) -> list[ValueInfo]:
     why = "Unique: how many elements differ depends on the data"
     return [
         tensor(call.dtype(0), (Unknown(why),)),
@@ -153,7 +136,7 @@ def _unique(call: Call) -> list[Known]:
     ]
 
 
-def _range(call: Call) -> list[Known]:
+def _range(call: Call) -> list[ValueInfo]:
     # max(ceil((limit - start) / delta), 0) elements; a step that is left out is 1
     start, limit = call.one(0), call.one(1)
     delta = call.one(2) if call.has(2) else 1
@@ -165,14 +148,14 @@ def _range(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), (max(int(-((start - limit) // delta)), 0),))]
 
 
-def _rfft(call: Call) -> list[Known]:
+def _rfft(call: Call) -> list[ValueInfo]:
     # n numbers become n // 2 + 1 complex ones, in two parts
-    source = deep(call, 0)
+    source = shape_of_min_rank(call, 0)
     return [tensor(call.dtype(0), (*source[:-1], source[-1] // 2 + 1, 2))]
 
 
-def _irfft(call: Call) -> list[Known]:
-    source = deep(call, 0, 2)
+def _irfft(call: Call) -> list[ValueInfo]:
+    source = shape_of_min_rank(call, 0, 2)
     return [tensor(call.dtype(0), (*source[:-2], (source[-2] - 1) * 2))]
 
 
@@ -184,32 +167,17 @@ def _fourier_cost(call: Call) -> Cost:
 
 def _crop_and_resize_cost(call: Call) -> Cost:
     """7 per element of the output: place between four others; to the nearest: none"""
-    return Cost(other=size(call.output()) * between(1 if call.attr_text("mode", "bilinear") == "nearest" else 4))
+    return Cost(
+        other=size(call.output()) * interpolation_ops(1 if call.attr_text("mode", "bilinear") == "nearest" else 4)
+    )
 
 
-def _crop_and_resize(call: Call) -> list[Known]:
+def _crop_and_resize(call: Call) -> list[ValueInfo]:
     # X [N, C, H, W], rois [R, 4] = [R, C, height, width]
     height_width = sizes(call, 3)
     if len(height_width) != 2:
         raise Contradiction(f"CropAndResize to {len(height_width)} sizes, not 2")
-    return [tensor(call.dtype(0), (ranked(call, 1, 2)[0], ranked(call, 0, 4)[1], *height_width))]
-
-
-def _grid_sample(call: Call) -> list[Known]:
-    # X [N, C, H, W] at the places of a grid [N, H', W', 2]
-    return [tensor(call.dtype(0), (*ranked(call, 0, 4)[:2], *ranked(call, 1, 4)[1:3]))]
-
-
-def _embedding(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), (*call.shape(1), ranked(call, 0, 2)[1]))]
-
-
-def _hash(call: Call) -> list[Known]:
-    return [tensor("uint32" if call.attr_int("positive", 1) else "int32", call.shape(0))]
-
-
-def _all_finite(call: Call) -> list[Known]:
-    return [tensor("bool", ())]
+    return [tensor(call.dtype(0), (shape_of_rank(call, 1, 2)[0], shape_of_rank(call, 0, 4)[1], *height_width))]
 
 
 def _all_finite_cost(call: Call) -> Cost:
@@ -217,72 +185,151 @@ def _all_finite_cost(call: Call) -> Cost:
     return Cost(other=sum((size(call.shape(at)) for at in range(len(call.inputs)) if call.has(at)), start=0))
 
 
-def _opaque(call: Call) -> list[Known]:
-    raise NotKnown(f"{call.node.op} holds a part of the model that another compiler has translated")
-
-
-def _table(rule: Rule, **priced: Price) -> dict[str, Operator]:
-    return {name: Operator(rule, cost=price) for name, price in priced.items()}
+def _opaque(call: Call) -> list[ValueInfo]:
+    raise InferenceError(f"{call.node.op} holds a part of the model that another compiler has translated")
 
 
 _TRANSLATED = uncounted("another compiler has translated that part of the model")
-_COMPLEX = each(3, "half of a complex one, which takes four multiplications and two additions")
+_COMPLEX = per_output_element(3, "half of a complex one, which takes four multiplications and two additions")
 
-OPERATORS: dict[str, Operator] = {
-    **_table(
-        same,
-        BiasAdd=prices.bias_add,
-        BiasGelu=chain("Add", "Gelu"),
-        BiasSoftmax=chain("Add", "Softmax"),
-        FastGelu=prices.fast_gelu,
-        GatedAdd=each(2, "one multiplication, one addition"),
-        Inverse=_inverse_cost,
-        MoE=prices.moe,
-        QuickGelu=prices.scaled_silu,
-        SampleOp=free,
-        Trilu=free,
-    ),
-    **_table(broadcast_same, ComplexMul=_COMPLEX, ComplexMulConj=_COMPLEX),
-    **_table(
-        _fused_matmul,
-        FusedMatMul=_fused_matmul_cost,
-        FusedMatMulActivation=activated(_fused_matmul_cost),
-        GemmFastGelu=_gemm_gelu_cost,
-        SparseToDenseMatMul=uncounted("how many elements the sparse matrix has, its shape does not tell"),
-        TransposeMatMul=_fused_matmul_cost,
-    ),
-    **_table(_opaque, EPContext=_TRANSLATED, Snpe=_TRANSLATED),
-    "BiasDropout": Operator(_dropout, cost=prices.bias_dropout, parts=constants(3)),
-    "BiasSplitGelu": Operator(_bias_split, cost=prices.bias_split_gelu),
-    "BitmaskBiasDropout": Operator(_bitmask_dropout, cost=prices.bias_dropout, parts=constants(3)),
-    "BitmaskDropout": Operator(_bitmask_dropout, cost=ELEMENTWISE["Dropout"].cost, parts=constants(1)),
-    "BranchwiseRMSNorm": Operator(same, cost=prices.branch_norm, parts=weights(1)),
-    "CDist": Operator(_cdist, cost=_cdist_cost),
-    "CropAndResize": Operator(_crop_and_resize, cost=_crop_and_resize_cost),
-    "EmbedLayerNormalization": Operator(_embed_norm, cost=prices.embed_norm, parts=weights(5, 6)),
-    "ExpandDims": Operator(_expand_dims, cost=view),
-    "FusedGemm": Operator(_fused_gemm, cost=activated(gemm_cost), parts=weights(2)),
-    "GatedRMSNorm": Operator(same, cost=prices.gated_norm, parts=weights(1)),
-    "GatherND": INDEXING["GatherND"],
-    "Gelu": ELEMENTWISE["Gelu"],
-    "GemmFloat8": Operator(_gemm_float8, cost=activated(gemm_cost), parts=weights(2) | scales(3, 4, 5)),
-    "GridSample": Operator(_grid_sample, cost=IMAGE["GridSample"].cost, parts=constants(1)),
-    "GroupNorm": Operator(same, cost=prices.group_norm, parts=weights(1, 2)),
-    "Irfft": Operator(_irfft, cost=_fourier_cost),
-    "IsAllFinite": Operator(_all_finite, cost=_all_finite_cost),
-    "MurmurHash3": Operator(_hash, cost=untold("a hash works on bits, not on numbers")),
-    "Pad": SLICING["Pad"],
-    "QEmbedLayerNormalization": Operator(
-        _quantized_embed_norm, cost=prices.quantized_embed_norm, parts=scales(*range(8, 18))
-    ),
-    "Range": Operator(_range, cost=made, parts=constants(0, 1, 2)),
-    "Rfft": Operator(_rfft, cost=_fourier_cost),
-    "ScaledSiLU": Operator(same, cost=prices.scaled_silu, parts=constants(1)),
-    "SimplifiedLayerNormalization": Operator(simplified_norm, cost=prices.rms_norm, parts=weights(1)),
-    "SkipGroupNorm": Operator(_twice, cost=prices.skip_group_norm, parts=weights(1, 2, 4)),
-    "SkipLayerNormalization": Operator(_skip_norm, cost=prices.skip_norm, parts=weights(2, 3, 4)),
-    "SkipSimplifiedLayerNormalization": Operator(_skip_norm, cost=prices.skip_rms_norm, parts=weights(2, 3)),
-    "TorchEmbedding": Operator(_embedding, cost=picked),
-    "UnfoldTensor": Operator(_unfold, cost=free),
-    "Unique": Operator(_unique, cost=INDEXING["Unique"].cost),
-}
+OPERATORS: dict[str, Operator] = (
+    of_class(
+        WorkClass.POINTWISE,
+        {
+            "BiasAdd": Operator(same, cost=cost_rules.bias_add),
+            "BiasGelu": Operator(same, cost=chained_cost("Add", "Gelu"), fused_block="gelu", kernel="function gelu"),
+            "FastGelu": Operator(same, cost=cost_rules.fast_gelu, fused_block="gelu", kernel="function tanh"),
+            "GatedAdd": Operator(same, cost=per_output_element(2, "one multiplication, one addition")),
+            "QuickGelu": Operator(same, cost=cost_rules.scaled_silu, fused_block="gelu", kernel="function silu"),
+            "Trilu": Operator(same, cost=free),
+            "ComplexMul": Operator(broadcast_same, cost=_COMPLEX),
+            "ComplexMulConj": Operator(broadcast_same, cost=_COMPLEX),
+            "BiasDropout": Operator(
+                lambda call: [*same(call), tensor("bool", call.shape(0))],
+                cost=cost_rules.bias_dropout,
+                roles=constants(3),
+            ),
+            "BiasSplitGelu": Operator(_bias_split, cost=cost_rules.bias_split_gelu, fused_block="gelu"),
+            "BitmaskBiasDropout": Operator(_bitmask_dropout, cost=cost_rules.bias_dropout, roles=constants(3)),
+            "BitmaskDropout": Operator(
+                _bitmask_dropout, cost=ELEMENTWISE["Dropout"].cost, roles=constants(1), traits={Trait.FORWARDS}
+            ),
+            "ScaledSiLU": Operator(same, cost=cost_rules.scaled_silu, roles=constants(1)),
+        },
+    )
+    | of_class(
+        WorkClass.PRODUCT,
+        {
+            "MoE": Operator(same, cost=cost_rules.moe),
+            "FusedMatMul": Operator(_fused_matmul, cost=_fused_matmul_cost, traits={Trait.MULTIPLIES, Trait.PRODUCT}),
+            "FusedMatMulActivation": Operator(_fused_matmul, cost=add_activation(_fused_matmul_cost)),
+            "GemmFastGelu": Operator(_fused_matmul, cost=_gemm_gelu_cost, fused_block="gelu"),
+            "SparseToDenseMatMul": Operator(
+                _fused_matmul, cost=uncounted("how many elements the sparse matrix has, its shape does not tell")
+            ),
+            "TransposeMatMul": Operator(
+                _fused_matmul, cost=_fused_matmul_cost, traits={Trait.MULTIPLIES, Trait.PRODUCT}
+            ),
+            # [M, N] against [K, N]: the distance of each pair
+            "CDist": Operator(
+                one_output(lambda call: (shape_of_rank(call, 0, 2)[0], shape_of_rank(call, 1, 2)[0])), cost=_cdist_cost
+            ),
+            "FusedGemm": Operator(
+                one_output(gemm_shape),
+                cost=add_activation(gemm_cost),
+                roles=weights(2),
+                traits={Trait.MULTIPLIES, Trait.PRODUCT},
+            ),
+            "GemmFloat8": Operator(
+                lambda call: [tensor(dtype_name(call.attr_int("dtype", 1)), gemm_shape(call))],
+                cost=add_activation(gemm_cost),
+                roles=weights(2) | scales(3, 4, 5),
+            ),
+        },
+    )
+    | of_class(
+        WorkClass.NORMALIZATION,
+        {
+            "BranchwiseRMSNorm": Operator(same, cost=cost_rules.branch_norm, roles=weights(1)),
+            "EmbedLayerNormalization": Operator(
+                _embed_norm,
+                cost=cost_rules.embed_norm,
+                roles=weights(5, 6),
+                index_input=0,
+                position_input=8,
+                fused_block="layer-norm",
+                constraints={0: index_into(2), 1: index_into(4), 8: index_into(3)},
+            ),
+            "GatedRMSNorm": Operator(same, cost=cost_rules.gated_norm, roles=weights(1)),
+            "GroupNorm": Operator(same, cost=cost_rules.group_norm, roles=weights(1, 2)),
+            "QEmbedLayerNormalization": Operator(
+                lambda call: _embed_norm(call, 8)[:2],
+                cost=cost_rules.quantized_embed_norm,
+                roles=scales(*range(8, 18)),
+                position_input=99,
+                quantized=(QuantizedInput(2, 8, 13), QuantizedInput(3, 9, 14), QuantizedInput(4, 10, 15)),
+                traits={Trait.QOPERATOR},
+                fused_block="layer-norm",
+                constraints={0: index_into(2), 1: index_into(4)},
+            ),
+            "SimplifiedLayerNormalization": Operator(
+                simplified_norm, cost=cost_rules.rms_norm, roles=weights(1), traits={Trait.PROPAGATES_NAN}
+            ),
+            "SkipGroupNorm": Operator(
+                lambda call: same(call) * 2, cost=cost_rules.skip_group_norm, roles=weights(1, 2, 4)
+            ),
+            "SkipLayerNormalization": Operator(
+                _skip_norm,
+                cost=cost_rules.skip_norm,
+                roles=weights(2, 3, 4),
+                traits={Trait.PROPAGATES_NAN},
+                fused_block="layer-norm",
+            ),
+            "SkipSimplifiedLayerNormalization": Operator(
+                _skip_norm, cost=cost_rules.skip_rms_norm, roles=weights(2, 3), traits={Trait.PROPAGATES_NAN}
+            ),
+        },
+    )
+    | {
+        "BiasSoftmax": Operator(same, cost=chained_cost("Add", "Softmax"), work=WorkClass.SOFTMAX),
+        "Inverse": Operator(same, cost=_inverse_cost),
+        "SampleOp": Operator(same, cost=free),
+        "EPContext": Operator(_opaque, cost=_TRANSLATED),
+        "Snpe": Operator(_opaque, cost=_TRANSLATED),
+        "CropAndResize": Operator(_crop_and_resize, cost=_crop_and_resize_cost, work=WorkClass.MOVE),
+        "ExpandDims": Operator(_expand_dims, cost=view, work=WorkClass.VIEW),
+        "GatherND": INDEXING["GatherND"],
+        "Gelu": ELEMENTWISE["Gelu"],
+        # X [N, C, H, W] at the places of a grid [N, H', W', 2]
+        "GridSample": Operator(
+            one_output(lambda call: (*shape_of_rank(call, 0, 4)[:2], *shape_of_rank(call, 1, 4)[1:3])),
+            cost=IMAGE["GridSample"].cost,
+            roles=constants(1),
+            work=WorkClass.MOVE,
+        ),
+        "Irfft": Operator(_irfft, cost=_fourier_cost),
+        "IsAllFinite": Operator(lambda _: [tensor("bool", ())], cost=_all_finite_cost, work=WorkClass.REDUCTION),
+        "MurmurHash3": Operator(
+            lambda call: [tensor("uint32" if call.attr_int("positive", 1) else "int32", call.shape(0))],
+            cost=unknown_arithmetic("a hash works on bits, not on numbers"),
+        ),
+        "Pad": SLICING["Pad"],
+        "Range": Operator(
+            _range,
+            cost=generated,
+            roles=constants(0, 1, 2),
+            traits={Trait.GENERATES},
+            size_inputs=(0, 1, 2),
+            kernel="copy",
+            constraints={0: ZERO, 1: ONE, 2: ONE},
+        ),
+        "Rfft": Operator(_rfft, cost=_fourier_cost),
+        "TorchEmbedding": Operator(
+            one_output(lambda call: (*call.shape(1), shape_of_rank(call, 0, 2)[1])),
+            cost=reads_picked_elements,
+            work=WorkClass.LOOKUP,
+        ),
+        "UnfoldTensor": Operator(_unfold, cost=free, work=WorkClass.MOVE),
+        "Unique": Operator(_unique, cost=INDEXING["Unique"].cost, traits={Trait.DATA_SIZED}),
+    }
+)

@@ -1,26 +1,98 @@
-"""Layers of onnxruntime (com.microsoft) that carry a state from call to call, and the indexers of sparse attention."""
+"""Layers of onnxruntime (com.microsoft) with a recurrent state, and indexers of sparse attention."""
 
-from onnx_autodoc.ops._call import Call
-from onnx_autodoc.ops._cost import Cost, uncounted
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, like, nothing, tensor
-from onnx_autodoc.ops._operator import Operator, constants, weights
-from onnx_autodoc.ops._ranks import deep, ranked
-from onnx_autodoc.ops._state_prices import (
-    causal_conv,
-    engram_gate,
-    gated_delta,
-    indexer,
-    linear_attention,
-    linear_gate,
-    post_mix,
-    pre_mix,
+from onnx_autodoc.ops.attention import RECURRENCE, linear_attention_cost, recurrence_cost
+from onnx_autodoc.ops.call import Call, shape_of_min_rank, shape_of_rank, size, size_element
+from onnx_autodoc.ops.convolution import conv_cost
+from onnx_autodoc.ops.cost import Cost, CostRule, uncounted
+from onnx_autodoc.ops.fused_costs import add_activation
+from onnx_autodoc.ops.operator import Operator, WorkClass, constants, weights
+from onnx_autodoc.ops.shape_rules import same
+from onnx_autodoc.ops.values import Contradiction, Dim, Shape, ValueInfo, tensor, unknown_value, with_shape
+
+
+def gated_delta(call: Call) -> Cost:
+    query, output = shape_of_min_rank(call, 0), call.output()
+    if len(output) < 3:
+        raise Contradiction(f"{call.node.op} gives {len(output)} dimensions, not 3")
+    *tokens, heads, value = output
+    steps, key = size(tuple(tokens)), shape_of_rank(call, 6, 4)[3] if call.has(6) else query[-1]
+    cost = recurrence_cost(call, steps, (heads, heads), key * value)
+    both = size(query) + size(call.shape(1)) if call.has(1) else size(query) - steps * heads * value
+    other: Dim = 0
+    if call.attr_text("gate_activation", "none") != "none" and call.has(4):
+        other = 5 * size(call.shape(4))
+    if call.attr_text("beta_activation", "none") != "none" and call.has(5):
+        other = other + size(call.shape(5))
+    if call.attr_int("qk_l2_norm", 0):
+        if type(key) is int and key < 1:
+            raise Contradiction(f"{call.node.op} of heads without elements")
+        other = other + 3 * both + both // key
+    return Cost(cost.macs, cost.other + other)
+
+
+gated_delta.__doc__ = (
+    f"for each token, {RECURRENCE}; 5 per decay by Softplus, 1 per update rate by sigmoid, as LpNormalization of "
+    "queries and keys where they are normalized"
 )
-from onnx_autodoc.ops.elementwise import same
 
 
-def _linear_attention(call: Call) -> list[Known]:
+def linear_gate(call: Call) -> Cost:
+    """5 per decay: bias, Softplus, scale; 1 per update rate: sigmoid"""
+    return Cost(other=5 * size(call.shape(0)) + (size(call.shape(3)) if call.has(3) else 0))
+
+
+def causal_conv(bias_at: int) -> CostRule:
+    def rule(call: Call) -> Cost:
+        return conv_cost(call, 1, bias_at)
+
+    rule.__doc__ = "kernel multiply-adds for each element of the output; 1 per element for a bias"
+    return add_activation(rule)
+
+
+def engram_gate(call: Call) -> Cost:
+    """11 per element: two RMSNormalizations, product, sum, gate; 13 per row: those two, root, sign, sigmoid; and as
+    RMSNormalization where the result is normalized too"""
+    key = shape_of_min_rank(call, 0)
+    elements, rows = size(key), size(key[:-1])
+    again = any(call.node.outputs[1:])
+    return Cost(other=elements * (15 if again else 11) + rows * (16 if again else 13))
+
+
+def pre_mix(call: Call) -> Cost:
+    """2 per element of the streams: product, sum; 1 per element of the output where it is scaled"""
+    scaled = call.attr_float("reduction_scale", 1.0) != 1
+    return Cost(other=2 * size(call.shape(0)) + scaled * size(call.output()))
+
+
+def post_mix(call: Call) -> Cost:
+    """2 per element: product, sum; where streams are mixed, as many multiply-adds per element as there are streams"""
+    elements = size(call.output())
+    return Cost(elements * shape_of_min_rank(call, 3, 2)[-1] if call.has(3) else 0, 2 * elements)
+
+
+# indexers
+def indexer(call: Call, closed: Dim) -> Cost:
+    """Return the cost of scoring queries against entries that compress several keys; `closed` entries are new."""
+    query, head, ratio = shape_of_rank(call, 0, 3), shape_of_rank(call, 7, 3)[2], call.attr_required("compress_ratio")
+    if ratio < 1 or (type(head) is int and head < 1):
+        raise Contradiction(f"{call.node.op} compresses {ratio} keys of {head} numbers into one")
+    tokens, wide = query[0] * query[1], query[2] - (0 if call.has(1) else head)
+    pooled = call.attr_text("policy_mode", "") == "qsa"
+    past = size_element(call, 12) if call.has(12) else call.shape(7)[1]
+    entries = (past + query[1]) // ratio if pooled else past + closed
+    scores = tokens * (wide // head) * entries
+    made = query[0] * (entries if pooled else closed)
+    # queries and entries are normalized and rotated in part; the selection costs as TopK
+    row = 4 * head + 3 + 3 * shape_of_min_rank(call, 4)[-1] * (1 if pooled else 2)
+    prepared = (tokens * (wide // head) + made) * row
+    compressed = made * head * (ratio + 1 if pooled else 16 * ratio)
+    kept = call.attr_required("token_budget") // ratio if pooled else call.attr_required("index_topk")
+    return Cost(scores * head, 3 * scores + prepared + compressed + kept.bit_length() * tokens * entries)
+
+
+def _linear_attention(call: Call) -> list[ValueInfo]:
     # query [B, T, Hq * dk], value [B, T, Hkv * dv]: the state is [B, Hkv, dk, dv], or the last `state_window` of them
-    query, value = ranked(call, 0, 3), ranked(call, 2, 3)
+    query, value = shape_of_rank(call, 0, 3), shape_of_rank(call, 2, 3)
     heads, kv_heads = call.attr_required("q_num_heads"), call.attr_required("kv_num_heads")
     if heads < 1 or kv_heads < 1:
         raise Contradiction(f"LinearAttention of {heads} and {kv_heads} heads")
@@ -34,19 +106,23 @@ def _windowed(call: Call, state: Shape) -> Shape:
     return (window, *state) if window > 0 else state
 
 
-def _linear_gate(call: Call) -> list[Known]:
-    beta = like(call.known(3), call.shape(3)) if call.has(3) else nothing("LinearAttentionGate without update rates")
+def _linear_gate(call: Call) -> list[ValueInfo]:
+    beta = (
+        with_shape(call.known(3), call.shape(3))
+        if call.has(3)
+        else unknown_value("LinearAttentionGate without update rates")
+    )
     return [*same(call), beta]
 
 
-def _gated_delta(call: Call) -> list[Known]:
+def _gated_delta(call: Call) -> list[ValueInfo]:
     """Tokens [T, heads, size]; the state [B, value heads, value size, key size] is always float32."""
-    query, state = deep(call, 0), ranked(call, 6, 4) if call.has(6) else None
+    query, state = shape_of_min_rank(call, 0), shape_of_rank(call, 6, 4) if call.has(6) else None
     if call.has(2):
-        output, key = deep(call, 2, 3), deep(call, 1, 3)
+        output, key = shape_of_min_rank(call, 2, 3), shape_of_min_rank(call, 1, 3)
         keys = key[-2] * key[-1]
-        state = state or (ranked(call, 3, 1)[0] - 1, *output[-2:], query[-1])
-    elif state is not None:  # q, k and v side by side; the state says how wide each is
+        state = state or (shape_of_rank(call, 3, 1)[0] - 1, *output[-2:], query[-1])
+    elif state is not None:  # packed q, k and v; the state declares their widths
         output = (*query[:-1], state[1], state[2])
         keys = (query[-1] - state[1] * state[2]) // 2
     else:
@@ -56,35 +132,31 @@ def _gated_delta(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), output), tensor("float32", state), tensor("float32", update)]
 
 
-def _causal_conv(call: Call) -> list[Known]:
-    """The state is what the next call still sees of the last axis: (kernel - 1) * dilation positions."""
-    source = deep(call, 0, 3)
-    length = (deep(call, 1, 3)[-1] - 1) * call.attr_int("dilation", 1)
+def _causal_conv(call: Call) -> list[ValueInfo]:
+    """Infer the output and the state: the last (kernel - 1) * dilation positions."""
+    source = shape_of_min_rank(call, 0, 3)
+    length = (shape_of_min_rank(call, 1, 3)[-1] - 1) * call.attr_int("dilation", 1)
     last = call.attr_int("channels_last", 0)
     state = (source[0], length, *source[2:]) if last else (*source[:-1], length)
     return [tensor(call.dtype(0), source), tensor(call.dtype(0), _windowed(call, state))]
 
 
-def _packed_causal_conv(call: Call) -> list[Known]:
-    tokens, state, dtype = ranked(call, 0, 2), ranked(call, 4, 3), call.dtype(0)
+def _packed_causal_conv(call: Call) -> list[ValueInfo]:
+    tokens, state, dtype = shape_of_rank(call, 0, 2), shape_of_rank(call, 4, 3), call.dtype(0)
     update = (state[0], call.attr_int("state_update_capacity", 0), tokens[-1])
     return [tensor(dtype, shape) for shape in (tokens, state, update)]
 
 
-def _pre_mix(call: Call) -> list[Known]:
+def _pre_mix(call: Call) -> list[ValueInfo]:
     # streams [..., C, H], or side by side in the last axis, become one
-    streams, branches = deep(call, 0, 2), call.attr_int("num_branches", 0)
+    streams, branches = shape_of_min_rank(call, 0, 2), call.attr_int("num_branches", 0)
     if branches > 0:
         return [tensor(call.dtype(0), (*streams[:-1], streams[-1] // branches))]
     return [tensor(call.dtype(0), (*streams[:-2], streams[-1]))]
 
 
-def _engram_gate(call: Call) -> list[Known]:
-    return same(call) * 2
-
-
 def _capacity(call: Call) -> int:
-    """How many entries an indexer gives each query: whole blocks and what is left of one, or the best."""
+    """Return the number of entries that an indexer selects per query."""
     mode = call.attr_text("policy_mode", "")
     if mode == "qsa":
         return call.attr_required("token_budget") + call.attr_required("compress_ratio") - 1
@@ -93,11 +165,11 @@ def _capacity(call: Call) -> int:
     raise Contradiction(f"{call.node.op} with the policy {mode!r}")
 
 
-def _indexer(call: Call) -> list[Known]:
-    batch, new, _ = ranked(call, 0, 3)
-    chosen, past = tensor("int32", (batch, new, _capacity(call))), ranked(call, 7, 3)
+def _indexer(call: Call) -> list[ValueInfo]:
+    batch, new, _ = shape_of_rank(call, 0, 3)
+    chosen, past = tensor("int32", (batch, new, _capacity(call))), shape_of_rank(call, 7, 3)
     compressed = call.attr_text("policy_mode", "") == "csa"
-    closed, buffered = _closed(call, ranked(call, 13, 4)[2], new) if compressed else (new, 0)
+    closed, buffered = _closed(call, shape_of_rank(call, 13, 4)[2], new) if compressed else (new, 0)
     present = past if call.has(12) else (past[0], past[1] + closed, past[2])
     states = [tensor(call.dtype(7), present)]
     if compressed:
@@ -107,7 +179,7 @@ def _indexer(call: Call) -> list[Known]:
 
 
 def _closed(call: Call, buffered: Dim, new: Dim) -> tuple[Dim, Dim]:
-    """How many windows fill up, and how many positions wait afterwards: the last full window stays with them."""
+    """Return how many windows are completed, and how many positions stay buffered with the last full window."""
     ratio = call.attr_required("compress_ratio")
     if ratio < 1:
         raise Contradiction(f"{call.node.op} compresses {ratio} tokens into one")
@@ -117,18 +189,20 @@ def _closed(call: Call, buffered: Dim, new: Dim) -> tuple[Dim, Dim]:
     return full, waiting % ratio + (ratio if previous or full > 0 else 0)
 
 
-def _packed_indexer(call: Call) -> list[Known]:
-    tokens = ranked(call, 0, 2)[0]
-    gates = like(call.known(14), call.shape(14)) if call.has(14) else nothing("only the policy csa has gates")
-    state = ranked(call, 12, 3)
+def _packed_indexer(call: Call) -> list[ValueInfo]:
+    tokens = shape_of_rank(call, 0, 2)[0]
+    gates = (
+        with_shape(call.known(14), call.shape(14)) if call.has(14) else unknown_value("only the policy csa has gates")
+    )
+    state = shape_of_rank(call, 12, 3)
     update = (state[0], call.attr_int("state_update_capacity", 0), state[2])
     return [
         tensor("int32", (tokens, _capacity(call))),
         tensor("int32", (tokens,)),
-        like(call.known(12), state),
-        like(call.known(13), call.shape(13)),
+        with_shape(call.known(12), state),
+        with_shape(call.known(13), call.shape(13)),
         gates,
-        like(call.known(15), call.shape(15)),
+        with_shape(call.known(15), call.shape(15)),
         tensor(call.dtype(12), update),
     ]
 
@@ -138,23 +212,23 @@ def _indexer_cost(call: Call) -> Cost:
     entries, as RMSNormalization and 3 per rotated element; per element of a new entry, ratio + 1 for a mean (qsa) or
     16 · ratio for a gated mean (csa); as TopK over the entries"""
     compressed = call.attr_text("policy_mode", "") == "csa"
-    closed = _closed(call, ranked(call, 13, 4)[2], ranked(call, 0, 3)[1])[0] if compressed else 0
+    closed = _closed(call, shape_of_rank(call, 13, 4)[2], shape_of_rank(call, 0, 3)[1])[0] if compressed else 0
     return indexer(call, closed)
 
 
 OPERATORS: dict[str, Operator] = {
-    "CausalConvWithState": Operator(_causal_conv, cost=causal_conv(2), parts=weights(1, 2)),
-    "EngramGate": Operator(_engram_gate, cost=engram_gate),
-    "GatedDeltaNet": Operator(_gated_delta, cost=gated_delta, parts=weights(7, 8)),
-    "HyperConnectionPostMix": Operator(same, cost=post_mix),
-    "HyperConnectionPreMix": Operator(_pre_mix, cost=pre_mix),
-    "LinearAttention": Operator(_linear_attention, cost=linear_attention),
-    "LinearAttentionGate": Operator(_linear_gate, cost=linear_gate, parts=weights(1, 2)),
+    "CausalConvWithState": Operator(_causal_conv, cost=causal_conv(2), roles=weights(1, 2), work=WorkClass.CONVOLUTION),
+    "EngramGate": Operator(lambda call: same(call) * 2, cost=engram_gate, work=WorkClass.POINTWISE),
+    "GatedDeltaNet": Operator(_gated_delta, cost=gated_delta, roles=weights(7, 8), work=WorkClass.ATTENTION),
+    "HyperConnectionPostMix": Operator(same, cost=post_mix, work=WorkClass.POINTWISE),
+    "HyperConnectionPreMix": Operator(_pre_mix, cost=pre_mix, work=WorkClass.POINTWISE),
+    "LinearAttention": Operator(_linear_attention, cost=linear_attention_cost, work=WorkClass.ATTENTION),
+    "LinearAttentionGate": Operator(_linear_gate, cost=linear_gate, roles=weights(1, 2), work=WorkClass.POINTWISE),
     "PackedSparseAttentionIndexer": Operator(
-        _packed_indexer,
-        cost=uncounted("how many entries each sequence has, the data decide"),
-        parts=constants(4, 5),
+        _packed_indexer, cost=uncounted("how many entries each sequence has, the data decide"), roles=constants(4, 5)
     ),
-    "SparseAttentionIndexer": Operator(_indexer, cost=_indexer_cost, parts=constants(4, 5)),
-    "VarlenCausalConvWithState": Operator(_packed_causal_conv, cost=causal_conv(3), parts=weights(1, 3)),
+    "SparseAttentionIndexer": Operator(_indexer, cost=_indexer_cost, roles=constants(4, 5)),
+    "VarlenCausalConvWithState": Operator(
+        _packed_causal_conv, cost=causal_conv(3), roles=weights(1, 3), work=WorkClass.CONVOLUTION
+    ),
 }

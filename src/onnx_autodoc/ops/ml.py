@@ -1,12 +1,13 @@
-"""Classical machine learning (ai.onnx.ml): N rows of F features in, one result per row out."""
+"""Classical machine learning (ai.onnx.ml) and text operators."""
 
-from onnx_autodoc.ops._call import Call, size
-from onnx_autodoc.ops._cost import Cost, each, free, picked, untold
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Unknown, sequence, tensor
-from onnx_autodoc.ops._operator import Operator
-from onnx_autodoc.ops._ranks import deep
-from onnx_autodoc.ops.elementwise import same
-from onnx_autodoc.text import told
+from onnx_autodoc.ir import TruncatedList
+from onnx_autodoc.ops.call import Call, broadcast, shape_of_min_rank, size
+from onnx_autodoc.ops.cost import Cost, free, per_output_element, reads_picked_elements, unknown_arithmetic
+from onnx_autodoc.ops.input_constraints import index_into, known_category
+from onnx_autodoc.ops.operator import Choices, Deprecation, Operator, Trait, WorkClass, words
+from onnx_autodoc.ops.shape_rules import one_output, same, shape_of
+from onnx_autodoc.ops.values import Contradiction, Dim, InferenceError, Unknown, ValueInfo, sequence, tensor
+from onnx_autodoc.text import quote_name
 
 
 def _rows(call: Call) -> Dim:
@@ -17,43 +18,43 @@ def _rows(call: Call) -> Dim:
     return source[0] if len(source) == 2 else 1
 
 
-def _as_float(call: Call) -> list[Known]:
+def _as_float(call: Call) -> list[ValueInfo]:
     return [tensor("float32", call.shape(0))]
 
 
 # classifiers: the label of each row, and its scores
 def _labels(call: Call, ints: str) -> tuple[int, str]:
-    """How many classes have a label, and the type of the labels."""
+    """Return the number of labels and their type."""
     texts = call.attr_count("classlabels_strings")
     return (texts, "string") if texts else (call.attr_count(ints), "int64")
 
 
-def _classified(call: Call, label: str, columns: Dim) -> list[Known]:
+def _classified(call: Call, label: str, columns: Dim) -> list[ValueInfo]:
     rows = _rows(call)
     return [tensor(label, (rows,)), tensor("float32", (rows, columns))]
 
 
-def _linear_classifier(call: Call) -> list[Known]:
+def _linear_classifier(call: Call) -> list[ValueInfo]:
     count, label = _labels(call, "classlabels_ints")
     scores = call.attr_count("intercepts") or count
-    # one score tells two classes apart, and the other's is given too
+    # with one score for two classes, both scores are returned
     return _classified(call, label, 2 if scores == 1 and count == 2 else scores)
 
 
-def _svm_classifier(call: Call) -> list[Known]:
+def _svm_classifier(call: Call) -> list[ValueInfo]:
     count, label = _labels(call, "classlabels_ints")
     pairs = call.attr_count("vectors_per_class") > 0 and not call.attr_count("prob_a")
     # without probabilities, support vectors score each pair of classes
     return _classified(call, label, count * (count - 1) // 2 if pairs and count > 2 else count)
 
 
-def _tree_classifier(call: Call) -> list[Known]:
+def _tree_classifier(call: Call) -> list[ValueInfo]:
     count, label = _labels(call, "classlabels_int64s")
     return _classified(call, label, count)
 
 
 # regressors
-def _linear_regressor(call: Call) -> list[Known]:
+def _linear_regressor(call: Call) -> list[ValueInfo]:
     features, given = call.shape(0)[-1:], call.attr_count("coefficients")
     needed = size(features) * call.attr_int("targets", 1)
     if type(needed) is int and given < needed:
@@ -61,26 +62,14 @@ def _linear_regressor(call: Call) -> list[Known]:
     return [tensor("float32", (_rows(call), call.attr_int("targets", 1)))]
 
 
-def _svm_regressor(call: Call) -> list[Known]:
-    return [tensor("float32", (_rows(call), 1))]
-
-
-def _tree_regressor(call: Call) -> list[Known]:
-    return [tensor("float32", (_rows(call), call.attr_required("n_targets")))]
-
-
-def _tree(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), (_rows(call), call.attr_required("n_targets")))]
-
-
 # features
-def _extract(call: Call) -> list[Known]:
+def _extract(call: Call) -> list[ValueInfo]:
     # the elements at some indices of the last axis; a vector is one row
-    rows = deep(call, 0)[:-1] or (1,)
+    rows = shape_of_min_rank(call, 0)[:-1] or (1,)
     return [tensor(call.dtype(0), (*rows, size(call.shape(1))))]
 
 
-def _vectorize(call: Call) -> list[Known]:
+def _vectorize(call: Call) -> list[ValueInfo]:
     widths = call.attr_ints("inputdimensions")
     if widths is None:
         raise Contradiction("FeatureVectorizer without the widths of its inputs")
@@ -88,12 +77,12 @@ def _vectorize(call: Call) -> list[Known]:
     return [tensor("float32", (first[0] if len(first) > 1 else 1, sum(widths)))]
 
 
-def _one_hot(call: Call) -> list[Known]:
+def _one_hot(call: Call) -> list[ValueInfo]:
     classes = call.attr_count("cats_int64s") or call.attr_count("cats_strings")
     return [tensor("float32", (*call.shape(0), classes))]
 
 
-def _map_category(call: Call) -> list[Known]:
+def _map_category(call: Call) -> list[ValueInfo]:
     dtype = {"string": "int64", "int64": "string"}.get(call.dtype(0) or "")
     return [tensor(dtype, call.shape(0))]
 
@@ -101,8 +90,8 @@ def _map_category(call: Call) -> list[Known]:
 _VALUES = {"values_int64s": "int64", "values_strings": "string", "values_floats": "float32"}
 
 
-def _encode(call: Call) -> list[Known]:
-    """The type of the values, however they are given; the first version only had strings and their places."""
+def _encode(call: Call) -> list[ValueInfo]:
+    """Infer the type of the values from their attribute; the first version had strings only."""
     if call.attr_count("classes_strings"):
         return _map_category(call)
     held = call.attr_tensor("values_tensor")
@@ -111,11 +100,11 @@ def _encode(call: Call) -> list[Known]:
 
 
 # maps
-def _zip_map(call: Call) -> list[Known]:
-    return [sequence(Known("float32", why="a map has no shape", kind="map"), "one map for each row")]
+def _zip_map(call: Call) -> list[ValueInfo]:
+    return [sequence(ValueInfo("float32", why="a map has no shape", kind="map"), "one map for each row")]
 
 
-def _vectorize_map(call: Call) -> list[Known]:
+def _vectorize_map(call: Call) -> list[ValueInfo]:
     words = call.attr_count("string_vocabulary") or call.attr_count("int64_vocabulary")
     element = call.known(0).element
     return [tensor(element.dtype if element else None, (1, words))]
@@ -124,28 +113,27 @@ def _vectorize_map(call: Call) -> list[Known]:
 _CASTS = {"TO_FLOAT": "float32", "TO_INT64": "int64", "TO_STRING": "string"}
 
 
-def _cast_map(call: Call) -> list[Known]:
+def _cast_map(call: Call) -> list[ValueInfo]:
     cast = call.attr_text("cast_to", "TO_FLOAT")
     if cast not in _CASTS:
-        raise NotKnown(f"CastMap to {cast}")
+        raise InferenceError(f"CastMap to {cast}")
     width: Dim = Unknown("CastMap: how many keys the map has depends on the data")
     if call.attr_text("map_form", "DENSE") == "SPARSE":
         width = call.attr_int("max_map", 1)
     return [tensor(_CASTS[cast], (1, width))]
 
 
-# prices
 _TRANSFORMS = {"NONE": 0, "LOGISTIC": 1, "PROBIT": 4, "SOFTMAX": 5, "SOFTMAX_ZERO": 5}
-# kernel -> what it does with each product of a row and a support vector
+# kernel -> operations per product of a row and a support vector
 _KERNELS = {"LINEAR": 0, "POLY": 3, "RBF": 2, "SIGMOID": 3}
 _COUPLED = "SVMClassifier: how many rounds the probabilities take to agree, the data decide"
 
 
 def _transform(call: Call) -> int:
-    """What the scores are made into, per score."""
+    """Return the operations of post_transform per score."""
     named = call.attr_text("post_transform", "NONE")
     if named not in _TRANSFORMS:
-        raise NotKnown(f"{call.node.op} with the post_transform {told(named, 40)}")
+        raise InferenceError(f"{call.node.op} with the post_transform {quote_name(named, 40)}")
     return _TRANSFORMS[named]
 
 
@@ -164,11 +152,11 @@ def _linear_regressor_cost(call: Call) -> Cost:
     return Cost(_rows(call) * call.attr_count("coefficients"), size(call.output()) * each_score)
 
 
-def _machine(call: Call, supports: int, after: int) -> Cost:
-    """Each row times each support vector, the kernel, times the coefficients; `after` is what is done to the sums."""
+def _svm_cost(call: Call, supports: int, after: int) -> Cost:
+    """Return the cost of a kernel over the support vectors; `after`: operations on the sums."""
     kernel, held, rows = call.attr_text("kernel_type", "LINEAR"), call.attr_count("support_vectors"), _rows(call)
     if kernel not in _KERNELS:
-        raise NotKnown(f"{call.node.op} with the kernel {told(kernel, 40)}")
+        raise InferenceError(f"{call.node.op} with the kernel {quote_name(kernel, 40)}")
     differences = held if kernel == "RBF" else 0
     bent = supports * _KERNELS[kernel] if held else 0
     return Cost(rows * (held + call.attr_count("coefficients")), rows * (differences + bent + after))
@@ -177,14 +165,14 @@ def _machine(call: Call, supports: int, after: int) -> Cost:
 def _svm_regressor_cost(call: Call) -> Cost:
     """a multiply-add for each number of the support vectors, each coefficient and row; per row and support vector 3 for
     a kernel POLY or SIGMOID, 2 + features for RBF; 1 per row"""
-    return _machine(call, call.attr_count("coefficients"), 1 + _transform(call))
+    return _svm_cost(call, call.attr_count("coefficients"), 1 + _transform(call))
 
 
 def _svm_classifier_cost(call: Call) -> Cost:
     """a multiply-add for each number of the support vectors, each coefficient and row; per row and support vector 3 for
     a kernel POLY or SIGMOID, 2 + features for RBF; 2 per row and rho. Probabilities are not counted"""
     classes = _labels(call, "classlabels_ints")[0]
-    cost = _machine(call, call.attr_count("coefficients") // max(classes - 1, 1), 2 * call.attr_count("rho"))
+    cost = _svm_cost(call, call.attr_count("coefficients") // max(classes - 1, 1), 2 * call.attr_count("rho"))
     return Cost(cost.macs, Unknown(_COUPLED)) if call.attr_count("prob_a") else cost
 
 
@@ -195,33 +183,165 @@ def _normalizer_cost(call: Call) -> Cost:
     return Cost(other=2 * elements if norm == "MAX" else 3 * elements + (_rows(call) if norm == "L2" else 0))
 
 
-_trees = untold("how deep each row falls through the trees, the data decide")
+_trees = unknown_arithmetic("how deep each row falls through the trees, the data decide")
 _LINEAR = ("coefficients", "intercepts")
-_MACHINE = ("coefficients", "rho", "support_vectors", "prob_a", "prob_b")
+_SVM = ("coefficients", "rho", "support_vectors", "prob_a", "prob_b")
 _BASE = ("base_values", "base_values_as_tensor", "nodes_values", "nodes_values_as_tensor")
 
+_POST_TRANSFORM: dict[str, Choices] = {"post_transform": words("LOGISTIC NONE PROBIT SOFTMAX SOFTMAX_ZERO")}
+_SVM_CHOICES = {"kernel_type": words("LINEAR POLY RBF SIGMOID"), **_POST_TRANSFORM}
+_BRANCHES = words("BRANCH_EQ BRANCH_GT BRANCH_GTE BRANCH_LEQ BRANCH_LT BRANCH_MEMBER BRANCH_NEQ LEAF")
+_TREE_CHOICES = {"nodes_modes": _BRANCHES, **_POST_TRANSFORM}
+_TREE_NODES = (
+    *("nodes_falsenodeids", "nodes_featureids", "nodes_modes", "nodes_nodeids", "nodes_treeids"),
+    *("nodes_truenodeids", "nodes_values"),
+)
+_KEY_LISTS, _VALUE_LISTS = (
+    tuple(f"{side}_{kind}" for kind in ("floats", "int64s", "strings", "tensor")) for side in ("keys", "values")
+)
+
 OPERATORS: dict[str, Operator] = {
-    "ArrayFeatureExtractor": Operator(_extract, cost=picked),
-    "Binarizer": Operator(same, cost=each(1, "comparison")),
-    "CastMap": Operator(_cast_map, cost=free),
-    "CategoryMapper": Operator(_map_category, cost=free),
+    "ArrayFeatureExtractor": Operator(
+        _extract, cost=reads_picked_elements, work=WorkClass.LOOKUP, constraints={1: index_into(0, -1)}
+    ),
+    "Binarizer": Operator(same, cost=per_output_element(1, "comparison"), work=WorkClass.POINTWISE),
+    "CastMap": Operator(
+        _cast_map,
+        cost=free,
+        choices={"cast_to": words("TO_FLOAT TO_INT64 TO_STRING"), "map_form": words("DENSE SPARSE")},
+    ),
+    "CategoryMapper": Operator(_map_category, cost=free, equal_lengths=(("cats_int64s", "cats_strings"),)),
     "DictVectorizer": Operator(_vectorize_map, cost=free),
     "FeatureVectorizer": Operator(_vectorize, cost=free),
-    "Imputer": Operator(same, cost=each(1, "comparison"), held=("imputed_value_floats", "imputed_value_int64s")),
-    "LabelEncoder": Operator(_encode, cost=free),
-    "LinearClassifier": Operator(_linear_classifier, cost=_linear_classifier_cost, held=_LINEAR),
-    "LinearRegressor": Operator(_linear_regressor, cost=_linear_regressor_cost, held=_LINEAR),
-    "Normalizer": Operator(_as_float, cost=_normalizer_cost),
-    "OneHotEncoder": Operator(_one_hot, cost=free),
-    "SVMClassifier": Operator(_svm_classifier, cost=_svm_classifier_cost, held=_MACHINE),
-    "SVMRegressor": Operator(_svm_regressor, cost=_svm_regressor_cost, held=_MACHINE[:3]),
-    "Scaler": Operator(_as_float, cost=each(2, "difference, scale"), held=("offset", "scale")),
-    "TreeEnsemble": Operator(_tree, cost=_trees, held=("nodes_splits", "membership_values", "leaf_weights")),
+    "Imputer": Operator(
+        same,
+        cost=per_output_element(1, "comparison"),
+        learned_attributes=("imputed_value_floats", "imputed_value_int64s"),
+        traits={Trait.TESTS_NUMBERS},
+        work=WorkClass.POINTWISE,
+        alternatives=(("imputed_value_floats", "imputed_value_int64s"),),
+    ),
+    "LabelEncoder": Operator(
+        _encode,
+        cost=free,
+        traits={Trait.TESTS_NUMBERS},
+        equal_lengths=((*_KEY_LISTS, *_VALUE_LISTS),),
+        alternatives=(_KEY_LISTS, _VALUE_LISTS),
+    ),
+    "LinearClassifier": Operator(
+        _linear_classifier,
+        cost=_linear_classifier_cost,
+        learned_attributes=_LINEAR,
+        work=WorkClass.PRODUCT,
+        choices=_POST_TRANSFORM,
+    ),
+    "LinearRegressor": Operator(
+        _linear_regressor,
+        cost=_linear_regressor_cost,
+        learned_attributes=_LINEAR,
+        work=WorkClass.PRODUCT,
+        choices=_POST_TRANSFORM,
+    ),
+    "Normalizer": Operator(
+        _as_float, cost=_normalizer_cost, work=WorkClass.NORMALIZATION, choices={"norm": words("L1 L2 MAX")}
+    ),
+    "OneHotEncoder": Operator(
+        _one_hot,
+        cost=free,
+        work=WorkClass.LOOKUP,
+        alternatives=(("cats_int64s", "cats_strings"),),
+        constraints={0: known_category},
+    ),
+    "SVMClassifier": Operator(
+        _svm_classifier, cost=_svm_classifier_cost, learned_attributes=_SVM, choices=_SVM_CHOICES
+    ),
+    "SVMRegressor": Operator(
+        one_output(lambda call: (_rows(call), 1), "float32"),
+        cost=_svm_regressor_cost,
+        learned_attributes=_SVM[:3],
+        choices=_SVM_CHOICES,
+    ),
+    "Scaler": Operator(
+        _as_float,
+        cost=per_output_element(2, "difference, scale"),
+        learned_attributes=("offset", "scale"),
+        work=WorkClass.POINTWISE,
+        equal_lengths=(("offset", "scale"),),
+    ),
+    "TreeEnsemble": Operator(
+        one_output(lambda call: (_rows(call), call.attr_required("n_targets"))),
+        cost=_trees,
+        learned_attributes=("nodes_splits", "membership_values", "leaf_weights"),
+    ),
     "TreeEnsembleClassifier": Operator(
-        _tree_classifier, cost=_trees, held=(*_BASE, "class_weights", "class_weights_as_tensor")
+        _tree_classifier,
+        cost=_trees,
+        learned_attributes=(*_BASE, "class_weights", "class_weights_as_tensor"),
+        choices=_TREE_CHOICES,
+        equal_lengths=(_TREE_NODES, ("class_ids", "class_nodeids", "class_treeids", "class_weights")),
+        deprecated=Deprecation(5, None, "TreeEnsemble"),
     ),
     "TreeEnsembleRegressor": Operator(
-        _tree_regressor, cost=_trees, held=(*_BASE, "target_weights", "target_weights_as_tensor")
+        one_output(lambda call: (_rows(call), call.attr_required("n_targets")), "float32"),
+        cost=_trees,
+        learned_attributes=(*_BASE, "target_weights", "target_weights_as_tensor"),
+        choices={"aggregate_function": words("AVERAGE MAX MIN SUM"), **_TREE_CHOICES},
+        equal_lengths=(_TREE_NODES, ("target_ids", "target_nodeids", "target_treeids", "target_weights")),
+        deprecated=Deprecation(5, None, "TreeEnsemble"),
     ),
     "ZipMap": Operator(_zip_map, cost=free),
+}
+
+
+_PARTS = "into how many parts a string splits is only known when the model runs"
+_STOPWORDS = "how many words are left without the stop words is only known when the model runs"
+_VOCABULARY = "TfIdfVectorizer's vocabulary is too long to be read whole"
+
+
+def _string_split(call: Call) -> list[ValueInfo]:
+    # The longest split decides the last dimension; shorter ones are filled up with empty strings.
+    x = call.shape(0)
+    return [tensor("string", (*x, 0 if 0 in x else Unknown(_PARTS))), tensor("int64", x)]
+
+
+def _string_normalizer(call: Call) -> list[ValueInfo]:
+    """[C] or [1, C] without the stop words."""
+    x = call.shape(0)
+    if len(x) not in (1, 2):
+        raise Contradiction(f"StringNormalizer of {len(x)} dimensions, not 1 or 2")
+    return [tensor("string", (*x[:-1], Unknown(_STOPWORDS) if call.attr_count("stopwords") else x[-1]))]
+
+
+def _tf_idf_vectorizer(call: Call) -> list[ValueInfo]:
+    # One place per n-gram of the vocabulary, for each row.
+    x = call.shape(0)
+    if len(x) not in (1, 2):
+        raise Contradiction(f"TfIdfVectorizer of {len(x)} dimensions, not 1 or 2")
+    return [tensor("float32", (*x[:-1], _vocabulary_size(call)))]
+
+
+def _vocabulary_size(call: Call) -> Dim:
+    if isinstance(call.attribute("ngram_indexes"), TruncatedList):
+        return Unknown(_VOCABULARY)
+    indexes = call.attr_ints("ngram_indexes")
+    if not indexes:
+        raise Contradiction("TfIdfVectorizer lacks its ngram_indexes")
+    return max(indexes) + 1
+
+
+_per_character = unknown_arithmetic("how many characters are read, the data decide")
+
+TEXT: dict[str, Operator] = {
+    "StringConcat": Operator(one_output(lambda call: broadcast(call.shape(0), call.shape(1)), "string"), cost=free),
+    "StringSplit": Operator(_string_split, cost=_per_character, traits={Trait.DATA_SIZED}),
+    "StringNormalizer": Operator(
+        _string_normalizer, cost=_per_character, choices={"case_change_action": words("LOWER NONE UPPER")}
+    ),
+    "RegexFullMatch": Operator(shape_of(0, "bool"), cost=_per_character),
+    "TfIdfVectorizer": Operator(
+        _tf_idf_vectorizer,
+        cost=unknown_arithmetic("how many n-grams are found, the data decide"),
+        learned_attributes=("weights",),
+        choices={"mode": words("IDF TF TFIDF")},
+    ),
 }

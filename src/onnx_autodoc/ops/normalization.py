@@ -1,75 +1,72 @@
-"""Normalizations: the shape stays, statistics may come beside it."""
+"""Normalizations: outputs like the input, some with statistics."""
 
 from onnx_autodoc.ir import dtype_name
-from onnx_autodoc.ops._call import Call, axis_of, size
-from onnx_autodoc.ops._cost import Cost, each
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, tensor
-from onnx_autodoc.ops._operator import Operator, Part
-from onnx_autodoc.ops._prices import standardized
-from onnx_autodoc.ops._ranks import deep, parted, sized, stretched
-from onnx_autodoc.ops.elementwise import same
+from onnx_autodoc.ops.call import (
+    Call,
+    check_broadcast,
+    check_divisible,
+    check_shape,
+    normalize_axis,
+    shape_of_min_rank,
+    size,
+)
+from onnx_autodoc.ops.cost import Cost, per_output_element, standardization_cost
+from onnx_autodoc.ops.operator import ConstantRole, Deprecation, Operator, Trait, WorkClass, of_class
+from onnx_autodoc.ops.shape_rules import same
+from onnx_autodoc.ops.values import Contradiction, Dim, Shape, ValueInfo, tensor
 
-_TRAINING_MODE = 14  # the version since which a BatchNormalization has it
+_TRAINING_MODE = 14  # the version that added the attribute to BatchNormalization
 
 
-def _batch_normalization(call: Call) -> list[Known]:
+def _batch_normalization(call: Call) -> list[ValueInfo]:
     # Until opset 13 up to four statistics follow: mean, var, and both as saved for the gradient; since 14 only two.
     # All have the dims of the mean that comes in: [C], or [C, *spatial] where `spatial` was 0 (until opset 8).
     x = call.shape(0)
     if len(x) > 1 and call.attr_int("spatial", 1):
         for at in range(1, 5):
-            sized(call, at, x[1])
-    _check_training(call)
-    mean, var = (_without_value(call.known(at)) for at in (3, 4))
+            check_shape(call, at, x[1])
+    if call.version is not None and call.version >= _TRAINING_MODE:
+        training = call.attr_int("training_mode", 0)
+        if not training and any(call.node.outputs[1:]):
+            raise Contradiction("BatchNormalization gives out statistics, and is not in training mode")
+        if training and len(call.node.outputs) < 3:
+            raise Contradiction("BatchNormalization is in training mode, and gives out no statistics")
+    mean, var = (ValueInfo(known.dtype, known.shape, why=known.why) for known in (call.known(3), call.known(4)))
     return [tensor(call.dtype(0), call.shape(0)), mean, var, mean, var]
 
 
-def _check_training(call: Call) -> None:
-    """Since a version an attribute says whether statistics are measured, and only then are they given out."""
-    if call.version is None or call.version < _TRAINING_MODE:
-        return
-    if not call.attr_int("training_mode", 0) and any(call.node.outputs[1:]):
-        raise Contradiction("BatchNormalization gives out statistics, and is not in training mode")
-    if call.attr_int("training_mode", 0) and len(call.node.outputs) < 3:
-        raise Contradiction("BatchNormalization is in training mode, and gives out no statistics")
-
-
-def _without_value(known: Known) -> Known:
-    return Known(known.dtype, known.shape, why=known.why)
-
-
-def _instance_normalization(call: Call) -> list[Known]:
+def _instance_normalization(call: Call) -> list[ValueInfo]:
     # x [N, C, *spatial], scale and bias [C]
     x = call.shape(0)
     for at in (1, 2) if len(x) > 1 else ():
-        sized(call, at, x[1])
+        check_shape(call, at, x[1])
     return same(call)
 
 
-def _group_normalization(call: Call) -> list[Known]:
+def _group_normalization(call: Call) -> list[ValueInfo]:
     x = call.shape(0)
     if len(x) > 1:
-        parted(call, x[1], call.attr_required("num_groups"), "channels")
+        check_divisible(call, x[1], call.attr_required("num_groups"), "channels")
     return same(call)
 
 
-def _layer_normalization(call: Call) -> list[Known]:
+def _layer_normalization(call: Call) -> list[ValueInfo]:
     # Mean and inverse deviation keep the dims before the axis; those that are averaged over are 1.
     x = call.shape(0)
-    axis = axis_of(call.attr_int("axis", -1), len(x))
+    axis = normalize_axis(call.attr_int("axis", -1), len(x))
     for at in (1, 2):
-        stretched(call, at, x)
+        check_broadcast(call, at, x)
     statistic = tensor(dtype_name(call.attr_int("stash_type", 1)), x[:axis] + (1,) * (len(x) - axis))
     return [tensor(call.dtype(0), x), statistic, statistic]
 
 
-def _rms_normalization(call: Call) -> list[Known]:
-    stretched(call, 1, call.shape(0))
+def _rms_normalization(call: Call) -> list[ValueInfo]:
+    check_broadcast(call, 1, call.shape(0))
     return [tensor(call.dtype(1), call.shape(0))]  # the scale's element type decides, not x's
 
 
-# prices; what an exporter writes out as ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add costs the same
-_softmax = each(5, "greatest, difference, exponential, sum, quotient")
+# What an exporter writes out as ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add costs the same
+_softmax = per_output_element(5, "greatest, difference, exponential, sum, quotient")
 
 
 def _batch_cost(call: Call) -> Cost:
@@ -79,25 +76,27 @@ def _batch_cost(call: Call) -> Cost:
     if not measured:
         return Cost(other=2 * elements)
     channels = size(call.shape(3))
-    return Cost(other=standardized(elements, channels, 2).other + 6 * channels)
+    return Cost(other=standardization_cost(elements, channels, 2).other + 6 * channels)
 
 
 def _instance_cost(call: Call) -> Cost:
     """7 per element: mean, difference, square, mean, quotient, scale, bias; 4 per channel of each image: two divisions,
     epsilon, root"""
-    return standardized(size(call.output()), size(call.shape(0)[:2]), 2)
+    return standardization_cost(size(call.output()), size(call.shape(0)[:2]), 2)
 
 
 def _group_cost(call: Call) -> Cost:
     """7 per element: mean, difference, square, mean, quotient, scale, bias; 4 per group: two divisions, epsilon,
     root"""
-    return standardized(size(call.output()), deep(call, 0)[0] * call.attr_required("num_groups"), 2)
+    return standardization_cost(
+        size(call.output()), shape_of_min_rank(call, 0)[0] * call.attr_required("num_groups"), 2
+    )
 
 
 def _layer_cost(call: Call) -> Cost:
     """6 per element: mean, difference, square, mean, quotient, scale; 1 more for a bias; 4 per row: two divisions,
     epsilon, root"""
-    return standardized(size(call.output()), size(_before_axis(call)), 2 if call.has(2) else 1)
+    return standardization_cost(size(call.output()), size(_before_axis(call)), 2 if call.has(2) else 1)
 
 
 def _rms_cost(call: Call) -> Cost:
@@ -107,14 +106,14 @@ def _rms_cost(call: Call) -> Cost:
 
 def _before_axis(call: Call) -> Shape:
     x = call.shape(0)
-    return x[: axis_of(call.attr_int("axis", -1), len(x))]
+    return x[: normalize_axis(call.attr_int("axis", -1), len(x))]
 
 
 def _mean_variance_cost(call: Call) -> Cost:
     """5 per element: mean, difference, square, mean, quotient; 4 per row: two divisions, epsilon, root"""
     x, given = call.shape(0), call.attr_ints("axes")
-    axes = {axis_of(axis, len(x)) for axis in (given if given is not None else (0, 2, 3))}
-    return standardized(size(x), size(tuple(dim for at, dim in enumerate(x) if at not in axes)))
+    axes = {normalize_axis(axis, len(x)) for axis in (given if given is not None else (0, 2, 3))}
+    return standardization_cost(size(x), size(tuple(dim for at, dim in enumerate(x) if at not in axes)))
 
 
 def _log_softmax_cost(call: Call) -> Cost:
@@ -122,7 +121,7 @@ def _log_softmax_cost(call: Call) -> Cost:
     if call.opset >= 13:
         return Cost(other=5 * size(call.output()) + _rows(call))
     x = call.shape(0)  # all that follows the axis was one row
-    return Cost(other=5 * size(x) + size(x[: axis_of(call.attr_int("axis", 1), len(x))]))
+    return Cost(other=5 * size(x) + size(x[: normalize_axis(call.attr_int("axis", 1), len(x))]))
 
 
 def _lp_cost(call: Call) -> Cost:
@@ -131,9 +130,9 @@ def _lp_cost(call: Call) -> Cost:
 
 
 def _rows(call: Call) -> Dim:
-    """How many lines there are along the axis."""
+    """Return the number of rows along the axis."""
     x = call.shape(0)
-    axis = axis_of(call.attr_int("axis", -1), len(x))
+    axis = normalize_axis(call.attr_int("axis", -1), len(x))
     return size(x[:axis] + x[axis + 1 :])
 
 
@@ -142,19 +141,40 @@ def _lrn_cost(call: Call) -> Cost:
     return Cost(other=(call.attr_required("size") + 4) * size(call.output()))
 
 
-OPERATORS: dict[str, Operator] = {
-    "BatchNormalization": Operator(
-        _batch_normalization, cost=_batch_cost, parts={3: Part.STATISTIC, 4: Part.STATISTIC}
-    ),
-    # Exporters fill in ones and zeros where a norm has no scale or bias: constants here are no weights by their place.
-    "InstanceNormalization": Operator(_instance_normalization, cost=_instance_cost),
-    "GroupNormalization": Operator(_group_normalization, cost=_group_cost),
-    "LayerNormalization": Operator(_layer_normalization, cost=_layer_cost),
-    "RMSNormalization": Operator(_rms_normalization, cost=_rms_cost),
-    "MeanVarianceNormalization": Operator(same, cost=_mean_variance_cost),
-    "LpNormalization": Operator(same, cost=_lp_cost),
-    "LRN": Operator(same, cost=_lrn_cost),
-    "Softmax": Operator(same, cost=_softmax),
-    "LogSoftmax": Operator(same, cost=_log_softmax_cost),
-    "Hardmax": Operator(same, cost=each(1, "the greatest is sought")),
-}
+OPERATORS: dict[str, Operator] = of_class(
+    WorkClass.NORMALIZATION,
+    {
+        "BatchNormalization": Operator(
+            _batch_normalization,
+            cost=_batch_cost,
+            roles={3: ConstantRole.STATISTIC, 4: ConstantRole.STATISTIC},
+            traits={Trait.CROSSES_QUANTIZATION, Trait.PROPAGATES_NAN},
+            kernel="plain",
+        ),
+        # Exporters write ones and zeros where a norm has no scale or bias: such constants are not weights.
+        "InstanceNormalization": Operator(_instance_normalization, cost=_instance_cost, traits={Trait.PROPAGATES_NAN}),
+        "GroupNormalization": Operator(
+            _group_normalization,
+            cost=_group_cost,
+            traits={Trait.PROPAGATES_NAN},
+            deprecated=Deprecation(18, 20, "GroupNormalization of opset 21, which has a scale per channel"),
+        ),
+        "LayerNormalization": Operator(
+            _layer_normalization, cost=_layer_cost, traits={Trait.PROPAGATES_NAN}, fused_block="layer-norm"
+        ),
+        "RMSNormalization": Operator(_rms_normalization, cost=_rms_cost, traits={Trait.PROPAGATES_NAN}),
+        "MeanVarianceNormalization": Operator(same, cost=_mean_variance_cost),
+        "LpNormalization": Operator(
+            same, cost=_lp_cost, choices={"p": frozenset((1, 2))}, traits={Trait.AXIS_ATTRIBUTE}
+        ),
+        "LRN": Operator(same, cost=_lrn_cost),
+        "Softmax": Operator(same, cost=_softmax, work=WorkClass.SOFTMAX, traits={Trait.AXIS_ATTRIBUTE}),
+        "LogSoftmax": Operator(same, cost=_log_softmax_cost, work=WorkClass.SOFTMAX, traits={Trait.AXIS_ATTRIBUTE}),
+        "Hardmax": Operator(
+            same,
+            cost=per_output_element(1, "the greatest is sought"),
+            work=WorkClass.SOFTMAX,
+            traits={Trait.AXIS_ATTRIBUTE},
+        ),
+    },
+)

@@ -1,13 +1,12 @@
-"""Pools: one number from each window, from each channel, or from each region of interest."""
+"""Pooling: over windows, over whole channels, and over regions of interest."""
 
-from onnx_autodoc.ops._call import Call, size
-from onnx_autodoc.ops._cost import Cost, Price, free, untold
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, NotKnown, Shape, Unknown, merge_dims, tensor
-from onnx_autodoc.ops._operator import Operator, constants
-from onnx_autodoc.ops._prices import between, folded
-from onnx_autodoc.ops._ranks import sized
-from onnx_autodoc.ops._sizes import sizes
-from onnx_autodoc.ops._window import Window, auto_pad, ceil_div, spatial, windows
+from onnx_autodoc.ops.call import Call, ceil_div, check_shape, size, sizes
+from onnx_autodoc.ops.convolution import Window, auto_pad, spatial_dims, windows
+from onnx_autodoc.ops.cost import Cost, CostRule, free, interpolation_ops, reduction_cost, unknown_arithmetic
+from onnx_autodoc.ops.input_constraints import index_into
+from onnx_autodoc.ops.operator import Operator, Trait, WorkClass, constants, of_class, words
+from onnx_autodoc.ops.shape_rules import one_output
+from onnx_autodoc.ops.values import Contradiction, Dim, InferenceError, Shape, Unknown, ValueInfo, merge_dims, tensor
 
 _DILATED_SAME = "SAME padding of a dilated pool: the specification and onnxruntime disagree"
 _NO_WINDOW = "a pool whose window is larger than its input: the specification and onnxruntime disagree"
@@ -15,15 +14,17 @@ _NO_WINDOW = "a pool whose window is larger than its input: the specification an
 
 def pool_shape(call: Call, x: Shape) -> Shape:
     """[N, C, *spatial] is [N, C, *spatial'], one element for each place of the window."""
-    inner, kernel = spatial(call, x), call.attr_ints("kernel_shape") or ()
+    inner, kernel = spatial_dims(call, x), call.attr_ints("kernel_shape") or ()
     if len(kernel) != len(inner):
         raise Contradiction(f"{call.node.op} of {len(inner)} spatial dimensions with a kernel of {len(kernel)}")
-    places = _places_same if auto_pad(call).startswith("SAME") else _places_up if _rounds_up(call) else _places
+    places = (
+        _places_same
+        if auto_pad(call).startswith("SAME")
+        else _places_up
+        if call.attr_int("ceil_mode", 0) == 1
+        else _places
+    )
     return (*x[:2], *(places(size, at) for size, at in zip(inner, windows(call, kernel), strict=True)))
-
-
-def _rounds_up(call: Call) -> bool:
-    return call.attr_int("ceil_mode", 0) == 1
 
 
 def _places(size: Dim, at: Window) -> Dim:
@@ -55,49 +56,45 @@ def _places_same(size: Dim, at: Window) -> Dim:
     return places if at.span == at.kernel else merge_dims(places, padded // at.stride + 1, _DILATED_SAME)
 
 
-def _pool(call: Call) -> list[Known]:
-    return [tensor(call.dtype(0), pool_shape(call, call.shape(0)))]
+_pool = one_output(lambda call: pool_shape(call, call.shape(0)))
 
 
-def _max_pool(call: Call) -> list[Known]:
+def _max_pool(call: Call) -> list[ValueInfo]:
     shape = pool_shape(call, call.shape(0))
     return [tensor(call.dtype(0), shape), tensor("int64", shape)]
 
 
-def _global_pool(call: Call) -> list[Known]:
-    x = call.shape(0)
-    return [tensor(call.dtype(0), (*x[:2], *(1 for _ in spatial(call, x))))]
+_global_pool = one_output(lambda call: (*call.shape(0)[:2], *(1 for _ in spatial_dims(call, call.shape(0)))))
 
 
-def _max_roi_pool(call: Call) -> list[Known]:
-    # X [N, C, H, W], rois [R, 5]: a pooled image for each region.
-    x, rois, pooled = call.shape(0), call.shape(1), call.attr_ints("pooled_shape") or ()
-    return [tensor(call.dtype(0), _pooled_regions(call, x, rois, pooled))]
-
-
-def _roi_align(call: Call) -> list[Known]:
-    # X [N, C, H, W], rois [R, 4], batch_indices [R].
+def _roi_align(call: Call) -> list[ValueInfo]:
+    """X [N, C, H, W], rois [R, 4], batch_indices [R]."""
     pooled = (call.attr_int("output_height", 1), call.attr_int("output_width", 1))
     regions = call.shape(1)
     if len(regions) == 2:
-        sized(call, 1, regions[0], 4)
-        sized(call, 2, regions[0])
-    return [tensor(call.dtype(0), _pooled_regions(call, call.shape(0), call.shape(1), pooled))]
+        check_shape(call, 1, regions[0], 4)
+        check_shape(call, 2, regions[0])
+    return [tensor(call.dtype(0), _pooled_regions(call, pooled))]
 
 
-def _pooled_regions(call: Call, x: Shape, rois: Shape, pooled: tuple[int, ...]) -> Shape:
+def _pooled_regions(call: Call, pooled: tuple[int, ...]) -> Shape:
+    """Return the shape of a pooled image for each region."""
+    x, rois = call.shape(0), call.shape(1)
     if len(x) != 4 or len(rois) != 2 or len(pooled) != 2 or min(pooled) < 1:
         raise Contradiction(f"{call.node.op} of {len(x)} dimensions, regions of {len(rois)}, to {pooled}")
     return (rois[0], x[1], *pooled)
 
 
-def _max_unpool(call: Call) -> list[Known]:
+def _max_unpool(call: Call) -> list[ValueInfo]:
     x, kernel = call.shape(0), call.attr_ints("kernel_shape") or ()
-    inner = spatial(call, x)
+    inner = spatial_dims(call, x)
     if len(kernel) != len(inner):
         raise Contradiction(f"MaxUnpool of {len(inner)} spatial dimensions with a kernel of {len(kernel)}")
     if call.has(2):
-        return [tensor(call.dtype(0), _asked(call, len(x)))]
+        target = sizes(call, 2)
+        if len(target) != len(x):
+            raise Contradiction(f"MaxUnpool of {len(x)} dimensions to {len(target)}")
+        return [tensor(call.dtype(0), target)]
     along = zip(inner, windows(call, kernel), strict=True)
     grown = [(size - 1) * at.stride + at.kernel - at.head - at.tail for size, at in along]
     if any(type(size) is int and size < 1 for size in grown):
@@ -105,24 +102,17 @@ def _max_unpool(call: Call) -> list[Known]:
     return [tensor(call.dtype(0), (*x[:2], *grown))]
 
 
-def _asked(call: Call, rank: int) -> Shape:
-    asked = sizes(call, 2)
-    if len(asked) != rank:
-        raise Contradiction(f"MaxUnpool of {rank} dimensions to {len(asked)}")
-    return asked
+# As in a reduction, n numbers are n sums or comparisons; padding counts.
+def _windowed(every: int, once: int, parts: str) -> CostRule:
+    """Return a rule with `every` operations per output and kernel element, and `once` per output element."""
 
-
-# prices: as in a reduction, n numbers are n sums or comparisons, padding among them
-def _windowed(every: int, once: int, parts: str) -> Price:
-    """For each element of the output so many operations for each place of the kernel, and so many after that."""
-
-    def price(call: Call) -> Cost:
+    def rule(call: Call) -> Cost:
         kernel = size(call.attr_ints("kernel_shape") or ())
         return Cost(other=(every * kernel + once) * size(call.output()))
 
     places = f"{every} · kernel" if every > 1 else "kernel"
-    price.__doc__ = f"{places}{f' + {once}' if once else ''} per element of the output: {parts}"
-    return price
+    rule.__doc__ = f"{places}{f' + {once}' if once else ''} per element of the output: {parts}"
+    return rule
 
 
 def _roi_align_cost(call: Call) -> Cost:
@@ -130,19 +120,45 @@ def _roi_align_cost(call: Call) -> Cost:
     Not counted where sampling_ratio is 0: the sizes of the regions decide"""
     ratio = call.attr_int("sampling_ratio", 0)
     if ratio < 1:
-        raise NotKnown("RoiAlign: how often a region is sampled, its size decides")
+        raise InferenceError("RoiAlign: how often a region is sampled, its size decides")
     mean = call.attr_text("mode", "avg") == "avg"
-    return Cost(other=(ratio**2 * (between(4) + 1) + mean) * size(call.output()))
+    return Cost(other=(ratio**2 * (interpolation_ops(4) + 1) + mean) * size(call.output()))
 
 
-OPERATORS: dict[str, Operator] = {
-    "MaxPool": Operator(_max_pool, cost=_windowed(1, 0, "comparisons")),
-    "AveragePool": Operator(_pool, cost=_windowed(1, 1, "sums, division")),
-    "LpPool": Operator(_pool, cost=_windowed(2, 1, "powers, sums, root")),
-    "GlobalAveragePool": Operator(_global_pool, cost=folded(1, 1, "sum, division")),
-    "GlobalMaxPool": Operator(_global_pool, cost=folded(1, 0, "comparison")),
-    "GlobalLpPool": Operator(_global_pool, cost=folded(2, 1, "power, sum, root")),
-    "MaxRoiPool": Operator(_max_roi_pool, cost=untold("how large each region is, the data decide"), parts=constants(1)),
-    "RoiAlign": Operator(_roi_align, cost=_roi_align_cost, parts=constants(1)),
-    "MaxUnpool": Operator(_max_unpool, cost=free),
-}
+OPERATORS: dict[str, Operator] = of_class(
+    WorkClass.POOLING,
+    {
+        "MaxPool": Operator(
+            _max_pool,
+            cost=_windowed(1, 0, "comparisons"),
+            traits={Trait.PADS_BELOW_KERNEL, Trait.NO_NEGATIVE_PADS, Trait.CROSSES_QUANTIZATION},
+        ),
+        "AveragePool": Operator(
+            _pool,
+            cost=_windowed(1, 1, "sums, division"),
+            traits={Trait.PADS_BELOW_KERNEL, Trait.NO_NEGATIVE_PADS, Trait.CROSSES_QUANTIZATION},
+        ),
+        "LpPool": Operator(
+            _pool, cost=_windowed(2, 1, "powers, sums, root"), traits={Trait.PADS_BELOW_KERNEL, Trait.NO_NEGATIVE_PADS}
+        ),
+        "GlobalAveragePool": Operator(
+            _global_pool, cost=reduction_cost(1, 1, "sum, division"), traits={Trait.CROSSES_QUANTIZATION}
+        ),
+        "GlobalMaxPool": Operator(_global_pool, cost=reduction_cost(1, 0, "comparison")),
+        "GlobalLpPool": Operator(_global_pool, cost=reduction_cost(2, 1, "power, sum, root")),
+        "MaxRoiPool": Operator(
+            one_output(lambda call: _pooled_regions(call, call.attr_ints("pooled_shape") or ())),
+            cost=unknown_arithmetic("how large each region is, the data decide"),
+            roles=constants(1),
+        ),
+        "RoiAlign": Operator(
+            _roi_align,
+            cost=_roi_align_cost,
+            roles=constants(1),
+            choices={"mode": words("avg max")},
+            traits={Trait.IGNORES_CASE},
+            constraints={2: index_into(0)},
+        ),
+        "MaxUnpool": Operator(_max_unpool, cost=free),
+    },
+)

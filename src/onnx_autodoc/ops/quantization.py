@@ -1,17 +1,15 @@
-"""Between floating point and few bits: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear."""
+"""QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear."""
 
 from onnx_autodoc.ir import dtype_name
-from onnx_autodoc.ops._call import Call, axis_of, size
-from onnx_autodoc.ops._cost import Cost
-from onnx_autodoc.ops._known import Contradiction, Known, Shape, tensor
-from onnx_autodoc.ops._operator import Operator, scales, weights
-from onnx_autodoc.ops._ranks import sized
-from onnx_autodoc.ops._window import ceil_div
+from onnx_autodoc.ops.call import Call, ceil_div, check_shape, normalize_axis, size
+from onnx_autodoc.ops.cost import Cost
+from onnx_autodoc.ops.operator import Operator, QuantizedInput, Trait, WorkClass, of_class, scales, weights
+from onnx_autodoc.ops.values import Contradiction, ValueInfo, tensor
 
-_ALONG_AN_AXIS = 13  # the version since which there may be many scales
+_PER_AXIS = 13  # the version that added scales per axis
 
 
-def _quantize(call: Call) -> list[Known]:
+def _quantize(call: Call) -> list[ValueInfo]:
     """The zero point decides the type; without one, the attribute (opset 21), else uint8."""
     named = dtype_name(call.attr_int("output_dtype", 0))
     dtype = call.dtype(2) if call.has(2) else named or "uint8"
@@ -21,40 +19,30 @@ def _quantize(call: Call) -> list[Known]:
     return [tensor(dtype, call.shape(0))]
 
 
-def _dequantize(call: Call) -> list[Known]:
+def _dequantize(call: Call) -> list[ValueInfo]:
     dtype = dtype_name(call.attr_int("output_dtype", 0)) or call.dtype(1)
     _check_scales(call)
     return [tensor(dtype, call.shape(0))]
 
 
 def _check_scales(call: Call) -> None:
-    """One scale for all, one for each place along an axis, or one for each block along it; zero points as scales."""
+    """Check scales per tensor, per axis or per block, and zero points likewise."""
     x, scale = call.shape(0), call.known(1).shape
-    if call.node.domain or call.version is None or call.version < _ALONG_AN_AXIS or scale is None:
+    if call.node.domain or call.version is None or call.version < _PER_AXIS or scale is None:
         return
     block = call.attr_int("block_size", 0)
     if block > 0:
-        axis = axis_of(call.attr_int("axis", 1), len(x))
+        axis = normalize_axis(call.attr_int("axis", 1), len(x))
         blocks = (*x[:axis], ceil_div(x[axis], block), *x[axis + 1 :])
-        sized(call, 1, *blocks)
-        sized(call, 2, *blocks)
-    elif len(scale) != 1 or (type(scale[0]) is int and scale[0] != 1):
-        _check_along(call, x, scale)
-
-
-def _check_along(call: Call, x: Shape, scale: Shape) -> None:
-    if not scale:
-        return
-    axis = call.attr_int("axis", 1)
-    if axis >= len(x) and call.attribute("axis") is None:
-        return  # the default, on a bias: runtimes that fuse it never ask
-    along = x[axis_of(axis, len(x))]
-    sized(call, 1, along)
-    sized(call, 2, along)
-
-
-def _dynamic_quantize(call: Call) -> list[Known]:
-    return [tensor("uint8", call.shape(0)), tensor("float32", ()), tensor("uint8", ())]
+        check_shape(call, 1, *blocks)
+        check_shape(call, 2, *blocks)
+    elif len(scale) > 1 or (scale and type(scale[0]) is int and scale[0] != 1):
+        axis = call.attr_int("axis", 1)
+        if axis >= len(x) and call.attribute("axis") is None:
+            return  # the default, on a bias: runtimes fuse it and never read the axis
+        along = x[normalize_axis(axis, len(x))]
+        check_shape(call, 1, along)
+        check_shape(call, 2, along)
 
 
 def _quantize_cost(call: Call) -> Cost:
@@ -72,8 +60,30 @@ def _dynamic_quantize_cost(call: Call) -> Cost:
     return Cost(other=5 * size(call.output()) + 9)
 
 
-OPERATORS: dict[str, Operator] = {
-    "QuantizeLinear": Operator(_quantize, cost=_quantize_cost, parts=scales(1, 2)),
-    "DequantizeLinear": Operator(_dequantize, cost=_dequantize_cost, parts=weights(0) | scales(1, 2)),
-    "DynamicQuantizeLinear": Operator(_dynamic_quantize, cost=_dynamic_quantize_cost),
-}
+OPERATORS: dict[str, Operator] = of_class(
+    WorkClass.POINTWISE,
+    {
+        "QuantizeLinear": Operator(
+            _quantize,
+            cost=_quantize_cost,
+            roles=scales(1, 2),
+            traits={Trait.FORWARDS, Trait.MOVES, Trait.QUANTIZES},
+            quantized=(QuantizedInput(0, 1, 2),),
+            kernel="quantize",
+        ),
+        "DequantizeLinear": Operator(
+            _dequantize,
+            cost=_dequantize_cost,
+            roles=weights(0) | scales(1, 2),
+            traits={Trait.FORWARDS, Trait.MOVES, Trait.DEQUANTIZES},
+            quantized=(QuantizedInput(0, 1, 2),),
+            kernel="dequantize",
+        ),
+        "DynamicQuantizeLinear": Operator(
+            lambda call: [tensor("uint8", call.shape(0)), tensor("float32", ()), tensor("uint8", ())],
+            cost=_dynamic_quantize_cost,
+            traits={Trait.FORWARDS, Trait.MOVES},
+            kernel="quantize dynamically",
+        ),
+    },
+)

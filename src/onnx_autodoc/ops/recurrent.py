@@ -1,18 +1,17 @@
 """Recurrent layers: LSTM, GRU, RNN."""
 
-from onnx_autodoc.ops._call import Call, size
-from onnx_autodoc.ops._cost import Cost, Price
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
-from onnx_autodoc.ops._operator import Operator
-from onnx_autodoc.ops._ranks import ranked, sized
-from onnx_autodoc.ops._window import differ
-from onnx_autodoc.text import told
+from onnx_autodoc.ops.call import Call, check_shape, shape_of_rank, size, sizes_differ
+from onnx_autodoc.ops.cost import Cost, CostRule
+from onnx_autodoc.ops.input_constraints import time_steps
+from onnx_autodoc.ops.operator import FLAG, Choices, Operator, Trait, WorkClass, words
+from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInfo, tensor
+from onnx_autodoc.text import quote_name
 
 # The misspelling is the default of GRU's first version.
 _DIRECTIONS = {"forward": 1, "foward": 1, "reverse": 1, "bidirectional": 2}
 
 
-def recurrent(call: Call, states: int, hidden_axis: int = 2) -> list[Known]:
+def recurrent(call: Call, states: int, hidden_axis: int = 2) -> list[ValueInfo]:
     """All steps, then the last of each state: Y, Y_h and, of two states, Y_c.
 
     X is [T, N, input], Y [T, directions, N, hidden], a state [directions, N, hidden]; in layout 1 X is [N, T, input],
@@ -35,9 +34,9 @@ def recurrent(call: Call, states: int, hidden_axis: int = 2) -> list[Known]:
 def _directions(call: Call) -> int:
     named = call.attr_text("direction", "forward")
     if named not in _DIRECTIONS:
-        raise Contradiction(f"{call.node.op}'s direction is {told(named, 40)}")
+        raise Contradiction(f"{call.node.op}'s direction is {quote_name(named, 40)}")
     r = call.known(2).shape
-    if r and differ(r[0], _DIRECTIONS[named]):
+    if r and sizes_differ(r[0], _DIRECTIONS[named]):
         raise Contradiction(f"{call.node.op} is {named} with weights for {r[0]} directions")
     return _DIRECTIONS[named]
 
@@ -49,24 +48,14 @@ def _hidden(call: Call, axis: int) -> Dim:
     if named and call.known(2).shape is None:
         return named
     r = call.shape(2)
-    if len(r) != 3 or (named and differ(named, r[axis])):
+    if len(r) != 3 or (named and sizes_differ(named, r[axis])):
         raise Contradiction(f"{call.node.op}'s hidden_size {named} is not that of its weight {r}")
     return named or r[axis]
 
 
-def _lstm(call: Call) -> list[Known]:
-    _check_operands(call)
-    return recurrent(call, states=2)
-
-
-def _one_state(call: Call) -> list[Known]:
-    _check_operands(call)
-    return recurrent(call, states=1)
-
-
 def _check_operands(call: Call) -> None:
-    """W, R, the biases, lengths, what the states begin with and, of an LSTM, the peepholes."""
-    first, second, width = ranked(call, 0, 3)
+    """Check W, R, biases, lengths, initial states and the peepholes of an LSTM."""
+    first, second, width = shape_of_rank(call, 0, 3)
     turned = call.attr_int("layout", 0) != 0
     batch, steps = (first, second) if turned else (second, first)
     directions, hidden = _directions(call), _hidden(call, 2)
@@ -75,11 +64,7 @@ def _check_operands(call: Call) -> None:
     wanted = [(directions, rows, width), (directions, rows, hidden), (directions, 2 * rows), (batch,), state]
     wanted += [state, (directions, 3 * hidden)] if call.node.op == "LSTM" else []
     for at, dims in enumerate(wanted, 1):
-        sized(call, at, *dims)
-    _check_lengths(call, steps)
-
-
-def _check_lengths(call: Call, steps: Dim) -> None:
+        check_shape(call, at, *dims)
     lengths = call.value(4)
     if lengths is None or lengths.dtype == object or not lengths.size or isinstance(steps, Unknown):
         return
@@ -87,29 +72,45 @@ def _check_lengths(call: Call, steps: Dim) -> None:
         raise Contradiction(f"{call.node.op} over {steps} steps has sequences of {lengths.min()} to {lengths.max()}")
 
 
-# operator -> (gates, arithmetic beside the products for one hidden element and step, without and only for the biases)
+# operator -> (gates, other operations per hidden element and step: without biases, of the biases)
 _CELLS = {"LSTM": (4, 13, 8), "GRU": (3, 11, 6), "RNN": (1, 2, 2)}
 
 
-def cell(name: str, hidden_axis: int = 2) -> Price:
-    """The price of a recurrent layer; `hidden_axis` as in `recurrent`. Steps that only pad count like all others."""
+def cell(name: str, hidden_axis: int = 2) -> CostRule:
+    """Return the cost rule of a recurrent layer; padding steps count. `hidden_axis` as in `recurrent`."""
     gates, other, biases = _CELLS[name]
 
-    def price(call: Call) -> Cost:
+    def rule(call: Call) -> Cost:
         runs, hidden = size(call.shape(0)[:2]) * _directions(call), _hidden(call, hidden_axis)
         macs = gates * hidden * (call.shape(0)[2] + hidden) + (3 * hidden if call.has(7) else 0)
         return Cost(runs * macs, runs * hidden * (other + (biases if call.has(3) else 0)))
 
     peepholes = " and 3 · hidden for peepholes" if name == "LSTM" else ""
-    price.__doc__ = (
+    rule.__doc__ = (
         f"{gates} · hidden · (input + hidden) multiply-adds{peepholes} for each direction, step and sequence; "
         f"{other} per hidden element for gates and activations, {biases} for biases"
     )
-    return price
+    return rule
 
 
-OPERATORS: dict[str, Operator] = {
-    "LSTM": Operator(_lstm, cost=cell("LSTM")),
-    "GRU": Operator(_one_state, cost=cell("GRU")),
-    "RNN": Operator(_one_state, cost=cell("RNN")),
-}
+_ACTIVATIONS = words("affine elu hardsigmoid leakyrelu relu scaledtanh sigmoid softplus softsign tanh thresholdedrelu")
+_CHOICES: dict[str, Choices] = {"activations": _ACTIVATIONS, "layout": FLAG}
+
+
+def _layer(name: str, states: int, activations: int) -> Operator:
+    def infer(call: Call) -> list[ValueInfo]:
+        _check_operands(call)
+        return recurrent(call, states)
+
+    return Operator(
+        infer,
+        cost=cell(name),
+        traits={Trait.IGNORES_CASE, Trait.PROPAGATES_NAN},
+        choices=_CHOICES,
+        activations=activations,
+        constraints={4: time_steps},
+        work=WorkClass.RECURRENT,
+    )
+
+
+OPERATORS: dict[str, Operator] = {"LSTM": _layer("LSTM", 2, 3), "GRU": _layer("GRU", 1, 2), "RNN": _layer("RNN", 1, 1)}

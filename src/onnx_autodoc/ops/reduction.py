@@ -4,14 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, axis_of
-from onnx_autodoc.ops._cost import NOTHING, Cost, Price
-from onnx_autodoc.ops._elements import counted
-from onnx_autodoc.ops._known import Array, Dim, Known, NotKnown, Shape, like
-from onnx_autodoc.ops._operator import Evaluate, Operator
-from onnx_autodoc.ops._prices import folded
+from onnx_autodoc.ops.call import Call, normalize_axis
+from onnx_autodoc.ops.cost import NO_COST, Cost, CostRule, reduction_cost
+from onnx_autodoc.ops.input_constraints import distinct_axes
+from onnx_autodoc.ops.operator import Operator, ValueRule, WorkClass, of_class
+from onnx_autodoc.ops.values import Array, Dim, InferenceError, Shape, ValueInfo, limit_to_int64, with_shape
 
-_MOST_SIZES = 1024  # Python's integers grow with every factor
+_MAX_UNKNOWN_ELEMENTS = 1024  # Python's integers grow with every factor
 
 
 def _axes(call: Call) -> list[Dim] | None:
@@ -31,25 +30,25 @@ def _is_noop(call: Call) -> bool:
 def reduced_shape(call: Call, source: Shape, axes: list[Dim] | None) -> Shape:
     if axes is None and _is_noop(call):
         return source
-    gone = set(range(len(source))) if axes is None else {axis_of(axis, len(source)) for axis in axes}
+    gone = set(range(len(source))) if axes is None else {normalize_axis(axis, len(source)) for axis in axes}
     if keeps_dims(call):
         return tuple(1 if at in gone else dim for at, dim in enumerate(source))
     return tuple(dim for at, dim in enumerate(source) if at not in gone)
 
 
-def _reduce(call: Call) -> list[Known]:
-    return [like(call.known(0), reduced_shape(call, call.shape(0), _axes(call)))]
+def _reduce(call: Call) -> list[ValueInfo]:
+    return [with_shape(call.known(0), reduced_shape(call, call.shape(0), _axes(call)))]
 
 
-def _by(function: Callable[..., Array]) -> Evaluate:
+def _by(function: Callable[..., Array]) -> ValueRule:
     def value(call: Call, arrays: list[Array]) -> list[Array]:
         axes = _axes(call)
         if axes is None and _is_noop(call):
             return [arrays[0]]
-        if arrays[0].dtype == object and arrays[0].size > _MOST_SIZES:
-            raise NotKnown("so many sizes are not followed one by one")
-        along = None if axes is None else tuple(axis_of(axis, arrays[0].ndim) for axis in axes)
-        return [counted(np.asarray(function(arrays[0], axis=along)))]  # the walk gives it the output's shape
+        if arrays[0].dtype == object and arrays[0].size > _MAX_UNKNOWN_ELEMENTS:
+            raise InferenceError("so many sizes are not followed one by one")
+        along = None if axes is None else tuple(normalize_axis(axis, arrays[0].ndim) for axis in axes)
+        return [limit_to_int64(np.asarray(function(arrays[0], axis=along)))]  # the walk gives it the output's shape
 
     return value
 
@@ -60,26 +59,30 @@ def _mean(array: Array, axis: tuple[int, ...] | None) -> Array:
     return np.asarray(array.mean(axis=axis))
 
 
-def _costs(every: int, once: int, parts: str) -> Price:
+def _costs(every: int, once: int, parts: str) -> CostRule:
     """As `folded`; nothing where no axis is named and that shall mean none."""
-    whole = folded(every, once, parts)
+    whole = reduction_cost(every, once, parts)
 
-    def price(call: Call) -> Cost:
-        return NOTHING if _is_noop(call) and not call.axes() else whole(call)
+    def rule(call: Call) -> Cost:
+        return NO_COST if _is_noop(call) and not call.axes() else whole(call)
 
-    price.__doc__ = whole.__doc__
-    return price
+    rule.__doc__ = whole.__doc__
+    return rule
 
 
-OPERATORS: dict[str, Operator] = {
-    "ReduceL1": Operator(_reduce, cost=_costs(2, 0, "absolute, sum")),
-    "ReduceL2": Operator(_reduce, cost=_costs(2, 1, "square, sum, root")),
-    "ReduceLogSum": Operator(_reduce, cost=_costs(1, 1, "sum, logarithm")),
-    "ReduceLogSumExp": Operator(_reduce, cost=_costs(2, 1, "exponential, sum, logarithm")),
-    "ReduceMax": Operator(_reduce, _by(np.max), cost=_costs(1, 0, "comparison")),
-    "ReduceMean": Operator(_reduce, _by(_mean), cost=_costs(1, 1, "sum, division")),
-    "ReduceMin": Operator(_reduce, _by(np.min), cost=_costs(1, 0, "comparison")),
-    "ReduceProd": Operator(_reduce, _by(np.prod), partial=True, cost=_costs(1, 0, "product")),
-    "ReduceSum": Operator(_reduce, _by(np.sum), partial=True, cost=_costs(1, 0, "sum")),
-    "ReduceSumSquare": Operator(_reduce, cost=_costs(2, 0, "square, sum")),
-}
+_AXES = {1: distinct_axes}
+OPERATORS: dict[str, Operator] = of_class(
+    WorkClass.REDUCTION,
+    {
+        "ReduceL1": Operator(_reduce, cost=_costs(2, 0, "absolute, sum"), constraints=_AXES),
+        "ReduceL2": Operator(_reduce, cost=_costs(2, 1, "square, sum, root"), constraints=_AXES),
+        "ReduceLogSum": Operator(_reduce, cost=_costs(1, 1, "sum, logarithm"), constraints=_AXES),
+        "ReduceLogSumExp": Operator(_reduce, cost=_costs(2, 1, "exponential, sum, logarithm"), constraints=_AXES),
+        "ReduceMax": Operator(_reduce, _by(np.max), cost=_costs(1, 0, "comparison"), constraints=_AXES),
+        "ReduceMean": Operator(_reduce, _by(_mean), cost=_costs(1, 1, "sum, division"), constraints=_AXES),
+        "ReduceMin": Operator(_reduce, _by(np.min), cost=_costs(1, 0, "comparison"), constraints=_AXES),
+        "ReduceProd": Operator(_reduce, _by(np.prod), partial=True, cost=_costs(1, 0, "product"), constraints=_AXES),
+        "ReduceSum": Operator(_reduce, _by(np.sum), partial=True, cost=_costs(1, 0, "sum"), constraints=_AXES),
+        "ReduceSumSquare": Operator(_reduce, cost=_costs(2, 0, "square, sum"), constraints=_AXES),
+    },
+)

@@ -1,54 +1,74 @@
-"""Operators that give the same elements another shape or order."""
+"""Reshape, Transpose, Expand and other operators that change the shape or order of elements."""
+
+from operator import mul
+from typing import Any
 
 import numpy as np
 
-from onnx_autodoc.ops._call import Call, axis_of, broadcast, size
-from onnx_autodoc.ops._cost import free, view
-from onnx_autodoc.ops._known import Array, Contradiction, Dim, Known, NotKnown, Shape, Unknown, dims_text, like
-from onnx_autodoc.ops._operator import Operator, unchanged
-from onnx_autodoc.ops._ranks import ranked
+from onnx_autodoc.ops.call import Call, broadcast, normalize_axis, shape_of_rank, size, sizes_differ
+from onnx_autodoc.ops.cost import free, view
+from onnx_autodoc.ops.input_constraints import ONE, distinct_axes, same_shape
+from onnx_autodoc.ops.operator import Identity, Operator, ShapeRule, Trait, ValueRule, WorkClass, unchanged
+from onnx_autodoc.ops.shape_rules import one_output
+from onnx_autodoc.ops.values import (
+    Array,
+    Contradiction,
+    Dim,
+    InferenceError,
+    Shape,
+    Unknown,
+    ValueInfo,
+    format_dims,
+    with_shape,
+)
 
 
-def _reshape(call: Call) -> list[Known]:
+def _reshape(call: Call) -> list[ValueInfo]:
     """0 keeps the input's size at that place (unless allowzero), -1 takes what is left."""
     given = call.attr_ints("shape")
     if given is None and call.known(1).shape is not None:
-        ranked(call, 1, 1)
+        shape_of_rank(call, 1, 1)
     target: list[Dim] = list(given) if given is not None else call.ints(1)
     source = call.shape(0)
     if not call.attr_int("allowzero", 0):
-        target = [_kept(source, at) if dim == 0 else dim for at, dim in enumerate(target)]
-    return [like(call.known(0), _filled(source, target))]
-
-
-def _kept(source: Shape, at: int) -> Dim:
-    if at >= len(source):
-        raise Contradiction(f"Reshape keeps dimension {at}, there are only {len(source)}")
-    return source[at]
+        kept = [at for at, dim in enumerate(target) if dim == 0]
+        if kept and kept[-1] >= len(source):
+            at = next(at for at in kept if at >= len(source))
+            raise Contradiction(f"Reshape keeps dimension {at}, there are only {len(source)}")
+        target = [source[at] if dim == 0 else dim for at, dim in enumerate(target)]
+    return [with_shape(call.known(0), _filled(source, target))]
 
 
 def _filled(source: Shape, target: list[Dim]) -> Shape:
-    """Put what is left in place of -1."""
-    total, holes = size(source), [at for at, dim in enumerate(target) if dim == -1]
-    if len(holes) > 1:
+    """Replace -1 by the number of elements that remain."""
+    free_axes = target.count(-1)
+    if free_axes > 1:
         raise Contradiction("Reshape has two sizes of -1")
-    if not holes:
-        _check_same_size(total, size(tuple(target)), source, target)
+    if not free_axes:
+        if sizes_differ(size(source), size(tuple(target))):
+            raise Contradiction(f"Reshape of {format_dims(source)} to {format_dims(target)}")
         return tuple(target)
     left, right = _cancelled(source, [dim for dim in target if dim != -1])
     rest = size(left)
     if type(right) is int and type(rest) is int and (right == 0 or rest % right):
-        raise Contradiction(f"Reshape of {dims_text(source)} to {dims_text(target)}")
+        raise Contradiction(f"Reshape of {format_dims(source)} to {format_dims(target)}")
     rest = rest // right
     return tuple(rest if dim == -1 else dim for dim in target)
 
 
 def _cancelled(source: Shape, target: list[Dim]) -> tuple[Shape, Dim]:
-    """What remains of both sides once sizes that stand on both are struck out, known or not."""
+    """Return both sides without the sizes, known or unknown, that occur on both."""
     left = list(source)
     right: list[Dim] = []
     for dim in target:
-        at = next((at for at, other in enumerate(left) if _equal(other, dim)), None)
+        at = next(
+            (
+                at
+                for at, other in enumerate(left)
+                if (other is dim if isinstance(other, Unknown) else other == dim != 0)
+            ),
+            None,
+        )
         if at is None:
             right.append(dim)
         else:
@@ -56,65 +76,46 @@ def _cancelled(source: Shape, target: list[Dim]) -> tuple[Shape, Dim]:
     return tuple(left), size(tuple(right))
 
 
-def _equal(one: Dim, other: Dim) -> bool:
-    return one is other if isinstance(one, Unknown) else type(other) is int and one == other != 0
-
-
-def _check_same_size(one: Dim, other: Dim, source: Shape, target: list[Dim]) -> None:
-    if type(one) is int and type(other) is int and one != other:
-        raise Contradiction(f"Reshape of {dims_text(source)} to {dims_text(target)}")
-
-
-def _flatten(call: Call) -> list[Known]:
+def _flatten(call: Call) -> list[ValueInfo]:
     source = call.shape(0)
     axis = call.attr_int("axis", 1)
-    at = len(source) if axis == len(source) else axis_of(axis, len(source)) if source else 0
-    return [like(call.known(0), (size(source[:at]), size(source[at:])))]
+    at = len(source) if axis == len(source) else normalize_axis(axis, len(source)) if source else 0
+    return [with_shape(call.known(0), (size(source[:at]), size(source[at:])))]
 
 
-def _squeeze(call: Call) -> list[Known]:
+def _squeeze(call: Call) -> list[ValueInfo]:
     source, axes = call.shape(0), call.axes()
     if axes is None:
-        # A size that is not known may be 1: comparing it stops here with its reason.
-        return [like(call.known(0), tuple(dim for dim in source if not _is_one(dim)))]
+        # An unknown size may be 1: comparing it raises its reason.
+        return [with_shape(call.known(0), tuple(dim for dim in source if dim > 1 or dim < 1))]
     if not axes and any(isinstance(dim, Unknown) or dim == 1 for dim in source):
-        raise NotKnown(
+        raise InferenceError(
             "Squeeze by no axes at all: the specification keeps every dimension, onnxruntime drops those of 1"
         )
-    gone = {axis_of(axis, len(source)) for axis in axes}
+    gone = {normalize_axis(axis, len(source)) for axis in axes}
     for at in gone:
         if type(source[at]) is int and source[at] != 1:
             raise Contradiction(f"Squeeze of a dimension of size {source[at]}")
-    return [like(call.known(0), tuple(dim for at, dim in enumerate(source) if at not in gone))]
+    return [with_shape(call.known(0), tuple(dim for at, dim in enumerate(source) if at not in gone))]
 
 
-def _is_one(dim: Dim) -> bool:
-    return not (dim > 1 or dim < 1)
-
-
-def _unsqueeze(call: Call) -> list[Known]:
+def _unsqueeze(call: Call) -> list[ValueInfo]:
     source, axes = call.shape(0), call.axes()
     if axes is None:
         raise Contradiction("Unsqueeze lacks its axes")
     rank = len(source) + len(axes)
-    new = {axis_of(axis, rank) for axis in axes}
+    new = {normalize_axis(axis, rank) for axis in axes}
     if len(new) != len(axes):
         raise Contradiction("Unsqueeze names an axis twice")
     rest = iter(source)
-    return [like(call.known(0), tuple(1 if at in new else next(rest) for at in range(rank)))]
-
-
-def _transpose(call: Call) -> list[Known]:
-    source = call.shape(0)
-    order = _order(call, len(source))
-    return [like(call.known(0), tuple(source[at] for at in order))]
+    return [with_shape(call.known(0), tuple(1 if at in new else next(rest) for at in range(rank)))]
 
 
 def _order(call: Call, rank: int) -> list[int]:
     given = call.attr_ints("perm")
     if given is None:
         return list(range(rank))[::-1]
-    if sorted(given) != list(range(rank)):  # of axes, these alone are not counted from the back
+    if sorted(given) != list(range(rank)):  # negative axes are not allowed in `perm`
         raise Contradiction(f"Transpose by {list(given)} of {rank} dimensions")
     return list(given)
 
@@ -123,20 +124,10 @@ def _transpose_value(call: Call, arrays: list[Array]) -> list[Array]:
     return [arrays[0].transpose(_order(call, arrays[0].ndim))]
 
 
-def _expand(call: Call) -> list[Known]:
-    return [like(call.known(0), broadcast(call.shape(0), tuple(call.ints(1))))]
-
-
-def _tile(call: Call) -> list[Known]:
-    source = call.shape(0)
-    repeats = _repeats(call, len(source))
-    return [like(call.known(0), tuple(dim * times for dim, times in zip(source, repeats, strict=True)))]
-
-
 def _repeats(call: Call, rank: int) -> list[Dim]:
     repeats = call.ints(1)
-    if call.has(2):  # opset 1: so many tiles along one axis
-        axis = axis_of(call.one(2), rank)
+    if call.has(2):  # opset 1: tiles along one axis
+        axis = normalize_axis(call.one(2), rank)
         return [call.one(1) if at == axis else 1 for at in range(rank)]
     if len(repeats) != rank:
         raise Contradiction(f"Tile has {len(repeats)} repeats for {rank} dimensions")
@@ -150,12 +141,57 @@ def _tile_value(call: Call, arrays: list[Array]) -> list[Array]:
     return [np.tile(arrays[0], [int(times) for times in repeats])]
 
 
+_VIEW_TRAITS = frozenset((Trait.RESHAPES, Trait.CROSSES_QUANTIZATION, Trait.SHARES_MEMORY))
+_AXIS_TRAITS = _VIEW_TRAITS | {Trait.FOLLOWS_SCORES, Trait.MOVES, Trait.SHIFTS_AXES}
+_MOVE_TRAITS = frozenset((Trait.CROSSES_QUANTIZATION, Trait.MOVES))
+
+
+def _view(infer: ShapeRule, traits: frozenset[Trait], **fields: Any) -> Operator:
+    return Operator(infer, unchanged, partial=True, cost=view, traits=traits, work=WorkClass.VIEW, **fields)
+
+
+def _move(infer: ShapeRule, value: ValueRule, identity: Identity, **fields: Any) -> Operator:
+    return Operator(infer, value, partial=True, cost=free, identity=identity, work=WorkClass.MOVE, **fields)
+
+
 OPERATORS: dict[str, Operator] = {
-    "Reshape": Operator(_reshape, unchanged, partial=True, cost=view),
-    "Flatten": Operator(_flatten, unchanged, partial=True, cost=view),
-    "Squeeze": Operator(_squeeze, unchanged, partial=True, cost=view),
-    "Unsqueeze": Operator(_unsqueeze, unchanged, partial=True, cost=view),
-    "Transpose": Operator(_transpose, _transpose_value, partial=True, cost=free),
-    "Expand": Operator(_expand, unchanged, partial=True, cost=free),
-    "Tile": Operator(_tile, _tile_value, partial=True, cost=free),
+    "Reshape": _view(
+        _reshape,
+        _AXIS_TRAITS | {Trait.KEEPS_SCALAR},
+        position_shift=0,
+        size_inputs=(1,),
+        identity=Identity.SAME_SHAPE,
+        constraints={1: same_shape},
+    ),
+    "Flatten": _view(_flatten, _VIEW_TRAITS, identity=Identity.MATRIX),
+    "Squeeze": _view(
+        _squeeze,
+        _AXIS_TRAITS | {Trait.FORWARDS, Trait.KEEPS_SCALAR},
+        position_shift=0,
+        constraints={1: distinct_axes},
+    ),
+    "Unsqueeze": _view(_unsqueeze, _AXIS_TRAITS | {Trait.FORWARDS}, position_shift=0, constraints={1: distinct_axes}),
+    "Transpose": _move(
+        one_output(lambda call: tuple(call.shape(0)[at] for at in _order(call, call.rank(0)))),
+        _transpose_value,
+        Identity.SAME_ORDER,
+        traits=_MOVE_TRAITS,
+        kernel="transpose",
+    ),
+    "Expand": _move(
+        one_output(lambda call: broadcast(call.shape(0), tuple(call.ints(1)))),
+        unchanged,
+        Identity.REPEATED_ONCE,
+        traits=_MOVE_TRAITS | {Trait.SHIFTS_AXES},
+        size_inputs=(1,),
+        constraints={1: ONE},
+    ),
+    "Tile": _move(
+        one_output(lambda call: tuple(map(mul, call.shape(0), _repeats(call, call.rank(0))))),
+        _tile_value,
+        Identity.REPEATED_ONCE,
+        traits=_MOVE_TRAITS | {Trait.SHIFTS_AXES},
+        size_inputs=(1,),
+        constraints={1: ONE},
+    ),
 }

@@ -1,14 +1,14 @@
-"""Fourier transforms, and the windows and filters that go with them."""
+"""Fourier transforms, windows and mel filters."""
 
 from onnx_autodoc.ir import dtype_name
-from onnx_autodoc.ops._call import Call, axis_of, size
-from onnx_autodoc.ops._cost import Cost, each
-from onnx_autodoc.ops._known import Contradiction, Dim, Known, Shape, Unknown, tensor
-from onnx_autodoc.ops._operator import Operator, constants
-from onnx_autodoc.ops._sizes import one_integer, one_size
+from onnx_autodoc.ops.call import Call, integer_element, normalize_axis, size, size_element
+from onnx_autodoc.ops.cost import Cost, per_output_element
+from onnx_autodoc.ops.input_constraints import ONE
+from onnx_autodoc.ops.operator import Operator, constants
+from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInfo, tensor
 
 
-def _dft(call: Call) -> list[Known]:
+def _dft(call: Call) -> list[ValueInfo]:
     """[..., n, ..., 1 or 2] is [..., n', ..., 2]; only the inverse of a one-sided spectrum is real again."""
     x = call.shape(0)
     axis, real = _dft_axis(call, len(x)), _real_again(call)
@@ -23,7 +23,7 @@ def _real_again(call: Call) -> bool:
 
 def _dft_length(call: Call, dim: Dim) -> Dim:
     whole = 2 * (dim - 1) if _real_again(call) else dim
-    length = one_size(call, 1) if call.has(1) else whole
+    length = size_element(call, 1) if call.has(1) else whole
     if isinstance(length, int) and length < 0:
         raise Contradiction("DFT of no frequencies")
     return length
@@ -31,45 +31,36 @@ def _dft_length(call: Call, dim: Dim) -> Dim:
 
 def _dft_axis(call: Call, rank: int) -> int:
     # An attribute that defaults to 1 until opset 19, since then an input that defaults to the last axis of the signal.
-    given: Dim = one_integer(call, 2) if call.has(2) else call.attr_int("axis", -2 if call.opset >= 20 else 1)
-    axis = axis_of(given, rank)
+    given: Dim = integer_element(call, 2) if call.has(2) else call.attr_int("axis", -2 if call.opset >= 20 else 1)
+    axis = normalize_axis(given, rank)
     if axis == rank - 1:
         raise Contradiction("DFT along the axis of real and imaginary parts")
     return axis
 
 
-def _stft(call: Call) -> list[Known]:
+def _stft(call: Call) -> list[ValueInfo]:
     """[batch, n, 1 or 2] is [batch, frames, bins, 2]."""
-    x, step = call.shape(0), one_size(call, 1)
+    x, step = call.shape(0), size_element(call, 1)
     if len(x) not in (2, 3):
         raise Contradiction(f"STFT of {len(x)} dimensions")
     length = _frame_length(call, x)
-    bins = length // 2 + 1 if call.attr_int("onesided", 1) else length
-    return [tensor(call.dtype(0), (x[0], _frames(x[1], length, step), bins, 2))]
+    bins, last = length // 2 + 1 if call.attr_int("onesided", 1) else length, x[1] - length
+    if type(step) is int and step < 1:
+        raise Contradiction(f"STFT in steps of {step}")
+    if type(last) is int and last < 0:
+        raise Contradiction(f"STFT of {x[1]} samples in frames of {length}")
+    return [tensor(call.dtype(0), (x[0], last // step + 1, bins, 2))]
 
 
 def _frame_length(call: Call, x: Shape) -> Dim:
-    asked = one_size(call, 3) if call.has(3) else None
-    if call.has(2) and (asked is None or isinstance(asked, Unknown)):
+    declared = size_element(call, 3) if call.has(3) else None
+    if call.has(2) and (declared is None or isinstance(declared, Unknown)):
         return call.shape(2)[0] if call.rank(2) == 1 else Unknown("STFT's window is not a list of numbers")
-    return x[1] if asked is None else asked
+    return x[1] if declared is None else declared
 
 
-def _frames(samples: Dim, length: Dim, step: Dim) -> Dim:
-    room = samples - length
-    if type(step) is int and step < 1:
-        raise Contradiction(f"STFT in steps of {step}")
-    if type(room) is int and room < 0:
-        raise Contradiction(f"STFT of {samples} samples in frames of {length}")
-    return room // step + 1
-
-
-def _mel_weight_matrix(call: Call) -> list[Known]:
-    return [tensor(_output_datatype(call), (one_size(call, 1) // 2 + 1, one_size(call, 0)))]
-
-
-def _window(call: Call) -> list[Known]:
-    return [tensor(_output_datatype(call), (one_size(call, 0),))]
+def _window(call: Call) -> list[ValueInfo]:
+    return [tensor(_output_datatype(call), (size_element(call, 0),))]
 
 
 def _output_datatype(call: Call) -> str | None:
@@ -77,7 +68,7 @@ def _output_datatype(call: Call) -> str | None:
 
 
 def fourier(length: Dim, parts: Dim) -> Dim:
-    """The fast transform of one signal: 5 n log2 n where its numbers have two parts, half of it where they are real."""
+    """Return the operations of an FFT of one signal: 5 n log2 n if it is complex, half of that if it is real."""
     if isinstance(length, Unknown):
         return Unknown(length.why)
     return 5 * length * max(length - 1, 0).bit_length() * parts // 2
@@ -99,15 +90,19 @@ def _stft_cost(call: Call) -> Cost:
     return Cost(other=frames * (fourier(length, parts) + (length * parts if call.has(2) else 0)))
 
 
-_one_cosine = each(4, "angle, cosine, factor, difference")
+_one_cosine = per_output_element(4, "angle, cosine, factor, difference")
 
 OPERATORS: dict[str, Operator] = {
     "DFT": Operator(_dft, cost=_dft_cost),
-    "STFT": Operator(_stft, cost=_stft_cost, parts=constants(2)),
+    "STFT": Operator(_stft, cost=_stft_cost, roles=constants(2)),
     "MelWeightMatrix": Operator(
-        _mel_weight_matrix, cost=each(2, "difference, quotient, as on the slope of a filter"), parts=constants(3, 4)
+        lambda call: [tensor(_output_datatype(call), (size_element(call, 1) // 2 + 1, size_element(call, 0)))],
+        cost=per_output_element(2, "difference, quotient, as on the slope of a filter"),
+        roles=constants(3, 4),
     ),
-    "HannWindow": Operator(_window, cost=_one_cosine),
-    "HammingWindow": Operator(_window, cost=_one_cosine),
-    "BlackmanWindow": Operator(_window, cost=each(8, "two angles, cosines, factors and sums")),
+    "HannWindow": Operator(_window, cost=_one_cosine, constraints={0: ONE}),
+    "HammingWindow": Operator(_window, cost=_one_cosine, constraints={0: ONE}),
+    "BlackmanWindow": Operator(
+        _window, cost=per_output_element(8, "two angles, cosines, factors and sums"), constraints={0: ONE}
+    ),
 }

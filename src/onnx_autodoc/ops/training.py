@@ -1,47 +1,38 @@
-"""One step of training (ai.onnx.preview.training), and the operators that ONNX only previews (ai.onnx.preview)."""
+"""Losses, optimizers and preview operators."""
 
-from onnx_autodoc.ops._call import Call, size
-from onnx_autodoc.ops._cost import Cost, Price, uncounted
-from onnx_autodoc.ops._known import Contradiction, Known, Unknown, like, tensor
-from onnx_autodoc.ops._operator import Operator, Rule
-from onnx_autodoc.ops._ranks import ranked
 from onnx_autodoc.ops.attention import scores_cost
+from onnx_autodoc.ops.call import Call, shape_of_rank, size
+from onnx_autodoc.ops.cost import Cost, CostRule, uncounted
+from onnx_autodoc.ops.input_constraints import index_into
+from onnx_autodoc.ops.operator import Operator, ShapeRule, WorkClass, constants
+from onnx_autodoc.ops.shape_rules import one_output
+from onnx_autodoc.ops.values import Contradiction, Dim, Unknown, ValueInfo, tensor, with_shape
 
 
-def _step(kinds: int, kept: tuple[int, ...]) -> Rule:
-    """After learning rate and count, tensors of so many kinds, n of each; the new ones are of the kinds kept."""
+def _optimizer_step(kinds: int, kept: tuple[int, ...]) -> ShapeRule:
+    """Return the rule of an optimizer: learning rate, count, n tensors per kind; outputs are of the kinds `kept`."""
 
-    def infer(call: Call) -> list[Known]:
+    def infer(call: Call) -> list[ValueInfo]:
         count, rest = divmod(len(call.inputs) - 2, kinds)
         if rest or count < 1:
             raise Contradiction(f"{call.node.op} of {len(call.inputs) - 2} tensors, which are of {kinds} kinds")
         places = [2 + kind * count + at for kind in kept for at in range(count)]
-        return [like(call.known(at), call.shape(at)) for at in places]
+        return [with_shape(call.known(at), call.shape(at)) for at in places]
 
     return infer
 
 
-def _gradient(call: Call) -> list[Known]:
-    # one for each variable, of its shape; the inputs after those are held constant
-    return [like(call.known(at), call.shape(at)) for at in range(call.attr_count("xs"))]
+def _per_parameter(kinds: int, count: int, parts: str, **more: int) -> CostRule:
+    """Return a rule with `count` operations per parameter, and more per attribute that is set."""
 
-
-def _flex_attention(call: Call) -> list[Known]:
-    # Q [B, N, S, H], V [B, kvN, L, Hv] = [B, N, S, Hv]
-    return [tensor(call.dtype(0), (*ranked(call, 0, 4)[:3], ranked(call, 2, 4)[3]))]
-
-
-def _per_parameter(kinds: int, count: int, parts: str, **more: int) -> Price:
-    """So many operations for each parameter, and more for each of the attributes that is set; see `_step`."""
-
-    def price(call: Call) -> Cost:
+    def rule(call: Call) -> Cost:
         tensors = (len(call.inputs) - 2) // kinds
         parameters = sum((size(call.shape(2 + at)) for at in range(tensors)), start=0)
         return Cost(other=parameters * (count + sum(extra for name, extra in more.items() if _set(call, name))))
 
     listed = ", ".join(f"{extra} more for {name}" for name, extra in more.items())
-    price.__doc__ = f"{count} per parameter: {parts}; {listed}"
-    return price
+    rule.__doc__ = f"{count} per parameter: {parts}; {listed}"
+    return rule
 
 
 def _set(call: Call, name: str) -> bool:
@@ -57,19 +48,71 @@ _MODIFIED = "FlexAttention: what its own graphs do with the scores is not counte
 def _flex_cost(call: Call) -> Cost:
     """queries · keys · (size of a key + size of a value) multiply-adds for each head; 6 per score: scale, Softmax. Not
     counted where graphs of its own change the scores"""
-    batch, heads, steps, head = ranked(call, 0, 4)
-    cost = scores_cost((batch, heads, steps, head), ranked(call, 1, 4)[2], ranked(call, 2, 4)[3])
+    batch, heads, steps, head = shape_of_rank(call, 0, 4)
+    cost = scores_cost((batch, heads, steps, head), shape_of_rank(call, 1, 4)[2], shape_of_rank(call, 2, 4)[3])
     modified = call.attribute("score_mod") is not None or call.attribute("prob_mod") is not None
     return Cost(cost.macs, Unknown(_MODIFIED)) if modified else cost
 
 
 OPERATORS: dict[str, Operator] = {
-    "Adagrad": Operator(_step(3, (0, 2)), cost=_per_parameter(3, 7, _ADAGRAD, norm_coefficient=2)),
+    "Adagrad": Operator(_optimizer_step(3, (0, 2)), cost=_per_parameter(3, 7, _ADAGRAD, norm_coefficient=2)),
     "Adam": Operator(
-        _step(4, (0, 2, 3)), cost=_per_parameter(4, 12, _ADAM, norm_coefficient=2, norm_coefficient_post=1)
+        _optimizer_step(4, (0, 2, 3)), cost=_per_parameter(4, 12, _ADAM, norm_coefficient=2, norm_coefficient_post=1)
     ),
-    "Gradient": Operator(_gradient, cost=uncounted("it differentiates other nodes of the graph")),
-    "Momentum": Operator(_step(3, (0, 2)), cost=_per_parameter(3, 5, _MOMENTUM, norm_coefficient=2, nesterov=2)),
+    # one output per variable; the inputs after those are constant
+    "Gradient": Operator(
+        lambda call: [with_shape(call.known(at), call.shape(at)) for at in range(call.attr_count("xs"))],
+        cost=uncounted("it differentiates other nodes of the graph"),
+    ),
+    "Momentum": Operator(
+        _optimizer_step(3, (0, 2)), cost=_per_parameter(3, 5, _MOMENTUM, norm_coefficient=2, nesterov=2)
+    ),
 }
 
-PREVIEW: dict[str, Operator] = {"FlexAttention": Operator(_flex_attention, cost=_flex_cost)}
+# Q [B, N, S, H], V [B, kvN, L, Hv] = [B, N, S, Hv]
+PREVIEW: dict[str, Operator] = {
+    "FlexAttention": Operator(
+        one_output(lambda call: (*shape_of_rank(call, 0, 4)[:3], shape_of_rank(call, 2, 4)[3])),
+        cost=_flex_cost,
+        work=WorkClass.ATTENTION,
+    )
+}
+
+
+def _loss(call: Call) -> ValueInfo:
+    x, reduction = call.shape(0), call.attr_text("reduction", "mean")
+    if len(x) < 2 or reduction not in ("none", "sum", "mean"):
+        raise Contradiction(f"{call.node.op} of {len(x)} dimensions, reduction {reduction}")
+    return tensor(call.dtype(0), (x[0], *x[2:]) if reduction == "none" else ())
+
+
+def _likelihood(call: Call) -> Dim:
+    """Return the operations of NegativeLogLikelihoodLoss."""
+    reduction, weighted = call.attr_text("reduction", "mean"), call.has(2)
+    mean, ignoring = reduction == "mean", call.attribute("ignore_index") is not None
+    each = 1 + weighted + ignoring + (reduction != "none") + (mean and (weighted or ignoring))
+    return each * size(call.shape(1)) + mean
+
+
+def _likelihood_cost(call: Call) -> Cost:
+    """1 per label: sign; 1 more for a weight, 1 for ignore_index, 1 for a sum, 1 for that of weights or labels where
+    the mean needs it; 1 for the mean"""
+    return Cost(other=_likelihood(call))
+
+
+def _cross_entropy_cost(call: Call) -> Cost:
+    """as LogSoftmax, 5 per element of the input and 1 per label; then as NegativeLogLikelihoodLoss"""
+    return Cost(other=5 * size(call.shape(0)) + size(call.shape(1)) + _likelihood(call))
+
+
+LOSSES: dict[str, Operator] = {
+    "NegativeLogLikelihoodLoss": Operator(
+        lambda call: [_loss(call)], cost=_likelihood_cost, roles=constants(2), constraints={1: index_into(0, 1)}
+    ),
+    "SoftmaxCrossEntropyLoss": Operator(
+        lambda call: [_loss(call), tensor(call.dtype(0), call.shape(0))],
+        cost=_cross_entropy_cost,
+        roles=constants(2),
+        constraints={1: index_into(0, 1)},
+    ),
+}

@@ -1,39 +1,39 @@
-"""Activations written out: a value times a function of the same value. They are claimed before gates and skips are
-sought, so that x·σ(x) is never taken for a gate.
+"""Decomposed activations: a value multiplied by a function of itself.
+
+They are matched before gates and residuals, so that x·σ(x) is never mistaken for a gate.
 """
 
 from typing import Final
 
-from onnx_autodoc.patterns._net import Fact, Net
-from onnx_autodoc.patterns._pattern import Match
-from onnx_autodoc.patterns._rule import Rule
+from onnx_autodoc.patterns.net import Net
+from onnx_autodoc.patterns.rules import Match, RewriteRule
 
 
-def _is_a_sixth(net: Net, found: Match) -> dict[str, Fact] | None:
-    """Of hard sigmoids only x/6 + 1/2 makes hard swish."""
-    node = next((term.node for term in found.terms if term.op == "HardSigmoid"), None)
+def _has_slope_of_one_sixth(net: Net, match: Match) -> bool:
+    """Of all hard sigmoids only x/6 + 1/2 makes a hard swish."""
+    node = next((op.node for op in match.ops if op.kind == "HardSigmoid"), None)
     alpha = node.attributes.get("alpha", 0.2) if node is not None else None
-    return {} if isinstance(alpha, int | float) and abs(alpha - 1 / 6) < 1e-3 else None
+    return isinstance(alpha, int | float) and abs(alpha - 1 / 6) < 1e-3
 
 
-def _is_up_to_six(net: Net, found: Match) -> dict[str, Fact] | None:
-    """Between 0 and 6; before opset 11 the bounds are attributes."""
-    clip = found.terms[0]
-    given = [net.number(value) for value in clip.inputs[1:3]]
-    held = [clip.node.attributes.get(key) for key in ("min", "max")] if clip.node is not None else []
-    bounds = [bound for bound in given or held if isinstance(bound, int | float)]
-    return {} if set(bounds) <= {0, 6} else None
+def _clips_to_six(net: Net, match: Match) -> bool:
+    """Whether a Clip has the bounds 0 and 6. Before opset 11 the bounds are attributes."""
+    clip = match.ops[0]
+    inputs = [net.scalar(value) for value in clip.inputs[1:3]]
+    attributes = [clip.node.attributes.get(key) for key in ("min", "max")] if clip.node is not None else []
+    bounds = [bound for bound in inputs or attributes if isinstance(bound, int | float)]
+    return set(bounds) <= {0, 6}
 
 
 RULES: Final = (
-    Rule("silu", ("y = Mul(x, Sigmoid(x))", "y = Div(x, Add(Exp(Neg(x)), 1))")),
-    Rule("gelu", ("y = Mul(x, Sigmoid(Mul(x, 1.702)))",)),
-    # where the exponent would overflow, the value itself
-    Rule("Softplus", ("y = Where(Greater(x, C), x, Softplus(x))",)),
-    Rule("mish", ("y = Mul(x, Tanh(Softplus(x)))", "y = Mul(x, Tanh(Log(Add(Exp(x), 1))))")),
-    Rule("relu-6", ("y = Clip(Add(x, 3))",), _is_up_to_six),
-    Rule("relu-6", ("y = Min(Max(Add(x, 3), 0), 6)", "y = Max(Min(Add(x, 3), 6), 0)")),
-    Rule(
+    RewriteRule("silu", ("y = Mul(x, Sigmoid(x))", "y = Div(x, Add(Exp(Neg(x)), 1))")),
+    RewriteRule("gelu", ("y = Mul(x, Sigmoid(Mul(x, 1.702)))",)),
+    # x itself where exp(x) would overflow
+    RewriteRule("Softplus", ("y = Where(Greater(x, C), x, Softplus(x))",)),
+    RewriteRule("mish", ("y = Mul(x, Tanh(Softplus(x)))", "y = Mul(x, Tanh(Log(Add(Exp(x), 1))))")),
+    RewriteRule("relu-6", ("y = Clip(Add(x, 3))",), _clips_to_six),
+    RewriteRule("relu-6", ("y = Min(Max(Add(x, 3), 0), 6)", "y = Max(Min(Add(x, 3), 6), 0)")),
+    RewriteRule(
         "hard-swish",
         (
             "y = Div(Mul(x, relu-6(x)), 6)",
@@ -44,11 +44,11 @@ RULES: Final = (
             "y = Mul(Mul(x, 0.166667), relu-6(x))",
         ),
     ),
-    Rule("hard-swish", ("y = Mul(x, HardSigmoid(x))",), _is_a_sixth),
-    Rule("one-and-erf", ("y = Add(Erf(Div(x, 1.41421)), 1)", "y = Add(Erf(Mul(x, 0.707107)), 1)")),
-    Rule("one-and-erf", ("y = Erfc(Mul(Neg(x), 0.707107))",)),
-    Rule("cube", ("y = Pow(x, 3)", "y = Mul(x, square(x))")),
-    Rule(
+    RewriteRule("hard-swish", ("y = Mul(x, HardSigmoid(x))",), _has_slope_of_one_sixth),
+    RewriteRule("one-and-erf", ("y = Add(Erf(Div(x, 1.41421)), 1)", "y = Add(Erf(Mul(x, 0.707107)), 1)")),
+    RewriteRule("one-and-erf", ("y = Erfc(Mul(Neg(x), 0.707107))",)),
+    RewriteRule("cube", ("y = Pow(x, 3)", "y = Mul(x, square(x))")),
+    RewriteRule(
         "one-and-tanh",
         (
             "y = Add(Tanh(Mul(Add(x, Mul(cube(x), 0.044715)), 0.797885)), 1)",
@@ -60,7 +60,7 @@ RULES: Final = (
             "y = Add(Tanh(Mul(x, Add(Mul(square(x), 0.0356774), 0.797885))), 1)",
         ),
     ),
-    Rule(
+    RewriteRule(
         "gelu",
         (
             "y = Mul(Mul(x, one-and-erf|one-and-tanh(x)), 0.5)",
@@ -70,7 +70,7 @@ RULES: Final = (
             "y = Div(Mul(x, one-and-erf|one-and-tanh(x)), 2)",
         ),
     ),
-    Rule(
+    RewriteRule(
         "softmax",
         (
             "y = Softmax(x)",

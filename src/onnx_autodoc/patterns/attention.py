@@ -1,208 +1,199 @@
-"""Attention: softmax between two products of computed things, or one operator that does it all.
+"""Attention: a softmax between two products of computed values, or one fused operator.
 
-    p = Softmax(MatMul(q, k))        masks, scales and casts in between
-    y = MatMul(p, v)                 q, k, v from linear maps, y into one: they belong to it
+    p = Softmax(MatMul(q, k))        with masks, scales and casts in between
+    y = MatMul(p, v)                 the linear layers before q, k, v and after y belong to the block
 
-One softmax is one attention. A softmax whose result meets a weight (the DFL head of a detector) or leaves the model is
-none. Found by following values, since what lies on the way differs from exporter to exporter.
+One softmax is one attention block. A softmax whose result is multiplied by a weight (the DFL head of a detector) or is
+an output of the model is none. Blocks are found by tracing values, because the ops in between differ by exporter.
 """
 
 from typing import Final
 
-from onnx_autodoc.patterns._heads import heads_of, repeated
-from onnx_autodoc.patterns._masks import masked
-from onnx_autodoc.patterns._net import Fact, Net, Term
-from onnx_autodoc.patterns._tracing import MOVES, Trail, behind, is_move, onward
+from msgspec.structs import replace
+
+from onnx_autodoc.patterns.attention_attributes import apply_masks, infer_heads, refine_fused_heads
+from onnx_autodoc.patterns.attributes import AttentionAttributes
+from onnx_autodoc.patterns.net import NO_VALUE, Net, Op
+from onnx_autodoc.patterns.tracing import MOVES, BackwardTrace, is_move, ops_behind, skip_moves
 
 _ON_SCORES: Final = MOVES | {"Add", "Sub", "Mul", "Div", "Where", "Clip", "Tanh", "Concat", "Max", "Min", "Relu"}
-_NEARBY: Final = 40  # values behind keys and values that are looked at
-_MOVED: Final = 6  # moves between the cut and the projection
-_CUT_RANK: Final = 6  # [batch, rows, in a window, columns, in a window, features]
-_LONGEST: Final = 60  # terms between a product and its softmax
+_FEATURE_MAPS: Final = frozenset(("Relu", "Elu", "softmax", "Sigmoid", "Exp"))  # of linear attention
+_MAX_VALUES_NEARBY: Final = 40  # behind keys and values
+_MAX_MOVES_TO_WINDOWS: Final = 6
+_WINDOWED_RANK: Final = 6  # [batch, rows, rows per window, columns, columns per window, features]
+_MAX_OPS_TO_SOFTMAX: Final = 60
 
 
-class Scores:
-    """What lies between the first product and the softmax: back over masks and scales, a bounded way."""
+class _Scores:
+    """The ops between the product of queries and keys and the softmax, with the masks that they add."""
 
     def __init__(self, net: Net, value: int) -> None:
-        self.products: dict[Term, None] = {}
-        self.terms: dict[Term, None] = {}
-        self.masks: dict[int, None] = {}
-        seen = self._behind(net, value)
-        reached = {made for term in self.products for made in term.outputs}
-        for term in sorted(seen, key=lambda term: term.at):
-            if not reached.isdisjoint(term.inputs) or (term.op == "linear" and _is_additive(net, term)):
-                reached.update(term.outputs)
-                self.terms[term] = None
-        self.masks = {
-            given: None
-            for term in self.terms
-            if term.op in ("Add", "Sub", "Where")
-            for given in term.inputs
-            if given and given not in reached
-        }
+        self.products: dict[Op, None] = {}
+        self.ops: dict[Op, None] = {}
+        traced = self._trace(net, value)
+        reached = {output for op in self.products for output in op.outputs}
+        for op in sorted(traced, key=lambda op: op.position):
+            if not reached.isdisjoint(op.inputs) or (op.kind == "linear" and _is_additive(net, op)):
+                reached.update(op.outputs)
+                self.ops[op] = None
+        masking = [op for op in self.ops if op.kind in ("Add", "Sub", "Where")]
+        self.masks = dict.fromkeys(value for op in masking for value in op.inputs if value and value not in reached)
 
-    def _behind(self, net: Net, value: int) -> dict[Term, None]:
-        """The terms on the way to products; the products are noted."""
-        waiting, seen = [value], dict[Term, None]()
-        while waiting and len(seen) < _LONGEST:
+    def _trace(self, net: Net, value: int) -> dict[Op, None]:
+        """Return the ops behind `value` up to the products, which are recorded."""
+        waiting, seen = [value], dict[Op, None]()
+        while waiting and len(seen) < _MAX_OPS_TO_SOFTMAX:
             value = waiting.pop()
-            term = net.makers[value]
-            if term is None or net.fixed[value] or term in seen or term in self.products:
+            op = net.producers[value]
+            if op is None or net.constant[value] or op in seen or op in self.products:
                 continue
-            if term.op == "MatMul" or (term.op == "linear" and _asks(net, term)):
-                self.products[term] = None
-            elif term.op in _ON_SCORES or (term.op == "linear" and _is_additive(net, term)):
-                seen[term] = None
-                waiting.extend(net.varying(term) if term.op != "linear" else ())
+            if op.kind == "MatMul" or (op.kind == "linear" and _has_learned_queries(net, op)):
+                self.products[op] = None
+            elif op.kind in _ON_SCORES or (op.kind == "linear" and _is_additive(net, op)):
+                seen[op] = None
+                waiting.extend(net.data_inputs(op) if op.kind != "linear" else ())
         return seen
 
 
-def find(net: Net) -> None:
+def find_attention(net: Net) -> None:
     for softmax in net.of("softmax"):
-        if net.terms.get(softmax.at) is softmax:
-            _decomposed(net, softmax)
+        if softmax in net:
+            _match_decomposed(net, softmax)
     for core in net.of("attention-core"):
-        trails = [Trail(net, core.facts[key]) for key in ("queries", "keys", "values")]
-        facts = masked(net, list(core.facts.get("masks", ())), core.facts) | repeated(net, core.facts, trails)
-        _claim(net, [core], trails, core.outputs[0], {**core.facts, **facts})
-    _without_softmax(net)
+        fused = core.attention
+        traces = [BackwardTrace(net, value or NO_VALUE) for value in (fused.queries, fused.keys, fused.values)]
+        masked = apply_masks(net, fused, list(fused.masks))
+        _merge_attention(net, [core], traces, core.outputs[0], refine_fused_heads(net, masked, traces))
+    _find_linear_attention(net)
 
 
-def _decomposed(net: Net, softmax: Term) -> None:
-    scores = Scores(net, softmax.inputs[0])
-    moves, product, value = _weighing(net, softmax)
-    if product is None or (not scores.products and not scores.terms):
+def _match_decomposed(net: Net, softmax: Op) -> None:
+    scores = _Scores(net, softmax.inputs[0])
+    moves, product, value = _find_weighted_sum(net, softmax)
+    if product is None or (not scores.products and not scores.ops):
         return
-    values = next((given for given in product.inputs if given != value), value)
+    values = BackwardTrace(net, next((given for given in product.inputs if given != value), value))
+    members = [softmax, *scores.products, *scores.ops, *moves, product]
     if not scores.products:
-        _additive(net, softmax, scores, [*moves, product], values)
+        attributes = AttentionAttributes(form="additive", heads=1, kv_heads=1)
+        _merge_attention(net, members, [values], product.outputs[0], attributes)
         return
-    first = next(iter(scores.products))
-    sides = (first.facts["weight"], first.inputs[0]) if first.op == "linear" else first.inputs
-    trails = [Trail(net, sides[0]), Trail(net, sides[1]), Trail(net, values)]
-    others = [Trail(net, given) for term in list(scores.products)[1:] for given in term.inputs]
-    facts = heads_of(net, first, trails)
-    facts |= masked(net, list(scores.masks), facts, first)
-    members = [softmax, *scores.products, *scores.terms, *moves, product]
-    _claim(net, members, [*trails, *others], product.outputs[0], facts)
+    first, *other_products = scores.products
+    queries, keys = (first.weight or NO_VALUE, first.inputs[0]) if first.kind == "linear" else first.inputs[:2]
+    traces = [BackwardTrace(net, queries), BackwardTrace(net, keys), values]
+    others = [BackwardTrace(net, given) for op in other_products for given in op.inputs]
+    attributes = apply_masks(net, infer_heads(net, first, traces), list(scores.masks), first)
+    _merge_attention(net, members, [*traces, *others], product.outputs[0], attributes)
 
 
-def _asks(net: Net, term: Term) -> bool:
-    """Learned queries, the same for every input: a product of them with keys that were projected."""
-    dims = net.shape(term.facts["weight"])
-    wide = dims is not None and len(dims) > 2 and not term.facts["biased"]
-    return wide and bool(Trail(net, term.inputs[0]).projections(net))
+def _has_learned_queries(net: Net, op: Op) -> bool:
+    """Whether a linear op multiplies projected keys by queries that are weights."""
+    dims = net.shape(op.weight or NO_VALUE)
+    is_batched = dims is not None and len(dims) > 2 and not op.biased
+    return is_batched and bool(BackwardTrace(net, op.inputs[0]).projections(net))
 
 
-def _is_additive(net: Net, term: Term) -> bool:
-    """Scores as one number for each place, out of a tanh."""
-    return term.facts.get("to") == 1 and net.maker(term.inputs[0], "Tanh") is not None
+def _is_additive(net: Net, op: Op) -> bool:
+    """Whether a linear op computes the scores of additive attention: one number per position, after a Tanh."""
+    return op.out_features == 1 and net.producer(op.inputs[0], "Tanh") is not None
 
 
-def _weighing(net: Net, softmax: Term) -> tuple[list[Term], Term | None, int]:
-    """Forward from a softmax to the product with what it weighs."""
-    value, moves = softmax.outputs[0], list[Term]()
-    for _ in range(_LONGEST):
-        product = next((term for term in net.readers[value] if term.op == "MatMul"), None)
+def _find_weighted_sum(net: Net, softmax: Op) -> tuple[list[Op], Op | None, int]:
+    """Follow a softmax to its product with the values; return the ops in between, the product and what it reads."""
+    value, moves = softmax.outputs[0], list[Op]()
+    for _ in range(_MAX_OPS_TO_SOFTMAX):
+        product = next((op for op in net.consumers[value] if op.kind == "MatMul"), None)
         if product is not None:
             return moves, product, value
-        ahead = [term for term in net.readers[value] if is_move(net, term) or term.op in ("Where", "Mul")]
-        if len(ahead) != 1:
-            return moves, None, value
-        moves.append(ahead[0])
-        value = ahead[0].outputs[0]
+        following = [op for op in net.consumers[value] if is_move(net, op) or op.kind in ("Where", "Mul")]
+        if len(following) != 1:
+            break
+        moves.append(following[0])
+        value = following[0].outputs[0]
     return moves, None, value
 
 
-def _additive(net: Net, softmax: Term, scores: Scores, after: list[Term], values: int) -> None:
-    trails = [Trail(net, values)]
-    facts = {"heads": 1, "kv_heads": 1, "head_dim": None, "form": "additive"}
-    _claim(net, [softmax, *scores.terms, *after], trails, after[-1].outputs[0], facts)
-
-
-def _without_softmax(net: Net) -> None:
-    """Linear attention: q·(kᵀ·v), all three from projections, with no softmax over places in between."""
+def _find_linear_attention(net: Net) -> None:
+    """Find q·(kᵀ·v), all three from projections, without a softmax over positions in between."""
     for outer in net.of("MatMul"):
-        if net.terms.get(outer.at) is not outer:
+        if outer not in net:
             continue
-        sides = [Trail(net, value) for value in outer.inputs[:2]]
-        for side, other in (sides, reversed(sides)):
-            inner = [net.maker(value, "MatMul") for value in side.ends]
-            if len(inner) == 1 and inner[0] is not None and _activated(net, other):
-                _linear_attention(net, outer, inner[0], side, other)
+        sides = [BackwardTrace(net, value) for value in outer.inputs[:2]]
+        for context, queries in (sides, sides[::-1]):
+            inner = [net.producer(value, "MatMul") for value in context.ends]
+            if len(inner) == 1 and inner[0] is not None and _is_projected(net, queries):
+                traces = [queries, *(BackwardTrace(net, value) for value in inner[0].inputs[:2])]
+                if all(_is_projected(net, trace) for trace in traces[1:]):
+                    attributes = replace(infer_heads(net, inner[0], traces), form="linear")
+                    _merge_attention(net, [inner[0], outer, *context.ops], traces, outer.outputs[0], attributes)
                 break
 
 
-def _linear_attention(net: Net, outer: Term, inner: Term, side: Trail, other: Trail) -> None:
-    trails = [Trail(net, value) for value in inner.inputs[:2]]
-    if not all(_activated(net, trail) for trail in trails):
-        return
-    facts = heads_of(net, inner, [other, *trails]) | {"form": "linear"}
-    _claim(net, [inner, outer, *side.terms], [other, *trails], outer.outputs[0], facts)
-
-
-_KERNELS: Final = frozenset(("Relu", "Elu", "softmax", "Sigmoid", "Exp"))
-
-
-def _activated(net: Net, trail: Trail) -> bool:
-    """From a projection, perhaps through the kernel's activation."""
-    if trail.projections(net):
+def _is_projected(net: Net, trace: BackwardTrace) -> bool:
+    """Whether a trace ends in a projection, directly or behind the feature map of linear attention."""
+    if trace.projections(net):
         return True
-    made = [net.makers[value] for value in trail.ends]
-    inner = [Trail(net, term.inputs[0]) for term in made if term is not None and term.op in _KERNELS]
-    return any(each.projections(net) for each in inner)
+    producers = [net.producer(value, *_FEATURE_MAPS) for value in trace.ends]
+    return any(BackwardTrace(net, op.inputs[0]).projections(net) for op in producers if op is not None)
 
 
-def _claim(net: Net, members: list[Term], trails: list[Trail], output: int, facts: dict[str, Fact]) -> None:
-    """One term of it all: with the projections before it and the one after it."""
-    before = [term for trail in trails for term in (*trail.terms, *trail.projections(net))]
-    moves, after, value = onward(net, output)
-    whole = [*members, *before]
-    if after is not None and after.op in ("linear", "conv") and after.inputs[0] == value:
-        whole += [*moves, after]
+def _merge_attention(
+    net: Net, members: list[Op], traces: list[BackwardTrace], output: int, attributes: AttentionAttributes
+) -> None:
+    """Merge the ops of an attention with its input projections and its output projection."""
+    before = [op for trace in traces for op in (*trace.ops, *trace.projections(net))]
+    moves, after, value = skip_moves(net, output)
+    ops = [*members, *before]
+    if after is not None and after.kind in ("linear", "conv") and after.inputs[0] == value:
+        ops += [*moves, after]
         output = after.outputs[0]
-    kept = [made for term in whole for made in term.outputs if made in net.leaving]
-    wide = after.facts["to"] if after is not None and after in whole else None
-    facts |= {"cross": _crosses(net, trails), "width": wide, "windowed": _is_windowed(net, trails[0])}
-    net.merge("attention", whole, list(dict.fromkeys([output, *kept])), **facts)
+    model_outputs = [made for op in ops for made in op.outputs if made in net.output_values]
+    attributes = replace(
+        attributes,
+        out_features=after.out_features if after is not None and after in ops else None,
+        cross=_is_cross_attention(net, traces),
+        windowed=attributes.windowed or _is_windowed(net, traces[0]),
+    )
+    net.merge("attention", ops, list(dict.fromkeys([output, *model_outputs])), attributes)
 
 
-def _is_windowed(net: Net, trail: Trail) -> bool:
-    """Whether what is asked about was cut into windows before: rows and columns split in two each."""
-    for term in trail.projections(net):
-        value = term.inputs[0]
-        for _ in range(_MOVED):
-            made = net.maker(value, *MOVES)
-            if made is None:
+def _is_windowed(net: Net, trace: BackwardTrace) -> bool:
+    """Whether the input of the queries was split into windows: rows and columns in two axes each."""
+    for op in trace.projections(net):
+        value = op.inputs[0]
+        for _ in range(_MAX_MOVES_TO_WINDOWS):
+            move = net.producer(value, *MOVES)
+            if move is None:
                 break
-            value = made.inputs[0]
-            if (net.rank(value) or 0) >= _CUT_RANK:
+            value = move.inputs[0]
+            if (net.rank(value) or 0) >= _WINDOWED_RANK:
                 return True
     return False
 
 
-def _crosses(net: Net, trails: list[Trail]) -> bool:
-    """Whether the values come from elsewhere than the queries."""
-    if len(trails) < 3:
+def _is_cross_attention(net: Net, traces: list[BackwardTrace]) -> bool:
+    """Whether the values come from another source than the queries."""
+    if len(traces) < 3:
         return True
-    asking, asked = (_sources(net, trail) for trail in (trails[0], trails[2]))
-    if not asking or not asking.isdisjoint(asked):
+    query_sources, value_sources = (_projected_values(net, trace) for trace in (traces[0], traces[2]))
+    if not query_sources or not query_sources.isdisjoint(value_sources):
         return False
-    # both may be views of one thing, a convolution and a norm away
-    return _origins(net, asking).isdisjoint(_origins(net, asked))
+    # both may be views of one value, a convolution and a norm away
+    return _values_nearby(net, query_sources).isdisjoint(_values_nearby(net, value_sources))
 
 
-def _origins(net: Net, values: set[int]) -> set[int]:
-    """Values, and those close behind them, attention not in between."""
-    trail = [term for value in values for term in behind(net, value, lambda term: term.op == "attention", _NEARBY)]
-    return values | {value for term in trail for value in net.varying(term)}
+def _values_nearby(net: Net, values: set[int]) -> set[int]:
+    """Return the values and those shortly before them, without crossing attention."""
+    ops = [
+        op for value in values for op in ops_behind(net, value, lambda op: op.kind == "attention", _MAX_VALUES_NEARBY)
+    ]
+    return values | {value for op in ops for value in net.data_inputs(op)}
 
 
-def _sources(net: Net, trail: Trail) -> set[int]:
-    """What the projections read; positions may have been added to it before."""
-    found = {term.inputs[0] for term in trail.projections(net)} or set(trail.ends)
-    for value in list(found):
-        term = net.maker(value, "Add", "Transpose", "Reshape")
-        found |= set(net.varying(term)) if term is not None else set()
-    return found
+def _projected_values(net: Net, trace: BackwardTrace) -> set[int]:
+    """Return what the projections read, with what positions were added to."""
+    values = {op.inputs[0] for op in trace.projections(net)} or set(trace.ends)
+    for value in list(values):
+        op = net.producer(value, "Add", "Transpose", "Reshape")
+        values |= set(net.data_inputs(op)) if op is not None else set()
+    return values

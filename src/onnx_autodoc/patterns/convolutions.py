@@ -1,119 +1,185 @@
-"""Convolutions with the norm and the activation around them, and what small nets are built of.
+"""Convolutions with the bias, norm and activation around them, and the blocks that small networks are built of.
 
-conv-norm-act         act(norm(conv(x))), act(conv(x)), norm(conv(x)); or the other way round, conv(act(norm(x)))
+conv-norm-act         act(norm(conv(x))), act(conv(x)), norm(conv(x)); or pre-activation, conv(act(norm(x)))
 squeeze-excite        Mul(x, σ(conv(act(conv(pool(x))))))
-inverted-residual     1×1 wider, depthwise, 1×1 narrower without an activation
+inverted-residual     1×1 expansion, depthwise, 1×1 projection without an activation
 depthwise-separable   depthwise, then 1×1
+stft                  conv(x, W[2·bins, 1, window]) whose halves are squared and added, or the operator
 """
 
 import math
 from typing import Final
 
-from onnx_autodoc.patterns._net import Fact, Net, Term
-from onnx_autodoc.patterns._pattern import Match
-from onnx_autodoc.patterns._rule import Rule, apply
-from onnx_autodoc.patterns._words import ACTIVATIONS, NORMS, either
+from msgspec.structs import replace
 
-_ACTS: Final = either(*ACTIVATIONS)
-_NORMS: Final = either(*NORMS)
-_FULL: Final = "conv-norm-act"
-_ANY: Final = "conv|conv-norm-act"
+from onnx_autodoc.patterns.attributes import BlockAttributes, ConvAttributes, LinearAttributes
+from onnx_autodoc.patterns.block_kinds import ACTIVATIONS, NORMS, any_of
+from onnx_autodoc.patterns.net import Net, Op
+from onnx_autodoc.patterns.rules import Match, RewriteRule, apply_rules
+from onnx_autodoc.patterns.tracing import is_move
 
-
-def _is_scale(net: Net, found: Match) -> dict[str, Fact] | None:
-    """A learned number for each channel (a norm that does not learn any more) or, as in some mobile nets, for all."""
-    dims = net.shape(found["S"])
-    wide = next((term.facts["to"] for term in found.terms if "to" in term.facts), None)
-    return {} if dims is not None and math.prod(dims) in (1, wide) else None
+_ACTS: Final = any_of(*ACTIVATIONS)
+_NORMS: Final = any_of(*NORMS)
+_CONV_NORM_ACT: Final = "conv-norm-act"
+_ANY_CONV: Final = "conv|conv-norm-act"
 
 
-def _noted(net: Net, found: Match) -> dict[str, Fact]:
-    facts: dict[str, Fact] = {"norm": None, "act": None}
-    for term in found.terms:
-        facts |= term.facts if term.op == "conv" else {}
-        facts |= {"norm": term.op} if term.op in NORMS else {"act": term.op} if term.op in ACTIVATIONS else {}
-    return facts
+# Biases and scales
 
 
-_SCALED: Final = (
-    Rule("conv", ("y = Mul(conv(x), S)",), _is_scale, whole=True),
-    Rule("conv", ("y = Add(conv(x), S)",), _is_scale, whole=True),
+def _out_features(match: Match) -> int | None:
+    """Return the width of the first op of a match that has weights."""
+    return next((op.out_features for op in match.ops if isinstance(op.attributes, LinearAttributes)), None)
+
+
+def _is_bias(net: Net, match: Match) -> bool:
+    """Whether `B` spans the output features only. A table that spans two axes is a position embedding."""
+    dims = net.shape(match["B"])
+    return dims is not None and max(dims, default=1) == math.prod(dims) == _out_features(match)
+
+
+def _biased_attributes(net: Net, match: Match) -> BlockAttributes:
+    attributes = next(op.attributes for op in match.ops if isinstance(op.attributes, LinearAttributes))
+    return replace(attributes, biased=True)
+
+
+def _is_scale(net: Net, match: Match) -> bool:
+    """Whether `S` has a number per channel (a frozen norm) or, as in some mobile networks, one for all."""
+    dims = net.shape(match["S"])
+    return dims is not None and math.prod(dims) in (1, _out_features(match))
+
+
+BIAS_RULES: Final = (
+    RewriteRule("linear", ("l = linear(x, W)\ny = Add(l, B)",), _is_bias, _biased_attributes, closed=True),
+    RewriteRule("conv", ("c = conv(x, W)\ny = Add(c, B)",), _is_bias, _biased_attributes, closed=True),
 )
-_AFTER: Final = (
-    Rule(_FULL, (f"y = {_ACTS}({_NORMS}(conv(x)))",), _noted, whole=True),
-    Rule(_FULL, (f"y = {_NORMS}({_ACTS}(conv(x)))",), _noted, whole=True),
-    Rule(_FULL, (f"y = {_NORMS}(conv(x))", f"y = {_ACTS}(conv(x))"), _noted, whole=True),
-)
-_BEFORE: Final = (Rule(_FULL, (f"y = conv({_ACTS}({_NORMS}(x)))",), _noted, whole=True),)
-_AFFINE: Final = (
-    Rule(_FULL, (f"y = Mul({_FULL}(x), S)",), _is_scale, whole=True),
-    Rule(_FULL, (f"y = Add({_FULL}(x), S)",), _is_scale, whole=True),
-)
-_POOL: Final = "GlobalAveragePool|mean|ReduceMean|AveragePool"
-_SQUEEZE: Final = f"{_ANY}|linear|mlp"
-_GATE: Final = "Sigmoid|HardSigmoid|relu-6|Clip|Tanh"
-_EXCITE: Final = (
-    Rule(
-        "squeeze-excite",
-        (
-            f"y = Mul(x, {_GATE}({_SQUEEZE}({_SQUEEZE}({_POOL}(x)))))",
-            f"y = Mul(x, {_GATE}({_SQUEEZE}({_ACTS}({_SQUEEZE}({_POOL}(x))))))",
-            f"y = Mul(x, {_GATE}({_SQUEEZE}({_POOL}(x))))",
-            f"y = Mul(x, Div({_GATE}({_SQUEEZE}({_SQUEEZE}({_POOL}(x)))), 6))",
-            f"y = Mul(x, Mul({_GATE}({_SQUEEZE}({_SQUEEZE}({_POOL}(x)))), 0.166667))",
-            f"y = Mul(x, {_GATE}(Transpose|Reshape({_SQUEEZE}(Transpose|Reshape({_POOL}(x))))))",
-        ),
+_CONV_SCALES: Final = (RewriteRule("conv", ("y = Mul(conv(x), S)", "y = Add(conv(x), S)"), _is_scale, closed=True),)
+_BLOCK_SCALES: Final = (
+    RewriteRule(
+        _CONV_NORM_ACT, (f"y = Mul({_CONV_NORM_ACT}(x), S)", f"y = Add({_CONV_NORM_ACT}(x), S)"), _is_scale, closed=True
     ),
 )
 
 
-def find(net: Net) -> None:
-    apply(net, _SCALED)
-    apply(net, (*_BEFORE, *_AFTER) if _norms_come_first(net) else _AFTER)
-    apply(net, (*_AFFINE, *_EXCITE))
-    for term in net.of("conv", _FULL):
-        if net.terms.get(term.at) is term and term.facts.get("depthwise"):
-            _around_depthwise(net, term)
+# Convolution, norm and activation
 
 
-def _norms_come_first(net: Net) -> bool:
-    """Whether norms stand before convolutions rather than after them: many do not read one."""
-    norms = [term for term in net.of("batch-norm", "group-norm", "instance-norm") if net.of("conv")]
-    alone = [term for term in norms if net.maker(term.inputs[0], "conv") is None]
-    return 3 * len(alone) > len(norms)
+def _conv_norm_act_attributes(net: Net, match: Match) -> ConvAttributes:
+    kinds = [op.kind for op in match.ops]
+    return replace(
+        next(op.conv for op in match.ops if op.kind == "conv"),
+        norm=next((kind for kind in reversed(kinds) if kind in NORMS), None),
+        activation=next((kind for kind in reversed(kinds) if kind in ACTIVATIONS), None),
+    )
 
 
-def _around_depthwise(net: Net, middle: Term) -> None:
-    before = net.maker(middle.inputs[0], "conv", _FULL)
-    members, after = [middle], _next(net, middle)
-    if after is not None and after.op == "squeeze-excite":
-        members.append(after)
-        after = _next(net, after)
-    if after is None or after.op not in ("conv", _FULL) or not _is_pointwise(after):
+def _conv_norm_act(*patterns: str) -> RewriteRule:
+    return RewriteRule(_CONV_NORM_ACT, patterns, attributes=_conv_norm_act_attributes, closed=True)
+
+
+_POST_ACTIVATION: Final = (
+    _conv_norm_act(f"y = {_ACTS}({_NORMS}(conv(x)))"),
+    _conv_norm_act(f"y = {_NORMS}({_ACTS}(conv(x)))"),
+    _conv_norm_act(f"y = {_NORMS}(conv(x))", f"y = {_ACTS}(conv(x))"),
+)
+_PRE_ACTIVATION: Final = (_conv_norm_act(f"y = conv({_ACTS}({_NORMS}(x)))"),)
+_POOL: Final = "GlobalAveragePool|mean|ReduceMean|AveragePool"
+_LAYER: Final = f"{_ANY_CONV}|linear|mlp"
+_GATE: Final = "Sigmoid|HardSigmoid|relu-6|Clip|Tanh"
+_SQUEEZE_EXCITE: Final = (
+    RewriteRule(
+        "squeeze-excite",
+        (
+            f"y = Mul(x, {_GATE}({_LAYER}({_LAYER}({_POOL}(x)))))",
+            f"y = Mul(x, {_GATE}({_LAYER}({_ACTS}({_LAYER}({_POOL}(x))))))",
+            f"y = Mul(x, {_GATE}({_LAYER}({_POOL}(x))))",
+            f"y = Mul(x, Div({_GATE}({_LAYER}({_LAYER}({_POOL}(x)))), 6))",
+            f"y = Mul(x, Mul({_GATE}({_LAYER}({_LAYER}({_POOL}(x)))), 0.166667))",
+            f"y = Mul(x, {_GATE}(Transpose|Reshape({_LAYER}(Transpose|Reshape({_POOL}(x))))))",
+        ),
+    ),
+)
+RULES: Final = (*_CONV_SCALES, *_PRE_ACTIVATION, *_POST_ACTIVATION, *_BLOCK_SCALES, *_SQUEEZE_EXCITE)
+
+
+def find_conv_blocks(net: Net) -> None:
+    apply_rules(net, _CONV_SCALES)
+    apply_rules(net, (*_PRE_ACTIVATION, *_POST_ACTIVATION) if _uses_pre_activation(net) else _POST_ACTIVATION)
+    apply_rules(net, (*_BLOCK_SCALES, *_SQUEEZE_EXCITE))
+    for op in net.of("conv", _CONV_NORM_ACT):
+        if op in net and op.conv.depthwise:
+            _merge_depthwise(net, op)
+
+
+def _uses_pre_activation(net: Net) -> bool:
+    """Whether norms precede convolutions rather than follow them: more than a third of them read no convolution."""
+    norms = [op for op in net.of("batch-norm", "group-norm", "instance-norm") if net.of("conv")]
+    leading = [op for op in norms if net.producer(op.inputs[0], "conv") is None]
+    return 3 * len(leading) > len(norms)
+
+
+def _merge_depthwise(net: Net, depthwise: Op) -> None:
+    members, projection = [depthwise], _next_op(net, depthwise)
+    if projection is not None and projection.kind == "squeeze-excite":
+        members.append(projection)
+        projection = _next_op(net, projection)
+    if projection is None or projection.kind not in ("conv", _CONV_NORM_ACT) or not _is_pointwise(projection):
         return
-    members.append(after)
-    wide = before is not None and _is_pointwise(before) and len(net.readers[before.outputs[0]]) == 1
-    if (
-        wide
-        and before is not None
-        and (before.facts["to"] or 0) > (before.facts["from"] or 0)
-        and not after.facts.get("act")
-    ):
-        net.merge("inverted-residual", [before, *members], after.outputs[:1], **_ends(before, after, middle))
+    members.append(projection)
+    expansion = net.producer(depthwise.inputs[0], "conv", _CONV_NORM_ACT)
+    if expansion is not None and _expands(net, expansion) and not projection.conv.activation:
+        kind, first = "inverted-residual", expansion
+        members.insert(0, expansion)
     else:
-        net.merge("depthwise-separable", members, after.outputs[:1], **_ends(middle, after, middle))
+        kind, first = "depthwise-separable", depthwise
+    attributes = ConvAttributes(
+        in_features=first.in_features,
+        out_features=projection.out_features,
+        kernel=depthwise.conv.kernel,
+        strides=depthwise.conv.strides,
+    )
+    net.merge(kind, members, projection.outputs[:1], attributes)
 
 
-def _ends(first: Term, last: Term, middle: Term) -> dict[str, Fact]:
-    return {key: fact for key, fact in middle.facts.items() if key in ("kernel", "strides")} | {
-        "from": first.facts.get("from"),
-        "to": last.facts.get("to"),
-    }
+def _expands(net: Net, op: Op) -> bool:
+    """Whether a pointwise convolution widens its input, for one reader only."""
+    is_wider = (op.out_features or 0) > (op.in_features or 0)
+    return _is_pointwise(op) and is_wider and len(net.consumers[op.outputs[0]]) == 1
 
 
-def _next(net: Net, term: Term) -> Term | None:
-    return net.reader(term.outputs[0]) if term.outputs[0] not in net.leaving else None
+def _next_op(net: Net, op: Op) -> Op | None:
+    return net.only_consumer(op.outputs[0]) if op.outputs[0] not in net.output_values else None
 
 
-def _is_pointwise(term: Term) -> bool:
-    return all(size == 1 for size in term.facts.get("kernel", (0,))) and term.facts.get("group") == 1
+def _is_pointwise(op: Op) -> bool:
+    return all(size == 1 for size in op.conv.kernel) and op.conv.group == 1
+
+
+# Spectra
+
+_MIN_WINDOW_SAMPLES: Final = 64
+_MIN_FREQUENCIES: Final = 17
+_SQUARES: Final = frozenset(("square", "Abs", "Sqrt", "ReduceL2", "ReduceSumSquare"))
+_MAX_MOVES_TO_SQUARE: Final = 12
+
+
+def find_spectra(net: Net) -> None:
+    """Find Fourier transforms: a convolution with a long window over one channel, whose result is squared."""
+    for op in net.of("conv"):
+        conv = op.conv
+        is_long = max(conv.kernel or (0,)) >= _MIN_WINDOW_SAMPLES and conv.in_features == 1
+        is_plain = not conv.biased and not conv.transposed and (conv.out_features or 0) >= _MIN_FREQUENCIES
+        if is_long and is_plain and _is_squared(net, op):
+            net.relabel(op, "stft")
+    for op in net.of("STFT", "DFT"):
+        net.relabel(op, "stft")
+
+
+def _is_squared(net: Net, conv: Op) -> bool:
+    values = list(conv.outputs[:1])
+    for _ in range(_MAX_MOVES_TO_SQUARE):
+        consumers = [op for value in values for op in net.consumers[value]]
+        if any(op.kind in _SQUARES for op in consumers):
+            return True
+        values = [value for op in consumers if is_move(net, op) or op.kind == "Neg" for value in op.outputs]
+    return False

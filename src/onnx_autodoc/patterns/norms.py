@@ -1,55 +1,72 @@
-"""Normalisations: an operator of their own, or written out over a mean, a difference, a square and a root.
+"""Normalizations, as one operator or decomposed into a mean, a difference, a square and a root.
 
-What tells them: a root of a mean square and a small number, by which something is divided. Layer norm squares the
-difference from the mean, RMS norm the values themselves. A root without the small number is a magnitude, no norm.
+All divide by the root of a mean square plus a small epsilon. Layer norm squares the difference from the mean, RMS norm
+the values themselves. A root without an epsilon is a magnitude, not a norm.
 """
 
 from typing import Final
 
-from onnx_autodoc.patterns._net import Fact, Net
-from onnx_autodoc.patterns._pattern import Match
-from onnx_autodoc.patterns._rule import Rule
+from msgspec.structs import replace
 
-_LARGEST_EPSILON: Final = 0.02
+from onnx_autodoc.patterns.attributes import NO_NORM, NormAttributes
+from onnx_autodoc.patterns.net import Net
+from onnx_autodoc.patterns.rules import Match, RewriteRule
 
-
-def _is_epsilon(net: Net, found: Match) -> dict[str, Fact] | None:
-    number = net.number(found["E"])
-    return {} if number is not None and 0 <= number < _LARGEST_EPSILON else None
+_MAX_EPSILON: Final = 0.02
 
 
-def _is_scale(net: Net, found: Match) -> dict[str, Fact] | None:
-    """What a norm learned: a number for each feature, once. A second one, or one of more axes, is a rotation."""
-    scale = "G" in found.values
-    dims, word = net.shape(found["G" if scale else "B"]), "scaled" if scale else "shifted"
-    again = any(term.facts.get(word) for term in found.terms)
-    return {word: True} if not again and dims is not None and sum(dim != 1 for dim in dims) == 1 else None
+def _has_epsilon(net: Net, match: Match) -> bool:
+    number = net.scalar(match["E"])
+    return number is not None and 0 <= number < _MAX_EPSILON
 
 
-def _is_part_of_a_norm(net: Net, found: Match) -> dict[str, Fact] | None:
-    """A pool over the features of each place: something is taken off by it, or divided by its root."""
-    read = {reader.op for reader in net.readers[found.terms[0].outputs[0]]}
-    return {} if read & {"Sub", "Neg", "root", "over-root"} else None
+def _is_learned_affine(net: Net, match: Match) -> bool:
+    """Whether `G` (scale) or `B` (bias) has one number per feature, and is the first of its sort.
+
+    A second one, or one that spans several axes, is part of a rotary embedding.
+    """
+    is_scale = "G" in match.values
+    dims = net.shape(match["G" if is_scale else "B"])
+    is_repeated = any(op.norm.scaled if is_scale else op.norm.shifted for op in match.ops)
+    return not is_repeated and dims is not None and sum(dim != 1 for dim in dims) == 1
 
 
-def _over_groups(net: Net, found: Match) -> dict[str, Fact] | None:
-    before, after = net.shape(found["x"]), net.shape(found["r"])
-    if before is None or after is None or len(after) < 3 or before[1] == after[1]:
-        return None
-    return {"groups": after[1]}
+def _affine_attributes(net: Net, match: Match) -> NormAttributes:
+    norm = next((op.norm for op in match.ops if isinstance(op.attributes, NormAttributes)), NO_NORM)
+    return replace(norm, scaled=True) if "G" in match.values else replace(norm, shifted=True)
 
 
-_SMALL: Final = (
-    Rule("square", ("y = Pow(x, 2)", "y = Mul(x, x)")),
-    Rule("mean", ("y = ReduceMean(x)", "y = Mul(ReduceSum(x), C)", "y = Div(ReduceSum(x), C)")),
-    Rule("mean", ("y = Expand(mean(x))",)),
-    Rule("root", ("y = Sqrt(Add(Expand(x), E))", "y = Sqrt(Add(x, E))", "y = Sqrt(Max(Add(x, E), C))"), _is_epsilon),
-    Rule("over-root", ("y = Reciprocal(root(x))", "y = Div(1, root(x))", "y = Pow(root(x), -1)")),
-    Rule("over-root", ("y = Pow(Add(x, E), -0.5)",), _is_epsilon),
-    Rule("mean", ("y = GlobalAveragePool(x)",), _is_part_of_a_norm),
+def _is_read_by_norm(net: Net, match: Match) -> bool:
+    """Whether a pool computes the mean of a norm: something is subtracted by it or divided by its root."""
+    consumers = {consumer.kind for consumer in net.consumers[match.ops[0].outputs[0]]}
+    return bool(consumers & {"Sub", "Neg", "root", "over-root"})
+
+
+def _splits_channels(net: Net, match: Match) -> bool:
+    """Whether the Reshape before an instance norm divides the channels into groups."""
+    before, after = net.shape(match["x"]), net.shape(match["r"])
+    return before is not None and after is not None and len(after) > 2 and before[1] != after[1]
+
+
+def _affine(kind: str, *patterns: str, closed: bool = True) -> RewriteRule:
+    return RewriteRule(kind, patterns, _is_learned_affine, _affine_attributes, closed=closed)
+
+
+_PARTS: Final = (
+    RewriteRule("square", ("y = Pow(x, 2)", "y = Mul(x, x)")),
+    RewriteRule("mean", ("y = ReduceMean(x)", "y = Mul(ReduceSum(x), C)", "y = Div(ReduceSum(x), C)")),
+    RewriteRule("mean", ("y = Expand(mean(x))",)),
+    RewriteRule(
+        "root",
+        ("y = Sqrt(Add(Expand(x), E))", "y = Sqrt(Add(x, E))", "y = Sqrt(Max(Add(x, E), C))"),
+        _has_epsilon,
+    ),
+    RewriteRule("over-root", ("y = Reciprocal(root(x))", "y = Div(1, root(x))", "y = Pow(root(x), -1)")),
+    RewriteRule("over-root", ("y = Pow(Add(x, E), -0.5)",), _has_epsilon),
+    RewriteRule("mean", ("y = GlobalAveragePool(x)",), _is_read_by_norm),
 )
-_LAYER: Final = (
-    Rule(
+_LAYER_NORM: Final = (
+    RewriteRule(
         "layer-norm",
         (
             "d = Sub(x, mean(x))\ny = Div(d, root(mean(square(d))))",
@@ -70,11 +87,11 @@ _LAYER: Final = (
             "m = mean(x)\nv = Sub(mean(square(x)), square(m))\ny = Div(Sub(x, m), root(v))",
         ),
     ),
-    Rule("layer-norm", ("y = Mul(layer-norm(x), G)",), _is_scale, whole=True),
-    Rule("layer-norm", ("y = Add(layer-norm(x), B)",), _is_scale, whole=True),
+    _affine("layer-norm", "y = Mul(layer-norm(x), G)"),
+    _affine("layer-norm", "y = Add(layer-norm(x), B)"),
 )
-_ROOT_MEAN_SQUARE: Final = (
-    Rule(
+_RMS_NORM: Final = (
+    RewriteRule(
         "rms-norm",
         (
             "y = Mul(x, over-root(mean(square(x))))",
@@ -82,23 +99,23 @@ _ROOT_MEAN_SQUARE: Final = (
             "y = Mul(x, Mul(over-root(mean(square(x))), G))",
         ),
     ),
-    Rule("rms-norm", ("y = Mul(rms-norm(x), G)",), _is_scale, whole=True),
+    _affine("rms-norm", "y = Mul(rms-norm(x), G)"),
 )
-_OTHERS: Final = (
-    Rule(
+_CHANNEL_NORMS: Final = (
+    RewriteRule(
         "group-norm",
         (
             "r = Reshape(x)\ny = Add(Mul(Reshape(InstanceNormalization(r)), G), B)",
             "r = Reshape(x)\ny = Reshape(InstanceNormalization(r))",
         ),
-        _over_groups,
+        _splits_channels,
     ),
-    Rule("group-norm", ("y = Mul(group-norm(x), G)",), _is_scale, whole=True),
-    Rule("group-norm", ("y = Add(group-norm(x), B)",), _is_scale, whole=True),
+    _affine("group-norm", "y = Mul(group-norm(x), G)"),
+    _affine("group-norm", "y = Add(group-norm(x), B)"),
     # with as many groups as channels nothing is reshaped; an instance norm has its scale inside
-    Rule("group-norm", ("y = Add(Mul(InstanceNormalization(x), G), B)",), _is_scale),
-    Rule("instance-norm", ("y = InstanceNormalization(x)",)),
-    Rule("batch-norm", ("y = Mul(batch-norm(x), G)",), _is_scale, whole=True),
-    Rule("batch-norm", ("y = Add(batch-norm(x), B)",), _is_scale, whole=True),
+    _affine("group-norm", "y = Add(Mul(InstanceNormalization(x), G), B)", closed=False),
+    RewriteRule("instance-norm", ("y = InstanceNormalization(x)",)),
+    _affine("batch-norm", "y = Mul(batch-norm(x), G)"),
+    _affine("batch-norm", "y = Add(batch-norm(x), B)"),
 )
-RULES: Final = (*_SMALL, *_LAYER, *_ROOT_MEAN_SQUARE, *_OTHERS)
+RULES: Final = (*_PARTS, *_LAYER_NORM, *_RMS_NORM, *_CHANNEL_NORMS)

@@ -1,24 +1,36 @@
-"""The CI gate: a card, a policy and perhaps a baseline go in; what passed and what did not comes out.
+"""Check cards against a policy, and against a baseline where the policy limits changes.
 
-It fails closed: what is not known, a rule that could not be checked or a figure that is missing fails what asks for it,
-unless the policy says otherwise beside it.
+Checks fail closed: an unknown figure or a rule that could not be checked fails, unless the policy allows gaps.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from onnx_autodoc.card import Card, Generated
-from onnx_autodoc.lint import RUNTIMES
-from onnx_autodoc.policy._findings import gap_checks, rule_checks, runtime_checks, unneeded
-from onnx_autodoc.policy._known import RULE_IDS
-from onnx_autodoc.policy._limits import limit_checks
-from onnx_autodoc.policy._paths import listed as figures
-from onnx_autodoc.policy._policy import FAIL_ON, Allow, Change, Limit, Policy, Rules, Runtimes
-from onnx_autodoc.policy._read import read_policy
-from onnx_autodoc.policy._verdict import VERDICT_VERSION, Check, Kind, Outcome, Status, Verdict
+from onnx_autodoc.lint import RULES, RUNTIMES
+from onnx_autodoc.policy.limits import change_checks, limit_checks
+from onnx_autodoc.policy.paths import list_figures
+from onnx_autodoc.policy.reading import read_policy
+from onnx_autodoc.policy.rules import gap_checks, rule_checks, runtime_checks, unused_allowances
+from onnx_autodoc.policy.types import (
+    FAIL_ON,
+    VERDICT_VERSION,
+    Allow,
+    Change,
+    Check,
+    Kind,
+    Limit,
+    Outcome,
+    Policy,
+    Rules,
+    Runtimes,
+    Status,
+    Verdict,
+)
+from onnx_autodoc.policy.validation import parse_policy
 
 __all__ = [
     "FAIL_ON",
-    "RULE_IDS",
+    "RULES",
     "RUNTIMES",
     "VERDICT_VERSION",
     "Allow",
@@ -26,60 +38,52 @@ __all__ = [
     "Check",
     "Kind",
     "Limit",
-    "Named",
+    "NamedCard",
     "Outcome",
     "Policy",
     "Rules",
     "Runtimes",
     "Status",
     "Verdict",
-    "figures",
-    "gate",
-    "outcome",
+    "check_card",
+    "check_cards",
+    "list_figures",
+    "parse_policy",
     "read_policy",
 ]
 
+NamedCard = tuple[str, Card]
 
-def gate(
+
+def check_card(
     card: Card, policy: Policy, baseline: Card | None = None, model: str = "", version: str | None = None
 ) -> Verdict:
-    """Whether a card passes. `model` is what the verdict calls it; `version` is that of the rules, if it is known."""
+    """Check one card. `model` is its name in the verdict; `version` is that of the lint rules, if known."""
     if policy.needs_baseline and baseline is None:
         raise ValueError("this policy asks about changes: there is no baseline to measure them against")
     checks = (
         *limit_checks(card, policy),
-        *(_moved(card, policy, baseline) if baseline is not None and policy.changes else ()),
+        *(change_checks(card, policy, baseline) if baseline is not None and policy.changes else ()),
         *runtime_checks(card, policy),
         *gap_checks(card, policy, version),
         *rule_checks(card, policy, baseline),
     )
     passed = all(check.status is not Status.FAIL for check in checks)
-    return Verdict(model or card.model.name, passed, checks, tuple(unneeded(card, policy)))
+    return Verdict(model or card.model.name, passed, checks, tuple(unused_allowances(card, policy)))
 
 
-def _moved(card: Card, policy: Policy, baseline: Card) -> Iterator[Check]:
-    from onnx_autodoc.policy._changes import change_checks  # with rooms that other policies need not wait for
-
-    return change_checks(card, policy, baseline)
-
-
-Named = tuple[str, Card]
-
-
-def outcome(
-    cards: Sequence[Named],
+def check_cards(
+    cards: Sequence[NamedCard],
     policy: Policy,
     file: str | None = None,
-    baseline: Named | None = None,
+    baseline: NamedCard | None = None,
     generated: Generated | None = None,
 ) -> Outcome:
-    """The verdicts on some cards, each with what it is called. `file` is that of the policy.
-
-    `generated` is when and by what it is judged; else all is taken to be of one version.
-    """
-    was = baseline[1] if baseline else None
+    """Check several cards. `file` is that of the policy; `generated` is by default that of the first card."""
     made = generated or cards[0][1].generated
-    verdicts = tuple(gate(card, policy, was, name, made.version) for name, card in cards)
+    verdicts = tuple(
+        check_card(card, policy, baseline[1] if baseline else None, name, made.version) for name, card in cards
+    )
     return Outcome(
         schema_version=VERDICT_VERSION,
         tool=made.tool,

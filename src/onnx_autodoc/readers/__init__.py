@@ -1,31 +1,40 @@
-"""Reading a model file: its structure whole, its weights never.
+"""Model files to `Model`: the structure is read whole, the weights never.
 
-A format is a file here with one function from a `Source` to a `Model`, and a line in `FORMATS`. The content decides
-which format a file is, not its suffix.
+A format is one module and one line in `READERS`. A file's content decides its format, not its suffix.
 """
 
 from collections.abc import Callable
-from os import PathLike, fspath
-from typing import Final
+from os import PathLike
+from typing import Final, NamedTuple
 
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.ir import Model
-from onnx_autodoc.readers._config_files import parse_toml, side_file, side_text
-from onnx_autodoc.readers._external import held
-from onnx_autodoc.readers._sniff import sniff
-from onnx_autodoc.readers._source import FileSource, Source
-from onnx_autodoc.readers.onnx import read_onnx
+from onnx_autodoc.readers.external_data import stored_bytes
+from onnx_autodoc.readers.file_types import identify_foreign_file
+from onnx_autodoc.readers.onnx import is_onnx, read_onnx
+from onnx_autodoc.storage import Storage, open_storage
 
-__all__ = ["FORMATS", "FileSource", "held", "parse_toml", "read", "side_file", "side_text"]
+__all__ = ["READERS", "Reader", "read_model", "stored_bytes"]
 
-FORMATS: Final[dict[str, Callable[[Source], Model]]] = {"onnx": read_onnx}
-_HEAD: Final = 512
+_HEAD_BYTES: Final = 512
 
 
-def read(path: str | PathLike[str]) -> Model:
-    """The model in a file, without its weights."""
-    with FileSource(fspath(path)) as source:
-        stranger = sniff(source.read(0, _HEAD))
-        if stranger:
-            raise BadInput(f"{source.path}: not an ONNX model: the file is {stranger}")
-        return FORMATS["onnx"](source)
+class Reader(NamedTuple):
+    """A file format. `match` takes the first bytes of a file and its path."""
+
+    name: str
+    match: Callable[[bytes, str], bool]
+    read: Callable[[Storage], Model]
+
+
+READERS: Final = (Reader("onnx", is_onnx, read_onnx),)  # in the order in which they are tried
+
+
+def read_model(path: str | PathLike[str]) -> Model:
+    """Read the model in a file, without its weights."""
+    with open_storage(path) as storage:
+        head = storage.open().read(0, _HEAD_BYTES)
+        for reader in READERS:
+            if reader.match(head, storage.path):
+                return reader.read(storage)
+        raise BadInput(f"{storage.path}: not an ONNX model: the file is {identify_foreign_file(head)}")

@@ -1,106 +1,143 @@
-"""Renderers: each turns a `Report` into one document. None of them can reach the graph.
+"""Renderers: each turns a `Report` into one document. None of them sees the graph.
 
-A format is a file here with one function, and a line in `FORMATS`.
+An output format is a module with one function, and a row in `FORMATS`. Modules are loaded on first use, so that the
+command line can list the formats without them.
 """
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from msgspec import Struct
-
-from onnx_autodoc.render._report import Beside, Report
-from onnx_autodoc.text import quiet, quiet_json
+from onnx_autodoc.text import sanitize_json, sanitize_text
 
 if TYPE_CHECKING:
+    from onnx_autodoc.compare import Comparison
     from onnx_autodoc.policy import Outcome
+    from onnx_autodoc.render.content import ChartLinks, Report
 
-__all__ = ["FORMATS", "Beside", "Format", "Report", "as_json", "pictures", "render_outcome", "render_terminal"]
-
-
-def render_terminal(report: Report, color: bool = False) -> str:
-    """The terminal card. Its library is loaded only when it is drawn."""
-    from onnx_autodoc.render import terminal
-
-    return terminal.render_terminal(report, color)
-
-
-def as_json(found: object) -> str:
-    """Any other result of a command."""
-    from onnx_autodoc.render._within import pretty
-
-    return quiet_json(pretty(found))
-
-
-def render_outcome(found: "Outcome", format_name: str, taken: int = 0) -> str:
-    """What a gate says, as text, json, sarif, junit, github; or as a job's summary, where `taken` bytes are used."""
-    if format_name == "summary":
-        from onnx_autodoc.render import github
-
-        return github.summary(found, github.MOST_BYTES - taken)
-    module, name = _OUTCOMES[format_name]
-    made: str = getattr(import_module(f"onnx_autodoc.render.{module}"), name)(found)
-    return made
+__all__ = [
+    "COMPARISON_FORMATS",
+    "FORMATS",
+    "OUTCOME_FORMATS",
+    "ChartLinks",
+    "Format",
+    "Report",
+    "chart_files",
+    "format_result",
+    "render_comparison_terminal",
+    "render_outcome",
+    "render_terminal",
+]
 
 
-_OUTCOMES: Final = {
-    "text": ("_verdict", "render_text"),
-    "json": ("_verdict", "render_json"),
-    "sarif": ("sarif", "sarif"),
-    "junit": ("junit", "junit"),
-    "github": ("github", "annotations"),
-}
+class Format(NamedTuple):
+    render: Callable[["Report"], str | bytes]
+    suffix: str  # of the file for `-o`; the first format with a suffix is its default
+    file: str | None = None  # name of the file in an output folder; None: not written to folders
+    has_charts: bool = False  # links charts, which are files beside it
+    merge: Callable[[str, str], str] | None = None  # combines an existing file with the new text
+    needs_hardware: bool = False  # contains run times: estimates and measurements
+    needs_hash: bool = False  # of little use without the hash of the model, which reads the whole file
+    extra_seconds: float = 0  # time allowed besides that of every card
 
 
-def pictures(report: Report, suffix: str) -> dict[str, str | bytes]:
-    """The charts of a card as files, by name."""
-    from onnx_autodoc.render import _pictures
-
-    return _pictures.pictures(report.card, suffix)
+class ComparisonFormat(NamedTuple):
+    render: Callable[["Comparison"], str]
+    suffix: str
 
 
-class Format(Struct, frozen=True):
-    render: Callable[[Report], str | bytes]
-    suffix: str  # of the file that `-o` recognises; the first format of a suffix is meant by it
-    file: str | None = None  # the file's name in a folder; None: a folder does without it
-    illustrated: bool = False  # shows the charts, which stand as files beside it
-    merged: Callable[[str, str], str] | None = None  # the text to write where there is one already
-    estimated: bool = False  # has what a run takes: on devices, and where it was measured
-    hashed: bool = False  # of little use without the hash of the model, which reads all of the file
-    seconds: float = 0  # that it may take, besides those of every card
+def __getattr__(name: str) -> Any:
+    if name in ("ChartLinks", "Report"):
+        return getattr(import_module("onnx_autodoc.render.content"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _late(module: str, name: str, last: Callable[[str], str] | None = None) -> Callable[[Report], str | bytes]:
-    """A renderer that is loaded when it is used: a card as JSON needs no templates. `last` looks at what it wrote."""
+def _load(module: str, function: str) -> Callable[..., Any]:
+    loaded: Callable[..., Any] = getattr(import_module(f"onnx_autodoc.render.{module}"), function)
+    return loaded
 
-    def render(report: Report) -> str | bytes:
-        made: str | bytes = getattr(import_module(f"onnx_autodoc.render.{module}"), name)(report)
-        return last(made) if last is not None and isinstance(made, str) else made
+
+def _lazy(module: str, function: str, clean: Callable[[str], str] = str) -> Callable[[Any], Any]:
+    """Return a renderer that is imported on first use; `clean` checks its text last."""
+
+    def render(content: object) -> str | bytes:
+        document: str | bytes = _load(module, function)(content)
+        return clean(document) if isinstance(document, str) else document
 
     return render
 
 
-def _merged(old: str, new: str) -> str:
-    from onnx_autodoc.render import huggingface
-
-    return huggingface.merge(old, new)
+def _merge_readme(old: str, new: str) -> str:
+    merged: str = _load("huggingface", "merge_readme")(old, new)
+    return merged
 
 
 FORMATS: Final[dict[str, Format]] = {
-    "terminal": Format(_late("terminal", "render_terminal", quiet), ".txt", estimated=True),
-    "markdown": Format(_late("markdown", "render_markdown", quiet), ".md", "card.md", illustrated=True, estimated=True),
-    "html": Format(_late("html", "render_html"), ".html", "card.html", estimated=True),
-    "json": Format(_late("json", "render_json", quiet_json), ".json", "card.json", estimated=True),
-    "architecture": Format(_late("architecture", "render_architecture", quiet), ".md", "architecture.md"),
-    "nodes": Format(_late("nodes", "render_nodes", quiet_json), ".jsonl"),
-    "csv": Format(_late("csv", "render_csv", quiet), ".csv", "nodes.csv"),
-    "mermaid": Format(_late("mermaid", "render_mermaid", quiet), ".mmd"),
-    "huggingface": Format(
-        _late("huggingface", "render_huggingface", quiet), ".md", illustrated=True, merged=_merged, estimated=True
+    "terminal": Format(_lazy("terminal", "render_terminal", sanitize_text), ".txt", needs_hardware=True),
+    "markdown": Format(
+        *(_lazy("markdown", "render_markdown", sanitize_text), ".md", "card.md"), has_charts=True, needs_hardware=True
     ),
-    "pdf": Format(_late("pdf", "render_pdf"), ".pdf", estimated=True, seconds=120),
-    "cyclonedx": Format(_late("cyclonedx", "render_cyclonedx", quiet_json), ".cdx.json", hashed=True),
-    "sarif": Format(_late("sarif", "render_sarif"), ".sarif"),
-    "junit": Format(_late("junit", "render_junit"), ".xml"),
-    "github": Format(_late("github", "render_github"), ".log"),
+    "html": Format(_lazy("html.page", "render_html"), ".html", "card.html", needs_hardware=True),
+    "json": Format(_lazy("json", "render_json", sanitize_json), ".json", "card.json", needs_hardware=True),
+    "architecture": Format(_lazy("architecture", "render_architecture", sanitize_text), ".md", "architecture.md"),
+    "nodes": Format(_lazy("json", "render_nodes", sanitize_json), ".jsonl"),
+    "csv": Format(_lazy("csv", "render_csv", sanitize_text), ".csv", "nodes.csv"),
+    "mermaid": Format(_lazy("mermaid", "render_mermaid", sanitize_text), ".mmd"),
+    "huggingface": Format(
+        *(_lazy("huggingface", "render_huggingface", sanitize_text), ".md", None),
+        has_charts=True,
+        merge=_merge_readme,
+        needs_hardware=True,
+    ),
+    "pdf": Format(_lazy("html.page", "render_pdf"), ".pdf", needs_hardware=True, extra_seconds=120),
+    "cyclonedx": Format(_lazy("cyclonedx", "render_cyclonedx", sanitize_json), ".cdx.json", needs_hash=True),
+    "sarif": Format(_lazy("sarif", "render_sarif"), ".sarif"),
+    "junit": Format(_lazy("junit", "render_junit"), ".xml"),
+    "github": Format(_lazy("github", "render_github"), ".log"),
 }
+COMPARISON_FORMATS: Final = {
+    "terminal": ComparisonFormat(_lazy("comparison.terminal", "render_terminal", sanitize_text), ".txt"),
+    "markdown": ComparisonFormat(_lazy("comparison.sections", "render_markdown", sanitize_text), ".md"),
+    "html": ComparisonFormat(_lazy("comparison.page", "render_html"), ".html"),
+    "json": ComparisonFormat(_lazy("json", "format_json", sanitize_json), ".json"),
+}
+OUTCOME_FORMATS: Final = {
+    "text": ("outcome", "render_outcome_text"),
+    "json": ("outcome", "render_outcome_json"),
+    "sarif": ("sarif", "render_outcome_sarif"),
+    "junit": ("junit", "render_outcome_junit"),
+    "github": ("github", "render_annotations"),
+}
+
+
+def render_terminal(report: "Report", color: bool = False) -> str:
+    text: str = _load("terminal", "render_terminal")(report, color)
+    return text
+
+
+def render_comparison_terminal(comparison: "Comparison", color: bool = False) -> str:
+    text: str = _load("comparison.terminal", "render_terminal")(comparison, color)
+    return text
+
+
+def format_result(result: object) -> str:
+    """Return the result of any command as JSON."""
+    text: str = _load("json", "format_json")(result)
+    return sanitize_json(text)
+
+
+def render_outcome(result: "Outcome", format_name: str, used_bytes: int = 0) -> str:
+    """Render a policy check as text, json, sarif, junit, github, or as job summary after `used_bytes` of it."""
+    text: str
+    if format_name == "summary":
+        from onnx_autodoc.render.github import MAX_SUMMARY_BYTES, render_job_summary
+
+        return render_job_summary(result, MAX_SUMMARY_BYTES - used_bytes)
+    text = _load(*OUTCOME_FORMATS[format_name])(result)
+    return text
+
+
+def chart_files(report: "Report", suffix: str) -> dict[str, str | bytes]:
+    """Return the charts of a card as files, by name."""
+    files: dict[str, str | bytes] = _load("charts", "chart_files")(report.card, suffix)
+    return files

@@ -1,134 +1,104 @@
-"""The architecture document: what the model is made of, under the headings that such documents have always had."""
+"""The architecture document: structure of the model under the headings of the original tool."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.card import Card, Port
-from onnx_autodoc.render._blocks import (
-    Block,
-    Column,
-    Diagram,
-    Heading,
-    Items,
-    Name,
-    Paragraph,
-    Section,
-    Strong,
-    Table,
-    Text,
-)
-from onnx_autodoc.render._escape import escaped
-from onnx_autodoc.render._headline import without_precision
-from onnx_autodoc.render._report import Report
-from onnx_autodoc.render.markdown import written
-from onnx_autodoc.render.sections import _figures as figures
-from onnx_autodoc.render.sections._ports import shape_of, type_of
-from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.text import clean, count, percent, plural
+from onnx_autodoc.render import content as doc
+from onnx_autodoc.render import numbers
+from onnx_autodoc.render.card_text import explain_missing_precision, format_dtype
+from onnx_autodoc.render.markdown import escape_markdown, write_sections
+from onnx_autodoc.render.sections.interface import shape_span
+from onnx_autodoc.text import format_count, format_percent, pluralize, sanitize
 
-_MOST: Final = 200
+_MAX_ROWS: Final = 200
 
 
-def render_architecture(report: Report) -> str:
-    card = report.card
+def render_architecture(report: doc.Report) -> str:
+    card, generated = report.card, report.card.generated
     label = f" ({card.model.precision.label})" if card.model.precision.label else ""
-    title = escaped(clean(card.model.name.removesuffix(".onnx")) + label)
-    top = f"# Architecture: {title}\n\n**Documented:** {escaped(card.generated.at)}\n\n"
-    sections = (_overview(card), _diagram(card), _ports(card), _graph(card), _operators(card), _parameters(card))
-    made = card.generated
-    foot = f"\n---\n\n*{escaped(f'{made.tool} {made.version}')}, from the file alone*\n"
-    return top + written(tuple(filter(None, sections)), card, None) + foot
+    title = escape_markdown(sanitize(card.model.name.removesuffix(".onnx")) + label)
+    head = f"# Architecture: {title}\n\n**Documented:** {escape_markdown(generated.at)}\n\n"
+    foot = f"\n---\n\n*{escape_markdown(f'{generated.tool} {generated.version}')}, from the file alone*\n"
+    make = (_overview, _diagram, _interface, _graph, _operators, _parameters)
+    return head + write_sections(tuple(section(card) for section in make)) + foot
 
 
-def _overview(card: Card) -> Section:
-    return Section("overview", "Model Overview", (Paragraph((card.summary.tldr,)), Paragraph((card.summary.text,))))
-
-
-def _diagram(card: Card) -> Section:
-    tree, found = card.structure.tree, card.model
-    drawn: Block = Paragraph(("The graph tells no structure.",)) if tree is None else Diagram(tree)
-    producer = [(Strong(name), Name(text)) for name, text in _producer(card)]
-    told = f": {found.precision.scheme}" if found.precision.scheme else ""
-    file: tuple[Text, ...] = (
-        (Strong("File Size: "), figures.file_bytes(found.file.bytes)),
-        (Strong("Precision: "), found.precision.label or without_precision(card), told),
-    )
-    metadata = (Heading("Metadata"), Items(tuple(producer)), Heading("File Information"), Items(file))
-    return Section("diagram", "Architecture Diagram", (drawn, *_flow(card), *metadata))
-
-
-def _producer(card: Card) -> Iterator[tuple[str, str]]:
-    model = card.model
-    rows = (
-        ("IR Version: ", model.ir_version),
-        ("Producer Name: ", model.producer.name),
-        ("Producer Version: ", model.producer.version),
-        ("Opsets: ", ", ".join(f"{domain} {version}" for domain, version in model.opsets.items())),
-    )
-    yield from ((name, clean(str(text))) for name, text in rows if text)
-
-
-def _flow(card: Card) -> Iterator[Block]:
-    """Which operators feed which, most often: connections that the graph has."""
-    pairs = card.graph.flow
-    if pairs:
-        yield Heading("Operator Flow")
-        rows = tuple(((Name(row.source),), (Name(row.target),), (figures.number(row.count),)) for row in pairs)
-        yield Table((Column("From"), Column("To"), Column("Connections", True)), rows)
-
-
-def _ports(card: Card) -> Section:
-    ends = card.interface
-    return Section(
-        "ports",
-        "Input/Output Specification",
-        (Heading("Inputs"), *_table(ends.inputs), Heading("Outputs"), *_table(ends.outputs)),
+def _overview(card: Card) -> doc.Section:
+    return doc.Section(
+        "overview", "Model Overview", (doc.Paragraph(card.summary.tldr), doc.Paragraph(card.summary.text))
     )
 
 
-def _table(ports: tuple[Port, ...]) -> tuple[Block, ...]:
+def _diagram(card: Card) -> doc.Section:
+    tree, model, precision = card.structure.tree, card.model, card.model.precision
+    diagram: doc.Block = doc.Paragraph("The graph tells no structure.") if tree is None else doc.Diagram(tree)
+    blocks: list[doc.Block] = [diagram]
+    if card.graph.flow:
+        rows = tuple((doc.Name(row.source), doc.Name(row.target), numbers.count(row.count)) for row in card.graph.flow)
+        blocks += [doc.Heading("Operator Flow"), doc.Table(doc.columns("From", "To", "Connections#"), rows)]
+    facts = (
+        ("IR Version", model.ir_version),
+        ("Producer Name", model.producer.name),
+        ("Producer Version", model.producer.version),
+        ("Opsets", ", ".join(f"{domain} {version}" for domain, version in model.opsets.items())),
+    )
+    metadata = tuple((doc.Strong(f"{label}: "), doc.Name(sanitize(str(value)))) for label, value in facts if value)
+    scheme = f": {precision.scheme}" if precision.scheme else ""
+    file: tuple[doc.Spans, ...] = (
+        (doc.Strong("File Size: "), numbers.file_size(model.file.bytes)),
+        (doc.Strong("Precision: "), (precision.label or explain_missing_precision(card)), scheme),
+    )
+    blocks += [doc.Heading("Metadata"), doc.Bullets(metadata), doc.Heading("File Information"), doc.Bullets(file)]
+    return doc.Section("diagram", "Architecture Diagram", tuple(blocks))
+
+
+def _interface(card: Card) -> doc.Section:
+    inputs, outputs = _port_table(card.interface.inputs), _port_table(card.interface.outputs)
+    blocks = (doc.Heading("Inputs"), *inputs, doc.Heading("Outputs"), *outputs)
+    return doc.Section("ports", "Input/Output Specification", blocks)
+
+
+def _port_table(ports: tuple[Port, ...]) -> tuple[doc.Block, ...]:
     if not ports:
-        return (Paragraph(("none",)),)
-    rows = tuple(((Name(port.name),), (type_of(port),), shape_of(port.shape)) for port in ports[:_MOST])
-    return Table((Column("Name"), Column("Type"), Column("Shape")), rows), *rest(len(ports), _MOST)
+        return (doc.Paragraph("none"),)
+    rows = tuple((doc.Name(port.name), format_dtype(port), shape_span(port)) for port in ports[:_MAX_ROWS])
+    return doc.Table(doc.columns("Name", "Type", "Shape"), rows), *doc.note_truncation(len(ports), _MAX_ROWS)
 
 
-def _graph(card: Card) -> Section:
-    graph, ends = card.graph, card.interface
-    rows = (
-        ("Nodes: ", graph.nodes_total),
-        ("Inputs: ", len(ends.inputs)),
-        ("Outputs: ", len(ends.outputs)),
-        ("Initializers: ", graph.initializers),
-        ("Graph Depth: ", graph.depth),
-    )
-    return Section("graph", "Graph Structure", (Items(tuple((Strong(name), count(number)) for name, number in rows)),))
-
-
-def _operators(card: Card) -> Section:
+def _graph(card: Card) -> doc.Section:
     graph = card.graph
-    found = graph.operators[:_MOST]
-    rows = tuple(((Name(row.op),), (figures.number(row.count),), (percent(row.share),)) for row in found)
-    total = (("All",), (figures.number(graph.nodes_total),), ("",)) if len(rows) == len(graph.operators) else None
-    return Section(
-        "operators",
-        "Operators",
-        (
-            Paragraph((Strong("Total Operations: "), count(graph.nodes_total))),
-            Heading("Operator Frequency"),
-            Table((Column("Operator"), Column("Count", True), Column("Percentage", True)), rows, total),
-            *rest(len(graph.operators), _MOST),
-            Paragraph((Strong("Total Operator Types: "), count(graph.operator_types))),
-        ),
+    counts = {
+        "Nodes": graph.nodes_total,
+        "Inputs": len(card.interface.inputs),
+        "Outputs": len(card.interface.outputs),
+        "Initializers": graph.initializers,
+        "Graph Depth": graph.depth,
+    }
+    items = tuple((doc.Strong(f"{label}: "), format_count(number)) for label, number in counts.items())
+    return doc.Section("graph", "Graph Structure", (doc.Bullets(items),))
+
+
+def _operators(card: Card) -> doc.Section:
+    graph = card.graph
+    found = graph.operators[:_MAX_ROWS]
+    rows = tuple((doc.Name(row.op), numbers.count(row.count), format_percent(row.share)) for row in found)
+    total = ("All", numbers.count(graph.nodes_total), "") if len(rows) == len(graph.operators) else None
+    blocks = (
+        doc.Paragraph((doc.Strong("Total Operations: "), format_count(graph.nodes_total))),
+        doc.Heading("Operator Frequency"),
+        doc.Table(doc.columns("Operator", "Count#", "Percentage#"), rows, total),
+        *doc.note_truncation(len(graph.operators), _MAX_ROWS),
+        doc.Paragraph((doc.Strong("Total Operator Types: "), format_count(graph.operator_types))),
     )
+    return doc.Section("operators", "Operators", blocks)
 
 
-def _parameters(card: Card) -> Section:
+def _parameters(card: Card) -> doc.Section:
     held = card.parameters
-    rows: tuple[Text, ...] = (
-        (Strong("Total Parameters: "), count(held.total) if held.total else "none in the file"),
-        (Strong("Total Size: "), figures.weights(card)),
-        (Strong("Number of Tensors: "), count(held.tensors)),
+    items: tuple[doc.Spans, ...] = (
+        (doc.Strong("Total Parameters: "), format_count(held.total) if held.total else numbers.NO_PARAMETERS),
+        (doc.Strong("Total Size: "), numbers.weights(card)),
+        (doc.Strong("Number of Tensors: "), format_count(held.tensors)),
     )
-    apart = f"Beside them {plural(held.constants, 'constant')}: shapes, indices, tables that nobody learned."
-    return Section("parameters", "Parameters", (Items(rows), Paragraph((apart,))))
+    constants = f"Beside them {pluralize(held.constants, 'constant')}: shapes, indices, tables that nobody learned."
+    return doc.Section("parameters", "Parameters", (doc.Bullets(items), doc.Paragraph(constants)))

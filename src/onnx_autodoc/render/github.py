@@ -1,91 +1,92 @@
-"""GitHub Actions: annotations as workflow commands for the log, and a summary of the job as Markdown."""
+"""GitHub Actions: annotations as workflow commands for the log, and a job summary in Markdown."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.lint import Severity
+from onnx_autodoc.card import Severity
 from onnx_autodoc.policy import Check, Outcome, Status, Verdict
-from onnx_autodoc.render._escape import escaped
-from onnx_autodoc.render._report import Report
-from onnx_autodoc.render._verdict import counts, of_report, places, title
-from onnx_autodoc.text import clean, count, plural, quiet
+from onnx_autodoc.render.content import Report
+from onnx_autodoc.render.markdown import escape_markdown
+from onnx_autodoc.render.outcome import MAX_MESSAGE_LENGTH, check_report, check_title, count_checks, format_evidence
+from onnx_autodoc.text import format_count, pluralize, sanitize, sanitize_text
 
-MOST_BYTES: Final = 1 << 20  # of a job's summary; GitHub shows none that is larger
-_MOST: Final = 10  # annotations of one level; GitHub shows no more of a step
-_LONGEST: Final = 1_000
-_LEFT: Final = 400  # bytes for the sentence on what was cut off
-_ROW: Final = "| "
+MAX_SUMMARY_BYTES: Final = 1 << 20  # GitHub shows no larger job summary
+_MAX_ANNOTATIONS: Final = 10  # per level; GitHub shows no more of a step
+_TRUNCATION_BYTES: Final = 400  # reserved for the sentence on what was cut off
+_ROW_START: Final = "| "
 _LEVELS: Final = {Severity.ERROR: "warning", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 def render_github(report: Report) -> str:
-    """The annotations. The summary is no part of a log."""
-    return annotations(of_report(report))
+    return render_annotations(check_report(report))
 
 
-def annotations(found: Outcome) -> str:
-    """What failed as errors, what was found and may stay below that; where there is neither, that it passed."""
+def render_annotations(result: Outcome) -> str:
+    """Return failed checks as errors and other findings below that; a notice where there are neither."""
     lines: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
-    for verdict in found.verdicts:
+    for verdict in result.verdicts:
         for check in verdict.checks:
-            level = _level(check)
+            level = _annotation_level(check)
             if level:
-                lines[level].append(_command(level, verdict.model, check))
+                lines[level].append(_annotation(level, verdict.model, check))
     if not any(lines.values()):
-        lines["notice"] = [_nothing(verdict) for verdict in found.verdicts]
-    return "".join(f"::{quiet(line[2:])}\n" for level, every in lines.items() for line in _cut(level, every))
+        lines["notice"] = [_passed_notice(verdict) for verdict in result.verdicts]
+    limited = (line for level, entries in lines.items() for line in _limit_annotations(level, entries))
+    return "".join(f"::{sanitize_text(line[2:])}\n" for line in limited)
 
 
-def _nothing(verdict: Verdict) -> str:
-    file = _property(clean(verdict.model, _LONGEST))
-    return f"::notice file={file},title=onnx-autodoc::passed: {_data(counts(verdict))}"
+def _passed_notice(verdict: Verdict) -> str:
+    file = _escape_property(sanitize(verdict.model, MAX_MESSAGE_LENGTH))
+    return f"::notice file={file},title=onnx-autodoc::passed: {_escape_data(count_checks(verdict))}"
 
 
-def _level(check: Check) -> str:
+def _annotation_level(check: Check) -> str:
     if check.status is Status.FAIL:
         return "error"
     return _LEVELS.get(check.severity or Severity.INFO, "") if check.found and check.status is Status.PASS else ""
 
 
-def _cut(level: str, lines: list[str]) -> list[str]:
-    if len(lines) <= _MOST:
+def _limit_annotations(level: str, lines: list[str]) -> list[str]:
+    if len(lines) <= _MAX_ANNOTATIONS:
         return lines
-    left = len(lines) - _MOST + 1
-    return [*lines[: _MOST - 1], f"::{level} title=onnx-autodoc::{count(left)} more; the job summary lists them"]
+    left = format_count(len(lines) - _MAX_ANNOTATIONS + 1)
+    more = f"::{level} title=onnx-autodoc::{left} more; the job summary lists them"
+    return [*lines[: _MAX_ANNOTATIONS - 1], more]
 
 
-def _command(level: str, model: str, check: Check) -> str:
-    heading = _property(f"onnx-autodoc: {title(check)}")
-    where = f" (at {places(check)})" if check.evidence else ""
-    do = f"\nTo do: {clean(check.do, _LONGEST)}" if check.do else ""
-    text = f"{clean(check.message, _LONGEST)}{where}{do}"
-    return f"::{level} file={_property(clean(model, _LONGEST))},title={heading}::{_data(text)}"
+def _annotation(level: str, model: str, check: Check) -> str:
+    title = _escape_property(f"onnx-autodoc: {check_title(check)}")
+    where = f" (at {format_evidence(check)})" if check.evidence else ""
+    recommendation = f"\nTo do: {sanitize(check.do, MAX_MESSAGE_LENGTH)}" if check.do else ""
+    text = f"{sanitize(check.message, MAX_MESSAGE_LENGTH)}{where}{recommendation}"
+    return f"::{level} file={_escape_property(sanitize(model, MAX_MESSAGE_LENGTH))},title={title}::{_escape_data(text)}"
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def summary(found: Outcome, most: int = MOST_BYTES) -> str:
-    """The job's summary, of fewer than `most` bytes: what does not fit is left out, and that is said."""
-    left, lines = most - _LEFT, list[str]()
-    for line in (line for verdict in found.verdicts for line in _verdict(verdict)):
+def render_job_summary(result: Outcome, max_bytes: int = MAX_SUMMARY_BYTES) -> str:
+    """Return the job summary in fewer than `max_bytes`, with a sentence on the rows that do not fit."""
+    left, lines = max_bytes - _TRUNCATION_BYTES, list[str]()
+    for line in (line for verdict in result.verdicts for line in _summary_lines(verdict)):
         left -= len(line.encode()) + 1
         if left <= 0:
-            every = sum(len(checks) for verdict in found.verdicts for checks in _shown(verdict).values())
-            rest = every - sum(line.startswith(_ROW) for line in lines)
-            cut = f"\n{plural(rest, 'row')} left out: a job summary ends at {count(MOST_BYTES)} bytes."
-            return "\n".join([*lines, cut]) + "\n" if most > _LEFT else ""
+            total = sum(len(checks) for verdict in result.verdicts for checks in _group_checks(verdict).values())
+            omitted = total - sum(line.startswith(_ROW_START) for line in lines)
+            limit = format_count(MAX_SUMMARY_BYTES)
+            cut = f"\n{pluralize(omitted, 'row')} left out: a job summary ends at {limit} bytes."
+            return "\n".join([*lines, cut]) + "\n" if max_bytes > _TRUNCATION_BYTES else ""
         lines.append(line)
     return "\n".join(lines) + "\n"
 
 
-def _shown(verdict: Verdict) -> dict[str, list[Check]]:
-    """The checks under their headings. Rules that found nothing are not listed."""
+def _group_checks(verdict: Verdict) -> dict[str, list[Check]]:
+    """Return the checks by heading, without rules that found nothing."""
     passed = [check for check in verdict.checks if check.status is Status.PASS]
     return {
         "Failed": list(verdict.failed),
@@ -95,31 +96,20 @@ def _shown(verdict: Verdict) -> dict[str, list[Check]]:
     }
 
 
-def _verdict(verdict: Verdict) -> Iterator[str]:
-    word = "passed" if verdict.passed else "failed"
-    yield f"### onnx-autodoc: {escaped(clean(verdict.model))} {word}"
-    yield ""
-    yield f"{counts(verdict)}."
-    yield ""
-    for heading, checks in _shown(verdict).items():
-        yield from _table(heading, checks)
+def _summary_lines(verdict: Verdict) -> Iterator[str]:
+    status = "passed" if verdict.passed else "failed"
+    yield from (f"### onnx-autodoc: {escape_markdown(sanitize(verdict.model))} {status}", "")
+    yield from (f"{count_checks(verdict)}.", "")
+    for heading, checks in _group_checks(verdict).items():
+        if checks:
+            yield from (f"#### {heading}", "", "|Check|What|Where|To do|", "|---|---|---|---|")
+            yield from map(_summary_row, checks)
+            yield ""
     for entry in verdict.unneeded:
-        yield f"Not needed: the policy allows {escaped(clean(entry))}, and nothing has it."
-        yield ""
+        yield from (f"Not needed: the policy allows {escape_markdown(sanitize(entry))}, and nothing has it.", "")
 
 
-def _table(heading: str, checks: list[Check]) -> Iterator[str]:
-    if not checks:
-        return
-    yield f"#### {heading}"
-    yield ""
-    yield "|Check|What|Where|To do|"
-    yield "|---|---|---|---|"
-    for check in checks:
-        cells = (f"{check.kind}: {title(check)}", check.message, places(check), _then(check))
-        yield _ROW + " | ".join(escaped(clean(cell, _LONGEST)) for cell in cells) + " |"
-    yield ""
-
-
-def _then(check: Check) -> str:
-    return f"allowed: {check.reason}" if check.status is Status.ALLOWED else check.do
+def _summary_row(check: Check) -> str:
+    action = f"allowed: {check.reason}" if check.status is Status.ALLOWED else check.do
+    cells = (f"{check.kind}: {check_title(check)}", check.message, format_evidence(check), action)
+    return _ROW_START + " | ".join(escape_markdown(sanitize(cell, MAX_MESSAGE_LENGTH)) for cell in cells) + " |"

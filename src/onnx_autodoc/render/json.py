@@ -1,8 +1,79 @@
-"""JSON: the card itself, by the published schema."""
+"""JSON outputs: the card by its published schema, node rows, and results of other commands.
 
-from onnx_autodoc.render._report import Report
-from onnx_autodoc.render._within import pretty
+Strings stay whole up to a length that no name has: what a file states once, a document repeats.
+"""
+
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from onnx_autodoc.render.content import Report
+from onnx_autodoc.text import format_count
+
+MAX_STRING_LENGTH: Final = 4_096  # characters, of nodes and of very large documents
+MAX_DOCUMENT_BYTES: Final = 1 << 25  # above which strings are shortened
+_Value = TypeVar("_Value")
 
 
 def render_json(report: Report) -> str:
-    return pretty(report.card)
+    return format_json(report.card)
+
+
+def render_nodes(report: Report) -> str:
+    """Return one JSON object per line and node, in file order; each repeats its scope, so strings are bounded."""
+    return "".join(f"{encode(bound_strings(row)).decode()}\n" for row in report.nodes())
+
+
+def format_json(document: object) -> str:
+    """Return indented JSON that ends in a newline."""
+    return msgspec.json.format(encode_bounded(document), indent=2).decode() + "\n"
+
+
+def encode_bounded(document: object) -> bytes | bytearray:
+    """Encode a document; strings are shortened if it is very large or a string is no valid text."""
+    try:
+        encoded = encode(document)
+    except UnicodeEncodeError:
+        encoded = bytearray()
+    return encoded if 0 < len(encoded) <= MAX_DOCUMENT_BYTES else encode(bound_strings(document))
+
+
+def encode(document: object) -> bytearray:
+    """Encode into a Python buffer: `msgspec.json.encode` crashes where its own buffer cannot grow."""
+    buffer = bytearray()
+    msgspec.json.Encoder().encode_into(document, buffer)
+    return buffer
+
+
+def bound_strings(value: _Value) -> _Value:
+    """Return the value with every string shortened to `MAX_STRING_LENGTH`, followed by its length."""
+    return _bound(value)  # type: ignore[return-value]
+
+
+def _bound(value: object) -> object:
+    if type(value) is str:
+        if len(value) <= MAX_STRING_LENGTH:
+            return escape_surrogates(value)
+        return f"{escape_surrogates(value[:MAX_STRING_LENGTH])}… ({format_count(len(value))} characters)"
+    if isinstance(value, Struct):
+        fields = {name: getattr(value, name) for name in value.__struct_fields__}
+        bounded = {name: _bound(field) for name, field in fields.items()}
+        changed = {name: field for name, field in bounded.items() if field is not fields[name]}
+        return replace(value, **changed) if changed else value
+    if isinstance(value, tuple):
+        items = tuple(map(_bound, value))
+        return value if all(one is other for one, other in zip(value, items)) else items
+    if isinstance(value, list):
+        return list(map(_bound, value))
+    if isinstance(value, dict):
+        return {_bound(key): _bound(item) for key, item in value.items()}
+    return value
+
+
+def escape_surrogates(text: str) -> str:
+    """Escape bytes of a path that are no UTF-8, which Python represents as surrogates and JSON cannot hold."""
+    if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
+        return text
+    return text.encode("utf-8", "backslashreplace").decode()

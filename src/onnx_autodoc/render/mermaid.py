@@ -1,8 +1,7 @@
-"""The architecture as a mermaid flowchart, which GitHub, GitLab and most wikis draw.
+"""The block diagram as a mermaid flowchart, which GitHub, GitLab and most wikis draw.
 
-Text from a model never meets mermaid's grammar: ids are our own, and in labels every character that could mean
-something is written as an entity code. No colon stands on a line with a label: mermaid takes `style…:…#…;` anywhere
-for a style.
+Text of a model file never meets mermaid's grammar: ids are generated, and labels encode every character with a meaning
+as an entity. No line with a label has a colon: mermaid reads `style…:…#…;` anywhere as a style.
 """
 
 import textwrap
@@ -13,228 +12,199 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from onnx_autodoc.card import Box, Edge
-from onnx_autodoc.render._palette import COLOURS, TEXT, family
-from onnx_autodoc.render._report import Report
-from onnx_autodoc.text import clean, count, percent, plural, short
+from onnx_autodoc.render.content import Report
+from onnx_autodoc.render.diagram import box_label, merge_boxes
+from onnx_autodoc.render.palette import COLORS, TEXT_COLOR, block_category
+from onnx_autodoc.text import format_count, format_percent, format_short, pluralize, sanitize
 
-MOST_BOXES: Final = 30  # of one level
-MOST_EDGES: Final = 200  # of one level: mermaid refuses to draw more than 500 in all
-MOST_TEXT: Final = 50_000  # letters: mermaid refuses to read more
-_FEW: Final = 3  # boxes that fit side by side into the column of a page
-_WIDTH: Final = 28  # letters on a line: we break lines between words, mermaid would anywhere
-_MOST_LINES: Final = 2
-_PLAIN: Final = frozenset(" ,/×→·…")  # with letters and digits: what means nothing to anyone
-_MARKS: Final = frozenset("ﬂß")  # letters by which mermaid knows its own entity codes
-# Some versions of mermaid undo the codes before they look for Markdown, formulas, icons, addresses and `\n`. These
-# characters begin or end such a thing, unless white space is beside them; a backtick does even then.
+MAX_BOXES: Final = 30  # per level
+MAX_EDGES: Final = 200  # per level: mermaid refuses more than 500 in all
+MAX_TEXT_LENGTH: Final = 50_000  # characters: mermaid refuses more
+_MAX_HORIZONTAL_BOXES: Final = 3  # that fit side by side into a page
+_LINE_LENGTH: Final = 28  # characters: mermaid would break lines within words
+_MAX_LINES: Final = 2
+_MAX_DIMS: Final = 8
+_INERT: Final = frozenset(" ,/×→·…")  # besides letters and digits
+_ENTITY_MARKS: Final = frozenset("ﬂß")  # mermaid marks its own entities with these letters
+# Some versions of mermaid decode entities before they look for Markdown, formulas, icons, addresses and `\n`. These
+# characters start or end such a thing unless white space is next to them; a backtick does even then.
 _ACTIVE: Final = frozenset("*_~$\\:@]°¶")
-_THIN: Final = "\u200a"
+_HAIR_SPACE: Final = "\u200a"
 _LOOKALIKES: Final = {"`": "ˋ"}
-_MOST_DIMS: Final = 8
-# Room for a line of ours in a box and for the title of a frame, and less of it between boxes: long chains are long.
 _SETTINGS: Final = (
     '%%{init: {"layout": "dagre", "flowchart": {"wrappingWidth": 280, "rankSpacing": 36, "nodeSpacing": 36, '
     '"subGraphTitleMargin": {"top": 4, "bottom": 12}}}}%%'
 )
-_FRAME: Final = "layer"  # the id of the frame around a layer
-_OPENED: Final = "#7b80e8"  # its border, on white and on black
+_LAYER_ID: Final = "layer"
+_LAYER_COLOR: Final = "#7b80e8"  # visible on white and on black
 
 
 class _Level(Struct, frozen=True):
-    """The boxes of one diagram under the ids they are drawn by, and the edges between those."""
+    """Boxes by the ids they are drawn with, and the edges between them. `layer` is the box that contains them."""
 
     boxes: dict[str, Box]
     edges: tuple[Edge, ...]
-    missing: int  # edges there is no room for
-    whole: Box | None  # what the boxes are the inside of, where that is a layer and not the model
+    omitted_edges: int
+    layer: Box | None
 
 
-def mermaid(tree: Box) -> str:
-    """The model's boxes, from its inputs to its outputs."""
-    return _document(_level(tree, "n"))
+def render_mermaid(report: Report) -> str:
+    tree = report.card.structure.tree
+    return draw_mermaid(tree) if tree is not None else "flowchart TB\n"
 
 
-def layer(tree: Box) -> str | None:
-    """One of the repeated layer that matters most, from within; None where no layer is repeated."""
-    box = main_layer(tree)
-    return None if box is None else _document(_inside(box))
+def draw_mermaid(tree: Box) -> str:
+    """Draw the model, and beside it one of the layers that it mostly consists of."""
+    layer = main_layer(tree)
+    both = "" if layer is None else _document(_make_level(tree, "n"), _make_level(layer, "m", layer))
+    return both if 0 < len(both) <= MAX_TEXT_LENGTH else draw_model(tree)
 
 
-def diagrams(tree: Box) -> str:
-    """Both in one flowchart: the model, and beside it one of the layers that it is mostly made of."""
-    box = main_layer(tree)
-    both = "" if box is None else _document(_level(tree, "n"), _inside(box))
-    return both if 0 < len(both) <= MOST_TEXT else mermaid(tree)
+def draw_model(tree: Box) -> str:
+    """Draw the boxes of the model only."""
+    return _document(_make_level(tree, "n"))
+
+
+def draw_layer(tree: Box) -> str | None:
+    """Draw the inside of the main layer; None where no layer is repeated."""
+    layer = main_layer(tree)
+    return None if layer is None else _document(_make_level(layer, "m", layer))
 
 
 def main_layer(tree: Box) -> Box | None:
-    """The repeated box with the largest part of the work; where that is not known, of the parameters."""
-    found = [(box, times) for box, times in _walk(tree, 1) if box.count > 1 and box.repeats and len(box.children) > 1]
-    weights = [((box.share or 0) * times, box.params * times) for box, times in found]
-    return found[weights.index(max(weights))][0] if found else None
+    """Return the repeated box with the largest share of the MACs, or of the parameters where that is unknown."""
+    boxes = [(box, times) for box, times in _walk(tree, 1) if box.count > 1 and box.repeats and len(box.children) > 1]
+    ranks = [((box.share or 0) * times, box.params * times) for box, times in boxes]
+    return boxes[ranks.index(max(ranks))][0] if boxes else None
 
 
 def _walk(box: Box, times: int) -> Iterator[tuple[Box, int]]:
-    """Every box below, with how many of it the model has in all."""
+    """Yield every box below with the number of its occurrences in the model."""
     inner = times * (box.count if box.repeats else 1)
     for child in box.children:
         yield child, inner
         yield from _walk(child, inner)
 
 
-def _inside(box: Box) -> _Level:
-    return replace(_level(box, "m"), whole=box)
-
-
-def _level(tree: Box, prefix: str) -> _Level:
-    """What a picture has room for. What it has no room for is one box that says so, with the edges of all it holds."""
+def _make_level(tree: Box, prefix: str, layer: Box | None = None) -> _Level:
+    """Select what a diagram has room for; the other boxes become one, with all their edges."""
     shown = tree.children or (tree,)
-    rest = shown[MOST_BOXES - 1 :] if len(shown) > MOST_BOXES else ()
-    boxes = [*shown[: len(shown) - len(rest)], *([_rest(rest)] if rest else [])]
-    ids = {box.id: f"{prefix}{min(at, MOST_BOXES - 1)}" for at, box in enumerate(shown)}
-    edges = tuple(_between(tree.edges, ids))
-    drawn = {f"{prefix}{at}": box for at, box in enumerate(boxes)}
-    return _Level(drawn, edges[:MOST_EDGES], max(0, len(edges) - MOST_EDGES), None)
-
-
-def _rest(boxes: tuple[Box, ...]) -> Box:
-    params = sum(box.params for box in boxes)
-    return Box("", "rest", plural(len(boxes), "more block"), None, 1, params, None, None, 0, False, boxes, ())
-
-
-def _between(edges: tuple[Edge, ...], ids: dict[str, str]) -> Iterator[Edge]:
-    """Each pair of boxes once for each kind of edge."""
-    seen = set()
-    for edge in edges:
+    rest = shown[MAX_BOXES - 1 :] if len(shown) > MAX_BOXES else ()
+    boxes = [*shown[: len(shown) - len(rest)], *([merge_boxes(rest, "")] if rest else [])]
+    ids = {box.id: f"{prefix}{min(index, MAX_BOXES - 1)}" for index, box in enumerate(shown)}
+    edges: dict[tuple[str | None, str | None, str], Edge] = {}
+    for edge in tree.edges:
         source, target = ids.get(edge.source), ids.get(edge.target)
-        pair = (source, target, edge.kind)
-        if source is not None and target is not None and source != target and pair not in seen:
-            seen.add(pair)
-            yield replace(edge, source=source, target=target)
+        if source is not None and target is not None and source != target:
+            edges.setdefault((source, target, edge.kind), replace(edge, source=source, target=target))
+    drawn = {f"{prefix}{index}": box for index, box in enumerate(boxes)}
+    return _Level(drawn, tuple(edges.values())[:MAX_EDGES], max(0, len(edges) - MAX_EDGES), layer)
 
 
 def _document(*levels: _Level) -> str:
     edges = [edge for level in levels for edge in level.edges]
-    lines = [_SETTINGS, f"flowchart {_direction(levels)}"]
+    is_small = len(levels) == 1 and len(levels[0].boxes) <= _MAX_HORIZONTAL_BOXES
+    lines = [_SETTINGS, f"flowchart {'LR' if is_small else 'TB'}"]
     for level in levels:
-        lines += _lines(level) if level.whole is None else _framed(level, level.whole)
-    lines += _opened(len(edges), *levels) if len(levels) > 1 else ()
-    lines += _skips([at for at, edge in enumerate(edges) if edge.kind == "skip"])
-    lines += _colours({name: box for level in levels for name, box in level.boxes.items()})
+        lines += _level_lines(level) if level.layer is None else _framed_lines(level, level.layer)
+    lines += _opened_lines(len(edges), *levels) if len(levels) > 1 else ()
+    skips = [str(index) for index, edge in enumerate(edges) if edge.kind == "skip"]
+    lines += [f"    linkStyle {','.join(skips)} stroke-width:2px"] if skips else []
+    lines += _color_lines({name: box for level in levels for name, box in level.boxes.items()})
     return "\n".join(lines) + "\n"
 
 
-def _direction(levels: tuple[_Level, ...]) -> str:
-    """Down the page: the column of a page is narrow and long. Across it only what surely fits."""
-    return "LR" if len(levels) == 1 and len(levels[0].boxes) <= _FEW else "TB"
-
-
-def _framed(level: _Level, box: Box) -> Iterator[str]:
-    title = _safe(clean(f"one of {count(box.count)} × {box.label.strip() or box.kind}", 48))
-    yield f'    subgraph {_FRAME}["{title}"]'
+def _framed_lines(level: _Level, layer: Box) -> Iterator[str]:
+    title = _encode(sanitize(f"one of {format_count(layer.count)} × {layer.label.strip() or layer.kind}", 48))
+    yield f'    subgraph {_LAYER_ID}["{title}"]'
     yield "    direction TB"
-    yield from _lines(level)
+    yield from _level_lines(level)
     yield "    end"
-    yield f"    style {_FRAME} fill:none,stroke:{_OPENED},stroke-width:1px,stroke-dasharray:6 4"
+    yield f"    style {_LAYER_ID} fill:none,stroke:{_LAYER_COLOR},stroke-width:1px,stroke-dasharray:6 4"
 
 
-def _opened(at: int, model: _Level, inside: _Level) -> Iterator[str]:
-    """From the box to the frame that shows its inside; it puts the frame where the eye looks for it, too."""
+def _opened_lines(edge_index: int, model: _Level, inside: _Level) -> Iterator[str]:
+    """Link the box to the frame that shows its inside, which also places the frame beside it."""
     for name, box in model.boxes.items():
-        if box is inside.whole or any(inner is inside.whole for inner, _ in _walk(box, 1)):
-            yield f"    {name} -.- {_FRAME}"
-            yield f"    linkStyle {at} stroke:{_OPENED},stroke-width:2px"
+        if box is inside.layer or any(inner is inside.layer for inner, _ in _walk(box, 1)):
+            yield f"    {name} -.- {_LAYER_ID}"
+            yield f"    linkStyle {edge_index} stroke:{_LAYER_COLOR},stroke-width:2px"
             return
 
 
-def _skips(places: list[int]) -> Iterator[str]:
-    if places:
-        yield f"    linkStyle {','.join(map(str, places))} stroke-width:2px"
-
-
-def _lines(level: _Level) -> Iterator[str]:
+def _level_lines(level: _Level) -> Iterator[str]:
     for name, box in level.boxes.items():
-        yield f"    {name}{_shaped(box, '<br/>'.join(_words(box, level.whole)))}"
+        label = "<br/>".join(_box_lines(box, level.layer))
+        is_port = block_category(box.kind) == "port"
+        shape = '(["{}"])' if is_port else '[["{}"]]' if box.count > 1 else '["{}"]'
+        yield f"    {name}{shape.format(label)}"
     for edge in level.edges:
         arrow = "-.->" if edge.kind == "skip" else "-->"
-        label = _safe(" ".join(_type(edge)))
+        label = _encode(" ".join(_tensor_type(edge)))
         yield f"    {edge.source} {arrow}" + (f'|"{label}"|' if label else "") + f" {edge.target}"
-    if level.missing:
-        yield f'    {next(iter(level.boxes))}x["{plural(level.missing, "more connection")}, not drawn"]'
+    if level.omitted_edges:
+        yield f'    {next(iter(level.boxes))}x["{pluralize(level.omitted_edges, "more connection")}, not drawn"]'
 
 
-def _shaped(box: Box, words: str) -> str:
-    """Ports are round; what stands for several has double sides."""
-    if family(box.kind) == "port":
-        return f'(["{words}"])'
-    return f'[["{words}"]]' if box.count > 1 else f'["{words}"]'
-
-
-def _words(box: Box, whole: Box | None) -> Iterator[str]:
-    times = f"{count(box.count)} × " if box.count > 1 else ""
-    yield from (f"<b>{line}</b>" for line in _wrapped(times + (box.label.strip() or box.kind)))
-    yield from _wrapped(box.detail or "")
-    costs = [f"{short(box.params)} params"] if box.params else []
-    share = box.share if whole is None else _share(box, whole)
-    costs += [f"{percent(share)} of {'MACs' if whole is None else 'its MACs'}"] if share else []
+def _box_lines(box: Box, layer: Box | None) -> Iterator[str]:
+    yield from (f"<b>{line}</b>" for line in _wrap(box_label(box)))
+    yield from _wrap(box.detail or "")
+    costs = [f"{format_short(box.params)} params"] if box.params else []
+    share = box.share if layer is None else _share_of_layer(box, layer)
+    costs += [f"{format_percent(share)} of {'MACs' if layer is None else 'its MACs'}"] if share else []
     if costs:
-        yield _safe(" · ".join(costs))
+        yield _encode(" · ".join(costs))
 
 
-def _share(box: Box, whole: Box) -> float | None:
-    """Of one layer's MACs: of the model's, the parts of one of many layers are all next to nothing."""
-    known = [child.macs for child in whole.children if child.macs is not None]
-    return box.macs / sum(known) if box.macs and len(known) == len(whole.children) else None
+def _share_of_layer(box: Box, layer: Box) -> float | None:
+    """Return the share of one layer's MACs, since shares of the model's would all be tiny."""
+    known = [child.macs for child in layer.children if child.macs is not None]
+    return box.macs / sum(known) if box.macs and len(known) == len(layer.children) else None
 
 
-def _wrapped(text: str) -> list[str]:
-    lines = textwrap.wrap(clean(text, 120), _WIDTH)
-    if len(lines) > _MOST_LINES:
-        lines[_MOST_LINES - 1 :] = [lines[_MOST_LINES - 1][: _WIDTH - 1] + "…"]
-    return [_safe(line) for line in lines]
+def _wrap(text: str) -> list[str]:
+    lines = textwrap.wrap(sanitize(text, 120), _LINE_LENGTH)
+    if len(lines) > _MAX_LINES:
+        lines[_MAX_LINES - 1 :] = [lines[_MAX_LINES - 1][: _LINE_LENGTH - 1] + "…"]
+    return [_encode(line) for line in lines]
 
 
-def _type(edge: Edge) -> Iterator[str]:
-    """The shape, and the element type where it is not the usual one."""
+def _tensor_type(edge: Edge) -> Iterator[str]:
+    """Yield the shape, and the dtype unless it is float32."""
     if edge.shape is not None:
-        more = "×…" if len(edge.shape) > _MOST_DIMS else ""
-        yield "×".join(map(str, edge.shape[:_MOST_DIMS])) + more if edge.shape else "scalar"
+        more = "×…" if len(edge.shape) > _MAX_DIMS else ""
+        yield "×".join(map(str, edge.shape[:_MAX_DIMS])) + more if edge.shape else "scalar"
     if edge.dtype is not None and edge.dtype.isidentifier() and edge.dtype != "float32":
-        yield clean(edge.dtype, 16)
+        yield sanitize(edge.dtype, 16)
 
 
-def _colours(boxes: dict[str, Box]) -> Iterator[str]:
-    used: dict[str, list[str]] = {}
+def _color_lines(boxes: dict[str, Box]) -> Iterator[str]:
+    names_by_category: dict[str, list[str]] = {}
     for name, box in boxes.items():
-        used.setdefault(family(box.kind), []).append(name)
-    for kin, names in used.items():
-        colour = COLOURS[kin]
-        yield f"    classDef {kin} fill:{colour.fill},stroke:{colour.border},stroke-width:1px,color:{TEXT}"
-        yield f"    class {','.join(names)} {kin}"
+        names_by_category.setdefault(block_category(box.kind), []).append(name)
+    for category, names in names_by_category.items():
+        color = COLORS[category]
+        yield f"    classDef {category} fill:{color.fill},stroke:{color.border},stroke-width:1px,color:{TEXT_COLOR}"
+        yield f"    class {','.join(names)} {category}"
 
 
-def _safe(text: str) -> str:
-    return "".join(_written(text, at) for at in range(len(text)))
+def _encode(text: str) -> str:
+    return "".join(_encode_character(text, index) for index in range(len(text)))
 
 
-def _written(text: str, at: int) -> str:
-    """A character as itself, as an entity code, or as one between spaces too thin to see."""
-    char = _LOOKALIKES.get(text[at], text[at])
-    if _inert(char, text[at - 1 : at], text[at + 1 : at + 2]):
+def _encode_character(text: str, index: int) -> str:
+    """Return a character as itself, as an entity, or as an entity between hair spaces."""
+    char = _LOOKALIKES.get(text[index], text[index])
+    if _is_inert(char, text[index - 1 : index], text[index + 1 : index + 2]):
         return char
-    active = char in _ACTIVE or (char == "." and text[:at].lower().endswith("www"))
-    return f"{_THIN}#{ord(char)};{_THIN}" if active else f"#{ord(char)};"
+    is_active = char in _ACTIVE or (char == "." and text[:index].lower().endswith("www"))
+    return f"{_HAIR_SPACE}#{ord(char)};{_HAIR_SPACE}" if is_active else f"#{ord(char)};"
 
 
-def _inert(char: str, before: str, after: str) -> bool:
-    """Whether it is text and nothing else: letters, and the punctuation inside of a name or a number."""
+def _is_inert(char: str, before: str, after: str) -> bool:
+    """Whether a character is text only: letters, and punctuation inside a name or a number."""
     if char in "_-":
         return before.isalnum() and after.isalnum()
     if char == ".":
         return before.isdecimal() and after.isdecimal()
-    return char in _PLAIN or (char.isalnum() and char not in _MARKS)
-
-
-def render_mermaid(report: Report) -> str:
-    tree = report.card.structure.tree
-    return diagrams(tree) if tree is not None else "flowchart TB\n"
+    return char in _INERT or (char.isalnum() and char not in _ENTITY_MARKS)

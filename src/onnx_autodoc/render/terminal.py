@@ -1,39 +1,132 @@
-"""The card for a terminal: at most 40 lines of 80 columns, plain text when piped."""
+"""The terminal renderer: 80 columns, no markup, no control characters except its own colors."""
 
-from collections.abc import Iterator
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from onnx_autodoc.card import Card, Port, Severity
-from onnx_autodoc.render._console import WIDTH, TextConsole
-from onnx_autodoc.render._cost_lines import (
-    Line,
-    cache_lines,
-    compute_lines,
-    memory_lines,
-    not_counted_line,
-    parameters_line,
-    work_line,
+from onnx_autodoc.card import (
+    CALIBRATED,
+    MEASURED,
+    Card,
+    DeviceRow,
+    HardwareSection,
+    Port,
+    Severity,
+    TokenRow,
+    is_lower_bound,
 )
-from onnx_autodoc.render._device_lines import device_lines, measured_lines
-from onnx_autodoc.render._headline import is_partly_counted, kept_in_float, said_of_data, way, without_precision
-from onnx_autodoc.render._report import Report
-from onnx_autodoc.render.sections.findings import tally
-from onnx_autodoc.text import clean, count, file_size, named, percent, plural
+from onnx_autodoc.render import numbers
+from onnx_autodoc.render.card_text import (
+    count_findings,
+    describe_declared_data,
+    describe_float_parts,
+    explain_missing_cache,
+    explain_missing_precision,
+    format_block_chain,
+)
+from onnx_autodoc.render.content import UNKNOWN, KeyValue, Report
+from onnx_autodoc.render.device_text import bottleneck_adjective, format_rate, format_run_time, short_device_name
+from onnx_autodoc.render.numbers import at_least
+from onnx_autodoc.render.sections.measured import NO_REASON, count_differences, count_threads
+from onnx_autodoc.text import (
+    display_name,
+    escape_ci_commands,
+    escape_hidden,
+    format_count,
+    format_memory,
+    format_percent,
+    format_short,
+    format_size,
+    format_time,
+    pluralize,
+    sanitize,
+)
 
-HEIGHT: Final = 40
-_LABEL: Final = 13
-_MOST_GIVEN: Final = 6
-_LONGEST: Final = 130  # letters of a line that may take two
-_DIM_WIDTHS: Final = (24, 12, 8, 5)  # names of dimensions are shortened until the line fits: how many there are matters
+WIDTH: Final = 80
+MAX_LINES: Final = 40
+_KEY_WIDTH: Final = 13
+VALUE_WIDTH: Final = 67  # columns behind the key
+_MAX_ASSUMPTIONS: Final = 6
+_MAX_TWO_LINES: Final = 130  # characters that fit into two lines
+_DIM_NAME_LENGTHS: Final = (24, 12, 8, 5)  # tried in turn until the line fits: the number of dimensions matters more
+_MAX_SHARES: Final = 4
+_MAX_SIZES_LENGTH: Final = 42
+_MAX_NODE_LENGTH: Final = 30
+_MAX_FORMULA_LENGTH: Final = 220
+_MAX_DEVICE_LENGTH: Final = 26
+_USUAL_CONTEXT: Final = 2048  # tokens
+_CALIBRATE_HINT: Final = "this machine: run `onnx-autodoc calibrate` once for an estimate"
+_SEVERITY_STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow"}
+_EMPTY_ROW: Final = KeyValue("", "")
 
 
-class _Room(Struct, frozen=True):
-    """How much is shown of what can be long."""
+class TextConsole(Console):
+    """A rich console that writes to a string and escapes control characters of the text."""
+
+    def __init__(self, color: bool) -> None:
+        self.text = io.StringIO()
+        super().__init__(
+            file=self.text, width=WIDTH, force_terminal=color, no_color=not color, highlight=False, markup=False
+        )
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(escape_hidden(segment.text), segment.style)
+
+    def print_rows(self, rows: Sequence[KeyValue], key_width: int) -> None:
+        table = Table.grid(padding=(0, 0), expand=True)
+        table.add_column(width=key_width, style="bold", no_wrap=True)
+        table.add_column(ratio=1, overflow="fold")
+        for row in rows:
+            clipped = {"no_wrap": True, "overflow": "ellipsis"} if row.clipped else {}
+            table.add_row(row.key, Text(row.value, style=row.style, **clipped))  # type: ignore[arg-type]
+        self.print(table)
+
+    def written(self) -> str:
+        """Return the text without trailing blanks."""
+        lines = self.text.getvalue().rstrip().split("\n")
+        return escape_ci_commands("\n".join(line.rstrip() for line in lines) + "\n")
+
+
+def render_terminal(report: Report, color: bool = False) -> str:
+    """Return the most detailed card that fits into `MAX_LINES`."""
+    text = ""
+    for level in DETAIL_LEVELS:
+        console = TextConsole(color)
+        console.print(_title(report.card))
+        console.print(Text(report.card.summary.what))
+        console.print_rows(tuple(card_rows(report.card, level)), _KEY_WIDTH)
+        text = console.written()
+        if text.count("\n") <= MAX_LINES:
+            break
+    return text
+
+
+def _title(card: Card) -> Text:
+    model = card.model
+    producer = " ".join(filter(None, (model.producer.name, model.producer.version)))
+    opset = model.opsets.get("ai.onnx")
+    facts = [
+        f"opset {opset}" if opset else "no ai.onnx opset",
+        sanitize(producer, 40) if len(producer.split()) <= 3 else display_name(producer, 40),
+        format_size(model.file.bytes),
+    ]
+    right = "ONNX " + " · ".join(filter(None, facts))
+    name = clip(sanitize(model.name, WIDTH - 2), WIDTH - 2)
+    gap = WIDTH - cell_len(name) - len(right)
+    line = Text(name, style="bold cyan")
+    return line.append(f"{' ' * gap}{right}" if gap > 1 else f"\n{right:>{WIDTH}}", style="default not bold")
+
+
+class DetailLevel(Struct, frozen=True):
+    """How many rows are shown of lists that can be long."""
 
     ports: int
     operators: int
@@ -43,191 +136,328 @@ class _Room(Struct, frozen=True):
     hint: bool
 
 
-_ROOMS: Final = (
-    _Room(4, 8, 4, 5, 4, True),
-    _Room(3, 6, 3, 4, 3, True),
-    _Room(2, 3, 2, 2, 3, True),
-    _Room(2, 3, 2, 2, 3, False),
-    _Room(1, 0, 1, 1, 3, False),
-    _Room(1, 0, 1, 1, 1, False),
-    _Room(1, 0, 1, 1, 0, False),
+DETAIL_LEVELS: Final = (
+    DetailLevel(4, 8, 4, 5, 4, True),
+    DetailLevel(3, 6, 3, 4, 3, True),
+    DetailLevel(2, 3, 2, 2, 3, True),
+    DetailLevel(2, 3, 2, 2, 3, False),
+    DetailLevel(1, 0, 1, 1, 3, False),
+    DetailLevel(1, 0, 1, 1, 1, False),
+    DetailLevel(1, 0, 1, 1, 0, False),
 )
-_STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow"}
 
 
-def render_terminal(report: Report, color: bool = False) -> str:
-    """The fullest card that is short enough."""
-    text = ""
-    for room in _ROOMS:
-        text = _rendered(report.card, color, room)
-        if text.count("\n") <= HEIGHT:
-            break
-    return text
+def card_rows(card: Card, level: DetailLevel) -> Iterator[KeyValue]:
+    yield _EMPTY_ROW
+    yield KeyValue("Parameters", _format_parameters(card))
+    yield KeyValue("Precision", _format_precision(card))
+    yield from label_rows("Compute", _compute_lines(card))
+    yield from label_rows("Memory", _memory_lines(card))
+    yield from label_rows("KV cache", _cache_lines(card))
+    yield _EMPTY_ROW
+    yield from label_rows("Structure", filter(None, [format_block_chain(card)]))
+    yield KeyValue("Work", _format_work(card))
+    yield KeyValue("Graph", _format_graph(card))
+    if level.operators:
+        yield KeyValue("Operators", _format_operators(card, level.operators))
+    yield _EMPTY_ROW
+    yield from _port_rows("Inputs", card.interface.inputs, level.ports)
+    yield from _port_rows("Outputs", card.interface.outputs, level.ports)
+    yield from label_rows("Data", filter(None, [describe_declared_data(card)]))
+    yield _EMPTY_ROW
+    yield from device_rows(card, level.devices, level.hint)
+    yield from measured_rows(card)
+    yield from _finding_rows(card, level.findings)
+    yield KeyValue("Assumed", _format_assumptions(card))
+    shapes = card.graph.shapes
+    if shapes.resolved < shapes.outputs:
+        resolved = f"{format_count(shapes.resolved)} of {format_count(shapes.outputs)}"
+        yield KeyValue("Shapes", f"{resolved} node outputs resolved")
+    yield KeyValue("Not counted", _format_coverage(card))
+    yield from _gap_rows(card, level.gaps)
 
 
-def _rendered(card: Card, color: bool, room: _Room) -> str:
-    console = TextConsole(color)
-    console.print(_title(card))
-    console.print(Text(card.summary.what))
-    table = Table.grid(padding=(0, 0), expand=True)
-    table.add_column(width=_LABEL, style="bold", no_wrap=True)
-    table.add_column(ratio=1, overflow="fold")
-    for label, line in _lines(card, room):
-        table.add_row(label, line)
-    console.print(table)
-    return console.written()
+def label_rows(label: str, lines: Iterable[str], style: str = "", clipped: bool = False) -> Iterator[KeyValue]:
+    """Return lines as rows of which the first carries the label."""
+    for index, line in enumerate(lines):
+        yield KeyValue("" if index else label, line, style, clipped)
 
 
-def _title(card: Card) -> Text:
-    model = card.model
-    producer = " ".join(filter(None, (model.producer.name, model.producer.version)))
-    opset = model.opsets.get("ai.onnx")
-    facts = [
-        f"opset {opset}" if opset else "no ai.onnx opset",
-        clean(producer, 40) if len(producer.split()) <= 3 else named(producer, 40),
-        file_size(model.file.bytes),
-    ]
-    right = "ONNX " + " · ".join(filter(None, facts))
-    name = _fitted(clean(model.name, WIDTH - 2), WIDTH - 2)
-    gap = WIDTH - cell_len(name) - len(right)
-    line = Text(name, style="bold cyan")
-    return line.append(f"{' ' * gap}{right}" if gap > 1 else f"\n{right:>{WIDTH}}", style="default not bold")
+def _format_parameters(card: Card) -> str:
+    held = card.parameters
+    separate = {"statistics": held.statistics, "for quantization": held.quantization}
+    more = "".join(f" · {format_short(number)} {name}" for name, number in separate.items() if number)
+    unused = f" · {format_short(held.unread)} of them unused" if held.unread else ""
+    if not held.total:
+        is_unknown = is_lower_bound(card, "parameters.total")
+        return (explain_missing_precision(card) if is_unknown else numbers.NO_PARAMETERS) + more
+    total = f"{at_least(card, 'parameters.total')}{format_short(held.total)} in {pluralize(held.tensors, 'tensor')}"
+    return f"{total} · weights {format_memory(held.bytes)}{more}{unused}"
 
 
-def _fitted(text: str, width: int) -> str:
-    """Letters may be two columns wide: what would be broken into two lines could look like a row of the card."""
+def _format_precision(card: Card) -> str:
+    precision = card.model.precision
+    if precision.label is None:
+        is_unknown = is_lower_bound(card, "parameters.total")
+        return explain_missing_precision(card) if is_unknown else "none: the file holds no weights in tensors"
+    shares = [f"{dtype} {format_percent(share)}" for dtype, share in list(precision.weights.items())[:_MAX_SHARES]]
+    weights = f" (of the weights: {', '.join(shares)})" if shares else ""
+    if precision.scheme is None:
+        return f"{precision.label}{weights}"
+    return f"{precision.label} · {precision.scheme}{weights}{describe_float_parts(card)}"
+
+
+def _compute_lines(card: Card) -> Iterator[str]:
+    compute = card.compute
+    costs = []
+    for path, unit, value in (("compute.macs", "MACs", compute.macs), ("compute.flops", "FLOPs", compute.flops)):
+        known = value is not None
+        costs.append(at_least(card, path) + format_short(value or 0, unit) if known else f"{unit} not known")
+    dims = card.assumptions.dims
+    sizes = ", ".join(f"{display_name(name, 24)} {size}" for name, size in dims.items())
+    where = f", at {sizes}" if len(sizes) <= _MAX_SIZES_LENGTH else ", at the sizes below"
+    yield " · ".join(costs) + (where if dims else "")
+    if compute.cheapest is not None:
+        cheapest = format_short(compute.cheapest.macs, "MACs")
+        yield f"in the dearest branches; {cheapest} in the cheapest: the data decide"
+    if compute.formula.macs is not None and compute.macs:
+        yield f"MACs = {sanitize(compute.formula.macs, _MAX_FORMULA_LENGTH)}{_format_domain(card)}"
+
+
+def _format_domain(card: Card) -> str:
+    """State the sizes that the formula is valid for: ", for height, width in steps of 32 from 224"."""
+    formula, names_by_limit = card.compute.formula, dict[str, list[str]]()
+    for name, step in formula.steps.items():
+        sizes = (card.assumptions.dims[dim] for dim in formula.dims.get(name, ()) if dim in card.assumptions.dims)
+        size, least = next(sizes, 1), formula.least.get(name, 1)
+        limits = [f"in steps of {step} from {size}"] if step != 1 else []
+        limits += [f"not below {least}"] if least > max((size - 1) % max(step, 1) + 1, 1) else []
+        if limits:
+            names_by_limit.setdefault(", ".join(limits), []).append(display_name(name, 24))
+    return "".join(f", for {', '.join(names)} {limit}" for limit, names in names_by_limit.items())
+
+
+def _memory_lines(card: Card) -> Iterator[str]:
+    peak, moved = card.memory.peak_activation_bytes, card.compute.bytes_moved
+    if peak is None:
+        yield "peak activations not known" if card.graph.nodes else "no activations: the graph has no nodes"
+        return
+    node = sanitize(card.memory.peak_node or "", 400)
+    if len(node) > _MAX_NODE_LENGTH:  # the end of a path is the most specific
+        node = "…" + node[1 - _MAX_NODE_LENGTH :]
+    bound = at_least(card, "memory.peak_activation_bytes")
+    yield f"peak activations {bound}{format_memory(peak)} at {display_name(node, _MAX_NODE_LENGTH)}"
+    if moved is not None:
+        intensity = numbers.intensity(card)
+        ratio = f" · {intensity.text}" if intensity.exact is not None else ""
+        yield f"{at_least(card, 'compute.bytes_moved')}{format_memory(moved)} moved{ratio}"
+
+
+def _cache_lines(card: Card) -> Iterator[str]:
+    cache = card.memory.kv_cache
+    if cache is None:
+        yield from filter(None, [explain_missing_cache(card)])
+        return
+    parts = [pluralize(cache.layers, "layer")] if cache.layers else []
+    parts += [pluralize(cache.kv_heads, "head") + f" of {cache.head_dim}"] if cache.kv_heads else []
+    yield f"{format_memory(cache.bytes_per_token)} per token and sequence ({', '.join([*parts, cache.dtype])})"
+    yield " · ".join(f"{size.tokens // 1024}k {format_memory(size.bytes)}" for size in cache.at)
+
+
+def _format_work(card: Card) -> str:
+    """Distribute MACs over parts of the model, or FLOPs over operators where there are no MACs."""
+    parts = card.structure.work
+    if parts:
+        shown = ", ".join(f"{part.part} {format_percent(part.share)}" for part in parts[:_MAX_SHARES])
+        return f"{shown} of the MACs" + " that were counted" * is_lower_bound(card, "compute.macs")
+    total = card.compute.flops
+    flops = sorted(((row.flops, row.op) for row in card.graph.operators if row.flops), key=lambda row: -row[0])
+    shares = [f"{display_name(op, 40)} {format_percent(each / (total or each))}" for each, op in flops[:_MAX_SHARES]]
+    return f"{', '.join(shares)} of the FLOPs" if shares else UNKNOWN if total is None else "no arithmetic"
+
+
+def _format_graph(card: Card) -> str:
+    graph = card.graph
+    inner = graph.nodes_total - graph.nodes
+    more = f" + {format_count(inner)} in subgraphs and functions" if inner else ""
+    initializers = pluralize(graph.initializers, "initializer")
+    return f"{pluralize(graph.nodes, 'node')}{more} · {initializers} · longest path {pluralize(graph.depth, 'node')}"
+
+
+def _format_operators(card: Card, most: int) -> str:
+    rows = card.graph.operators
+    shown = ", ".join(f"{display_name(row.op, 40)} {format_count(row.count)}" for row in rows[:most])
+    left = len(rows) - most
+    return f"{shown}, {pluralize(left, 'more type')}" if left > 0 else shown or "none"
+
+
+def _port_rows(label: str, ports: tuple[Port, ...], most: int) -> Iterator[KeyValue]:
+    shown = ports if len(ports) <= most else ports[: max(most - 1, 1)]
+    names = [clip(display_name(port.name, 36), 38) for port in shown]
+    width = max(map(cell_len, names), default=0)
+    lines = []
+    for name, port in zip(names, shown):
+        padded = name + " " * (width - cell_len(name) + 2)
+        candidates = [padded + _format_port(port, length) for length in _DIM_NAME_LENGTHS]
+        lines.append(next((line for line in candidates if cell_len(line) <= VALUE_WIDTH), candidates[-1]))
+    yield from label_rows(label, lines, clipped=True)
+    if len(shown) < len(ports):
+        yield KeyValue("", f"… {format_count(len(ports) - len(shown))} more")
+    if not ports:
+        yield KeyValue(label, "none")
+
+
+def clip(text: str, width: int) -> str:
+    """Cut text to columns, of which wide characters take two: a wrapped line could imitate a row of the card."""
     return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
-def _lines(card: Card, room: _Room) -> Iterator[Line]:
-    yield "", ""
-    yield "Parameters", parameters_line(card)
-    yield "Precision", _precision(card)
-    yield from compute_lines(card)
-    yield from memory_lines(card)
-    yield from cache_lines(card)
-    yield "", ""
-    yield from _structure(card)
-    yield "Work", work_line(card)
-    yield "Graph", _graph(card)
-    if room.operators:
-        yield "Operators", _operators(card, room.operators)
-    yield "", ""
-    yield from _ports("Inputs", card.interface.inputs, room.ports)
-    yield from _ports("Outputs", card.interface.outputs, room.ports)
-    yield from _data(card)
-    yield "", ""
-    yield from device_lines(card, room.devices, room.hint)
-    yield from measured_lines(card)
-    yield from _findings(card, room.findings)
-    yield "Assumed", _assumed(card)
-    yield from _shapes(card)
-    yield "Not counted", not_counted_line(card)
-    yield from _gaps(card, room.gaps)
-
-
-def _structure(card: Card) -> Iterator[Line]:
-    found = way(card)
-    if found is not None:
-        yield "Structure", found
-
-
-def _data(card: Card) -> Iterator[Line]:
-    said = said_of_data(card)
-    if said is not None:
-        yield "Data", said
-
-
-def _precision(card: Card) -> str:
-    precision = card.model.precision
-    if precision.label is None:
-        return without_precision(card) if is_partly_counted(card) else "none: the file holds no weights in tensors"
-    shares = ", ".join(f"{dtype} {percent(share)}" for dtype, share in list(precision.weights.items())[:4])
-    told = f" (of the weights: {shares})" if shares else ""
-    if precision.scheme is None:
-        return f"{precision.label}{told}"
-    return f"{precision.label} · {precision.scheme}{told}{kept_in_float(card)}"
-
-
-def _graph(card: Card) -> str:
-    graph = card.graph
-    inner = graph.nodes_total - graph.nodes
-    more = f" + {count(inner)} in subgraphs and functions" if inner else ""
-    held = plural(graph.initializers, "initializer")
-    return f"{plural(graph.nodes, 'node')}{more} · {held} · longest path {plural(graph.depth, 'node')}"
-
-
-def _operators(card: Card, most: int) -> str:
-    rows = card.graph.operators
-    shown = ", ".join(f"{named(row.op, 40)} {count(row.count)}" for row in rows[:most])
-    rest = len(rows) - most
-    return f"{shown}, {plural(rest, 'more type')}" if rest > 0 else shown or "none"
-
-
-def _ports(label: str, ports: tuple[Port, ...], most: int) -> Iterator[Line]:
-    shown = ports if len(ports) <= most else ports[: max(most - 1, 1)]
-    names = [_fitted(named(port.name, 36), 38) for port in shown]
-    width = max(map(cell_len, names), default=0)
-    for at, (name, port) in enumerate(zip(names, shown)):
-        name += " " * (width - cell_len(name) + 2)
-        lines = [name + _type(port, most) for most in _DIM_WIDTHS]
-        line = next((line for line in lines if cell_len(line) <= WIDTH - _LABEL), lines[-1])
-        yield label if at == 0 else "", Text(line, no_wrap=True, overflow="ellipsis")
-    if len(shown) < len(ports):
-        yield "", f"… {count(len(ports) - len(shown))} more"
-    if not ports:
-        yield label, "none"
-
-
-def _type(port: Port, most: int) -> str:
+def _format_port(port: Port, max_dim_length: int) -> str:
     kind = "" if port.kind == "tensor" else f"{port.kind} of "
-    role = f"  {clean(port.role, 20)}" if port.role else ""
-    return f"{kind}{port.dtype or 'unknown type'}  {_shape(port.shape, most)}{role}"
+    role = f"  {sanitize(port.role, 20)}" if port.role else ""
+    dims = ["?" if dim is None else sanitize(str(dim), max_dim_length) for dim in port.shape or ()]
+    shape = "shape not declared" if port.shape is None else f"[{', '.join(dims)}]" if dims else "scalar"
+    return f"{kind}{port.dtype or 'unknown type'}  {shape}{role}"
 
 
-def _shape(shape: tuple[int | str | None, ...] | None, most: int) -> str:
-    if shape is None:
-        return "shape not declared"
-    if not shape:
-        return "scalar"
-    return "[" + ", ".join("?" if dim is None else clean(str(dim), most) for dim in shape) + "]"
-
-
-def _assumed(card: Card) -> str:
-    given = [*card.assumptions.dims.items(), *card.assumptions.values.items()]
-    if not given:
-        return "nothing: every dimension is fixed in the file"
-    shown = ", ".join(f"{named(name, 40)} = {size}" for name, size in given[:_MOST_GIVEN])
-    return shown + (f", {count(len(given) - _MOST_GIVEN)} more" if len(given) > _MOST_GIVEN else "")
-
-
-def _shapes(card: Card) -> Iterator[Line]:
-    shapes = card.graph.shapes
-    if shapes.resolved < shapes.outputs:
-        yield "Shapes", f"{count(shapes.resolved)} of {count(shapes.outputs)} node outputs resolved"
-
-
-def _findings(card: Card, most: int) -> Iterator[Line]:
-    """The worst ones a line each; how many there are of the others."""
+def _finding_rows(card: Card, most: int) -> Iterator[KeyValue]:
     if not card.findings:
-        yield "Findings", "none"
+        yield KeyValue("Findings", "none")
         return
     shown = [finding for finding in card.findings if finding.severity is not Severity.INFO][:most]
-    for at, finding in enumerate(shown):
+    for index, finding in enumerate(shown):
         head = f"{finding.severity:<7}  {finding.rule}: "
-        line = Text(head + clean(finding.message, _LONGEST - len(head)), style=_STYLES.get(finding.severity, ""))
-        yield "Findings" if at == 0 else "", line
+        line = head + sanitize(finding.message, _MAX_TWO_LINES - len(head))
+        yield KeyValue("" if index else "Findings", line, _SEVERITY_STYLES.get(finding.severity, ""))
     left = card.findings[len(shown) :]
     if left:
-        more = f"… {tally(left)}, see" if shown else f"{tally(left)}, see"
-        yield "" if shown else "Findings", f"{more} --format markdown"
+        more = f"{'… ' * bool(shown)}{count_findings(left)}, see --format markdown"
+        yield KeyValue("" if shown else "Findings", more)
 
 
-def _gaps(card: Card, most: int) -> Iterator[Line]:
+def _format_assumptions(card: Card) -> str:
+    bindings = [*card.assumptions.dims.items(), *card.assumptions.values.items()]
+    if not bindings:
+        return "nothing: every dimension is fixed in the file"
+    left = len(bindings) - _MAX_ASSUMPTIONS
+    shown = ", ".join(f"{display_name(name, 40)} = {size}" for name, size in bindings[:_MAX_ASSUMPTIONS])
+    return shown + (f", {format_count(left)} more" if left > 0 else "")
+
+
+def _format_coverage(card: Card) -> str:
+    coverage = card.compute.coverage
+    nodes = pluralize(coverage.nodes, "node")
+    if not coverage.gaps:
+        return f"nothing: {format_count(coverage.counted)} of {nodes}"
+    ops = list(dict.fromkeys(gap.op for gap in coverage.gaps))
+    names = ", ".join(display_name(op, 40) for op in ops[:_MAX_SHARES]) + " …" * (len(ops) > _MAX_SHARES)
+    return f"{format_count(coverage.nodes - coverage.counted)} of {nodes}: {names}"
+
+
+def _gap_rows(card: Card, most: int) -> Iterator[KeyValue]:
     if not card.gaps:
-        yield "Not known", "nothing"
+        yield KeyValue("Not known", "nothing")
     shown = card.gaps if len(card.gaps) <= most else card.gaps[: max(most - 1, 1)]
-    for at, gap in enumerate(shown):
-        yield "Not known" if at == 0 else "", Text(clean(gap.reason, 130), style="yellow")
+    yield from label_rows("Not known", (sanitize(gap.reason, _MAX_TWO_LINES) for gap in shown), "yellow")
     if len(shown) < len(card.gaps):
-        yield "", f"… {count(len(card.gaps) - len(shown))} more, all of them in --format json"
+        left = format_count(len(card.gaps) - len(shown))
+        yield KeyValue("", f"… {left} more, all of them in --format json")
+
+
+class _DeviceLine(Struct, frozen=True):
+    cells: tuple[str, str, str]  # device, memory, time
+    bottleneck: str
+
+
+def device_rows(card: Card, most: int, hint: bool = False) -> Iterator[KeyValue]:
+    """Return a line per device and one for what is common to them; `hint` at calibration where no time is measured."""
+    hardware = card.hardware
+    if hardware is None or not hardware.devices or not most:
+        return
+    lines = _device_table(hardware, most) if most > 1 else [_single_device(hardware)]
+    if hint and not any(row.basis in (CALIBRATED, MEASURED) for row in hardware.devices):
+        lines.append(_CALIBRATE_HINT)
+    yield from label_rows("Runs on", lines)
+
+
+def measured_rows(card: Card) -> Iterator[KeyValue]:
+    """Return the result of a verified run: its verdict, and its time or the reason why there is none."""
+    measured = card.measured
+    if measured is None:
+        return
+    shapes, timing = measured.agreement, measured.timing
+    yield KeyValue(
+        "Run here", f"{pluralize(shapes.executed, 'node')} ran, {count_differences(measured)} from the card's shapes"
+    )
+    if timing is None:
+        yield KeyValue("", f"no latency: {sanitize(measured.refused or NO_REASON, 2 * VALUE_WIDTH)}")
+        return
+    within = f"95 % within {format_time(timing.p95_seconds)}"
+    yield KeyValue(
+        "", f"measured {format_time(timing.median_seconds)} in the median, {within}, {count_threads(timing)}"
+    )
+
+
+def _device_table(hardware: HardwareSection, most: int) -> list[str]:
+    """Align devices in columns; bottlenecks are a column where it fits, else part of the last line."""
+    shown = hardware.devices[:most]
+    lines = [_device_line(device, _decode_row(hardware, device)) for device in shown]
+    widths = [max(len(line.cells[column]) for line in lines) for column in range(3)]
+    texts = ["  ".join(f"{cell:<{width}}" for cell, width in zip(line.cells, widths)) for line in lines]
+    full = [f"{text}  {line.bottleneck}".rstrip() for text, line in zip(texts, lines)]
+    fits = max(map(len, full)) <= VALUE_WIDTH
+    left = len(hardware.devices) - len(shown)
+    common = (
+        _common_terms(shown, _decode_row(hardware, shown[0])),
+        "" if fits else _format_bottlenecks(lines),
+        f"{format_count(left)} more in --format markdown" if left else "",
+    )
+    rows = full if fits else [sanitize(text.rstrip(), VALUE_WIDTH) for text in texts]
+    return [*rows, sanitize("; ".join(filter(None, common)), VALUE_WIDTH)]
+
+
+def _single_device(hardware: HardwareSection) -> str:
+    """Format the first device on one line, without the parts that do not fit."""
+    token = _decode_row(hardware, hardware.devices[0])
+    line, common = _device_line(hardware.devices[0], token), _common_terms(hardware.devices[:1], token)
+    candidates = ((*line.cells, line.bottleneck, common), (*line.cells, common), line.cells)
+    texts = ["  ".join(filter(None, cells)) for cells in candidates]
+    return next((text for text in texts if len(text) <= VALUE_WIDTH), sanitize(texts[-1], VALUE_WIDTH))
+
+
+def _decode_row(hardware: HardwareSection, device: DeviceRow) -> TokenRow | None:
+    """Return the decode step of a device at a usual context, or at the nearest one."""
+    rows = [row for row in hardware.generation if row.device == device.device and row.phase == "decode"]
+    near = [row for row in rows if row.context <= _USUAL_CONTEXT]
+    return near[-1] if near else rows[0] if rows else None
+
+
+def _device_line(device: DeviceRow, token: TokenRow | None) -> _DeviceLine:
+    row = token or device
+    name = sanitize(short_device_name(device.name), _MAX_DEVICE_LENGTH)
+    if row.fits is False:
+        need = format_memory(row.memory_bytes) if row.memory_bytes is not None else "weights alone too large"
+        capacity = f" of {format_memory(device.capacity_bytes)}" if device.capacity_bytes is not None else ""
+        return _DeviceLine((name, "does not fit", need + capacity), "")
+    unknown = "memory not known" if row.memory_bytes is None else f"needs {format_memory(row.memory_bytes)}"
+    time = format_run_time(row) if token is None else f"{format_run_time(row)} a token"
+    if token is not None and token.tokens_per_second:
+        time = f"{format_rate(token, with_grade=True)} tokens/s"
+    time = f"time {time}" if time.startswith(UNKNOWN) else time
+    return _DeviceLine((name, "fits" if row.fits else unknown, time), bottleneck_adjective(row.bottleneck))
+
+
+def _common_terms(shown: Sequence[DeviceRow], token: TokenRow | None) -> str:
+    """State what is common to all devices: precision, and batch or context."""
+    batch, precisions = shown[0].batch, ", ".join(dict.fromkeys(sanitize(row.precision, 12) for row in shown))
+    if token is not None:
+        return f"in {precisions}, {format_count(token.context)} tokens in the cache"
+    return f"in {precisions} at batch {format_count(batch)}" if batch is not None else f"in {precisions}"
+
+
+def _format_bottlenecks(lines: Sequence[_DeviceLine]) -> str:
+    """Name the bottleneck once for all devices, or one for each in order."""
+    bottlenecks = [line.bottleneck for line in lines]
+    if len(set(bottlenecks) - {""}) <= 1:
+        return max(bottlenecks) + " on each" * (len(lines) > 1 and all(bottlenecks))
+    return ", ".join(bottleneck or "-" for bottleneck in bottlenecks)

@@ -1,13 +1,24 @@
-"""Work on a stranger's file, apart from the process that answers for it.
+"""Work on untrusted files in a worker process with limits on memory and time.
 
-The command line does everything that touches a file's content in a forked child with limits on memory and time; what
-comes back over a pipe is a document or a reason. A child that dies is followed by one that leaves out the part it died
-of. From Python nothing is forked: a caller may have threads; parts that fail cost themselves there, too.
+The command line does everything that depends on a file's content in a forked worker; its result, or the reason for its
+failure, returns over a pipe. If the worker crashes in an optional step, a second one skips that step. Python callers
+choose isolation themselves (`card(path, isolated=True)`), because forking is unsafe in a process with threads; failed
+optional steps are skipped there too.
 """
 
-from onnx_autodoc.sandbox._clock import allow, allow_model, left
-from onnx_autodoc.sandbox._ending import cleared_up, undisturbed
-from onnx_autodoc.sandbox._guard import guarded
-from onnx_autodoc.sandbox._parts import internal, part
+from onnx_autodoc.sandbox.deadline import extend_deadline, extend_deadline_for_model, seconds_left
+from onnx_autodoc.sandbox.isolation import can_isolate, run_isolated
+from onnx_autodoc.sandbox.optional import internal_error, run_optional
+from onnx_autodoc.sandbox.signals import defer_signals, raise_on_termination
 
-__all__ = ["allow", "allow_model", "cleared_up", "guarded", "internal", "left", "part", "undisturbed"]
+__all__ = [
+    "can_isolate",
+    "defer_signals",
+    "extend_deadline",
+    "extend_deadline_for_model",
+    "internal_error",
+    "raise_on_termination",
+    "run_isolated",
+    "run_optional",
+    "seconds_left",
+]

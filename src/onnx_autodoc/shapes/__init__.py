@@ -1,30 +1,31 @@
-"""Resolving: every value's type and concrete dims, in one forward pass, for one binding of the open dimensions."""
+"""Shape inference: the type, dims and small values of every tensor, in one forward pass, for one binding."""
 
-from onnx_autodoc.shapes._apply import SLIPS, unfit
-from onnx_autodoc.shapes._bind import Binding, Request, bind, inputs_of, open_axes
-from onnx_autodoc.shapes._default_sizes import fit
-from onnx_autodoc.shapes._pass import resolve
-from onnx_autodoc.shapes._roles import Role
-from onnx_autodoc.shapes._shapes import Body, Shapes, Step
-from onnx_autodoc.shapes._size_independent import at_any_size, only_here, subject
-from onnx_autodoc.shapes._unresolved import unresolved
+from onnx_autodoc.shapes.binding import Binding, bind
+from onnx_autodoc.shapes.default_sizes import bind_and_infer
+from onnx_autodoc.shapes.dynamic_axes import dynamic_axes, required_inputs
+from onnx_autodoc.shapes.inference import exclude_subjects, infer_shapes, infer_unbound, skip_inference
+from onnx_autodoc.shapes.request import Request, parse_request
+from onnx_autodoc.shapes.results import Body, Conflict, Shapes, Step
+from onnx_autodoc.shapes.roles import Role
+from onnx_autodoc.shapes.rule_application import RULE_ERRORS, rule_failure
 
 __all__ = [
-    "SLIPS",
+    "RULE_ERRORS",
     "Binding",
     "Body",
+    "Conflict",
     "Request",
     "Role",
     "Shapes",
     "Step",
-    "at_any_size",
     "bind",
-    "fit",
-    "inputs_of",
-    "only_here",
-    "open_axes",
-    "resolve",
-    "subject",
-    "unfit",
-    "unresolved",
+    "bind_and_infer",
+    "dynamic_axes",
+    "exclude_subjects",
+    "infer_shapes",
+    "infer_unbound",
+    "parse_request",
+    "required_inputs",
+    "rule_failure",
+    "skip_inference",
 ]

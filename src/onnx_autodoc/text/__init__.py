@@ -1,25 +1,46 @@
-"""Numbers and names for people: the only place that rounds and scales, and that makes a file's strings safe to show."""
+"""Numbers and names for people: the only package that rounds, scales, quotes and escapes.
 
-from onnx_autodoc.text._log import quiet, quiet_json, tame, visible
-from onnx_autodoc.text._scale import count, duration, file_size, memory, percent, plural, short, three
-from onnx_autodoc.text._text import clean, marked, named, quoted, told
+Every string from a model file passes through here before it is displayed, then through the escape of its format.
+"""
+
+from onnx_autodoc.text.escaping import (
+    display_name,
+    escape_ci_commands,
+    escape_hidden,
+    quote,
+    quote_name,
+    repr_name,
+    sanitize,
+    sanitize_json,
+    sanitize_text,
+)
+from onnx_autodoc.text.numbers import (
+    format_count,
+    format_memory,
+    format_number,
+    format_percent,
+    format_short,
+    format_size,
+    format_time,
+    pluralize,
+)
 
 __all__ = [
-    "clean",
-    "count",
-    "duration",
-    "file_size",
-    "marked",
-    "memory",
-    "named",
-    "percent",
-    "plural",
-    "quiet",
-    "quiet_json",
-    "quoted",
-    "short",
-    "tame",
-    "three",
-    "told",
-    "visible",
+    "display_name",
+    "escape_ci_commands",
+    "escape_hidden",
+    "format_count",
+    "format_memory",
+    "format_number",
+    "format_percent",
+    "format_short",
+    "format_size",
+    "format_time",
+    "pluralize",
+    "quote",
+    "quote_name",
+    "repr_name",
+    "sanitize",
+    "sanitize_json",
+    "sanitize_text",
 ]

@@ -6,8 +6,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from onnx_autodoc.analysis.weights import Numbers, survey
-from onnx_autodoc.readers import read
+from onnx_autodoc.analysis.weights import survey
+from onnx_autodoc.card import Numbers
+from onnx_autodoc.readers import read_model
 
 
 def model_of(*tensors: TensorProto) -> onnx.ModelProto:
@@ -21,7 +22,7 @@ def surveyed(folder: Path, *tensors: TensorProto) -> list[Numbers]:
     """What is found of these tensors as the initializers of a file."""
     path = folder / "model.onnx"
     path.write_bytes(model_of(*tensors).SerializeToString())
-    return [each.numbers for each in survey(read(path)).tensors]
+    return [each.numbers for each in survey(read_model(path)).tensors]
 
 
 def raw(dtype: int, dims: list[int], data: bytes, name: str = "w") -> TensorProto:

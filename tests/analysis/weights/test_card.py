@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from onnx_autodoc import BadInput, card
-from onnx_autodoc.api import opened
+from onnx_autodoc.api import load_or_make_card
 from onnx_autodoc.card import Card
 from onnx_autodoc.cli import main
 from onnx_autodoc.shapes import Request
@@ -40,16 +40,16 @@ def test_a_card_with_weights_is_the_same_after_json(model: Path, tmp_path: Path)
     made = card(model, weights=True)
     (tmp_path / "card.json").write_text(made.to_json(), encoding="utf-8")
     assert msgspec.json.decode(made.to_json(), type=Card).weights == made.weights
-    assert opened(tmp_path / "card.json", Request(), weights=True).weights == made.weights
+    assert load_or_make_card(tmp_path / "card.json", Request(), weights=True).weights == made.weights
 
 
 def test_a_card_without_weights_cannot_be_asked_for_them(model: Path, tmp_path: Path) -> None:
     older = json.loads(card(model).to_json())
     del older["weights"]
     (tmp_path / "card.json").write_text(json.dumps(older), encoding="utf-8")
-    assert opened(tmp_path / "card.json", Request()).weights is None
+    assert load_or_make_card(tmp_path / "card.json", Request()).weights is None
     with pytest.raises(BadInput, match="made without --weights"):
-        opened(tmp_path / "card.json", Request(), weights=True)
+        load_or_make_card(tmp_path / "card.json", Request(), weights=True)
 
 
 def test_the_command_line_reads_weights_and_hashes_every_file(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,8 +65,8 @@ def test_without_the_option_no_weight_is_read(model: Path, monkeypatch: pytest.M
     def never(*_: object) -> None:
         raise AssertionError("weights were read")
 
-    monkeypatch.setattr("onnx_autodoc.api._making.survey", never)
-    monkeypatch.setattr("onnx_autodoc.api._making.external_hashes", never)
+    monkeypatch.setattr("onnx_autodoc.api.pipeline.survey", never)
+    monkeypatch.setattr("onnx_autodoc.api.pipeline.external_hashes", never)
     assert card(model).weights is None
 
 

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from onnx_autodoc.analysis.weights import Numbers, survey
-from onnx_autodoc.analysis.weights._codes import VALUES
+from onnx_autodoc.analysis.weights import survey
+from onnx_autodoc.analysis.weights.encodings import VALUES
+from onnx_autodoc.card import Numbers
 from onnx_autodoc.ir import BITS, dtype_name
-from onnx_autodoc.readers import read
+from onnx_autodoc.readers import read_model
 from tests._wire import chunk, integer, model, node, value, varint
 from tests.analysis.weights._made import raw, surveyed
 
@@ -195,4 +196,4 @@ def of_wire(folder: Path, *tensors: bytes) -> list[Numbers]:
     graph = value(11, "x", (2, 3)) + node("Relu", "x", "y") + value(12, "y", (2, 3))
     path = folder / "model.onnx"
     path.write_bytes(model(graph + b"".join(chunk(5, tensor) for tensor in tensors)))
-    return [each.numbers for each in survey(read(path)).tensors]
+    return [each.numbers for each in survey(read_model(path)).tensors]

@@ -12,7 +12,7 @@ import pytest
 
 from onnx_autodoc.analysis.weights import external_hashes, survey
 from onnx_autodoc.limits import Limits, within
-from onnx_autodoc.readers import read
+from onnx_autodoc.readers import read_model
 from tests.analysis.weights._made import external, model_of, some, surveyed
 
 ARRAY = some(4, 5)
@@ -42,7 +42,7 @@ def test_what_onnx_itself_wrote_is_read(tmp_path: Path) -> None:
     arrays = {f"w{at}": some(40, 40 + at) for at in range(3)}
     made = model_of(*(onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()))
     onnx.save(made, tmp_path / "m.onnx", save_as_external_data=True, location="m.data")
-    found = {each.name: each.numbers.sha256 for each in survey(read(tmp_path / "m.onnx")).tensors}
+    found = {each.name: each.numbers.sha256 for each in survey(read_model(tmp_path / "m.onnx")).tensors}
     assert found == {name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in arrays.items()}
 
 
@@ -120,7 +120,7 @@ def test_what_is_not_a_file_below_the_model_is_not_read(given: object, tmp_path:
     location, reason = given(folder)  # type: ignore[operator]
     (found,) = surveyed(folder, external(location, [4, 5]))
     assert (found.unread, found.sha256, found.nan, found.least) == (reason, None, None, None)
-    model = read(folder / "model.onnx")
+    model = read_model(folder / "model.onnx")
     short = reason.startswith("its file ends")
     assert short or external_hashes(model) == dict.fromkeys((file.path for file in model.external), None)
 
@@ -147,7 +147,7 @@ def test_bytes_that_two_tensors_share_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(ARRAY.tobytes())
     made = model_of(*(external("w.bin", dims) for dims in ([4, 5], [4, 5], [5, 4])))
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
-    found = survey(read(tmp_path / "m.onnx"))
+    found = survey(read_model(tmp_path / "m.onnx"))
     assert {each.numbers.sha256 for each in found.tensors} == {HASH}
     assert found.bytes_read == 2 * 80
 
@@ -156,7 +156,7 @@ def test_a_file_whose_tensors_lie_over_each_other_does_not_cost_without_end(tmp_
     (tmp_path / "w.bin").write_bytes(bytes(1 << 22))
     made = model_of(*(external("w.bin", [1000 * at]) for at in range(600, 700)))
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
-    found = survey(read(tmp_path / "m.onnx"))
+    found = survey(read_model(tmp_path / "m.onnx"))
     reasons = [each.numbers.unread for each in found.tensors]
     assert reasons[0] is None and reasons[-1] == "the tensors of this file lie over each other more than 8 times"
     assert found.bytes_read < 10 << 22
@@ -166,7 +166,7 @@ def test_a_whole_external_file_has_a_hash(tmp_path: Path) -> None:
     content = np.arange(3_000_000, dtype=np.uint8).tobytes()
     (tmp_path / "w.bin").write_bytes(content)
     (tmp_path / "m.onnx").write_bytes(model_of(external("w.bin", [4])).SerializeToString())
-    assert external_hashes(read(tmp_path / "m.onnx")) == {"w.bin": hashlib.sha256(content).hexdigest()}
+    assert external_hashes(read_model(tmp_path / "m.onnx")) == {"w.bin": hashlib.sha256(content).hexdigest()}
 
 
 @pytest.mark.parametrize("given", [given_a_symbolic_link, given_a_linked_folder, given_a_hard_link])
@@ -174,7 +174,7 @@ def test_links_are_followed_where_the_user_allows_it(given: object, tmp_path: Pa
     location, _ = given(tmp_path)  # type: ignore[operator]
     with within(Limits(follow_links=True)):
         (found,) = surveyed(tmp_path, external(location, [4, 5]))
-        assert read(tmp_path / "model.onnx").external[0].nbytes == 80
+        assert read_model(tmp_path / "model.onnx").external[0].nbytes == 80
     assert (found.unread, found.sha256) == (None, hashlib.sha256(bytes(80)).hexdigest())
 
 
@@ -185,7 +185,7 @@ def test_allowing_links_allows_nothing_else(given: object, tmp_path: Path) -> No
     location, reason = given(folder)  # type: ignore[operator]
     with within(Limits(follow_links=True)):
         (found,) = surveyed(folder, external(location, [4, 5]))
-        assert read(folder / "model.onnx").external[0].nbytes is None
+        assert read_model(folder / "model.onnx").external[0].nbytes is None
     assert found.unread == reason
 
 
@@ -193,7 +193,7 @@ def test_a_model_that_was_changed_after_its_graph_was_read_gives_no_numbers(tmp_
     path = tmp_path / "model.onnx"
     made = model_of(onnx.numpy_helper.from_array(some(400, 500), "w")).SerializeToString()
     path.write_bytes(made)
-    model = read(path)
+    model = read_model(path)
     path.write_bytes(made + made)
     (found,) = survey(model).tensors
     assert found.numbers.unread == "the model's file was changed after its graph was read"

@@ -2,8 +2,8 @@ import io
 
 import pytest
 
-from onnx_autodoc.analysis.weights import _progress
-from onnx_autodoc.analysis.weights._progress import Progress
+from onnx_autodoc.analysis.weights import progress as progress_module
+from onnx_autodoc.analysis.weights.progress import Progress
 
 
 class Terminal(io.StringIO):
@@ -17,7 +17,7 @@ def test_who_waits_on_a_terminal_is_told_and_the_line_is_gone_in_the_end(
 ) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(_progress, "_PATIENCE", patience)
+    monkeypatch.setattr(progress_module, "_PATIENCE", patience)
     progress = Progress(4_000_000_000)
     progress.add(1_000_000_000)
     progress.close()
@@ -28,7 +28,7 @@ def test_who_waits_on_a_terminal_is_told_and_the_line_is_gone_in_the_end(
 def test_a_file_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     log = io.StringIO()
     monkeypatch.setattr("sys.stderr", log)
-    monkeypatch.setattr(_progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress_module, "_PATIENCE", 0.0)
     progress = Progress(10)
     progress.add(5)
     progress.close()

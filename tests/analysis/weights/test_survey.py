@@ -12,14 +12,14 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from onnx_autodoc.analysis.weights import Weights, survey
-from onnx_autodoc.readers import read
+from onnx_autodoc.readers import read_model
 from tests._text import proto
 from tests.analysis.weights._made import external, model_of, raw, some, surveyed
 
 
 def of(folder: Path, made: onnx.ModelProto) -> Weights:
     (folder / "m.onnx").write_bytes(made.SerializeToString())
-    return survey(read(folder / "m.onnx"))
+    return survey(read_model(folder / "m.onnx"))
 
 
 def hashed(array: np.ndarray) -> str:
@@ -127,9 +127,9 @@ def test_one_odd_number_in_a_later_piece_is_seen(tmp_path: Path) -> None:
 _CODE = """
 import re, sys
 from pathlib import Path
-from onnx_autodoc.readers import read
+from onnx_autodoc.readers import read_model
 from onnx_autodoc.analysis.weights import survey
-found = survey(read(sys.argv[1]))
+found = survey(read_model(sys.argv[1]))
 assert all(each.numbers.unread is None for each in found.tensors)
 # Not ru_maxrss, which a child inherits from whoever started it.
 print(found.bytes_read, re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])

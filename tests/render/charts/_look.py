@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts import Chart
-from onnx_autodoc.render.charts._text import BOLD, SIZE, SMALL, width
+from onnx_autodoc.render.charts.svg import BOLD_WIDTH_FACTOR, FONT_SIZE, SMALL_FONT_SIZE, text_width
 from tests._corpus import reported
 
 
@@ -45,9 +45,11 @@ def rooms(chart: Chart) -> list[Room]:
 
 def _room(text: ET.Element) -> Room:
     small = text.get("class") == "small"
-    letters = SMALL if small else SIZE
+    letters = SMALL_FONT_SIZE if small else FONT_SIZE
     own, rest = text.text or "", "".join(span.text or "" for span in text)
-    wide = width(own, letters) * (BOLD if text.get("class") == "head" else 1) + width(rest, letters)
+    wide = text_width(own, letters) * (BOLD_WIDTH_FACTOR if text.get("class") == "head" else 1) + text_width(
+        rest, letters
+    )
     left = float(text.attrib["x"]) - wide * {"start": 0, "middle": 0.5, "end": 1}[text.get("text-anchor", "start")]
     line = float(text.attrib["y"])
     return Room(own + rest, left, line - letters * 0.8, left + wide, line + letters * 0.2)

@@ -3,24 +3,20 @@
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.render.charts.cache import cache
-from onnx_autodoc.render.charts.operators import operators
-from onnx_autodoc.render.charts.parameters import parameters
-from onnx_autodoc.render.charts.scaling import scaling
-from onnx_autodoc.render.charts.work import work
+from onnx_autodoc.render.charts import draw_chart
 from tests._corpus import KEPT
 from tests.render.charts._look import amounts, card, parsed, texts, titles, total
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_every_node_is_in_a_bar_of_its_operator(name: str) -> None:
-    chart = operators(card(name))
+def test_operator_bars_cover_all_nodes(name: str) -> None:
+    chart = draw_chart("operators", card(name))
     assert chart is not None
     assert total(chart, "nodes") == card(name).graph.nodes_total
 
 
-def test_the_most_frequent_operators_come_first_and_the_rest_is_one_bar() -> None:
-    chart = operators(card("all-minilm-l6-v2-ts-op14"))
+def test_operators_are_sorted_and_the_rest_is_merged() -> None:
+    chart = draw_chart("operators", card("all-minilm-l6-v2-ts-op14"))
     assert chart is not None
     found = amounts(chart, "nodes")
     assert list(found)[:3] == ["Constant", "Add", "Unsqueeze"]
@@ -30,20 +26,20 @@ def test_the_most_frequent_operators_come_first_and_the_rest_is_one_bar() -> Non
     assert chart.alt == "646 nodes of 27 types; the most frequent is Constant: 186, 29 %."
 
 
-def test_an_operator_of_another_domain_is_named_with_it() -> None:
-    chart = operators(card("all-minilm-l6-v2-ortfused"))
+def test_operator_of_other_domain_is_qualified() -> None:
+    chart = draw_chart("operators", card("all-minilm-l6-v2-ortfused"))
     assert chart is not None
     assert "Attention (com.microsoft)" in amounts(chart, "nodes")
 
 
-def test_two_types_are_a_sentence() -> None:
+def test_two_operator_types_have_no_chart() -> None:
     found = card("bilstm-gru-tagger")
     few = replace(found, graph=replace(found.graph, operators=found.graph.operators[:2]))
-    assert operators(few) is None
+    assert draw_chart("operators", few) is None
 
 
-def test_parameters_by_block_and_by_operator_each_sum_to_all() -> None:
-    chart = parameters(card("bilstm-gru-tagger"))
+def test_parameter_panels_each_sum_to_total() -> None:
+    chart = draw_chart("parameters", card("bilstm-gru-tagger"))
     assert chart is not None
     assert total(chart, "parameters") == 2 * 720_394
     found = amounts(chart, "parameters")
@@ -52,10 +48,10 @@ def test_parameters_by_block_and_by_operator_each_sum_to_all() -> None:
     assert chart.alt == "720 k parameters in 12 tensors; most in 2 × LSTM hidden 128, both ways: 594 k, 82 %."
 
 
-def test_the_rest_of_the_blocks_is_not_what_the_drawing_lacks() -> None:
+def test_merged_blocks_and_remainder_are_separate() -> None:
     found = card("yolov8l-nc1")
     more = replace(found.parameters, total=found.parameters.total + 1000)
-    chart = parameters(replace(found, parameters=more))
+    chart = draw_chart("parameters", replace(found, parameters=more))
     assert chart is not None
     blocks = amounts(chart, "parameters")
     assert blocks["Not in the drawing"] == [1000]
@@ -63,14 +59,14 @@ def test_the_rest_of_the_blocks_is_not_what_the_drawing_lacks() -> None:
     assert total(chart, "parameters") % more.total == 0
 
 
-def test_weights_in_one_place_are_a_sentence() -> None:
+def test_single_weight_has_no_chart() -> None:
     """One linear map in one operator, and a file without weights."""
-    assert parameters(card("control-flow-loop-if")) is None
-    assert parameters(card("onnx-light-bvlc-alexnet")) is None
+    assert draw_chart("parameters", card("control-flow-loop-if")) is None
+    assert draw_chart("parameters", card("onnx-light-bvlc-alexnet")) is None
 
 
-def test_blocks_stay_in_the_order_of_the_data() -> None:
-    chart = work(card("sd-vae-decoder"))
+def test_blocks_are_in_data_order() -> None:
+    chart = draw_chart("work", card("sd-vae-decoder"))
     assert chart is not None
     names = list(amounts(chart, "MACs"))
     blocks = names[names.index("Conv 1×1 4 → 4") :]
@@ -83,8 +79,8 @@ def test_blocks_stay_in_the_order_of_the_data() -> None:
     assert total(chart, "MACs") == 3 * 17_769_029_189_632
 
 
-def test_work_says_the_sizes_it_holds_for() -> None:
-    chart = work(card("all-minilm-l6-v2-ts-op14"))
+def test_work_chart_states_its_sizes() -> None:
+    chart = draw_chart("work", card("all-minilm-l6-v2-ts-op14"))
     assert chart is not None
     assert "MACs by kind of work 1.43 G at batch_size 1, sequence_length 128" in texts(chart)
     assert amounts(chart, "MACs") == {
@@ -94,12 +90,12 @@ def test_work_says_the_sizes_it_holds_for() -> None:
     }
 
 
-def test_work_that_is_not_known_is_not_drawn() -> None:
-    assert work(card("control-flow-loop-if")) is None
+def test_unknown_work_has_no_chart() -> None:
+    assert draw_chart("work", card("control-flow-loop-if")) is None
 
 
-def test_a_cache_grows_beside_weights_that_do_not() -> None:
-    chart = cache(card("smollm2-135m-kv-op17"))
+def test_cache_chart_compares_with_weights() -> None:
+    chart = draw_chart("cache", card("smollm2-135m-kv-op17"))
     assert chart is not None
     assert titles(chart, "rect") == [
         "2,048 tokens: 94,371,840 bytes",
@@ -113,12 +109,12 @@ def test_a_cache_grows_beside_weights_that_do_not() -> None:
     assert chart.alt == "46,080 bytes per token: 5.62 GiB at 131,072 tokens, beside 621 MiB of weights."
 
 
-def test_no_cache_no_chart() -> None:
-    assert cache(card("all-minilm-l6-v2-ts-op14")) is None
+def test_model_without_cache_has_no_chart() -> None:
+    assert draw_chart("cache", card("all-minilm-l6-v2-ts-op14")) is None
 
 
-def test_a_larger_batch_takes_memory_and_gives_intensity() -> None:
-    chart = scaling(card("all-minilm-l6-v2-ts-op14"))
+def test_batch_chart_has_memory_and_intensity() -> None:
+    chart = draw_chart("scaling", card("all-minilm-l6-v2-ts-op14"))
     assert chart is not None
     assert "batch 1: 92,882,944 bytes, 90,261,504 of them weights" in titles(chart, "rect")
     assert [text for text in texts(chart) if text.startswith("batch ")] == [f"batch {1 << power}" for power in range(8)]
@@ -128,9 +124,9 @@ def test_a_larger_batch_takes_memory_and_gives_intensity() -> None:
     )
 
 
-def test_the_solid_part_of_a_bar_is_the_weights() -> None:
+def test_solid_part_of_bar_is_weights() -> None:
     found = card("all-minilm-l6-v2-ts-op14")
-    chart = scaling(found)
+    chart = draw_chart("scaling", found)
     assert chart is not None
     bars = [bar for bar in parsed(chart).iter("rect") if "of them weights" in (bar.findtext("title") or "")]
     long, solid = (float(bar.attrib["width"]) for bar in bars[-2:])
@@ -138,20 +134,20 @@ def test_the_solid_part_of_a_bar_is_the_weights() -> None:
     assert solid / long == pytest.approx(share, abs=0.002)
 
 
-def test_a_fixed_batch_has_no_scaling_and_an_unknown_column_is_left_out() -> None:
+def test_fixed_batch_and_unknown_columns_are_omitted() -> None:
     found = card("all-minilm-l6-v2-ts-op14")
-    assert scaling(replace(found, scaling=())) is None
+    assert draw_chart("scaling", replace(found, scaling=())) is None
     half = tuple(replace(row, arithmetic_intensity=None) for row in found.scaling)
-    chart = scaling(replace(found, scaling=half))
+    chart = draw_chart("scaling", replace(found, scaling=half))
     assert chart is not None
     assert not any("FLOPs" in text for text in texts(chart))
     unknown = tuple(replace(row, memory_bytes=None) for row in half)
-    assert scaling(replace(found, scaling=unknown)) is None
+    assert draw_chart("scaling", replace(found, scaling=unknown)) is None
 
 
-def test_a_batch_whose_memory_is_not_known_says_so() -> None:
+def test_batch_with_unknown_memory_is_stated() -> None:
     found = card("all-minilm-l6-v2-ts-op14")
     rows = (replace(found.scaling[0], memory_bytes=None), *found.scaling[1:])
-    chart = scaling(replace(found, scaling=rows))
+    chart = draw_chart("scaling", replace(found, scaling=rows))
     assert chart is not None
     assert "not known" in texts(chart)

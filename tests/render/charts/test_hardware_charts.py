@@ -6,12 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from onnx_autodoc.card import Card
-from onnx_autodoc.render.charts import Chart, charts
-from onnx_autodoc.render.charts._roofs import roofs
-from onnx_autodoc.render.charts.fit import fit
-from onnx_autodoc.render.charts.roofline import roofline
-from onnx_autodoc.render.charts.throughput import throughput
-from onnx_autodoc.render.charts.tokens import tokens
+from onnx_autodoc.render.charts import Chart, draw_chart, draw_charts
+from onnx_autodoc.render.charts.roofline import device_roofs
 from tests.render._graded import crowded, graded, hardware, on
 from tests.render.charts._look import collisions, outside, overflowing, parsed, texts, titles
 
@@ -38,67 +34,67 @@ def places(chart: Chart, kind: str) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("name", [SILERO, SMOLLM])
-def test_no_words_meet_whatever_is_known_of_the_devices(name: str) -> None:
+def test_device_chart_texts_do_not_overlap(name: str) -> None:
     card = on(name, *FOUR)
     for made in (card, graded(card, *GRADES), crowded(card, "t4"), crowded(card, *FOUR[1:])):
-        for chart in charts(made):
+        for chart in draw_charts(made).values():
             assert (collisions(chart), outside(chart), overflowing(chart)) == ([], [], []), chart.name
 
 
-def test_a_line_goes_up_as_the_samples_do() -> None:
+def test_throughput_line_follows_rates() -> None:
     card = on(SILERO, "t4")
-    line = places(drawn(throughput(card)), "curve")
+    line = places(drawn(draw_chart("throughput", card)), "curve")
     assert len(line) == len(hardware(card).scaling) == 8
     speeds = [row.per_second for row in hardware(card).scaling]
     assert sorted(range(8), key=lambda at: -line[at][1]) == sorted(range(8), key=lambda at: speeds[at] or 0)
 
 
-def test_the_best_batch_has_a_ring_and_its_reason() -> None:
-    chart = drawn(throughput(on(SILERO, "t4", "rtx_4050_laptop")))
+def test_best_batch_has_a_ring() -> None:
+    chart = drawn(draw_chart("throughput", on(SILERO, "t4", "rtx_4050_laptop")))
     assert marks(chart, "ring") == 2
     assert "Ring: the smallest batch with 90 % of the best throughput." in texts(chart)
     assert "T4: at most 7.18 M per second at batch 32 (at most 258 k at batch 1)" in chart.alt
 
 
-def test_the_same_at_every_batch_is_a_sentence() -> None:
+def test_constant_throughput_has_no_chart() -> None:
     card = on(SILERO, "t4")
     flat = tuple(replace(row, per_second=100.0) for row in hardware(card).scaling)
-    assert throughput(replace(card, hardware=replace(hardware(card), scaling=flat))) is None
-    assert throughput(replace(card, hardware=replace(hardware(card), scaling=()))) is None
-    assert throughput(replace(card, hardware=None)) is None
+    assert draw_chart("throughput", replace(card, hardware=replace(hardware(card), scaling=flat))) is None
+    assert draw_chart("throughput", replace(card, hardware=replace(hardware(card), scaling=()))) is None
+    assert draw_chart("throughput", replace(card, hardware=None)) is None
 
 
-def test_batches_that_do_not_fit_have_no_dot_and_are_said() -> None:
+def test_batches_that_do_not_fit_have_no_point() -> None:
     card = on(SILERO, "t4")
     rows = tuple(
         replace(row, fits=False, seconds=None, per_second=None) if row.batch > 16 else row
         for row in hardware(card).scaling
     )
-    chart = drawn(throughput(replace(card, hardware=replace(hardware(card), scaling=rows))))
+    chart = drawn(draw_chart("throughput", replace(card, hardware=replace(hardware(card), scaling=rows))))
     assert marks(chart, "spot") == 5
     assert "T4, fits up to 16" in texts(chart)
 
 
-def test_ranges_are_bands_and_grades_stand_in_the_legend() -> None:
+def test_ranges_are_bands_and_grades_are_in_legend() -> None:
     card = graded(on(SILERO, *FOUR[:2]), "typical", "bound")
-    chart = drawn(throughput(card))
+    chart = drawn(draw_chart("throughput", card))
     assert marks(chart, "band") == 1
     assert not marks(chart, "band-2"), "a bound has no range"
     assert {"T4 (typical)", "RTX 4050 Laptop (bound)"} <= set(texts(chart))
     assert any("Shaded: the range of what is typical." in text for text in texts(chart))
-    assert not any("Shaded" in text for text in texts(drawn(throughput(on(SILERO, "t4")))))
-    assert "Samples per second against the batch at most" in texts(drawn(throughput(on(SILERO, "t4"))))
+    assert not any("Shaded" in text for text in texts(drawn(draw_chart("throughput", on(SILERO, "t4")))))
+    assert "Samples per second against the batch at most" in texts(drawn(draw_chart("throughput", on(SILERO, "t4"))))
 
 
-def test_more_devices_than_lines_is_said() -> None:
-    chart = drawn(throughput(on(SILERO, *FOUR)))
+def test_omitted_devices_are_noted() -> None:
+    chart = drawn(draw_chart("throughput", on(SILERO, *FOUR)))
     assert any("on the first 3 devices" in text for text in texts(chart))
     assert not any("i7" in text for text in texts(chart))
 
 
-def test_tokens_have_a_panel_for_each_phase() -> None:
+def test_token_chart_has_a_panel_per_phase() -> None:
     card = on(SMOLLM, "t4")
-    chart = drawn(tokens(card))
+    chart = drawn(draw_chart("tokens", card))
     assert {"Decode: one more token", "Prefill: the whole prompt"} <= set(texts(chart))
     runs = [row for row in hardware(card).generation if row.tokens_per_second]
     assert len(titles(chart, "circle")) == len(runs) == 9
@@ -106,31 +102,31 @@ def test_tokens_have_a_panel_for_each_phase() -> None:
     assert "T4 decodes at most 588 with 128 tokens, at most 156 with 32,768 tokens" in chart.alt
 
 
-def test_no_generation_has_no_chart_of_tokens() -> None:
-    assert tokens(on(SILERO, "t4")) is None
-    assert tokens(crowded(on(SMOLLM, "t4"), "t4")) is None
+def test_model_without_generation_has_no_token_chart() -> None:
+    assert draw_chart("tokens", on(SILERO, "t4")) is None
+    assert draw_chart("tokens", crowded(on(SMOLLM, "t4"), "t4")) is None
 
 
-def test_memory_is_drawn_within_what_there_is() -> None:
-    chart = drawn(fit(on(MINILM, *FOUR)))
+def test_memory_need_is_within_capacity() -> None:
+    chart = drawn(draw_chart("fit", on(MINILM, *FOUR)))
     wide = {
         title: float(bar.attrib["width"]) for bar in parsed(chart).iter("rect") for title in [bar.findtext("title")]
     }
     assert marks(chart, "pale") == 3
     assert marks(chart, "bar") == 4
-    assert "723 MiB, of what is not known" in texts(drawn(fit(on(SMOLLM, *FOUR))))
+    assert "723 MiB, of what is not known" in texts(drawn(draw_chart("fit", on(SMOLLM, *FOUR))))
     assert len(wide) == 4
 
 
-def test_what_does_not_fit_is_an_outline_with_the_word() -> None:
-    chart = drawn(fit(crowded(on(MINILM, *FOUR), "t4")))
+def test_device_that_does_not_fit_is_an_outline() -> None:
+    chart = drawn(draw_chart("fit", crowded(on(MINILM, *FOUR), "t4")))
     assert marks(chart, "rest") == 1
     assert "does not fit: 605 MiB of 15.0 GiB" in texts(chart)
     assert chart.alt.startswith("It fits on RTX 4050 Laptop and Jetson Nano 2GB; does not fit on T4")
 
 
-def test_one_memory_is_a_sentence() -> None:
-    assert fit(on(MINILM, "t4", "core_i7_12700h")) is None
+def test_single_device_has_no_memory_chart() -> None:
+    assert draw_chart("fit", on(MINILM, "t4", "core_i7_12700h")) is None
 
 
 def with_roof(rate: float | None, bandwidth: float | None) -> Card:
@@ -139,8 +135,8 @@ def with_roof(rate: float | None, bandwidth: float | None) -> Card:
     return replace(card, hardware=replace(hardware(card), devices=(row,)))
 
 
-def test_a_roof_slopes_to_where_it_turns_and_is_flat_after_it() -> None:
-    chart = drawn(roofline(with_roof(8.1e12, 320e9)))
+def test_roof_slopes_to_its_ridge() -> None:
+    chart = drawn(draw_chart("roofline", with_roof(8.1e12, 320e9)))
     start, turn, end = places(chart, "curve")
     assert start[0] < turn[0] < end[0]
     assert start[1] > turn[1] == end[1]
@@ -148,34 +144,34 @@ def test_a_roof_slopes_to_where_it_turns_and_is_flat_after_it() -> None:
     assert chart.alt.endswith("T4 waits for its memory below 25.3.")
 
 
-def test_a_roof_goes_through_the_plane_whatever_the_device() -> None:
+def test_roof_crosses_the_plot() -> None:
     for rate in (1e9, 8.1e12, 2e15):
-        (roof,), stretch = roofs(with_roof(rate, rate / 20), 2_870_000_000)
+        (roof,), stretch = device_roofs(with_roof(rate, rate / 20), 2_870_000_000)
         assert 0.1 <= roof.flat / 2.87e9 <= 1
-        assert roof.turn == pytest.approx(20)
+        assert roof.ridge == pytest.approx(20)
         assert stretch.startswith(("1.00 ", "10.0 ", "100 "))
-        assert places(drawn(roofline(with_roof(rate, rate / 20))), "curve")
+        assert places(drawn(draw_chart("roofline", with_roof(rate, rate / 20))), "curve")
 
 
 @pytest.mark.parametrize(("rate", "bandwidth"), [(None, 320e9), (8.1e12, None)])
-def test_what_is_not_known_has_no_roof(rate: float | None, bandwidth: float | None) -> None:
-    chart = drawn(roofline(with_roof(rate, bandwidth)))
+def test_unknown_rate_has_no_roof(rate: float | None, bandwidth: float | None) -> None:
+    chart = drawn(draw_chart("roofline", with_roof(rate, bandwidth)))
     assert not marks(chart, "curve")
     assert not any("Roofs" in text for text in texts(chart))
 
 
-def test_names_keep_off_roofs_where_they_can() -> None:
-    bare, roofed = (drawn(roofline(card)) for card in (replace(on(MINILM), hardware=None), on(MINILM)))
+def test_labels_avoid_roofs() -> None:
+    bare, roofed = (drawn(draw_chart("roofline", card)) for card in (replace(on(MINILM), hardware=None), on(MINILM)))
     assert marks(roofed, "curve") == 2, "in the plane and in the legend"
     assert {text for text in texts(bare) if "%" in text and "dot" not in text} <= set(texts(roofed))
 
 
-def test_a_line_never_joins_a_bound_to_what_was_measured() -> None:
+def test_lines_do_not_join_different_grades() -> None:
     card = graded(on(SILERO, "t4"), "typical")
     rows = tuple(
         replace(row, basis="bound", low=None, high=None) if row.batch > 8 else row for row in hardware(card).scaling
     )
-    chart = drawn(throughput(replace(card, hardware=replace(hardware(card), scaling=rows))))
+    chart = drawn(draw_chart("throughput", replace(card, hardware=replace(hardware(card), scaling=rows))))
     lines = [path.attrib["d"].count("L") + 1 for path in parsed(chart).iter("path") if path.get("class") == "curve"]
     assert sorted(lines) == [2, 4, 4], "the legend, and four batches of each"
     assert "T4 (typical, bound)" in texts(chart)

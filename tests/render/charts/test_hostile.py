@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from onnx_autodoc.card import Box, Card
-from onnx_autodoc.render.charts import CHARTS, charts, standalone
+from onnx_autodoc.render.charts import CHARTS, draw_chart, draw_charts, standalone
 from tests.render.charts._look import card, collisions, outside, parsed
 
 HUGE = 1 << 62
@@ -44,14 +44,14 @@ def _card(change: Callable[[str, Any], Any]) -> Card:
 
 
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
-def test_names_are_text_whatever_they_say(name: str) -> None:
+def test_hostile_names_are_text_in_charts(name: str) -> None:
     def change(key: str, value: Any) -> Any:
         return name if isinstance(value, str) and key != "kind" else value
 
     found = _card(change)
     found = replace(found, assumptions=replace(found.assumptions, dims={name: 1}))
     start = time.perf_counter()
-    drawn = charts(found)
+    drawn = draw_charts(found).values()
     assert time.perf_counter() - start < 2
     assert len(drawn) >= 6
     for chart in drawn:
@@ -67,18 +67,18 @@ def test_names_are_text_whatever_they_say(name: str) -> None:
 
 
 @pytest.mark.parametrize("enlarged", [lambda _: HUGE, lambda number: number << 34], ids=["alike", "in proportion"])
-def test_numbers_of_any_size_are_drawn(enlarged: Callable[[int], int]) -> None:
+def test_huge_numbers_are_drawn(enlarged: Callable[[int], int]) -> None:
     def change(key: str, value: Any) -> Any:
         return enlarged(value) if type(value) is int and key != "count" else value
 
-    drawn = charts(_card(change))
-    assert {"operators", "roofline", "cache"} <= {chart.name for chart in drawn}
-    for chart in drawn:
+    drawn = draw_charts(_card(change))
+    assert {"operators", "roofline", "cache"} <= set(drawn)
+    for chart in drawn.values():
         assert collisions(chart) == [], chart.name
         assert outside(chart) == [], chart.name
 
 
-def test_where_nothing_is_known_there_is_no_chart_of_it() -> None:
+def test_unknown_quantities_have_no_chart() -> None:
     found = card("bilstm-gru-tagger")
     rows = tuple(replace(row, params=0, macs=None, flops=None, bytes_moved=None) for row in found.graph.operators)
     unknown = replace(
@@ -92,10 +92,10 @@ def test_where_nothing_is_known_there_is_no_chart_of_it() -> None:
         ),
         hardware=None,
     )
-    assert [chart.name for chart in charts(unknown)] == ["operators"]
+    assert list(draw_charts(unknown)) == ["operators"]
 
 
-def test_an_empty_graph_has_no_chart() -> None:
+def test_empty_graph_has_no_charts() -> None:
     found = card("bilstm-gru-tagger")
     empty = replace(
         found,
@@ -107,17 +107,17 @@ def test_an_empty_graph_has_no_chart() -> None:
         scaling=(),
         hardware=None,
     )
-    assert charts(empty) == ()
-    assert [draw(empty) for draw in CHARTS] == [None] * len(CHARTS)
+    assert draw_charts(empty) == {}
+    assert [draw_chart(name, empty) for name in CHARTS] == [None] * len(CHARTS)
 
 
-def test_a_box_that_holds_more_than_the_model_is_no_share_of_it() -> None:
+def test_boxes_exceeding_the_total_are_not_drawn() -> None:
     found = card("bilstm-gru-tagger")
     tree = found.structure.tree
     assert tree is not None
     boxes = tuple(_heavier(box) for box in tree.children)
     wrong = replace(found, structure=replace(found.structure, tree=replace(tree, children=boxes)))
-    drawn = {chart.name: chart for chart in charts(wrong)}
+    drawn = draw_charts(wrong)
     assert "overview" not in drawn
     assert "by block" not in drawn["parameters"].svg
     assert "by operator" in drawn["parameters"].svg

@@ -2,14 +2,14 @@
 
 from msgspec.structs import replace
 
-from onnx_autodoc.card import Box, Card
-from onnx_autodoc.render.charts.overview import overview
+from onnx_autodoc.card import Box, Card, with_uncertainty
+from onnx_autodoc.render.charts import draw_chart
 from tests.render._trees import box, root
 from tests.render.charts._look import amounts, card, texts
 
 
-def test_an_embedding_has_half_of_the_weights_and_none_of_the_work() -> None:
-    chart = overview(card("all-minilm-l6-v2-ts-op14"))
+def test_embedding_has_weights_without_work() -> None:
+    chart = draw_chart("overview", card("all-minilm-l6-v2-ts-op14"))
     assert chart is not None
     assert amounts(chart, "parameters") == {
         "Embedding 30,522 × 384": [11_918_592],
@@ -25,24 +25,24 @@ def test_an_embedding_has_half_of_the_weights_and_none_of_the_work() -> None:
     assert chart.alt.startswith("Embedding 30,522 × 384: 53 % of the parameters, 0 % of all MACs; 6 × MLP")
 
 
-def test_weights_that_the_drawing_does_not_hold_are_a_row() -> None:
+def test_weights_outside_the_diagram_are_a_bar() -> None:
     """A voice detector for two sampling rates: the weights of the branch that does not run."""
-    chart = overview(card("silero-vad"))
+    chart = draw_chart("overview", card("silero-vad"))
     assert chart is not None
     assert amounts(chart, "parameters")["Not in the drawing"] == [545_282 - 309_633]
     assert sum(map(sum, amounts(chart, "parameters").values())) == 545_282
     assert "Not in the drawing" not in chart.alt
 
 
-def test_stages_stay_apart_while_they_are_few() -> None:
-    chart = overview(card("resnet50-ts-op17"))
+def test_few_stages_stay_separate() -> None:
+    chart = draw_chart("overview", card("resnet50-ts-op17"))
     assert chart is not None
     assert amounts(chart, "parameters")["3 × Bottleneck 2,048 channels at 7×7"] == [14_953_472]
     assert amounts(chart, "MACs")["3 × Bottleneck 2,048 channels at 7×7"] == [809_238_528]
 
 
-def test_many_blocks_are_joined_by_their_names() -> None:
-    chart = overview(card("yolov8l-nc1"))
+def test_many_blocks_are_merged_by_label() -> None:
+    chart = draw_chart("overview", card("yolov8l-nc1"))
     assert chart is not None
     assert [name for name in amounts(chart, "MACs") if name.endswith("× CSP block")] == ["8 × CSP block"]
 
@@ -55,9 +55,9 @@ def _with(*boxes: Box) -> Card:
     return replace(found, parameters=held, compute=done, structure=structure)
 
 
-def test_more_kinds_of_parts_than_rows_are_one_row() -> None:
+def test_excess_parts_are_merged() -> None:
     boxes = [box(f"b{at}", "conv", f"Kind {at}", params=10 + at, macs=100 + at) for at in range(30)]
-    chart = overview(_with(*boxes))
+    chart = draw_chart("overview", _with(*boxes))
     assert chart is not None
     held = amounts(chart, "parameters")
     assert len(held) == 10
@@ -65,23 +65,23 @@ def test_more_kinds_of_parts_than_rows_are_one_row() -> None:
     assert sum(map(sum, held.values())) == sum(10 + at for at in range(30))
 
 
-def test_a_part_of_unknown_work_says_so() -> None:
-    chart = overview(_with(box("a", params=5, macs=7), box("b", params=3, macs=None)))
+def test_part_with_unknown_macs_is_stated() -> None:
+    chart = draw_chart("overview", _with(box("a", params=5, macs=7), box("b", params=3, macs=None)))
     assert chart is not None
     assert "not known" in texts(chart)
 
 
-def test_shares_of_what_was_counted_say_so() -> None:
+def test_shares_of_counted_macs_are_marked() -> None:
     found = card("slanet-table-en")
     gap = card("control-flow-loop-if").compute.coverage.gaps[0]
     coverage = replace(found.compute.coverage, gaps=(replace(gap, macs=True),))
-    chart = overview(replace(found, compute=replace(found.compute, coverage=coverage)))
+    chart = draw_chart("overview", with_uncertainty(replace(found, compute=replace(found.compute, coverage=coverage))))
     assert chart is not None
     assert "MACs at least 1.24 G" in texts(chart)
     assert any("shares of the MACs that were counted" in text for text in texts(chart))
 
 
-def test_one_part_or_one_quantity_is_no_overview() -> None:
-    assert overview(_with(box("a", params=5, macs=7))) is None
-    assert overview(_with(box("a", params=5), box("b", params=3))) is None
-    assert overview(_with(box("a", macs=5), box("b", macs=3))) is None
+def test_single_part_or_quantity_has_no_overview() -> None:
+    assert draw_chart("overview", _with(box("a", params=5, macs=7))) is None
+    assert draw_chart("overview", _with(box("a", params=5), box("b", params=3))) is None
+    assert draw_chart("overview", _with(box("a", macs=5), box("b", macs=3))) is None

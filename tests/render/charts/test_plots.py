@@ -5,17 +5,17 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.render.charts._axes import by_powers, of_memory, plain
-from onnx_autodoc.render.charts._labels import Spot, placed
-from onnx_autodoc.render.charts.memory import memory
-from onnx_autodoc.render.charts.roofline import roofline
+from onnx_autodoc.card import with_uncertainty
+from onnx_autodoc.render.charts import draw_chart
+from onnx_autodoc.render.charts.roofline import LabelledDot, place_labels
+from onnx_autodoc.render.charts.svg import log_scale, memory_scale, strip_zeros
 from tests._corpus import KEPT
 from tests.render.charts._look import card, parsed, texts, titles
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_the_dot_of_the_peak_is_where_the_curve_is_highest(name: str) -> None:
-    chart = memory(card(name))
+def test_peak_dot_is_at_maximum(name: str) -> None:
+    chart = draw_chart("memory", card(name))
     assert chart is not None
     curve = next(path for path in parsed(chart).iter("path") if path.get("class") == "curve")
     places = [tuple(map(float, point.split())) for point in re.split("[ML]", curve.attrib["d"])[1:]]
@@ -24,31 +24,31 @@ def test_the_dot_of_the_peak_is_where_the_curve_is_highest(name: str) -> None:
     assert len(places) == 2 * len(card(name).memory.timeline)
 
 
-def test_the_peak_has_its_size_and_its_node() -> None:
-    chart = memory(card("all-minilm-l6-v2-ts-op14"))
+def test_peak_label_has_size_and_node() -> None:
+    chart = draw_chart("memory", card("all-minilm-l6-v2-ts-op14"))
     assert chart is not None
     assert "peak 2.50 MiB at /m/encoder/layer.0/intermediate/intermediate_act_fn/Erf" in texts(chart)
     assert {"0", "1 MiB", "2 MiB", "3 MiB", "first node", "last of 646 nodes"} <= set(texts(chart))
     assert max(int(title.split(": ")[1].split()[0].replace(",", "")) for title in titles(chart, "rect")) == 2_621_440
 
 
-def test_a_peak_of_unknown_sizes_is_at_least() -> None:
-    chart = memory(card("slanet-table-en"))
+def test_peak_with_unsized_values_is_lower_bound() -> None:
+    chart = draw_chart("memory", card("slanet-table-en"))
     assert chart is not None
     assert "peak at least 4.97 MiB at p2o.Concat.11" in texts(chart)
     assert "at least 4.97 MiB" in chart.alt
 
 
-def test_a_few_points_and_a_flat_line_are_a_sentence() -> None:
+def test_short_or_flat_timeline_has_no_chart() -> None:
     found = card("bilstm-gru-tagger")
     few = replace(found.memory, timeline=found.memory.timeline[:3])
     flat = replace(found.memory, timeline=tuple(replace(moment, bytes=7) for moment in found.memory.timeline))
-    assert memory(replace(found, memory=few)) is None
-    assert memory(replace(found, memory=flat)) is None
+    assert draw_chart("memory", replace(found, memory=few)) is None
+    assert draw_chart("memory", replace(found, memory=flat)) is None
 
 
-def test_dots_stand_where_flops_and_bytes_put_them() -> None:
-    chart = roofline(card("bilstm-gru-tagger"))
+def test_roofline_dots_are_placed_by_flops_and_bytes() -> None:
+    chart = draw_chart("roofline", card("bilstm-gru-tagger"))
     assert chart is not None
     marks = {(dot.findtext("title") or "").split(":")[0]: dot for dot in parsed(chart).iter("circle")}
     assert set(marks) == {"LSTM", "GRU", "MatMul", "Add", "whole model"}
@@ -60,9 +60,9 @@ def test_dots_stand_where_flops_and_bytes_put_them() -> None:
     assert "LSTM 90 %" in texts(chart)
 
 
-def test_the_area_of_a_dot_is_its_share_of_the_bytes() -> None:
+def test_dot_area_is_share_of_bytes() -> None:
     found = card("yolov8l-nc1")
-    chart = roofline(found)
+    chart = draw_chart("roofline", found)
     assert chart is not None
     radius = {
         (dot.findtext("title") or "").split(":")[0]: float(dot.attrib["r"]) for dot in parsed(chart).iter("circle")
@@ -71,17 +71,18 @@ def test_the_area_of_a_dot_is_its_share_of_the_bytes() -> None:
     assert (radius["Conv"] / radius["Sigmoid"]) ** 2 == pytest.approx(moved["Conv"] / moved["Sigmoid"], rel=0.03)
 
 
-def test_two_types_with_arithmetic_are_a_sentence() -> None:
+def test_two_arithmetic_types_have_no_roofline() -> None:
     found = card("yolov8l-nc1")
     rows = tuple(row for row in found.graph.operators if row.op in ("Conv", "Add", "Concat"))
-    assert roofline(replace(found, graph=replace(found.graph, operators=rows))) is None
+    assert draw_chart("roofline", replace(found, graph=replace(found.graph, operators=rows))) is None
 
 
-def test_nodes_without_a_count_are_named() -> None:
+def test_uncounted_nodes_are_noted() -> None:
     found = card("yolov8l-nc1")
     gap = card("control-flow-loop-if").compute.coverage.gaps[0]
     coverage = replace(found.compute.coverage, gaps=(replace(gap, count=3),))
-    chart = roofline(replace(found, compute=replace(found.compute, coverage=coverage)))
+    uncounted = with_uncertainty(replace(found, compute=replace(found.compute, coverage=coverage)))
+    chart = draw_chart("roofline", uncounted)
     assert chart is not None
     assert any("3 nodes not counted: the numbers are at least these." in text for text in texts(chart))
 
@@ -95,15 +96,15 @@ def test_nodes_without_a_count_are_named() -> None:
         (1 << 62, (0, 1 << 60, 2 << 60, 3 << 60, 4 << 60)),
     ],
 )
-def test_marks_of_memory_are_round_in_its_unit(most: int, marks: tuple[int, ...]) -> None:
-    assert of_memory(most, 0, 100).marks[: len(marks)] == marks
-    assert of_memory(most, 0, 100).high >= most
+def test_memory_ticks_are_round(most: int, marks: tuple[int, ...]) -> None:
+    assert memory_scale(most, 0, 100).ticks[: len(marks)] == marks
+    assert memory_scale(most, 0, 100).high >= most
 
 
 @pytest.mark.parametrize(("low", "high"), [(1, 1), (0.3, 0.4), (1, 1e19), (1e-19, 1e-3), (3, 80)])
-def test_marks_of_powers_are_inside_and_neither_few_nor_many(low: float, high: float) -> None:
-    scale = by_powers(low, high, 0, 100)
-    places = [scale.at(mark) for mark in scale.marks]
+def test_log_ticks_are_inside_and_few(low: float, high: float) -> None:
+    scale = log_scale(low, high, 0, 100)
+    places = [scale.at(mark) for mark in scale.ticks]
     assert 1 <= len(places) <= 8
     assert min(places) >= 0
     assert max(places) <= 100
@@ -113,13 +114,13 @@ def test_marks_of_powers_are_inside_and_neither_few_nor_many(low: float, high: f
 @pytest.mark.parametrize(
     ("text", "said"), [("2.50 MiB", "2.5 MiB"), ("1.00 G", "1 G"), ("10.0 k", "10 k"), ("100", "100")]
 )
-def test_marks_have_no_idle_zeros(text: str, said: str) -> None:
-    assert plain(text) == said
+def test_tick_labels_have_no_trailing_zeros(text: str, said: str) -> None:
+    assert strip_zeros(text) == said
 
 
-def test_names_give_way_to_each_other_and_to_dots() -> None:
-    spots = [Spot(50, 50, 3, "first"), Spot(60, 50, 3, "second"), Spot(61, 54, 3, "third")]
-    found = list(placed(spots, (0, 0, 130, 100)))
+def test_labels_avoid_dots_and_each_other() -> None:
+    spots = [LabelledDot(50, 50, 3, "first"), LabelledDot(60, 50, 3, "second"), LabelledDot(61, 54, 3, "third")]
+    found = list(place_labels(spots, (0, 0, 130, 100)))
     assert [spot.name for _, _, spot in found] == ["first", "second", "third"]
     assert found[0][0] + 26 < 47, "left of its dot, since another is on the right"
-    assert list(placed(spots, (0, 0, 20, 20))) == []
+    assert list(place_labels(spots, (0, 0, 20, 20))) == []

@@ -5,15 +5,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from onnx_autodoc.render.charts import STYLE, charts, standalone
-from onnx_autodoc.render.charts._style import _ROLES
+from onnx_autodoc.render.charts import STYLE, draw_charts, standalone
+from onnx_autodoc.render.charts.style import ROLE_COLORS
 from tests.render.charts._look import card, size
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_a_file_stands_alone() -> None:
-    for chart in charts(card("bilstm-gru-tagger")):
+def test_svg_file_is_self_contained() -> None:
+    for chart in draw_charts(card("bilstm-gru-tagger")).values():
         alone = ET.fromstring(standalone(chart))
         style = alone.findtext(f"{SVG}style") or ""
         assert alone.tag == f"{SVG}svg"
@@ -26,15 +26,15 @@ def test_a_file_stands_alone() -> None:
         assert float(alone.attrib["height"]) == high + 16
 
 
-def test_a_file_has_all_that_the_picture_has() -> None:
-    chart = charts(card("bilstm-gru-tagger"))[0]
+def test_svg_file_has_all_elements() -> None:
+    chart = draw_charts(card("bilstm-gru-tagger"))["overview"]
     alone = ET.fromstring(standalone(chart))
     inline = ET.fromstring(chart.svg)
     assert [text.get("x") for text in alone.iter(f"{SVG}text")] == [text.get("x") for text in inline.iter("text")]
     assert len(list(alone.iter(f"{SVG}rect"))) == len(list(inline.iter("rect"))) + 1, "and its paper"
 
 
-def test_every_variable_is_set_for_light_and_dark_and_paper() -> None:
+def test_style_variables_are_set_for_all_themes() -> None:
     used = set(re.findall(r"var\((--[a-z-]+)\)", STYLE))
     blocks = re.findall(r":root[^{]*\{([^}]*)\}", STYLE)
     assert len(blocks) == 4
@@ -52,6 +52,6 @@ def _light(colour: str) -> float:
 
 @pytest.mark.parametrize("theme", [0, 1])
 @pytest.mark.parametrize(("role", "least"), [("ink", 12), ("soft", 4.5), ("accent", 3), ("mark", 3)])
-def test_what_is_read_stands_out_from_its_paper(role: str, least: float, theme: int) -> None:
-    one, two = sorted((_light(_ROLES[role][theme]), _light(_ROLES["paper"][theme])))
+def test_text_contrast_is_sufficient(role: str, least: float, theme: int) -> None:
+    one, two = sorted((_light(ROLE_COLORS[role][theme]), _light(ROLE_COLORS["paper"][theme])))
     assert (two + 0.05) / (one + 0.05) >= least

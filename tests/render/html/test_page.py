@@ -9,10 +9,10 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from onnx_autodoc.api import report
+from onnx_autodoc.api import make_card
 from onnx_autodoc.render import Report
-from onnx_autodoc.render._blocks import Table
-from onnx_autodoc.render.html import render_fragment, render_html, render_print
+from onnx_autodoc.render.content import Table
+from onnx_autodoc.render.html.page import render_fragment, render_html, render_print
 from onnx_autodoc.render.sections import card_sections
 from onnx_autodoc.shapes import Request
 from tests._corpus import reported
@@ -37,11 +37,11 @@ def page(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    return report(hostile(tmp_path_factory.mktemp("hostile")), Request())
+    return make_card(hostile(tmp_path_factory.mktemp("hostile")), Request())
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_nothing_in_it_leads_out_of_it(name: str) -> None:
+def test_page_has_no_external_references(name: str) -> None:
     found = Parsed(page(name))
     assert found.wrong == []
     for tag, attrs in found.elements:
@@ -57,7 +57,7 @@ def digest(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_the_policy_admits_the_scripts_and_styles_of_the_page_and_no_others(name: str) -> None:
+def test_policy_admits_only_own_scripts_and_styles(name: str) -> None:
     found = Parsed(page(name))
     metas = [attrs for tag, attrs in found.elements if tag == "meta"]
     (said,) = (meta["content"] for meta in metas if meta.get("http-equiv") == "Content-Security-Policy")
@@ -69,7 +69,7 @@ def test_the_policy_admits_the_scripts_and_styles_of_the_page_and_no_others(name
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_every_section_is_there_and_in_the_navigation(name: str) -> None:
+def test_every_section_is_present_and_in_navigation(name: str) -> None:
     found = Parsed(page(name))
     ids = [attrs["id"] for _, attrs in found.elements if "id" in attrs]
     links = {attrs["href"] for tag, attrs in found.elements if tag == "a"}
@@ -80,23 +80,23 @@ def test_every_section_is_there_and_in_the_navigation(name: str) -> None:
         assert f"#{section.id}" in links
 
 
-def test_what_is_described_by_an_element_is_there() -> None:
+def test_referenced_elements_exist() -> None:
     found = Parsed(page(SOME[3]))
     ids = {attrs["id"] for _, attrs in found.elements if "id" in attrs}
     for key in ("aria-labelledby", "aria-describedby", "aria-controls", "for"):
         assert {attrs[key] for _, attrs in found.elements if key in attrs} <= ids
 
 
-def test_the_same_card_gives_the_same_bytes() -> None:
+def test_page_is_deterministic() -> None:
     assert render_html(made(SOME[0])) == page(SOME[0])
 
 
-def test_the_page_of_a_model_of_seven_thousand_nodes_is_small() -> None:
+def test_page_of_seven_thousand_nodes_is_small() -> None:
     assert made(LARGEST).card.graph.nodes_total > 6_500
     assert len(page(LARGEST).encode()) < MOST_BYTES
 
 
-def test_a_page_without_a_drawing_brings_nothing_to_draw_with() -> None:
+def test_page_without_diagram_has_no_graph_library() -> None:
     whole = made(SOME[1])
     bare = replace(whole, card=replace(whole.card, structure=replace(whole.card.structure, tree=None)))
     text = render_html(bare)
@@ -108,7 +108,7 @@ def tags(text: str) -> list[tuple[str, tuple[str, ...]]]:
     return sorted({(tag, tuple(attrs)) for tag, attrs in Parsed(text).elements})
 
 
-def test_names_that_try_to_be_markup_are_text(hostile_report: Report) -> None:
+def test_hostile_names_are_text(hostile_report: Report) -> None:
     """Kinds of elements and their attributes are those of other pages, whatever the names are."""
     text = render_html(hostile_report)
     found = Parsed(text)
@@ -121,7 +121,7 @@ def test_names_that_try_to_be_markup_are_text(hostile_report: Report) -> None:
     assert not [char for char in shown if char != "\n" and (ord(char) < 32 or char in "\u202e\u2066\u2028\u2029")]
 
 
-def test_data_for_scripts_cannot_end_its_element(hostile_report: Report) -> None:
+def test_script_data_cannot_end_its_element(hostile_report: Report) -> None:
     found = Parsed(render_html(hostile_report))
     data = {attrs["id"]: text for attrs, text in found.scripts if attrs.get("type") == "application/json"}
     assert set(data) >= {"formula-data", "node-data"}
@@ -131,7 +131,7 @@ def test_data_for_scripts_cannot_end_its_element(hostile_report: Report) -> None
     assert any(NAMES[0] in word for word in json.loads(data["node-data"])["words"] + [""] + found.words)
 
 
-def test_only_the_templates_make_scripts(hostile_report: Report) -> None:
+def test_only_templates_create_scripts(hostile_report: Report) -> None:
     """The scripts of a page are the same whatever the model: nothing of it is in them."""
     ours = [text for attrs, text in Parsed(page(SOME[0])).scripts if not attrs]
     theirs = [text for attrs, text in Parsed(render_html(hostile_report)).scripts if not attrs]
@@ -143,7 +143,7 @@ def test_only_the_templates_make_scripts(hostile_report: Report) -> None:
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_paper_has_every_section_open_and_no_script(name: str) -> None:
+def test_print_page_is_expanded_and_has_no_script(name: str) -> None:
     found = Parsed(render_print(made(name)))
     kinds = {tag for tag, _ in found.elements}
     assert found.wrong == []
@@ -152,7 +152,7 @@ def test_paper_has_every_section_open_and_no_script(name: str) -> None:
         assert section.title in found.words
 
 
-def test_a_long_table_is_cut_on_paper_and_says_so() -> None:
+def test_long_printed_table_is_cut_with_note() -> None:
     tables = [block for part in card_sections(made(LARGEST).card) for block in part.blocks if isinstance(block, Table)]
     longest = max(len(table.rows) for table in tables)
     assert longest > 40
@@ -160,7 +160,7 @@ def test_a_long_table_is_cut_on_paper_and_says_so() -> None:
     assert f"{longest - 40} more rows: in the HTML page and in the JSON card." in words
 
 
-def test_a_notebook_shows_what_it_is_costs_and_takes(hostile_report: Report) -> None:
+def test_fragment_has_summary_costs_and_interface(hostile_report: Report) -> None:
     text = render_fragment(made(SOME[0]).card)
     found = Parsed(text)
     shown = " ".join(found.words)

@@ -1,4 +1,4 @@
-"""A machine's profile in a file: written whole, read with distrust."""
+"""Profile files: round trip, and rejection of invalid ones."""
 
 import json
 from pathlib import Path
@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from onnx_autodoc.errors import BadInput, LimitReached
-from onnx_autodoc.runtime.calibration import check_place, encoded, load, place
-from tests.runtime.calibration.test_fit import profile
+from onnx_autodoc.runtime.calibration import check_profile_path, encode_profile, load_profile, profile_path
+from tests.runtime.calibration.test_fit import make_profile
 
 
-def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
+def test_profile_round_trip(tmp_path: Path) -> None:
     path = tmp_path / "cpu.json"
-    path.write_bytes(encoded(profile()))
-    assert load(path) == profile()
+    path.write_bytes(encode_profile(make_profile()))
+    assert load_profile(path) == make_profile()
 
 
 @pytest.mark.parametrize(
@@ -33,57 +33,57 @@ def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
         ("more", 1),
     ],
 )
-def test_a_profile_that_cannot_be_one_is_refused_in_one_line(tmp_path: Path, key: str, value: object) -> None:
+def test_invalid_profile_is_rejected_with_one_line(tmp_path: Path, key: str, value: object) -> None:
     path = tmp_path / "cpu.json"
-    path.write_text(json.dumps({**msgspec.to_builtins(profile()), key: value}))
+    path.write_text(json.dumps({**msgspec.to_builtins(make_profile()), key: value}))
     with pytest.raises(BadInput) as refused:
-        load(path)
+        load_profile(path)
     assert "\n" not in str(refused.value)
     assert str(refused.value).startswith(f"{path}: not a profile")
 
 
 @pytest.mark.parametrize("content", [b"", b"[", b"\xff\xfe", b"[" * 100_000])
-def test_no_content_is_trusted(tmp_path: Path, content: bytes) -> None:
+def test_malformed_profile_is_rejected(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "cpu.json"
     path.write_bytes(content)
     with pytest.raises(BadInput):
-        load(path)
+        load_profile(path)
 
 
-def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_missing_profile_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no such file"):
-        load(tmp_path / "none.json")
+        load_profile(tmp_path / "none.json")
 
 
-def test_a_profile_lives_in_the_users_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_path_is_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert place() == tmp_path / "onnx-autodoc" / "cpu.json"
-    assert place("mine.json") == Path("mine.json")
+    assert profile_path() == tmp_path / "onnx-autodoc" / "cpu.json"
+    assert profile_path("mine.json") == Path("mine.json")
 
 
-def test_what_is_no_profile_is_not_written_over_and_one_of_another_version_is(tmp_path: Path) -> None:
+def test_only_profiles_are_overwritten(tmp_path: Path) -> None:
     mine, old = tmp_path / "model.onnx", tmp_path / "old.json"
     mine.write_bytes(b"\x08\x09")
     with pytest.raises(BadInput, match=r"model\.onnx: is there and is not a profile"):
-        check_place(mine)
-    old.write_text(json.dumps({**msgspec.to_builtins(profile()), "version": 0}))
-    check_place(old)
-    check_place(tmp_path / "new.json")
+        check_profile_path(mine)
+    old.write_text(json.dumps({**msgspec.to_builtins(make_profile()), "version": 0}))
+    check_profile_path(old)
+    check_profile_path(tmp_path / "new.json")
     assert {each.name for each in tmp_path.iterdir()} == {"model.onnx", "old.json"}
 
 
-def test_a_profile_that_cannot_be_put_there_is_refused_before_minutes_of_work(tmp_path: Path) -> None:
+def test_unwritable_path_is_rejected_early(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="cannot be written"):
-        check_place(tmp_path / "file" / "deep" / "cpu.json")
-    check_place(tmp_path / "deep" / "cpu.json")
+        check_profile_path(tmp_path / "file" / "deep" / "cpu.json")
+    check_profile_path(tmp_path / "deep" / "cpu.json")
     assert list((tmp_path / "deep").iterdir()) == []
 
 
-def test_a_file_too_large_for_a_profile_is_a_limit_and_is_not_written_over(tmp_path: Path) -> None:
+def test_oversized_profile_is_a_limit_and_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "here.json"
     path.write_bytes(b" " * ((1 << 20) + 1))
     with pytest.raises(LimitReached, match="1,048,576 bytes"):
-        load(path)
+        load_profile(path)
     with pytest.raises(BadInput):
-        check_place(path)
+        check_profile_path(path)

@@ -4,7 +4,7 @@ Bytes are read in pieces of 1 MiB and forgotten; what stays is a few counts for 
 said with a reason, never guessed.
 """
 
-from onnx_autodoc.analysis.weights._survey import external_hashes, survey
-from onnx_autodoc.analysis.weights._types import Numbers, Owner, Surveyed, Weights
+from onnx_autodoc.analysis.weights.types import Owner, Surveyed, Weights
+from onnx_autodoc.analysis.weights.weight_survey import external_hashes, survey
 
 __all__ = ["Numbers", "Owner", "Surveyed", "Weights", "external_hashes", "survey"]

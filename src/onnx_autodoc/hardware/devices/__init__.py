@@ -1,36 +1,44 @@
-"""Devices that a model may run on: a shelf of them with sources, a user's own, and this machine."""
+"""Devices that a model may run on: the published ones with sources, those of a user's file, and this machine."""
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_autodoc.hardware.devices._device import HERE, PRECISIONS, Device, Source
-from onnx_autodoc.hardware.devices._shelf import FAMILIES, all_devices, find, load, names, near, select
-from onnx_autodoc.hardware.devices._toml import read_toml
+from onnx_autodoc.hardware.devices.catalog import (
+    FAMILIES,
+    all_devices,
+    device_ids,
+    find_device,
+    load_devices,
+    read_toml_file,
+    select_devices,
+    suggest_devices,
+)
+from onnx_autodoc.hardware.devices.device import PRECISIONS, THIS_MACHINE, Device, Source
 
 if TYPE_CHECKING:
-    from onnx_autodoc.hardware.devices._detect import Detected, this_machine
+    from onnx_autodoc.hardware.devices.detection import DetectedMachine, detect_machine
 
 __all__ = [
     "FAMILIES",
-    "HERE",
     "PRECISIONS",
-    "Detected",
+    "THIS_MACHINE",
+    "DetectedMachine",
     "Device",
     "Source",
     "all_devices",
-    "find",
-    "load",
-    "names",
-    "near",
-    "read_toml",
-    "select",
-    "this_machine",
+    "detect_machine",
+    "device_ids",
+    "find_device",
+    "load_devices",
+    "read_toml_file",
+    "select_devices",
+    "suggest_devices",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Looking at this machine takes modules that a card for a listed device does not need."""
-    if name not in ("Detected", "this_machine"):
+    """Import detection on first use: a card for a published device does not need its modules."""
+    if name not in ("DetectedMachine", "detect_machine"):
         raise AttributeError(name)
-    from onnx_autodoc.hardware.devices import _detect
+    from onnx_autodoc.hardware.devices import detection
 
-    return getattr(_detect, name)
+    return getattr(detection, name)

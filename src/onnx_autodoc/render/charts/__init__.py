@@ -1,52 +1,84 @@
-"""Charts: pictures of the card's numbers, as SVG of our own. Each file draws one, and says when it does not.
+"""Charts of the card's numbers, as SVG.
 
-The pictures have class names only: a page has `STYLE` once, a file of its own is made by `standalone`.
+A chart is a function from a `Card` to the description of a form (bars, lines, timeline) or to a drawn chart, and a row
+in `CHARTS`; it returns None where it does not apply. SVG elements carry CSS classes only: a page includes `STYLE` once,
+and `standalone` makes a file.
 """
 
 from collections.abc import Callable
 from typing import Final
 
 from onnx_autodoc.card import Card
-from onnx_autodoc.render.charts._chart import Chart
-from onnx_autodoc.render.charts._style import STYLE, standalone
-from onnx_autodoc.render.charts.cache import cache
-from onnx_autodoc.render.charts.fit import fit
-from onnx_autodoc.render.charts.memory import memory
-from onnx_autodoc.render.charts.operators import operators
-from onnx_autodoc.render.charts.overview import overview
-from onnx_autodoc.render.charts.parameters import parameters
-from onnx_autodoc.render.charts.roofline import roofline
-from onnx_autodoc.render.charts.scaling import scaling
-from onnx_autodoc.render.charts.throughput import throughput
-from onnx_autodoc.render.charts.tokens import tokens
-from onnx_autodoc.render.charts.work import work
-
-__all__ = ["CHARTS", "STYLE", "Chart", "charts", "standalone"]
-
-CHARTS: Final[tuple[Callable[[Card], Chart | None], ...]] = (
-    overview,
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.render.charts.bars import BarChart, draw_bars
+from onnx_autodoc.render.charts.device_charts import device_memory, throughput, token_rates
+from onnx_autodoc.render.charts.lines import LineChart, draw_lines
+from onnx_autodoc.render.charts.model_charts import (
+    batch_scaling,
+    kv_cache,
+    memory_timeline,
     operators,
+    overview,
     parameters,
     work,
-    memory,
-    fit,
-    throughput,
-    tokens,
-    roofline,
-    scaling,
-    cache,
 )
+from onnx_autodoc.render.charts.roofline import roofline
+from onnx_autodoc.render.charts.style import STYLE, standalone
+from onnx_autodoc.render.charts.svg import Chart
+from onnx_autodoc.render.charts.timeline import Timeline, draw_timeline
+
+__all__ = ["CHARTS", "STYLE", "Chart", "chart_files", "draw_chart", "draw_charts", "standalone"]
+
+_PNG_WIDTH: Final = 1440  # pixels: sharp at twice the width of a page
+
+CHARTS: Final[dict[str, Callable[[Card], BarChart | LineChart | Timeline | Chart | None]]] = {
+    "overview": overview,
+    "operators": operators,
+    "parameters": parameters,
+    "work": work,
+    "memory": memory_timeline,
+    "fit": device_memory,
+    "throughput": throughput,
+    "tokens": token_rates,
+    "roofline": roofline,
+    "scaling": batch_scaling,
+    "cache": kv_cache,
+}
 
 
-def charts(card: Card) -> tuple[Chart, ...]:
-    """Those that say more than a sentence would, in order."""
-    drawn = (_drawn(draw, card) for draw in CHARTS)
-    return tuple(chart for chart in drawn if chart is not None)
+def draw_charts(card: Card) -> dict[str, Chart]:
+    """Draw all charts that apply, by name."""
+    drawn = ((name, draw_chart(name, card)) for name in CHARTS)
+    return {name: chart for name, chart in drawn if chart is not None}
 
 
-def _drawn(draw: Callable[[Card], Chart | None], card: Card) -> Chart | None:
-    """None where numbers are beyond any scale: dimensions of 2^62 multiply to more than a float holds."""
+def draw_chart(name: str, card: Card) -> Chart | None:
+    """Draw one chart; None where it does not apply, or where numbers exceed a float (products of dims of 2^62)."""
     try:
-        return draw(card)
+        chart = CHARTS[name](card)
+        match chart:
+            case BarChart():
+                return draw_bars(chart)
+            case LineChart():
+                return draw_lines(chart)
+            case Timeline():
+                return draw_timeline(chart)
+        return chart
     except OverflowError:
         return None
+
+
+def chart_files(card: Card, suffix: str) -> dict[str, str | bytes]:
+    """Return the charts as SVG or PNG files, by file name."""
+    files = {name: standalone(chart) for name, chart in draw_charts(card).items()}
+    if suffix == ".svg":
+        return {f"{name}.svg": svg for name, svg in files.items()}
+    return {f"{name}.png": _rasterize(svg) for name, svg in files.items()}
+
+
+def _rasterize(svg: str) -> bytes:
+    try:
+        import resvg_py
+    except ImportError:
+        raise BadInput("pictures as PNG need resvg: pip install 'onnx-autodoc[png]'") from None
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=_PNG_WIDTH, background="white"))

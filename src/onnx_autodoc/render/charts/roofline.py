@@ -1,38 +1,51 @@
-"""How much arithmetic each type of operator does for each byte that it moves: the plane that roofs are drawn in.
+"""The roofline plot: FLOPs of each operator type against its arithmetic intensity, under the roofs of devices.
 
-Right is where a processor limits, left is where its memory does; high is where the work is; the area of a dot is its
-share of the bytes moved. The roofs are of the card's devices. What moves bytes without arithmetic has no place on such
-axes, and is said below. No chart of fewer than three types.
+A roof is what a device computes at most in a span of time: flat where its peak rate limits, sloped where its bandwidth
+does. The span is a power of ten that puts the first device's roof into the plot; operators above a roof take longer
+than the span. Operators that move bytes without arithmetic have no place on logarithmic axes: a note states them.
 """
 
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct
 
 from onnx_autodoc.card import Card
-from onnx_autodoc.render.charts._axes import Scale, by_powers, plain
-from onnx_autodoc.render.charts._chart import MARGIN, WIDTH, Chart, framed, holds
-from onnx_autodoc.render.charts._labels import Area, Spot, placed
-from onnx_autodoc.render.charts._parts import operator
-from onnx_autodoc.render.charts._plot import feet, rules
-from onnx_autodoc.render.charts._roofs import ROW, Roof, drawn, legend, lines, roofs
-from onnx_autodoc.render.charts._svg import dot, line, words
-from onnx_autodoc.render.charts._text import BOLD, SMALL, fit, width
-from onnx_autodoc.text import clean, count, percent, plural, short, three
+from onnx_autodoc.render.charts import svg
+from onnx_autodoc.render.charts.lines import CURVE_KINDS, MAX_LINES, SAMPLE_WIDTH
+from onnx_autodoc.render.charts.model_charts import operator_name
+from onnx_autodoc.render.device_text import short_device_name
+from onnx_autodoc.text import (
+    format_count,
+    format_number,
+    format_percent,
+    format_short,
+    format_size,
+    format_time,
+    pluralize,
+    sanitize,
+)
 
-_HEAD: Final = "FLOPs against FLOPs per byte moved"
-_LEAST: Final = 3
+_MIN_OPERATORS: Final = 3
 _TOP: Final = 34.0
 _BOTTOM: Final = 300.0
 _HEIGHT: Final = 354.0
-_RADIUS: Final = 20.0  # of a dot that moves all bytes
-_SMALLEST: Final = 2.5
-_MOST_NAME: Final = 150.0
-_TELLING: Final = 0.01
+_ROW_HEIGHT: Final = 16.0
+_MAX_RADIUS: Final = 20.0  # of a dot that moves all bytes
+_MIN_RADIUS: Final = 2.5
+_MAX_NAME_WIDTH: Final = 150.0
+_MIN_LABELLED_SHARE: Final = 0.01
+_LABEL_HEIGHT: Final = 13.0
+_LABEL_ASCENT: Final = 10.0
+_LINE_STEP: Final = 3.0  # between the small areas that stand for a line
+
+Area = tuple[float, float, float, float]  # left, top, right, bottom
 
 
-class _Point(Struct, frozen=True):
-    """An operator type, or all of them."""
+class _Workload(Struct, frozen=True):
+    """An operator type, or the whole model."""
 
     name: str
     flops: int
@@ -42,121 +55,223 @@ class _Point(Struct, frozen=True):
     def intensity(self) -> float:
         return self.flops / self.nbytes
 
+    @property
+    def tooltip(self) -> str:
+        numbers = f"{format_count(self.flops)} FLOPs, {format_count(self.nbytes)} bytes moved"
+        return f"{sanitize(self.name)}: {numbers}, {format_number(self.intensity)} FLOPs per byte"
 
-def roofline(card: Card) -> Chart | None:
-    points = [
-        _Point(operator(row.op, row.domain), row.flops, row.bytes_moved)
+
+class Roof(Struct, frozen=True):
+    """A device's limits over the span: FLOPs at most, and FLOPs per unit of intensity (bytes)."""
+
+    device: str
+    label: str
+    kind: str
+    flat: float
+    slope: float
+
+    @property
+    def ridge(self) -> float:
+        """Return the intensity from which on the peak rate limits."""
+        return self.flat / self.slope
+
+
+class LabelledDot(Struct, frozen=True):
+    x: float
+    y: float
+    radius: float
+    name: str
+    detail: str = ""
+
+
+def roofline(card: Card) -> svg.Chart | None:
+    """Draw the plot; None for fewer than three operator types with arithmetic."""
+    operators = [
+        _Workload(operator_name(row), row.flops, row.bytes_moved)
         for row in card.graph.operators
         if row.flops and row.bytes_moved
     ]
-    if len(points) < _LEAST:
+    if len(operators) < _MIN_OPERATORS:
         return None
-    points.sort(key=lambda point: (-point.flops, point.name))
-    whole = _whole(card)
-    found, stretch = roofs(card, max(point.flops for point in [*points, *whole]))
-    across, up = _scales([*points, *whole], found)
-    note = fit(holds(card), WIDTH - width(_HEAD) * BOLD - MARGIN, end=True)
-    pieces = [words(0, 14, _HEAD, "head", soft=note)]
-    pieces += [*rules(up, across.start, WIDTH, _power), *feet(across, _TOP, _BOTTOM, _power)]
-    pieces += [line(across.start, _BOTTOM, WIDTH, _BOTTOM, "axis"), *drawn(found, across, up)]
-    pieces += [
-        *_drawn(points, whole, (across, up), card, lines(found, across, up)),
-        *_notes(card),
-        *_roofed(found, stretch),
-    ]
-    high = _HEIGHT + (ROW * (len(found) + 1) if found else 0.0)
-    return framed("roofline", "Arithmetic against bytes moved", _alt(points, whole, found), high, pieces)
+    operators.sort(key=lambda each: (-each.flops, each.name))
+    model = _whole_model(card)
+    workloads = [*operators, *model]
+    roofs, span = device_roofs(card, max(each.flops for each in workloads))
+    across, up = _make_scales(workloads, roofs)
+    elements = [svg.heading("FLOPs against FLOPs per byte moved", svg.format_bindings(card))]
+    elements += [*svg.horizontal_grid(up, across.start, svg.WIDTH), *svg.vertical_grid(across, _TOP, _BOTTOM)]
+    elements.append(svg.line(across.start, _BOTTOM, svg.WIDTH, _BOTTOM, "axis"))
+    roof_lines = [(roof.kind, points) for roof in roofs if len(points := _roof_points(roof, across, up)) > 1]
+    elements += [svg.path(points, kind) for kind, points in roof_lines]
+    obstacles = [area for _, points in roof_lines for area in _line_areas(points)]
+    elements += _draw_dots(operators, model, across, up, obstacles, _total_bytes(card))
+    elements += [*_draw_notes(card), *_draw_legend(roofs, span)]
+    height = _HEIGHT + (_ROW_HEIGHT * (len(roofs) + 1) if roofs else 0.0)
+    alt = _describe(operators, model, roofs)
+    return svg.frame_chart("roofline", "Arithmetic against bytes moved", alt, height, elements)
 
 
-def _roofed(found: list[Roof], stretch: str) -> list[str]:
-    if not found:
+def _whole_model(card: Card) -> list[_Workload]:
+    compute = card.compute
+    known = compute.flops and compute.bytes_moved and compute.arithmetic_intensity is not None
+    return [_Workload("whole model", compute.flops or 0, compute.bytes_moved or 0)] if known else []
+
+
+def device_roofs(card: Card, max_flops: int) -> tuple[list[Roof], str]:
+    """Return the roofs of the first devices with known rate and bandwidth, and the span of time as text."""
+    rows = card.hardware.devices if card.hardware is not None else ()
+    known = [row for row in rows if row.rate and row.bandwidth][:MAX_LINES]
+    if not known or not max_flops:
+        return [], ""
+    seconds = 10.0 ** math.floor(math.log10(max_flops / (known[0].rate or 1.0)))
+    roofs = []
+    for kind, row in zip(CURVE_KINDS, known):
+        rate, bandwidth = row.rate or 0.0, row.bandwidth or 0.0
+        unit = "OP/s" if row.precision.startswith("int") else "FLOP/s"
+        speed, ridge = format_size(round(bandwidth)), format_number(rate / bandwidth)
+        peak = f"{format_short(round(rate), unit)}, {speed}/s, turns at {ridge}"
+        label = f"{short_device_name(row.name)} in {sanitize(row.precision, 20)}: {peak} per byte"
+        name = short_device_name(row.name)
+        roofs.append(Roof(name, label, f"curve{kind}", rate * seconds, bandwidth * seconds))
+    return roofs, format_time(seconds)
+
+
+def _make_scales(workloads: list[_Workload], roofs: list[Roof]) -> tuple[svg.Scale, svg.Scale]:
+    flops = [each.flops for each in workloads]
+    intensities = [*(each.intensity for each in workloads), *(roof.ridge for roof in roofs)]
+    up = svg.log_scale(min(flops), max(flops), _BOTTOM, _TOP)
+    left = svg.tick_width(up) + svg.MARGIN
+    return svg.log_scale(min(intensities), max(intensities), left, svg.WIDTH - _MAX_RADIUS / 2), up
+
+
+def _roof_points(roof: Roof, across: svg.Scale, up: svg.Scale) -> list[svg.Point]:
+    """Clip a roof to the plot: from where its slope enters to the right end; [] where it is outside."""
+    start = max(across.low, up.low / roof.slope)
+    top = min(roof.ridge, up.high / roof.slope, across.high)
+    if roof.flat <= up.low or start >= across.high:
         return []
-    said = f"Roofs: what a device does at most in {stretch}; bytes of dots are as the file has them, before any fusion."
-    return [words(0, _HEIGHT + ROW - 4, said, "small"), *legend(found, _HEIGHT + 2 * ROW - 4)]
+    points = [(across.at(start), up.at(start * roof.slope))] if start < top else []
+    points.append((across.at(max(start, top)), up.at(min(roof.flat, max(start, top) * roof.slope))))
+    is_flat_inside = roof.ridge < across.high and roof.flat < up.high
+    return [*points, (across.end, up.at(roof.flat))] if is_flat_inside else points
 
 
-def _whole(card: Card) -> list[_Point]:
-    done = card.compute
-    known = done.flops and done.bytes_moved and done.arithmetic_intensity is not None
-    return [_Point("whole model", done.flops or 0, done.bytes_moved or 0)] if known else []
+def _line_areas(points: list[svg.Point]) -> Iterator[Area]:
+    """Cover a line with small areas, for labels to avoid."""
+    for (x1, y1), (x2, y2) in pairwise(points):
+        steps = max(1, round((x2 - x1) / _LINE_STEP))
+        for step in range(steps + 1):
+            x, y = x1 + (x2 - x1) * step / steps, y1 + (y2 - y1) * step / steps
+            yield x - 1, y - 1, x + 1, y + 1
 
 
-def _scales(points: list[_Point], found: list[Roof]) -> tuple[Scale, Scale]:
-    """As far as the dots go, and to where roofs turn."""
-    flops = [point.flops for point in points]
-    each = [*(point.intensity for point in points), *(roof.turn for roof in found)]
-    up = by_powers(min(flops), max(flops), _BOTTOM, _TOP)
-    left = max(width(_power(mark), SMALL) for mark in up.marks) + MARGIN
-    return by_powers(min(each), max(each), left, WIDTH - _RADIUS / 2), up
-
-
-def _power(value: float) -> str:
-    return plain(short(round(value))) if value >= 1 else f"{value:.9f}".rstrip("0")
-
-
-def _drawn(
-    points: list[_Point], whole: list[_Point], scales: tuple[Scale, Scale], card: Card, roofed: list[Area]
+def _draw_dots(
+    operators: list[_Workload],
+    model: list[_Workload],
+    across: svg.Scale,
+    up: svg.Scale,
+    obstacles: list[Area],
+    total_bytes: int,
 ) -> list[str]:
-    """All dots first; then the names, those with the most work first, where there is room for them."""
-    (across, up), moved = scales, _moved(card)
-    spots = [_spot(point, across, up, point.nbytes / moved, _done(point, points)) for point in points]
-    rings = [_spot(point, across, up, 0.0, f"{three(point.intensity)} per byte") for point in whole]
-    pieces = [dot(spot.x, spot.y, spot.radius, "bubble", _exact(point)) for spot, point in zip(spots, points)]
-    pieces += [dot(spot.x, spot.y, 5, "ring", _exact(point)) for spot, point in zip(rings, whole)]
-    names = placed([*rings, *spots], (across.start, _TOP - 8, WIDTH, _BOTTOM), roofed)
-    return pieces + [words(x, y, spot.name, "small", soft=spot.detail) for x, y, spot in names]
+    """Draw all dots, then the labels that have room, those with the most FLOPs first."""
+
+    def dot(workload: _Workload, radius: float, detail: str) -> LabelledDot:
+        name = svg.fit_text(workload.name, _MAX_NAME_WIDTH, svg.SMALL_FONT_SIZE)
+        return LabelledDot(across.at(workload.intensity), up.at(workload.flops), radius, name, detail)
+
+    total_flops = sum(each.flops for each in operators)
+    dots = []
+    for each in operators:
+        share, flops_share = each.nbytes / total_bytes, each.flops / total_flops
+        radius = max(_MIN_RADIUS, _MAX_RADIUS * share**0.5) if share else 6.0
+        dots.append(dot(each, radius, format_percent(flops_share) if flops_share >= _MIN_LABELLED_SHARE else ""))
+    rings = [dot(each, 6.0, f"{format_number(each.intensity)} per byte") for each in model]
+    elements = [svg.circle(each.x, each.y, each.radius, "bubble", op.tooltip) for each, op in zip(dots, operators)]
+    elements += [svg.circle(each.x, each.y, 5, "ring", whole.tooltip) for each, whole in zip(rings, model)]
+    labels = place_labels([*rings, *dots], (across.start, _TOP - 8, svg.WIDTH, _BOTTOM), obstacles)
+    return elements + [svg.text(x, y, each.name, "small", soft=each.detail) for x, y, each in labels]
 
 
-def _spot(point: _Point, across: Scale, up: Scale, share: float, detail: str) -> Spot:
-    radius = max(_SMALLEST, _RADIUS * share**0.5) if share else 6.0
-    return Spot(across.at(point.intensity), up.at(point.flops), radius, fit(point.name, _MOST_NAME, SMALL), detail)
+def place_labels(
+    dots: list[LabelledDot], inside: Area, obstacles: Sequence[Area] = ()
+) -> Iterator[tuple[float, float, LabelledDot]]:
+    """Yield the start of each label that covers no dot and no other label; `obstacles` are avoided if possible."""
+    taken = [(dot.x - dot.radius, dot.y - dot.radius, dot.x + dot.radius, dot.y + dot.radius) for dot in dots]
+    for dot in dots:
+        place = _find_place(dot, inside, [*taken, *obstacles]) or _find_place(dot, inside, taken)
+        if place is not None:
+            x, y, area = place
+            taken.append(area)
+            yield x, y, dot
 
 
-def _done(point: _Point, points: list[_Point]) -> str:
-    """Its share of the FLOPs, where that is worth a word."""
-    share = _share(point, points)
-    return percent(share) if share >= _TELLING else ""
+def _find_place(dot: LabelledDot, inside: Area, taken: list[Area]) -> tuple[float, float, Area] | None:
+    """Try right, left, above and below the dot, then its corners."""
+    width, away = svg.text_width(f"{dot.name} {dot.detail}", svg.SMALL_FONT_SIZE), dot.radius + 4
+    for dx, dy in (
+        (1.0, 0.0),
+        (-1.0, 0.0),
+        (0.0, -1.0),
+        (0.0, 1.0),
+        (0.7, -0.9),
+        (0.7, 0.9),
+        (-0.7, -0.9),
+        (-0.7, 0.9),
+    ):
+        x = dot.x + dx * away - width * (0.5 if not dx else dx < 0)
+        y = dot.y + 4 + dy * (away + 4)
+        area = (x, y - _LABEL_ASCENT, x + width, y - _LABEL_ASCENT + _LABEL_HEIGHT)
+        if _is_within(area, inside) and not any(_overlaps(area, other) for other in taken):
+            return x, y, area
+    return None
 
 
-def _share(point: _Point, points: list[_Point]) -> float:
-    return point.flops / sum(each.flops for each in points)
+def _is_within(area: Area, outer: Area) -> bool:
+    return area[0] >= outer[0] and area[1] >= outer[1] and area[2] <= outer[2] and area[3] <= outer[3]
 
 
-def _exact(point: _Point) -> str:
-    numbers = f"{count(point.flops)} FLOPs, {count(point.nbytes)} bytes moved"
-    return f"{clean(point.name)}: {numbers}, {three(point.intensity)} FLOPs per byte"
+def _overlaps(one: Area, two: Area) -> bool:
+    return one[0] < two[2] and two[0] < one[2] and one[1] < two[3] and two[1] < one[3]
 
 
-def _notes(card: Card) -> list[str]:
-    area = words(0, _BOTTOM + 32, "Area of a dot: its share of the bytes moved; % is of the FLOPs.", "small")
-    apart = " ".join(filter(None, (_still(card), _gaps(card))))
-    return [words(WIDTH, _BOTTOM + 32, "FLOPs per byte", "small", "end"), area, words(0, _BOTTOM + 48, apart, "small")]
-
-
-def _still(card: Card) -> str:
-    """What moves bytes and does no arithmetic."""
+def _draw_notes(card: Card) -> list[str]:
     rows = [row for row in card.graph.operators if row.bytes_moved and row.flops == 0]
-    share = sum(row.bytes_moved or 0 for row in rows) / max(1, _moved(card))
+    share = format_percent(sum(row.bytes_moved or 0 for row in rows) / max(1, _total_bytes(card)))
     verb = "moves" if len(rows) == 1 else "move"
-    return f"{plural(len(rows), 'type')} without arithmetic {verb} {percent(share)} of the bytes." if rows else ""
+    unplotted = f"{pluralize(len(rows), 'type')} without arithmetic {verb} {share} of the bytes." if rows else ""
+    entry = card.uncertain.get("compute.flops")
+    nodes = pluralize(entry.parameters.get("nodes", 0), "node") if entry else ""
+    uncounted = f"{nodes} not counted: the numbers are at least these." if entry else ""
+    return [
+        svg.text(svg.WIDTH, _BOTTOM + 32, "FLOPs per byte", "small", "end"),
+        svg.text(0, _BOTTOM + 32, "Area of a dot: its share of the bytes moved; % is of the FLOPs.", "small"),
+        svg.text(0, _BOTTOM + 48, " ".join(filter(None, (unplotted, uncounted))), "small"),
+    ]
 
 
-def _gaps(card: Card) -> str:
-    unknown = sum(gap.count for gap in card.compute.coverage.gaps)
-    return f"{plural(unknown, 'node')} not counted: the numbers are at least these." if unknown else ""
-
-
-def _moved(card: Card) -> int:
+def _total_bytes(card: Card) -> int:
     return sum(row.bytes_moved or 0 for row in card.graph.operators)
 
 
-def _alt(points: list[_Point], whole: list[_Point], found: list[Roof]) -> str:
-    model = f"The whole model does {three(whole[0].intensity)} FLOPs per byte moved; " if whole else ""
-    most, share = points[0], percent(_share(points[0], points))
-    return (
-        f"{model}{clean(most.name, 40)} does {share} of the FLOPs, at {three(most.intensity)} per byte{_turns(found)}."
-    )
+def _draw_legend(roofs: list[Roof], span: str) -> list[str]:
+    if not roofs:
+        return []
+    note = f"Roofs: what a device does at most in {span}; bytes of dots are as the file has them, before any fusion."
+    elements = [svg.text(0, _HEIGHT + _ROW_HEIGHT - 4, note, "small")]
+    for index, roof in enumerate(roofs):
+        y = _HEIGHT + 2 * _ROW_HEIGHT - 4 + _ROW_HEIGHT * index
+        label = svg.fit_text(roof.label, svg.WIDTH - SAMPLE_WIDTH - 6, svg.SMALL_FONT_SIZE)
+        elements += [
+            svg.path([(0, y - 4), (SAMPLE_WIDTH, y - 4)], roof.kind),
+            svg.text(SAMPLE_WIDTH + 6, y, label, "small"),
+        ]
+    return elements
 
 
-def _turns(found: list[Roof]) -> str:
-    return f"; {found[0].device} waits for its memory below {three(found[0].turn)}" if found else ""
+def _describe(operators: list[_Workload], model: list[_Workload], roofs: list[Roof]) -> str:
+    whole = f"The whole model does {format_number(model[0].intensity)} FLOPs per byte moved; " if model else ""
+    first = operators[0]
+    share = format_percent(first.flops / sum(each.flops for each in operators))
+    ridge = f"; {roofs[0].device} waits for its memory below {format_number(roofs[0].ridge)}" if roofs else ""
+    intensity = format_number(first.intensity)
+    return f"{whole}{sanitize(first.name, 40)} does {share} of the FLOPs, at {intensity} per byte{ridge}."

@@ -5,197 +5,187 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from onnx_autodoc.compare import Comparison, Diff, FactChange
-from onnx_autodoc.render._blocks import Name
-from onnx_autodoc.render._console import WIDTH, TextConsole
-from onnx_autodoc.render.comparison import _ports as ports
-from onnx_autodoc.render.comparison import _words as words
-from onnx_autodoc.text import clean, count, named, plural
+from onnx_autodoc.render.card_text import capitalize
+from onnx_autodoc.render.comparison.text import (
+    NumberRow,
+    block_lines,
+    count_port_changes,
+    figure_rows,
+    format_block_counts,
+    format_counts,
+    format_evidence,
+    format_fact,
+    format_finding,
+    format_port_change,
+    format_precision_change,
+    format_weights_change,
+    is_runtime_remark,
+    model_names,
+    number_rows,
+    operator_name,
+    port_rows,
+    port_spans,
+    severity_rank,
+)
+from onnx_autodoc.render.content import KeyValue, Name
+from onnx_autodoc.render.terminal import WIDTH, TextConsole, label_rows
+from onnx_autodoc.text import display_name, format_count, pluralize, sanitize
 
-_LABEL: Final = 12
-_NAMES: Final = 21  # for what the numbers are called
-_COLUMN: Final = 20  # letters of a model's name in one line
-_BESIDE: Final = 3  # models beside the first, in one table
-_FEW: Final = 6
-_GLANCE: Final = 2  # of what a number format does to the drawing
-_OPSETS: Final = "model.opsets."
+_KEY_WIDTH: Final = 12
+_LABEL_WIDTH: Final = 21  # of the numbers' names
+_MAX_COLUMN_WIDTH: Final = 20
+_MODELS_PER_TABLE: Final = 3  # besides the first
+_MAX_LINES: Final = 6
+_MAX_BLOCK_LINES_OF_PRECISION: Final = 2  # where only the precision differs
+_OPSET_PATHS: Final = "model.opsets."
 _MORE: Final = "all of them in --format json"
-Line = tuple[str, str | Text]
 
 
 def render_terminal(comparison: Comparison, color: bool = False) -> str:
-    console = TextConsole(color)
-    for diff, name in zip(comparison.diffs, words.names(comparison)[1:]):
-        if len(comparison.diffs) > 1:
-            console.print(Text(f"{words.names(comparison)[0]} → {name}", style="bold cyan"))
-        _relation(console, diff)
-        if len(comparison.diffs) > 1:
+    console, names, is_single = TextConsole(color), model_names(comparison), len(comparison.diffs) == 1
+    for diff, name in zip(comparison.diffs, names[1:]):
+        if not is_single:
+            console.print(Text(f"{names[0]} → {name}", style="bold cyan"))
+        _print_relation(console, diff)
+        if not is_single:
             console.print()
     if not comparison.empty or comparison.figures:
-        for at, table in enumerate(_tables(comparison)):
-            console.print(*([""] if at or len(comparison.diffs) == 1 else []), table, sep="\n")
-    for diff, name in zip(comparison.diffs, words.names(comparison)[1:]):
-        _details(console, diff, name if len(comparison.diffs) > 1 else "")
+        for start in range(1, len(comparison.models), _MODELS_PER_TABLE):
+            shown = [0, *range(start, min(start + _MODELS_PER_TABLE, len(comparison.models)))]
+            blank = [""] if start > 1 or is_single else []
+            console.print(*blank, _number_table(comparison, shown), sep="\n")
+    for diff, name in zip(comparison.diffs, names[1:]):
+        rows = list(_detail_rows(diff))
+        if rows:
+            console.print()
+            if not is_single:
+                console.print(Text(name, style="bold cyan"))
+            console.print_rows(rows, _KEY_WIDTH)
     return console.written()
 
 
-def _relation(console: Console, diff: Diff) -> None:
-    """Where nothing differs, what was not looked at is all there is to add."""
+def _print_relation(console: TextConsole, diff: Diff) -> None:
+    """Print the relation and its evidence; where nothing differs, only what was not compared."""
     console.print(Text(diff.relation.text, style="bold"))
-    told = "; ".join(diff.relation.against) if diff.empty else words.evidence(diff)
-    if told:
-        begin = told[:1].upper() + told[1:] if diff.empty else f"Told from: {told}"
-        console.print(Text(f"{begin}.", style="dim"))
+    against = capitalize("; ".join(diff.relation.against))
+    evidence = (f"{against}." if against else "") if diff.empty else format_evidence(diff)
+    if evidence:
+        console.print(Text(evidence, style="dim"))
 
 
-def _details(console: Console, diff: Diff, name: str) -> None:
-    lines = list(_lines(diff))
-    if not lines:
-        return
-    console.print()
-    if name:
-        console.print(Text(name, style="bold cyan"))
-    table = Table.grid(padding=(0, 0), expand=True)
-    table.add_column(width=_LABEL, style="bold", no_wrap=True)
-    table.add_column(ratio=1, overflow="fold")
-    for label, line in lines:
-        table.add_row(label, line)
-    console.print(table)
-
-
-def _tables(comparison: Comparison) -> Iterator[Table]:
-    """The first model beside the others; a few at a time, so that numbers are not cut to pieces."""
-    for at in range(1, len(comparison.models), _BESIDE):
-        yield _numbers(comparison, [0, *range(at, min(at + _BESIDE, len(comparison.models)))])
-
-
-def _numbers(comparison: Comparison, shown: list[int]) -> Table:
-    """Key numbers in columns, with the change below the number where there is more than one other model."""
+def _number_table(comparison: Comparison, shown: list[int]) -> Table:
+    """Return numbers by model, with the changes as a column, or below the numbers of several models."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
     table.add_column("", style="bold", overflow="fold", max_width=20)
-    several = len(comparison.diffs) > 1
-    names = words.names(comparison)
-    wide = min(_COLUMN, (WIDTH - _NAMES) // len(shown) - 2)
-    for at in shown:
-        table.add_column(Text("\n".join(_wrapped(names[at], wide))), justify="right", overflow="fold")
-    if not several:
+    is_single, names = len(comparison.diffs) == 1, model_names(comparison)
+    width = min(_MAX_COLUMN_WIDTH, (WIDTH - _LABEL_WIDTH) // len(shown) - 2)
+    for model in shown:
+        table.add_column(Text("\n".join(_wrap_name(names[model], width))), justify="right", overflow="fold")
+    if is_single:
         table.add_column("change", justify="right", min_width=14)
-    for label, cells, told in _rows(comparison):
-        row = [f"{cells[at]}\n{told[at]}" if told[at] and several else cells[at] for at in shown]
-        table.add_row(label, *row, *([] if several else [told[-1]]))
+    for label, cells, changes in _table_rows(comparison):
+        if is_single:
+            table.add_row(label, *(cells[model] for model in shown), changes[-1])
+        else:
+            table.add_row(label, *("\n".join(filter(None, (cells[model], changes[model]))) for model in shown))
     return table
 
 
-def _wrapped(name: str, wide: int) -> list[str]:
-    """A long name in lines, broken where it has a mark to break at: "yolov8_hand.ts17", ".onnx"."""
+def _wrap_name(name: str, width: int) -> list[str]:
+    """Break a long name into lines before its separators: "yolov8_hand.ts17", ".onnx"."""
     lines = [""]
-    for part in (part for word in re.split(r"(?=[-_./@ ])", name) for part in textwrap.wrap(word, wide)):
-        if len(lines[-1] + part) > wide:
+    for part in (part for word in re.split(r"(?=[-_./@ ])", name) for part in textwrap.wrap(word, width)):
+        if len(lines[-1] + part) > width:
             lines.append("")
         lines[-1] += part
     return [line for line in lines if line]
 
 
-def _rows(comparison: Comparison) -> Iterator[tuple[str, list[str], list[str]]]:
-    yield from _labels(comparison)
-    yield from words.key_rows(comparison)
-    figures = comparison.figures
-    for name in dict.fromkeys(name for row in figures.values() for name in row):
-        cells = [words.figure(figures.get(side.name, {}).get(name)) for side in comparison.models]
-        found = [{each.name: words.change_of(each) for each in diff.figures} for diff in comparison.diffs]
-        yield f"{clean(name, 18)} *", cells, ["", *(each.get(name, "") for each in found)]
-    if figures:
-        yield "* brought by you", ["" for _ in comparison.models], ["" for _ in comparison.models]
+def _table_rows(comparison: Comparison) -> Iterator[NumberRow]:
+    yield from number_rows(comparison)
+    yield from ((f"{sanitize(name, 18)} *", cells, changes) for name, cells, changes in figure_rows(comparison))
+    if comparison.figures:
+        empty = ["" for _ in comparison.models]
+        yield "* brought by you", empty, empty
 
 
-def _labels(comparison: Comparison) -> Iterator[tuple[str, list[str], list[str]]]:
-    labels = [side.precision or "no weights" for side in comparison.models]
-    yield "Precision", labels, ["" for _ in labels]
-
-
-def _lines(diff: Diff) -> Iterator[Line]:
+def _detail_rows(diff: Diff) -> Iterator[KeyValue]:
     if diff.sizes is not None:
-        yield "Sizes", Text(diff.sizes.text, style="yellow")
-    yield from _interface(diff)
-    yield from _some("Blocks", words.block_lines(diff), _GLANCE if diff.relation.kind == "other-precision" else _FEW)
+        yield KeyValue("Sizes", diff.sizes.text, "yellow")
+    yield from _interface_rows(diff)
+    is_precision = diff.relation.kind == "other-precision"
+    yield from _limited_rows("Blocks", block_lines(diff), _MAX_BLOCK_LINES_OF_PRECISION if is_precision else _MAX_LINES)
     if diff.kinds:
-        yield "" if diff.blocks else "Blocks", f"counted in the whole graph: {words.kinds(diff)}"
-    line = words.precision_line(diff)
-    if line is not None:
-        yield "Precision", line
+        counts = f"counted in the whole graph: {format_block_counts(diff)}"
+        yield KeyValue("" if diff.blocks else "Blocks", counts)
+    precision = format_precision_change(diff)
+    if precision is not None:
+        yield KeyValue("Precision", precision)
     if diff.weights is not None and not diff.empty:
-        yield "Weights", words.weights_line(diff.weights)
-    yield from _findings(diff)
-    yield from _counts(diff)
-    yield from _some("Besides", [*_facts(diff)])
+        yield KeyValue("Weights", format_weights_change(diff.weights))
+    yield from _finding_rows(diff)
+    if diff.operators:
+        shown = diff.operators[:_MAX_LINES]
+        counts = ", ".join(f"{display_name(operator_name(op), 60)} {format_counts(op.was, op.now)}" for op in shown)
+        left = len(diff.operators) - len(shown)
+        yield KeyValue("Operators", counts + (f", {pluralize(left, 'more type')}" if left else ""))
+    yield from _limited_rows("Besides", list(_fact_lines(diff)))
     if diff.also and not (diff.numbers or diff.facts or diff.operators):
-        yield "Also", f"these parts of the cards differ: {', '.join(diff.also)}"
+        yield KeyValue("Also", f"these parts of the cards differ: {', '.join(diff.also)}")
 
 
-def _facts(diff: Diff) -> Iterator[str]:
-    """Opsets that only one of the files imports are one line: converters declare all they know."""
-    imports = [change for change in diff.facts if change.path.startswith(_OPSETS) and None in (change.was, change.now)]
-    yield from (clean(_fact(change), 200) for change in diff.facts if change not in imports)
-    for title, some in (
-        ("Also imports", [change for change in imports if change.was is None]),
-        ("Imports no more", [change for change in imports if change.now is None]),
-    ):
-        shown = [f"{named(change.path.removeprefix(_OPSETS), 40)} {change.now or change.was}" for change in some]
-        if shown:
-            yield f"{title}: {', '.join(shown[:_FEW])}" + (
-                f" and {count(len(shown) - _FEW)} more" * (len(shown) > _FEW)
-            )
-
-
-def _fact(change: FactChange) -> str:
-    was, now = (clean(words.value(side, change.path), 60) for side in (change.was, change.now))
-    if change.path.startswith("gaps."):
-        return f"{change.label}: {now if change.was is None else was}"
-    return f"{change.label}: {was} → {now}"
-
-
-def _interface(diff: Diff) -> Iterator[Line]:
+def _interface_rows(diff: Diff) -> Iterator[KeyValue]:
     if diff.empty:
         return
-    yield "Interface", ports.verdicts(diff)
-    rows = ports.port_rows(diff)
-    for row in rows[:_FEW]:
-        where = "".join(named(part.text, 40) if isinstance(part, Name) else str(part) for part in ports.port_names(row))
-        style = "red" if row.first.breaking else ""
-        yield "", Text(f"{row.verdict}: {where}: {ports.change_words(row)} ({row.first.reason})", style=style)
-    if len(rows) > _FEW:
-        yield "", f"… {count(len(rows) - _FEW)} more, {_MORE}"
+    yield KeyValue("Interface", count_port_changes(diff))
+    rows = port_rows(diff)
+    for row in rows[:_MAX_LINES]:
+        spans = (display_name(span.text, 40) if isinstance(span, Name) else str(span) for span in port_spans(row))
+        verdict = "breaking" if row.first.breaking else "not breaking"
+        text = f"{verdict}: {''.join(spans)}: {format_port_change(row)} ({row.first.reason})"
+        yield KeyValue("", text, "red" if row.first.breaking else "")
+    if len(rows) > _MAX_LINES:
+        yield KeyValue("", f"… {format_count(len(rows) - _MAX_LINES)} more, {_MORE}")
 
 
-def _some(label: str, texts: list[str], few: int = _FEW) -> Iterator[Line]:
-    shown = texts if len(texts) <= few + 1 else texts[:few]
-    for at, text in enumerate(shown):
-        yield label if at == 0 else "", text
-    if len(shown) < len(texts):
-        yield "", f"… {count(len(texts) - len(shown))} more, {_MORE}"
+def _limited_rows(label: str, lines: list[str], most: int = _MAX_LINES) -> Iterator[KeyValue]:
+    shown = lines if len(lines) <= most + 1 else lines[:most]
+    yield from label_rows(label, shown)
+    if len(shown) < len(lines):
+        yield KeyValue("", f"… {format_count(len(lines) - len(shown))} more, {_MORE}")
 
 
-def _findings(diff: Diff) -> Iterator[Line]:
-    """The grave ones first; what runtimes take is a number here, and in full in the other formats."""
-    found = diff.findings
-    sorts = (("new", found.new), ("gone", found.gone), ("changed", found.changed))
-    told = [(word, one) for word, some in sorts for one in some if not words.is_remark(one)]
-    told.sort(key=lambda pair: -words.rank(pair[1]))
-    remarks = [(word, sum(map(words.is_remark, some))) for word, some in sorts]
-    shown = [f"{count(many)} {word}" for word, many in remarks if many]
-    lines = list(_some("Findings", [f"{word}: {words.finding_line(one)}" for word, one in told]))
-    yield from lines
-    if shown:
-        yield "" if lines else "Findings", f"remarks on runtimes: {', '.join(shown)}"
+def _finding_rows(diff: Diff) -> Iterator[KeyValue]:
+    """List findings, the worst first; remarks on runtimes are only counted."""
+    groups = {"new": diff.findings.new, "gone": diff.findings.gone, "changed": diff.findings.changed}
+    listed = [(word, each) for word, group in groups.items() for each in group if not is_runtime_remark(each)]
+    listed.sort(key=lambda pair: -severity_rank(pair[1]))
+    yield from _limited_rows("Findings", [f"{word}: {format_finding(each)}" for word, each in listed])
+    remarks = {word: sum(map(is_runtime_remark, group)) for word, group in groups.items()}
+    counts = [f"{format_count(count)} {word}" for word, count in remarks.items() if count]
+    if counts:
+        yield KeyValue("" if listed else "Findings", f"remarks on runtimes: {', '.join(counts)}")
 
 
-def _counts(diff: Diff) -> Iterator[Line]:
-    rows = diff.operators[:_FEW]
-    shown = [f"{named(words.operator(change), 60)} {words.counted(change.was, change.now)}" for change in rows]
-    more = len(diff.operators) - len(rows)
-    if shown:
-        yield "Operators", ", ".join(shown) + (f", {plural(more, 'more type')}" if more else "")
+def _fact_lines(diff: Diff) -> Iterator[str]:
+    """List changed facts; opsets that only one file imports share a line, since converters declare many."""
+    imports = [fact for fact in diff.facts if fact.path.startswith(_OPSET_PATHS) and None in (fact.was, fact.now)]
+    yield from (sanitize(_format_fact_change(fact), 200) for fact in diff.facts if fact not in imports)
+    for title, is_new in (("Also imports", True), ("Imports no more", False)):
+        changes = [fact for fact in imports if (fact.was is None if is_new else fact.now is None)]
+        names = [f"{display_name(fact.path.removeprefix(_OPSET_PATHS), 40)} {fact.now or fact.was}" for fact in changes]
+        if names:
+            left = len(names) - _MAX_LINES
+            more = f" and {format_count(left)} more" if left > 0 else ""
+            yield f"{title}: {', '.join(names[:_MAX_LINES])}{more}"
+
+
+def _format_fact_change(fact: FactChange) -> str:
+    was, now = (sanitize(format_fact(side, fact.path), 60) for side in (fact.was, fact.now))
+    if fact.path.startswith("gaps."):
+        return f"{fact.label}: {now if fact.was is None else was}"
+    return f"{fact.label}: {was} → {now}"

@@ -1,49 +1,48 @@
-"""What stands in a card, section by section, whatever it is written in. None where a section does not apply.
+"""The sections of a card, independent of the output format.
 
-A section is a function here from a `Card` to a `Section`, and a line in `CARD`, in the order that a reader wants.
+A section is a function from a `Card` to a `Section`, or to None where it does not apply, and a row in `CARD_SECTIONS`.
 """
 
 from collections.abc import Callable
 from typing import Final
 
 from onnx_autodoc.card import Card
-from onnx_autodoc.render._blocks import Section
-from onnx_autodoc.render.sections.compute import complexity
+from onnx_autodoc.render.content import Section
+from onnx_autodoc.render.sections.architecture import architecture, structure
+from onnx_autodoc.render.sections.contents import operators, parameters, precision, weight_values
+from onnx_autodoc.render.sections.costs import batch_scaling, compute, kv_cache, memory
 from onnx_autodoc.render.sections.findings import findings
 from onnx_autodoc.render.sections.hardware import hardware
-from onnx_autodoc.render.sections.holdings import operators, parameters, precision
-from onnx_autodoc.render.sections.interface import inputs_and_outputs, run_it
+from onnx_autodoc.render.sections.interface import interface
 from onnx_autodoc.render.sections.measured import measured
-from onnx_autodoc.render.sections.memory import batch_scaling, kv_cache, memory_of
-from onnx_autodoc.render.sections.overview import in_short, key_numbers
-from onnx_autodoc.render.sections.provenance import for_people, provenance
-from onnx_autodoc.render.sections.structure import architecture, structure
-from onnx_autodoc.render.sections.weights import weights
+from onnx_autodoc.render.sections.provenance import owner_questions, provenance
+from onnx_autodoc.render.sections.summary import key_numbers, summary, usage
 
-__all__ = ["CARD", "card_sections"]
+__all__ = ["CARD_SECTIONS", "card_sections"]
 
-CARD: Final[tuple[Callable[[Card], Section | None], ...]] = (
-    in_short,
+CARD_SECTIONS: Final[tuple[Callable[[Card], Section | None], ...]] = (
+    summary,
     key_numbers,
     architecture,
-    run_it,
-    inputs_and_outputs,
-    complexity,
-    memory_of,
+    usage,
+    interface,
+    compute,
+    memory,
     kv_cache,
     structure,
     precision,
     parameters,
-    weights,
+    weight_values,
     operators,
     measured,
     hardware,
     batch_scaling,
     findings,
     provenance,
-    for_people,
+    owner_questions,
 )
 
 
 def card_sections(card: Card) -> tuple[Section, ...]:
-    return tuple(section for make in CARD if (section := make(card)) is not None)
+    """Return the sections that apply, in the order of `CARD_SECTIONS`."""
+    return tuple(section for make in CARD_SECTIONS if (section := make(card)) is not None)

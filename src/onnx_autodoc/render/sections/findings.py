@@ -1,76 +1,55 @@
-"""What to know and what to do: findings, the worst first."""
+"""Findings, the worst first."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.card import Card, Finding, Severity
-from onnx_autodoc.render._blocks import Block, Column, Heading, Inline, Name, Paragraph, Section, Strong, Table
-from onnx_autodoc.text import clean, count, plural
+from onnx_autodoc.render import content as doc
+from onnx_autodoc.render.card_text import EVIDENCE, RECOMMENDATION, SEVERITY_WORDS, capitalize, count_findings
+from onnx_autodoc.text import format_count, pluralize, sanitize
 
-_LONGEST: Final = 600
-_NAMED: Final = 5  # places that are named below a finding
-_WORDS: Final = {
-    Severity.ERROR: ("error", "errors"),
-    Severity.WARNING: ("warning", "warnings"),
-    Severity.NOTE: ("note", "notes"),
-    Severity.INFO: ("remark", "remarks"),
-}
+_MAX_TEXT_LENGTH: Final = 600
+_MAX_EVIDENCE: Final = 5
+_MAX_OPEN_REMARKS: Final = 3
 
 
-def findings(card: Card) -> Section:
+def findings(card: Card) -> doc.Section:
+    if not card.findings:
+        return doc.Section("findings", "Findings", (doc.Paragraph("None: no rule found anything to say."),))
     serious = [finding for finding in card.findings if finding.severity is not Severity.INFO]
     remarks = [finding for finding in card.findings if finding.severity is Severity.INFO]
-    said = tally(card.findings)
-    if not card.findings:
-        return Section("findings", "Findings", (Paragraph(("None: no rule found anything to say.",)),))
-    head = Paragraph(
-        (f"{said[0].upper()}{said[1:]}. ", "What a rule looks for: ", Name("onnx-autodoc explain RULE"), ".")
+    counts = capitalize(count_findings(card.findings))
+    intro = doc.Paragraph((f"{counts}. ", "What a rule looks for: ", doc.Name("onnx-autodoc explain RULE"), "."))
+    details = (block for finding in serious for block in _finding_blocks(finding))
+    return doc.Section("findings", "Findings", (intro, *details, *_remark_table(remarks)))
+
+
+def _finding_blocks(finding: Finding) -> Iterator[doc.Block]:
+    severity = SEVERITY_WORDS[finding.severity][0].capitalize()
+    yield doc.Heading(f"{severity}: {sanitize(finding.message, _MAX_TEXT_LENGTH)}")
+    confidence = "" if finding.confidence == "high" else f" Confidence: {finding.confidence}."
+    yield doc.Paragraph((doc.Strong(f"{RECOMMENDATION}: "), _recommendation(finding), confidence))
+    where = _evidence(finding)
+    yield doc.Paragraph(
+        (*((doc.Strong(f"{EVIDENCE}: "), *where, " · ") if where else ()), doc.Strong("Rule: "), doc.Name(finding.rule))
     )
-    return Section(
-        "findings", "Findings", (head, *(block for one in serious for block in _told(one)), *_table(remarks))
-    )
 
 
-def tally(found: Sequence[Finding]) -> str:
-    """ "1 warning, 2 notes", the worst first."""
-    counts = Counter(finding.severity for finding in found)
-    return ", ".join(plural(counts[each], *_WORDS[each]) for each in _WORDS if counts[each]) or "none"
+def _recommendation(finding: Finding) -> str:
+    return sanitize(capitalize(finding.recommendation).rstrip(".") + ".", _MAX_TEXT_LENGTH)
 
 
-def _told(finding: Finding) -> Iterator[Block]:
-    yield Heading(f"{_WORDS[finding.severity][0].capitalize()}: {clean(finding.message, _LONGEST)}")
-    sure = "" if finding.confidence == "high" else f" Confidence: {finding.confidence}."
-    yield Paragraph((Strong("What to do: "), clean(_sentence(finding.recommendation), _LONGEST), sure))
-    where = tuple(_where(finding))
-    yield Paragraph((*((Strong("Where: "), *where, " · ") if where else ()), Strong("Rule: "), Name(finding.rule)))
+def _evidence(finding: Finding) -> tuple[doc.Span, ...]:
+    left = finding.count - min(len(finding.evidence), _MAX_EVIDENCE)
+    names = doc.join_names(finding.evidence[:_MAX_EVIDENCE])
+    return (*names, f" and {format_count(left)} more") if left else names
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
-
-
-def _where(finding: Finding) -> Iterator[Inline]:
-    """The first places, by name."""
-    for at, name in enumerate(finding.evidence[:_NAMED]):
-        yield from (", ",) if at else ()
-        yield Name(name)
-    left = finding.count - min(len(finding.evidence), _NAMED)
-    if left:
-        yield f" and {count(left)} more"
-
-
-def _table(remarks: list[Finding]) -> Iterator[Block]:
-    if not remarks:
-        return
-    columns = (Column("Good to know"), Column("Where"), Column("What to do"), Column("Rule"))
-    rows = tuple(
-        (
-            (clean(one.message, _LONGEST),),
-            tuple(_where(one)),
-            (clean(_sentence(one.recommendation), _LONGEST),),
-            (Name(one.rule),),
+def _remark_table(remarks: list[Finding]) -> Iterator[doc.Block]:
+    if remarks:
+        rows = tuple(
+            (sanitize(each.message, _MAX_TEXT_LENGTH), _evidence(each), _recommendation(each), doc.Name(each.rule))
+            for each in remarks
         )
-        for one in remarks
-    )
-    yield Table(columns, rows, None, plural(len(rows), *_WORDS[Severity.INFO]) if len(rows) > 3 else None)
+        summary = pluralize(len(rows), *SEVERITY_WORDS[Severity.INFO]) if len(rows) > _MAX_OPEN_REMARKS else None
+        yield doc.Table(doc.columns("Good to know", EVIDENCE, RECOMMENDATION, "Rule"), rows, None, summary)

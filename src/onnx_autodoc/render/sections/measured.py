@@ -1,111 +1,106 @@
-"""What happened when the model was run, where that was asked for."""
+"""The result of a verified run: agreement of shapes, latency, memory, time by kernel."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.card import Card, Verified
-from onnx_autodoc.render._blocks import (
-    Block,
-    Column,
-    Figure,
-    Inline,
-    Items,
-    Name,
-    Paragraph,
-    Section,
-    Strong,
-    Table,
-    Text,
-)
-from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.text import clean, count, duration, memory, percent, plural
+from onnx_autodoc.card import Card, Timing, Verified
+from onnx_autodoc.render import content as doc
+from onnx_autodoc.render import numbers
+from onnx_autodoc.text import format_count, format_memory, format_percent, format_time, pluralize, sanitize
 
-_LISTED: Final = 20
-_LONGEST: Final = 600  # letters of what onnxruntime said
+_MAX_ROWS: Final = 20
+_MAX_TEXT_LENGTH: Final = 600
+NO_REASON: Final = "not known why"
 _BASIS: Final = "measured: a run of this model on this machine"
 
 
-def measured(card: Card) -> Section | None:
-    found = card.measured
-    if found is None:
+def measured(card: Card) -> doc.Section | None:
+    run = card.measured
+    if run is None:
         return None
-    rows = tuple(_rows(found))
-    return Section("measured", "What really happened", (Items(rows), *_differences(found), *_operators(found)))
+    blocks = (doc.Bullets(tuple(_results(run))), *_differences(run), *_kernels(run))
+    return doc.Section("measured", "What really happened", blocks)
 
 
-def _rows(found: Verified) -> Iterator[Text]:
-    shapes = found.agreement
-    unknown = f", of {count(shapes.unknown_to_us)} the card leaves a size open" if shapes.unknown_to_us else ""
-    said = f"{count(shapes.agreed)} of {plural(shapes.executed, 'node')} that ran gave what the card says{unknown}, "
-    yield (Strong("Shapes: "), said, f"{count(shapes.differed)} differed" if shapes.differed else "none differed")
-    yield from ((clean(note, _LONGEST),) for note in shapes.notes)
-    if found.feeds:
-        yield (Strong("Inputs: "), *_inputs(found))
-    yield (Strong("Latency: "), *_latency(found))
-    yield (Strong("Memory: "), *_memory(found))
-    provider = found.provider.removesuffix("ExecutionProvider")
-    machine, load = found.machine, found.load.worst if found.load is not None else None
-    busy = f"; {percent(load)} of it used by others" if load is not None else ""
-    where = f"{clean(machine.cpu, 60)}, {plural(machine.cores, 'core')}, {clean(machine.system, 40)}{busy}"
-    yield (Strong("Run by: "), f"onnxruntime {clean(found.runtime, 20)}, {clean(provider, 40)}, on {where}")
+def _results(run: Verified) -> Iterator[doc.Spans]:
+    shapes = run.agreement
+    unknown = f", of {format_count(shapes.unknown_to_us)} the card leaves a size open" if shapes.unknown_to_us else ""
+    nodes = pluralize(shapes.executed, "node")
+    agreed = f"{format_count(shapes.agreed)} of {nodes} that ran gave what the card says{unknown}, "
+    yield (doc.Strong("Shapes: "), agreed + count_differences(run))
+    yield from (sanitize(note, _MAX_TEXT_LENGTH) for note in shapes.notes)
+    if run.feeds:
+        yield (doc.Strong("Inputs: "), *_inputs(run))
+    yield (doc.Strong("Latency: "), *_latency(run))
+    yield (doc.Strong("Memory: "), *_memory(run))
+    provider, machine = run.provider.removesuffix("ExecutionProvider"), run.machine
+    load = run.load.worst if run.load is not None else None
+    busy = f"; {format_percent(load)} of it used by others" if load is not None else ""
+    where = f"{sanitize(machine.cpu, 60)}, {pluralize(machine.cores, 'core')}, {sanitize(machine.system, 40)}{busy}"
+    yield (doc.Strong("Run by: "), f"onnxruntime {sanitize(run.runtime, 20)}, {sanitize(provider, 40)}, on {where}")
 
 
-def _inputs(found: Verified) -> Iterator[Inline]:
-    """The sizes that all of this holds for."""
-    for at, feed in enumerate(found.feeds[:_LISTED]):
-        yield "; " if at else ""
-        yield Name(feed.name)
-        yield f" {feed.dtype} [{', '.join(map(count, feed.dims))}]"
-    if len(found.feeds) > _LISTED:
-        yield f"; {count(len(found.feeds) - _LISTED)} more"
+def count_differences(run: Verified) -> str:
+    differed = run.agreement.differed
+    return f"{format_count(differed)} differed" if differed else "none differed"
 
 
-def _latency(found: Verified) -> Text:
-    taken = found.timing
-    if taken is None:
-        return (f"not taken: {clean(found.refused or 'not known why', _LONGEST)}",)
-    threads = plural(taken.threads, "thread") if taken.threads else "default threads"
-    return (
-        Figure(duration(taken.median_seconds), taken.median_seconds, "seconds", basis=_BASIS),
-        f" in the median of {plural(taken.runs, 'run')}, {threads}; 95 % within ",
-        Figure(duration(taken.p95_seconds), taken.p95_seconds, "seconds", basis=_BASIS),
-    )
+def count_threads(timing: Timing) -> str:
+    return pluralize(timing.threads, "thread") if timing.threads else "default threads"
 
 
-def _memory(found: Verified) -> Text:
-    peak = found.memory
+def _inputs(run: Verified) -> Iterator[doc.Span]:
+    for index, feed in enumerate(run.feeds[:_MAX_ROWS]):
+        yield "; " if index else ""
+        yield doc.Name(feed.name)
+        yield f" {feed.dtype} [{', '.join(map(format_count, feed.dims))}]"
+    if len(run.feeds) > _MAX_ROWS:
+        yield f"; {format_count(len(run.feeds) - _MAX_ROWS)} more"
+
+
+def _seconds(seconds: float) -> doc.Number:
+    return doc.Number(format_time(seconds), seconds, "seconds", basis=_BASIS)
+
+
+def _latency(run: Verified) -> tuple[doc.Span, ...]:
+    timing = run.timing
+    if timing is None:
+        return (f"not taken: {sanitize(run.refused or NO_REASON, _MAX_TEXT_LENGTH)}",)
+    runs = f" in the median of {pluralize(timing.runs, 'run')}, {count_threads(timing)}; 95 % within "
+    return (_seconds(timing.median_seconds), runs, _seconds(timing.p95_seconds))
+
+
+def _memory(run: Verified) -> tuple[doc.Span, ...]:
+    peak = run.memory
     if peak is None:
-        return (f"not measured: {clean(found.memory_refused or 'not known why', _LONGEST)}",)
-    card = f"; the card says {memory(peak.card_bytes)}" if peak.card_bytes is not None else ""
+        return (f"not measured: {sanitize(run.memory_refused or NO_REASON, _MAX_TEXT_LENGTH)}",)
+    card = f"; the card says {format_memory(peak.card_bytes)}" if peak.card_bytes is not None else ""
     if not peak.tells:
-        return (f"too little to measure, under {memory(peak.LEAST)} of activations at the peak{card}",)
-    shown = Figure(memory(peak.peak_bytes), peak.peak_bytes, "bytes", basis=_BASIS)
-    return (shown, f" of activations at the peak, optimisations off{card}")
+        return (f"too little to measure, under {format_memory(peak.LEAST)} of activations at the peak{card}",)
+    return (numbers.memory(peak.peak_bytes, _BASIS), f" of activations at the peak, optimisations off{card}")
 
 
-def _differences(found: Verified) -> Iterator[Block]:
-    examples = found.agreement.examples[:_LISTED]
+def _differences(run: Verified) -> Iterator[doc.Block]:
+    examples = run.agreement.examples[:_MAX_ROWS]
     if examples:
-        yield Paragraph(("Not as the card says:",))
-        yield Items(tuple((Name(each.node), f": card {each.ours}, run {each.theirs}") for each in examples))
-    unlisted = found.agreement.differed - len({each.node for each in examples})
+        yield doc.Paragraph("Not as the card says:")
+        yield doc.Bullets(tuple((doc.Name(each.node), f": card {each.ours}, run {each.theirs}") for each in examples))
+    unlisted = run.agreement.differed - len({each.node for each in examples})
     if unlisted > 0:
-        yield Paragraph((f"{plural(unlisted, 'more node')} differed.",))
+        yield doc.Paragraph(f"{pluralize(unlisted, 'more node')} differed.")
 
 
-def _operators(found: Verified) -> Iterator[Block]:
-    """By type, as onnxruntime calls them after its optimisations."""
-    if not found.by_operator:
-        return
-    columns = (Column("Kernels of"), Column("Count", True), Column("Time", True), Column("Share", True))
-    rows = tuple(
-        (
-            (Name(each.op),),
-            (Figure(count(each.kernels), each.kernels),),
-            (Figure(duration(each.seconds), each.seconds, "seconds", basis=_BASIS),),
-            (Figure(percent(each.share), each.share),),
+def _kernels(run: Verified) -> Iterator[doc.Block]:
+    """Distribute the time over kernels, as onnxruntime names them after its optimizations."""
+    if run.by_operator:
+        rows = tuple(
+            (
+                doc.Name(each.op),
+                numbers.count(each.kernels, basis=""),
+                _seconds(each.seconds),
+                numbers.share(each.share),
+            )
+            for each in run.by_operator[:_MAX_ROWS]
         )
-        for each in found.by_operator[:_LISTED]
-    )
-    yield Table(columns, rows)
-    yield from rest(len(found.by_operator), _LISTED)
+        yield doc.Table(doc.columns("Kernels of", "Count#", "Time#", "Share#"), rows)
+        yield from doc.note_truncation(len(run.by_operator), _MAX_ROWS)

@@ -1,115 +1,95 @@
-"""Where it comes from, what was assumed, what is not known, and what only people know."""
+"""Provenance: the file and its metadata, assumptions, unknowns, and questions to the model's owner."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.card import Card
-from onnx_autodoc.render._blocks import (
-    Blank,
-    Block,
-    Column,
-    Figure,
-    Heading,
-    Inline,
-    Items,
-    Name,
-    Paragraph,
-    Section,
-    Strong,
-    Table,
-    Text,
-)
-from onnx_autodoc.render.sections import _figures as figures
-from onnx_autodoc.render.sections._rest import rest
-from onnx_autodoc.text import clean, count, plural
+from onnx_autodoc.render import content as doc
+from onnx_autodoc.render import numbers
+from onnx_autodoc.text import format_count, pluralize, sanitize
 
-_MOST: Final = 100
-_LONGEST: Final = 300
-_QUESTIONS: Final = (
-    ("Intended use", "What was the model made for, and by whom? What should it not be used for?"),
-    ("Training data", "What was it trained on? What is known to be missing or skewed in it?"),
-    ("Evaluation", "How good is it, on which data, by which measure?"),
-    ("Licence", "Under which terms may the weights be used?"),
-    ("Contact", "Who answers questions about it?"),
-)
+_MAX_ROWS: Final = 100
+_MAX_OPEN_ROWS: Final = 8
+_MAX_TEXT_LENGTH: Final = 300
+_QUESTIONS: Final = {
+    "Intended use": "What was the model made for, and by whom? What should it not be used for?",
+    "Training data": "What was it trained on? What is known to be missing or skewed in it?",
+    "Evaluation": "How good is it, on which data, by which measure?",
+    "Licence": "Under which terms may the weights be used?",
+    "Contact": "Who answers questions about it?",
+}
 
 
-def provenance(card: Card) -> Section:
-    blocks = (*_file(card), *_assumed(card), *_unknown(card))
-    return Section("provenance", "Provenance", blocks)
+def provenance(card: Card) -> doc.Section:
+    facts = doc.Table(doc.columns("What", "Value"), tuple(_facts(card)))
+    blocks = (facts, *_external_files(card), *_metadata(card), *_assumptions(card), *_unknowns(card))
+    return doc.Section("provenance", "Provenance", blocks)
 
 
-def _file(card: Card) -> Iterator[Block]:
-    rows = tuple(((name,), text) for name, text in _facts(card))
-    yield Table((Column("What"), Column("Value")), rows)
+def _facts(card: Card) -> Iterator[tuple[str, doc.Spans]]:
+    model, generated = card.model, card.generated
+    producer = " ".join(filter(None, (model.producer.name, model.producer.version)))
+    yield "File", (doc.Name(model.name), " (", numbers.file_size(model.file.bytes), ")")
+    not_hashed = "not computed; --sha256 does, reading every weight"
+    yield "SHA-256", doc.Name(model.file.sha256) if model.file.sha256 else not_hashed
+    yield "Producer", doc.Name(producer) if producer else "not stated"
+    yield "Format", f"ONNX, IR version {model.ir_version}" if model.ir_version is not None else "ONNX"
+    opsets = [f"{domain} {version}" for domain, version in model.opsets.items()]
+    yield "Opsets", doc.join_names(opsets) or "none stated"
+    if model.domain or model.version:
+        yield "Domain and version", doc.Name(f"{model.domain or '—'} {model.version or ''}".strip())
+    if model.doc:
+        yield "The file's own words", sanitize(model.doc, _MAX_TEXT_LENGTH)
+    yield "Card", f"{generated.tool} {generated.version}, {generated.at}, schema {card.schema_version}"
+
+
+def _external_files(card: Card) -> Iterator[doc.Block]:
     external = card.model.file.external
     if external:
-        beside = tuple(((Name(item.path),), (figures.file_bytes(item.bytes),)) for item in external[:_MOST])
-        yield Heading("Files beside it")
-        yield Table((Column("File"), Column("Size", True)), beside, None, _few(len(external), "file"))
-        yield from rest(len(external), _MOST)
-    held = card.model.metadata
-    if held:
-        pairs = tuple(((Name(clean(key, 80)),), (clean(text, _LONGEST),)) for key, text in list(held.items())[:_MOST])
-        yield Heading("Metadata")
-        yield Table((Column("Key"), Column("Value")), pairs, None, _few(len(held), "entry", "entries"))
-        yield from rest(len(held), _MOST)
+        rows = tuple((doc.Name(file.path), numbers.file_size(file.bytes)) for file in external[:_MAX_ROWS])
+        summary = pluralize(len(external), "file") if len(external) > _MAX_OPEN_ROWS else None
+        yield doc.Heading("Files beside it")
+        yield doc.Table(doc.columns("File", "Size#"), rows, None, summary)
+        yield from doc.note_truncation(len(external), _MAX_ROWS)
 
 
-def _few(number: int, word: str, words: str = "") -> str | None:
-    """The line behind which a long table hides; a short one does not."""
-    return plural(number, word, words) if number > 8 else None
+def _metadata(card: Card) -> Iterator[doc.Block]:
+    metadata = card.model.metadata
+    if metadata:
+        pairs = list(metadata.items())[:_MAX_ROWS]
+        rows = tuple((doc.Name(sanitize(key, 80)), sanitize(text, _MAX_TEXT_LENGTH)) for key, text in pairs)
+        summary = pluralize(len(metadata), "entry", "entries") if len(metadata) > _MAX_OPEN_ROWS else None
+        yield doc.Heading("Metadata")
+        yield doc.Table(doc.columns("Key", "Value"), rows, None, summary)
+        yield from doc.note_truncation(len(metadata), _MAX_ROWS)
 
 
-def _facts(card: Card) -> Iterator[tuple[str, Text]]:
-    model, made = card.model, card.generated
-    yield "File", (Name(model.name), " (", figures.file_bytes(model.file.bytes), ")")
-    asked = "not computed; --sha256 does, reading every weight"
-    yield "SHA-256", (Name(model.file.sha256) if model.file.sha256 else asked,)
-    producer = " ".join(filter(None, (model.producer.name, model.producer.version)))
-    yield "Producer", (Name(producer) if producer else "not stated",)
-    yield "Format", (f"ONNX, IR version {model.ir_version}" if model.ir_version is not None else "ONNX",)
-    yield "Opsets", tuple(_opsets(model.opsets))
-    if model.domain or model.version:
-        yield "Domain and version", (Name(f"{model.domain or '—'} {model.version or ''}".strip()),)
-    if model.doc:
-        yield "The file's own words", (clean(model.doc, _LONGEST),)
-    yield "Card", (f"{made.tool} {made.version}, {made.at}, schema {card.schema_version}",)
-
-
-def _opsets(opsets: dict[str, int]) -> Iterator[Inline]:
-    if not opsets:
-        yield "none stated"
-    for at, (domain, version) in enumerate(opsets.items()):
-        yield from ((", ",) if at else ())
-        yield Name(f"{domain} {version}")
-
-
-def _assumed(card: Card) -> Iterator[Block]:
-    given = card.assumptions
-    yield Heading("Assumptions")
-    if not given.dims and not given.values:
-        yield Paragraph(("None on sizes: the file fixes every dimension.",))
+def _assumptions(card: Card) -> Iterator[doc.Block]:
+    dims, values, notes = card.assumptions.dims, card.assumptions.values, card.assumptions.notes
+    yield doc.Heading("Assumptions")
+    if not dims and not values:
+        yield doc.Paragraph("None on sizes: the file fixes every dimension.")
     else:
-        rows = [((Name(name),), (Figure(count(size), size),)) for name, size in list(given.dims.items())[:_MOST]]
-        rows += [((Name(name),), (Figure(str(value)),)) for name, value in list(given.values.items())[:_MOST]]
-        yield Table((Column("Dimension or input"), Column("Taken as", True)), tuple(rows))
-        yield from rest(len(given.dims) + len(given.values), len(rows))
-    if given.notes:
-        yield Items(tuple((clean(note, _LONGEST),) for note in given.notes[:_MOST]))
-        yield from rest(len(given.notes), _MOST)
+        rows = [(doc.Name(name), doc.Number(format_count(size), size)) for name, size in list(dims.items())[:_MAX_ROWS]]
+        rows += [(doc.Name(name), doc.Number(str(value))) for name, value in list(values.items())[:_MAX_ROWS]]
+        yield doc.Table(doc.columns("Dimension or input", "Taken as#"), tuple(rows))
+        yield from doc.note_truncation(len(dims) + len(values), len(rows))
+    if notes:
+        yield doc.Bullets(tuple(sanitize(note, _MAX_TEXT_LENGTH) for note in notes[:_MAX_ROWS]))
+        yield from doc.note_truncation(len(notes), _MAX_ROWS)
 
 
-def _unknown(card: Card) -> Iterator[Block]:
-    yield Heading("Not known")
+def _unknowns(card: Card) -> Iterator[doc.Block]:
+    yield doc.Heading("Not known")
     if not card.gaps:
-        yield Paragraph(("Nothing was left open.",))
+        yield doc.Paragraph("Nothing was left open.")
         return
-    yield Items(tuple((Strong(f"{gap.section}: "), clean(gap.reason, _LONGEST)) for gap in card.gaps[:_MOST]))
-    yield from rest(len(card.gaps), _MOST)
+    gaps = card.gaps[:_MAX_ROWS]
+    yield doc.Bullets(tuple((doc.Strong(f"{gap.section}: "), sanitize(gap.reason, _MAX_TEXT_LENGTH)) for gap in gaps))
+    yield from doc.note_truncation(len(card.gaps), _MAX_ROWS)
 
 
-def for_people(card: Card) -> Section:
-    said = "A file does not hold these. Whoever knows the model may fill them in."
-    parts = [block for title, question in _QUESTIONS for block in (Heading(title), Blank(question))]
-    return Section("for-people", "For people to fill in", (Paragraph((said,)), *parts))
+def owner_questions(card: Card) -> doc.Section:
+    intro = doc.Paragraph("A file does not hold these. Whoever knows the model may fill them in.")
+    questions = [block for title, text in _QUESTIONS.items() for block in (doc.Heading(title), doc.Question(text))]
+    return doc.Section("for-people", "For people to fill in", (intro, *questions))

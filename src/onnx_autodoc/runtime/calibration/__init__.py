@@ -1,39 +1,52 @@
-"""How fast this machine runs models: benchmarks make a profile, and a profile predicts from a graph alone.
+"""Calibration: benchmarks measure this machine once, and its profile predicts the time of a run from a graph alone.
 
-A model is lowered to the kernels that onnxruntime makes of it on a CPU (`tasks`); each runs at a pace, and takes so
-long for each multiply-add, element and byte. Benchmarks tell how long that is here.
+A model is lowered to the kernels that onnxruntime runs on a CPU. Each has a class and an amount of work (multiply-adds,
+elements, bytes); the profile has the seconds for one unit of each.
 """
 
-from onnx_autodoc.runtime.calibration._bench import Answers, answers, count, lowered, lowered_facts
-from onnx_autodoc.runtime.calibration._calibrate import profile
-from onnx_autodoc.runtime.calibration._fit import Run, left_out, seconds, totals
-from onnx_autodoc.runtime.calibration._fit import fit as fitted
-from onnx_autodoc.runtime.calibration._predict import Prediction, predict
-from onnx_autodoc.runtime.calibration._profile import Pace, Profile, Spread, check_place, encoded, is_there, load, place
-from onnx_autodoc.runtime.calibration._tasks import Task, tasks
+from onnx_autodoc.runtime.calibration.benchmarks import Benchmarks, run_benchmarks
+from onnx_autodoc.runtime.calibration.fit import (
+    Prediction,
+    TimedGraph,
+    cross_validate,
+    fit_times,
+    predict_seconds,
+    sum_work,
+)
+from onnx_autodoc.runtime.calibration.lowering import KernelWork, lower_facts, lower_model
+from onnx_autodoc.runtime.calibration.profile import (
+    ErrorRange,
+    KernelTimes,
+    Profile,
+    build_profile,
+    check_profile_path,
+    encode_profile,
+    load_profile,
+    path_exists,
+    predict,
+    profile_path,
+)
 
 __all__ = [
-    "Answers",
-    "Pace",
+    "Benchmarks",
+    "ErrorRange",
+    "KernelTimes",
+    "KernelWork",
     "Prediction",
     "Profile",
-    "Run",
-    "Spread",
-    "Task",
-    "answers",
-    "check_place",
-    "count",
-    "encoded",
-    "fitted",
-    "is_there",
-    "left_out",
-    "load",
-    "lowered",
-    "lowered_facts",
-    "place",
+    "TimedGraph",
+    "build_profile",
+    "check_profile_path",
+    "cross_validate",
+    "encode_profile",
+    "fit_times",
+    "load_profile",
+    "lower_facts",
+    "lower_model",
+    "path_exists",
     "predict",
-    "profile",
-    "seconds",
-    "tasks",
-    "totals",
+    "predict_seconds",
+    "profile_path",
+    "run_benchmarks",
+    "sum_work",
 ]

@@ -1,15 +1,16 @@
-"""The graphs that calibration runs: each is a question to the machine, and most ask one thing at several sizes."""
+"""The graphs that calibration times: most have one kind of kernel at several sizes."""
 
 from typing import Final
 
-from onnx_autodoc.runtime.calibration.graphs import convolutions, moves, networks, pointwise, products, quantized
-from onnx_autodoc.runtime.calibration.graphs._builder import Make
+from onnx_autodoc.runtime.calibration.graphs import networks, operators, products, quantized
+from onnx_autodoc.runtime.calibration.graphs.builder import GraphMaker
 
-__all__ = ["NETWORKS", "SHELF", "graphs"]
+__all__ = ["DYNAMIC_SIZES", "FAMILIES", "NETWORKS", "all_graphs"]
 
-SHELF: Final = (convolutions, moves, networks, pointwise, products, quantized)
-NETWORKS: Final = tuple(networks.GRAPHS)  # those that stand for whole models
+FAMILIES: Final = (products, operators, networks, quantized)
+NETWORKS: Final = tuple(networks.GRAPHS)  # that stand for whole models
+DYNAMIC_SIZES: Final = {"encoder 768": 128, "tiny encoder": 16}  # of graphs with a dynamic dimension; 4 for others
 
 
-def graphs() -> dict[str, Make]:
-    return {name: make for family in SHELF for name, make in family.GRAPHS.items()}
+def all_graphs() -> dict[str, GraphMaker]:
+    return {name: make for family in FAMILIES for name, make in family.GRAPHS.items()}

@@ -1,0 +1,177 @@
+"""Calibration of this machine: measures it once, and estimates times from the stored profile."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from onnx_autodoc.analysis import Costs, Facts, binding_at
+from onnx_autodoc.api.pipeline import analyze_model
+from onnx_autodoc.card import CALIBRATED, Feed
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.hardware import LowerBound, NumberFormat, TimeEstimator, TimeRange, Workload
+from onnx_autodoc.hardware.devices import THIS_MACHINE, Device
+from onnx_autodoc.runtime import (
+    MAX_BACKGROUND_LOAD,
+    ProgressBar,
+    Stage,
+    background_load,
+    check_external_weights,
+    cleanup_on_alarm,
+    describe_machine,
+    make_feeds,
+    read_cpu_clock,
+    require_onnxruntime,
+    time_model,
+)
+from onnx_autodoc.runtime.calibration import (
+    KernelWork,
+    Profile,
+    TimedGraph,
+    build_profile,
+    cross_validate,
+    load_profile,
+    lower_facts,
+    lower_model,
+    path_exists,
+    predict,
+    profile_path,
+    run_benchmarks,
+    sum_work,
+)
+from onnx_autodoc.sandbox import extend_deadline, raise_on_termination
+from onnx_autodoc.shapes import Request, Role, infer_shapes
+from onnx_autodoc.text import format_percent, sanitize
+
+SECONDS_PER_BENCHMARK: Final = 0.3  # all sweeps together
+QUICK_SECONDS_PER_BENCHMARK: Final = 0.06
+_MAX_REESTIMATE_STEPS: Final = 60_000  # shape inference steps at other sizes
+_LOAD_SECONDS: Final = 1.0  # for which the machine's load is watched first
+_BENCHMARK_SECONDS: Final = 600.0  # for all benchmarks: about ten times what they take
+_RUN_SECONDS: Final = 630.0  # for one model: its process has a shorter deadline, with a better message
+
+
+class CalibrationResult(Struct, frozen=True):
+    """`ratios`: predicted over measured time of the user's models, each left out of the fit."""
+
+    profile: Profile
+    ratios: Mapping[str, float]
+    load: float | None  # share of the machine that other processes used
+
+
+def calibrate(
+    models: Sequence[str | PathLike[str]],
+    date: str,
+    *,
+    quick: bool = False,
+    threads: int | None = None,
+    force: bool = False,
+) -> CalibrationResult:
+    """Run the benchmarks and the user's models. The profile is returned, not stored."""
+    require_onnxruntime()
+    cores = os.cpu_count()
+    if threads is not None and cores is not None and threads > cores:
+        raise BadInput(f"{threads:,} threads: this machine runs {cores:,} at once")
+    prepared = [_prepare(path) for path in models]  # fails before minutes of benchmarks
+    load = measure_load()
+    if load is not None and load > MAX_BACKGROUND_LOAD and not force:
+        raise BadInput(
+            f"the machine is busy: {format_percent(load)} of it is used by others; close them, wait, or use --force"
+        )
+    extend_deadline(_BENCHMARK_SECONDS)
+    with raise_on_termination(), cleanup_on_alarm(), ProgressBar(1 + len(models)) as bar:
+        bar.begin_step()
+        graph_seconds = QUICK_SECONDS_PER_BENCHMARK if quick else SECONDS_PER_BENCHMARK
+        benchmarks = run_benchmarks(graph_seconds, threads or 0, _BENCHMARK_SECONDS, bar.show)
+        runs = [_run(model, benchmarks.cache_bytes, threads, bar) for model in prepared]
+    here = describe_machine()
+    fitted = build_profile(benchmarks, runs, here.cpu, date, threads or here.cores)
+    ratios = cross_validate([*benchmarks.graphs, *runs], runs) if runs else {}
+    return CalibrationResult(fitted, ratios, load)
+
+
+class _PreparedModel(NamedTuple):
+    """A user's model, ready to run: nothing of it is read after the benchmarks have begun."""
+
+    path: str
+    feeds: tuple[Feed, ...]
+    tasks: list[KernelWork]
+
+
+def _prepare(path: str | PathLike[str]) -> _PreparedModel:
+    facts, structure = analyze_model(path, Request())
+    check_external_weights(facts.model)
+    return _PreparedModel(fspath(path), make_feeds(facts, structure.samples), lower_facts(facts))
+
+
+def measure_load() -> float | None:
+    start = read_cpu_clock()
+    time.sleep(_LOAD_SECONDS)
+    return background_load(start, read_cpu_clock())
+
+
+def _run(model: _PreparedModel, cache: float, threads: int | None, bar: ProgressBar) -> TimedGraph:
+    bar.begin_step()
+    bar.show(Stage(f"running {sanitize(Path(model.path).name, 40)}", 0, 0))
+    extend_deadline(_RUN_SECONDS)
+    timing = time_model(model.path, model.feeds, threads=threads)
+    return TimedGraph(model.path, timing.median_seconds, sum_work(model.tasks, cache))
+
+
+class CalibratedTimes:
+    """Times on this machine by its profile, at the file's own precision; other devices have `fallback`.
+
+    Other sizes are estimated anew while the steps for that last.
+    """
+
+    def __init__(self, facts: Facts, profile: Profile, fallback: TimeEstimator) -> None:
+        self._facts, self._profile, self._fallback = facts, profile, fallback
+        self._steps_left = _MAX_REESTIMATE_STEPS
+
+    def __call__(
+        self, workload: Workload, device: Device, number_format: NumberFormat, bound: LowerBound
+    ) -> TimeRange | None:
+        if device.id != THIS_MACHINE or number_format is not workload.native_format:
+            return self._fallback(workload, device, number_format, bound)
+        kernels = self._lower(workload.sizes)
+        if kernels is None:
+            return None
+        predicted = predict(kernels, self._profile)
+        runtime, date = sanitize(self._profile.runtime, 60), sanitize(self._profile.date[:10])
+        coverage = f"{format_percent(predicted.covered_time)} of the time is in kernels that were timed"
+        basis = f"{runtime} on {self._machine_name()}, {date}; {coverage}"
+        return TimeRange(predicted.low, predicted.expected, predicted.high, CALIBRATED, basis)
+
+    def _machine_name(self) -> str:
+        """Return the machine of the profile: one that the user names may be of another machine."""
+        if self._profile.machine == describe_machine().cpu:
+            return "this machine"
+        return f"{sanitize(self._profile.machine, 60)}, not on this machine"
+
+    def _lower(self, sizes: Mapping[Role, int]) -> list[KernelWork] | None:
+        if not sizes:
+            return lower_facts(self._facts)
+        self._steps_left -= self._facts.shapes.work
+        if self._steps_left < 0:
+            return None
+        model = self._facts.model
+        shapes = infer_shapes(model, binding_at(self._facts, sizes))
+        return None if shapes.contradictions else lower_model(model, shapes, Costs(model, shapes))
+
+
+def find_profile(path: str | PathLike[str] | None) -> Profile | None:
+    """Load the profile that the user names, or the stored one if it is of this machine."""
+    if path is not None:
+        return load_profile(Path(path))
+    try:
+        stored = profile_path()
+        if not path_exists(stored):
+            return None
+    except BadInput:  # there is no folder for it
+        return None
+    found = load_profile(stored)
+    return found if found.machine == describe_machine().cpu else None

@@ -1,0 +1,52 @@
+"""`compare()` for Python and the command line."""
+
+from collections.abc import Sequence
+
+from onnx_autodoc.api.cards import CardSource, is_json_card, load_or_make_card, source_name
+from onnx_autodoc.api.pipeline import generation_stamp
+from onnx_autodoc.card import Card as CardData
+from onnx_autodoc.compare import Comparison as ComparisonData
+from onnx_autodoc.compare import Figures
+from onnx_autodoc.compare import compare as compare_cards
+from onnx_autodoc.render import COMPARISON_FORMATS
+from onnx_autodoc.shapes import Request
+
+
+class Comparison(ComparisonData, frozen=True):
+    """The differences between models. `print(comparison)` prints the terminal table."""
+
+    def render(self, format_name: str) -> str:
+        """Render the comparison in one of the formats of `onnx-autodoc compare`."""
+        if format_name not in COMPARISON_FORMATS:
+            raise ValueError(f"there is no format {format_name!r}; there are {', '.join(COMPARISON_FORMATS)}")
+        return COMPARISON_FORMATS[format_name].render(self)
+
+    def __str__(self) -> str:
+        return self.render("terminal")
+
+
+def compare(*models: CardSource, weights: bool = False, figures: Figures | None = None) -> Comparison:
+    """Compare model files, JSON cards or cards with the first one.
+
+    `figures` are external results such as accuracy and latency: by model, then by name.
+    """
+    data = compare_sources(models, load_cards(models, Request(), weights), weights, figures)
+    return Comparison(*(getattr(data, name) for name in ComparisonData.__struct_fields__))
+
+
+def load_cards(models: Sequence[CardSource], request: Request, weights: bool) -> list[CardData]:
+    """Return a card for each source. `request` holds for models; cards among them keep their own sizes."""
+    stored = [isinstance(model, CardData) or is_json_card(model) for model in models]
+    cards = []
+    for model, is_stored in zip(models, stored):
+        own = Request() if is_stored and not all(stored) else request
+        cards.append(model if isinstance(model, CardData) else load_or_make_card(model, own, weights))
+    return cards
+
+
+def compare_sources(
+    models: Sequence[CardSource], cards: Sequence[CardData], weights: bool, figures: Figures | None
+) -> ComparisonData:
+    """Compare the cards of `models`, which give the names."""
+    names = [source_name(model) for model in models]
+    return compare_cards(cards, names, figures, generated=generation_stamp(), weights=weights)

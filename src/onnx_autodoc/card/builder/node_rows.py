@@ -1,0 +1,67 @@
+"""The nodes of a model one by one with their costs, and the measured times of the boxes in its diagram."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from onnx_autodoc.analysis import Facts, Row, Share
+from onnx_autodoc.architecture import Structure, max_rows
+from onnx_autodoc.card import Box, NodeRow, OutputCell, Verified
+from onnx_autodoc.limits import limit_error
+from onnx_autodoc.ops import Cost, Dim
+
+
+def node_rows(facts: Facts, places: Mapping[int, str] | None = None) -> Iterator[NodeRow]:
+    """Yield every node in file order, those of subgraphs after their node, those of functions after each call.
+
+    `places` are the layers and blocks of nodes by row. The weights of a function's node are in its first row, so that
+    rows add up to the total.
+    """
+    limit = max_rows(facts)
+    weights = dict(facts.parameters.nodes)
+    for at, row in enumerate(facts.costs.rows()):
+        if at >= limit:
+            message = f"{facts.model.path}: with functions listed at every call there are over {limit:,} nodes"
+            raise limit_error("rows", message)
+        yield _node_row(row, weights.pop((row.owner, row.step.at), Share()), (places or {}).get(at))
+
+
+def _node_row(row: Row, share: Share, block: str | None) -> NodeRow:
+    node, cost = row.step.node, row.cost or Cost()
+    outputs = zip(node.outputs, row.step.outputs)
+    return NodeRow(
+        scope=row.scope,
+        name=node.name,
+        op=node.op,
+        domain=node.domain,
+        outputs=tuple(OutputCell(name, info.dtype, info.concrete) for name, info in outputs),
+        params=share.elements,
+        macs=_concrete(cost.macs if row.cost else None),
+        flops=_concrete(cost.flops if row.cost else None),
+        read_bytes=_concrete(cost.read),
+        written_bytes=_concrete(cost.written),
+        block=block,
+        gap=row.gap or None,
+    )
+
+
+def _concrete(number: Dim | None) -> int | None:
+    return number if type(number) is int else None
+
+
+def add_measured_times(structure: Structure, facts: Facts, measured: Verified | None) -> Structure:
+    """Return the structure with the measured time of every box.
+
+    The time of a fused kernel counts for the node whose name the kernel has.
+    """
+    if measured is None or structure.tree is None or not measured.by_node:
+        return structure
+    paths = (f"{row.scope}/{row.step.node.label(row.step.at)}".removeprefix("/") for row in facts.costs.rows())
+    seconds = [measured.by_node.get(path, 0.0) for path in paths]
+    return replace(structure, tree=_add_times(structure.tree, structure.box_rows, seconds))
+
+
+def _add_times(box: Box, rows: Mapping[str, tuple[int, ...]], seconds: Sequence[float]) -> Box:
+    children = tuple(_add_times(child, rows, seconds) for child in box.children)
+    total = sum(seconds[row] for row in dict.fromkeys(rows[box.id])) if box.id in rows else None
+    return replace(box, children=children, seconds=total)

@@ -1,0 +1,99 @@
+"""`onnx-autodoc card` and `demo`: the card of a model, of a stored JSON card, or of the bundled model."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from onnx_autodoc.cli.isolated_command import isolate
+from onnx_autodoc.cli.options import (
+    add_dimension_options,
+    add_hardware_options,
+    add_limit_options,
+    add_logging_options,
+    given_hardware_option,
+    hardware_files,
+    hardware_of,
+    request_of,
+)
+from onnx_autodoc.cli.paths import check_not_source
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.render import FORMATS
+
+if TYPE_CHECKING:
+    from onnx_autodoc.cli.result import CommandResult
+
+
+def add_card(commands: Any) -> None:
+    parser = commands.add_parser("card", help="the card of a model", description="The card of a model file.")
+    parser.add_argument("model", metavar="MODEL", help="an ONNX file, or a JSON card to render anew")
+    _add_output_options(parser)
+    add_dimension_options(parser)
+    add_hardware_options(parser)
+    parser.add_argument("--sha256", action="store_true", help="also hash the file (reads all of it, weights too)")
+    parser.add_argument("--weights", action="store_true", help="also read the numbers in the weights, and judge them")
+    parser.add_argument(
+        "--verify", action="store_true", help="also run the model: shapes, latency, memory (extra [run])"
+    )
+    add_limit_options(parser)
+    add_logging_options(parser)
+    parser.set_defaults(run=isolate(run_card))
+
+
+def add_demo(commands: Any) -> None:
+    parser = commands.add_parser("demo", help="the card of a small real model that comes with the tool")
+    _add_output_options(parser)
+    add_logging_options(parser)
+    parser.set_defaults(run=isolate(run_demo, "demo"))
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="PATH",
+        help="write to a file, whose suffix chooses the format (.md .html .json .csv .jsonl .mmd .pdf .cdx.json .sarif "
+        ".xml .txt); to a folder, which gets Markdown, HTML, JSON, the nodes as CSV and pictures; or to standard "
+        "output (-)",
+    )
+    parser.add_argument("--format", choices=tuple(FORMATS), help="default: by the suffix of -o, else terminal")
+    parser.add_argument("--pictures", choices=("svg", "png"), help="the charts beside Markdown (default svg)")
+
+
+def run_card(options: argparse.Namespace) -> "CommandResult":
+    from onnx_autodoc.api import external_paths, is_json_card, load_report, make_card
+    from onnx_autodoc.cli.card_output import Target, render_documents
+    from onnx_autodoc.cli.result import CommandResult, SourceFiles
+
+    target = Target.of(options.output, options.format, options.pictures)
+    sources = (options.model, *hardware_files(options))
+    check_not_source([target.path], sources)
+    unused = "--verify" if options.verify else given_hardware_option(options)
+    if unused and not target.has_estimates:
+        raise BadInput(f"{unused}: nothing in --format {target.format} depends on it; leave it out")
+    make = load_report if is_json_card(options.model, strict=True) else make_card
+    report = make(
+        options.model,
+        request_of(options),
+        hardware_of(options),
+        sha256=options.sha256 or target.needs_hash,
+        weights=options.weights,
+        verify=options.verify,
+    )
+    external = external_paths(options.model, report.card)
+    return CommandResult(render_documents(report, target), SourceFiles.of(sources, external))
+
+
+def run_demo(options: argparse.Namespace) -> "CommandResult":
+    """Print the card of the bundled model; with -o write it too."""
+    from importlib.resources import as_file, files
+
+    from onnx_autodoc.api import make_card
+    from onnx_autodoc.cli.card_output import Target, render_documents
+    from onnx_autodoc.cli.result import CommandResult, SourceFiles
+    from onnx_autodoc.shapes import Request
+
+    target = Target.of(options.output, options.format, options.pictures)
+    with as_file(files("onnx_autodoc") / "data" / "demo.onnx") as path:
+        report = make_card(path, Request(), sha256=target.needs_hash)
+        is_printed_too = target.path is not None and not options.format
+        printed = render_documents(report, Target.of(None, None)) if is_printed_too else ()
+        return CommandResult((*printed, *render_documents(report, target)), SourceFiles.of([str(path)]))

@@ -1,0 +1,209 @@
+"""Options that several commands share, and the types of their values."""
+
+import argparse
+import re
+from typing import TYPE_CHECKING, Final
+
+from onnx_autodoc.errors import LimitReached
+from onnx_autodoc.limits import OPTIONS, Limits
+
+if TYPE_CHECKING:
+    from onnx_autodoc.api import HardwareOptions
+    from onnx_autodoc.shapes import Request
+
+_HARDWARE_OPTIONS: Final = (
+    *("device", "devices", "precision", "runtime", "profile", "prices"),
+    *("target_latency", "target_throughput"),
+)
+_SECONDS_BY_UNIT: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "": 1e-3}
+_BYTES_BY_UNIT: Final = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+_MAX_DEPTH: Final = 200
+_MAX_BYTES: Final = 1 << 62  # the system counts in 64 bits
+_MIN_MEMORY_BYTES: Final = 200_000_000  # of Python and the libraries
+_DEFAULTS: Final = Limits()
+
+
+def request_of(options: argparse.Namespace) -> "Request":
+    """Return the request for dynamic dimensions."""
+    from onnx_autodoc.shapes import parse_request
+
+    return parse_request(options.dim, options.batch, options.seq, options.size, options.value)
+
+
+def add_dimension_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("open dimensions", "sizes that the file leaves open; the card states each one")
+    group.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="the size of an open dimension, by its name or as INPUT.AXIS=N (repeatable)",
+    )
+    group.add_argument("--batch", type=positive_int, metavar="N", help="the batch size (default 1)")
+    group.add_argument("--seq", type=positive_int, metavar="N", help="the sequence length (default 128)")
+    group.add_argument(
+        "--size", type=_image_size, metavar="HxW", help="the height and width of images (default 224x224)"
+    )
+    group.add_argument(
+        "--value",
+        action="append",
+        default=[],
+        metavar="INPUT=V",
+        help="the value of a single-number input that steers branches, loops or shapes (repeatable)",
+    )
+
+
+def add_hardware_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "hardware", "where the model is to run; `onnx-autodoc devices` lists what is known"
+    )
+    group.add_argument(
+        "--device",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="a device to estimate for, or auto for this machine (repeatable; default: three usual ones)",
+    )
+    group.add_argument("--devices", metavar="FILE", help="devices of your own, in TOML")
+    group.add_argument("--precision", metavar="P", help="fp32 tf32 bf16 fp16 fp8 int8 int4 (default: as the file is)")
+    group.add_argument("--runtime", metavar="R", help="the runtime that typical times are of: tensorrt, pytorch …")
+    group.add_argument("--profile", metavar="FILE", help="what calibrate kept of this machine (default: your own)")
+    group.add_argument("--target-latency", type=_latency, metavar="T", help="how long a run may take: 20ms, 0.5s")
+    group.add_argument("--target-throughput", type=_number, metavar="N", help="how many samples per second it must do")
+    group.add_argument("--prices", metavar="FILE", help="prices per hour in TOML, for the price of a million samples")
+
+
+def hardware_files(options: argparse.Namespace) -> tuple[str | None, ...]:
+    """Return the files that are read besides models."""
+    return options.devices, options.prices, options.profile
+
+
+def given_hardware_option(options: argparse.Namespace) -> str | None:
+    """Return one of the hardware options that were given."""
+    given = (name for name in _HARDWARE_OPTIONS if getattr(options, name) not in (None, []))
+    return next((f"--{name.replace('_', '-')}" for name in given), None)
+
+
+def hardware_of(options: argparse.Namespace) -> "HardwareOptions":
+    """Return the hardware options."""
+    from onnx_autodoc.api import HardwareOptions
+
+    return HardwareOptions(
+        tuple(options.device),
+        options.precision,
+        options.devices,
+        options.target_latency,
+        options.target_throughput,
+        options.prices,
+        options.runtime,
+        options.profile,
+    )
+
+
+def _number(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,18}(\.[0-9]{0,18})?(e[+-]?[0-9]{1,2})?", text, re.IGNORECASE) or not float(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return float(text)
+
+
+def _latency(text: str) -> float:
+    """Return seconds; a number without a unit is in milliseconds."""
+    match = re.fullmatch(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(us|µs|ms|s|)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time, for example 20ms or 0.5s")
+    return _number(match[1]) * _SECONDS_BY_UNIT[match[2]]
+
+
+def positive_int(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
+
+
+def _image_size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([1-9][0-9]{0,17})[x×]([1-9][0-9]{0,17})", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not HEIGHTxWIDTH, for example 224x224")
+    return int(match[1]), int(match[2])
+
+
+def add_limit_options(parser: argparse.ArgumentParser, default_timeout: str = "by the graph") -> None:
+    group = parser.add_argument_group("limits", "how much a file may ask for; a limit that is reached is exit code 3")
+    group.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="S",
+        help=f"seconds for everything together (default: {default_timeout})",
+    )
+    group.add_argument("--max-memory", type=_memory, metavar="SIZE", help="of the tool itself (default 1GB)")
+    for option, metavar, text in (
+        ("--max-nodes", "N", f"nodes in a file, with subgraphs and functions (default {_DEFAULTS.nodes:,})"),
+        ("--max-steps", "N", f"rules applied to find shapes, besides 8 for each node (default {_DEFAULTS.steps:,})"),
+        ("--max-rows", "N", "nodes listed, a function's at each call (default 100,000, and 8 for each node)"),
+    ):
+        group.add_argument(option, type=positive_int, metavar=metavar, help=text)
+    group.add_argument(
+        "--max-depth", type=_depth, metavar="N", help=f"graphs or functions in each other (default {_DEFAULTS.depth})"
+    )
+    group.add_argument("--max-string", type=_bytes, metavar="SIZE", help="of a name or a note (default 16MiB)")
+    group.add_argument(
+        "--max-text",
+        type=_bytes,
+        metavar="SIZE",
+        help="of a JSON card (default 256MiB), a policy or another file of text (less)",
+    )
+    group.add_argument(
+        "--follow-links", action="store_true", help="external data may lie behind links, as in a Hugging Face cache"
+    )
+
+
+def limits_of(options: argparse.Namespace) -> Limits:
+    """Return the limits that were given, with defaults for the others."""
+    names = {field: option.removeprefix("--").replace("-", "_") for field, option in OPTIONS.items()}
+    given = {field: getattr(options, name, None) for field, name in names.items()}
+    return Limits(**{field: value for field, value in given.items() if value is not None})
+
+
+def _bytes(text: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,15})\s*([kmg]i?b|)", text.lower())
+    if match is None or not int(match[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size, for example 500MB or 2GiB")
+    return min(int(match[1]) * _BYTES_BY_UNIT[match[2]], _MAX_BYTES)
+
+
+def _memory(text: str) -> int:
+    if _bytes(text) < _MIN_MEMORY_BYTES:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is too little: Python and its libraries take {_MIN_MEMORY_BYTES:,} bytes"
+        )
+    return _bytes(text)
+
+
+def check_memory() -> None:
+    """Refuse a process memory limit below what the libraries need: they would crash."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= soft < _MIN_MEMORY_BYTES:
+        needed = f"Python and its libraries take {_MIN_MEMORY_BYTES:,} (ulimit -v)"
+        raise LimitReached(f"this process may have {soft:,} bytes of memory, and {needed}")
+
+
+def _depth(text: str) -> int:
+    if positive_int(text) > _MAX_DEPTH:
+        raise argparse.ArgumentTypeError(f"{text!r}: at most {_MAX_DEPTH:,}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,3})?", text) or float(text) <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return float(text)
+
+
+def add_logging_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("diagnostics", "on standard error")
+    group.add_argument("--verbose", action="store_true", help="log each step")
+    group.add_argument("--debug", action="store_true", help="also log the time of each step and tracebacks of errors")

@@ -1,0 +1,111 @@
+"""`onnx-autodoc verify` and `calibrate`: run models with onnxruntime."""
+
+import argparse
+from typing import TYPE_CHECKING, Any, Final
+
+from onnx_autodoc.cli.isolated_command import isolate
+from onnx_autodoc.cli.options import (
+    add_dimension_options,
+    add_limit_options,
+    add_logging_options,
+    positive_int,
+    request_of,
+)
+
+if TYPE_CHECKING:
+    from onnx_autodoc.api.calibration import CalibrationResult
+    from onnx_autodoc.cli.result import CommandResult
+
+VERIFY_FORMAT_NAMES: Final = ("text", "json")
+_VERIFY_SECONDS: Final = 600
+
+
+def add_verify(commands: Any) -> None:
+    parser = commands.add_parser(
+        "verify",
+        help="run a model: are the card's shapes what really happens, and how long does it take",
+        description="Runs the model with onnxruntime, in a process of its own. Exit 0: every shape is as the card "
+        "says; 1: some differ. Needs pip install 'onnx-autodoc[run]'.",
+    )
+    parser.add_argument("model", metavar="MODEL", help="an ONNX file")
+    parser.add_argument("--format", choices=VERIFY_FORMAT_NAMES, default="text", help="default: text")
+    parser.add_argument("--runs", type=positive_int, metavar="N", help="timed runs (default: at least 10, about 2 s)")
+    parser.add_argument("--threads", type=positive_int, metavar="N", help="threads (default: onnxruntime's own choice)")
+    parser.add_argument("--provider", default="CPU", metavar="NAME", help="of onnxruntime (default: CPU)")
+    parser.add_argument("--force", action="store_true", help="print a latency also from a busy machine")
+    add_dimension_options(parser)
+    add_limit_options(parser, f"{_VERIFY_SECONDS} for the runs")
+    add_logging_options(parser)
+    parser.set_defaults(run=isolate(run_verify))
+
+
+def run_verify(options: argparse.Namespace) -> "CommandResult":
+    from onnx_autodoc.cli.result import CommandResult, OutputDocument, SourceFiles
+    from onnx_autodoc.runtime import Options, format_verification, verify
+    from onnx_autodoc.text import sanitize_text
+
+    run_options = Options(
+        options.threads, options.runs, options.provider, options.timeout or _VERIFY_SECONDS, options.force
+    )
+    verified = verify(options.model, request_of(options), run_options)
+    if options.format == "json":
+        from onnx_autodoc.render import format_result
+
+        text = format_result(verified)
+    else:
+        text = sanitize_text(format_verification(verified))
+    return CommandResult((OutputDocument.of(text),), SourceFiles.of([options.model]), 0 if verified.agrees else 1)
+
+
+def add_calibrate(commands: Any) -> None:
+    parser = commands.add_parser(
+        "calibrate",
+        help="measure this machine once, for better estimates",
+        description="Runs small benchmark graphs with onnxruntime on this machine's CPU and keeps what they say; "
+        "`--device auto` then has a range. Needs pip install 'onnx-autodoc[run]'.",
+    )
+    parser.add_argument(
+        "models", nargs="*", metavar="MODEL", help="models of your own, to learn from and to be judged by"
+    )
+    parser.add_argument("--quick", action="store_true", help="shorter runs, rougher numbers")
+    parser.add_argument("--threads", type=positive_int, metavar="N", help="threads (default: onnxruntime's own choice)")
+    parser.add_argument("--profile", metavar="FILE", help="where to keep it (default: in your folder for data)")
+    parser.add_argument("--force", action="store_true", help="also on a busy machine")
+    add_limit_options(parser, "by the benchmarks and the models")
+    add_logging_options(parser)
+    parser.set_defaults(run=isolate(run_calibrate, "calibrate"))
+
+
+def run_calibrate(options: argparse.Namespace) -> "CommandResult":
+    from onnx_autodoc.api import generation_stamp
+    from onnx_autodoc.api.calibration import calibrate
+    from onnx_autodoc.cli.result import CommandResult, OutputDocument, SourceFiles
+    from onnx_autodoc.runtime.calibration import check_profile_path, encode_profile, profile_path
+    from onnx_autodoc.text import sanitize_text
+
+    path = profile_path(options.profile)
+    check_profile_path(path)
+    result = calibrate(
+        options.models, generation_stamp().at, quick=options.quick, threads=options.threads, force=options.force
+    )
+    text = sanitize_text(_describe(result) + f"Kept in {path}; `--device auto` uses it.\n")
+    documents = (OutputDocument.of(encode_profile(result.profile), path), OutputDocument.of(text))
+    return CommandResult(documents, SourceFiles.of(options.models))
+
+
+def _describe(result: "CalibrationResult") -> str:
+    from onnx_autodoc.text import format_memory, format_number, format_percent, pluralize, sanitize
+
+    profile, spread = result.profile, result.profile.spread
+    load = "" if result.load is None else f", {format_percent(result.load)} of it used by others before"
+    graphs, cache = pluralize(spread.graphs, "graph"), format_memory(round(profile.cache_bytes))
+    lines = [
+        f"Machine     {sanitize(profile.machine)}, {pluralize(profile.threads, 'thread')}{load}",
+        f"Runtime     {sanitize(profile.runtime)}",
+        f"Memory      {format_number(profile.bandwidth / 1e9)} GB/s copied; {cache} of cache",
+        f"Benchmarks  {pluralize(len(profile.kernels), 'kind')} of kernels timed",
+        f"Error       {format_percent(spread.median_error)} in the median of {graphs}, each left out",
+        f"Range       {format_number(spread.low)} to {format_number(spread.high)} times the expected time",
+    ]
+    lines += [f"  {format_number(ratio):>6} × measured  {sanitize(name, 60)}" for name, ratio in result.ratios.items()]
+    return "\n".join(lines) + "\n"

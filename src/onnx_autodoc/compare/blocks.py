@@ -1,0 +1,285 @@
+"""Differences between two architecture diagrams: "Encoder layer 7, Attention: 12 heads × 32 → 11 heads × 32"."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from onnx_autodoc.card import Box
+from onnx_autodoc.compare.alignment import (
+    ChangedRun,
+    Pair,
+    Unit,
+    align,
+    changed_runs,
+    connections,
+    has_same_children,
+    is_equal,
+    label_of,
+    leaf_units,
+    signature_of,
+    unfold,
+    without_ports,
+)
+from onnx_autodoc.compare.types import BlockChange
+from onnx_autodoc.text import format_count, pluralize, sanitize
+
+_MAX_CHANGES: Final = 200
+_MAX_DEPTH: Final = 8
+_MAX_LEAVES: Final = 1_000
+_MAX_LISTED: Final = 4
+_MAX_DETAIL_CHARS: Final = 120
+_EMBEDDING: Final = "embedding"  # a block whose detail names one of several tables
+
+
+def block_changes(was: Box | None, now: Box | None) -> tuple[BlockChange, ...]:
+    """Return the changes in the order of the diagram, those inside a box under the name of the box."""
+    if was is None or now is None:
+        return () if was is now else (_change("changed", "", None, None, "Only one of the models is drawn."),)
+    pairs = align(unfold(was.children), unfold(now.children))
+    changes = [*_join_moves(list(_compare_children("", was, now, 0))), *_parameter_change(pairs)]
+    cut = len(changes) - _MAX_CHANGES
+    if cut > 0:
+        more = _change("more", "", None, None, f"{pluralize(cut, 'more difference')} in blocks")
+        changes = [*changes[:_MAX_CHANGES], more]
+    return tuple(changes)
+
+
+def box_marks(was: Box | None, now: Box | None) -> tuple[dict[str, str], dict[str, str]]:
+    """Return which boxes of the first level are changed, gone or added, by their ids in each diagram."""
+    if was is None or now is None:
+        return {}, {}
+    pairs = align(unfold(was.children), unfold(now.children))
+    return _mark_boxes(pairs, 0, "gone"), _mark_boxes(pairs, 1, "added")
+
+
+def _mark_boxes(pairs: list[Pair], side: int, alone: str) -> dict[str, str]:
+    """A box of several layers is changed where one of them is, or where their number is."""
+    unpaired = {unit.signature for pair in pairs if None in pair for unit in pair if unit is not None}
+    states: dict[str, set[str]] = {}
+    for pair in pairs:
+        unit = pair[side]
+        if unit is not None:
+            equal = is_equal(pair) and unit.signature not in unpaired
+            state = alone if pair[1 - side] is None else "same" if equal else "changed"
+            states.setdefault(unit.box.id, set()).add(state)
+    return {name: alone if found == {alone} else "changed" for name, found in states.items() if found != {"same"}}
+
+
+def _compare_children(prefix: str, was: Box, now: Box, depth: int) -> Iterator[BlockChange]:
+    pairs = align(unfold(was.children, prefix), unfold(now.children, prefix))
+    every = (change for run in changed_runs(pairs) for change in _compare_run(run, pairs, depth))
+    changes = list(dict.fromkeys(every))
+    if changes and has_same_children(was, now):
+        changes = [_parent_change("moved", prefix, None, None, "the same parts, drawn in another order")]
+    yield from changes
+    old_skips, new_skips = (format_count(sum(edge.kind == "skip" for edge in box.edges)) for box in (was, now))
+    top = not depth
+    if old_skips != new_skips:
+        text = f"skip connections {old_skips} → {new_skips}"
+        yield _parent_change("skips", prefix, old_skips, new_skips, text)
+    elif not changes and connections(was, top) != connections(now, top):
+        yield _parent_change("wiring", prefix, None, None, "the same parts, connected otherwise")
+
+
+def _compare_run(run: ChangedRun, pairs: list[Pair], depth: int) -> list[BlockChange]:
+    """Return the changes unit by unit, or leaf by leaf where that makes fewer of them.
+
+    One changed leaf can make the diagram group its neighbours into other blocks.
+    """
+    by_unit = list(_compare_units(run.pairs, pairs, run.last, depth))
+    if not run.was or not run.now or all(old and new and old.box.kind == new.box.kind for old, new in run.pairs):
+        return by_unit
+    old, new = leaf_units(run.was), leaf_units(run.now)
+    longest = max(len(old), len(new))
+    if longest > _MAX_LEAVES or (old == run.was and new == run.now):
+        return by_unit
+    leaves = align(old, new)
+    if sum(map(is_equal, leaves)) * 3 < longest:
+        return by_unit
+    runs = changed_runs(leaves, run.last)
+    by_leaf = [change for inner in runs for change in _compare_units(inner.pairs, [], inner.last, _MAX_DEPTH)]
+    return by_unit if len(by_leaf) > len(by_unit) else by_leaf
+
+
+_Signatures = tuple[object, object]
+
+
+def _signatures(pair: Pair) -> _Signatures:
+    old, new = pair
+    return old and old.signature, new and new.signature
+
+
+def _compare_units(run: list[Pair], pairs: list[Pair], last: Unit | None, depth: int) -> Iterator[BlockChange]:
+    paired = [_signatures(pair) for pair in pairs if None not in pair]
+    counted: set[object] = set()
+    unpaired: list[Pair] = []
+    for signatures, group in groupby(run, key=_signatures):
+        alike = list(group)
+        old, new = alike[0]
+        if old is None or new is None:
+            side = 1 if old is None else 0
+            signature = signatures[side]
+            if not any(both[side] == signature for both in paired):
+                unpaired += alike
+            elif signature not in counted:
+                yield _count_change(signature, pairs)
+            counted.add(signature)
+            continue
+        yield from _unpaired_change(unpaired, last)
+        unpaired, last = [], alike[-1][0]
+        yield from _compare_boxes(_run_name(alike), old.box, new.box, depth)
+    yield from _unpaired_change(unpaired, last)
+
+
+def _run_name(run: list[Pair]) -> str:
+    """Return the name of changed units in a row: "Encoder layers 2–6", "Encoder layer 7 (now 6)"."""
+    (first, other), (last, _) = run[0], run[-1]
+    assert first is not None
+    assert other is not None
+    assert last is not None
+    if len(run) > 1 and first.box.label == last.box.label and first.prefix == last.prefix:
+        return f"{first.name.removesuffix(f' {first.number}')}s {first.number}–{last.number}"
+    renumbered = first.numbered and first.number != other.number and first.box.label == other.box.label
+    return f"{first.name} (now {other.number})" if renumbered and first.prefix == other.prefix else first.name
+
+
+def _compare_boxes(path: str, was: Box, now: Box, depth: int) -> Iterator[BlockChange]:
+    """Yield the changes inside the box, or that of the box itself where nothing inside differs."""
+    opened = depth < _MAX_DEPTH and without_ports(was.children) and without_ports(now.children)
+    inner = list(_compare_children(f"{path}, ", was, now, depth + 1)) if opened else []
+    light = _is_light(was, now)
+    kind = _detail_kind(was, now)
+    if was.label != now.label:
+        yield _arrow_change("changed", path, _describe(was), _describe(now), light)
+    elif inner:
+        pass
+    elif was.detail != now.detail and kind == "spelling":
+        text = f"{path}: as many parameters, told by another of its tables ({was.detail}, now {now.detail})"
+        yield _change("spelling", path, was.detail, now.detail, sanitize(text, 200), light)
+    elif was.detail != now.detail:
+        yield _arrow_change(kind, path, was.detail, now.detail, light)
+    elif signature_of(was) == signature_of(now):  # folded
+        text = f"{path}: {format_count(was.count)} → {format_count(now.count)} of them"
+        yield _change("count", path, str(was.count), str(now.count), text, light)
+    else:
+        kind = "spelling" if was.kind != now.kind else "changed"
+        yield _arrow_change(kind, path, _list_contents(was), _list_contents(now), light)
+    yield from inner
+
+
+def _detail_kind(was: Box, now: Box) -> str:
+    if (was.params, was.macs) != (now.params, now.macs):
+        return "changed"
+    if was.kind == now.kind:
+        return "spelling" if was.kind == _EMBEDDING else "changed"
+    return "retold"
+
+
+def _change(kind: str, path: str, was: str | None, now: str | None, text: str, light: bool = False) -> BlockChange:
+    return BlockChange(kind=kind, path=path, was=was, now=now, text=text, light=light)
+
+
+def _is_light(*boxes: Box) -> bool:
+    return not any(box.params or box.macs for box in boxes)
+
+
+def _parent_change(kind: str, prefix: str, was: str | None, now: str | None, text: str) -> BlockChange:
+    path = prefix.removesuffix(", ")
+    return _change(kind, path, was, now, f"{path or 'Between the boxes'}: {text}")
+
+
+def _arrow_change(kind: str, path: str, was: str | None, now: str | None, light: bool) -> BlockChange:
+    """Write "old → new", or quote both where they contain arrows."""
+    kind = kind if was and now else "untold"
+    old, new = (sanitize(words, _MAX_DETAIL_CHARS) if words else "not told" for words in (was, now))
+    text = f"{path}: was “{old}”, is “{new}”" if "→" in old + new else f"{path}: {old} → {new}"
+    return _change(kind, path, was, now, text, light)
+
+
+def _count_change(signature: object, pairs: list[Pair]) -> BlockChange:
+    """Compare how many units have `signature`, counting units that were changed into it."""
+    same = [pair for pair in pairs if any(unit is not None and unit.signature == signature for unit in pair)]
+    unit = next(unit for pair in same for unit in pair if unit is not None and unit.signature == signature)
+    was, now = (sum(unit.times for unit in side if unit is not None) for side in zip(*same))
+    name = unit.prefix + label_of(unit.box)
+    if was == now:
+        return _change("moved", name, None, None, f"{name}: as many, elsewhere in the order")
+    text = f"{name}: {format_count(was)} → {format_count(now)} of them"
+    return _change("count", name, str(was), str(now), text, _is_light(unit.box))
+
+
+def _unpaired_change(pairs: list[Pair], last: Unit | None) -> Iterator[BlockChange]:
+    """Yield what was added, removed or replaced after `last`, a unit that both have."""
+    if not pairs:
+        return
+    gone, new = ([unit for unit in side if unit is not None] for side in zip(*pairs))
+    place = f"after {last.name}" if last is not None else "at the beginning"
+    first = (gone or new)[0]
+    old_text, new_text = _list_units(gone), _list_units(new)
+    kind = "replaced" if gone and new else "gone" if gone else "added"
+    verb = f"{old_text} replaced by {new_text}," if gone and new else f"{old_text or new_text} {kind}"
+    parent = first.prefix.removesuffix(", ")
+    siblings = not parent or (last is not None and last.prefix == first.prefix)
+    text = f"{verb} {place}" if siblings else f"{parent}: {verb} {place}"
+    light = _is_light(*(unit.box for unit in (*gone, *new)))
+    yield _change(kind, first.name, old_text or None, new_text or None, text, light)
+
+
+def _join_moves(changes: list[BlockChange]) -> list[BlockChange]:
+    """Replace a removal and an equal addition by one move: parallel branches have no order."""
+    added = {change.now: at for at, change in reversed(list(enumerate(changes))) if change.kind == "added"}
+    moves = {added[one.was]: at for at, one in enumerate(changes) if one.kind == "gone" and one.was in added}
+    joined = {*moves, *moves.values()}
+    moved = [
+        _change("moved", one.path, None, None, f"{one.was} elsewhere in the order", one.light)
+        for one in (changes[at] for at in moves.values())
+    ]
+    return [*(change for at, change in enumerate(changes) if at not in joined), *moved]
+
+
+def _list_units(units: list[Unit]) -> str:
+    """Equal ones together: "2 × Inception (128 channels at 55×55), MaxPool"."""
+    listed = []
+    for _, group in groupby(units, key=lambda unit: unit.signature):
+        alike = list(group)
+        listed.append(_times(sum(unit.times for unit in alike)) + _describe(alike[0].box))
+    more = [f"{format_count(len(listed) - _MAX_LISTED)} more"] if len(listed) > _MAX_LISTED + 1 else []
+    return ", ".join([*listed[: _MAX_LISTED if more else _MAX_LISTED + 1], *more])
+
+
+def _describe(box: Box) -> str:
+    return f"{label_of(box)} ({sanitize(box.detail, _MAX_DETAIL_CHARS)})" if box.detail else label_of(box)
+
+
+def _list_contents(box: Box) -> str:
+    counts = Counter[str]()
+    for child in without_ports(box.children):
+        counts[label_of(child)] += child.count
+    shown = [f"{times} × {name}" if times > 1 else name for name, times in counts.most_common(_MAX_LISTED)]
+    kind = sanitize(box.kind, 60)
+    return f"{kind} of {', '.join(shown)}" if shown else kind
+
+
+def _parameter_change(pairs: Sequence[Pair]) -> Iterator[BlockChange]:
+    """Yield one change for equal boxes with different numbers of parameters, which the diagram does not show."""
+    boxes = {(old.box.id, new.box.id): (old.box, new.box) for old, new in pairs if old and new and is_equal((old, new))}
+    other = [(old, new) for old, new in boxes.values() if old.count == new.count and old.params != new.params]
+    if not other:
+        return
+    shown = [
+        f"{_times(old.count)}{label_of(old)} {_format_params(old)} → {_format_params(new)}"
+        for old, new in other[:_MAX_LISTED]
+    ]
+    more = f" and {format_count(len(other) - _MAX_LISTED)} more" if len(other) > _MAX_LISTED else ""
+    was, now = (str(sum(box.params for box in side)) for side in zip(*other))
+    text = f"Parameters differ in {pluralize(len(other), 'box', 'boxes')} drawn alike: {', '.join(shown)}{more}"
+    yield _change("parameters", "", was, now, text)
+
+
+def _format_params(box: Box) -> str:
+    return format_count(box.params) if box.params else "none"
+
+
+def _times(count: int) -> str:
+    return f"{format_count(count)} × " if count > 1 else ""

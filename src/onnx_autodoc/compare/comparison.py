@@ -1,0 +1,131 @@
+"""Compare the card of a model with the cards of others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from onnx_autodoc.card import Card, Generated, Port
+from onnx_autodoc.compare.blocks import block_changes, box_marks
+from onnx_autodoc.compare.figures import OTHER_INPUTS, OTHER_SIZES, measures, number_changes
+from onnx_autodoc.compare.interface import has_same_inputs, interface_changes, resized_inputs, same_sizes
+from onnx_autodoc.compare.relation import find_relation
+from onnx_autodoc.compare.sections import (
+    attention_changes,
+    fact_changes,
+    finding_changes,
+    kind_changes,
+    operator_changes,
+    other_changes,
+    precision_change,
+)
+from onnx_autodoc.compare.types import COMPARISON_VERSION, BlockChange, Comparison, Diff, Relation, Side, Sizes
+from onnx_autodoc.compare.user_figures import Figures, assign_figures, figure_changes
+from onnx_autodoc.compare.weights import weight_changes
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.text import display_name, format_count
+
+_MAX_LISTED_DIMS: Final = 8
+
+
+def compare(
+    cards: Sequence[Card],
+    names: Sequence[str],
+    figures: Mapping[str, Mapping[str, int | float]] | None = None,
+    *,
+    generated: Generated | None = None,
+    weights: bool = False,
+) -> Comparison:
+    """Compare the first card with each of the others.
+
+    `names` label the models; `figures` are the user's own, by model. Weights are compared where both cards have their
+    hashes; with `weights` every card must have them.
+    """
+    if len(cards) < 2:
+        raise BadInput("compare: one model alone has nothing to be compared with; name two or more")
+    for card, name in zip(cards, names, strict=True):
+        if weights and card.weights is None:
+            raise BadInput(
+                f"{name}: the card has no hashes of its weights; "
+                "write it anew with `card MODEL --weights -o card.json`, or name the model itself"
+            )
+    user_figures = assign_figures(figures or {}, names)
+    first = cards[0]
+    sides = tuple(_side(card, name) for card, name in zip(cards, names, strict=True))
+    try:
+        diffs = tuple(_diff(first, card, names[0], name, user_figures) for card, name in zip(cards[1:], names[1:]))
+    except RecursionError:
+        raise BadInput(f"{names[0]}: boxes in boxes, too deep to compare (no card of this tool is)") from None
+    return Comparison(COMPARISON_VERSION, generated or first.generated, sides, user_figures, diffs)
+
+
+def _side(card: Card, name: str) -> Side:
+    return Side(
+        name=name,
+        file=card.model.name,
+        what=card.summary.what,
+        precision=card.model.precision.label,
+        dims=card.assumptions.dims,
+        measures=measures(card),
+        tree=card.structure.tree,
+    )
+
+
+def _diff(was: Card, now: Card, first: str, name: str, user_figures: Figures) -> Diff:
+    same = same_sizes(was, now)
+    incomparable = None if same else OTHER_SIZES if has_same_inputs(was, now) else OTHER_INPUTS
+    marks = box_marks(was.structure.tree, now.structure.tree)
+    diff = Diff(
+        name=name,
+        relation=Relation("", "", (), ()),
+        sizes=_size_change(was, now, incomparable) if incomparable else None,
+        interface=interface_changes(was, now),
+        numbers=number_changes(measures(was), measures(now), incomparable),
+        precision=precision_change(was, now),
+        operators=operator_changes(was, now),
+        blocks=_block_changes(was, now),
+        marks_was=marks[0],
+        marks_is=marks[1],
+        kinds=kind_changes(was, now),
+        weights=weight_changes(was, now),
+        findings=finding_changes(was, now),
+        facts=fact_changes(was, now),
+        also=(),
+        figures=figure_changes(user_figures, first, name),
+    )
+    diff = replace(diff, also=other_changes(was, now, diff))
+    return replace(diff, relation=find_relation(was, now, diff))
+
+
+def _size_change(was: Card, now: Card, incomparable: str) -> Sizes:
+    """Describe the first input whose size differs, else all assumed dimensions."""
+    resized = resized_inputs(was, now)
+    sizes = [_format_size(port) for port in resized[0]] if resized else [_format_dims(card) for card in (was, now)]
+    text = f"Costs are {incomparable}: {sizes[0]} against {sizes[1]}."
+    if incomparable == OTHER_SIZES:
+        text += (
+            " Give all models the same sizes (--dim, --batch, --seq, --size), or write their cards anew at one size."
+        )
+    return Sizes(was=was.assumptions.dims, now=now.assumptions.dims, text=text)
+
+
+def _format_size(port: Port) -> str:
+    size = "×".join(map(str, port.bound or ()))
+    return f"{display_name(port.name)} {size or 'of no known size'}"
+
+
+def _format_dims(card: Card) -> str:
+    sizes = [*card.assumptions.dims.items(), *card.assumptions.values.items()]
+    shown = [
+        f"{display_name(name)} {format_count(size) if isinstance(size, int) else size}"
+        for name, size in sizes[:_MAX_LISTED_DIMS]
+    ]
+    return ", ".join(shown) + (" …" if len(sizes) > _MAX_LISTED_DIMS else "") or "the sizes that the file fixes"
+
+
+def _block_changes(was: Card, now: Card) -> tuple[BlockChange, ...]:
+    """Heads are compared over the whole model where no box of the diagram shows their change."""
+    changes = block_changes(was.structure.tree, now.structure.tree)
+    if any(change.kind != "parameters" for change in changes):
+        return changes
+    return (*changes, *attention_changes(was, now))

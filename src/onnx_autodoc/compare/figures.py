@@ -1,0 +1,153 @@
+"""The figures that are compared: one row of a table for each, read from a card by path."""
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from typing import Final, NamedTuple
+
+from onnx_autodoc.card import Card, figure_at, find_uncertainty
+from onnx_autodoc.compare.types import Measure, NumberChange
+
+Number = int | float | None
+OTHER_SIZES: Final = "at other sizes"
+OTHER_INPUTS: Final = "for other inputs"
+_LOWER_BOUND: Final = "at least"
+_DEVICES: Final = "hardware.devices."
+_EXTERNAL_FILES: Final = "model.file.external"
+
+
+class ComparedFigure(NamedTuple):
+    """A number of the card. `sized`: it holds for the dimensions that the card assumes. `key`: a key figure."""
+
+    path: str
+    label: str
+    unit: str = ""
+    sized: bool = False
+    key: bool = False
+
+
+FIGURES: Final = (
+    ComparedFigure("parameters.total", "Parameters", "parameters", key=True),
+    ComparedFigure("parameters.bytes", "Weights", "bytes", key=True),
+    ComparedFigure("model.file.bytes", "File", "bytes", key=True),
+    ComparedFigure("model.file.external", "Files beside it", "bytes"),
+    ComparedFigure("parameters.tensors", "Weight tensors"),
+    ComparedFigure("parameters.statistics", "Statistics"),
+    ComparedFigure("parameters.quantization", "Scales and zero points"),
+    ComparedFigure("parameters.constants", "Other constants"),
+    ComparedFigure("parameters.unread", "Weights that no node reads"),
+    ComparedFigure("compute.macs", "MACs", "MACs", sized=True, key=True),
+    ComparedFigure("compute.flops", "FLOPs", "FLOPs", sized=True, key=True),
+    ComparedFigure("compute.cheapest.macs", "MACs, cheapest branches", "MACs", sized=True),
+    ComparedFigure("compute.cheapest.flops", "FLOPs, cheapest branches", "FLOPs", sized=True),
+    ComparedFigure("memory.peak_activation_bytes", "Peak activations", "bytes", sized=True, key=True),
+    ComparedFigure("memory.run_bytes", "Memory for one run", "bytes", sized=True, key=True),
+    ComparedFigure("memory.weights_bytes", "Weights in memory", "bytes"),
+    ComparedFigure("compute.bytes_moved", "Bytes moved", "bytes", sized=True, key=True),
+    ComparedFigure("compute.arithmetic_intensity", "Intensity", "FLOPs per byte", sized=True),
+    ComparedFigure("memory.kv_cache.bytes_per_token", "KV cache per token", "bytes", key=True),
+    ComparedFigure("memory.kv_cache.bytes", "KV cache", "bytes", sized=True),
+    ComparedFigure("graph.nodes", "Nodes"),
+    ComparedFigure("graph.nodes_total", "Nodes in all graphs", key=True),
+    ComparedFigure("graph.operator_types", "Operator types"),
+    ComparedFigure("graph.initializers", "Initializers"),
+    ComparedFigure("graph.depth", "Longest path"),
+    ComparedFigure("compute.coverage.nodes", "Nodes that run", sized=True),
+    ComparedFigure("compute.coverage.counted", "Nodes counted", sized=True),
+    ComparedFigure("compute.coverage.unmoved", "Nodes of unknown traffic", sized=True),
+    ComparedFigure("graph.shapes.outputs", "Node outputs", sized=True),
+    ComparedFigure("graph.shapes.resolved", "Node outputs resolved", sized=True),
+    ComparedFigure("memory.unsized", "Values of unknown size", sized=True),
+)
+
+
+def measures(card: Card) -> tuple[Measure, ...]:
+    """Return every figure that is compared, in the order of the table, then the time on each device."""
+    return (*_figure_measures(card), *_device_measures(card))
+
+
+def _figure_measures(card: Card) -> Iterator[Measure]:
+    for path, label, unit, sized, _ in FIGURES:
+        external = path == _EXTERNAL_FILES
+        if figure_at(card, path.rpartition(".")[0]) is None or (external and not card.model.file.external):
+            continue  # an optional section: no branches, no cache, no external files
+        value = _external_bytes(card) if external else figure_at(card, path)
+        least = sized and find_uncertainty(card, path) is not None
+        yield Measure(path, label, unit, value, least, sized)
+
+
+def _external_bytes(card: Card) -> int | None:
+    """Return the size of all external files together; None where that of one is unknown."""
+    sizes = [file.bytes for file in card.model.file.external]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
+
+
+def _device_measures(card: Card) -> Iterator[Measure]:
+    """Yield one time per device, labelled with its grade: only times of one grade are compared."""
+    for row in card.hardware.devices if card.hardware is not None else ():
+        kind = "bound" if row.seconds.expected is None else "expected"
+        path, label = f"{_DEVICES}{row.device}.seconds.{kind}", f"{row.basis.capitalize()} on {row.device}"
+        yield Measure(path, label, "seconds", getattr(row.seconds, kind), row.coverage < 1, True)
+
+
+def key_measures(sides: Sequence[Sequence[Measure]]) -> tuple[Measure, ...]:
+    """Return the key figures of all sides, labelled as on the first side; a device only where every side has it."""
+    keys = {figure.path for figure in FIGURES if figure.key}
+    first: dict[str, Measure] = {}
+    for measure in (measure for side in sides for measure in side):
+        first.setdefault(measure.path, measure)
+    labels = [{(measure.path, measure.label) for measure in side} for side in sides]
+    return tuple(
+        measure
+        for path, measure in first.items()
+        if path in keys or (path.startswith(_DEVICES) and all((path, measure.label) in side for side in labels))
+    )
+
+
+def number_changes(
+    was: Sequence[Measure], now: Sequence[Measure], incomparable: str | None
+) -> tuple[NumberChange, ...]:
+    """Return the figures that differ. `incomparable` is the reason why costs cannot be compared, if any."""
+    old, new = ({measure.path: measure for measure in side} for side in (was, now))
+    both = ((old.get(path), new.get(path)) for path in dict.fromkeys((*old, *new)))
+    return tuple(change for one, two in both if (change := _number_change(one, two, incomparable)) is not None)
+
+
+def _number_change(old: Measure | None, new: Measure | None, incomparable: str | None) -> NumberChange | None:
+    shown = old or new
+    assert shown is not None
+    if shown.path.startswith(_DEVICES) and (old is None or new is None or old.label != new.label):
+        return None
+    was, now = (side.value if side is not None else None for side in (old, new))
+    least = [side is not None and side.least for side in (old, new)]
+    if was == now and least[0] == least[1]:
+        return None
+    note = incomparable if incomparable and shown.sized else _LOWER_BOUND if any(least) else None
+    change, percent = (None, None) if note else difference(was, now)
+    return NumberChange(
+        path=shown.path,
+        label=shown.label,
+        unit=shown.unit,
+        was=was,
+        now=now,
+        change=change,
+        percent=percent,
+        was_least=least[0],
+        is_least=least[1],
+        note=note,
+    )
+
+
+def difference(was: Number, now: Number) -> tuple[Number, float | None]:
+    """Return the increase, absolute and in percent; None where a side is unknown, or where no float can hold it.
+
+    An untrusted card may have numbers of any size.
+    """
+    if was is None or now is None:
+        return None, None
+    try:
+        change, percent = now - was, (now - was) / abs(was) * 100 if was else None
+    except OverflowError:
+        return (now - was if isinstance(was, int) and isinstance(now, int) else None), None
+    finite = isinstance(change, int) or isfinite(change)
+    return change if finite else None, percent if percent is None or isfinite(percent) else None

@@ -1,0 +1,178 @@
+"""Differences between the inputs and outputs of two models, and which of them break callers.
+
+A wider input and a narrower output break nobody; the reverse breaks callers.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from onnx_autodoc.card import Card, Port
+from onnx_autodoc.compare.types import PortChange
+from onnx_autodoc.text import sanitize
+
+_MAX_NAME_CHARS: Final = 60
+_INPUT, _OUTPUT = "input", "output"
+_REMOVED: Final = {
+    _INPUT: "callers that feed it are refused",
+    _OUTPUT: "callers that read it get nothing",
+}
+_ADDED: Final = {
+    _INPUT: "callers do not feed it, and it has no default",
+    _OUTPUT: "callers that do not ask for it notice nothing",
+}
+_REORDERED: Final = {
+    _INPUT: "runtimes take inputs by name",
+    _OUTPUT: "it breaks who reads outputs by their place, not who reads them by name",
+}
+
+
+class PortPairs(Struct, frozen=True):
+    """`both` in the order of the first model; `reordered`: the second has them in another order."""
+
+    both: tuple[tuple[Port, Port], ...]
+    gone: tuple[Port, ...]
+    added: tuple[Port, ...]
+    reordered: bool
+
+
+def pair_ports(was: tuple[Port, ...], now: tuple[Port, ...]) -> PortPairs:
+    """Pair ports by name, then unpaired ones of equal type by position: those were renamed."""
+    names = {port.name: at for at, port in enumerate(now)}
+    found = {at: names[port.name] for at, port in enumerate(was) if port.name in names}
+    kept = list(found.values())
+    old = [at for at in range(len(was)) if at not in found]
+    new = [at for at in range(len(now)) if at not in set(kept)]
+    positions = zip(old, new) if len(old) == len(new) else ((at, at) for at in old if at in new)
+    found |= {one: two for one, two in positions if _has_same_type(was[one], now[two])}
+    taken = set(found.values())
+    return PortPairs(
+        both=tuple((was[at], now[found[at]]) for at in sorted(found)),
+        gone=tuple(port for at, port in enumerate(was) if at not in found),
+        added=tuple(port for at, port in enumerate(now) if at not in taken),
+        reordered=kept != sorted(kept),
+    )
+
+
+def _has_same_type(old: Port, new: Port) -> bool:
+    """Whether kind, dtype and rank are equal, and every dimension that both fix."""
+    if (old.kind, old.dtype) != (new.kind, new.dtype) or (old.shape is None) != (new.shape is None):
+        return False
+    if len(old.shape or ()) != len(new.shape or ()):
+        return False
+    both = zip(old.shape or (), new.shape or ())
+    return all(one == other for one, other in both if isinstance(one, int) and isinstance(other, int))
+
+
+def has_same_inputs(was: Card, now: Card) -> bool:
+    """Whether both models take a common input, or none at all."""
+    old, new = was.interface.inputs, now.interface.inputs
+    return bool(pair_ports(old, new).both) or not (old or new)
+
+
+def resized_inputs(was: Card, now: Card) -> list[tuple[Port, Port]]:
+    """Return common inputs that were bound to different sizes."""
+    return [pair for pair in pair_ports(was.interface.inputs, now.interface.inputs).both if not _has_same_size(*pair)]
+
+
+def _has_same_size(old: Port, new: Port) -> bool:
+    if old.bound == new.bound:
+        return True
+    if old.bound is None or new.bound is None or len(old.bound) != len(new.bound):
+        return False
+    both = zip(old.bound, new.bound, old.shape or (), new.shape or ())
+    return all(one == other or (isinstance(a, int) and isinstance(b, int)) for one, other, a, b in both)
+
+
+def same_sizes(was: Card, now: Card) -> bool:
+    """Whether costs of the two are comparable.
+
+    Dimensions that both files fix belong to the models; a dynamic one must be bound to the same size in both.
+    """
+    values = was.assumptions.values.items()
+    if any(now.assumptions.values.get(name, value) != value for name, value in values):
+        return False
+    return has_same_inputs(was, now) and not resized_inputs(was, now)
+
+
+def interface_changes(was: Card, now: Card) -> tuple[PortChange, ...]:
+    """Return the changes of inputs, then of outputs: removed, added, renamed, changed, reordered."""
+    sides = (
+        (_INPUT, was.interface.inputs, now.interface.inputs),
+        (_OUTPUT, was.interface.outputs, now.interface.outputs),
+    )
+    return tuple(change for kind, old, new in sides for change in _side_changes(kind, pair_ports(old, new)))
+
+
+def _side_changes(kind: str, pairs: PortPairs) -> Iterator[PortChange]:
+    for port in pairs.gone:
+        yield _change(kind, port.name, "removed", True, _format_type(port), None, _REMOVED[kind])
+    for port in pairs.added:
+        yield _change(kind, port.name, "added", kind == _INPUT, None, _format_type(port), _ADDED[kind])
+    for old, new in pairs.both:
+        if old.name != new.name:
+            reason = "the same type at the same place; callers know it by its name"
+            yield _change(kind, old.name, "renamed", True, old.name, new.name, reason)
+        yield from _type_changes(kind, old, new)
+    if pairs.reordered:
+        was, now = (", ".join(sanitize(port.name, _MAX_NAME_CHARS) for port in side) for side in zip(*pairs.both))
+        yield _change(kind, "", "order", kind == _OUTPUT, was, now, _REORDERED[kind])
+
+
+def _type_changes(kind: str, old: Port, new: Port) -> Iterator[PortChange]:
+    if old.kind != new.kind:
+        yield _change(kind, old.name, "container", True, old.kind, new.kind, "another kind of value")
+    if old.dtype != new.dtype:
+        reason = "callers feed another type" if kind == _INPUT else "callers read another type"
+        breaking, reason = _declaration_change(kind, old.dtype, new.dtype, "type") or (True, reason)
+        yield _change(kind, old.name, "type", breaking, old.dtype, new.dtype, reason)
+    if old.shape == new.shape:
+        return
+    if old.shape is None or new.shape is None or len(old.shape) != len(new.shape):
+        other_rank = True, "another number of dimensions"
+        breaking, reason = _declaration_change(kind, old.shape, new.shape, "shape") or other_rank
+        shapes = _format_shape(old.shape), _format_shape(new.shape)
+        yield _change(kind, old.name, "rank", breaking, *shapes, reason)
+        return
+    for axis, (one, other) in enumerate(zip(old.shape, new.shape)):
+        if one != other:
+            what, breaking, reason = _dimension_change(kind, isinstance(one, int), isinstance(other, int))
+            was, is_ = (None if size is None else str(size) for size in (one, other))
+            yield _change(kind, old.name, what, breaking, was, is_, f"dimension {axis}: {reason}")
+
+
+def _declaration_change(kind: str, was: object, now: object, what: str) -> tuple[bool, str] | None:
+    """Whether it breaks callers that a type or shape is declared now, or no longer; None where both declare one."""
+    if was is None:
+        return kind == _INPUT, f"the {what} is declared now"
+    return (kind == _OUTPUT, f"the {what} is not declared any more") if now is None else None
+
+
+def _dimension_change(kind: str, was_fixed: bool, is_fixed: bool) -> tuple[str, bool, str]:
+    if was_fixed and is_fixed:
+        return "size", True, "another fixed size"
+    if was_fixed:
+        reason = "it takes other sizes, too" if kind == _INPUT else "its size is not certain any more"
+        return "opened", kind == _OUTPUT, reason
+    if is_fixed:
+        reason = "it takes no other size any more" if kind == _INPUT else "its size is certain now"
+        return "fixed", kind == _INPUT, reason
+    return "dimension name", False, "another name, open as before"
+
+
+def _format_shape(shape: tuple[int | str | None, ...] | None) -> str | None:
+    if shape is None:
+        return None
+    return "[" + ", ".join("?" if dim is None else sanitize(str(dim), _MAX_NAME_CHARS) for dim in shape) + "]"
+
+
+def _format_type(port: Port) -> str:
+    container = "" if port.kind == "tensor" else f"{port.kind} of "
+    return f"{container}{port.dtype or 'unknown type'} {_format_shape(port.shape) or '(shape not declared)'}"
+
+
+def _change(
+    kind: str, port: str, what: str, breaking: bool, was: str | None, now: str | None, reason: str
+) -> PortChange:
+    return PortChange(kind=kind, port=port, what=what, breaking=breaking, was=was, now=now, reason=reason)

@@ -1,0 +1,284 @@
+"""Rules on dynamic dimensions, data-dependent shapes and control flow."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.ir import Model, Value
+from onnx_autodoc.lint.context import LintContext, NodeRef
+from onnx_autodoc.lint.messages import count_operators, list_names
+from onnx_autodoc.lint.rule import Severity, Violation, rule
+from onnx_autodoc.ops import Trait, find, operator_of
+from onnx_autodoc.shapes import dynamic_axes, required_inputs
+from onnx_autodoc.text import display_name, pluralize
+
+_FIX_SIZES: Final = "Fix the open sizes (python -m onnxruntime.tools.make_dynamic_shape_fixed), then fold"
+_FOLD_CONDITIONS: Final = (
+    " the conditions with onnxsim or save what onnxruntime's basic optimization makes of the file "
+    "(SessionOptions.optimized_model_filepath)."
+)
+
+
+@rule(
+    Severity.NOTE,
+    """Branches or loops stay in the graph.
+
+Why it matters: engines that compile ahead of time (TensorRT, OpenVINO, CoreML, QNN) take none of it, or only some;
+the rest runs on the host, and each pass or decision waits for data to come back from the device.
+
+What to do: decide in the exporting code what need not be decided at run time (a plain Python branch or a loop of
+fixed length is written out by torch.onnx.export when it traces), use an operator that holds the recurrence (LSTM,
+GRU), or split the model and keep the loop in the program that calls it.
+
+A branch whose condition hangs on sizes and constants alone is listed apart, where these sizes decide it: it goes away
+as soon as the sizes are fixed. What stands inside branches that are not taken is not listed.
+""",
+)
+def control_flow(context: LintContext) -> Iterator[Violation]:
+    nodes = [ref for ref in context.nodes_with_trait(Trait.CONTROL_FLOW) if ref.scope.is_executed]
+    foldable = [ref for ref in nodes if _has_foldable_condition(ref)]
+    remaining = [ref for ref in nodes if not _has_foldable_condition(ref)]
+    if remaining:
+        stay = pluralize(len(remaining), "node of control flow stays", "nodes of control flow stay")
+        yield Violation(f"{stay} in the graph: {count_operators(remaining)}", tuple(ref.path for ref in remaining))
+    if foldable:
+        have = pluralize(len(foldable), "branching has a condition", "branchings have conditions")
+        yield Violation(
+            f"{have} that sizes and constants alone decide",
+            tuple(ref.path for ref in foldable),
+            (_FIX_SIZES if dynamic_axes(context.model) else "Fold") + _FOLD_CONDITIONS,
+            about="conditions of sizes",
+        )
+
+
+def _has_foldable_condition(ref: NodeRef) -> bool:
+    """Whether sizes and constants determine the condition of an If."""
+    known = ref.input(0)
+    if not ref.node.is_op("If") or known is None or known.value is None or known.value.dtype == object:
+        return False
+    return ref.scope.is_data_independent(ref.node.inputs[0])
+
+
+@rule(
+    Severity.NOTE,
+    """How large a result is depends on the values of the data.
+
+Why it matters: memory cannot be planned before the run, and engines that compile ahead of time refuse such a node or
+end the compiled part there; on a GPU the host waits for the count before it can go on.
+
+What to do: give the result a fixed size where the task allows it: top k with a constant k and a mask in place of
+nonzero or compress, a gather by a padded list of indices, a selection of boxes outside of the model (for detectors,
+export without NMS). Else cut the model in two at these nodes.
+
+Sizes computed from the sizes of inputs are no data: shape arithmetic, and a constant k, are not reported. Only the
+nodes where an unknown size arises are listed, not all that it reaches.
+""",
+)
+def data_dependent_shape(context: LintContext) -> Iterator[Violation]:
+    nodes = [
+        ref for ref in _candidates(context) if ref.scope.is_executed and _has_unknown_size(ref) and _is_data_sized(ref)
+    ]
+    if nodes:
+        make = pluralize(len(nodes), "node makes a result", "nodes make results")
+        message = f"{make} whose size the data decide: {count_operators(nodes)}"
+        yield Violation(message, tuple(ref.path for ref in nodes))
+
+
+def _candidates(context: LintContext) -> Iterator[NodeRef]:
+    """Nodes whose output size may depend on data.
+
+    A value carried through a loop may be a count as well as data, so operators with size inputs do not count there.
+    """
+    yield from context.nodes_with_trait(Trait.DATA_SIZED)
+    sized = context.outside_functions(context.nodes_where(lambda row: row.size_inputs))
+    yield from (ref for ref in sized if not _is_in_loop(ref))
+
+
+def _is_in_loop(ref: NodeRef) -> bool:
+    scope = ref.scope
+    while scope.outer is not None:
+        if scope.graph.inputs:
+            return True
+        scope = scope.outer
+    return False
+
+
+def _has_unknown_size(ref: NodeRef) -> bool:
+    """Whether an output size is unknown although the operator has a shape rule."""
+    target = ref.input(1)
+    is_flat = ref.node.is_op("Reshape") and target is not None and target.concrete == (1,)  # no size to choose
+    if is_flat or find(ref.node.domain, ref.node.op) is None:
+        return False
+    return any(known.kind == "tensor" and known.concrete is None for known in ref.step.outputs)
+
+
+def _is_data_sized(ref: NodeRef) -> bool:
+    slots = operator_of(ref.node).size_inputs or range(len(ref.node.inputs))
+    return any(_is_data(ref, at) for at in slots)
+
+
+def _is_data(ref: NodeRef, at: int) -> bool:
+    known = ref.input(at)
+    if known is None or (known.value is not None and known.value.dtype != object):
+        return False
+    return not ref.scope.is_data_independent(ref.node.inputs[at])
+
+
+_MAX_DIMENSIONS: Final = 6
+
+
+@rule(
+    Severity.NOTE,
+    """An input has a size that is only known at run time.
+
+Why it matters: engines that compile ahead of time (TensorRT, OpenVINO on an NPU, QNN, CoreML) need a number or a range
+for it, and plan memory for the largest one.
+
+What to do: fix the size in the file if it never changes (onnxruntime.tools.make_dynamic_shape_fixed), else give the
+engine a range for it, as an optimization profile or an enumerated shape.
+
+A size that the file gives as 0 is not reported: some exporters mean an open one by it, but onnxruntime takes it at its
+word and accepts 0 alone.
+""",
+)
+def dynamic_input(context: LintContext) -> Iterator[Violation]:
+    axes = [
+        axis
+        for axis in dynamic_axes(context.model)
+        if axis.value.type is None or axis.value.type.dims is None or axis.value.type.dims[axis.axis] != 0
+    ]
+    keys = list(dict.fromkeys(axis.key for axis in axes))
+    if keys:
+        are = "is" if len(keys) == 1 else "are"
+        message = f"{pluralize(len(keys), 'dimension')} of the inputs {are} open: {list_names(keys, _MAX_DIMENSIONS)}"
+        yield Violation(message, tuple(dict.fromkeys(axis.value.name for axis in axes)))
+
+
+_MAX_INPUTS: Final = 3
+# Roles of inputs with a batch axis, and the rank from which on the first axis surely is the batch
+_BATCHED_RANKS: Final = {
+    "tokens": 2,
+    "image NCHW": 4,
+    "image NHWC": 4,
+    "video": 5,
+    "volume": 5,
+    "audio": 3,
+    "spectrogram": 3,
+    "token embeddings": 3,
+}
+_AUXILIARY_ROLES: Final = frozenset(("mask", "segment", "positions"))  # have the batch of the data that they belong to
+
+
+@rule(
+    Severity.INFO,
+    """The model takes one example at a time.
+
+Why it matters: accelerators are used well by many examples at once. With the batch fixed at 1, each example is a run of
+its own, and a server cannot put requests together.
+
+What to do: if throughput matters, export with an open first dimension (dynamic_axes={"input": {0: "batch"}} or
+dynamic_shapes of torch.onnx.export, dynamic=True of Ultralytics). For one example at a time it is right as it is.
+
+Said only where the first dimension surely is a batch: of pictures, rows of tokens, spectrograms and the like, with one
+answer for each in every output. Models that carry a state or a cache from run to run are not meant.
+""",
+)
+def fixed_batch(context: LintContext) -> Iterator[Violation]:
+    inputs, roles = required_inputs(context.model), context.structure.roles
+    data = [value for value in inputs if _is_single_example(value, roles.get(value.name, ""))]
+    others = [value for value in inputs if value not in data]
+    is_auxiliary = all(roles.get(value.name) in _AUXILIARY_ROLES and _dims(value)[:1] == (1,) for value in others)
+    if data and is_auxiliary and context.facts.cache is None and _has_batched_outputs(context):
+        listed = list_names([value.name for value in data], _MAX_INPUTS)
+        which = "its input" if len(inputs) == 1 else f"all {pluralize(len(inputs), 'input')}"
+        yield Violation(f"the batch of {which} is fixed at 1: {listed}", tuple(value.name for value in inputs))
+
+
+def _dims(value: Value) -> tuple[int | str | None, ...]:
+    return (value.type.dims if value.type else None) or ()
+
+
+def _is_single_example(value: Value, role: str) -> bool:
+    """Whether the batch is 1. A single token is a decoding step of a model with a state, and does not count."""
+    dims = _dims(value)
+    return len(dims) >= _BATCHED_RANKS.get(role, 99) and dims[0] == 1 and not (role == "tokens" and dims[1] == 1)
+
+
+def _has_batched_outputs(context: LintContext) -> bool:
+    """Whether the first axis of every output has size 1 too."""
+    outputs = [context.facts.shapes.values.get(value.name) for value in context.model.graph.outputs]
+    sizes = [known.shape[0] if known is not None and known.shape else None for known in outputs]
+    return all(type(size) is int and size == 1 for size in sizes)
+
+
+_MIN_ITERATIONS: Final = 1_000
+
+
+@rule(
+    Severity.NOTE,
+    """A loop makes very many passes.
+
+Why it matters: passes run one after the other, and each starts every node of the body anew. With small tensors that
+takes far longer than the arithmetic, on a GPU most of all, and no engine can run two passes at once.
+
+What to do: use the operator that holds the recurrence (LSTM, GRU, RNN, CumSum) instead of a written-out one, compute
+all positions at once where passes do not hang on each other, or give the model shorter pieces.
+
+Reported from 1,000 passes on, where the sizes tell how many there are.
+""",
+)
+def long_loop(context: LintContext) -> Iterator[Violation]:
+    executed = [ref for ref in context.nodes_with_trait(Trait.LOOP) if ref.scope.is_executed]
+    loops = [ref for ref in executed if _iterations(ref) >= _MIN_ITERATIONS]
+    if loops:
+        longest = max(map(_iterations, loops))
+        one = f"a loop makes {longest:,} passes at these sizes"
+        many = (
+            f"{pluralize(len(loops), 'loop')} make {_MIN_ITERATIONS:,} passes or more at these sizes, "
+            f"the longest {longest:,}"
+        )
+        yield Violation(one if len(loops) == 1 else many, tuple(ref.path for ref in loops))
+
+
+def _iterations(ref: NodeRef) -> int:
+    """The trip count, 0 where it is unknown."""
+    return max((body.times for body in ref.step.bodies if isinstance(body.times, int)), default=0)
+
+
+_PLACEHOLDER: Final = re.compile(r"\s*(\?|none|-\d+|unk_*\d*|unknown\d*|dynamicdimension\.\d+)?\s*", re.I)
+
+
+@rule(
+    Severity.INFO,
+    """An open dimension of an input or output has no name.
+
+Why it matters: a name says what a size is and which sizes are equal. Without one, nobody knows what to give, runtimes
+cannot check that two inputs agree nor plan memory for both at once, and a size can only be fixed input by input.
+
+What to do: name it when exporting (dynamic_axes={"input": {0: "batch"}} or dynamic_shapes of torch.onnx.export), or in
+the file: onnx.tools.update_model_dims.update_inputs_outputs_dims(model, {"input": ["batch", 3, "height", "width"]},
+{"output": ["batch", 1000]}).
+
+"?" and "unk__12" and a negative number are no names: exporters write them where they have none.
+""",
+)
+def unnamed_dimension(context: LintContext) -> Iterator[Violation]:
+    dimensions = list(_unnamed_dimensions(context.model))
+    if dimensions:
+        have = pluralize(len(dimensions), "open dimension has", "open dimensions have")
+        axes = [f"{display_name(name, 40)}.{axis}" for name, axis in dimensions]
+        message = f"{have} no name: {list_names(axes, _MAX_DIMENSIONS, show=str)}"
+        yield Violation(message, tuple(dict.fromkeys(name for name, _ in dimensions)))
+
+
+def _unnamed_dimensions(model: Model) -> Iterator[tuple[str, int]]:
+    for value in (*required_inputs(model), *model.graph.outputs):
+        for axis, dim in enumerate((value.type.dims if value.type else None) or ()):
+            if _is_unnamed(dim):
+                yield value.name, axis
+
+
+def _is_unnamed(dim: int | str | None) -> bool:
+    if isinstance(dim, int):
+        return dim < 0
+    return dim is None or _PLACEHOLDER.fullmatch(dim) is not None

@@ -1,0 +1,254 @@
+"""Rules on element types of data."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.ir import Node, dtype_name, is_float
+from onnx_autodoc.lint.context import LintContext, NodeRef
+from onnx_autodoc.lint.messages import list_names
+from onnx_autodoc.lint.rule import Severity, Violation, rule
+from onnx_autodoc.ops import Trait, has_trait, operator_of
+from onnx_autodoc.shapes import required_inputs
+from onnx_autodoc.text import format_memory, format_percent, pluralize
+
+_WARNING_SHARE: Final = 0.1  # of the arithmetic
+_WARNING_FLOPS: Final = 1_000_000
+_MIN_STORED_SHARE: Final = 0.01  # of the parameters
+_MIN_STORED_BYTES: Final = 1 << 20
+_CLASSIC: Final = "ai.onnx.ml"
+
+
+@rule(
+    Severity.NOTE,
+    """Data or weights are in float64.
+
+Why it matters: consumer and inference GPUs compute float64 at 1/32 or 1/64 of the speed of float32, NPUs and most
+mobile engines do not have it at all, TensorRT casts it down, and every value takes twice the memory. Few models need
+the digits.
+
+What to do: make the model float32 before it is exported: model.float() in PyTorch, dtype=np.float32 for constants that
+come from NumPy (its default is float64), FloatTensorType instead of DoubleTensorType as initial type in skl2onnx. Keep
+float64 only where a comparison of answers shows that it is needed.
+
+It is a warning where float64 has a tenth of the arithmetic and that is a million operations at least, else a note;
+what is inside a loop counts once for that. Not reported: arithmetic on sizes, constants that are computed from
+constants, casts and moves, tree ensembles and other classic models, whose thresholds may have to be doubles.
+""",
+)
+def float64(context: LintContext) -> Iterator[Violation]:
+    costs = {ref: cost for ref in _double_nodes(context) if (cost := _double_cost(context, ref))[1]}
+    if not costs:
+        yield from _check_stored_doubles(context)
+        return
+    products = sum(macs > 0 for macs, _ in costs.values())
+    flops = sum(flops for _, flops in costs.values())
+    is_expensive = flops >= max(_WARNING_FLOPS, _WARNING_SHARE * context.facts.costs.total.flops)
+    yield Violation(
+        _describe_double(len(costs), products),
+        tuple(ref.path for ref in costs),
+        severity=Severity.WARNING if is_expensive else Severity.NOTE,
+    )
+
+
+def _describe_double(nodes: int, products: int) -> str:
+    which = "a matrix product or convolution" if products == 1 else f"{products:,} matrix products or convolutions"
+    among = f", among them {which}" if 0 < products < nodes else f": {which}" if products else ""
+    return f"{pluralize(nodes, 'node computes', 'nodes compute')} in float64{among}"
+
+
+def _double_nodes(context: LintContext) -> list[NodeRef]:
+    """Nodes on float64 data: by the first input, or by the first output, as random generators have no input."""
+    return [
+        ref
+        for ref in context.all_nodes()
+        if "float64" in ref.dtypes
+        and ref.node.domain != _CLASSIC
+        and ref.scope.is_executed
+        and not ref.step.bodies
+        and not ref.is_data_independent
+    ]
+
+
+def _double_cost(context: LintContext, ref: NodeRef) -> tuple[int, int]:
+    """The MACs and FLOPs of a node, as far as they are known."""
+    cost = context.facts.costs.price(ref.step, bookkeeping=False).cost
+    macs = cost.macs if isinstance(cost.macs, int) else 0
+    return macs, 2 * macs + (cost.other if isinstance(cost.other, int) else 0)
+
+
+def _check_stored_doubles(context: LintContext) -> Iterator[Violation]:
+    """Weights that are stored in float64 although nothing is computed in it."""
+    parameters = context.facts.parameters
+    weights = [weight for weight in parameters.held if weight.dtype == "float64" and weight.name]
+    weights = [weight for weight in weights if parameters.readers[weight.place].domain != _CLASSIC]
+    elements = sum(weight.elements for weight in weights)
+    if elements * 8 >= _MIN_STORED_BYTES and elements >= _MIN_STORED_SHARE * parameters.total:
+        share = format_percent(elements / parameters.total)
+        message = f"weights of {format_memory(elements * 8)} are kept in float64, {share} of all numbers"
+        yield Violation(message, tuple(weight.name for weight in weights))
+
+
+_MAX_INPUTS: Final = 4
+_MAX_VISITED_VALUES: Final = 100
+_DATA_ROLES: Final = frozenset(("tokens", "mask", "segment", "positions", "category", "features"))
+
+
+@rule(
+    Severity.INFO,
+    """Data of the model are 64-bit integers.
+
+Why it matters: most accelerators have no 64-bit integers. TensorRT before 10, CoreML, QNN and WebGPU turn them into 32
+bits at the border, leave the nodes that read them to the CPU, or refuse the model.
+
+What to do: for such an engine, export with 32-bit examples (input_ids.to(torch.int32): embeddings and masks take them),
+or put a Cast to int32 behind ArgMax, TopK and NonZero. For a CPU or CUDA nothing is gained.
+
+Inputs whose numbers are data are meant, and positions that nodes find in data; not the arithmetic of shapes, which runs
+on the CPU everywhere, nor models of ai.onnx.ml, which run there as a whole.
+""",
+)
+def int64_data(context: LintContext) -> Iterator[Violation]:
+    if any(domain == "ai.onnx.ml" for domain, _, _ in context.facts.operators):
+        return  # classic models run on a CPU, whatever their types are
+    inputs = tuple(_int64_inputs(context))
+    positional = context.nodes_where(lambda row: row.position_output is not None)
+    nodes = tuple(ref.path for ref in positional if _outputs_int64_positions(ref))
+    parts = []
+    if inputs:
+        are = pluralize(len(inputs), "input is", "inputs are")
+        parts.append(f"{are} int64: {list_names(inputs, _MAX_INPUTS)}")
+    if nodes:
+        parts.append(f"{pluralize(len(nodes), 'node finds', 'nodes find')} int64 positions in the data")
+    if parts:
+        yield Violation("; ".join(parts), inputs + nodes)
+
+
+def _int64_inputs(context: LintContext) -> Iterator[str]:
+    for value in required_inputs(context.model):
+        is_int64 = value.type is not None and value.type.dtype == "int64" and value.type.dims
+        if is_int64 and context.structure.roles.get(value.name) in _DATA_ROLES:
+            yield value.name
+
+
+def _outputs_int64_positions(ref: NodeRef) -> bool:
+    at = operator_of(ref.node).position_output
+    name = ref.node.outputs[at] if at is not None and at < len(ref.node.outputs) else ""
+    return bool(name) and ref.scope.is_executed and _stays_int64(ref, name) and _depends_on_data(ref)
+
+
+def _depends_on_data(ref: NodeRef) -> bool:
+    """Whether the node depends on the elements of a graph input, not only on its size.
+
+    The search is bounded: a node with many values before it counts as one that does.
+    """
+    pending, seen = [ref.node.inputs[0]], {ref.node.inputs[0]}
+    while pending and len(seen) < _MAX_VISITED_VALUES:
+        name = pending.pop(0)
+        producer = ref.scope.producer(name)
+        if producer is None and ref.scope.find_constant(name) is None:
+            return True
+        if producer is not None and not has_trait(producer.node, Trait.SHAPE_QUERY):
+            pending += [source for source in producer.node.inputs if source and source not in seen]
+            seen.update(producer.node.inputs)
+    return len(seen) >= _MAX_VISITED_VALUES
+
+
+def _stays_int64(ref: NodeRef, name: str) -> bool:
+    return name in ref.scope.escaping or any(not _narrows(reader.node) for reader in ref.scope.consumers(name))
+
+
+def _narrows(node: Node) -> bool:
+    to = node.attributes.get("to")
+    return node.is_op("Cast") and isinstance(to, int) and dtype_name(to) != "int64"
+
+
+_HALF: Final = ("float16", "bfloat16")
+_WIDE: Final = ("float32", "float64")
+_ROUNDING_RECOMMENDATION: Final = (
+    "Take both casts out: nothing is computed between them. The answers change by the rounding that is saved, so "
+    "compare them once."
+)
+
+
+@rule(
+    Severity.INFO,
+    """Data leave half precision for single precision and come back.
+
+Why it matters: each seam reads and writes the whole tensor just to change its type, and what lies between runs at
+twice the bytes and, on many devices, at half the speed. Islands around normalizations and softmax are usual, and keep
+their sums exact; others come from a converter that did not know an operator.
+
+What to do: look at what lies between the casts. What needs no single precision can be converted as well: take it off
+op_block_list of onnxconverter_common's or onnxruntime.transformers' convert_float_to_float16, or export from a model
+that is wholly in half precision. A fused normalization or attention operator computes its sums in single precision
+without the casts.
+
+Casts of constants, of inputs and to outputs are no seams. A seam counts where data come back: from a cast to single
+precision along floating-point values to a cast to the half precision that they had. Data that are cast to half
+precision and straight back, with nothing between, are told apart: there the casts only round.
+""",
+)
+def precision_seam(context: LintContext) -> Iterator[Violation]:
+    casts = list(context.outside_functions(context.nodes_of("Cast")))
+    yield from _check_islands(context, casts)
+    rounding = [ref for ref in casts if _is_rounding(ref)]
+    if rounding:
+        pairs = pluralize(len(rounding), "pair of casts only rounds", "pairs of casts only round")
+        half = " and ".join(sorted({str(ref.dtypes[0]) for ref in rounding}))
+        yield Violation(
+            f"{pairs} data to {half}, with nothing in between",
+            tuple(ref.path for ref in rounding),
+            _ROUNDING_RECOMMENDATION,
+            about="rounding",
+        )
+
+
+def _is_rounding(ref: NodeRef) -> bool:
+    """Whether a cast out of half precision reads, alone, a cast of the same type into it."""
+    first = ref.producer()
+    if first is None or not first.node.is_op("Cast") or first.only_consumer() is not ref:
+        return False
+    before, after = first.dtypes[0], ref.dtypes[1]
+    return ref.dtypes[0] in _HALF and before in _WIDE and before == after and not _casts_constant(first)
+
+
+def _casts_constant(ref: NodeRef) -> bool:
+    return ref.scope.is_constant(ref.node.inputs[0])
+
+
+def _check_islands(context: LintContext, casts: list[NodeRef]) -> Iterator[Violation]:
+    up = [ref for ref in casts if ref.dtypes[0] in _HALF and ref.dtypes[1] == "float32" and _is_interior(context, ref)]
+    left = {ref.dtypes[0] for ref in up}
+    back, between = _trace_islands(up)
+    back = [ref for ref in back if ref.dtypes[1] in left]
+    if back:
+        half = " and ".join(sorted({dtype for ref in back if (dtype := ref.dtypes[1]) is not None}))
+        nodes = f", around {pluralize(between, 'node')}" if between else ""
+        message = f"data leave {half} for float32 in {pluralize(len(up), 'cast')} and come back in {len(back):,}{nodes}"
+        yield Violation(message, tuple(ref.path for ref in [*up, *back]))
+
+
+def _is_interior(context: LintContext, ref: NodeRef) -> bool:
+    """Neither of a constant, nor at the interface of the model, whose callers may need another precision."""
+    index = context.model.graph.index
+    interface = set[str]() if ref.scope.path else index.inputs | index.outputs
+    return interface.isdisjoint((*ref.node.inputs, *ref.node.outputs)) and not _casts_constant(ref)
+
+
+def _trace_islands(up: list[NodeRef]) -> tuple[list[NodeRef], int]:
+    """Return the casts back to half precision that data reach from `up`, and the number of nodes between."""
+    pending, seen, back = list(up), set[NodeRef](), list[NodeRef]()
+    between = 0
+    while pending:
+        ref = pending.pop()
+        for reader in [each for name in ref.node.outputs if name for each in ref.scope.consumers(name)]:
+            if reader in seen:
+                continue
+            seen.add(reader)
+            after = reader.dtypes[1]
+            if reader.node.is_op("Cast") and after in _HALF:
+                back.append(reader)
+            elif is_float(after) and after not in _HALF:
+                between += 1
+                pending.append(reader)
+    return sorted(back, key=lambda ref: (ref.scope.path, ref.step.at)), between

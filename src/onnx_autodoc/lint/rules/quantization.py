@@ -1,0 +1,235 @@
+"""Rules on quantized models."""
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Final
+
+from onnx_autodoc.ir import BITS
+from onnx_autodoc.lint.context import LintContext, NodeRef
+from onnx_autodoc.lint.rule import Confidence, Severity, Violation, rule
+from onnx_autodoc.ops import Trait, ValueInfo, has_trait
+from onnx_autodoc.text import format_percent, pluralize
+
+_MAX_BITS: Final = 8  # of a weight: with 16 bits there are enough levels for small filters too
+_MIN_CHANNELS: Final = 8
+
+
+@rule(
+    Severity.NOTE,
+    """The weight of a depthwise convolution is quantized with one scale for all of its channels.
+
+Why it matters: each channel of a depthwise convolution has a filter of its own, and their ranges differ by orders of
+magnitude, the more so after batch normalization was folded in. With one scale for all of them the small filters keep
+two or three bits, which can cost MobileNets and their kin accuracy. Whether and how much was not measured here: a model
+that was trained with this quantization may have learned to live with it.
+
+What to do: quantize again with one scale for each channel (per_channel=True in
+onnxruntime.quantization.quantize_static; quantize_dynamic has one scale for a convolution's weight in any case), and
+compare the answers with the original's.
+
+Convolutions of fewer than 8 channels are not looked at, nor weights of more than 8 bits, nor those whose scales the
+file does not tell.
+""",
+    confidence=Confidence.MEDIUM,
+)
+def per_tensor_depthwise(context: LintContext) -> Iterator[Violation]:
+    known = [(ref, is_single) for ref, is_single in _depthwise(context) if is_single is not None]
+    paths = tuple(ref.path for ref, is_single in known if is_single)
+    if paths:
+        one, many = "has one scale for all channels of its weight", "have one scale for all channels"
+        total = pluralize(len(known), "quantized depthwise convolution")
+        yield Violation(f"{len(paths):,} of {total} {one if len(paths) == 1 else many}", paths)
+
+
+def _depthwise(context: LintContext) -> Iterator[tuple[NodeRef, bool | None]]:
+    """The quantized depthwise convolutions, and whether they have one scale; None where the file does not tell."""
+    for ref in context.nodes_of("Conv"):
+        source = ref.producer(1) if _is_depthwise(ref, 1) else None
+        if (
+            source is not None
+            and has_trait(source.node, Trait.DEQUANTIZES)
+            and ref.scope.is_constant(ref.node.inputs[1])
+            and _is_low_bit(source, 0)
+        ):
+            yield ref, _is_single(source.input(1))
+    for ref in context.nodes_of("QLinearConv"):
+        if _is_depthwise(ref, 3) and _is_low_bit(ref, 3):
+            yield ref, _is_single(ref.input(4))
+    for ref in context.nodes_of("ConvInteger"):
+        if _is_depthwise(ref, 1):
+            yield ref, _is_single(_rescale(ref))
+
+
+def _rescale(ref: NodeRef) -> ValueInfo | None:
+    """The scale of the weight that ConvInteger's sums are multiplied with after a cast, with the scale of the data."""
+    cast = ref.only_consumer()
+    scaled = cast.only_consumer() if cast is not None else None
+    if scaled is None or not scaled.node.is_op("Mul"):
+        return None
+    for at in range(len(scaled.node.inputs)):
+        product = scaled.producer(at)
+        if product is not None and product.node.is_op("Mul"):
+            constant = [at for at, name in enumerate(product.node.inputs) if product.scope.is_constant(name)]
+            return product.input(constant[0]) if len(constant) == 1 else None
+    return None
+
+
+def _is_depthwise(ref: NodeRef, at: int) -> bool:
+    group, weight = ref.node.attributes.get("group", 1), ref.input(at)
+    dims = weight.concrete if weight is not None else None
+    return isinstance(group, int) and group >= _MIN_CHANNELS and dims is not None and len(dims) > 2 and dims[1] == 1
+
+
+def _is_low_bit(ref: NodeRef, at: int) -> bool:
+    known = ref.input(at)
+    return known is not None and known.dtype in BITS and BITS[known.dtype] <= _MAX_BITS
+
+
+def _is_single(scale: ValueInfo | None) -> bool | None:
+    dims = scale.concrete if scale is not None else None
+    return None if dims is None else all(dim == 1 for dim in dims)
+
+
+_MIN_FLOAT_SHARE: Final = 0.2  # of the MACs
+_MAX_DISTANCE: Final = 8  # nodes between a dequantization and the operator that it is for
+_MIN_VALUES: Final = {"int8": -128, "uint8": 0}
+_OUTPUT_RECOMMENDATION: Final = (
+    "quantize what these convolutions make as well, as quantize_static of onnxruntime.quantization does, or run the "
+    "model with TensorRT, which needs no quantization there"
+)
+
+
+class _Execution(Enum):
+    INT8 = 1
+    FLOAT_OUTPUT = 2  # int8 inputs; the output is not quantized
+    FLOAT = 3
+    OTHER = 4  # only the weights are quantized, or it depends on the runtime
+
+
+@rule(
+    Severity.NOTE,
+    """Convolutions or matrix products of a quantized model compute in floating point.
+
+Why it matters: a runtime computes an operator in int8 only where it finds DequantizeLinear before all that the
+operator multiplies and, in onnxruntime for convolutions, QuantizeLinear right after it. Elsewhere it turns integers
+into floating point, computes as before, and turns them back: slower than the model was before it was quantized.
+
+What to do: see why they were left out: quantize_static of onnxruntime.quantization takes the operators that
+op_types_to_quantize names, without those in nodes_to_exclude; run
+onnxruntime.quantization.shape_inference.quant_pre_process on the model before. If they were left out to keep accuracy,
+this is its price.
+
+Reported where such operators have a fifth of the multiply-adds, so not for a first or last layer that is kept in
+floating point. Two things are told apart: operators whose data nobody quantized, which no runtime can compute in int8;
+and convolutions whose answer is not quantized, which TensorRT runs in int8 and onnxruntime does not. Not reported:
+products whose weights alone are quantized, types other than 8-bit integers, what stands inside functions, loops and
+branches, and models whose data are quantized while they run.
+""",
+    confidence=Confidence.MEDIUM,
+)
+def unfused_quantization(context: LintContext) -> Iterator[Violation]:
+    if not context.nodes_of("DequantizeLinear") and not context.nodes_of("DequantizeLinear", domain="com.microsoft"):
+        return
+    products = [ref for ref in context.main.refs if _is_product(ref)]
+    groups: dict[_Execution, list[NodeRef]] = {execution: [] for execution in _Execution}
+    for ref in products:
+        groups[_classify(ref)].append(ref)
+    quantized = groups[_Execution.INT8] + groups[_Execution.FLOAT_OUTPUT]
+    if not any(has_trait(ref.node, Trait.INT8_KERNEL) for ref in quantized):
+        return
+    in_float = f"in floating point; {len(quantized):,} can run in int8"
+    yield from _report_float_products(context, groups[_Execution.FLOAT], products, in_float)
+    in_onnxruntime = "in floating point in onnxruntime, which needs the answer quantized as well"
+    yield from _report_float_products(
+        context, groups[_Execution.FLOAT_OUTPUT], products, in_onnxruntime, _OUTPUT_RECOMMENDATION, "onnxruntime"
+    )
+
+
+def _report_float_products(
+    context: LintContext,
+    refs: list[NodeRef],
+    products: list[NodeRef],
+    how: str,
+    recommendation: str = "",
+    about: str | None = None,
+) -> Iterator[Violation]:
+    total, macs = _macs(context, products), _macs(context, refs)
+    share = macs / total if total and macs is not None else 0.0
+    if refs and share >= _MIN_FLOAT_SHARE:
+        whole = pluralize(len(products), "convolution or matrix product", "convolutions and matrix products")
+        compute = "computes" if len(refs) == 1 else "compute"
+        message = f"{len(refs):,} of {whole}, with {format_percent(share)} of the multiply-adds, {compute} {how}"
+        yield Violation(message, tuple(ref.path for ref in refs), recommendation, about=about)
+
+
+def _macs(context: LintContext, refs: list[NodeRef]) -> int | None:
+    """The MACs of some nodes, None where those of one are unknown."""
+    costs = [context.facts.costs.price(ref.step, bookkeeping=False).cost.macs for ref in refs]
+    known = [macs for macs in costs if isinstance(macs, int)]
+    return sum(known) if len(known) == len(costs) else None
+
+
+def _is_product(ref: NodeRef) -> bool:
+    """Whether it is a convolution or matrix product of data, in floating point or on integers."""
+    inputs = ref.node.inputs
+    if has_trait(ref.node, Trait.INT8_OPERATOR):
+        return True
+    if not has_trait(ref.node, Trait.INT8_KERNEL) or ref.node.domain or len(inputs) < 2:
+        return False
+    return not all(map(ref.scope.is_constant, inputs[:2]))
+
+
+def _classify(ref: NodeRef) -> _Execution:
+    if has_trait(ref.node, Trait.INT8_OPERATOR):
+        return _Execution.INT8
+    data, weight = (_quantized_dtype(ref, name) for name in ref.node.inputs[:2])
+    if data is not None and weight is not None:
+        return _Execution.FLOAT_OUTPUT if _has_float_output(ref, data) else _Execution.INT8
+    if ref.scope.is_constant(ref.node.inputs[1]):
+        if data is None and weight is not None and not has_trait(ref.node, Trait.INT8_NEEDS_OUTPUT):
+            return _Execution.OTHER  # only the weights are quantized
+        if data is not None and has_trait(ref.node, Trait.INT8_CONSTANTS):
+            return _Execution.OTHER  # onnxruntime quantizes such weights itself, other runtimes do not
+    return _Execution.FLOAT
+
+
+def _quantized_dtype(ref: NodeRef, name: str) -> str | None:
+    """The type that a value was dequantized from: "" where it is unknown, None where it was not quantized."""
+    is_data = not ref.scope.is_constant(name)
+    for _ in range(_MAX_DISTANCE):
+        producer = ref.scope.producer(name)
+        if producer is None or not producer.node.inputs:
+            return None
+        name = producer.node.inputs[0]
+        if has_trait(producer.node, Trait.DEQUANTIZES):
+            if is_data and producer.scope.is_constant(name):
+                return None  # rows of a quantized table
+            return producer.dtypes[0] or ""
+        if not has_trait(producer.node, Trait.CROSSES_QUANTIZATION):
+            return None
+    return ""
+
+
+def _has_float_output(ref: NodeRef, dtype: str) -> bool:
+    """Whether the output surely stays in floating point, which makes onnxruntime compute the operator so."""
+    name = ref.node.outputs[0]
+    if not has_trait(ref.node, Trait.INT8_NEEDS_OUTPUT) or dtype not in _MIN_VALUES:
+        return False
+    return name in ref.scope.escaping or any(map(_reads_float, ref.scope.consumers(name)))
+
+
+def _reads_float(reader: NodeRef) -> bool:
+    node, name = reader.node, reader.node.outputs[0] if reader.node.outputs else ""
+    if node.is_op("Relu"):
+        return name in reader.scope.escaping or any(map(_keeps_relu, reader.scope.consumers(name)))
+    return not has_trait(node, Trait.QUANTIZES, Trait.CROSSES_QUANTIZATION, Trait.SHAPE_QUERY)
+
+
+def _keeps_relu(reader: NodeRef) -> bool:
+    """Whether a Relu before `reader` cannot be fused into a quantization whose zero point is the lowest value."""
+    if not has_trait(reader.node, Trait.QUANTIZES):
+        return not has_trait(reader.node, Trait.CROSSES_QUANTIZATION, Trait.SHAPE_QUERY)
+    zero = reader.input(2)
+    if zero is None or zero.value is None or zero.dtype not in _MIN_VALUES:
+        return False
+    return bool((zero.value != _MIN_VALUES[zero.dtype]).any())

@@ -1,0 +1,299 @@
+"""A node with its inferred inputs: typed access to inputs and attributes, and checks of their dims."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from onnx_autodoc.ir import Attribute, Graph, Node, Tensor, TruncatedList, Type
+from onnx_autodoc.ops.values import (
+    MAX_DIMS,
+    Array,
+    Contradiction,
+    Dim,
+    InferenceError,
+    Shape,
+    Unknown,
+    ValueInfo,
+    describe_rank,
+    format_dims,
+)
+from onnx_autodoc.text import quote_name
+
+_MAX_UNKNOWN_ELEMENTS: Final = 64  # of an input whose elements are listed though unknown
+
+
+class Call:
+    """A node with its inferred inputs. An absent optional input is None."""
+
+    __slots__ = ("_attributes", "inputs", "node", "outputs", "version")
+
+    def __init__(
+        self, node: Node, inputs: Sequence[ValueInfo | None], version: int | None, outputs: Sequence[ValueInfo] = ()
+    ) -> None:
+        self.node = node
+        self.inputs = inputs
+        self.version = version  # of the opset of the node's domain; None if the file declares none
+        self.outputs = outputs  # inferred outputs, for cost rules
+        self._attributes = node.attributes
+
+    @property
+    def opset(self) -> int:
+        """The opset version, for a rule that depends on it."""
+        if self.version is None:
+            domain = self.node.domain or "ai.onnx"
+            raise InferenceError(
+                f"the file does not say which version of {quote_name(domain)} it uses, and {self.node.op} depends on it"
+            )
+        return self.version
+
+    # inputs
+    def has(self, at: int) -> bool:
+        return at < len(self.inputs) and self.inputs[at] is not None
+
+    def known(self, at: int) -> ValueInfo:
+        if at >= len(self.inputs) or (known := self.inputs[at]) is None:
+            raise Contradiction(f"{self.node.op} lacks its input {at}")
+        return known
+
+    def shape(self, at: int = 0) -> Shape:
+        """Return the shape of an input; raise with the reason if its rank is unknown."""
+        known = self.known(at)
+        if known.shape is None:
+            raise InferenceError(known.reason)
+        return known.shape
+
+    def rank(self, at: int = 0) -> int:
+        return len(self.shape(at))
+
+    def dtype(self, at: int = 0) -> str | None:
+        return self.known(at).dtype
+
+    def value(self, at: int) -> Array | None:
+        """Return the elements of an input if they are known (single ones may be `Unknown`), else None."""
+        return known.value if at < len(self.inputs) and (known := self.inputs[at]) is not None else None
+
+    def ints(self, at: int) -> list[Dim]:
+        """Return the elements of a small integer input as a flat list, `Unknown` where they depend on the data."""
+        known = self.known(at)
+        if known.value is not None:
+            return known.value.reshape(-1).tolist()
+        why = known.why or f"the value of {self.node.op}'s input {at} is only known when the model runs"
+        dims = known.concrete
+        if dims is None or len(dims) > MAX_DIMS or math.prod(dims) > _MAX_UNKNOWN_ELEMENTS:
+            raise InferenceError(why)
+        return [Unknown(why) for _ in range(math.prod(dims))]  # their number is known, and may be a rank
+
+    def one(self, at: int) -> Dim:
+        """Return the only element of an integer input."""
+        items = self.ints(at)
+        if len(items) != 1:
+            raise Contradiction(f"{self.node.op} wants one number in its input {at}, there are {len(items)}")
+        return items[0]
+
+    def single(self, at: int) -> None:
+        """Raise if an input that must have one element is known to have another number of them."""
+        dims = known.concrete if at < len(self.inputs) and (known := self.inputs[at]) is not None else None
+        if dims is not None and (count := math.prod(dims[:MAX_DIMS])) != 1:
+            raise Contradiction(f"{self.node.op} wants one element in its input {at}, there are {count:,}")
+
+    def axes(self) -> list[Dim] | None:
+        """Return the axes of a reduction or squeeze: an attribute in older versions, an input in newer ones."""
+        given = self.attr_ints("axes")
+        if given is not None:
+            return list(given)
+        if not self.has(1):
+            return None
+        items = self.ints(1)
+        if any(not isinstance(item, int | Unknown) for item in items):
+            raise Contradiction(f"{self.node.op} takes whole numbers as axes, not {self.known(1).dtype}")
+        if len(items) > MAX_DIMS:
+            raise InferenceError(f"{self.node.op} has {len(items):,} axes, more than are followed")
+        return items
+
+    def output(self, at: int = 0) -> Shape:
+        """Return the shape of an inferred output; raise with the reason if it is unknown."""
+        if at >= len(self.outputs):
+            raise Contradiction(f"{self.node.op} lacks its output {at}")
+        known = self.outputs[at]
+        if known.shape is None:
+            raise InferenceError(known.reason)
+        return known.shape
+
+    # attributes
+    def attribute(self, name: str) -> Attribute | None:
+        return self._attributes.get(name)
+
+    def attr_int(self, name: str, default: int) -> int:
+        found = self._attributes.get(name)
+        return default if found is None else self._typed(name, found, int)
+
+    def attr_float(self, name: str, default: float) -> float:
+        found = self._attributes.get(name)
+        return default if found is None else float(self._typed(name, found, (int, float)))
+
+    def attr_text(self, name: str, default: str) -> str:
+        found = self._attributes.get(name)
+        return default if found is None else self._typed(name, found, str)
+
+    def attr_ints(self, name: str) -> tuple[int, ...] | None:
+        """Return a list of integers, or None if the node has no such attribute."""
+        found = self._attributes.get(name)
+        if found is None:
+            return None
+        items: tuple[int, ...] = self._typed(name, found, tuple)
+        if not all(type(item) is int for item in items):
+            raise Contradiction(f"{self.node.op}'s attribute {name} is not a list of integers")
+        return items
+
+    def attr_count(self, name: str) -> int:
+        """Return the length of a list attribute, however long; 0 if the node has no such attribute."""
+        found = self._attributes.get(name)
+        if isinstance(found, TruncatedList):
+            return found.count
+        return len(found) if isinstance(found, tuple) else 0
+
+    def attr_required(self, name: str) -> int:
+        found = self._attributes.get(name)
+        if found is None:
+            raise Contradiction(f"{self.node.op} lacks its attribute {name}")
+        number: int = self._typed(name, found, int)
+        return number
+
+    def attr_tensor(self, name: str) -> Tensor | None:
+        found = self._attributes.get(name)
+        return None if found is None else self._typed(name, found, Tensor)
+
+    def attr_type(self, name: str) -> Type | None:
+        found = self._attributes.get(name)
+        return None if found is None else self._typed(name, found, Type)
+
+    def attr_graph(self, name: str) -> Graph:
+        found = self._attributes.get(name)
+        if not isinstance(found, Graph):
+            raise Contradiction(f"{self.node.op} lacks its subgraph {name}")
+        return found
+
+    def _typed(self, name: str, found: Attribute, kind: Any) -> Any:
+        if not isinstance(found, kind):
+            raise Contradiction(f"{self.node.op}'s attribute {name} is of the wrong type")
+        return found
+
+
+def size(shape: Shape) -> Dim:
+    """Return the number of elements of a shape."""
+    return math.prod(shape) if len(shape) <= MAX_DIMS else Unknown(describe_rank(shape))
+
+
+def normalize_axis(axis: Dim, rank: int) -> int:
+    """Return an axis counted from the front; a negative axis counts from the back."""
+    if isinstance(axis, Unknown):
+        raise InferenceError(axis.why)
+    if not -rank <= axis < rank:
+        raise Contradiction(f"axis {axis} does not exist in {rank} dimensions")
+    return axis + rank if axis < 0 else axis
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """Broadcast shapes as numpy does; an unknown size yields to a known one that is not 1."""
+    rank = max(map(len, shapes))
+    if rank > MAX_DIMS:
+        raise Contradiction(describe_rank(max(shapes, key=len)))
+    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    return tuple(_broadcast_dim(column) for column in zip(*padded, strict=True))
+
+
+def _broadcast_dim(column: Sequence[Dim]) -> Dim:
+    sizes = {dim for dim in column if type(dim) is int and dim != 1}
+    if len(sizes) > 1:
+        raise Contradiction(f"sizes {' and '.join(map(str, sorted(sizes)))} cannot be broadcast")
+    if sizes:
+        return sizes.pop()
+    unknown = [dim for dim in column if isinstance(dim, Unknown)]
+    if not unknown:
+        return 1
+    return unknown[0] if all(dim is unknown[0] for dim in unknown) else Unknown(unknown[0].why)
+
+
+def ceil_div(over: Dim, under: int) -> Dim:
+    return -(-over // under)
+
+
+def sizes_differ(one: Dim, other: Dim) -> bool:
+    """Whether both sizes are known and different."""
+    return type(one) is int and type(other) is int and one != other
+
+
+def numbers(call: Call, at: int) -> Sequence[float | Unknown]:
+    """Return the elements of an input that lists numbers."""
+    return call.ints(at)
+
+
+def sizes(call: Call, at: int) -> Shape:
+    """Return the elements of an input that lists sizes."""
+    return tuple(_size(call, at, item) for item in numbers(call, at))
+
+
+def size_element(call: Call, at: int) -> Dim:
+    """Return the only element of an input, which is a size."""
+    return _size(call, at, integer_element(call, at))
+
+
+def integer_element(call: Call, at: int) -> Dim:
+    """Return the only element of an input, which is an integer."""
+    return _integer(call, at, call.one(at))
+
+
+def _integer(call: Call, at: int, item: float | Unknown) -> Dim:
+    if not isinstance(item, (int, Unknown)) or isinstance(item, bool):
+        raise Contradiction(f"{call.node.op} wants integers in its input {at}, there is {item}")
+    return item
+
+
+def _size(call: Call, at: int, item: float | Unknown) -> Dim:
+    found = _integer(call, at, item)
+    if isinstance(found, int) and found < 0:
+        raise Contradiction(f"{call.node.op}'s input {at} asks for a size of {found}")
+    return found
+
+
+def shape_of_rank(call: Call, at: int, rank: int) -> Shape:
+    """Return the shape of an input that must have `rank` dimensions."""
+    shape = call.shape(at)
+    if len(shape) != rank:
+        raise Contradiction(f"{call.node.op} wants {rank} dimensions in its input {at}, there are {len(shape)}")
+    return shape
+
+
+def shape_of_min_rank(call: Call, at: int, rank: int = 1) -> Shape:
+    """Return the shape of an input that must have at least `rank` dimensions."""
+    shape = call.shape(at)
+    if len(shape) < rank:
+        raise Contradiction(f"{call.node.op} wants {rank} dimensions in its input {at}, there are {len(shape)}")
+    return shape
+
+
+def check_shape(call: Call, at: int, *dims: Dim) -> None:
+    """Raise if an input has other dims. An input that is absent or unknown passes."""
+    known = call.inputs[at] if at < len(call.inputs) else None
+    shape = known.shape if known is not None else None
+    if shape is not None and (len(shape) != len(dims) or any(map(sizes_differ, shape, dims))):
+        raise Contradiction(
+            f"{call.node.op} wants {format_dims(dims)} in its input {at}, there is {format_dims(shape)}"
+        )
+
+
+def check_broadcast(call: Call, at: int, target: Shape) -> None:
+    """Raise if an input cannot be broadcast to `target`."""
+    known = call.inputs[at] if at < len(call.inputs) else None
+    shape = known.shape if known is not None else None
+    if shape is None:
+        return
+    fits = all(dim == 1 or not sizes_differ(dim, other) for dim, other in zip(shape[::-1], target[::-1]))
+    if len(shape) > len(target) or not fits:
+        raise Contradiction(f"{call.node.op} cannot broadcast {format_dims(shape)} to {format_dims(target)}")
+
+
+def check_divisible(call: Call, whole: Dim, parts: Dim, what: str) -> None:
+    """Raise if `whole` is not a multiple of `parts`."""
+    if type(whole) is int and type(parts) is int and (parts < 1 or whole % parts):
+        raise Contradiction(f"{call.node.op}'s {whole} {what} do not split into {parts}")

@@ -1,0 +1,155 @@
+"""Checks of findings against the rules and runtimes of a policy."""
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from onnx_autodoc.card import Card, Finding, Severity
+from onnx_autodoc.lint import RULES, Rule
+from onnx_autodoc.policy.figures import has_weights
+from onnx_autodoc.policy.types import NEVER, Allow, Check, Kind, Policy, Status
+from onnx_autodoc.text import sanitize
+
+_UNSUPPORTED: Final = "unsupported-operator"  # `about` is the runtime
+_CUSTOM_DOMAIN: Final = "custom-domain"  # operators that no runtime supports
+_READ_WEIGHTS: Final = "Check with --weights, or accept it with allow_gaps = true under [rules]."
+_NEW_CARD: Final = "Check the model itself, or write its card anew."
+_REPORT: Final = "Report it with the model; until then allow_gaps = true under [rules] accepts what was not checked."
+
+
+class Allowance(Struct, frozen=True):
+    """Whether the policy allows a finding, its reason, and the entries of the allow-list that matched."""
+
+    status: Status
+    reason: str | None = None
+    entries: tuple[Allow, ...] = ()
+
+
+def rule_checks(card: Card, policy: Policy, baseline: Card | None) -> Iterator[Check]:
+    """Yield one check for every finding, and one for every other rule that was checked."""
+    old = baseline.findings if baseline is not None and policy.rules.only_new else ()
+    for finding in card.findings:
+        yield _check_finding(finding, policy, old)
+    found = {finding.rule for finding in card.findings}
+    for rule in RULES.values():
+        if rule.id not in found and not _is_unchecked(card, rule.id):
+            yield _check_silent_rule(rule, card, policy)
+
+
+def _check_finding(finding: Finding, policy: Policy, old: tuple[Finding, ...]) -> Check:
+    severity = policy.rules.severity.get(finding.rule, finding.severity)
+    allowance = Allowance(Status.PASS)
+    if policy.rules.fail_on != NEVER and severity.rank >= Severity(policy.rules.fail_on).rank:
+        known = _is_known(finding, old)
+        allowance = Allowance(Status.ALLOWED, "the baseline has it") if known else _find_allowance(finding, policy)
+    return _finding_check(Kind.RULE, finding.rule, finding, policy, allowance)
+
+
+def _finding_check(kind: Kind, name: str, finding: Finding, policy: Policy, allowance: Allowance) -> Check:
+    return Check(
+        kind=kind,
+        id=name,
+        status=allowance.status,
+        message=finding.message,
+        do=finding.recommendation,
+        found=True,
+        severity=policy.rules.severity.get(finding.rule, finding.severity),
+        about=finding.about,
+        evidence=finding.evidence,
+        count=finding.count,
+        reason=allowance.reason,
+    )
+
+
+def _is_unchecked(card: Card, rule: str) -> bool:
+    return f"findings.{rule}" in card.uncertain
+
+
+def _check_silent_rule(rule: Rule, card: Card, policy: Policy) -> Check:
+    """Check a rule without findings: it passes, unless it needs weights that were not read."""
+    if not rule.needs_weights or has_weights(card):
+        return Check(Kind.RULE, rule.id, Status.PASS, f"nothing found: {rule.title}", severity=rule.severity)
+    text = f"{rule.id} was not checked: it looks at the numbers in the weights, which were not all read"
+    if rule.id not in policy.rules.named:
+        return Check(Kind.RULE, rule.id, Status.SKIPPED, text, _READ_WEIGHTS, severity=rule.severity)
+    status, reason = _gap_status(policy)
+    return Check(Kind.RULE, rule.id, status, text, _READ_WEIGHTS, severity=rule.severity, reason=reason)
+
+
+def _gap_status(policy: Policy) -> tuple[Status, str | None]:
+    return (Status.ALLOWED, "allow_gaps under [rules]") if policy.rules.allow_gaps else (Status.FAIL, None)
+
+
+def _is_known(finding: Finding, old: Iterable[Finding]) -> bool:
+    """Whether the baseline has the finding: the same rule and subject, no less severe, at all of these places."""
+    return any(
+        (was.rule, was.about) == (finding.rule, finding.about)
+        and was.severity.rank >= finding.severity.rank
+        and was.count >= finding.count
+        and set(finding.evidence) <= set(was.evidence)
+        for was in old
+    )
+
+
+def _find_allowance(finding: Finding, policy: Policy) -> Allowance:
+    """Allow a finding where one entry matches all of it, or several together match every place."""
+    entries = [
+        entry for entry in policy.rules.allow if entry.rule == finding.rule and entry.about in (None, finding.about)
+    ]
+    whole = [entry for entry in entries if entry.evidence is None]
+    if whole:
+        return Allowance(Status.ALLOWED, whole[0].reason, (whole[0],))
+    used = tuple(entry for entry in entries if any(_matches(entry, place) for place in finding.evidence))
+    matched = [any(_matches(entry, place) for entry in used) for place in finding.evidence]
+    if matched and all(matched) and finding.count == len(finding.evidence):
+        return Allowance(Status.ALLOWED, "; ".join(dict.fromkeys(entry.reason for entry in used)), used)
+    return Allowance(Status.FAIL, None, used)
+
+
+def _matches(entry: Allow, place: str) -> bool:
+    return fnmatchcase(place, entry.evidence or "*")
+
+
+def unused_allowances(card: Card, policy: Policy) -> Iterator[str]:
+    """Yield the entries of the allow-list that no finding matches."""
+    used = [entry for finding in card.findings for entry in _find_allowance(finding, policy).entries]
+    for entry in policy.rules.allow:
+        if entry not in used:
+            about = f" about {entry.about}" if entry.about else ""
+            place = f" at {entry.evidence}" if entry.evidence else ""
+            yield f"{entry.rule}{about}{place} ({sanitize(entry.reason, 80)})"
+
+
+def gap_checks(card: Card, policy: Policy, version: str | None) -> Iterator[Check]:
+    """Yield a check for every rule that failed to run, and for a card that another version of the tool made."""
+    status, reason = _gap_status(policy)
+    for gap in card.gaps:
+        if gap.section == "findings":
+            yield Check(Kind.GAP, "findings", status, gap.reason, _REPORT, reason=reason)
+    if version is not None and card.generated.version != version:
+        made = sanitize(card.generated.version, 40)
+        text = f"the card was made by version {made}, its findings are not those of the rules of {version}"
+        yield Check(Kind.GAP, "findings", status, text, _NEW_CARD, reason=reason)
+
+
+def runtime_checks(card: Card, policy: Policy) -> Iterator[Check]:
+    """Yield the findings that keep a required runtime from running the model, or one check that there are none."""
+    unchecked = _is_unchecked(card, _UNSUPPORTED) or _is_unchecked(card, _CUSTOM_DOMAIN)
+    for runtime in policy.runtimes.require:
+        if unchecked:
+            text = f"whether {runtime} knows every operator could not be checked"
+            yield Check(Kind.RUNTIME, runtime, Status.FAIL, text, _REPORT, about=runtime)
+            continue
+        missing = [
+            finding
+            for finding in card.findings
+            if finding.rule == _CUSTOM_DOMAIN or (finding.rule, finding.about) == (_UNSUPPORTED, runtime)
+        ]
+        if not missing:
+            yield Check(Kind.RUNTIME, runtime, Status.PASS, f"no operator is known to be missing in {runtime}")
+        for finding in missing:
+            check = _finding_check(Kind.RUNTIME, runtime, finding, policy, _find_allowance(finding, policy))
+            yield replace(check, about=runtime)

@@ -1,0 +1,165 @@
+"""The types of a policy and of a verdict, from which their JSON Schemas are generated."""
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct, field
+
+from onnx_autodoc.card import Severity
+
+Number = int | float
+Plain = bool | int | float | str
+Reason = Annotated[str, Meta(pattern=r"\S", description="why it is right to allow it; a blank one is refused")]
+Values = Annotated[tuple[Plain, ...], Meta(min_length=1)]
+
+NEVER: Final = "never"
+VERDICT_VERSION: Final = "1.0"
+
+
+class Limit(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a figure of the card may be. With `allow_gaps`, what is not known passes and "at least" counts as it is."""
+
+    max: Number | None = None
+    min: Number | None = None
+    equals: Plain | None = None
+    one_of: Values | None = None
+    allow_gaps: bool = False
+
+    @property
+    def bounds(self) -> dict[str, object]:
+        every = {"max": self.max, "min": self.min, "equals": self.equals, "one_of": self.one_of}
+        return {name: bound for name, bound in every.items() if bound is not None}
+
+
+class Change(Struct, frozen=True, forbid_unknown_fields=True):
+    """How far a figure may go from the baseline's. `equal` holds for texts, lists and whole sections, too."""
+
+    max_percent: Number | None = None
+    max_drop_percent: Number | None = None
+    max_increase: Number | None = None
+    max_decrease: Number | None = None
+    equal: bool | None = None
+    breaking: bool | None = None
+    allow_gaps: bool = False
+
+    @property
+    def numbers(self) -> dict[str, Number]:
+        names = ("max_percent", "max_drop_percent", "max_increase", "max_decrease")
+        return {name: bound for name in names if (bound := getattr(self, name)) is not None}
+
+    @property
+    def bounds(self) -> dict[str, object]:
+        rest = {"equal": self.equal, "breaking": self.breaking}
+        return {**self.numbers, **{name: bound for name, bound in rest.items() if bound is not None}}
+
+
+class Allow(Struct, frozen=True, forbid_unknown_fields=True):
+    """A finding that does not fail. `evidence` is a glob that every place of it must match."""
+
+    rule: str
+    reason: Reason
+    about: str | None = None
+    evidence: str | None = None
+
+
+class Rules(Struct, frozen=True, forbid_unknown_fields=True):
+    """From which severity on findings fail, which ones may stay, and which are worse or milder here."""
+
+    fail_on: str = Severity.ERROR.value
+    allow: tuple[Allow, ...] = ()
+    severity: dict[str, Severity] = field(default_factory=dict)
+    only_new: bool = False
+    allow_gaps: bool = False
+
+    @property
+    def named(self) -> frozenset[str]:
+        return frozenset((*(entry.rule for entry in self.allow), *self.severity))
+
+
+class Runtimes(Struct, frozen=True, forbid_unknown_fields=True):
+    """The runtimes that have to know every operator of the model."""
+
+    require: tuple[str, ...] = ()
+
+
+class Policy(Struct, frozen=True, forbid_unknown_fields=True):
+    limits: dict[str, Limit] = field(default_factory=dict)
+    changes: dict[str, Change] = field(default_factory=dict)
+    rules: Rules = Rules()
+    runtimes: Runtimes = Runtimes()
+
+    @property
+    def needs_baseline(self) -> bool:
+        return bool(self.changes) or self.rules.only_new
+
+
+FAIL_ON: Final = (*(severity.value for severity in Severity), NEVER)
+
+
+class Kind(StrEnum):
+    """`gap` is a rule that could not be checked."""
+
+    LIMIT = "limit"
+    CHANGE = "change"
+    RULE = "rule"
+    RUNTIME = "runtime"
+    GAP = "gap"
+
+
+class Status(StrEnum):
+    """`allowed` would have failed, and the policy gives a reason why it may stay. `skipped` was not asked for."""
+
+    PASS = "pass"  # noqa: S105
+    FAIL = "fail"
+    ALLOWED = "allowed"
+    SKIPPED = "skipped"
+
+
+class Check(Struct, frozen=True):
+    """`id` is the path of a figure, a rule or a runtime; `bound` the key of the policy that asks, `limit` its value.
+
+    `measured` is None where it is not known, `baseline` is what it was. `found`: whether a rule found something.
+    `reason` is the policy's word for what is allowed.
+    """
+
+    kind: Kind
+    id: str
+    status: Status
+    message: str
+    do: str = ""
+    bound: str | None = None
+    limit: bool | int | float | str | tuple[bool | int | float | str, ...] | None = None
+    measured: bool | int | float | str | None = None
+    baseline: bool | int | float | str | None = None
+    found: bool = False
+    severity: Severity | None = None
+    about: str | None = None
+    evidence: tuple[str, ...] = ()
+    count: int = 0
+    reason: str | None = None
+
+
+class Verdict(Struct, frozen=True):
+    """On one model. `unneeded` are entries of the policy's allow-list that nothing matched."""
+
+    model: str
+    passed: bool
+    checks: tuple[Check, ...]
+    unneeded: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if check.status is Status.FAIL)
+
+
+class Outcome(Struct, frozen=True):
+    """The verdicts of one call, and what they were given by."""
+
+    schema_version: str
+    tool: str
+    version: str
+    at: str
+    passed: bool
+    policy: str | None
+    baseline: str | None
+    verdicts: tuple[Verdict, ...]

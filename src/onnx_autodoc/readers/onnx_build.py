@@ -1,0 +1,213 @@
+"""Build values of `ir` from decoded fields: one function per message type."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from onnx_autodoc.ir import (
+    Attribute,
+    AttributeReference,
+    Function,
+    Graph,
+    Model,
+    Node,
+    TruncatedList,
+    Type,
+    Value,
+    dtype_name,
+)
+from onnx_autodoc.readers.protobuf import Fields, RepeatedField
+
+
+def domain_of(fields: Fields) -> str:
+    """Return the domain; the default domain has two spellings."""
+    domain: str = fields.get("domain", "")
+    return "" if domain == "ai.onnx" else domain
+
+
+def build_pair(fields: Fields) -> tuple[str, str]:
+    return fields.get("key", ""), fields.get("value", "")
+
+
+def build_dim(fields: Fields) -> int | str | None:
+    if "size" in fields:
+        return fields["size"] if fields["size"] >= 0 else None  # some exporters write -1 for a dynamic dimension
+    return fields.get("name") or None
+
+
+def build_tensor_type(fields: Fields, kind: str = "tensor") -> Type:
+    return Type(kind, dtype_name(fields.get("dtype", 0)), fields.get("shape"))
+
+
+def build_container_type(kind: str, fields: Fields) -> Type:
+    element = fields.get("element")
+    return Type(kind, element.dtype if element else None, None, element)
+
+
+def build_type(fields: Fields) -> Type:
+    """Build a type. The kinds are members of a oneof, of which the last one holds."""
+    return next((item for item in reversed(fields.values()) if isinstance(item, Type)), Type("opaque"))
+
+
+# AttributeProto.type -> the field of the value, and the default if it is absent
+_ATTRIBUTES: Final[dict[int, tuple[str, Any]]] = {
+    1: ("f", 0.0),
+    2: ("i", 0),
+    3: ("s", ""),
+    4: ("t", None),
+    5: ("g", None),
+    6: ("floats", ()),
+    7: ("ints", ()),
+    8: ("strings", ()),
+    9: ("tensors", ()),
+    10: ("graphs", ()),
+    11: ("sparse", None),
+    12: ("sparses", ()),
+    13: ("tp", None),
+    14: ("types", ()),
+}
+_VALUE_FIELDS: Final = tuple(name for name, _ in _ATTRIBUTES.values())
+_VERSION: Final = "the version of"
+_METADATA: Final = "the metadata"
+_MAX_QUOTED_CHARS: Final = 60
+
+
+def build_attribute(fields: Fields) -> tuple[str, Attribute | None, str]:
+    """Return the name, the value, and a flaw or ""."""
+    name = fields.get("name", "")
+    if fields.get("reference"):
+        return name, AttributeReference(fields["reference"]), ""
+    kind, filled = fields.get("type", 0), [field for field in _VALUE_FIELDS if field in fields]
+    value_field, default = _ATTRIBUTES.get(kind, ("", None))
+    if value_field not in fields and not kind:  # files before IR 2 leave the type out
+        value_field = filled[0] if filled else ""
+    value = _to_attribute(fields.get(value_field, default))
+    return name, value, _attribute_flaw(name, kind, value_field, filled, value)
+
+
+def _attribute_flaw(name: str, kind: int, value_field: str, filled: list[str], value: object) -> str:
+    if not name:
+        return "it has an attribute without a name"
+    name = name[:_MAX_QUOTED_CHARS]
+    if kind and kind not in _ATTRIBUTES:
+        return f"its attribute {name} is of type {kind}, which ONNX does not define"
+    if any(field != value_field for field in filled):
+        return f"its attribute {name} holds a value of another kind than it says"
+    if value is None:
+        return f"its attribute {name} has no value"
+    return "" if kind else f"its attribute {name} does not say of which type it is"  # as it may before IR 2
+
+
+def _to_attribute(item: Any) -> Attribute | None:
+    if isinstance(item, RepeatedField):
+        first = tuple(item.first)
+        return first if item.count == len(first) else TruncatedList(item.count, first)
+    return tuple(item) if isinstance(item, list) else item
+
+
+def _attributes(fields: Fields) -> dict[str, Attribute]:
+    return {name: value for name, value, _ in fields.get("attributes", ()) if value is not None}
+
+
+def _flaws(fields: Fields) -> tuple[str, ...]:
+    """Return flaws of the attributes, which a mapping of them could not express."""
+    attributes = fields.get("attributes", ())
+    if not attributes and "parameters" not in fields:
+        return ()
+    counts = Counter([*(name for name, _, _ in attributes), *fields.get("parameters", ())])
+    repeated = (f"it has {count} attributes {name[:_MAX_QUOTED_CHARS]}" for name, count in counts.items() if count > 1)
+    return (*(flaw for _, _, flaw in attributes if flaw), *repeated)
+
+
+def _ambiguous_keys(what: str, pairs: Sequence[tuple[str, object]]) -> Iterator[str]:
+    """Yield a flaw for every key that has two values."""
+    values: dict[str, list[object]] = {}
+    for key, value in dict.fromkeys(pairs):
+        values.setdefault(key, []).append(value)
+    for key, distinct in values.items():
+        if len(distinct) > 1:
+            both = " and ".join(str(value)[:_MAX_QUOTED_CHARS] for value in distinct[:2])
+            yield f"{what} {(key or 'ai.onnx')[:_MAX_QUOTED_CHARS]} is said to be {both}"
+
+
+def build_node(fields: Fields) -> Node:
+    return Node(
+        op=fields.get("op", ""),
+        inputs=tuple(fields.get("inputs", ())),
+        outputs=tuple(fields.get("outputs", ())),
+        name=fields.get("name", ""),
+        domain=domain_of(fields),
+        attributes=_attributes(fields),
+        overload=fields.get("overload", ""),
+        defects=_flaws(fields),
+    )
+
+
+def build_graph(fields: Fields) -> Graph:
+    tensors = (*fields.get("initializers", ()), *fields.get("sparse", ()))
+    graph = Graph(
+        name=fields.get("name", ""),
+        nodes=tuple(fields.get("nodes", ())),
+        inputs=tuple(fields.get("inputs", ())),
+        outputs=tuple(fields.get("outputs", ())),
+        initializers=tensors,
+        value_info=tuple(fields.get("values", ())),
+        doc=fields.get("doc", ""),
+    )
+    return msgspec.structs.replace(graph, captures=_outer_names(graph))
+
+
+def _outer_names(graph: Graph) -> frozenset[str]:
+    """Return the names that a graph uses from outer scopes. Its subgraphs are built already and know theirs."""
+    defined = {value.name for value in graph.inputs} | {tensor.name for tensor in graph.initializers} | {""}
+    used = {value.name for value in graph.outputs}
+    for node in graph.nodes:
+        defined.update(node.outputs)
+        used.update(node.all_inputs)
+    return frozenset(used - defined)
+
+
+def build_function(fields: Fields) -> Function:
+    return Function(
+        name=fields.get("name", ""),
+        domain=domain_of(fields),
+        overload=fields.get("overload", ""),
+        inputs=tuple(fields.get("inputs", ())),
+        outputs=tuple(fields.get("outputs", ())),
+        nodes=tuple(fields.get("nodes", ())),
+        defaults=_attributes(fields),
+        opsets=dict(fields.get("opsets", ())),
+        value_info=tuple(fields.get("values", ())),
+        defects=(*_ambiguous_keys(_VERSION, fields.get("opsets", ())), *_flaws(fields)),
+    )
+
+
+def build_model(fields: Fields) -> Model:
+    training = [graph for pair in fields.get("training", ()) for graph in pair]
+    return Model(
+        graph=fields.get("graph", Graph()),
+        ir_version=fields.get("ir_version"),
+        opsets=dict(fields.get("opsets", ())),
+        producer=fields.get("producer", ""),
+        producer_version=fields.get("producer_version", ""),
+        domain=fields.get("domain", ""),
+        version=fields.get("version"),
+        doc=fields.get("doc", ""),
+        metadata=dict(fields.get("metadata", ())),
+        functions=tuple(fields.get("functions", ())),
+        training=tuple(training),
+        defects=(
+            *_ambiguous_keys(_VERSION, fields.get("opsets", ())),
+            *_ambiguous_keys(_METADATA, fields.get("metadata", ())),
+        ),
+    )
+
+
+def build_value(fields: Fields) -> Value:
+    return Value(fields.get("name", ""), fields.get("type"))
+
+
+def build_opset(fields: Fields) -> tuple[str, int]:
+    return domain_of(fields), fields.get("version", 0)

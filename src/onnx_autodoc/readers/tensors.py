@@ -1,0 +1,263 @@
+"""Build tensors: type, dims, and the location of their bytes, with checks of whether these contradict each other.
+
+The size of a tensor follows from its dims, from its type and from the data that come with it. Where these differ, no
+figure derived from one of them is reliable; the tensor then has `flaws`, and is not `is_sized` if its size is in doubt.
+"""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from msgspec.structs import replace
+
+from onnx_autodoc.errors import BadInput
+from onnx_autodoc.ir import (
+    BITS,
+    DataLocation,
+    Payload,
+    Tensor,
+    decode_varints,
+    dtype_name,
+    is_float,
+    stored_bytes,
+    to_int64,
+)
+from onnx_autodoc.readers.protobuf import Fields, RepeatedField, Span
+from onnx_autodoc.storage import normalize_path
+
+# data field of TensorProto -> its name in the specification, and the encoding of its elements
+_DATA_FIELDS: Final = {
+    "raw": ("raw_data", "raw"),
+    "floats": ("float_data", "floats"),
+    "doubles": ("double_data", "doubles"),
+    "varints": ("int64_data", "varints"),
+    "varints32": ("int32_data", "varints"),
+    "varints64": ("uint64_data", "varints"),
+    "strings": ("string_data", "strings"),
+}
+# element type -> its data field besides raw_data; int32_data for all others
+_FIELD_OF_DTYPE: Final = {
+    **dict.fromkeys(("float32", "complex64"), "floats"),
+    **dict.fromkeys(("float64", "complex128"), "doubles"),
+    **dict.fromkeys(("uint32", "uint64"), "varints64"),
+    "int64": "varints",
+    "string": "strings",
+}
+_EXTERNAL: Final = 1  # TensorProto.DataLocation
+_LOCATIONS: Final = (0, _EXTERNAL)
+_MAX_QUOTED_CHARS: Final = 60
+_MAX_SHOWN_DIMS: Final = 8
+_MAX_SPARSE_INDICES: Final = 8192  # a longer payload is not kept
+_MAX_FLOAT_BYTES: Final = 1024  # scales and bounds affect shapes, weights do not
+
+
+def build_tensor(fields: Fields) -> Tensor:
+    dims, dtype = _dims_of(fields), dtype_name(fields.get("dtype", 0))
+    data_fields = [name for name in _DATA_FIELDS if name in fields]
+    flaws = tuple(_header_flaws(fields, dtype, dims, data_fields))
+    # An empty tensor needs no data, so that a location without a data field does not make it external.
+    has_location = "external" in fields and not data_fields and bool(math.prod(dims))
+    if fields.get("location") == _EXTERNAL or has_location:
+        return _build_external(fields, dtype, dims, flaws)
+    place, payload = None, None
+    if data_fields:
+        spans: list[Span] = fields[data_fields[0]]
+        place = DataLocation(None, spans[0].offset, sum(span.length for span in spans))
+        encoding = _DATA_FIELDS[data_fields[0]][1]
+        payload = _payload(encoding, spans, dtype, _is_standard_field(data_fields, dtype))
+    data_flaws = tuple(_data_flaws(dtype, dims, payload))
+    sized = _has_valid_header(dtype, dims) and not (data_flaws and payload)
+    return Tensor(fields.get("name", ""), dtype, dims, place, payload, None, flaws or data_flaws, sized)
+
+
+def _has_valid_header(dtype: str | None, dims: tuple[int, ...]) -> bool:
+    return dtype is not None and min(dims, default=0) >= 0
+
+
+def _build_external(fields: Fields, dtype: str | None, dims: tuple[int, ...], flaws: tuple[str, ...]) -> Tensor:
+    place = _external_location(dict(fields.get("external", ())))
+    header = Tensor(fields.get("name", ""), dtype, dims, place)
+    nbytes = None if flaws else header.nbytes
+    sized = _has_valid_header(dtype, dims) and place.length in (None, header.nbytes)
+    return replace(header, defects=flaws or tuple(_location_flaws(fields, dtype, place, nbytes)), is_sized=sized)
+
+
+def build_sparse(fields: Fields) -> Tensor:
+    """Build a sparse tensor: one of its full dims that stores fewer elements."""
+    values: Tensor = fields.get("values", Tensor("", None, ()))
+    dims = _dims_of(fields)
+    flaws = tuple(_sparse_flaws(dims, values, fields.get("indices")))
+    sized = values.is_sized and _has_valid_header(values.dtype, dims)
+    return Tensor(values.name, values.dtype, dims, values.location, None, values.elements, flaws, sized)
+
+
+def _dims_of(fields: Fields) -> tuple[int, ...]:
+    sizes: RepeatedField | None = fields.get("dims")
+    if sizes is not None and sizes.count > len(sizes.first):
+        raise BadInput(f"the tensor {fields.get('name', '')!r} has {sizes.count:,} dimensions")
+    return tuple(sizes.first) if sizes else ()
+
+
+def _payload(encoding: str, spans: list[Span], dtype: str | None, standard: bool) -> Payload:
+    nbytes = sum(span.length for span in spans)
+    if encoding == "strings":
+        return Payload(encoding, nbytes, tuple(span.data or b"" for span in spans), len(spans), standard)
+    if is_float(dtype) and nbytes > _MAX_FLOAT_BYTES:
+        return Payload(encoding, nbytes, None, len(spans), standard)
+    data = [span.data for span in spans if span.data is not None]
+    return Payload(encoding, nbytes, b"".join(data) if len(data) == len(spans) else None, len(spans), standard)
+
+
+def _external_location(entries: dict[str, str]) -> DataLocation:
+    numbers = {key: entries[key] for key in ("offset", "length") if key in entries}
+    is_clear = all(map(_is_count, numbers.values()))
+    offset, length = (int(numbers[key]) if _is_count(numbers.get(key, "")) else None for key in ("offset", "length"))
+    return DataLocation(normalize_path(entries.get("location", "")), offset or 0, length, is_clear)
+
+
+def _is_standard_field(fields: list[str], dtype: str | None) -> bool:
+    """Return whether the data are in one field, and the element type permits that field."""
+    return len(fields) == 1 and (fields[0] in (_FIELD_OF_DTYPE.get(dtype or "", "varints32"), "raw"))
+
+
+def _header_flaws(fields: Fields, dtype: str | None, dims: tuple[int, ...], data_fields: list[str]) -> Iterator[str]:
+    """Yield contradictions in the header; those of the data are in `_data_flaws`."""
+    if dtype is None:
+        yield f"its element type is {fields.get('dtype', 0)}, which ONNX does not define"
+    if min(dims, default=0) < 0:
+        yield f"its dimensions are {_show_dims(dims)}"
+    if fields.get("location", 0) not in _LOCATIONS:
+        yield f"its data location is {fields['location']}, which ONNX does not define"
+    filled = [name for name in data_fields if name == "strings" or any(span.length for span in fields[name])]
+    if len(filled) > 1:
+        yield f"its data are there twice, in {' and '.join(_DATA_FIELDS[name][0] for name in filled)}"
+    elif filled and dtype == "string" and filled[0] == "raw":
+        yield "its strings are in raw_data, where none can be told from the next"
+    elif filled and dtype is not None and not _is_standard_field(filled, dtype):
+        yield f"its data are in {_DATA_FIELDS[filled[0]][0]}, which is not for {dtype}"
+
+
+def _data_flaws(dtype: str | None, dims: tuple[int, ...], payload: Payload | None) -> Iterator[str]:
+    """Yield a flaw if the data do not have as many elements as the dims."""
+    elements = math.prod(dims)
+    if dtype is None or min(dims, default=0) < 0:
+        return
+    if payload is None:
+        if elements:
+            yield f"its dimensions are {_show_dims(dims)}, and the file holds no data for it"
+        return
+    if payload.encoding == "raw":
+        needed = stored_bytes(dtype, elements)
+        if needed is not None and BITS[dtype] != 6 and payload.nbytes != needed:
+            yield f"{_show_dims(dims)} of {dtype} take {needed:,} bytes, and the file holds {payload.nbytes:,}"
+        return
+    fewest, most = _entry_range(payload)
+    expected = _expected_entries(dtype, elements)
+    if not fewest <= expected <= most:
+        stored = fewest if fewest > expected else most
+        yield f"its dimensions are {_show_dims(dims)}, and the file holds {stored:,} element{'s' * (stored != 1)}"
+
+
+def _show_dims(dims: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, dims[:_MAX_SHOWN_DIMS]))}{' …' if len(dims) > _MAX_SHOWN_DIMS else ''}]"
+
+
+def _expected_entries(dtype: str, elements: int) -> int:
+    """Return the number of list entries for the elements: two for a complex number, sub-byte elements share one."""
+    if dtype.startswith("complex"):
+        return 2 * elements
+    bits = BITS.get(dtype, 0)
+    return -(-elements * bits // 8) if 0 < bits < 8 else elements
+
+
+def _entry_range(payload: Payload) -> tuple[int, int]:
+    """Return bounds of the number of entries; they differ for a long list of decode_varints, which is not decoded."""
+    if payload.encoding == "strings":
+        return payload.fields, payload.fields
+    if payload.encoding in ("floats", "doubles"):
+        count = payload.nbytes // (4 if payload.encoding == "floats" else 8)
+        return count, count
+    if isinstance(payload.data, bytes):
+        count = sum(byte < 0x80 for byte in payload.data)
+        return count, count
+    return -(-payload.nbytes // 10), payload.nbytes
+
+
+def _location_flaws(fields: Fields, dtype: str | None, place: DataLocation, nbytes: int | None) -> Iterator[str]:
+    """Yield contradictions in the location of external data."""
+    entries: list[tuple[str, str]] = fields.get("external", [])
+    given = dict(entries)
+    inline = any(span.length for field in _DATA_FIELDS for span in fields.get(field, ()))
+    path = (place.path or "")[:_MAX_QUOTED_CHARS]
+    if len(given) != len(entries):
+        yield "the place of its data is said twice"
+    if fields.get("location") != _EXTERNAL:
+        yield f"it names {path} for its data, but not as data_location EXTERNAL, and holds none itself"
+    if not given.get("location"):
+        yield "its data are in another file, which is not named"
+    if not place.is_valid:
+        wrong = next(key for key in ("offset", "length") if key in given and not _is_count(given[key]))
+        yield f"its data are said to be at {wrong} {given[wrong][:_MAX_QUOTED_CHARS]!r}"
+    elif place.length is not None and nbytes is not None and place.length != nbytes:
+        yield f"its dimensions take {nbytes:,} bytes, its place in {path} has {place.length:,}"
+    if dtype == "string":
+        yield f"its strings are in {path}, where none can be told from the next"
+    if inline:
+        yield f"its data are said to be in {path}, and are in the model too"
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 20
+
+
+def _sparse_flaws(dims: tuple[int, ...], values: Tensor, indices: Tensor | None) -> Iterator[str]:
+    """Yield contradictions between the dims, values and indices of a sparse tensor."""
+    if min(dims, default=0) < 0:
+        yield f"its dimensions are {_show_dims(dims)}"
+        return
+    yield from values.defects
+    if indices is None:
+        yield "it does not say where its elements are"
+        return
+    yield from (f"of its indices: {flaw}" for flaw in indices.defects)
+    if len(values.dims) != 1:
+        yield f"its elements are no list, but of {_show_dims(values.dims)}"
+    elif indices.dims not in ((values.elements,), (values.elements, len(dims))):
+        yield f"it has {values.elements:,} elements and indices of {_show_dims(indices.dims)}"
+    elif not indices.defects:
+        yield from _index_flaws(dims, indices)
+
+
+def _index_flaws(dims: tuple[int, ...], indices: Tensor) -> Iterator[str]:
+    numbers, is_coordinates = _index_values(indices), len(indices.dims) == 2
+    if _is_out_of_bounds(dims, numbers, is_coordinates):
+        yield f"it has elements outside of its dimensions {_show_dims(dims)}"
+    elif not dims:
+        yield "it is sparse, and has no dimensions"
+    elif indices.dtype != "int64":
+        yield f"it is sparse, and its indices are {indices.dtype}, not int64"
+    elif not _is_ascending(numbers, len(dims) if is_coordinates else 1):
+        yield "it is sparse, and its indices do not ascend"
+
+
+def _is_ascending(numbers: list[int], width: int) -> bool:
+    indices = [numbers[at : at + width] for at in range(0, len(numbers), width)]
+    return all(one < other for one, other in pairwise(indices))
+
+
+def _index_values(indices: Tensor) -> list[int]:
+    payload = indices.payload
+    if payload is None or not isinstance(payload.data, bytes) or indices.dtype != "int64":
+        return []
+    if payload.encoding == "varints":
+        return [to_int64(number) for number in decode_varints(payload.data, _MAX_SPARSE_INDICES)]
+    data = payload.data
+    return [int.from_bytes(data[at : at + 8], "little", signed=True) for at in range(0, len(data) // 8 * 8, 8)]
+
+
+def _is_out_of_bounds(dims: tuple[int, ...], numbers: list[int], is_coordinates: bool) -> bool:
+    if not is_coordinates:
+        elements = math.prod(dims)
+        return any(not 0 <= number < elements for number in numbers)
+    return any(not 0 <= number < dims[at % len(dims)] for at, number in enumerate(numbers))

@@ -1,0 +1,390 @@
+"""Charts of the model itself: weights and work by part, operators, memory over a run, KV cache, batch scaling.
+
+Parts are the boxes of the diagram, or operators; their bars sum to the model's total. An amount that no part has
+(weights of a branch that does not run) is a bar too. Where parts sum to more than the total, there are no bars. A chart
+is None where it would show no more than a sentence.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from onnx_autodoc.card import BatchRow, Box, Card, OperatorRow, is_lower_bound
+from onnx_autodoc.render.charts import svg
+from onnx_autodoc.render.charts.bars import Bar, BarChart, BarPanel
+from onnx_autodoc.render.charts.timeline import Timeline
+from onnx_autodoc.render.content import UNKNOWN
+from onnx_autodoc.render.numbers import at_least
+from onnx_autodoc.render.palette import block_category
+from onnx_autodoc.text import (
+    display_name,
+    format_count,
+    format_memory,
+    format_number,
+    format_percent,
+    format_short,
+    pluralize,
+    sanitize,
+)
+
+_MAX_OPERATORS: Final = 15
+_MIN_OPERATORS: Final = 3
+_MIN_BATCHES: Final = 3
+_MIN_MOMENTS: Final = 4
+_REMAINDER: Final = "Not in the drawing"
+_MAX_NAME_LENGTH: Final = 90
+_MAX_PARTS: Final = 10
+_MAJORITY: Final = 0.5  # share of weights or MACs from which on a repeated layer is split into its blocks
+
+
+class Amount(Struct, frozen=True):
+    """How much of one quantity a part has; None where that is unknown. `note` follows the number."""
+
+    name: str
+    value: int | None
+    kind: str = "bar"
+    detail: str = ""
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        return " ".join(filter(None, (sanitize(self.name, _MAX_NAME_LENGTH), sanitize(self.detail, _MAX_NAME_LENGTH))))
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Sort key: by value, named parts above the remainder."""
+        return self.kind != "rest", self.value or 0
+
+
+class Quantity(Struct, frozen=True):
+    """A total that is distributed over parts. `whole` names what shares are shares of."""
+
+    total: int
+    unit: str
+    whole: str = "all"
+
+    def complete(self, amounts: list[Amount], remainder: str) -> list[Amount]:
+        """Add what is missing to the total as an amount; [] where amounts exceed the total or there is none."""
+        left = self.total - sum(amount.value or 0 for amount in amounts)
+        if not self.total or left < 0:
+            return []
+        return [*amounts, Amount(remainder, left, "rest")] if left and amounts else amounts
+
+    def panel(self, title: str, note: str, amounts: list[Amount], noun: str, max_bars: int = 14) -> BarPanel:
+        return BarPanel(title, note, self.bars(limit_amounts(amounts, max_bars, noun)))
+
+    def bars(self, amounts: Sequence[Amount]) -> tuple[Bar, ...]:
+        return tuple(map(self._bar, amounts))
+
+    def _bar(self, amount: Amount) -> Bar:
+        name, detail = sanitize(amount.name, _MAX_NAME_LENGTH), sanitize(amount.detail, _MAX_NAME_LENGTH)
+        if not amount.value:
+            return Bar(name, amount.value, UNKNOWN if amount.value is None else "none", "", amount.kind, detail)
+        share = format_percent(amount.value / self.total)
+        label = " · ".join(filter(None, (format_short(amount.value), share, amount.note)))
+        tooltip = f"{amount.label}: {format_count(amount.value)} {self.unit}, {share} of {self.whole}"
+        return Bar(name, amount.value, label, tooltip, amount.kind, detail)
+
+    def describe_largest(self, amounts: Sequence[Amount]) -> str:
+        """Return the largest amount: "most in Embedding: 11.9 M, 53 %"."""
+        largest = max(amounts, key=lambda amount: amount.rank)
+        value = largest.value or 0
+        return f"most in {largest.label}: {format_short(value)}, {format_percent(value / self.total)}"
+
+
+def limit_amounts(amounts: list[Amount], most: int, noun: str) -> list[Amount]:
+    """Merge the smallest amounts into one, so that at most `most` remain, in their order; the remainder stays last."""
+    if len(amounts) <= most:
+        return amounts
+    named = [amount for amount in amounts if amount.kind != "rest"]
+    unnamed = [amount for amount in amounts if amount.kind == "rest"]
+    kept = most - 1 - len(unnamed)
+    ranked = sorted(range(len(named)), key=lambda index: (-(named[index].value or 0), index))
+    merged = [named[index] for index in ranked[kept:]]
+    known = [amount.value for amount in merged if amount.value is not None]
+    more = Amount(f"{format_count(len(merged))} more {noun}", sum(known) if known else None, "rest")
+    return [*(named[index] for index in sorted(ranked[:kept])), more, *unnamed]
+
+
+def select_panels(total: str, *panels: BarPanel) -> tuple[BarPanel, ...]:
+    """Keep panels with several bars, since text states one bar better; the first states the total that all share."""
+    kept = [panel for panel in panels if len(panel.bars) > 1]
+    first = [replace(panel, note=", ".join(filter(None, (total, panel.note)))) for panel in kept[:1]]
+    return tuple(first + kept[1:])
+
+
+def operator_name(row: OperatorRow) -> str:
+    return row.op if row.domain in ("", "ai.onnx") else f"{row.op} ({row.domain})"
+
+
+def amounts_by_box(card: Card, value: Callable[[Box], int | None]) -> list[Amount]:
+    amounts = [
+        Amount(_count_label(box.count, box.label), value(box), f"of-{block_category(box.kind)}", box.detail or "")
+        for box in _top_level_boxes(card)
+    ]
+    return [amount for amount in amounts if amount.value != 0]
+
+
+def _count_label(count: int, label: str) -> str:
+    return f"{format_count(count)} × {label}" if count > 1 else label
+
+
+def _top_level_boxes(card: Card) -> tuple[Box, ...]:
+    """Return the boxes of the diagram in data order, without inputs and outputs, which hold and cost nothing."""
+    tree = card.structure.tree
+    return tuple(box for box in tree.children if box.kind not in ("input", "output")) if tree is not None else ()
+
+
+class ModelPart(Struct, frozen=True):
+    """Boxes of the same label and detail together. `macs` is None where all of them are unknown."""
+
+    label: str
+    detail: str
+    kind: str
+    count: int
+    params: int
+    macs: int | None
+
+    def __add__(self, other: "ModelPart") -> "ModelPart":
+        detail = self.detail if self.detail == other.detail else ""
+        known = [macs for macs in (self.macs, other.macs) if macs is not None]
+        sums = self.count + other.count, self.params + other.params, sum(known) if known else None
+        return ModelPart(self.label, detail, self.kind, *sums)
+
+    def amount(self, value: int | None) -> Amount:
+        return Amount(_count_label(self.count, self.label), value, self.kind, self.detail)
+
+    def share(self, card: Card) -> float:
+        """Return its share of the weights or of the MACs, whichever is larger."""
+        pairs = (self.params, card.parameters.total), (self.macs, card.compute.macs)
+        return max(value / total if value and total else 0.0 for value, total in pairs)
+
+
+def model_parts(card: Card) -> list[ModelPart]:
+    """Return at most ten parts in data order, merged by label and detail, by label alone where those are too many."""
+    split = [part for box in _top_level_boxes(card) for part in _split_box(box, card) if part.params or part.macs != 0]
+    merged = _merge_parts(split, by_detail=True)
+    if len(merged) > _MAX_PARTS:
+        merged = _merge_parts(split, by_detail=False)
+    if len(merged) <= _MAX_PARTS:
+        return merged
+    ranked = sorted(range(len(merged)), key=lambda index: (-merged[index].share(card), index))
+    kept = set(ranked[: _MAX_PARTS - 1])
+    folded = [part for index, part in enumerate(merged) if index not in kept]
+    rest = sum(folded[1:], folded[0])
+    label = f"{len(folded)} more kinds of parts"
+    return [*(merged[index] for index in sorted(kept)), ModelPart(label, "", "rest", 1, rest.params, rest.macs)]
+
+
+def _merge_parts(parts: list[ModelPart], by_detail: bool) -> list[ModelPart]:
+    merged: dict[tuple[str, str], ModelPart] = {}
+    for part in parts:
+        key = part.label, part.detail if by_detail else ""
+        merged[key] = merged[key] + part if key in merged else part
+    return list(merged.values())
+
+
+def _split_box(box: Box, card: Card) -> Iterator[ModelPart]:
+    """Split a repeated layer that is most of the model into its blocks, where these sum to it."""
+    inner = [child for child in box.children if child.kind != "input"]
+    sums = sum(child.params for child in inner) * box.count, sum(child.macs or 0 for child in inner) * box.count
+    if box.repeats and sums == (box.params, box.macs) and _box_part(box, 1).share(card) > _MAJORITY:
+        yield from (_box_part(child, box.count) for child in inner)
+    else:
+        yield _box_part(box, 1)
+
+
+def _box_part(box: Box, times: int) -> ModelPart:
+    macs = box.macs * times if box.macs is not None else None
+    kind = f"of-{block_category(box.kind)}"
+    return ModelPart(box.label, box.detail or "", kind, box.count * times, box.params * times, macs)
+
+
+def _macs_quantity(card: Card) -> Quantity:
+    whole = "the MACs that were counted" if is_lower_bound(card, "compute.macs") else "all MACs"
+    return Quantity(card.compute.macs or 0, "MACs", whole)
+
+
+def _format_macs(card: Card) -> str:
+    macs = card.compute.macs
+    return UNKNOWN if macs is None else at_least(card, "compute.macs") + format_short(macs)
+
+
+def overview(card: Card) -> BarChart | None:
+    """Compare each part's share of the weights with its share of the work.
+
+    A part with half of the weights and no work (an embedding) calls for other optimizations than the reverse. Parts are
+    the boxes of the diagram, so that both columns sum to the model's totals.
+    """
+    weights, work, parts = Quantity(card.parameters.total, "parameters"), _macs_quantity(card), model_parts(card)
+    params = weights.complete([part.amount(part.params) for part in parts], _REMAINDER)
+    macs = work.complete([part.amount(part.macs) for part in parts], _REMAINDER)
+    if not params or not macs:
+        return None
+    rows, nothing = max(len(params), len(macs)), Amount(_REMAINDER, 0, "rest")
+    params += [nothing] * (rows - len(params))
+    macs += [nothing] * (rows - len(macs))
+    if rows < 2:
+        return None
+    panels = (
+        BarPanel("Parameters", format_short(weights.total), weights.bars(params)),
+        BarPanel("MACs", _format_macs(card), work.bars(macs)),
+    )
+    notes = (
+        f"MACs {svg.format_bindings(card)}" if svg.format_bindings(card) else "",
+        f"shares of {work.whole}" if is_lower_bound(card, "compute.macs") else "",
+    )
+    footnote = svg.fit_text("; ".join(filter(None, notes)), svg.WIDTH, svg.SMALL_FONT_SIZE)
+    largest = dict.fromkeys(max(range(rows), key=lambda row: column[row].rank) for column in (params, macs))
+    alt = "; ".join(_describe_part(params[row], macs[row], weights, work) for row in largest) + "."
+    return BarChart("overview", "Weights and work by part", alt, panels, side_by_side=True, footnote=footnote)
+
+
+def _describe_part(params: Amount, macs: Amount, weights: Quantity, work: Quantity) -> str:
+    held = f"{params.label}: {format_percent((params.value or 0) / weights.total)} of the parameters"
+    if macs.value is None:
+        return f"{held}, MACs not known"
+    return f"{held}, {format_percent(macs.value / work.total)} of {work.whole}"
+
+
+def operators(card: Card) -> BarChart | None:
+    """Count nodes by operator type; nodes of subgraphs and functions count once."""
+    rows = card.graph.operators
+    total = sum(row.count for row in rows)
+    if len(rows) < _MIN_OPERATORS or not total:
+        return None
+    amounts = sorted((Amount(operator_name(row), row.count) for row in rows), key=lambda amount: -(amount.value or 0))
+    note = f"{pluralize(total, 'node')} of {pluralize(len(rows), 'type')}"
+    bars = Quantity(total, "nodes").bars(limit_amounts(amounts, _MAX_OPERATORS, "types"))
+    count = amounts[0].value or 0
+    first = f"{sanitize(amounts[0].name, 40)}: {format_count(count)}, {format_percent(count / total)}"
+    alt = f"{note}; the most frequent is {first}."
+    return BarChart("operators", "Operators by count", alt, (BarPanel("Operators", note, bars),))
+
+
+def parameters(card: Card) -> BarChart | None:
+    """Distribute the weights by block and by operator."""
+    weights = Quantity(card.parameters.total, "parameters")
+    blocks = weights.complete(amounts_by_box(card, lambda box: box.params), _REMAINDER)
+    rows = sorted((row for row in card.graph.operators if row.params), key=lambda row: -row.params)
+    by_operator = [Amount(operator_name(row), row.params, note=format_memory(row.weight_bytes)) for row in rows]
+    by_operator = weights.complete(by_operator, "Used by no operator")
+    panels = select_panels(
+        format_short(weights.total),
+        weights.panel("Parameters by block", "in the order of the data", blocks, "blocks"),
+        weights.panel("Parameters by operator", "with their bytes", by_operator, "types", max_bars=8),
+    )
+    if not panels:
+        return None
+    tensors = pluralize(card.parameters.tensors, "tensor")
+    largest = weights.describe_largest(blocks or by_operator)
+    alt = f"{format_short(weights.total)} parameters in {tensors}; {largest}."
+    return BarChart("parameters", "Where the parameters are", alt, panels)
+
+
+def work(card: Card) -> BarChart | None:
+    """Distribute the MACs by kind of work, by block and by operator."""
+    quantity = _macs_quantity(card)
+    kinds = [Amount(part.part[:1].upper() + part.part[1:], part.macs) for part in card.structure.work]
+    kinds = quantity.complete(kinds, "Elsewhere")
+    blocks = quantity.complete(amounts_by_box(card, lambda box: box.macs), _REMAINDER)
+    rows = [Amount(operator_name(row), row.macs) for row in card.graph.operators if row.macs != 0]
+    by_operator = quantity.complete(sorted(rows, key=lambda amount: -(amount.value or 0)), "Elsewhere")
+    total = f"{_format_macs(card)} {svg.format_bindings(card)}".rstrip()
+    total += f", shares of {quantity.whole}" if is_lower_bound(card, "compute.macs") else ""
+    panels = select_panels(
+        total,
+        quantity.panel("MACs by kind of work", "", kinds, "kinds"),
+        quantity.panel("MACs by block", "in the order of the data", blocks, "blocks"),
+        quantity.panel("MACs by operator", "", by_operator, "types", max_bars=8),
+    )
+    if not panels:
+        return None
+    alt = f"MACs: {total}; {quantity.describe_largest(kinds or blocks or by_operator)}."
+    return BarChart("work", "Where the multiply-adds are", alt, panels)
+
+
+def memory_timeline(card: Card) -> Timeline | None:
+    """Show activations in memory over the run; None for fewer than four points or a constant level."""
+    moments, bindings = card.memory.timeline, svg.format_bindings(card)
+    levels = tuple(moment.bytes for moment in moments)
+    if len(levels) < _MIN_MOMENTS or len(set(levels)) == 1:
+        return None
+    nodes_per_point = -(-card.graph.nodes // max(1, len(levels)))
+    resolution = f"the most of every {nodes_per_point} nodes" if nodes_per_point > 1 else "while each node runs"
+    peak, node = at_least(card, "memory.peak_activation_bytes") + format_memory(max(levels)), card.memory.peak_node
+    where = [f" at {display_name(node, length)}" if node else "" for length in (80, 200)]
+    return Timeline(
+        "memory",
+        "Memory over the run",
+        f"Peak of activations: {peak}{where[0]}{f' ({bindings})' if bindings else ''}.",
+        "Activations in memory",
+        ", ".join(filter(None, (resolution, bindings))),
+        levels,
+        tuple(f"node {format_count(moment.at)}: {format_count(moment.bytes)} bytes" for moment in moments),
+        f"peak {peak}{where[1]}",
+        ("first node", f"last of {pluralize(card.graph.nodes, 'node')}"),
+    )
+
+
+def kv_cache(card: Card) -> BarChart | None:
+    """Compare the KV cache at several token counts with the weights."""
+    cache, weights = card.memory.kv_cache, card.memory.weights_bytes
+    if cache is None or len(cache.at) < 2:
+        return None
+    rows = [(pluralize(size.tokens, "token"), pluralize(size.tokens, "token"), size.bytes, "bar") for size in cache.at]
+    rows += [("Weights, for comparison", "Weights", weights, "rest")] if weights else []
+    bars = tuple(
+        Bar(name, nbytes, format_memory(nbytes), f"{subject}: {pluralize(nbytes, 'byte')}", kind)
+        for name, subject, nbytes, kind in rows
+    )
+    per_token, last = pluralize(cache.bytes_per_token, "byte") + " per token", cache.at[-1]
+    beside = f", beside {format_memory(weights)} of weights" if weights else ""
+    alt = f"{per_token}: {format_memory(last.bytes)} at {pluralize(last.tokens, 'token')}{beside}."
+    panel = BarPanel("KV cache", f"of one sequence in {cache.dtype}, {per_token}", bars)
+    return BarChart("cache", "KV cache by tokens", alt, (panel,))
+
+
+def batch_scaling(card: Card) -> BarChart | None:
+    """Show memory and arithmetic intensity by batch size."""
+    weights = card.memory.weights_bytes
+    note = at_least(card, "memory.peak_activation_bytes") + ("weights (solid) and " if weights else "")
+    columns = (
+        BarPanel("Memory", f"{note}peak activations", tuple(_memory_bar(row, weights) for row in card.scaling)),
+        BarPanel("FLOPs per byte moved", "", tuple(map(_intensity_bar, card.scaling))),
+    )
+    panels = tuple(panel for panel in columns if sum(bar.value is not None for bar in panel.bars) >= _MIN_BATCHES)
+    if not panels:
+        return None
+    ranges = (_describe_range("Memory", columns[0]), _describe_range("FLOPs per byte", columns[1]))
+    alt = "; ".join(filter(None, ranges)) + "."
+    return BarChart("scaling", "What a larger batch takes", alt, panels, side_by_side=True)
+
+
+def _memory_bar(row: BatchRow, weights: int) -> Bar:
+    name, nbytes = f"batch {format_count(row.batch)}", row.memory_bytes
+    if nbytes is None:
+        return Bar(name, None, UNKNOWN, "")
+    tooltip = f"{name}: {format_count(nbytes)} bytes, {format_count(weights)} of them weights"
+    return Bar(name, nbytes, format_memory(nbytes), tooltip, "pale", solid=weights)
+
+
+def _intensity_bar(row: BatchRow) -> Bar:
+    name, intensity = f"batch {format_count(row.batch)}", row.arithmetic_intensity
+    if intensity is None:
+        return Bar(name, None, UNKNOWN, "")
+    # Bar values are integers: thousandths.
+    return Bar(name, round(intensity * 1000), format_number(intensity), f"{name}: {intensity:.3f} FLOPs per byte")
+
+
+def _describe_range(subject: str, panel: BarPanel) -> str:
+    """Return the first and the last known value: "Memory from 1 MiB at batch 1 to 4 MiB at batch 8"."""
+    known = [(bar.name, bar.label) for bar in panel.bars if bar.value is not None]
+    if len(known) < _MIN_BATCHES:
+        return ""
+    (first, low), (last, high) = known[0], known[-1]
+    if len({label for _, label in known}) == 1:
+        return f"{subject}: {low} at every batch"
+    return f"{subject} from {low} at {first} to {high} at {last}"

@@ -1,0 +1,127 @@
+"""Run times, rates and memory of devices as text that states how each figure is known.
+
+A lower bound is never printed like a time: no run is faster, and most are slower. Measured times come with their range.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from onnx_autodoc.card import BOUND, CALIBRATED, MEASURED, TYPICAL, DeviceRow, ScaleRow, TokenRow
+from onnx_autodoc.render.content import UNKNOWN
+from onnx_autodoc.text import format_memory, format_number, format_percent, format_short, format_time, sanitize
+
+TimedRow = DeviceRow | ScaleRow | TokenRow
+
+GRADES: Final = {
+    MEASURED: "a run of this model on this machine",
+    CALIBRATED: "reckoned with factors that were measured on this machine, with the range that they leave",
+    TYPICAL: "what published measurements of like models on like devices imply, as a range",
+    BOUND: "what the device's published peak rates allow at most: no runtime is faster, most are slower",
+}
+_BOTTLENECK_NOUNS: Final = {"compute": "arithmetic", "memory": "bandwidth", "launches": "launches"}
+_BOTTLENECK_ADJECTIVES: Final = {"compute": "compute-bound", "memory": "memory-bound", "launches": "launch-bound"}
+_TIME_PREFIXES: Final = {BOUND: "not faster than ", **{grade: f"{grade} " for grade in (TYPICAL, CALIBRATED, MEASURED)}}
+TIME_COLUMNS: Final = {
+    BOUND: "Not faster than",
+    **{grade: f"Time, {grade}" for grade in (TYPICAL, CALIBRATED, MEASURED)},
+}
+_RATE_PREFIXES: Final = {MEASURED: "", BOUND: "at most "}
+DOES_NOT_FIT: Final = "does not fit: "
+_WHOLE_RATE: Final = 100  # per second; from here on a rate is printed as a whole number
+_VENDORS: Final = ("NVIDIA ", "Intel ", "AMD ", "Apple ", "Qualcomm ", "Google ", "GeForce ")
+
+
+def format_run_time(row: TimedRow, with_grade: bool = True) -> str:
+    """Format the time of a run: "not faster than 354 µs", "typical 2.10 ms (1.20–4.00)"."""
+    seconds, low, high = _seconds(row)
+    if not seconds:
+        bound = bound_only_seconds(row)
+        return f"{_TIME_PREFIXES[BOUND]}{format_time(bound)}" if bound else UNKNOWN
+    prefix = _TIME_PREFIXES.get(row.basis, "about ") if with_grade else ""
+    return prefix + format_time(seconds, low, high)
+
+
+def bound_only_seconds(row: TimedRow) -> float | None:
+    """Return the lower bound of a row that has no time of its grade; None for rows that have one or do not run."""
+    return None if isinstance(row, DeviceRow) or row.fits is False or row.seconds else row.bound
+
+
+def shown_seconds(row: DeviceRow) -> float | None:
+    """Return the time that `format_run_time` prints: the expected time, else the lower bound."""
+    return _seconds(row)[0]
+
+
+def _seconds(row: TimedRow) -> tuple[float | None, float | None, float | None]:
+    if not isinstance(row, DeviceRow):
+        return row.seconds, row.low, row.high
+    times = row.seconds
+    return (times.bound, None, None) if row.basis == BOUND else (times.expected, times.low, times.high)
+
+
+def format_rate(row: TimedRow, with_grade: bool = False) -> str:
+    """Format samples or tokens per second: "at most 2.82 k", "about 470", or "typical 470" `with_grade`."""
+    rate = row.tokens_per_second if isinstance(row, TokenRow) else row.per_second
+    if not rate:
+        return UNKNOWN
+    prefixes = _TIME_PREFIXES if with_grade and row.basis != BOUND else _RATE_PREFIXES
+    return prefixes.get(row.basis, "about ") + (
+        format_short(round(rate)) if rate >= _WHOLE_RATE else format_number(rate)
+    )
+
+
+def single_grade(rows: Sequence[TimedRow]) -> str | None:
+    """Return the grade of all times that are shown, if they share one: the column title then states it."""
+    grades = shown_grades(rows)
+    return grades[0] if len(grades) == 1 else None
+
+
+def shown_grades(rows: Sequence[TimedRow]) -> list[str]:
+    """Return the grades of all times, and the bound where it stands in for an unknown time."""
+    return list(dict.fromkeys([*time_grades(rows), *(BOUND for row in rows if bound_only_seconds(row))]))
+
+
+def time_grades(rows: Sequence[TimedRow]) -> list[str]:
+    """Return the grades of the rows that have a time."""
+    return list(dict.fromkeys(row.basis for row in rows if row.fits is not False and row.seconds is not None))
+
+
+def format_utilisation(row: DeviceRow) -> str:
+    if row.utilisation is None:
+        return UNKNOWN
+    share = format_percent(row.utilisation)
+    return f"at most {share}" if row.basis == BOUND and not share.startswith("<") else share
+
+
+def format_memory_need(row: DeviceRow) -> str:
+    """Format needed of available memory: "605 MiB of 15.0 GiB"."""
+    need = format_memory(row.memory_bytes) if row.memory_bytes is not None else UNKNOWN
+    capacity = f" of {format_memory(row.capacity_bytes)}" if row.capacity_bytes is not None else ""
+    return DOES_NOT_FIT * (row.fits is False) + need + capacity
+
+
+def bottleneck_noun(bottleneck: str | None) -> str:
+    return _BOTTLENECK_NOUNS.get(bottleneck, sanitize(bottleneck, 40)) if bottleneck else UNKNOWN
+
+
+def bottleneck_adjective(bottleneck: str | None) -> str:
+    return _BOTTLENECK_ADJECTIVES.get(bottleneck, "") if bottleneck else ""
+
+
+def describe_grade(basis: str, source: str | None = None) -> str:
+    """Return the grade with its meaning and the source of its factors, for tooltips."""
+    text = f"{basis}: {GRADES[basis]}" if basis in GRADES else sanitize(basis, 40)
+    return f"{text}; {sanitize(source, 400)}" if source else text
+
+
+def short_device_name(name: str) -> str:
+    """Return a device's name without its vendor and without text in parentheses."""
+    text = re.sub(r"\s*\([^()]*\)", "", sanitize(name, 60)).strip()
+    for vendor in _VENDORS:
+        text = text.removeprefix(vendor)
+    return text or sanitize(name, 60)
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Join names as "A, B and C"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,0 +1,133 @@
+"""Figures of the card as `Number` spans."""
+
+from operator import attrgetter
+from typing import Final
+
+from onnx_autodoc.card import Card, is_lower_bound
+from onnx_autodoc.render.content import UNKNOWN, Number
+from onnx_autodoc.text import (
+    display_name,
+    format_count,
+    format_memory,
+    format_number,
+    format_percent,
+    format_short,
+    format_size,
+    sanitize,
+)
+
+_MAX_SIZES: Final = 12
+COUNTED: Final = "exact: counted in the graph"
+STORED: Final = "exact: read off the file"
+_INCOMPLETE_WEIGHTS: Final = "at least: tensors that contradict themselves are not counted"
+_INCOMPLETE_COSTS: Final = "at least: what could not be counted is named under Complexity"
+_UNKNOWN: Final = Number(UNKNOWN)
+NO_PARAMETERS: Final = "none in the file"
+OTHER_SIZES: Final = "every other size as it is on this card"
+_COSTS: Final = {  # path: unit, name of its formula
+    "compute.macs": ("MACs", "macs"),
+    "compute.flops": ("FLOPs", "flops"),
+    "compute.bytes_moved": ("bytes", "bytes_moved"),
+    "memory.peak_activation_bytes": ("bytes", "peak_activation_bytes"),
+}
+
+
+def at_least(card: Card, path: str) -> str:
+    """Return "at least " before a lower bound, else ""."""
+    return "at least " if is_lower_bound(card, path) else ""
+
+
+def format_sizes(card: Card) -> str:
+    """Format the sizes that costs are valid for."""
+    dims = card.assumptions.dims
+    shown = [f"{display_name(name, 40)} {format_count(size)}" for name, size in dims.items()]
+    more = [f"{format_count(len(shown) - _MAX_SIZES)} more"] if len(shown) > _MAX_SIZES else []
+    return ", ".join([*shown[:_MAX_SIZES], *more]) or "the sizes that the file fixes"
+
+
+def count(exact: int | None, unit: str = "", basis: str = STORED) -> Number:
+    """Return a number in full."""
+    return _UNKNOWN if exact is None else Number(format_count(exact), exact, unit, basis=basis)
+
+
+def short(exact: int | None, unit: str, lower_bound: bool = False) -> Number:
+    """Return a number in three digits, for a column whose title states the unit."""
+    if exact is None:
+        return _UNKNOWN
+    basis = _INCOMPLETE_COSTS if lower_bound else COUNTED
+    return Number("at least " * lower_bound + format_short(exact), exact, unit, basis=basis)
+
+
+def memory(nbytes: int | None, basis: str = STORED) -> Number:
+    return _UNKNOWN if nbytes is None else Number(format_memory(nbytes), nbytes, "bytes", basis=basis)
+
+
+def share(part: float | None) -> Number:
+    return _UNKNOWN if part is None else Number(format_percent(part), part)
+
+
+def file_size(nbytes: int | None) -> Number:
+    return Number("not there") if nbytes is None else Number(format_size(nbytes), nbytes, "bytes", basis=STORED)
+
+
+def parameters(card: Card) -> Number:
+    total = card.parameters.total
+    if is_lower_bound(card, "parameters.total"):
+        text = f"at least {format_short(total)}" if total else UNKNOWN
+        return Number(text, total or None, "parameters", basis=_INCOMPLETE_WEIGHTS)
+    return Number(format_short(total), total, "parameters", basis=STORED) if total else Number(NO_PARAMETERS)
+
+
+def weights(card: Card) -> Number:
+    nbytes = card.memory.weights_bytes
+    if is_lower_bound(card, "parameters.total"):
+        text = f"at least {format_memory(nbytes)}" if nbytes else UNKNOWN
+        return Number(text, nbytes or None, "bytes", basis=_INCOMPLETE_WEIGHTS)
+    return memory(nbytes)
+
+
+def cost(card: Card, path: str) -> Number:
+    """Return the cost at a path of the card, with its formula."""
+    exact: int | None = attrgetter(path)(card)
+    if exact is None:
+        return _UNKNOWN
+    unit, quantity = _COSTS[path]
+    text = format_memory(exact) if unit == "bytes" else format_short(exact, unit)
+    formula = getattr(card.compute.formula, quantity)
+    basis = _INCOMPLETE_COSTS if is_lower_bound(card, path) else COUNTED
+    formula = formula and sanitize(formula, 400)
+    return Number(at_least(card, path) + text, exact, unit, formula, format_sizes(card), basis, quantity)
+
+
+def intensity(card: Card) -> Number:
+    """Return the arithmetic intensity: a lower bound with uncounted FLOPs, an upper bound with uncounted bytes."""
+    ratio = card.compute.arithmetic_intensity
+    if ratio is None:
+        return _UNKNOWN
+    flops, moved = is_lower_bound(card, "compute.flops"), is_lower_bound(card, "compute.bytes_moved")
+    bound = "" if flops == moved else "at most " if moved else "at least "
+    counted = ", of what was counted" if flops and moved else ""
+    text = f"{bound}{format_number(ratio)} FLOPs per byte{counted}"
+    basis = "FLOPs divided by bytes moved"
+    return Number(text, ratio, "FLOPs per byte", None, format_sizes(card), basis, "arithmetic_intensity")
+
+
+def run_memory(card: Card) -> Number:
+    """Return weights and peak activations together."""
+    nbytes = card.memory.run_bytes
+    if nbytes is None:
+        return _UNKNOWN
+    text, basis = format_memory(nbytes), "weights as stored + activations at the peak"
+    prefix = at_least(card, "memory.peak_activation_bytes")
+    return Number(prefix + text, nbytes, "bytes", None, format_sizes(card), basis, "memory_bytes")
+
+
+def kv_cache(card: Card) -> Number:
+    """Return the KV cache of one sequence after a run at the card's sizes."""
+    cache, formula = card.memory.kv_cache, card.compute.formula.kv_cache_bytes
+    if cache is None:
+        return _UNKNOWN
+    formula = formula and sanitize(formula, 400)
+    return Number(
+        format_memory(cache.bytes), cache.bytes, "bytes", formula, format_sizes(card), COUNTED, "kv_cache_bytes"
+    )

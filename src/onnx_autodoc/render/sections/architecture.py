@@ -1,0 +1,119 @@
+"""The block diagram, and the structure: family, task, sizes, blocks, attention, residual connections, declared data."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.card import AttentionKind, Box, Card
+from onnx_autodoc.render import content as doc
+from onnx_autodoc.render import numbers
+from onnx_autodoc.render.card_text import describe_declared_data
+from onnx_autodoc.text import format_count, pluralize, sanitize
+
+_SIZES: Final = {
+    "Layers": "layers",
+    "Width": "hidden",
+    "Heads": "heads",
+    "Heads for keys and values": "kv_heads",
+    "Size of a head": "head_dim",
+    "Vocabulary": "vocab",
+    "Context": "context",
+}
+_RESIDUAL_WORDS: Final = {
+    "add": "added (residual)",
+    "concat": "concatenated (dense)",
+    "gate": "gated (highway)",
+    "subtract": "subtracted",
+}
+_ATTENTION_TRAITS: Final = ("cross", "causal", "rotary", "windowed", "relative_bias")
+_MAX_ROWS: Final = 60
+_MAX_CLASS_NAMES: Final = 200
+
+
+def architecture(card: Card) -> doc.Section | None:
+    tree = card.structure.tree
+    if tree is None:
+        return None
+    folded = "; repeated layers are folded, one of them opened" if any(box.repeats for box in tree.children) else ""
+    skips = "; broken lines pass boxes by" if _has_skips(tree) else ""
+    return doc.Section(
+        "architecture", "Architecture", (doc.Diagram(tree), doc.Note(f"Drawn from the graph{folded}{skips}."))
+    )
+
+
+def _has_skips(box: Box) -> bool:
+    return any(edge.kind == "skip" for edge in box.edges) or any(map(_has_skips, box.children))
+
+
+def structure(card: Card) -> doc.Section:
+    blocks = (doc.Bullets(tuple(_traits(card))), *_blocks(card), *_attention(card), *_residuals(card), *_data(card))
+    return doc.Section("structure", "Structure", blocks)
+
+
+def _traits(card: Card) -> Iterator[doc.Spans]:
+    found, task = card.structure, card.task
+    yield (doc.Strong("Family: "), found.family.replace("-", " "), _format_evidence(found.evidence))
+    if task.name is None:
+        yield (doc.Strong("Task: "), "the graph does not tell", _format_evidence(task.evidence))
+    else:
+        classes = f", {pluralize(task.classes, 'class', 'classes')}" if task.classes else ""
+        name = f"{sanitize(task.name, 80)}{classes} (confidence {task.confidence:.2f})"
+        yield (doc.Strong("Task: "), name, _format_evidence(task.evidence))
+    for label, key in _SIZES.items():
+        size = getattr(found, key)
+        if size and not (key == "kv_heads" and size == found.heads):
+            yield (doc.Strong(f"{label}: "), format_count(size))
+    if found.patch:
+        yield (doc.Strong("Patch: "), " × ".join(map(format_count, found.patch)))
+
+
+def _format_evidence(evidence: tuple[str, ...]) -> str:
+    return f"; because: {sanitize('; '.join(evidence), 400)}" if evidence else ""
+
+
+def _blocks(card: Card) -> Iterator[doc.Block]:
+    found = sorted(card.structure.blocks, key=lambda row: (-(row.macs or 0), -row.params, -row.count))
+    if not found:
+        return
+    rows = tuple(
+        (row.kind, numbers.count(row.count), numbers.count(row.params, "parameters"), numbers.short(row.macs, "MACs"))
+        for row in found[:_MAX_ROWS]
+    )
+    yield doc.Heading("Blocks")
+    yield doc.Table(doc.columns("Kind", "Count#", "Parameters#", "MACs#"), rows)
+    yield from doc.note_truncation(len(found), _MAX_ROWS)
+    yield doc.Paragraph("A block within a block counts for both kinds.")
+
+
+def _attention(card: Card) -> Iterator[doc.Block]:
+    kinds = card.structure.attention
+    if kinds:
+        yield doc.Heading("Attention")
+        yield doc.Bullets(tuple(map(_format_attention, kinds[:_MAX_ROWS])))
+        yield from doc.note_truncation(len(kinds), _MAX_ROWS)
+
+
+def _format_attention(kind: AttentionKind) -> str:
+    heads = f", {pluralize(kind.heads, 'head')}" if kind.heads else ""
+    heads += f" of {kind.head_dim}" if heads and kind.head_dim else ""
+    kv_heads = f", {kind.kv_heads} for keys and values" if kind.kv_heads not in (None, kind.heads) else ""
+    traits = "".join(f", {name.replace('_', ' ')}" for name in _ATTENTION_TRAITS if getattr(kind, name))
+    return f"{format_count(kind.count)} × {sanitize(kind.form, 60)} attention{heads}{kv_heads}{traits}"
+
+
+def _residuals(card: Card) -> Iterator[doc.Block]:
+    kinds = {kind: number for kind, number in card.structure.residuals.items() if number}
+    if kinds:
+        text = ", ".join(f"{format_count(number)} {_RESIDUAL_WORDS.get(kind, kind)}" for kind, number in kinds.items())
+        yield doc.Paragraph((doc.Strong("Skip connections: "), text, "."))
+
+
+def _data(card: Card) -> Iterator[doc.Block]:
+    declared, names = describe_declared_data(card), card.dataset.said.names
+    if declared:
+        yield doc.Heading("What the file says of its data")
+        yield doc.Paragraph(declared)
+    if len(names) > 3:
+        shown = enumerate(names[:_MAX_CLASS_NAMES])
+        rows = tuple((doc.Number(format_count(index), index), doc.Name(name)) for index, name in shown)
+        more = f", the first {len(rows)}" if len(names) > len(rows) else ""
+        yield doc.Table(doc.columns("Class#", "Name"), rows, summary=f"all {format_count(len(names))} names{more}")

@@ -1,0 +1,161 @@
+"""What the file contains: precision, parameters, weight values, operators."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.card import Card, Numbers, OperatorRow, WeightGroup, is_lower_bound
+from onnx_autodoc.render import content as doc
+from onnx_autodoc.render import numbers
+from onnx_autodoc.render.card_text import capitalize
+from onnx_autodoc.text import format_memory, pluralize, sanitize
+
+_MAX_ROWS: Final = 200
+_MAX_LAYERS: Final = 100
+_MAX_TENSORS: Final = 100
+_MAX_UNREAD: Final = 10
+_MAX_OPEN_OPERATORS: Final = 15
+_MAX_OPEN_TENSORS: Final = 8
+_HASH_DIGITS: Final = 12  # enough to compare by eye
+_STORAGE_WORDS: Final = {
+    "dynamic": "quantized, activations while running",
+    "qdq": "quantized, in pairs of quantize and dequantize",
+    "qoperator": "quantized operator",
+    "weight-only": "packed, computed in floating point",
+    "float": "floating point",
+    "integer": "integers, read by no known quantization",
+}
+
+
+def precision(card: Card) -> doc.Section | None:
+    found = card.model.precision
+    if found.label is None:
+        return None
+    blocks: list[doc.Block] = [doc.Paragraph((doc.Name(found.label), f": {found.scheme}." if found.scheme else "."))]
+    if found.story:
+        titles = doc.columns("Operator", "Type", "How", "Scales", "Nodes#", "Parameters#", "Share#")
+        blocks.append(doc.Table(titles, tuple(map(_weight_group_row, found.story[:_MAX_ROWS]))))
+        blocks += doc.note_truncation(len(found.story), _MAX_ROWS)
+    if found.stayed:
+        blocks.append(doc.Paragraph(capitalize(sanitize(found.stayed, 400)) + "."))
+    return doc.Section("precision", "Precision", tuple(blocks))
+
+
+def _weight_group_row(row: WeightGroup) -> tuple[doc.Spans, ...]:
+    scales = [f"one for {row.block_size}"] if row.block_size else []
+    scales += [] if row.per_channel is None else ["one per channel" if row.per_channel else "one per tensor"]
+    scales += [] if row.symmetric is None else ["symmetric" if row.symmetric else "asymmetric"]
+    return (
+        *(doc.Name(row.op), doc.Name(row.dtype), _STORAGE_WORDS.get(row.how, row.how), ", ".join(scales) or "—"),
+        *(numbers.count(row.nodes), numbers.count(row.params, "parameters"), numbers.share(row.share)),
+    )
+
+
+def parameters(card: Card) -> doc.Section:
+    held = card.parameters
+    separate = {
+        "BatchNorm statistics": held.statistics,
+        "Scales and zero points": held.quantization,
+        "Constants (shapes, indices, tables)": held.constants,
+        "Weights that no node uses": held.unread,
+    }
+    tensors = f" in {pluralize(held.tensors, 'tensor')}"
+    weights: tuple[doc.Number, str] = (numbers.count(held.total, "parameters"), tensors)
+    if is_lower_bound(card, "parameters.total"):
+        weights = (numbers.parameters(card), tensors if held.total else "")
+    items: list[doc.Spans] = [(doc.Strong("Weights: "), *weights)]
+    items += [(doc.Strong(f"{name}: "), numbers.count(number)) for name, number in separate.items() if number]
+    note = doc.Paragraph("A file does not tell which of its weights were trained and which were frozen.")
+    blocks = (doc.Bullets(tuple(items)), *_by_type(card), doc.ChartRef("parameters"), *_by_layer(card), note)
+    return doc.Section("parameters", "Parameters", blocks)
+
+
+def _by_type(card: Card) -> Iterator[doc.Block]:
+    held = card.parameters
+    if len(held.by_dtype) > 1:
+        rows = tuple((doc.Name(dtype), numbers.count(number)) for dtype, number in held.by_dtype.items())
+        yield doc.Table(doc.columns("Type", "Parameters#"), rows, ("All", numbers.count(held.total)))
+
+
+def _by_layer(card: Card) -> Iterator[doc.Block]:
+    layers = card.parameters.by_layer
+    if not layers:
+        return
+    shown = sorted(layers, key=lambda row: -row.bytes)[:_MAX_LAYERS] if len(layers) > _MAX_LAYERS else layers
+    rows = tuple(
+        (doc.Name(row.node), doc.Name(row.op), numbers.count(row.params, "parameters"), numbers.memory(row.bytes))
+        for row in shown
+    )
+    total, summary = None, f"{pluralize(len(layers), 'node')} with weights"
+    if len(shown) < len(layers):
+        summary = f"the {len(shown):,} largest of {summary}; all are in the JSON card"
+    else:
+        params = numbers.count(sum(row.params for row in layers), "parameters")
+        total = ("All", "", params, numbers.memory(sum(row.bytes for row in layers)))
+    yield doc.Table(doc.columns("Node", "Operator", "Parameters#", "Stored#"), rows, total, summary)
+
+
+def weight_values(card: Card) -> doc.Section | None:
+    if card.weights is None:
+        return None
+    tensors = card.weights.tensors
+    intro = f"{pluralize(len(tensors), 'tensor')} of the file, {format_memory(card.weights.bytes_read)} read."
+    blocks: list[doc.Block] = [doc.Paragraph(intro)]
+    unread = [tensor for tensor in tensors if tensor.unread]
+    if unread:
+        blocks.append(doc.Paragraph(f"{pluralize(len(unread), 'tensor')} could not be read:"))
+        reasons = (
+            (doc.Name(tensor.name), f": {sanitize(tensor.unread or '', 200)}") for tensor in unread[:_MAX_UNREAD]
+        )
+        blocks += [doc.Bullets(tuple(reasons)), *doc.note_truncation(len(unread), _MAX_UNREAD)]
+    read = sorted((tensor for tensor in tensors if not tensor.unread), key=lambda each: (-(each.bytes or 0), each.name))
+    if read:
+        titles = ("Tensor", "Type", "Bytes#", "Zeros#", "Smallest#", "Largest#", "Not finite#", "SHA-256 begins")
+        summary = pluralize(len(read), "tensor") if len(read) > _MAX_OPEN_TENSORS else None
+        blocks.append(doc.Table(doc.columns(*titles), tuple(map(_tensor_row, read[:_MAX_TENSORS])), None, summary))
+        blocks += doc.note_truncation(len(read), _MAX_TENSORS)
+    return doc.Section("weights", "Numbers in the weights", tuple(blocks))
+
+
+def _tensor_row(tensor: Numbers) -> tuple[doc.Spans, ...]:
+    dims = " × ".join(map(str, tensor.dims)) or "scalar"
+    non_finite = None if tensor.nan is None or tensor.infinite is None else tensor.nan + tensor.infinite
+    return (
+        *(doc.Name(tensor.name), f"{tensor.dtype} {dims}", numbers.count(tensor.bytes, "bytes")),
+        *(numbers.count(tensor.zeros), _extremum(tensor.least), _extremum(tensor.most)),
+        *(numbers.count(non_finite), doc.Name((tensor.sha256 or "")[:_HASH_DIGITS])),
+    )
+
+
+def _extremum(value: int | float | None) -> doc.Number:
+    return doc.Number(doc.UNKNOWN) if value is None else doc.Number(f"{value:.4g}", value)
+
+
+def operators(card: Card) -> doc.Section:
+    rows = card.graph.operators
+    is_complete = len(rows) <= _MAX_ROWS
+    types = pluralize(len(rows), "operator type")
+    summary = f"all {types}" if is_complete else f"the first {_MAX_ROWS} of them"
+    table = doc.Table(
+        doc.columns("Operator", "Domain", "Count#", "Share#", "Parameters#", "MACs#", "FLOPs#"),
+        tuple(_operator_row(row, card) for row in rows[:_MAX_ROWS]),
+        _operator_total(card) if is_complete else None,
+        summary if len(rows) > _MAX_OPEN_OPERATORS else None,
+    )
+    intro = doc.Paragraph(f"{pluralize(card.graph.nodes_total, 'node')} of {types}.")
+    blocks = (intro, doc.ChartRef("operators"), table, *doc.note_truncation(len(rows), _MAX_ROWS))
+    return doc.Section("operators", "Operators", blocks)
+
+
+def _operator_row(row: OperatorRow, card: Card) -> tuple[doc.Spans, ...]:
+    gaps = [gap for gap in card.compute.coverage.gaps if gap.op == row.op]
+    macs = numbers.short(row.macs, "MACs", any(gap.macs for gap in gaps))
+    return (
+        *(doc.Name(row.op), doc.Name(row.domain), numbers.count(row.count), numbers.share(row.share)),
+        *(numbers.count(row.params, "parameters"), macs, numbers.short(row.flops, "FLOPs", bool(gaps))),
+    )
+
+
+def _operator_total(card: Card) -> tuple[doc.Spans, ...]:
+    used = numbers.count(card.parameters.total - card.parameters.unread, "parameters")
+    macs, flops = numbers.cost(card, "compute.macs"), numbers.cost(card, "compute.flops")
+    return ("All", "", numbers.count(card.graph.nodes_total), "", used, macs, flops)

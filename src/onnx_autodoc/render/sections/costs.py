@@ -1,0 +1,194 @@
+"""Compute and memory: totals, formulas, distributions, the KV cache, batch scaling."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from onnx_autodoc.card import Card, is_lower_bound
+from onnx_autodoc.render import content as doc
+from onnx_autodoc.render import numbers
+from onnx_autodoc.render.card_text import explain_missing_cache
+from onnx_autodoc.render.numbers import COUNTED, at_least
+from onnx_autodoc.text import (
+    display_name,
+    format_count,
+    format_memory,
+    format_number,
+    format_short,
+    pluralize,
+    sanitize,
+)
+
+_MAX_FORMULA_LENGTH: Final = 600
+_MAX_GAPS: Final = 50
+_MAX_OPERATORS: Final = 200
+_FORMULAS: Final = {
+    "MACs": "macs",
+    "FLOPs": "flops",
+    "Bytes moved": "bytes_moved",
+    "Peak activations, bytes": "peak_activation_bytes",
+    "KV cache, bytes": "kv_cache_bytes",
+}
+
+
+def compute(card: Card) -> doc.Section:
+    blocks = (*_totals(card), *_formulas(card), *_work(card), *_top_nodes(card), *_gaps(card))
+    return doc.Section("complexity", "Complexity", blocks)
+
+
+def _totals(card: Card) -> Iterator[doc.Block]:
+    flops, moved = numbers.cost(card, "compute.flops"), numbers.cost(card, "compute.bytes_moved")
+    yield doc.Paragraph(("One run at ", numbers.format_sizes(card), ":"))
+    yield doc.Bullets(
+        (
+            (doc.Strong("Multiply-adds: "), numbers.cost(card, "compute.macs")),
+            (doc.Strong("FLOPs: "), flops, ", two for each multiply-add and all other arithmetic"),
+            (doc.Strong("Bytes moved: "), moved, ", if nothing stays in a cache between nodes"),
+            (doc.Strong("Arithmetic intensity: "), numbers.intensity(card)),
+        )
+    )
+    if card.compute.cheapest is not None:
+        cheapest = format_short(card.compute.cheapest.macs, "MACs")
+        yield doc.Note(f"The data decide which branches run: these are the dearest; the cheapest take {cheapest}.")
+
+
+def _formulas(card: Card) -> Iterator[doc.Block]:
+    formula = card.compute.formula
+    texts = {label: text for label, key in _FORMULAS.items() if (text := getattr(formula, key))}
+    if not texts:
+        return
+    yield doc.Heading("As formulas")
+    rows = tuple((label, doc.Name(sanitize(text, _MAX_FORMULA_LENGTH))) for label, text in texts.items())
+    yield doc.Table(doc.columns("Quantity", "In the open sizes"), rows)
+    points = "; ".join(
+        ", ".join(f"{display_name(name, 40)} {format_count(size)}" for name, size in point.items())
+        for point in formula.checked_at
+    )
+    steps = [f"{display_name(name, 40)} in steps of {step}" for name, step in formula.steps.items() if step > 1]
+    domain = f" for {', '.join(steps)}" if steps else ""
+    yield doc.Paragraph(f"Exact{domain}; checked by resolving the model anew at {points}.")
+
+
+def _work(card: Card) -> Iterator[doc.Block]:
+    parts = card.structure.work
+    if not parts or not card.compute.macs:
+        return
+    yield doc.Heading("Where the work is")
+    if len(parts) > 1:
+        rows = tuple((part.part, numbers.short(part.macs, "MACs"), numbers.share(part.share)) for part in parts)
+        total = ("All", numbers.short(sum(part.macs for part in parts), "MACs"), "")
+        yield doc.Table(doc.columns("Part", "MACs#", "Share#"), rows, total)
+    elif parts[0].part == "other":
+        yield doc.Paragraph("No block that is known holds any multiply-adds.")
+    else:
+        counted = " that were counted" if is_lower_bound(card, "compute.macs") else ""
+        yield doc.Paragraph(f"All multiply-adds{counted} are in {parts[0].part}.")
+    yield doc.ChartRef("work")
+
+
+def _top_nodes(card: Card) -> Iterator[doc.Block]:
+    top = card.compute.top
+    rows = tuple(
+        (doc.Name(row.node), doc.Name(row.op), numbers.short(row.macs, "MACs"), numbers.share(row.share)) for row in top
+    )
+    if len(rows) > 1:
+        summary = f"the {pluralize(len(rows), 'node')} with the most multiply-adds"
+        yield doc.Table(doc.columns("Node", "Operator", "MACs#", "Share#"), rows, summary=summary)
+
+
+def _gaps(card: Card) -> Iterator[doc.Block]:
+    coverage = card.compute.coverage
+    yield doc.Heading("Not counted")
+    if not coverage.gaps:
+        yield doc.Paragraph(f"Nothing: the cost of all {pluralize(coverage.nodes, 'node')} is known.")
+        return
+    rows = tuple(
+        (doc.Name(gap.op), numbers.count(gap.count), sanitize(gap.reason, 300), doc.join_names(gap.nodes[:3]))
+        for gap in coverage.gaps[:_MAX_GAPS]
+    )
+    yield doc.Table(doc.columns("Operator", "Nodes#", "Why", "For example"), rows)
+    yield from doc.note_truncation(len(coverage.gaps), _MAX_GAPS)
+
+
+def memory(card: Card) -> doc.Section:
+    return doc.Section("memory", "Memory", (*_memory_totals(card), doc.ChartRef("memory"), *_memory_by_operator(card)))
+
+
+def _memory_totals(card: Card) -> Iterator[doc.Block]:
+    used, peak = card.memory, numbers.cost(card, "memory.peak_activation_bytes")
+    node: tuple[doc.Span, ...] = (", while ", doc.Name(used.peak_node), " runs") if used.peak_node else ()
+    items: list[doc.Spans] = [
+        (doc.Strong("Weights: "), numbers.weights(card), ", as the file stores them"),
+        (doc.Strong("Activations at the peak: "), peak, *node),
+        (doc.Strong("Together: "), numbers.run_memory(card), ", before what a runtime adds"),
+    ]
+    reason = explain_missing_cache(card)
+    if used.kv_cache is None and reason is not None:
+        items.append((doc.Strong("KV cache: "), reason))
+    yield doc.Bullets(tuple(items))
+    if used.unsized:
+        values = pluralize(used.unsized, "value")
+        yield doc.Paragraph(f"The size of {values} is only known at run time; these are left out.")
+
+
+def _memory_by_operator(card: Card) -> Iterator[doc.Block]:
+    rows = sorted(card.memory.by_op, key=lambda row: -(row.weight_bytes + (row.written_bytes or 0)))
+    if not rows:
+        return
+    none = doc.Number("none", 0, "bytes")
+    cells = tuple(
+        (
+            doc.Name(row.op),
+            numbers.memory(row.weight_bytes) if row.weight_bytes else none,
+            none if row.written_bytes == 0 else numbers.memory(row.written_bytes, COUNTED),
+        )
+        for row in rows[:_MAX_OPERATORS]
+    )
+    written = sum(row.written_bytes or 0 for row in rows)
+    text = at_least(card, "memory.by_op.*.written_bytes") + format_memory(written)
+    held = numbers.memory(sum(row.weight_bytes for row in rows))
+    total = ("All", held, doc.Number(text, written, "bytes", basis=COUNTED)) if len(rows) <= _MAX_OPERATORS else None
+    yield doc.Table(doc.columns("Operator", "Weights#", "Written in a run#"), cells, total, "by operator")
+    yield from doc.note_truncation(len(rows), _MAX_OPERATORS)
+
+
+def kv_cache(card: Card) -> doc.Section | None:
+    cache = card.memory.kv_cache
+    if cache is None:
+        return None
+    parts = [pluralize(cache.layers, "layer")] if cache.layers else []
+    parts += [pluralize(cache.kv_heads, "key and value head") + f" of {cache.head_dim}"] if cache.kv_heads else []
+    each = numbers.memory(cache.bytes_per_token, COUNTED)
+    rows = tuple((numbers.count(size.tokens, "tokens"), numbers.memory(size.bytes, COUNTED)) for size in cache.at)
+    formula = card.compute.formula.kv_cache_bytes
+    outputs = len(cache.tensors)
+    blocks = (
+        doc.Paragraph((each, f" for each token of a sequence: {', '.join([*parts, cache.dtype])}.")),
+        doc.Table(doc.columns("Tokens#", "Cache#"), rows),
+        doc.ChartRef("cache"),
+        *((doc.Paragraph(("Bytes of the cache: ", doc.Name(formula), ".")),) if formula else ()),
+        doc.Paragraph(f"Of one sequence; {pluralize(outputs, 'output')} hold{'s' * (outputs == 1)} it."),
+    )
+    return doc.Section("kv-cache", "KV cache", blocks)
+
+
+def batch_scaling(card: Card) -> doc.Section | None:
+    if not card.scaling:
+        return None
+    rows = tuple(
+        (
+            numbers.count(row.batch),
+            numbers.short(row.macs, "MACs"),
+            numbers.memory(row.memory_bytes, COUNTED),
+            numbers.memory(row.bytes_moved, COUNTED),
+            _ratio(row.arithmetic_intensity),
+        )
+        for row in card.scaling
+    )
+    note = "Memory is weights and peak activations. Weights are read once for all of a batch."
+    table = doc.Table(doc.columns("Batch#", "MACs#", "Memory#", "Bytes moved#", "FLOPs per byte#"), rows)
+    intro = doc.Paragraph(f"With {numbers.OTHER_SIZES}. {note}")
+    return doc.Section("batch-scaling", "Batch scaling", (intro, table, doc.ChartRef("scaling")))
+
+
+def _ratio(ratio: float | None) -> doc.Number:
+    return doc.Number(doc.UNKNOWN) if ratio is None else doc.Number(format_number(ratio), ratio, "FLOPs per byte")

@@ -1,0 +1,79 @@
+"""The summary, the key numbers, and the program that runs the model."""
+
+from collections.abc import Iterator
+
+from onnx_autodoc.card import Card
+from onnx_autodoc.render import content as doc
+from onnx_autodoc.render import numbers
+from onnx_autodoc.render.card_text import explain_missing_precision
+from onnx_autodoc.render.snippet import make_snippet
+from onnx_autodoc.text import format_percent, format_size, pluralize, sanitize
+
+
+def summary(card: Card) -> doc.Section:
+    tldr = doc.Paragraph((doc.Strong("TL;DR:"), f" {card.summary.tldr}"))
+    return doc.Section("in-short", "In short", (tldr, doc.Paragraph(card.summary.text)))
+
+
+def key_numbers(card: Card) -> doc.Section:
+    table = doc.Table(doc.columns("What", "How much"), tuple(_rows(card)))
+    sizes = doc.Paragraph(("Costs hold for ", numbers.format_sizes(card), "."))
+    return doc.Section("key-numbers", "Key numbers", (table, sizes, doc.ChartRef("overview")))
+
+
+def _rows(card: Card) -> Iterator[tuple[str, doc.Spans]]:
+    opset, intensity = card.model.opsets.get("ai.onnx"), numbers.intensity(card)
+    yield "Parameters", numbers.parameters(card)
+    yield "Weights", numbers.weights(card)
+    yield "Precision", _precision(card)
+    yield "Compute", _compute(card)
+    yield "Peak activations", numbers.cost(card, "memory.peak_activation_bytes")
+    yield "Memory for one run", numbers.run_memory(card)
+    moved = numbers.cost(card, "compute.bytes_moved")
+    yield "Bytes moved", moved if intensity.exact is None else (moved, " · ", intensity)
+    if card.memory.kv_cache is not None:
+        yield "KV cache", (numbers.memory(card.memory.kv_cache.bytes_per_token), " per token and sequence")
+    yield "Graph", _format_graph(card)
+    yield "File", (numbers.file_size(card.model.file.bytes), _format_external(card))
+    yield "Opset", f"ai.onnx {opset}" if opset else "none for ai.onnx"
+    coverage = card.compute.coverage
+    missing, nodes = coverage.nodes - coverage.counted, pluralize(coverage.nodes, "node")
+    yield "Not counted", f"{missing:,} of {nodes}" if missing else f"nothing: all {nodes} are counted"
+
+
+def _compute(card: Card) -> doc.Spans:
+    """Return MACs and FLOPs; an unknown one is named unless both are."""
+    macs, flops = numbers.cost(card, "compute.macs"), numbers.cost(card, "compute.flops")
+    if macs.exact is None and flops.exact is None:
+        return macs
+    return ("MACs " * (macs.exact is None), macs, " · ", "FLOPs " * (flops.exact is None), flops)
+
+
+def _precision(card: Card) -> doc.Spans:
+    precision = card.model.precision
+    if precision.label is None:
+        return explain_missing_precision(card)
+    shares = ", ".join(f"{sanitize(dtype, 20)} {format_percent(part)}" for dtype, part in precision.weights.items())
+    return (doc.Name(precision.label), f" ({shares} of the weights)" if shares else "")
+
+
+def _format_graph(card: Card) -> str:
+    graph = card.graph
+    inner = graph.nodes_total - graph.nodes
+    more = f" ({inner:,} of them in subgraphs and functions)" if inner else ""
+    return f"{pluralize(graph.nodes_total, 'node')}{more}, {pluralize(graph.operator_types, 'operator type')}"
+
+
+def _format_external(card: Card) -> str:
+    external = card.model.file.external
+    if not external:
+        return ""
+    sizes = [file.bytes for file in external if file.bytes is not None]
+    absent = len(external) - len(sizes)
+    size = format_size(sum(sizes)) if not absent else f"{absent:,} of them not there" if sizes else "not there"
+    return f" and {pluralize(len(external), 'file')} of weights beside it ({size})"
+
+
+def usage(card: Card) -> doc.Section:
+    text = "Needs onnxruntime and numpy. The inputs are made up, of the right types, sizes and ranges."
+    return doc.Section("run", "Run it", (doc.Paragraph(text), doc.Code("python", make_snippet(card))))

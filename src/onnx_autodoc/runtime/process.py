@@ -1,0 +1,236 @@
+"""Starting a worker process, reading its messages, and ending it in every case."""
+
+import errno
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from types import FrameType
+from typing import IO, Final
+
+import msgspec
+
+from onnx_autodoc.errors import BadInput, LimitReached
+from onnx_autodoc.limits import OPTIONS, Limits, current_limits
+from onnx_autodoc.runtime.machine import free_memory
+from onnx_autodoc.runtime.measurement import MEMORY_ENVIRONMENT
+from onnx_autodoc.runtime.protocol import Failure, Message, Result, RunRequest, Stage
+from onnx_autodoc.text import sanitize
+
+WORKER_ARGUMENTS: Final = ("-P", "-m", "onnx_autodoc.runtime.worker")  # -P: no module from the current folder
+# Since 1.29 onnxruntime sends telemetry and stores an id in the user's home unless disabled. With the second variable
+# set, a file's metadata (`ort_config`) could name files to write.
+PRIVACY_ENVIRONMENT: Final = {"ORT_DISABLE_TELEMETRY": "1", "ORT_LOAD_CONFIG_FROM_MODEL": "0"}
+_REQUIRED_PACKAGES: Final = ("onnxruntime", "onnx")
+_MAX_MESSAGE_BYTES: Final = 1 << 28
+_READ_BYTES: Final = 1 << 16
+_MAX_ERROR_CHARACTERS: Final = 300
+_ORT_ERROR_PREFIX: Final = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ")
+_TIMEOUT_HINT: Final = "--timeout gives it longer"
+_SIZE_HINT: Final = "smaller sizes may fit: --batch, --seq, --size, --dim"
+_ERRNO_HINTS: Final = {
+    errno.EMFILE: "allow more open files (ulimit -n)",
+    errno.ENFILE: "close other programs",
+    errno.EAGAIN: "allow more processes (ulimit -u)",
+    errno.ENOMEM: "allow more memory (ulimit -v)",
+    errno.ENOSPC: "make room, or name another folder in TMPDIR",
+    errno.EDQUOT: "make room, or name another folder in TMPDIR",
+}
+
+
+def require_onnxruntime() -> None:
+    missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
+    if missing:
+        raise BadInput(f"running a model needs {' and '.join(missing)}: pip install 'onnx-autodoc[run]'")
+
+
+class Deadline:
+    """The end of a time span that several workers share."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def remaining(self) -> float:
+        return self._end - time.monotonic()
+
+
+def run_worker(request: RunRequest, deadline: Deadline, report: Callable[[Stage], None]) -> Result:
+    """Run one job in a worker process. Its failures become one-line errors."""
+    if deadline.remaining() <= 0:
+        raise LimitReached(f"{request.path}: nothing is left of {deadline.seconds:.3g} s; {_TIMEOUT_HINT}")
+    worker = _start(msgspec.structs.replace(request, memory_bytes=free_memory(), seconds=deadline.remaining()))
+    doing = "starting onnxruntime"
+    try:
+        for message in _read_messages(worker, request, deadline):
+            if isinstance(message, Stage):
+                doing = message.doing
+                report(message)
+            elif isinstance(message, Failure):
+                raise describe_failure(request.path, message)
+            else:
+                return message
+        raise describe_death(request.path, worker.wait(), doing)
+    except msgspec.MsgspecError:
+        raise BadInput(f"{request.path}: what came back while {doing} is no message") from None
+    except TimeoutError:
+        late = f"{doing} was not done after {deadline.seconds:.3g} s; {_TIMEOUT_HINT}"
+        raise LimitReached(f"{request.path}: {late}") from None
+    finally:
+        _end(worker)
+
+
+def _start(request: RunRequest) -> "subprocess.Popen[bytes]":
+    environment = {**os.environ, **PRIVACY_ENVIRONMENT, **(MEMORY_ENVIRONMENT if request.job == "memory" else {})}
+    worker = subprocess.Popen(  # noqa: S603
+        [sys.executable, *WORKER_ARGUMENTS],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        assert worker.stdin is not None
+        worker.stdin.write(msgspec.json.encode(msgspec.structs.replace(request, parent_pid=os.getpid())))
+        worker.stdin.close()
+    except BrokenPipeError:
+        pass  # it has ended; its exit code tells why
+    except BaseException:
+        _end(worker)
+        raise
+    return worker
+
+
+def _read_messages(worker: "subprocess.Popen[bytes]", request: RunRequest, deadline: Deadline) -> Iterator[Message]:
+    """Yield messages until the worker closes its pipe."""
+    assert worker.stdout is not None
+    decoder, pending, total = msgspec.json.Decoder(Message), bytearray(), 0
+    for piece in _read_pieces(worker.stdout, deadline):
+        total += len(piece)
+        if total > _MAX_MESSAGE_BYTES:
+            raise LimitReached(f"{request.path}: the run gave over {_MAX_MESSAGE_BYTES:,} bytes of results")
+        pending += piece
+        *lines, rest = bytes(pending).split(b"\n") if b"\n" in piece else (pending,)
+        pending = bytearray(rest)
+        yield from map(decoder.decode, lines)
+
+
+def _read_pieces(pipe: IO[bytes], deadline: Deadline) -> Iterator[bytes]:
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while True:
+            if not selector.select(max(deadline.remaining(), 0)):
+                raise TimeoutError
+            piece = os.read(pipe.fileno(), _READ_BYTES)
+            if not piece:
+                return
+            yield piece
+
+
+def _end(worker: "subprocess.Popen[bytes]") -> None:
+    """Kill the worker and its process group."""
+    if worker.poll() is None:
+        try:
+            os.killpg(worker.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            worker.kill()
+    worker.wait()
+    if worker.stdout is not None:
+        worker.stdout.close()
+
+
+def describe_failure(path: str, failure: Failure) -> BadInput | LimitReached:
+    """Return the error for a failure that the worker reported."""
+    if failure.kind == "request":
+        return BadInput(failure.text if failure.text.startswith("--") else f"{path}: {failure.text}")
+    if failure.kind == "limit":
+        return LimitReached(f"{path}: {failure.text}")
+    if failure.kind == "memory":
+        return LimitReached(f"{path}: {failure.doing} ran out of memory; {_memory_hint()}")
+    text = _ORT_ERROR_PREFIX.sub("", " ".join(failure.text.split()))
+    if len(text) > _MAX_ERROR_CHARACTERS:  # it begins with the node, and ends with the reason
+        half = _MAX_ERROR_CHARACTERS // 2
+        text = f"{text[:half]} … {text[-half:]}"
+    return BadInput(f"{path}: onnxruntime refused while {failure.doing}: {sanitize(text, 2 * _MAX_ERROR_CHARACTERS)}")
+
+
+def describe_death(path: str, code: int, doing: str) -> BadInput | LimitReached:
+    """Return the error for a worker that ended without a result."""
+    if code == -signal.SIGKILL:
+        return LimitReached(f"{path}: the system killed onnxruntime while {doing}: out of memory? {_memory_hint()}")
+    if code >= 0:
+        return BadInput(f"{path}: onnxruntime ended by itself while {doing} (exit code {code})")
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return BadInput(f"{path}: onnxruntime died of {name} while {doing}")
+
+
+def _memory_hint() -> str:
+    chosen = current_limits().memory != Limits().memory
+    return f"{OPTIONS['memory']} raises the limit, {_SIZE_HINT}" if chosen else _SIZE_HINT
+
+
+# -- resources of a run
+
+
+@contextmanager
+def report_os_errors(subject: str) -> Iterator[None]:
+    """Turn an OSError (files, processes, disk space) into a one-line error with a hint."""
+    try:
+        yield
+    except OSError as error:
+        text = f"{subject}: cannot be run here: {error.strerror or error}"
+        if error.errno in _ERRNO_HINTS:
+            raise LimitReached(f"{text}; {_ERRNO_HINTS[error.errno]}") from None
+        raise BadInput(text) from None
+
+
+@contextmanager
+def temporary_folder() -> Iterator[str]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="onnx-autodoc-")
+    except FileNotFoundError:
+        raise BadInput("no folder for temporary files can be written; name one in TMPDIR") from None
+    with folder as name:
+        yield name
+
+
+class _AlarmRaised(BaseException):
+    """Not an Exception, so that no handler on the way takes it for an error of the model."""
+
+
+@contextmanager
+def cleanup_on_alarm() -> Iterator[None]:
+    """Leave the block before SIGALRM, the timeout of the whole command, ends this process.
+
+    Only the main thread can handle signals; a handler that is already set stays.
+    """
+    alarm = getattr(signal, "SIGALRM", None)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if alarm is None or not in_main_thread or signal.getsignal(alarm) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(alarm, _raise_alarm)
+    try:
+        yield
+    except _AlarmRaised:
+        signal.signal(alarm, signal.SIG_DFL)
+        os.kill(os.getpid(), alarm)  # the parent recognizes the timeout by this signal
+        raise
+    finally:
+        signal.signal(alarm, signal.SIG_DFL)
+
+
+def _raise_alarm(_number: int, _frame: FrameType | None) -> None:
+    raise _AlarmRaised

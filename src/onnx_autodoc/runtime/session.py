@@ -1,0 +1,154 @@
+"""Sessions of onnxruntime with generated inputs, in the worker process. No custom operator library is ever loaded."""
+
+import contextlib
+import difflib
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from onnx_autodoc.card import Feed
+from onnx_autodoc.runtime.ort_profile import NodeNames
+from onnx_autodoc.runtime.protocol import CPU, FLOAT8_TYPES, NUMPY_TYPES, PACKED_4BIT_TYPES, RunRequest, Stage
+
+Array = np.ndarray[Any, np.dtype[Any]]
+ReportStage = Callable[[Stage], None]
+
+_LOG_FATAL_ONLY: Final = 4
+_BFLOAT16: Final = 16  # TensorProto.DataType
+_TYPES_WITHOUT_ARRAY: Final = re.compile(r"bfloat16|float8|float4|int4")
+_PROVIDER_SUFFIX: Final = "executionprovider"
+
+
+class RequestError(Exception):
+    """The request is wrong; the message is for the user."""
+
+
+class Session:
+    """One onnxruntime session with its inputs. Runs the file itself, or a copy with `names` on its nodes."""
+
+    def __init__(
+        self,
+        request: RunRequest,
+        report: ReportStage,
+        *,
+        optimized: bool,
+        names: NodeNames | None = None,
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
+        import onnxruntime as ort
+
+        self._ort = ort
+        self.runtime: str = ort.__version__
+        self.provider = find_provider(request.provider, ort.get_available_providers())
+        options = self._options(request, optimized, settings or {})
+        # Not resolved: external weights lie beside the name that the user gave, which may be a link.
+        path = Path(request.path).absolute()
+        if names is not None:
+            options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(path.parent))
+        report(Stage("loading the model"))
+        threads_before, start = _count_threads(), time.perf_counter()
+        source = str(path) if names is None else names.data
+        self._session = ort.InferenceSession(source, options, providers=list(dict.fromkeys((self.provider, CPU))))
+        self.load_seconds = time.perf_counter() - start
+        threads_after = _count_threads()
+        started = threads_after - threads_before + 1 if threads_before and threads_after else None
+        self.threads = request.threads or started
+        report(Stage("making inputs"))
+        arrays = make_arrays(request.feeds, ort.OrtValue.ortvalue_from_numpy_with_onnx_type)
+        # OrtValues only where numpy has no such type: wrapping values takes longer than running a tiny model.
+        plain = all(isinstance(item, np.ndarray) for item in arrays.values())
+        self._plain = plain and not any(
+            _TYPES_WITHOUT_ARRAY.search(output.type) for output in self._session.get_outputs()
+        )
+        wrap = ort.OrtValue.ortvalue_from_numpy
+        self._feeds = (
+            arrays
+            if self._plain
+            else {name: wrap(item) if isinstance(item, np.ndarray) else item for name, item in arrays.items()}
+        )
+
+    def _options(self, request: RunRequest, optimized: bool, settings: Mapping[str, object]) -> Any:
+        levels = self._ort.GraphOptimizationLevel
+        options = self._ort.SessionOptions()
+        options.log_severity_level = _LOG_FATAL_ONLY
+        options.add_session_config_entry("session.load_model_format", "ONNX")  # whatever the file's name or first bytes
+        options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
+        if request.threads:
+            options.intra_op_num_threads = request.threads
+        for name, value in settings.items():
+            setattr(options, name, value)
+        return options
+
+    def run(self) -> None:
+        if self._plain:
+            self._session.run(None, self._feeds)
+        else:
+            self._session.run_with_ort_values(None, self._feeds)
+
+    def end_profiling(self) -> Path:
+        return Path(self._session.end_profiling())
+
+
+def find_provider(name: str, available: list[str]) -> str:
+    """Return the execution provider with this name, with or without its suffix, in any case."""
+    short = {provider.lower().removesuffix(_PROVIDER_SUFFIX): provider for provider in available}
+    wanted = name.lower().removesuffix(_PROVIDER_SUFFIX)
+    if wanted in short:
+        return short[wanted]
+    near = difflib.get_close_matches(wanted, short, 3, 0.4)
+    listed = ", ".join([short[each] for each in near] or available)
+    raise RequestError(
+        f"--provider {name}: this onnxruntime does not have it; {'near' if near else 'it has'}: {listed}"
+    )
+
+
+def _count_threads() -> int | None:
+    with contextlib.suppress(OSError):
+        return len(os.listdir("/proc/self/task"))  # noqa: PTH208
+    return None
+
+
+def make_arrays(feeds: Iterable[Feed], wrap: Callable[[Array, int], object]) -> dict[str, object]:
+    """Return the inputs by name, the same ones in every run.
+
+    `wrap` makes a value from bits and a TensorProto data type, for types that numpy does not have.
+    """
+    rng = np.random.default_rng(0)
+    return {feed.name: _make_input(feed, rng, wrap) for feed in feeds}
+
+
+def _make_input(feed: Feed, rng: np.random.Generator, wrap: Callable[[Array, int], object]) -> object:
+    if feed.dtype == "string":
+        return np.full(feed.dims, str(feed.value), object)
+    if feed.dtype in PACKED_4BIT_TYPES:
+        return wrap(rng.integers(0, 256, feed.dims, np.uint8), PACKED_4BIT_TYPES[feed.dtype])
+    numbers = _fill(feed, rng)
+    if feed.dtype in NUMPY_TYPES:
+        return np.ascontiguousarray(numbers.astype(feed.dtype)).reshape(feed.dims)
+    singles = numbers.astype(np.float32).reshape(feed.dims)
+    if feed.dtype == "bfloat16":
+        upper = (singles.view(np.uint32) >> 16).astype(np.uint16)
+        return wrap(np.ascontiguousarray(upper).reshape(feed.dims), _BFLOAT16)
+    import ml_dtypes  # installed with onnx
+
+    number, name = FLOAT8_TYPES[feed.dtype]
+    return wrap(singles.astype(getattr(ml_dtypes, name)).view(np.uint8), number)
+
+
+def _fill(feed: Feed, rng: np.random.Generator) -> Array:
+    low, high = feed.low or 0, 1 if feed.high is None else feed.high
+    if feed.fill == "normal":
+        return np.asarray(rng.standard_normal(feed.dims, np.float32) * np.float32(high))
+    if feed.fill == "uniform":
+        return np.asarray(low + (high - low) * rng.random(feed.dims, np.float32))
+    if feed.fill == "integers":
+        return np.asarray(rng.integers(int(low), int(feed.high or 1), feed.dims))
+    if feed.fill == "range":
+        steps = np.arange(int(low), int(low) + (feed.dims[-1] if feed.dims else 1))
+        return np.broadcast_to(steps if feed.dims else steps[0], feed.dims)
+    return np.full(feed.dims, 0 if feed.value is None else feed.value)

@@ -1,0 +1,268 @@
+"""Verification of a card: the model runs in four worker processes, for shapes, latency, operators and memory."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from onnx_autodoc.analysis import Facts, measure
+from onnx_autodoc.architecture import describe
+from onnx_autodoc.card import Feed, Load, Measured, Sample, Timing, Verified
+from onnx_autodoc.errors import AutodocError, BadInput
+from onnx_autodoc.ir import Model, Value
+from onnx_autodoc.ops import ValueInfo
+from onnx_autodoc.readers import read_model
+from onnx_autodoc.runtime.agreement import NodeFinder, compare_executions
+from onnx_autodoc.runtime.machine import describe_machine
+from onnx_autodoc.runtime.process import (
+    Deadline,
+    cleanup_on_alarm,
+    report_os_errors,
+    require_onnxruntime,
+    run_worker,
+    temporary_folder,
+)
+from onnx_autodoc.runtime.protocol import (
+    CPU,
+    FILLABLE_TYPES,
+    BusyResult,
+    Job,
+    MemoryResult,
+    OperatorsResult,
+    Options,
+    Result,
+    RunRequest,
+    ShapesResult,
+    TimingResult,
+)
+from onnx_autodoc.runtime.terminal import ProgressBar
+from onnx_autodoc.sandbox import extend_deadline, extend_deadline_for_model, raise_on_termination, seconds_left
+from onnx_autodoc.shapes import Request, bind_and_infer, required_inputs
+from onnx_autodoc.text import format_count, format_percent, sanitize
+
+
+def check_external_weights(model: Model) -> None:
+    """Raise unless every external file is present, complete, and allowed.
+
+    The reader of the model decides which files are allowed: below its folder, and behind links only if the user permits
+    links (the layout of a download cache).
+    """
+    for file in model.external:
+        name = sanitize(file.path, 120) or "without a name"
+        if file.reason:
+            raise BadInput(f"{model.path}: its weights: the file {name} {file.reason}")
+        if file.nbytes is None:
+            raise BadInput(f"{model.path}: its weights in {name} are not there; put the file beside the model")
+        if file.nbytes < file.required_bytes:
+            held = f"{format_count(file.nbytes)} of {format_count(file.required_bytes)} bytes (truncated download?)"
+            raise BadInput(f"{model.path}: its weights in {name} are not whole: {held}")
+
+
+def make_feeds(facts: Facts, samples: Mapping[str, Sample]) -> tuple[Feed, ...]:
+    """Return a feed for each required input, at the sizes of the card. Raises if an input cannot be generated."""
+    types = facts.shapes.values
+    return tuple(
+        _make_feed(facts.model.path, value, types.get(value.name), samples.get(value.name))
+        for value in required_inputs(facts.model)
+    )
+
+
+def _make_feed(path: str, value: Value, known: ValueInfo | None, sample: Sample | None) -> Feed:
+    kind = value.type.kind if value.type else "tensor"
+    dtype = (value.type.dtype if value.type else None) or (known.dtype if known else None)
+    dims = known.concrete if known else None
+    if kind != "tensor" or dtype not in FILLABLE_TYPES or dims is None:
+        reason = _explain_unfillable(value.name, kind, dtype, known.shape if known else None)
+        raise BadInput(f"{path}: the input {sanitize(value.name, 80)} cannot be filled: {reason}")
+    if sample is None:
+        return Feed(value.name, dtype, dims, value="text" if dtype == "string" else 0)
+    return Feed(value.name, dtype, dims, sample.fill, sample.low, sample.high, sample.value)
+
+
+def _explain_unfillable(name: str, kind: str, dtype: str | None, shape: Sequence[object] | None) -> str:
+    if kind != "tensor":
+        return f"it is {'an' if kind[:1] in 'aeiou' else 'a'} {kind}, not a tensor"
+    if dtype is None:
+        return "its type is not known"
+    if dtype not in FILLABLE_TYPES:
+        return f"its type is {dtype}, which onnxruntime does not take from outside"
+    if shape is None:
+        return "the file does not say how many dimensions it has"
+    given = " ".join(f"--dim {sanitize(name, 80)}.{axis}=N" for axis, size in enumerate(shape) if type(size) is not int)
+    return f"its size is not known; give it with {given}"
+
+
+MAX_BACKGROUND_LOAD: Final = 0.1  # share of the machine that other processes may use during timing
+_CLEANUP_SECONDS: Final = 30.0
+_WORKERS: Final = 4
+_MAX_TIME_SHARE: Final = 0.8  # of the time that is left for the whole command
+
+
+def verify(path: str | os.PathLike[str], request: Request, options: Options) -> Verified:
+    """Read and analyse a model, then verify it at the requested sizes."""
+    require_onnxruntime()  # before anything that takes time
+    model = read_model(path)
+    extend_deadline_for_model(model.node_count)
+    binding, shapes = bind_and_infer(model, request)
+    facts = measure(model, binding, shapes)
+    return verify_facts(facts, describe(facts).samples, options)
+
+
+def verify_facts(facts: Facts, samples: Mapping[str, Sample], options: Options) -> Verified:
+    """Compare an analysed model with a run. Only a failure of the shapes is an error; others cost their figure."""
+    require_onnxruntime()
+    seconds = seconds_left()
+    if seconds is not None:
+        options = replace(options, timeout=min(options.timeout, _MAX_TIME_SHARE * seconds))
+    extend_deadline(options.timeout + _CLEANUP_SECONDS)  # the run has a deadline, and an error for it
+    check_external_weights(facts.model)
+    feeds, path = make_feeds(facts, samples), facts.model.path
+    with (
+        report_os_errors(path),
+        raise_on_termination(),
+        cleanup_on_alarm(),
+        temporary_folder() as folder,
+        ProgressBar(_WORKERS) as bar,
+    ):
+        jobs = _Jobs(path, feeds, options, folder, bar)
+        shapes = jobs.run_shapes(facts)
+        latency = jobs.run_timing()
+        operators, operators_refused = jobs.run_operators() if latency.timing is not None else (OperatorsResult(), None)
+        memory, memory_refused = jobs.run_memory(facts.memory.peak.nbytes if facts.memory.peak is not None else None)
+    agreement = compare_executions(facts, shapes.executions, shapes.truncated)
+    if operators_refused is not None:
+        note = f"the time of operators is not known: {operators_refused}"
+        agreement = replace(agreement, notes=(*agreement.notes, note))
+    by_node, attributed, fused = _sum_by_node(facts, operators)
+    return Verified(
+        agreement=agreement,
+        timing=latency.timing,
+        refused=latency.refused,
+        memory=memory,
+        memory_refused=memory_refused,
+        by_operator=operators.rows,
+        by_node=by_node,
+        attributed=attributed,
+        fused=fused,
+        runtime=shapes.runtime,
+        provider=shapes.provider,
+        threads=latency.threads,
+        load=latency.load,
+        machine=describe_machine(),
+        feeds=feeds,
+    )
+
+
+def time_model(
+    path: str | os.PathLike[str],
+    feeds: Sequence[Feed],
+    *,
+    threads: int | None = None,
+    runs: int | None = None,
+    provider: str = CPU,
+    timeout: float = 600,
+) -> Timing:
+    """Time a model with given inputs, also on a busy machine (see `Timing.load`). For scripts."""
+    require_onnxruntime()
+    request = RunRequest("time", os.fspath(path), tuple(feeds), provider, threads, runs)
+    with report_os_errors(request.path), raise_on_termination():
+        result = run_worker(request, Deadline(timeout), lambda _: None)
+    assert isinstance(result, TimingResult)
+    return result.timing
+
+
+class _Latency(Struct, frozen=True):
+    """A timing, or the reason why there is none."""
+
+    timing: Timing | None = None
+    refused: str | None = None
+    load: Load | None = None
+    threads: int | None = None
+
+
+class _Jobs:
+    """The workers of one verification: the same model and inputs, one deadline."""
+
+    def __init__(self, path: str, feeds: tuple[Feed, ...], options: Options, folder: str, bar: ProgressBar) -> None:
+        max_load = None if options.force else MAX_BACKGROUND_LOAD
+        self._request = RunRequest(
+            "shapes", path, feeds, options.provider, options.threads, options.runs, folder, max_load
+        )
+        self._bar, self._deadline = bar, Deadline(options.timeout)
+
+    def _run(self, job: Job, threads: int | None = None) -> Result:
+        self._bar.begin_step()
+        request = replace(self._request, job=job, threads=threads or self._request.threads)
+        try:
+            return run_worker(request, self._deadline, self._bar.show)
+        finally:
+            for path in Path(request.folder).iterdir():
+                path.unlink()  # a profile can be large
+
+    def run_shapes(self, facts: Facts) -> ShapesResult:
+        """Where the model does not run, and the card has found a contradiction, the error has both."""
+        try:
+            result = self._run("shapes")
+        except BadInput as error:
+            expected = facts.shapes.contradictions
+            text = f"{error}; the card says so too: {sanitize(expected[0].sentence)}" if expected else str(error)
+            raise BadInput(text) from None
+        assert isinstance(result, ShapesResult)
+        return result
+
+    def run_timing(self) -> _Latency:
+        try:
+            result = self._run("time")
+        except AutodocError as error:  # an optimized model may fail where the original does not
+            return _Latency(refused=self._reason(error))
+        if isinstance(result, BusyResult):
+            return _Latency(None, _busy_text(result.load), Load(result.load, None, result.steal), result.threads)
+        assert isinstance(result, TimingResult)
+        timing, load, most = result.timing, result.timing.load.worst, self._request.max_background_load
+        if most is not None and load is not None and load > most:
+            return _Latency(None, _busy_text(load), timing.load, timing.threads)
+        return _Latency(timing, None, timing.load, timing.threads)
+
+    def run_operators(self) -> tuple[OperatorsResult, str | None]:
+        try:
+            result = self._run("operators")
+        except AutodocError as error:
+            return OperatorsResult(), self._reason(error)
+        assert isinstance(result, OperatorsResult)
+        return result, None
+
+    def run_memory(self, card_bytes: int | None) -> tuple[Measured | None, str | None]:
+        if self._request.provider.lower().removesuffix("executionprovider") != "cpu":
+            return None, "measured on the CPU alone"
+        try:
+            result = self._run("memory", threads=1)
+        except AutodocError as error:
+            return None, self._reason(error)
+        assert isinstance(result, MemoryResult)
+        ratio = result.peak_bytes / card_bytes if card_bytes and result.peak_bytes >= Measured.LEAST else None
+        return Measured(result.peak_bytes, result.input_bytes, card_bytes, ratio, result.how), None
+
+    def _reason(self, error: AutodocError) -> str:
+        return str(error).removeprefix(f"{self._request.path}: ")
+
+
+def _busy_text(load: float) -> str:
+    used = f"{format_percent(load)} of it is used by others"
+    return f"the machine is busy: {used}; wait until it is quiet, or take it anyway with verify --force"
+
+
+def _sum_by_node(facts: Facts, operators: OperatorsResult) -> tuple[dict[str, float], float | None, float | None]:
+    """Return seconds by node name, the share of kernel time in them, and the share in kernels of other operators."""
+    finder, seconds_by_name = NodeFinder(facts.shapes.steps), dict[str, float]()
+    fused_seconds = 0.0
+    for path, seconds, fused in operators.nodes:
+        node = finder.find(path)
+        if node is not None:
+            seconds_by_name[node.name] = seconds_by_name.get(node.name, 0.0) + seconds
+            fused_seconds += seconds if fused else 0.0
+    if not operators.seconds:
+        return seconds_by_name, None, None
+    return seconds_by_name, sum(seconds_by_name.values()) / operators.seconds, fused_seconds / operators.seconds

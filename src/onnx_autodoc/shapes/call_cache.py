@@ -1,0 +1,116 @@
+"""Results of shape rules, kept for equal calls.
+
+The layers of a decoder call the same operators with the same attributes on tensors of the same shapes, and so does most
+of the graph when it is inferred again at other sizes. Two calls are equal if operator, version and attributes are the
+same, their inputs are the same objects, and the same of them and of the outputs are named. Types with equal dtype, dims
+and elements are made the same object first.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from onnx_autodoc.ir import Attribute, Node, Tensor
+from onnx_autodoc.ops import Unknown, ValueInfo, tensor_info
+
+MAX_SHARED_ELEMENTS: Final = 64  # a value with more is compared by identity
+_MAX_KEPT_BYTES: Final = 16 << 20  # of elements in all results
+
+
+class CallResult(Struct, frozen=True, eq=False):
+    call_id: int
+    outputs: tuple[ValueInfo, ...]
+    inputs: tuple[ValueInfo | None, ...]  # kept alive: the key holds their ids
+    is_large: bool  # whether an output has more elements than are shared
+
+
+class CallCache:
+    """One model's calls, at any binding. Calls whose result holds an unknown size are not kept: each is a new size."""
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[int, ...], CallResult] = {}
+        self._types: dict[object, ValueInfo] = {}
+        self._initializers: dict[int, tuple[Tensor, ValueInfo]] = {}
+        self._nodes: dict[int, tuple[Node, int]] = {}
+        self._signatures: dict[object, int] = {}
+        self._bytes_left = _MAX_KEPT_BYTES
+
+    def key(
+        self, node: Node, version: int | None, max_elements: int, inputs: Sequence[ValueInfo | None]
+    ) -> tuple[int, ...]:
+        """`max_elements` of an output are evaluated."""
+        signature = self._nodes.get(id(node)) or self._sign(node)
+        return (signature[1], version or 0, max_elements, *map(id, inputs))
+
+    def find(self, key: tuple[int, ...]) -> CallResult | None:
+        return self._results.get(key)
+
+    def add(
+        self, key: tuple[int, ...], inputs: Sequence[ValueInfo | None], outputs: Sequence[ValueInfo]
+    ) -> CallResult | None:
+        """None for a result that is not kept."""
+        nbytes = 0
+        for known in (*inputs, *outputs):
+            if known is not None and known.value is not None and known.value.size > MAX_SHARED_ELEMENTS:
+                nbytes += known.value.nbytes
+        if nbytes > self._bytes_left or any(_has_unknown(known) for known in outputs):
+            return None
+        self._bytes_left -= nbytes
+        is_large = any(known.value is not None and known.value.size > MAX_SHARED_ELEMENTS for known in outputs)
+        result = CallResult(len(self._results) + 1, tuple(map(self.share, outputs)), tuple(inputs), is_large)
+        self._results[key] = result
+        return result
+
+    def share(self, known: ValueInfo) -> ValueInfo:
+        """The first object that is equal to this one."""
+        value = known.value
+        if known.kind != "tensor" or known.why:
+            return known
+        if value is None:
+            return self._types.setdefault((known.dtype, known.shape, known.is_stored), known)
+        if value.size > MAX_SHARED_ELEMENTS or value.dtype == object:
+            return known
+        key = (known.dtype, known.shape, known.is_stored, value.dtype.str, value.shape, value.tobytes())
+        return self._types.setdefault(key, known)
+
+    def initializer(self, tensor: Tensor) -> ValueInfo:
+        found = self._initializers.get(id(tensor))
+        if found is None:
+            found = self._initializers[id(tensor)] = tensor, self.share(tensor_info(tensor))
+        return found[1]
+
+    def _sign(self, node: Node) -> tuple[Node, int]:
+        """Number a node; nodes that rules and costs cannot distinguish have the same number."""
+        names = node.inputs
+        is_unique = len(set(names)) == len(names)
+        repeated = tuple(map(names.index, names)) if len(names) <= MAX_SHARED_ELEMENTS else names
+        content = (
+            node.domain,
+            node.op,
+            tuple((name, *_attribute_key(node, value)) for name, value in node.attributes.items()),
+            len(names) if is_unique else repeated,
+            tuple(map(bool, node.outputs)),
+            bool(node.defects) and id(node),
+        )
+        signed = self._nodes[id(node)] = node, self._signatures.setdefault(content, len(self._signatures))
+        return signed
+
+
+def _attribute_key(node: Node, value: Attribute) -> tuple[object, object]:
+    """A value with its type (1 is not 1.0); a node with another kind of attribute is equal to itself alone."""
+    if type(value) is float:
+        return float, value.hex()
+    if type(value) in (int, str):
+        return type(value), value
+    if type(value) is tuple and all(type(item) is int for item in value):
+        return tuple, value
+    return Node, id(node)
+
+
+def _has_unknown(known: ValueInfo) -> bool:
+    if known.kind != "tensor" or known.shape is None:
+        return True
+    if known.value is not None and known.value.dtype == object:
+        return True
+    return any(isinstance(dim, Unknown) for dim in known.shape)

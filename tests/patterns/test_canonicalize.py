@@ -1,0 +1,193 @@
+"""Spellings: a quantized, packed or fused operator is the plain one that it stands for, with the same numbers."""
+
+import numpy as np
+import pytest
+
+from tests.patterns._nets import Value, count, kinds, net, only, skips
+
+BYTES: dict[str, Value] = {
+    "N": np.ones((16, 4), np.int8),
+    "M": np.ones((4, 16), np.int8),
+    "Z": np.array(0, np.uint8),
+    "I": np.array(0, np.int8),
+    "E": np.ones(4, np.int32),
+}
+X: dict[str, Value] = {"x": (2, 16), "W": (16, 4), "T": (4, 16), "B": (4,), **BYTES}
+PAIR = "DequantizeLinear(QuantizeLinear({0}, 0.1, Z), 0.1, Z)"
+LINEAR = {
+    "MatMul": ("MatMul(x, W)", False),
+    "MatMul and a bias": ("Add(MatMul(x, W), B)", True),
+    "a bias first": ("Add(B, MatMul(x, W))", True),
+    "a turned weight": ("MatMul(x, Transpose(T))", False),
+    "Gemm": ("Gemm(x, W, B)", True),
+    "Gemm, turned": ("Gemm<transB = 1>(x, T)", False),
+    "FusedMatMul": ("com.microsoft.FusedMatMul<transB = 1>(x, T)", False),
+    "FusedGemm": ('com.microsoft.FusedGemm<transB = 1, activation = "Relu">(x, T, B)', True),
+    "Einsum": ('Einsum<equation = "bi,io->bo">(x, W)', False),
+    "Einsum, turned": ('Einsum<equation = "bi,oi->bo">(x, T)', False),
+    "MatMulInteger": ("MatMulInteger(q, N, z)", False),
+    "MatMulInteger scaled back": ("Add(Mul(Cast<to = 1>(MatMulInteger(q, N, z)), Mul(s, 0.02)), B)", True),
+    "MatMulIntegerToFloat": ("com.microsoft.MatMulIntegerToFloat(q, N, s, 0.02, z, I, B)", True),
+    "DynamicQuantizeMatMul": ("com.microsoft.DynamicQuantizeMatMul(x, N, 0.02, I, B)", True),
+    "QLinearMatMul": ("DequantizeLinear(QLinearMatMul(q, s, z, N, 0.02, I, 0.1, Z), 0.1, Z)", False),
+    "QGemm": ("com.microsoft.QGemm<transB = 1>(q, s, z, M, 0.02, I, E)", True),
+    "MatMulNBits": ("com.microsoft.MatMulNBits<K = 16, N = 4, bits = 4, block_size = 16>(x, P, S)", False),
+    "MatMulNBits and a bias": (
+        "com.microsoft.MatMulNBits<K = 16, N = 4, bits = 4, block_size = 16>(x, P, S, , , B)",
+        True,
+    ),
+    "quantizers around": (f"MatMul({PAIR.format('x')}, DequantizeLinear(N, 0.1, I))", False),
+    "quantizers around all": (f"{PAIR.format('Add(MatMul(x, DequantizeLinear(N, 0.1)), B)')}", True),
+    "casts around": ("Add(Cast<to = 1>(MatMul(Cast<to = 10>(x), Cast<to = 10>(W))), B)", True),
+    "a convolution over places": ("Conv(Reshape(x, [2, 16, 1]), Unsqueeze(T, [2]), B)", True),
+}
+
+
+@pytest.mark.parametrize(("call", "biased"), LINEAR.values(), ids=LINEAR)
+def test_a_linear_map_has_many_spellings(call: str, biased: bool) -> None:
+    packed: dict[str, Value] = {"P": np.ones((4, 1, 8), np.uint8), "S": (4,)}
+    found = net(f"q, s, z = DynamicQuantizeLinear(x) y = {call}", **X, **packed)
+    assert [op for op in kinds(found) if op != "Relu"] == ["linear"]
+    block = only(found, "linear")
+    assert (block.in_features, block.out_features, block.biased) == (16, 4, biased)
+
+
+def test_what_is_added_is_a_bias_only_if_it_spans_the_features() -> None:
+    assert kinds(net("y = Add(MatMul(x, W), V)", **X, V=(2, 1))) == ["linear", "Add"]
+    assert kinds(net("y = Add(MatMul(x, W), V)", **X, V=(2, 4))) == ["linear", "Add"]
+    assert kinds(net("y = Add(MatMul(x, W), V)", **X, V=(1, 4))) == ["linear"]
+
+
+def test_a_map_that_is_read_before_its_bias_is_one_map() -> None:
+    found = net("l = MatMul(x, W) y = Concat<axis = 1>(Add(l, B), l)", **X)
+    assert count(found, "linear") == 1
+
+
+def test_a_bias_that_is_no_constant_is_a_sum() -> None:
+    found = net("y = Gemm(x, W, z)", z=(2, 4), **X)
+    assert kinds(found) == ["linear", "Add"]
+    assert only(found, "linear").biased is False
+
+
+def test_a_product_of_two_computed_things_is_no_map() -> None:
+    assert kinds(net("y = MatMul(x, Transpose(z))", x=(2, 16), z=(2, 16))) == ["Transpose", "MatMul"]
+
+
+IMAGE: dict[str, Value] = {"x": (1, 8, 6, 6), "W": (4, 8, 3, 3), "B": (4,), "C": (1, 4, 1, 1), **BYTES}
+IMAGE |= {"K": np.ones((4, 8, 3, 3), np.int8)}
+CONV = {
+    "Conv": "Conv(x, W, B)",
+    "a bias outside": "Add(Conv(x, W), C)",
+    "a bias that is reshaped": "Add(Conv(x, W), Reshape(B, [1, 4, 1, 1]))",
+    "quantizers around": f"{PAIR.format('Conv(x, DequantizeLinear(K, 0.1), B)')}",
+    "QLinearConv": "QLinearConv(QuantizeLinear(x, 0.1, Z), 0.1, Z, K, 0.1, I, 0.1, Z, E)",
+    "ConvInteger": "Add(Mul(Cast<to = 1>(ConvInteger(q, K, z)), Mul(s, 0.02)), C)",
+    "FusedConv": 'com.microsoft.FusedConv<activation = "Relu">(x, W, B)',
+}
+
+
+@pytest.mark.parametrize("call", CONV.values(), ids=CONV)
+def test_a_convolution_has_many_spellings(call: str) -> None:
+    found = net(f"q, s, z = DynamicQuantizeLinear(x) y = {call}", **IMAGE)
+    assert set(kinds(found)) <= {"conv", "conv-norm-act"}
+    block = only(found, "conv")
+    assert (block.conv.kernel, block.in_features, block.out_features, block.biased) == ((3, 3), 8, 4, True)
+    assert (block.conv.depthwise, block.conv.transposed, block.conv.group) == (False, False, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "size", "expected"),
+    [
+        ("Conv<group = 8>(x, W)", (8, 1, 3, 3), {"depthwise": True, "out_features": 8}),
+        ("Conv<group = 2>(x, W)", (8, 4, 3, 3), {"depthwise": False, "group": 2}),
+        ("Conv<strides = [2, 1], dilations = [1, 2]>(x, W)", (4, 8, 3, 3), {"strides": (2, 1)}),
+        ("ConvTranspose<group = 2>(x, W)", (8, 5, 2, 2), {"transposed": True, "out_features": 10, "in_features": 8}),
+    ],
+)
+def test_what_a_convolution_says_of_itself(call: str, size: tuple[int, ...], expected: dict[str, object]) -> None:
+    conv = only(net(f"y = {call}", x=(1, 8, 6, 6), W=size), "conv").conv
+    assert {key: getattr(conv, key) for key in expected} == expected
+
+
+def test_a_fused_convolution_brings_its_skip_along() -> None:
+    body = 'y = com.microsoft.FusedConv<activation = "Relu", pads = [1, 1, 1, 1]>(Relu(Conv(x, P)), W, B, x)'
+    found = net(body, x=(1, 8, 6, 6), P=(8, 8, 1, 1), W=(8, 8, 3, 3), B=(8,))
+    assert kinds(found) == ["conv-norm-act", "conv", "Add", "Relu"]
+    assert skips(found) == ["add"]
+
+
+def test_quantized_sums_products_and_joins_are_plain_ones() -> None:
+    body = "a = com.microsoft.QLinearAdd(x, 0.1, Z, z, 0.1, Z, 0.1, Z)"
+    body += " b = com.microsoft.QLinearMul(a, 0.1, Z, z, 0.1, Z, 0.1, Z)"
+    body += " y = com.microsoft.QLinearConcat<axis = 1>(0.1, Z, a, 0.1, Z, b, 0.1, Z)"
+    found = net(body, x="uint8[2,4]", z="uint8[2,4]", **BYTES)
+    assert kinds(found) == ["Add", "Mul", "Concat"]
+    assert found.of("Concat")[0].inputs == (found.of("Add")[0].outputs[0], found.of("Mul")[0].outputs[0])
+
+
+def test_a_quantized_residual_net_has_its_skip() -> None:
+    one = "QLinearConv<pads = [1, 1, 1, 1]>({0}, 0.1, Z, K, 0.1, I, 0.1, Z)"
+    body = f"y = com.microsoft.QLinearAdd(x, 0.1, Z, {one.format(one.format('x'))}, 0.1, Z, 0.1, Z)"
+    found = net(body, x="uint8[1,4,6,6]", **{**BYTES, "K": np.ones((4, 4, 3, 3), np.int8)})
+    assert count(found, "conv") == 2 and skips(found) == ["add"]
+
+
+def test_a_sum_of_many_is_a_chain_of_sums() -> None:
+    found = net("y = Sum(x, MatMul(x, W), z)", x=(2, 4), z=(2, 4), W=(4, 4))
+    assert kinds(found) == ["linear", "Add", "Add"]
+    assert skips(found) == ["add"]
+    assert kinds(net("y = Relu(Sum(x))", x=(2, 4)))[-1] == "Relu"
+
+
+def test_statistics_of_a_norm_are_no_data() -> None:
+    found = net("a, m, i = LayerNormalization(x, G) y = Add(a, m)", x=(2, 16), G=(16,))
+    assert found.of("layer-norm")[0].outputs == (found.of("Add")[0].inputs[0],)
+
+
+def test_embeddings_with_their_norm_are_tables_and_sums() -> None:
+    body = "y, m = com.microsoft.EmbedLayerNormalization(ids, types, W, P, T, G, B)"
+    values: dict[str, Value] = {"W": (100, 16), "P": (32, 16), "T": (2, 16), "G": (16,), "B": (16,)}
+    found = net(body, ids="int32[1,8]", types="int32[1,8]", **values)
+    assert count(found, "layer-norm") == 1 and skips(found) == []
+    assert [(term.embedding.role, term.embedding.rows) for term in found.of("embedding")][:2] == [
+        ("token", 100),
+        ("type", 2),
+    ]
+
+
+def test_a_group_norm_brings_its_activation_along() -> None:
+    values: dict[str, Value] = {"x": (1, 4, 4, 8), "G": (8,), "B": (8,)}
+    body = "y = com.microsoft.GroupNorm<activation = {}, groups = 4, channels_last = 1>(x, G, B)"
+    assert kinds(net(body.format(1), **values)) == ["group-norm", "silu"]
+    assert kinds(net(body.format(0), **values)) == ["group-norm"]
+
+
+def test_a_bias_before_a_fused_gelu_belongs_to_the_map_before_it() -> None:
+    found = net("y = com.microsoft.BiasGelu(MatMul(x, W), B)", **X)
+    assert kinds(found) == ["linear", "gelu"] and only(found, "linear").biased is True
+
+
+@pytest.mark.parametrize(
+    ("call", "op"),
+    [
+        ("com.microsoft.QLinearSigmoid(x, 0.1, Z, 0.1, Z)", "Sigmoid"),
+        ("com.microsoft.QLinearLeakyRelu(x, 0.1, Z, 0.1, Z)", "LeakyRelu"),
+        ("com.microsoft.QLinearAveragePool<kernel_shape = [2, 2]>(x, 0.1, Z, 0.1, Z)", "AveragePool"),
+        ("com.microsoft.QLinearGlobalAveragePool(x, 0.1, Z, 0.1, Z)", "GlobalAveragePool"),
+        ("com.microsoft.NhwcMaxPool<kernel_shape = [2, 2]>(x)", "MaxPool"),
+    ],
+)
+def test_other_quantized_operators_are_plain_ones(call: str, op: str) -> None:
+    found = net(f"y = {call}", x="uint8[1,4,6,6]", **BYTES)
+    assert kinds(found) == [op] and found.of(op)[0].inputs[0] == found.inputs["x"]
+
+
+def test_a_convolution_with_an_impossible_weight_is_one_of_unknown_width() -> None:
+    found = net("y = Conv(x, W)", odd=True, x=(1, 3, 8, 8), W=(4,))
+    assert [term.out_features for term in found.of("conv")] == [None]
+
+
+@pytest.mark.parametrize(("many", "terms"), [(64, {"Add": 63}), (65, {"Sum": 1})])
+def test_a_sum_of_very_many_is_no_chain(many: int, terms: dict[str, int]) -> None:
+    found = net(f"y = Sum({', '.join(['x', 'Relu(x)'] * (many // 2) + ['x'] * (many % 2))})", x=(2, 4), flat=True)
+    assert {op: len(found.of(op)) for op in ("Add", "Sum") if found.has(op)} == terms

@@ -1,0 +1,110 @@
+"""Steps that leave their input as it is are not on the net; those that look like it and do something are."""
+
+import numpy as np
+import pytest
+
+from tests.patterns._nets import Value, kinds, net
+
+X: dict[str, Value] = {"x": (2, 8, 16), "W": (16,), "K": np.array(7, np.float32), "Z": np.array(128, np.uint8)}
+NOTHING = [
+    "Identity(x)",
+    "Dropout(x)",
+    "Cast<to = 10>(x)",
+    "CastLike(x, W)",
+    "DequantizeLinear(QuantizeLinear(x, 0.1), 0.1)",
+    "Unsqueeze(x, [0])",
+    "Squeeze(Unsqueeze(x, [0]), [0])",
+    "Mul(x, 1.0)",
+    "Mul(1.0, x)",
+    "Div(x, 1.0)",
+    "Add(x, 0.0)",
+    "Add(0.0, x)",
+    "Sub(x, 0.0)",
+    "Pow(x, 1.0)",
+    "Slice(x, [0], [2147483647], [1])",
+    "Concat<axis = 1>(x)",
+    "Expand(x, [1, 8, 16])",
+    "Tile(x, [1, 1, 1])",
+    "Reshape(x, [1, 2, 8, 16])",
+    "Pad(x, [0, 0, 0, 0, 0, 0])",
+    "Clip(x, -65504.0, 65504.0)",
+    "Where(IsNaN(x), 0.0, x)",
+    "Mul(x, DequantizeLinear(Z, 0.0078125))",  # one, quantized
+]
+SOMETHING = [
+    ("Mul(x, 2.0)", ["Mul"]),
+    ("Mul(x, W)", ["Mul"]),
+    ("Div(1.0, x)", ["Div"]),
+    ("Sub(0.0, x)", ["Sub"]),
+    ("Add(x, 1.0)", ["Add"]),
+    ("Pow(x, 2.0)", ["Pow"]),
+    ("Slice(x, [0], [4], [1])", ["Slice"]),
+    ("Concat<axis = 1>(x, x)", ["Concat"]),
+    ("Expand(x, [3, 2, 8, 16])", ["Expand"]),
+    ("Tile(x, [1, 1, 2])", ["Tile"]),
+    ("Reshape(x, [2, 128])", ["Reshape"]),
+    ("Pad(x, [0, 0, 0, 0, 0, 1])", ["Pad"]),
+    ("Clip(x, 0.0, 6.0)", ["Clip"]),
+    ("Clip(x, 0.0, 65504.0)", ["Clip"]),
+    ("Clip(x)", ["Clip"]),
+    ("Where(IsNaN(x), 0.0, Exp(x))", ["Exp", "IsNaN", "Where"]),
+    ("Where(IsInf(x), 0.0, x)", ["IsInf", "Where"]),
+    ("Transpose(x)", ["Transpose"]),
+]
+
+
+@pytest.mark.parametrize("call", NOTHING)
+def test_identity_ops_are_removed(call: str) -> None:
+    found = net(f"y = Relu({call})", flat=True, **X)
+    assert [op for op in kinds(found) if op != "IsNaN"] == ["Relu"]
+    assert found.of("Relu")[0].inputs == (found.inputs["x"],)
+
+
+@pytest.mark.parametrize(("call", "ops"), SOMETHING)
+def test_effective_ops_are_kept(call: str, ops: list[str]) -> None:
+    found = net(f"y = Relu({call})", flat=True, **X)
+    assert sorted(kinds(found)) == sorted([*ops, "Relu"])
+
+
+def test_pooled_features_may_be_flattened() -> None:
+    assert kinds(net("y = Relu(Flatten(x))", flat=True, x=(2, 16, 1, 1))) == ["Relu"]
+    assert kinds(net("y = Relu(Flatten(x))", flat=True, x=(2, 16, 3, 1))) == ["Flatten", "Relu"]
+
+
+@pytest.mark.parametrize(
+    ("size", "kept"),
+    [
+        ((2, 1, 1, 16), False),
+        ((1, 1, 1, 16), False),
+        ((2, 3, 1, 16), True),
+        ((1, 28, 28, 1), True),
+        ((2, 16, 1, 1), False),
+    ],
+)
+def test_a_change_of_layout_may_move_nothing(size: tuple[int, ...], kept: bool) -> None:
+    found = net("y = Relu(Transpose<perm = [0, 3, 1, 2]>(x))", flat=True, x=size)
+    assert ("Transpose" in kinds(found)) == kept
+
+
+def test_an_output_may_be_what_was_passed_on() -> None:
+    found = net("y = Cast<to = 10>(Relu(x))", flat=True, **X)
+    assert found.outputs["y"] == found.of("Relu")[0].outputs[0]
+    assert found.identity_rows == {1: found.outputs["y"]}
+
+
+def test_scales_of_a_quantization_are_no_data() -> None:
+    """x goes to the product over its first output alone; the scale is put back by a product that does nothing else."""
+    body = "q, s, z = DynamicQuantizeLinear(x) y = Mul(Cast<to = 1>(MatMulInteger(q, M, z)), Mul(s, 0.02))"
+    found = net(body, flat=True, x=(2, 16), M=np.ones((16, 4), np.int8))
+    assert kinds(found) == ["linear"]
+    assert found.of("linear")[0].inputs[0] == found.inputs["x"]
+
+
+def test_a_product_with_one_that_depends_on_data_is_kept() -> None:
+    found = net("y = Mul(x, ReduceMax(x, [0, 1, 2]))", flat=True, **X)
+    assert kinds(found) == ["ReduceMax", "Mul"]
+
+
+def test_ops_of_unknown_effect_are_kept() -> None:
+    found = net("y = Relu(Reshape(x, s))", flat=True, odd=True, x="float[N,4]", s="int64[2]")
+    assert kinds(found) == ["Reshape", "Relu"]

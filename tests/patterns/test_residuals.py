@@ -1,0 +1,236 @@
+"""Skip connections of four kinds, and the sums, joins and products that are none."""
+
+import numpy as np
+import pytest
+
+from onnx_autodoc.patterns import Net
+from onnx_autodoc.patterns.residuals import find_bypassed_ops
+from tests.patterns._nets import Value, kinds, net, skips
+
+X: dict[str, Value] = {
+    "x": (2, 8, 16),
+    "z": (2, 8, 16),
+    "W": (16, 16),
+    "V": (16, 16),
+    "B": (16,),
+    "G": (16,),
+    "T": (8, 16),
+}
+IMAGE: dict[str, Value] = {
+    "x": (1, 8, 6, 6),
+    "K": (8, 8, 3, 3),
+    "P": (8, 8, 1, 1),
+    "D": (16, 8, 1, 1),
+    "U": (8, 16, 3, 3),
+}
+IMAGE |= {"S": (8,), "Z": (8,), "M": (8,), "V": (8,), "O": (8, 8, 3, 3)}
+SAME = "Conv<pads = [1, 1, 1, 1]>"
+TWICE = f"a = Relu({SAME}(x, K)) b = {SAME}(a, O)"
+
+
+def begins(found: Net) -> list[str]:
+    """The names of the values where skips begin."""
+    return [found.names[term.residual_start] for term in found if term.residual is not None]
+
+
+TRUNK: dict[str, tuple[str, dict[str, Value]]] = {
+    "around a map": ("y = Add(x, MatMul(x, W))", X),
+    "the other way round": ("y = Add(MatMul(x, W), x)", X),
+    "around a norm and a map": ("y = Add(x, MatMul(LayerNormalization(x, G), W))", X),
+    "scaled": ("y = Add(x, Mul(MatMul(x, W), G))", X),
+    "divided by one": ("y = Div(Add(x, MatMul(x, W)), 1.0)", X),
+    "casts around": ("y = Add(x, Cast<to = 1>(MatMul(Cast<to = 10>(x), Cast<to = 10>(W))))", X),
+    "quantizers around": (
+        (
+            "q = QuantizeLinear(x, 0.1) d = DequantizeLinear(q, 0.1) m = QuantizeLinear(MatMul(d, W), 0.1)"
+            " y = Add(d, DequantizeLinear(m, 0.1))"
+        ),
+        X,
+    ),
+    "as a sum": ("y = Sum(x, MatMul(x, W))", X),
+    "bottleneck": (f"{TWICE} y = Relu(Add(x, b))", IMAGE),
+    "another layout inside": (
+        "t = Transpose<perm = [0, 2, 3, 1]>(x) y = Add(x, Transpose<perm = [0, 3, 1, 2]>(MatMul(t, N)))",
+        {**IMAGE, "N": (8, 8)},
+    ),
+    "another layout outside": (
+        f"t = Transpose<perm = [0, 2, 3, 1]>(x) y = Add(t, Transpose<perm = [0, 2, 3, 1]>({SAME}(x, K)))",
+        IMAGE,
+    ),
+    "projected": (f"{TWICE} y = Relu(Add(Conv(x, P), b))", IMAGE),
+    "projected, with a norm": (f"{TWICE} y = Relu(Add(BatchNormalization(Conv(x, P), S, Z, M, V), b))", IMAGE),
+    "projected, after a pool": (
+        (
+            f"a = Relu(Conv<pads = [1, 1, 1, 1], strides = [2, 2]>(x, K)) b = {SAME}(a, O)"
+            " y = Add(Conv(AveragePool<kernel_shape = [2, 2], strides = [2, 2]>(x), P), b)"
+        ),
+        IMAGE,
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "values"), TRUNK.values(), ids=TRUNK)
+def test_a_sum_with_what_it_was_computed_from_is_a_skip(body: str, values: dict[str, Value]) -> None:
+    found = net(body, **values)
+    assert skips(found) == ["add"]
+    assert begins(found) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("body", "values"),
+    [
+        ("y = Add(MatMul(x, W), B)", X),  # a bias
+        ("y = Add(MatMul(x, W), T)", X),  # positions
+        ("y = Add(x, Relu(x))", X),  # nothing was learned in between
+        ("y = Add(x, Mul(x, G))", X),
+        ("y = Add(x, Mul(Mul(x, Mul(x, x)), 0.044715))", X),
+        ("y = Add(MatMul(x, W), MatMul(x, V))", X),  # two maps of one thing
+        ("y = Add(MatMul(x, W), MatMul(z, V))", X),  # gates of a cell
+        ("y = Add(x, z)", X),
+        ("y = Add(x, ReduceMean(MatMul(x, W), [1]))", X),  # one thing for all places
+        (
+            "y = Add(Mul(x, R), Mul(Concat<axis = -1>(Neg(Slice(x, [8], [16], [2])), Slice(x, [0], [8], [2])), I))",
+            {**X, "R": (8, 16), "I": (8, 16)},
+        ),  # a rotation
+        (f"y = Add(Conv(x, P), {SAME}(x, K))", IMAGE),  # branches that were trained beside each other
+    ],
+)
+def test_other_sums_are_none(body: str, values: dict[str, Value]) -> None:
+    assert skips(net(body, **values)) == []
+
+
+def test_a_bias_beside_a_skip_is_no_second_one() -> None:
+    found = net("y = Add(x, Add(MatMul(x, W), B))", **X)
+    assert skips(found) == ["add"] and kinds(found) == ["linear", "Add"]
+
+
+def test_layers_in_a_row_have_a_skip_each() -> None:
+    body = "a = Add(x, MatMul(x, W)) b = Add(a, MatMul(a, V)) y = Add(b, MatMul(b, W))"
+    found = net(body, **X)
+    assert skips(found) == ["add"] * 3
+    assert begins(found) == ["x", "a", "b"]
+
+
+def test_norms_after_the_sum_begin_the_next_skip() -> None:
+    body = "a = LayerNormalization(Add(x, MatMul(x, W)), G) y = LayerNormalization(Add(a, MatMul(a, V)), G)"
+    assert begins(net(body, **X)) == ["x", "a"]
+
+
+@pytest.mark.parametrize(("lateral", "kind"), [("Conv(x, P)", []), ("Relu(Conv(x, P))", []), ("x", ["add"])])
+def test_a_level_of_a_pyramid_is_none(lateral: str, kind: list[str]) -> None:
+    """Its map is added to the resized level above. What is added as it is, is a skip: an hourglass."""
+    body = f"c = Relu(Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(x, K)) t = {SAME}(c, O)"
+    body += f' y = Add({lateral}, Resize<mode = "nearest">(t, , [1.0, 1.0, 2.0, 2.0]))'
+    assert skips(net(body, **IMAGE)) == kind
+
+
+JOINED: dict[str, tuple[str, dict[str, Value]]] = {
+    "dense": (f"y = Concat<axis = 1>(x, {SAME}(x, K))", IMAGE),
+    "of three": (f"a = Relu({SAME}(x, K)) y = Concat<axis = 1>(x, a, {SAME}(a, O))", IMAGE),
+    "the way down and up again": (
+        (
+            "d = Relu(Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(x, K)) u = Resize(d, , [1.0, 1.0, 2.0, 2.0])"
+            " y = Concat<axis = 1>(x, u)"
+        ),
+        IMAGE,
+    ),
+    "with a projection": (
+        (
+            "d = Relu(Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(x, K))"
+            " y = Concat<axis = 1>(Conv(x, P), Resize(d, , [1.0, 1.0, 2.0, 2.0]))"
+        ),
+        IMAGE,
+    ),
+    "features of tokens": ("y = Concat<axis = 2>(x, MatMul(x, W))", X),
+    "halves": (
+        f"a, b = Split<axis = 1, num_outputs = 2>(x) y = Concat<axis = 1>(a, b, {SAME}(b, H))",
+        {**IMAGE, "H": (4, 4, 3, 3)},
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "values"), JOINED.values(), ids=JOINED)
+def test_a_join_with_what_it_was_computed_from_is_a_skip(body: str, values: dict[str, Value]) -> None:
+    assert skips(net(body, **values)) == ["concat"]
+
+
+def test_the_longest_skip_of_a_deep_net_is_found() -> None:
+    layers = " ".join(f"m{at + 1} = Relu({SAME}(m{at}, K))" for at in range(800))
+    body = f"m0 = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) {layers}"
+    found = net(f"{body} y = Concat<axis = 1>(x, Resize(m800, , [1.0, 1.0, 2.0, 2.0]))", **IMAGE)
+    assert skips(found) == ["concat"] and begins(found) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("body", "values"),
+    [
+        (f"y = Concat<axis = 1>(Conv(x, P), {SAME}(x, K))", IMAGE),  # branches beside each other
+        ("p = MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x) y = Concat<axis = 1>(x, p)", IMAGE),  # pooled
+        (f"y = Concat<axis = 0>(x, {SAME}(x, K))", IMAGE),  # a batch of two
+        (f"y = Concat<axis = 2>(x, {SAME}(x, K))", IMAGE),  # beneath each other
+        ("y = Reshape(MatMul(x, W), Concat<axis = 0>(Slice(Shape(x), [0], [1]), [-1]))", X),  # sizes
+        ("y = Concat<axis = 1>(C, x)", {**X, "C": (2, 1, 16)}),  # a class token
+        ("y = Concat<axis = 2>(x, z)", X),
+    ],
+)
+def test_other_joins_are_none(body: str, values: dict[str, Value]) -> None:
+    assert skips(net(body, **values)) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("y = Sub(x, MatMul(x, W))", ["subtract"]),  # noise that is taken off
+        ("y = Sub(MatMul(x, W), x)", []),  # the other way round something else is taken off
+        ("y = Sub(x, Relu(x))", []),
+        ("y = Sub(x, z)", []),
+        ("y = Sub(x, ReduceMean(x, [-1]))", []),
+        ("y = Mul(x, Sigmoid(MatMul(x, W)))", ["gate"]),
+        ("y = Mul(x, Softmax(MatMul(x, W)))", ["gate"]),
+        ("y = Mul(x, Tanh(MatMul(x, W)))", ["gate"]),
+        ("y = Mul(x, Sigmoid(x))", []),  # an activation
+        ("y = Mul(x, Sigmoid(MatMul(z, W)))", []),  # a gate, but around nothing
+        ("y = Mul(x, MatMul(x, W))", []),
+        ("y = Mul(x, G)", []),
+    ],
+)
+def test_differences_and_gates(body: str, kind: list[str]) -> None:
+    assert skips(net(body, **X)) == kind
+
+
+def test_what_lies_in_a_skip_is_its_region() -> None:
+    body = "n = LayerNormalization(x, G) h = MatMul(n, W) y = Relu(Add(x, MatMul(Erf(h), V)))"
+    found = net(body, **X)
+    assert [[term.kind for term in terms] for terms in find_bypassed_ops(found).values()] == [
+        ["layer-norm", "linear", "Erf", "linear"]
+    ]
+
+
+def test_regions_lie_in_each_other() -> None:
+    body = "a = MatMul(x, W) b = Add(a, MatMul(Erf(a), V)) y = Concat<axis = 2>(x, b)"
+    found = net(body, **X)
+    inner, outer = find_bypassed_ops(found).values()
+    assert [term.kind for term in inner] == ["Erf", "linear"]
+    assert [term.kind for term in outer] == ["linear", "Erf", "linear", "Add"]
+
+
+def test_a_way_through_sizes_is_none() -> None:
+    """The shape of x steers what is added, but x does not flow into it."""
+    body = "n = Shape(x) y = Add(x, MatMul(Expand(Slice(z, [0], [1], [1]), n), W))"
+    assert skips(net(body, **X)) == []
+
+
+def test_a_way_around_by_the_scale_of_a_quantizer_is_none() -> None:
+    body = (
+        "q, s, o = DynamicQuantizeLinear(x) m = Mul(Cast<to = 1>(MatMulInteger(q, N, o)), Mul(s, 0.02)) y = Add(z, m)"
+    )
+    assert skips(net(body, x=(8, 16), z=(8, 16), N=np.ones((16, 16), np.int8))) == []
+    body = body.replace("Add(z, m)", "Add(x, m)")
+    assert skips(net(body, x=(8, 16), N=np.ones((16, 16), np.int8))) == ["add"]
+
+
+def test_many_changes_of_layout_are_not_followed_to_their_end() -> None:
+    """Each of many sums would walk all the way back."""
+    turned = " ".join(f"t{at + 1} = Transpose<perm = [0, 2, 1]>(t{at})" for at in range(60))
+    text = turned.replace("(t0)", "(x)") + " y = Add(t60, MatMul(t60, W))"
+    assert begins(net(text, **X)) != ["x"]

@@ -1,0 +1,161 @@
+"""Patterns as text: what each mark of the notation asks of a net, and what a rule makes of a match."""
+
+import pytest
+
+from onnx_autodoc.patterns import Net
+from onnx_autodoc.patterns.attributes import BlockAttributes
+from onnx_autodoc.patterns.rules import (
+    Match,
+    PatternNumber,
+    PatternOp,
+    PatternValue,
+    RewriteRule,
+    apply_rules,
+    match_pattern,
+    parse_pattern,
+)
+from tests.patterns._nets import Value, kinds, net
+
+X: dict[str, Value] = {"x": (2, 16), "z": (2, 16), "W": (16,)}
+
+
+def matched(pattern: str, body: str, **values: Value) -> Match | None:
+    """Whether what makes y is like a pattern."""
+    found = net(body, flat=True, **{**X, **values})
+    last = found.producers[found.outputs["y"]]
+    assert last is not None
+    return match_pattern(found, parse_pattern(pattern), last)
+
+
+def test_named_lines_are_substituted() -> None:
+    inner = PatternOp(("Sigmoid",), (PatternValue("x", False),), "s")
+    assert parse_pattern("s = Sigmoid(x)\n  y = Mul(x, s)\n") == PatternOp(
+        ("Mul",), (PatternValue("x", False), inner), "y"
+    )
+
+
+def test_nested_calls_are_parsed() -> None:
+    inner = PatternOp(("over-root", "Exp"), (PatternValue("x", False),), "")
+    assert parse_pattern("y = Div(-1.5e-3, over-root|Exp(x))") == PatternOp(
+        ("Div",), (PatternNumber(-0.0015), inner), "y"
+    )
+
+
+def test_capitals_are_constants() -> None:
+    assert parse_pattern("y = Mul(x, W)").inputs == (PatternValue("x", False), PatternValue("W", True))
+
+
+@pytest.mark.parametrize("text", ["y = x", "", "y = 1.5"])
+def test_a_pattern_ends_with_an_operator(text: str) -> None:
+    with pytest.raises(ValueError, match="a pattern ends with an operator"):
+        parse_pattern(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "body", "like"),
+    [
+        # the same letter, the same value
+        ("y = Mul(x, Sigmoid(x))", "y = Mul(x, Sigmoid(x))", True),
+        ("y = Mul(x, Sigmoid(x))", "y = Mul(z, Sigmoid(x))", False),
+        ("s = Exp(x)\ny = Div(s, ReduceSum(s))", "s = Exp(x) y = Div(s, ReduceSum(s, [-1]))", True),
+        ("s = Exp(x)\ny = Div(s, ReduceSum(s))", "y = Div(Exp(x), ReduceSum(Exp(x), [-1]))", False),
+        # any order where an operator allows it
+        ("y = Mul(x, Sigmoid(x))", "y = Mul(Sigmoid(x), x)", True),
+        ("y = Add(Mul(x, W), Exp(x))", "y = Add(Exp(x), Mul(W, x))", True),
+        ("y = Max(Exp(x), 2)", "y = Max(2.0, Exp(x))", True),
+        ("y = Sub(x, Exp(x))", "y = Sub(Exp(x), x)", False),
+        ("y = Div(x, Exp(x))", "y = Div(Exp(x), x)", False),
+        # a letter may be bound to either operand until the rest fits
+        ("y = Mul(Mul(a, Exp(b)), b)", "y = Mul(Mul(Exp(x), Exp(z)), x)", True),
+        # capitals are weights, or what was made of them
+        ("y = Mul(x, W)", "y = Mul(x, W)", True),
+        ("y = Mul(x, W)", "y = Mul(x, Exp(W))", True),
+        ("y = Mul(x, W)", "y = Mul(x, z)", False),
+        ("y = Mul(x, W)", "y = Mul(x, Cast<to = 1>(Gather(Shape(x), 0)))", True),
+        # numbers are constants of their value, as exact as fp16 is
+        ("y = Mul(x, 1.702)", "y = Mul(x, 1.702)", True),
+        ("y = Mul(x, 1.702)", "y = Mul(x, 1.7021484)", True),
+        ("y = Mul(x, 1.702)", "y = Mul(x, 1.71)", False),
+        ("y = Mul(x, 1.702)", "y = Mul(x, z)", False),
+        ("y = Mul(x, 1.702)", "y = Mul(x, W)", False),
+        ("y = Pow(x, -0.5)", "y = Pow(x, -0.5)", True),
+        ("y = Pow(x, -0.5)", "y = Pow(x, 0.5)", False),
+        ("y = Max(x, 0)", "y = Max(x, 0.0)", True),
+        ("y = Max(x, 0)", "y = Max(x, 1.0)", False),
+        # either operator
+        ("y = Mul(x, Sigmoid|Tanh(x))", "y = Mul(x, Tanh(x))", True),
+        ("y = Mul(x, Sigmoid|Tanh(x))", "y = Mul(x, Erf(x))", False),
+        # inputs that it does not mention must be fixed
+        ("y = Clip(x)", "y = Clip(x, 0.0, 6.0)", True),
+        ("y = Where(x)", "y = Where(Cast<to = 9>(x), x, z)", False),
+        ("y = Clip(x, 0, 6)", "y = Clip(x, 0.0)", False),
+        # a name of a line is a value as well: here, one with a maker of another kind
+        ("s = Exp(x)\ny = Mul(s, s)", "y = Mul(x, x)", False),
+    ],
+)
+def test_pattern_notation_matches_as_documented(pattern: str, body: str, like: bool) -> None:
+    assert (matched(pattern, body) is not None) == like
+
+
+def test_match_binds_values_and_ops() -> None:
+    found = net("y = Mul(Sigmoid(x), z)", flat=True, **X)
+    match_ = match_pattern(found, parse_pattern("s = Sigmoid(a)\ny = Mul(b, s)"), found.of("Mul")[0])
+    assert match_ is not None
+    assert (match_["a"], match_["b"]) == (found.inputs["x"], found.inputs["z"])
+    assert [term.kind for term in match_.ops] == ["Mul", "Sigmoid"]
+
+
+def test_a_second_output_is_another_value() -> None:
+    body = "a, b = Split<axis = -1, num_outputs = 2>(x) y = Exp({})"
+    assert matched("y = Exp(Split(x))", body.format("a")) is not None
+    assert matched("y = Exp(Split(x))", body.format("b")) is None
+
+
+def test_rule_replaces_a_match_by_one_op() -> None:
+    found = net("y = Exp(Mul(x, Sigmoid(x)))", flat=True, **X)
+    apply_rules(found, (RewriteRule("silu", ("y = Mul(x, Sigmoid(x))",)),))
+    assert kinds(found) == ["silu", "Exp"]
+    (silu,) = found.of("silu")
+    assert [term.kind for term in silu.parts] == ["Sigmoid", "Mul"]
+    assert (silu.inputs, silu.outputs) == ((found.inputs["x"],), found.of("Exp")[0].inputs)
+    assert silu.rows == (0, 1)
+
+
+def test_condition_rejects_matches_and_attributes_are_kept() -> None:
+    found = net("y = Add(Mul(x, 2.0), Mul(z, 3.0))", flat=True, **X)
+
+    def is_two(net_: Net, match: Match) -> bool:
+        return net_.scalar(match["C"]) == 2
+
+    def attributes(net_: Net, match: Match) -> BlockAttributes:
+        return BlockAttributes(in_features=match["x"])
+
+    apply_rules(found, (RewriteRule("double", ("y = Mul(x, C)",), is_two, attributes),))
+    assert kinds(found) == ["double", "Mul", "Add"]
+    assert found.of("double")[0].in_features == found.inputs["x"]
+
+
+def test_closed_rule_rejects_ops_read_elsewhere() -> None:
+    body = "s = Sigmoid(x) y = Add(Mul(x, s), s)"
+    for rule, made in ((False, ["Sigmoid", "silu", "Add"]), (True, ["Sigmoid", "Mul", "Add"])):
+        found = net(body, flat=True, **X)
+        apply_rules(found, (RewriteRule("silu", ("y = Mul(x, Sigmoid(x))",), closed=rule),))
+        assert kinds(found) == made
+
+
+def test_rules_match_blocks_of_earlier_rules() -> None:
+    found = net("y = Sqrt(Add(Mul(x, x), Mul(z, z)))", flat=True, **X)
+    apply_rules(
+        found,
+        (RewriteRule("square", ("y = Mul(x, x)",)), RewriteRule("length", ("y = Sqrt(Add(square(a), square(b)))",))),
+    )
+    assert kinds(found) == ["length"]
+    assert [term.kind for term in found.of("length")[0].walk()] == [
+        "length",
+        "square",
+        "Mul",
+        "square",
+        "Mul",
+        "Add",
+        "Sqrt",
+    ]

@@ -1,0 +1,97 @@
+"""Short texts on a model: family and sizes, task by confidence, the chain of its blocks."""
+
+from functools import cache
+
+import pytest
+from msgspec.structs import replace
+
+from onnx_autodoc.card import Card
+from onnx_autodoc.card.summary import describe_model
+from onnx_autodoc.render.card_text import (
+    describe_declared_data,
+    describe_float_parts,
+    explain_missing_cache,
+    format_block_chain,
+)
+from tests._corpus import reported
+
+
+@cache
+def card(name: str) -> Card:
+    return reported(name).card
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "all-minilm-l6-v2-ortfused",
+            "Transformer encoder, 6 layers of width 384, 12 heads; feature extraction",
+        ),
+        (
+            "smollm2-135m-genai-int4",
+            "Transformer decoder, 30 layers of width 576, 9 heads (3 for keys and values); text generation",
+        ),
+        ("yolov8l-nc1", "Convolutional network; object detection, 1 class"),
+        ("bilstm-gru-tagger", "Recurrent network, 3 layers of width 128; token classification, 10 classes"),
+    ],
+)
+def test_model_is_described_in_one_line(name: str, text: str) -> None:
+    assert describe_model(card(name)) == text
+
+
+@pytest.mark.parametrize(
+    ("confidence", "said"),
+    [(0.9, "; object detection"), (0.7, "; probably object detection"), (0.5, "; perhaps object detection")],
+)
+def test_task_is_qualified_by_confidence(confidence: float, said: str) -> None:
+    found = card("yolov8l-nc1")
+    assert said in describe_model(replace(found, task=replace(found.task, confidence=confidence)))
+
+
+def test_missing_task_is_stated() -> None:
+    found = card("yolov8l-nc1")
+    unknown = replace(found, task=replace(found.task, name=None, classes=None))
+    assert describe_model(unknown).endswith("the graph does not tell its task")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("bert-base-qa-dynamo", "none: an encoder"),
+        ("vit-tiny-dynamo", "none: an encoder"),
+        ("whisper-tiny-decoder", "none: every run computes the whole sequence anew"),
+        ("resnet50-ts-op17", None),
+    ],
+)
+def test_missing_cache_is_explained(name: str, why: str | None) -> None:
+    assert explain_missing_cache(card(name)) == why
+
+
+def test_block_chain_opens_layer_with_most_macs() -> None:
+    assert format_block_chain(card("bert-base-qa-dynamo")) == (
+        "Embedding → 12 × [Attention 12 heads × 64 → Add → LayerNorm → MLP gelu, 768 → 3,072 → 768 → Add → LayerNorm]"
+        " → Linear"
+    )
+
+
+def test_long_block_chain_is_cut_with_count() -> None:
+    found = format_block_chain(card("yolov8l-nc1"))
+    assert found is not None
+    assert found.startswith("Conv → Conv → CSP block → ")
+    assert found.endswith(" more, see --format mermaid")
+
+
+def test_float_parts_of_quantized_model_are_listed() -> None:
+    assert describe_float_parts(card("all-minilm-l6-v2-int4-matmulnbits")) == "; in floating point: norms, embeddings"
+    assert describe_float_parts(card("resnet50-qdq-int8")) == ""
+
+
+def test_declared_data_is_described() -> None:
+    found = card("yolov8l-nc1")
+    assert describe_declared_data(found) is None
+    said = replace(
+        found.dataset.said, classes=2, names=("cat", "dog"), image_size=(640, 480), sources={"classes": "here"}
+    )
+    told = replace(found, dataset=replace(found.dataset, said=said))
+    assert describe_declared_data(told) == "2 classes (cat, dog), 640×480: here"
