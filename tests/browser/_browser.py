@@ -15,31 +15,31 @@ MODULES = ROOT / ".venv" / "browser" / "node_modules"
 def draw(
     diagrams: Mapping[str, str], folder: Path | None = None, themes: Sequence[str] = ("default",), scale: float = 1
 ) -> dict[str, Any]:
-    """What was seen of each text (in another theme than the default, its name ends in the theme's), and what `left`.
+    """Draw Mermaid texts; return the observations of each by its name, and the requests that left the page.
 
-    With a folder, it gets a picture of each.
+    In another theme than the default, the name ends in the theme's. `folder` receives a picture of each diagram.
     """
-    asked = {"diagrams": dict(diagrams), "folder": folder and str(folder), "themes": list(themes), "scale": scale}
-    seen: dict[str, Any] = json.loads(_run("draw.cjs", asked))
-    return seen
+    request = {"diagrams": dict(diagrams), "folder": folder and str(folder), "themes": list(themes), "scale": scale}
+    drawings: dict[str, Any] = json.loads(_run("draw.cjs", request))
+    return drawings
 
 
 def photograph(pages: Mapping[str, str], dark: bool = False, width: int = 1280, height: int = 1600) -> None:
-    """Pictures of the top of pages, by their files."""
+    """Save a screenshot of the top of each page under the file name it is mapped to."""
     _run("photo.cjs", {"pages": dict(pages), "dark": dark, "width": width, "height": height, "wait": 1500})
 
 
-def _run(script: str, asked: Mapping[str, Any]) -> str:
-    around = {**os.environ, "NODE_PATH": str(MODULES)}
-    done = subprocess.run(
+def _run(script: str, request: Mapping[str, Any]) -> str:
+    environment = {**os.environ, "NODE_PATH": str(MODULES)}
+    process = subprocess.run(
         ["node", HERE / script],
-        input=json.dumps(asked),
+        input=json.dumps(request),
         capture_output=True,
         text=True,
         check=False,
         timeout=900,
-        env=around,
+        env=environment,
     )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return done.stdout
+    if process.returncode:
+        raise RuntimeError(process.stderr)
+    return process.stdout

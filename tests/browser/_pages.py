@@ -12,13 +12,13 @@ SCRIPT = Path(__file__).parent / "page.cjs"
 
 
 def visit(pages: list[dict[str, Any]], folder: Path | None = None, jobs: int = 2) -> dict[str, Any]:
-    """What was seen on each page, by its name; pictures go to the folder."""
-    asked = json.dumps({"pages": pages, "folder": folder and str(folder), "jobs": jobs})
-    around = {**os.environ, "NODE_PATH": str(MODULES)}
-    done = subprocess.run(
-        ["node", SCRIPT], input=asked, capture_output=True, text=True, check=False, timeout=900, env=around
+    """Open pages in Chromium and return the observations of each by its name; screenshots go to `folder`."""
+    request = json.dumps({"pages": pages, "folder": folder and str(folder), "jobs": jobs})
+    environment = {**os.environ, "NODE_PATH": str(MODULES)}
+    process = subprocess.run(
+        ["node", SCRIPT], input=request, capture_output=True, text=True, check=False, timeout=900, env=environment
     )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    seen: dict[str, Any] = json.loads(done.stdout)
-    return seen
+    if process.returncode:
+        raise RuntimeError(process.stderr)
+    observations: dict[str, Any] = json.loads(process.stdout)
+    return observations

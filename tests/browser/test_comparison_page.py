@@ -1,4 +1,4 @@
-"""The page of a comparison in a real browser: silent, and good to read for everyone, in any light and on a phone."""
+"""The comparison page in Chromium: no requests, no accessibility violations, usable on a narrow screen."""
 
 from pathlib import Path
 from typing import Any
@@ -27,25 +27,25 @@ WIDTHS = "[document.documentElement.scrollWidth, innerWidth]"
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("comparisons")
     for key, names in SETS.items():
-        made = compare([of_corpus(name) for name in names], [f"{name}.onnx" for name in names])
-        (folder / f"{key}.html").write_text(COMPARISON_FORMATS["html"].render(made), encoding="utf-8")
-    return visit([asked(folder, key, theme) for key in SETS for theme in THEMES])
+        comparison = compare([of_corpus(name) for name in names], [f"{name}.onnx" for name in names])
+        (folder / f"{key}.html").write_text(COMPARISON_FORMATS["html"].render(comparison), encoding="utf-8")
+    return visit([page_request(folder, key, theme) for key in SETS for theme in THEMES])
 
 
-def asked(folder: Path, key: str, theme: str) -> dict[str, Any]:
-    page = {"name": f"{key} {theme}", "file": str(folder / f"{key}.html"), "options": THEMES[theme]}
-    return {**page, "axe": True, "run": WIDTHS}
+def page_request(folder: Path, key: str, theme: str) -> dict[str, Any]:
+    request = {"name": f"{key} {theme}", "file": str(folder / f"{key}.html"), "options": THEMES[theme]}
+    return {**request, "axe": True, "run": WIDTHS}
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("key", SETS)
-def test_page_has_no_accessibility_violations(key: str, theme: str, seen: dict[str, Any]) -> None:
-    found = seen[f"{key} {theme}"]
-    assert "failed" not in found, found["failed"]
-    assert (found["console"], found["requests"], found["stopped"]) == ([], [], [])
-    assert found["axe"] == []
-    page, window = found["run"]
-    assert page <= window, "the page does not scroll sideways"
+def test_page_has_no_accessibility_violations(key: str, theme: str, pages: dict[str, Any]) -> None:
+    page = pages[f"{key} {theme}"]
+    assert "failed" not in page, page["failed"]
+    assert (page["console"], page["requests"], page["stopped"]) == ([], [], [])
+    assert page["axe"] == []
+    width, window = page["run"]
+    assert width <= window, "the page does not scroll sideways"

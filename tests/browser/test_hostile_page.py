@@ -1,4 +1,4 @@
-"""Pages of models whose every string tries to run: nothing does, nothing is asked for, and the policy is not needed."""
+"""Pages of models with hostile strings: no script runs, no request is made, no content security violation."""
 
 from pathlib import Path
 
@@ -20,15 +20,15 @@ FIRST = (0, 5, 11, 17)
 def test_hostile_strings_cause_no_script_and_no_request(tmp_path: Path) -> None:
     pages = []
     for first in FIRST:
-        found = make_card(model(tmp_path, first), Request())
-        compared = compare([reported("all-minilm-l6-v2-ts-op14").card, found.card], ["a.onnx", "<img src=x>.onnx"])
-        texts = {"card": str(FORMATS["html"].render(found)), "diff": COMPARISON_FORMATS["html"].render(compared)}
+        report = make_card(model(tmp_path, first), Request())
+        comparison = compare([reported("all-minilm-l6-v2-ts-op14").card, report.card], ["a.onnx", "<img src=x>.onnx"])
+        texts = {"card": str(FORMATS["html"].render(report)), "diff": COMPARISON_FORMATS["html"].render(comparison)}
         for kind, text in texts.items():
             file = tmp_path / f"{kind}{first}.html"
             file.write_text(text, encoding="utf-8")
             pages.append({"name": file.stem, "file": str(file), "graph": kind == "card"})
-    seen = visit(pages)
-    assert len(seen) == 2 * len(FIRST)
-    for name, one in seen.items():
-        assert "failed" not in one, (name, one)
-        assert (one["console"], one["requests"], one["stopped"]) == ([], [], []), name
+    results = visit(pages)
+    assert len(results) == 2 * len(FIRST)
+    for name, result in results.items():
+        assert "failed" not in result, (name, result)
+        assert (result["console"], result["requests"], result["stopped"]) == ([], [], []), name

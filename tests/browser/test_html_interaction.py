@@ -1,4 +1,4 @@
-"""Ways through the page: from a node to its box and back, the drawing by other measures, the card at other sizes."""
+"""Interaction with the HTML card: links between nodes and boxes, coloring, other sizes, search, narrow screens."""
 
 from pathlib import Path
 from typing import Any
@@ -19,22 +19,22 @@ NARROW = {"viewport": {"width": 400, "height": 800}}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("pages")
+    pages_folder = tmp_path_factory.mktemp("pages")
     for name in (LAYERED, CHAIN, *LAYERS):
-        (found / f"{name}.html").write_text(render_html(reported(name)), encoding="utf-8")
-    return found
+        (pages_folder / f"{name}.html").write_text(render_html(reported(name)), encoding="utf-8")
+    return pages_folder
 
 
-def seen(folder: Path, name: str, **more: Any) -> dict[str, Any]:
-    found: dict[str, Any] = visit([{"name": name, "file": str(folder / f"{name}.html"), **more}])[name]
-    assert "failed" not in found, found["failed"]
-    assert (found["console"], found["requests"], found["stopped"]) == ([], [], [])
-    return found
+def visit_page(folder: Path, name: str, **more: Any) -> dict[str, Any]:
+    page: dict[str, Any] = visit([{"name": name, "file": str(folder / f"{name}.html"), **more}])[name]
+    assert "failed" not in page, page["failed"]
+    assert (page["console"], page["requests"], page["stopped"]) == ([], [], [])
+    return page
 
 
 @pytest.mark.parametrize("name", [LAYERED, *LAYERS])
 def test_main_layer_is_initially_open(name: str, folder: Path) -> None:
-    first = seen(folder, name, graph=True)["graph"]["first"]
+    first = visit_page(folder, name, graph=True)["graph"]["first"]
     assert len(first["open"]) == 1
     assert first["legible"]
 
@@ -45,9 +45,9 @@ def test_long_diagram_is_initially_legible(folder: Path) -> None:
       const { left, right } = document.getElementById("graph-canvas").getBoundingClientRect();
       return { zoom: Canvas.zoomed(), xs: Graph.places().map((box) => box.at.x), width: right - left };
     })()"""
-    found = seen(folder, CHAIN, options={"viewport": {"width": 1280, "height": 900}}, run=run)["run"]
-    assert found["zoom"] >= 0.58
-    assert 0 < min(found["xs"]) < max(found["xs"]) < found["width"]
+    result = visit_page(folder, CHAIN, options={"viewport": {"width": 1280, "height": 900}}, run=run)["run"]
+    assert result["zoom"] >= 0.58
+    assert 0 < min(result["xs"]) < max(result["xs"]) < result["width"]
 
 
 def test_node_and_box_link_to_each_other(folder: Path) -> None:
@@ -63,14 +63,14 @@ def test_node_and_box_link_to_each_other(folder: Path) -> None:
       return { chosen: chosen.innerText, open: [...Boxes.open], links, top: box.top, high: innerHeight,
                norm: Boxes.holder("layer-norm"), layer: Boxes.holder("encoder-layer[3]").label };
     })()"""
-    found = seen(folder, LAYERED, run=run)["run"]
-    assert found["chosen"].startswith("Attention")
-    assert len(found["open"]) == 1
-    assert 0 <= found["top"] < found["high"]
-    assert found["links"]
-    assert all(block.endswith("]/attention") for block in found["links"])
-    assert found["layer"] == "Encoder layer"
-    assert found["norm"] is None, "the norm of the embedding is in no box of its own"
+    result = visit_page(folder, LAYERED, run=run)["run"]
+    assert result["chosen"].startswith("Attention")
+    assert len(result["open"]) == 1
+    assert 0 <= result["top"] < result["high"]
+    assert result["links"]
+    assert all(block.endswith("]/attention") for block in result["links"])
+    assert result["layer"] == "Encoder layer"
+    assert result["norm"] is None, "the norm of the embedding has no box"
 
 
 def test_diagram_is_colored_by_selected_quantity(folder: Path) -> None:
@@ -88,13 +88,13 @@ def test_diagram_is_colored_by_selected_quantity(folder: Path) -> None:
       }
       return found;
     })()"""
-    found = seen(folder, CHAIN, run=run)["run"]
+    result = visit_page(folder, CHAIN, run=run)["run"]
     for by, words in {"macs": "MACs", "params": "parameters", "bytes": "weight bytes"}.items():
-        assert set(found[by]["fill"]) == {"rgb(9,94,156)"}
-        assert words in found[by]["legend"]
-        assert f"{found[by]['top'] * 100:.0f} %" in found[by]["legend"]
-        assert all(f"{found[by]['top'] * 100:.0f} %" in line for line in found[by]["lines"])
-    assert "MiB" in found["bytes"]["lines"][0]
+        assert set(result[by]["fill"]) == {"rgb(9,94,156)"}
+        assert words in result[by]["legend"]
+        assert f"{result[by]['top'] * 100:.0f} %" in result[by]["legend"]
+        assert all(f"{result[by]['top'] * 100:.0f} %" in line for line in result[by]["lines"])
+    assert "MiB" in result["bytes"]["lines"][0]
 
 
 def test_fixed_figures_are_marked_at_other_sizes(folder: Path) -> None:
@@ -114,13 +114,15 @@ def test_fixed_figures_are_marked_at_other_sizes(folder: Path) -> None:
       document.querySelector("#away button").click();
       return { before, away, after: look() };
     })()"""
-    found = seen(folder, LAYERED, run=run)["run"]
-    assert found["before"] == found["after"] == {"banner": False, "graph": "none", "picture": "none", "moving": "none"}
-    assert "batch_size 8" in found["away"]["words"]
-    assert found["away"]["banner"]
-    assert "card’s sizes" in found["away"]["graph"]
-    assert "card’s sizes" in found["away"]["picture"]
-    assert found["away"]["moving"] == "none", "all of its numbers follow"
+    result = visit_page(folder, LAYERED, run=run)["run"]
+    assert (
+        result["before"] == result["after"] == {"banner": False, "graph": "none", "picture": "none", "moving": "none"}
+    )
+    assert "batch_size 8" in result["away"]["words"]
+    assert result["away"]["banner"]
+    assert "card’s sizes" in result["away"]["graph"]
+    assert "card’s sizes" in result["away"]["picture"]
+    assert result["away"]["moving"] == "none", "its figures follow the sliders"
 
 
 def test_search_finds_boxes(folder: Path) -> None:
@@ -132,10 +134,10 @@ def test_search_finds_boxes(folder: Path) -> None:
       lines.find((one) => one.innerText.includes("in the drawing")).click();
       return document.querySelector("#graph-tree [aria-selected=true]").innerText;
     })()"""
-    assert seen(folder, LAYERED, run=run)["run"].startswith("Attention")
+    assert visit_page(folder, LAYERED, run=run)["run"].startswith("Attention")
 
 
 @pytest.mark.parametrize("name", [LAYERED, CHAIN])
 def test_narrow_screen_is_usable(name: str, folder: Path) -> None:
-    found = seen(folder, name, graph=True, axe=True, options=NARROW)
-    assert found["axe"] == []
+    result = visit_page(folder, name, graph=True, axe=True, options=NARROW)
+    assert result["axe"] == []

@@ -1,4 +1,4 @@
-"""What the real mermaid makes of our texts: it draws every one of them, and names from a model stay names."""
+"""Mermaid output drawn by mermaid itself: every diagram renders, and names from a model stay text."""
 
 import re
 from typing import Any
@@ -16,7 +16,7 @@ from tests.render._trees import HOSTILE, TREES
 pytestmark = pytest.mark.browser
 
 THEMES = ("default", "dark")
-WIDEST = 1100  # pixels: a column of 880 shows it at four fifths
+MAX_WIDTH_PX = 1100  # a column of 880 pixels shows it at 80%
 
 
 def drawn_boxes(text: str) -> int:
@@ -27,53 +27,53 @@ def drawn_edges(text: str) -> int:
     return len(re.findall(r"^    [nm]\d+ -", text, re.M))
 
 
-def check(text: str, seen: dict[str, Any]) -> None:
-    assert seen["error"] is None
-    assert len(seen["boxes"]) == drawn_boxes(text)
-    assert seen["edges"] == drawn_edges(text)
-    assert seen["foreign"] == [], "no word of a label became anything but text"
+def assert_drawn(text: str, drawing: dict[str, Any]) -> None:
+    assert drawing["error"] is None
+    assert len(drawing["boxes"]) == drawn_boxes(text)
+    assert drawing["edges"] == drawn_edges(text)
+    assert drawing["foreign"] == [], "a label became something other than text"
 
 
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
-    made = {name: draw_mermaid(tree()) for name, tree in TREES.items()}
-    alone = {f"{name}-model": draw_model(tree()) for name, tree in TREES.items()}
-    inside = {f"{name}-layer": draw_layer(tree()) for name, tree in TREES.items()}
-    return made | alone | {name: text for name, text in inside.items() if text is not None}
+    whole = {name: draw_mermaid(tree()) for name, tree in TREES.items()}
+    models = {f"{name}-model": draw_model(tree()) for name, tree in TREES.items()}
+    layers = {f"{name}-layer": draw_layer(tree()) for name, tree in TREES.items()}
+    return whole | models | {name: text for name, text in layers.items() if text is not None}
 
 
 @pytest.fixture(scope="module")
-def seen(texts: dict[str, str]) -> dict[str, Any]:
+def drawings(texts: dict[str, str]) -> dict[str, Any]:
     return draw(texts, themes=THEMES)
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_diagrams_are_drawn_in_both_themes(name: str, texts: dict[str, str], seen: dict[str, Any]) -> None:
+def test_diagrams_are_drawn_in_both_themes(name: str, texts: dict[str, str], drawings: dict[str, Any]) -> None:
     for kind in (name, f"{name}-model", f"{name}-layer"):
         for theme in ("", "-dark"):
             if kind in texts:
-                check(texts[kind], seen["seen"][kind + theme])
-    assert seen["seen"][name]["width"] <= WIDEST
+                assert_drawn(texts[kind], drawings["seen"][kind + theme])
+    assert drawings["seen"][name]["width"] <= MAX_WIDTH_PX
 
 
-def test_diagram_stays_inside_the_page(seen: dict[str, Any]) -> None:
-    assert seen["left"] == []
+def test_diagram_stays_inside_the_page(drawings: dict[str, Any]) -> None:
+    assert drawings["left"] == []
 
 
-def test_layer_is_framed_and_skips_are_dotted(seen: dict[str, Any]) -> None:
-    assert seen["seen"]["encoder"]["frames"] == ["one of 6 × Encoder layer"]
-    assert seen["seen"]["unet"]["dotted"] == 4
-    assert "1×512×32×32" in seen["seen"]["unet"]["shapes"]
-    (title,) = seen["seen"]["hostile-layer"]["frames"]
+def test_layer_is_framed_and_skips_are_dotted(drawings: dict[str, Any]) -> None:
+    assert drawings["seen"]["encoder"]["frames"] == ["one of 6 × Encoder layer"]
+    assert drawings["seen"]["unet"]["dotted"] == 4
+    assert "1×512×32×32" in drawings["seen"]["unet"]["shapes"]
+    (title,) = drawings["seen"]["hostile-layer"]["frames"]
     assert "".join(title.split()) == "oneof2×]ˋtˋ*b*$$x$$<imgsrc=x>fa:fa-car"
 
 
 @pytest.mark.parametrize("at", range(len(HOSTILE)))
-def test_names_are_drawn_unchanged(at: int, seen: dict[str, Any]) -> None:
-    """Up to where it is shortened, white space and the one letter that has a lookalike."""
-    words = "".join(sanitize(HOSTILE[at]).replace("`", "ˋ").split()) or "other"
-    shown = "".join(seen["seen"]["hostile"]["boxes"][at].split())
-    assert shown.startswith(words[:28]), shown
+def test_names_are_drawn_unchanged(at: int, drawings: dict[str, Any]) -> None:
+    """Compare without white space, up to the length limit; a backtick is replaced by its lookalike."""
+    expected = "".join(sanitize(HOSTILE[at]).replace("`", "ˋ").split()) or "other"
+    shown = "".join(drawings["seen"]["hostile"]["boxes"][at].split())
+    assert shown.startswith(expected[:28]), shown
 
 
 def test_checks_detect_bad_pages() -> None:
@@ -82,10 +82,10 @@ def test_checks_detect_bad_pages() -> None:
         "picture": 'flowchart TB\n    n0["<img src=https://picture.invalid/x.png>"]',
         "formula": 'flowchart TB\n    n0["$$x^2$$"]',
     }
-    found = draw(bad)
-    assert found["seen"]["broken"]["error"]
-    assert found["seen"]["picture"]["foreign"] or found["left"]
-    assert found["seen"]["formula"]["foreign"]
+    result = draw(bad)
+    assert result["seen"]["broken"]["error"]
+    assert result["seen"]["picture"]["foreign"] or result["left"]
+    assert result["seen"]["formula"]["foreign"]
 
 
 def tree_of(name: str) -> Box:
@@ -100,12 +100,12 @@ def corpus() -> dict[str, Box]:
 
 
 @pytest.fixture(scope="module")
-def corpus_seen(corpus: dict[str, Box]) -> dict[str, Any]:
+def corpus_drawings(corpus: dict[str, Box]) -> dict[str, Any]:
     return draw({name: draw_mermaid(tree) for name, tree in corpus.items()})
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_corpus_diagrams_are_drawn(name: str, corpus: dict[str, Box], corpus_seen: dict[str, Any]) -> None:
-    check(draw_mermaid(corpus[name]), corpus_seen["seen"][name])
+def test_corpus_diagrams_are_drawn(name: str, corpus: dict[str, Box], corpus_drawings: dict[str, Any]) -> None:
+    assert_drawn(draw_mermaid(corpus[name]), corpus_drawings["seen"][name])
     assert 0 < len(corpus[name].children) <= MAX_BOXES
-    assert corpus_seen["left"] == []
+    assert corpus_drawings["left"] == []
