@@ -1,5 +1,6 @@
-"""The models of the scoreboard with their recorded truth. Holds no model itself, and imports nothing heavy: the peak
-memory of a tool's run starts at that of the process that starts it.
+"""The models of the scoreboard with their reference values.
+
+Loads no model and imports nothing heavy: a child's peak memory starts at its parent's.
 """
 
 import json
@@ -15,23 +16,23 @@ class Entry(NamedTuple):
     name: str
     path: Path
     shapes: dict[str, list[int]]  # of the inputs, in the recorded run
-    values: dict[str, int]  # of the inputs that steer it
+    values: dict[str, int]  # of the inputs that control it
     macs: int
-    params: int | None = None  # weight elements in the file, where that is recorded
+    params: int | None = None  # weight elements in the file, if recorded
     tolerance: int = 0
 
 
-def entries() -> list[Entry]:
-    """Every model whose file is here, by name."""
+def load_entries() -> list[Entry]:
+    """Return every model whose file is present, by name."""
     models: dict[str, dict[str, Any]] = json.loads((DATA / "models.json").read_text())
-    found = [entry(name, models[name]) for name in sorted(models)]
-    return [each for each in found if each.path.is_file()]
+    candidates = [make_entry(name, models[name]) for name in sorted(models)]
+    return [candidate for candidate in candidates if candidate.path.is_file()]
 
 
-def entry(name: str, model: dict[str, Any]) -> Entry:
+def make_entry(name: str, model: dict[str, Any]) -> Entry:
     return Entry(
         name,
-        file(name, model),
+        model_path(name, model),
         shapes=model["inputs"],
         values=model.get("values", {}),
         macs=model["flops_2mac"] // 2,
@@ -40,8 +41,8 @@ def entry(name: str, model: dict[str, Any]) -> Entry:
     )
 
 
-def file(name: str, model: dict[str, Any]) -> Path:
-    """Its graph, or what `make corpus` brought where the graph may not be copied."""
+def model_path(name: str, model: dict[str, Any]) -> Path:
+    """Return the path of its graph, or of the file from `make corpus` if the graph may not be redistributed."""
     if model.get("graph"):
         return DATA / str(model["graph"])
     return REGISTRY / name / Path(model["origin"]["members"][0]).name

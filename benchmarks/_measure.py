@@ -1,4 +1,4 @@
-"""Wall time and peak memory of a command, as the best of several runs: a noisy machine only ever adds."""
+"""Wall time, CPU time and peak memory of a command: the minimum of several runs, since noise only adds."""
 
 import os
 import subprocess
@@ -15,47 +15,47 @@ class Run(NamedTuple):
     peak: int  # bytes of memory
 
 
-class Ended(NamedTuple):
+class CommandOutcome(NamedTuple):
     run: Run
-    code: int  # the exit status; below zero, the signal that ended it
-    late: bool  # it was ended for taking longer than it may
+    code: int  # exit status; negative: the signal that ended it
+    timed_out: bool
 
 
-def watched(
+def run_command(
     command: Sequence[str],
     limit: float = threading.TIMEOUT_MAX,
     stdout: IO[str] | None = None,
     stderr: IO[str] | None = None,
-) -> Ended:
-    """One run of a command, ended after so many seconds; what it prints is dropped unless somewhere is given."""
+) -> CommandOutcome:
+    """Run a command once and kill it after `limit` seconds. Its output is discarded unless files are given."""
     start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=stdout or subprocess.DEVNULL, stderr=stderr)
-    alarm = threading.Timer(limit, child.kill)
-    alarm.start()
-    _, status, usage = os.wait4(child.pid, 0)
+    process = subprocess.Popen(command, stdout=stdout or subprocess.DEVNULL, stderr=stderr)
+    timer = threading.Timer(limit, process.kill)
+    timer.start()
+    _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
-    alarm.cancel()
-    child.returncode = os.waitstatus_to_exitcode(status)
+    timer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
     run = Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
-    return Ended(run, child.returncode, wall >= limit)
+    return CommandOutcome(run, process.returncode, wall >= limit)
 
 
-def once(command: Sequence[str]) -> Run:
-    ended = watched(command)
-    if ended.code:
-        raise SystemExit(f"{' '.join(command)} failed with {ended.code}")
-    return ended.run
+def run_checked(command: Sequence[str]) -> Run:
+    outcome = run_command(command)
+    if outcome.code:
+        raise SystemExit(f"{' '.join(command)} failed with {outcome.code}")
+    return outcome.run
 
 
-def best(*commands: Sequence[str], rounds: int = 7) -> list[Run]:
-    """Each command's best run; the commands take turns, so that a slow moment hits all alike."""
-    runs = [[once(command) for command in commands] for _ in range(rounds)]
+def best_runs(*commands: Sequence[str], rounds: int = 7) -> list[Run]:
+    """Return the best run of each command. The commands alternate, so that noise affects all of them."""
+    runs = [[run_checked(command) for command in commands] for _ in range(rounds)]
     return [Run(*map(min, zip(*column, strict=True))) for column in zip(*runs, strict=True)]
 
 
-def ours(*words: str) -> list[str]:
+def autodoc_command(*words: str) -> list[str]:
     return [sys.executable, "-m", "onnx_autodoc", *words]
 
 
-def python(code: str) -> list[str]:
+def python_command(code: str) -> list[str]:
     return [sys.executable, "-c", code]

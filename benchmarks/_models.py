@@ -1,4 +1,4 @@
-"""Big models, made from the corpus graphs: the same structure with weights of the declared size."""
+"""Large models built from the corpus graphs: the same structure with weights of the declared size."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from onnx import TensorProto, external_data_helper, helper
 GRAPHS = Path(__file__).parent.parent / "tests" / "data" / "corpus" / "graphs"
 
 
-def with_inline_weights(name: str, target: Path) -> Path:
-    """A corpus graph with all its weights inside the file."""
+def write_with_inline_weights(name: str, target: Path) -> Path:
+    """Write a corpus graph with all its weights inside the file."""
     model = onnx.load(GRAPHS / f"{name}.onnx", load_external_data=False)
     for tensor in model.graph.initializer:
         if tensor.data_location == TensorProto.EXTERNAL:
@@ -27,14 +27,14 @@ def _nbytes(tensor: TensorProto) -> int:
     return count * helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
 
 
-def without_weights(name: str, target: Path) -> Path:
+def copy_graph(name: str, target: Path) -> Path:
     target.write_bytes((GRAPHS / f"{name}.onnx").read_bytes())
     return target
 
 
-def with_external_weights(name: str, target: Path, at_least: int) -> Path:
-    """A corpus graph whose weights lie in a file of at least so many bytes beside it."""
-    without_weights(name, target)
+def write_with_external_weights(name: str, target: Path, at_least: int) -> Path:
+    """Write a corpus graph with an external weights file of at least `at_least` bytes."""
+    copy_graph(name, target)
     model = onnx.load(target, load_external_data=False)
     for info in map(external_data_helper.ExternalDataInfo, _external(model)):
         with (target.parent / info.location).open("ab") as file:
@@ -47,8 +47,8 @@ def _external(model: onnx.ModelProto) -> list[TensorProto]:
     return [tensor for tensor in model.graph.initializer if tensor.data_location == TensorProto.EXTERNAL]
 
 
-def repeated(name: str, nodes: int, target: Path) -> Path:
-    """Exactly so many nodes: copies of a corpus graph side by side in one file, each with names of its own."""
+def write_repeated(name: str, nodes: int, target: Path) -> Path:
+    """Write exactly `nodes` nodes: copies of a corpus graph in one file, each with distinct names."""
     source = onnx.load(GRAPHS / f"{name}.onnx", load_external_data=False)
     model = onnx.ModelProto()
     model.CopyFrom(source)

@@ -1,7 +1,7 @@
-"""A corpus model as every tool can read it: the recorded input sizes written into the file, its weights inside.
+"""Write a corpus model that every tool can read: with the recorded input sizes and inline weights.
 
-`python -m benchmarks._prepare SOURCE TARGET SHAPES` is a command so that the scoreboard itself never holds a model:
-a child's peak memory starts at its parent's.
+A command (`python -m benchmarks._prepare SOURCE TARGET SHAPES`), so that the scoreboard never loads a model: a child's
+peak memory starts at its parent's.
 """
 
 import json
@@ -18,18 +18,18 @@ from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto, helper
 Shapes = dict[str, list[int]]
 
 
-def prepared(source: Path, shapes: Shapes) -> ModelProto:
+def prepare_model(source: Path, shapes: Shapes) -> ModelProto:
     model = onnx.load(source, load_external_data=False)
-    sizes = named_sizes(model.graph, shapes)
+    sizes = sizes_by_name(model.graph, shapes)
     for value in [*model.graph.input, *model.graph.value_info, *model.graph.output]:
         write_sizes(value, sizes, shapes.get(value.name))
-    for tensor in tensors(model.graph):
+    for tensor in iter_tensors(model.graph):
         write_weights(tensor)
     return model
 
 
-def named_sizes(graph: GraphProto, shapes: Shapes) -> dict[str, int]:
-    """What each named dimension of the inputs is in the recorded run."""
+def sizes_by_name(graph: GraphProto, shapes: Shapes) -> dict[str, int]:
+    """Return the size of each named input dimension in the recorded run."""
     sizes: dict[str, int] = {}
     for value in graph.input:
         for dim, size in zip(value.type.tensor_type.shape.dim, shapes.get(value.name, ())):
@@ -39,7 +39,7 @@ def named_sizes(graph: GraphProto, shapes: Shapes) -> dict[str, int]:
 
 
 def write_sizes(value: ValueInfoProto, sizes: dict[str, int], shape: list[int] | None) -> None:
-    """A name becomes its size everywhere, since a declared name left behind would hide it from some tools."""
+    """Replace names by sizes everywhere: some tools ignore the size where a name is left."""
     for axis, dim in enumerate(value.type.tensor_type.shape.dim):
         if shape is not None:
             dim.dim_value = shape[axis]
@@ -47,19 +47,19 @@ def write_sizes(value: ValueInfoProto, sizes: dict[str, int], shape: list[int] |
             dim.dim_value = sizes[dim.dim_param]
 
 
-def tensors(graph: GraphProto) -> Iterator[TensorProto]:
-    """Every tensor of a graph, those of Constant nodes and of subgraphs too."""
+def iter_tensors(graph: GraphProto) -> Iterator[TensorProto]:
+    """Yield every tensor of a graph, including those of Constant nodes and subgraphs."""
     yield from graph.initializer
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.HasField("t"):
                 yield attribute.t
             if attribute.HasField("g"):
-                yield from tensors(attribute.g)
+                yield from iter_tensors(attribute.g)
 
 
 def write_weights(tensor: TensorProto) -> None:
-    """Two graphs of the corpus name the place of a tensor's data and still call it inline: the place decides."""
+    """Replace external by inline data. Two corpus graphs declare a location for data that they call inline."""
     if tensor.external_data:
         tensor.raw_data = random_data(tensor)
         tensor.ClearField("external_data")
@@ -67,7 +67,7 @@ def write_weights(tensor: TensorProto) -> None:
 
 
 def random_data(tensor: TensorProto) -> bytes:
-    """Small numbers, other ones in every tensor: a simplifier would merge layers that have equal weights."""
+    """Return small numbers that differ between tensors: a simplifier would merge layers with equal weights."""
     dtype = helper.tensor_dtype_to_np_dtype(tensor.data_type)
     count = math.prod(tensor.dims)
     random = np.random.default_rng(zlib.crc32(tensor.name.encode()))
@@ -77,7 +77,7 @@ def random_data(tensor: TensorProto) -> bytes:
 
 
 def main(source: str, target: str, shapes: str) -> None:
-    model = prepared(Path(source), json.loads(shapes))
+    model = prepare_model(Path(source), json.loads(shapes))
     Path(target).write_bytes(model.SerializeToString())
 
 

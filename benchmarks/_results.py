@@ -1,4 +1,4 @@
-"""One tool's answer about one model: a child process with a time limit, its figures, its time, its memory."""
+"""The result of one tool for one model: figures, time and memory of a process with a timeout."""
 
 import json
 import signal
@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from benchmarks._measure import Ended, watched
+from benchmarks._measure import CommandOutcome, run_command
 
-LIMIT = 120.0  # seconds
-SHOWN = 72  # characters of a failure
+TIMEOUT_SECONDS = 120.0  # seconds
+MAX_FAILURE_CHARS = 72  # characters of a failure
 
 
 class Result(NamedTuple):
     macs: int | None = None
     params: int | None = None
-    at_least: bool = False  # the tool itself says that there is more
+    at_least: bool = False  # the tool reports a lower bound
     failure: str = ""
     wall: float = 0.0  # seconds
     peak: int = 0  # bytes
@@ -26,19 +26,21 @@ class Result(NamedTuple):
         return self.macs is not None or self.params is not None
 
 
-def ask(command: Sequence[str], found: Callable[[str], dict[str, Any]], hidden: Sequence[str] = ()) -> Result:
-    """Runs the command and reads its output; `hidden` are paths that say nothing to a reader of the failure."""
-    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as complaint:
-        ended = watched(command, LIMIT, output, complaint)
-        result = Result(wall=ended.run.wall, peak=ended.run.peak, failure=reason(ended, _read(complaint), hidden))
-        return result if result.failure else said(result, _read(output), found)
+def run_tool(command: Sequence[str], parse: Callable[[str], dict[str, Any]], hidden: Sequence[str] = ()) -> Result:
+    """Run the command and parse its output. `hidden` are path prefixes to remove from failures."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        outcome = run_command(command, TIMEOUT_SECONDS, output, errors)
+        result = Result(
+            wall=outcome.run.wall, peak=outcome.run.peak, failure=failure_reason(outcome, _read(errors), hidden)
+        )
+        return result if result.failure else parse_output(result, _read(output), parse)
 
 
-def said(result: Result, output: str, found: Callable[[str], dict[str, Any]]) -> Result:
+def parse_output(result: Result, output: str, parse: Callable[[str], dict[str, Any]]) -> Result:
     try:
-        return result._replace(**found(output))
+        return result._replace(**parse(output))
     except ValueError:
-        return result._replace(failure="failed: what it printed is no JSON")
+        return result._replace(failure="failed: the output is not JSON")
 
 
 def _read(file: IO[str]) -> str:
@@ -46,27 +48,27 @@ def _read(file: IO[str]) -> str:
     return file.read()
 
 
-def reason(ended: Ended, complaint: str, hidden: Sequence[str] = ()) -> str:
-    """Why there is no answer, as the tool said it: its last line, shortened."""
-    if ended.late:
-        return f"no answer in {LIMIT:.0f} s"
-    if ended.code < 0:
-        return f"failed: {signal.Signals(-ended.code).name}"
-    return f"failed: {last_line(complaint, hidden)}" if ended.code else ""
+def failure_reason(outcome: CommandOutcome, errors: str, hidden: Sequence[str] = ()) -> str:
+    """Return why there is no result: the last line of the tool's error output, shortened."""
+    if outcome.timed_out:
+        return f"no answer in {TIMEOUT_SECONDS:.0f} s"
+    if outcome.code < 0:
+        return f"failed: {signal.Signals(-outcome.code).name}"
+    return f"failed: {last_line(errors, hidden)}" if outcome.code else ""
 
 
 def last_line(text: str, hidden: Sequence[str]) -> str:
-    line = (text.strip().splitlines() or ["(it says nothing)"])[-1].strip()
+    line = (text.strip().splitlines() or ["(no message)"])[-1].strip()
     for path in hidden:
         line = line.replace(path, "")
-    return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
+    return line if len(line) <= MAX_FAILURE_CHARS else line[: MAX_FAILURE_CHARS - 1] + "…"
 
 
-def kept(place: Path, version: str, ask_anew: Callable[[], Result]) -> Result:
-    """The result of an earlier run of the same version, or a new one, which is then kept."""
-    if place.is_file() and (record := json.loads(place.read_text())).pop("version") == version:
+def cached_result(cache: Path, version: str, run: Callable[[], Result]) -> Result:
+    """Return the stored result of the same version, or run the tool and store its result."""
+    if cache.is_file() and (record := json.loads(cache.read_text())).pop("version") == version:
         return Result(**record)
-    result = ask_anew()
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(json.dumps({"version": version, **result._asdict()}))
+    result = run()
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    cache.write_text(json.dumps({"version": version, **result._asdict()}))
     return result

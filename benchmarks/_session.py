@@ -1,4 +1,4 @@
-"""What `make accuracy` found, as the pages tell it."""
+"""The stored session of `make accuracy`, and its figures for the generated pages."""
 
 import statistics
 from pathlib import Path
@@ -14,7 +14,7 @@ Line = tuple[object, ...]
 
 
 class Model(Struct, frozen=True):
-    """`left_out`: predicted where all other models and the benchmarks were known; `alone`: by the benchmarks alone."""
+    """Predicted seconds. `left_out`: fitted on benchmarks and all other models; `alone`: on benchmarks only."""
 
     name: str
     measured: float
@@ -27,7 +27,7 @@ class Model(Struct, frozen=True):
 
     @property
     def peak_ratio(self) -> float | None:
-        """None where the peak is too small to be told from what the system itself does."""
+        """Return None for a peak that is too small to be distinguished from the process's own memory."""
         if self.peak_card is None or self.peak_measured is None or self.peak_measured < Measured.LEAST:
             return None
         return self.peak_measured / self.peak_card
@@ -38,21 +38,21 @@ class Session(Struct, frozen=True):
     cores: int
     runtime: str
     date: str
-    load: float | None  # the most that others used of the machine while a model was timed
+    load: float | None  # largest share of the machine used by other processes while a model was timed
     models: tuple[Model, ...]
     not_run: dict[str, str]
-    single: tuple[tuple[float, float], ...] = ()  # each round alone with one calibration: median and most of the errors
+    single: tuple[tuple[float, float], ...] = ()  # per round, with one calibration: median and 90th percentile
 
     def errors(self, which: str) -> list[float]:
         return sorted(abs(getattr(model, which) / model.measured - 1) for model in self.models)
 
 
-def kept() -> Session:
+def load_session() -> Session:
     return msgspec.json.decode(OUT.read_bytes(), type=Session)
 
 
-def most(errors: list[float]) -> float:
-    """The error that nine of ten stay within."""
+def percentile_90(errors: list[float]) -> float:
+    """Return the 90th percentile of sorted errors."""
     return errors[min(len(errors) - 1, int(0.9 * len(errors)))]
 
 
@@ -60,38 +60,38 @@ def predictions(session: Session) -> list[Line]:
     ordered = sorted(session.models, key=lambda model: -abs(model.left_out / model.measured - 1))
     return [
         (
-            each.name,
-            format_time(each.measured),
-            format_number(each.left_out / each.measured),
-            format_number(each.alone / each.measured),
+            model.name,
+            format_time(model.measured),
+            format_number(model.left_out / model.measured),
+            format_number(model.alone / model.measured),
         )
-        for each in ordered
+        for model in ordered
     ]
 
 
 def peaks(session: Session) -> list[Line]:
-    """Peak activations by the card and by a run, the largest first."""
-    known = [each for each in session.models if each.peak_ratio is not None]
-    known.sort(key=lambda each: -(each.peak_card or 0))
+    """Return the rows of peak activations by card and by run, largest first."""
+    known = [model for model in session.models if model.peak_ratio is not None]
+    known.sort(key=lambda model: -(model.peak_card or 0))
     return [
         (
-            each.name,
-            format_memory(each.peak_card or 0),
-            format_memory(each.peak_measured or 0),
-            format_number(each.peak_ratio or 0.0),
+            model.name,
+            format_memory(model.peak_card or 0),
+            format_memory(model.peak_measured or 0),
+            format_number(model.peak_ratio or 0.0),
         )
-        for each in known
+        for model in known
     ]
 
 
-def told(session: Session) -> dict[str, object]:
-    """The figures of the page on accuracy."""
-    ratios = sorted(each.peak_ratio for each in session.models if each.peak_ratio is not None)
+def summarize_session(session: Session) -> dict[str, object]:
+    """Return the figures of docs/accuracy.md."""
+    ratios = sorted(model.peak_ratio for model in session.models if model.peak_ratio is not None)
     sums = {
-        name: sum(getattr(each.agreement, name) for each in session.models)
+        name: sum(getattr(model.agreement, name) for model in session.models)
         for name in ("executed", "agreed", "unknown_to_us", "differed")
     }
-    left, alone, cut = session.errors("left_out"), session.errors("alone"), len(ratios) // 10
+    left_out_errors, benchmark_errors, cut = session.errors("left_out"), session.errors("alone"), len(ratios) // 10
     return {
         "count": len(session.models),
         "cores": session.cores,
@@ -99,11 +99,11 @@ def told(session: Session) -> dict[str, object]:
         "runtime": session.runtime,
         "date": session.date,
         "load": format_percent(session.load) if session.load is not None else "an unknown share",
-        "left_median": format_percent(statistics.median(left)),
-        "left_most": format_percent(most(left)),
+        "left_median": format_percent(statistics.median(left_out_errors)),
+        "left_most": format_percent(percentile_90(left_out_errors)),
         "single": "; ".join(f"{format_percent(middle)} and {format_percent(far)}" for middle, far in session.single),
-        "alone_median": format_percent(statistics.median(alone)),
-        "alone_most": format_percent(most(alone)),
+        "alone_median": format_percent(statistics.median(benchmark_errors)),
+        "alone_most": format_percent(percentile_90(benchmark_errors)),
         "not_run": "; ".join(f"{name} ({why})" for name, why in session.not_run.items()) or "none",
         "executed": f"{sums['executed']:,}",
         "agreed": f"{sums['agreed']:,}",

@@ -1,30 +1,30 @@
-"""What a figure is worth against the recorded truth."""
+"""The comparison of a figure with its reference value."""
 
 from enum import Enum
 
 
 class Verdict(Enum):
     EXACT = "exact"
-    CLOSE = "within 1 %"
-    BOUND = "a lower bound, and said so"
+    CLOSE = "within 1%"
+    BOUND = "reported lower bound"
     WRONG = "wrong"
-    NONE = "failed or no answer"
+    NONE = "failed or no result"
 
 
-def verdict(figure: int | None, truth: int, tolerance: int = 0, at_least: bool = False) -> Verdict:
-    """`at_least`: the tool says of its figure that there is more. What is exact or close is so all the same."""
+def judge_figure(figure: int | None, truth: int, tolerance: int = 0, at_least: bool = False) -> Verdict:
+    """Compare a figure with its reference; `at_least` marks a lower bound, which still can be exact or close."""
     if figure is None:
         return Verdict.NONE
-    off = abs(figure - truth)
-    if off <= tolerance:
+    difference = abs(figure - truth)
+    if difference <= tolerance:
         return Verdict.EXACT
-    if 100 * off <= truth:
+    if 100 * difference <= truth:
         return Verdict.CLOSE
     return Verdict.BOUND if at_least and figure < truth else Verdict.WRONG
 
 
 def percent(figure: int, truth: int) -> str:
-    """The signed error. Zero is only printed for zero, and -100 only for all: digits are added until that holds."""
+    """Format the signed error, with enough digits that 0 and -100 are printed for exact values only."""
     if not truth:
         return "of 0"
     error = 100 * (figure - truth) / truth
@@ -32,4 +32,4 @@ def percent(figure: int, truth: int) -> str:
         text = f"{error:+.{digits}f}"
         if float(text) not in (0, -100) or float(text) == error:
             break
-    return f"{text} %"
+    return f"{text}%"

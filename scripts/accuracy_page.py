@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from benchmarks._session import kept, peaks, predictions, told
+from benchmarks._session import load_session, peaks, predictions, summarize_session
 from onnx_autodoc.text import format_number, format_percent
 from scripts.left_out import Left, left_out
 from scripts.published import Published, all_published
@@ -84,10 +84,10 @@ def page() -> str:
 
 
 def _calibrated() -> str:
-    session = kept()
+    session = load_session()
     models = table(("model", "measured", "left out", "benchmarks alone"), predictions(session))
     peak_table = table(("model", "card", "measured", "ratio"), peaks(session))
-    return CALIBRATED.format(**told(session), models=models, peak_table=peak_table)
+    return CALIBRATED.format(**summarize_session(session), models=models, peak_table=peak_table)
 
 
 def _head() -> str:

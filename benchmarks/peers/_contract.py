@@ -1,7 +1,7 @@
-"""What a runner of this shelf is: a file that runs inside its tool's own environment and prints one line of JSON.
+"""The contract of runners: modules that run inside the environment of a tool and print one line of JSON.
 
-`python -m benchmarks.peers.NAME MODEL SHAPES VALUES` → `{"macs": …, "params": …}`, with null for what the tool does not
-say. The first lines of a runner's file say how the tool was asked; they are copied into the scoreboard.
+`python -m benchmarks.peers.NAME MODEL SHAPES VALUES` → `{"macs": …, "params": …}`, with null for a figure that the tool
+does not report. The docstring of a runner describes how it runs the tool; it is copied into the scoreboard.
 """
 
 import contextlib
@@ -19,22 +19,21 @@ PACKED_MATRICES = ("DynamicQuantizeMatMul", "MatMulNBits", "QGemm", "QLinearMatM
 RECURRENT = ("DynamicQuantizeLSTM", "GRU", "LSTM", "RNN")
 ATTENTION = ("Attention", "GroupQueryAttention", "MultiHeadAttention", "QAttention")
 
-# The operators whose multiply-adds the recorded truth counts. A tool that prices element-wise work too is compared on
-# its rows of these.
+# The operators whose MACs the reference values count. A tool that also counts element-wise work is compared on these.
 PRODUCTS = frozenset(CONVOLUTIONS + MATRICES + PACKED_MATRICES + RECURRENT + ATTENTION)
 
 
-class Answer(NamedTuple):
+class Figures(NamedTuple):
     macs: int | None = None
     params: int | None = None
 
 
-def answer(count: Callable[[str, Shapes, Values], Answer]) -> None:
-    """Asks the tool; whatever it prints goes to stderr, and its failure is said in one line."""
+def print_figures(count: Callable[[str, Shapes, Values], Figures]) -> None:
+    """Run the tool and print its figures. Its own output goes to stderr; a failure is one line."""
     model, shapes, values = sys.argv[1:]
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            found = count(model, json.loads(shapes), json.loads(values))
+            figures = count(model, json.loads(shapes), json.loads(values))
     except Exception as error:
         sys.exit(f"{type(error).__name__}: {' '.join(str(error).split())}")
-    print(json.dumps(found._asdict()))
+    print(json.dumps(figures._asdict()))

@@ -1,19 +1,19 @@
-"""Shape inference and profile of its graph, with arrays of the recorded sizes and values as inputs. It counts MACs, and
-gives additions and activations a price in MACs as well: these prices are set to zero, and compared is what is left at
-the operators that hold multiply-adds. Its parameters are all elements of the initializers that nodes read; no operator
-is left out (its command line leaves out Gather, and with it the embeddings).
+"""Shape inference and profile of its graph, with arrays of the recorded sizes and values as inputs. It counts MACs,
+also for additions and activations: their cost is set to zero, and the rest at operators with MACs is compared. Its
+parameters are all elements of the initializers that nodes read; no operator is excluded (its command line excludes
+Gather, and with it the embeddings).
 """
 
 import numpy as np
 import onnx_tool
 from onnx import ValueInfoProto, helper
 
-from benchmarks.peers._contract import PRODUCTS, Answer, Shapes, Values, answer
+from benchmarks.peers._contract import PRODUCTS, Figures, Shapes, Values, print_figures
 
-FREE = ("ADD_MACS", "EXP_MACS", "TANH_MACS")  # what biases and the activations of recurrent cells are priced at
+FREE = ("ADD_MACS", "EXP_MACS", "TANH_MACS")  # cost of biases and of the activations of recurrent cells
 
 
-def count(model: str, shapes: Shapes, values: Values) -> Answer:
+def count(model: str, shapes: Shapes, values: Values) -> Figures:
     for price in FREE:
         setattr(onnx_tool.node, price, 0)
     loaded = onnx_tool.loadmodel(model, {"verbose": False})
@@ -24,7 +24,7 @@ def count(model: str, shapes: Shapes, values: Values) -> Answer:
     )
     graph.profile()
     macs = sum(int(node.macs[0]) for node in graph.nodemap.values() if node.op_type in PRODUCTS)
-    return Answer(macs=macs, params=int(graph.params))
+    return Figures(macs=macs, params=int(graph.params))
 
 
 def array(value: ValueInfoProto, shapes: Shapes, values: Values) -> np.ndarray:
@@ -33,4 +33,4 @@ def array(value: ValueInfoProto, shapes: Shapes, values: Values) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    answer(count)
+    print_figures(count)

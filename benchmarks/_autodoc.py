@@ -1,15 +1,15 @@
 """`onnx-autodoc card MODEL --format json`, with a `--dim` for every size and a `--value` for every value of the
-recorded run; the whole card is made. Compared are `compute.macs` and `parameters.total`. Where `compute.coverage.gaps`
-names operators that may hold multiply-adds, the MACs are said to be a lower bound. Where only the data decide which
-branch runs, it counts the dearer one and says so (`compute.cheapest` has the other end): against a run that took the
-cheaper one, that is wrong here.
+recorded run; the whole card is made. `compute.macs` and `parameters.total` are compared. Where
+`compute.coverage.gaps` names operators that may contain MACs, the MACs are reported as a lower bound. Where the
+branch is data-dependent, the more expensive one is counted and reported as such (`compute.cheapest` has the other):
+compared with a run that took the other one, that counts as wrong here.
 """
 
 import json
 from typing import Any
 
 from benchmarks._entries import Entry
-from benchmarks._measure import ours
+from benchmarks._measure import autodoc_command
 
 
 def command(entry: Entry, model: str) -> list[str]:
@@ -18,11 +18,11 @@ def command(entry: Entry, model: str) -> list[str]:
     options = [word for dim in dims for word in ("--dim", dim)] + [
         word for value in values for word in ("--value", value)
     ]
-    return ours("card", model, "--format", "json", *options)
+    return autodoc_command("card", model, "--format", "json", *options)
 
 
-def found(text: str) -> dict[str, Any]:
-    """What the card says; a section that it does not have is no answer."""
+def parse_card(text: str) -> dict[str, Any]:
+    """Return the figures of a JSON card; a missing section is no result."""
     card: dict[str, Any] = json.loads(text)
     compute = card.get("compute") or {}
     gaps = (compute.get("coverage") or {}).get("gaps") or ()
