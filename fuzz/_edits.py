@@ -1,4 +1,4 @@
-"""What is done to a file: edits of its bytes, and of the fields of one of its messages."""
+"""Mutations of a file: edits of its bytes, and of the fields of one of its messages."""
 
 import struct
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from fuzz._tree import Piece, split
+from fuzz._message_tree import Piece, split
 from fuzz.wire import varint
 
 EXTREMES: Final = (
@@ -30,7 +30,7 @@ _TEXTS: Final = (
 
 
 class Pool(Struct, frozen=True):
-    """What the real models have: nodes, names of values, operators; and the models themselves."""
+    """The parts of real models that mutations reuse: models, nodes, value names, operators."""
 
     models: list[bytes]
     nodes: list[bytes]
@@ -41,7 +41,7 @@ class Pool(Struct, frozen=True):
     def of(cls, models: list[bytes]) -> "Pool":
         graphs = [content for data in models for tag, content in split(data) if tag >> 3 == 7]
         nodes = [content for graph in graphs for tag, content in split(graph)[:4000] if tag == 10][::11]
-        fields = [piece for made in nodes for piece in split(made)]
+        fields = [piece for replacement in nodes for piece in split(replacement)]
         names = sorted({content for tag, content in fields if tag in (10, 18)})
         return cls(models, nodes, names, sorted({content for tag, content in fields if tag == 34}))
 
@@ -89,39 +89,39 @@ BYTES: Final[dict[str, Callable[[bytes, Random, Pool], bytes]]] = {
 Fields = list[Piece]
 
 
-def _place(fields: Fields, random: Random) -> int:
+def _pick_index(fields: Fields, random: Random) -> int:
     return random.randrange(len(fields)) if fields else 0
 
 
 def _delete(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
-    at = _place(fields, random)
+    at = _pick_index(fields, random)
     return fields[:at] + fields[at + 1 :]
 
 
 def _delete_all(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
-    """All of one field: all initializers of a graph, all inputs of a node."""
-    gone = random.choice(fields)[0] if fields else 0
-    return [piece for piece in fields if piece[0] != gone]
+    """Delete all values of one field: all initializers of a graph, all inputs of a node."""
+    tag = random.choice(fields)[0] if fields else 0
+    return [piece for piece in fields if piece[0] != tag]
 
 
 def _duplicate(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
-    at = _place(fields, random)
+    at = _pick_index(fields, random)
     return fields[:at] + fields[at : at + 1] * random.choice((2, 2, 3, 50)) + fields[at + 1 :]
 
 
 def _swap(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
-    """The contents of two fields change places."""
+    """Swap the contents of two fields."""
     if len(fields) > 1:
         one, two = random.sample(range(len(fields)), 2)
-        (first, mine), (second, theirs) = fields[one], fields[two]
+        (first, first_content), (second, second_content) = fields[one], fields[two]
         if first & 7 == second & 7:
-            fields[one], fields[two] = (first, theirs), (second, mine)
+            fields[one], fields[two] = (first, second_content), (second, first_content)
     return fields
 
 
 def _move(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
     if fields:
-        fields.insert(_place(fields, random), fields.pop(_place(fields, random)))
+        fields.insert(_pick_index(fields, random), fields.pop(_pick_index(fields, random)))
     return fields
 
 
@@ -131,9 +131,9 @@ def _shuffle(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
 
 
 def _retag(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
-    """A field under another number."""
+    """Change the number of a field."""
     if fields:
-        at = _place(fields, random)
+        at = _pick_index(fields, random)
         fields[at] = (
             random.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 20, 25)) << 3 | fields[at][0] & 7,
             fields[at][1],
@@ -142,28 +142,28 @@ def _retag(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
 
 
 def _extreme(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
-    """A number becomes an extreme one; a text or a message another text."""
+    """Replace a number by an extreme one, a text or a message by another text."""
     if not fields:
         return [(random.randrange(1, 22) << 3, varint(random.choice(EXTREMES)))]
-    at = _place(fields, random)
+    at = _pick_index(fields, random)
     tag, content = fields[at]
-    made = {
+    replacement = {
         0: varint(random.choice(EXTREMES)),
         1: struct.pack("<d", random.choice(_FLOATS)),
         5: struct.pack("<f", random.choice(_FLOATS)) if content is not None else content,
         2: random.choice((*_TEXTS, random.choice(pool.names))),
     }
-    fields[at] = tag, made[tag & 7]
+    fields[at] = tag, replacement[tag & 7]
     return fields
 
 
 def _numbers(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
-    """Every number of the message: all dims, a whole perm, type and axis."""
+    """Replace every number of the message: all dims, a whole perm, type and axis."""
     return [(tag, varint(random.choice(EXTREMES)) if tag & 7 == 0 else content) for tag, content in fields]
 
 
 def _one_input(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
-    """Every input is one and the same value."""
+    """Make all inputs of a node the same value."""
     if kind != "node":
         return _extreme(kind, fields, random, pool)
     name = random.choice([content for tag, content in fields if tag in (10, 18)] or pool.names)
@@ -171,7 +171,7 @@ def _one_input(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
 
 
 def _rename(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
-    """A value by another name of this model or of another one."""
+    """Rename a value to another name of this model or of another one."""
     places = [at for at, (tag, _) in enumerate(fields) if tag in (10, 18)]
     if kind != "node" or not places:
         return _swap(kind, fields, random, pool)
@@ -189,12 +189,12 @@ def _other_operator(kind: str, fields: Fields, random: Random, pool: Pool) -> Fi
 
 
 def _graft(kind: str, fields: Fields, random: Random, pool: Pool) -> Fields:
-    """A node of another model, here or as a subgraph of an attribute."""
-    made = random.choice(pool.nodes)
+    """Insert a node of another model, here or as a subgraph of an attribute."""
+    replacement = random.choice(pool.nodes)
     if kind == "attribute":
-        return [*fields, (6 << 3 | 2, b"\x0a" + varint(len(made)) + made)]
-    at = _place(fields, random)
-    return [*fields[:at], ((7 if kind == "function" else 1) << 3 | 2, made), *fields[at:]]
+        return [*fields, (6 << 3 | 2, b"\x0a" + varint(len(replacement)) + replacement)]
+    at = _pick_index(fields, random)
+    return [*fields[:at], ((7 if kind == "function" else 1) << 3 | 2, replacement), *fields[at:]]
 
 
 MESSAGES: Final[dict[str, Callable[[str, Fields, Random, Pool], Fields]]] = {

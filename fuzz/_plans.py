@@ -1,4 +1,4 @@
-"""What is asked of each file: every format in turn, comparisons, the gate, weights, files and folders to write."""
+"""The command lines to run on each file: every format in turn, comparisons, policies, weights, files and folders."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,21 +16,21 @@ POLICY: Final = """[limits]
 fail_on = "warning"
 """
 _DEMO: Final = Path(__file__).parent.parent / "src" / "onnx_autodoc" / "data" / "demo.onnx"
-_RARE: Final = 50  # of so many runs one is laid out on paper: a library does it, slowly
+_PDF_INTERVAL: Final = 50  # runs per PDF, which is slow
 
 
 class Plan(Struct, frozen=True):
-    """A command line; the format that it prints or writes, and what it writes to, if it does."""
+    """A command line, the format that it prints or writes, and the path that it writes to."""
 
     argv: tuple[str, ...]
     format: str
     output: str = ""
-    codes: tuple[int, ...] = (0,)  # that mean a document
+    codes: tuple[int, ...] = (0,)  # with which a document is expected
 
 
 def _card(*options: str, format_name: str, output: str = "") -> Plan:
-    told = ("--format", format_name) if not output else ("-o", output)
-    return Plan(("card", MODEL, *told, *options), format_name, output)
+    target = ("--format", format_name) if not output else ("-o", output)
+    return Plan(("card", MODEL, *target, *options), format_name, output)
 
 
 def _compare(format_name: str, *models: str) -> Plan:
@@ -58,9 +58,9 @@ PLANS: Final[Sequence[Plan]] = (
     _compare("markdown", MODEL, str(_DEMO), MODEL),
     _check("text"),
 )
-_PAPER: Final = _card(format_name="pdf", output="out.pdf")
+_PDF_PLAN: Final = _card(format_name="pdf", output="out.pdf")
 
 
-def plan(number: int) -> Plan:
-    """Of the `number`th run."""
-    return _PAPER if number % _RARE == _RARE - 1 else PLANS[number % len(PLANS)]
+def plan_for(number: int) -> Plan:
+    """Return the plan of a run by its number."""
+    return _PDF_PLAN if number % _PDF_INTERVAL == _PDF_INTERVAL - 1 else PLANS[number % len(PLANS)]

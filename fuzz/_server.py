@@ -1,7 +1,7 @@
-"""Runs the command line, each time in a fork of a process that has imported everything and done nothing.
+"""A server that runs the command line in forks of a process with all modules imported.
 
-A run costs tens of milliseconds instead of a second. The fork has a session, streams and a folder of its own, and no
-limit that a fresh process would not have. Jobs come as lines of JSON, and so do results.
+A run takes tens of milliseconds instead of a second. Each fork has its own session, streams and folder, and no limits
+that a new process would not have. Jobs and results are lines of JSON.
 """
 
 import importlib
@@ -16,8 +16,8 @@ import traceback
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-_LOOK: Final = 0.2  # seconds between looks at a run's memory
-_UNUSED: Final = ("onnx_autodoc.runtime", "onnx_autodoc.runtime.calibration")
+_POLL_SECONDS: Final = 0.2  # between checks of a run's memory
+_NOT_PRELOADED: Final = ("onnx_autodoc.runtime", "onnx_autodoc.runtime.calibration")
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     _preload()
     for line in sys.stdin:
-        answers.write(json.dumps(_ran(json.loads(line))) + "\n")
+        answers.write(json.dumps(_run_job(json.loads(line))) + "\n")
         answers.flush()
 
 
@@ -34,38 +34,38 @@ def _preload() -> None:
     import onnx_autodoc
 
     for module in pkgutil.walk_packages(onnx_autodoc.__path__, "onnx_autodoc."):
-        if not module.name.startswith(_UNUSED) and not module.name.endswith("__main__"):
+        if not module.name.startswith(_NOT_PRELOADED) and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
 
 
-def _ran(job: dict[str, Any]) -> dict[str, Any]:
+def _run_job(job: dict[str, Any]) -> dict[str, Any]:
     started = time.monotonic()
     child = os.fork()
     if child == 0:
-        _live(job)
-    why = _watched(child, job["seconds"], job["memory"])
-    _, status, used = os.wait4(child, 0)
+        _run_in_child(job)
+    kill_reason = _wait_or_kill(child, job["seconds"], job["memory"])
+    _, status, usage = os.wait4(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    wall, busy = time.monotonic() - started, used.ru_utime + used.ru_stime
-    return {"code": code, "why": why, "wall": wall, "busy": busy, "peak": used.ru_maxrss * 1024}
+    wall, busy = time.monotonic() - started, usage.ru_utime + usage.ru_stime
+    return {"code": code, "why": kill_reason, "wall": wall, "busy": busy, "peak": usage.ru_maxrss * 1024}
 
 
-def _watched(child: int, seconds: float, memory: int) -> str:
-    """Waits for its end; what it was ended for, if it had to be."""
-    handle, last = os.pidfd_open(child), time.monotonic() + seconds
+def _wait_or_kill(child: int, seconds: float, memory: int) -> str:
+    """Wait for the end of a process. Return why it was killed, "" if it ended on its own."""
+    handle, deadline = os.pidfd_open(child), time.monotonic() + seconds
     try:
-        while not select.select([handle], [], [], min(_LOOK, max(last - time.monotonic(), 0)))[0]:
-            why = "time" if time.monotonic() > last else "memory" if _resident(child) > memory else ""
-            if why:
+        while not select.select([handle], [], [], min(_POLL_SECONDS, max(deadline - time.monotonic(), 0)))[0]:
+            kill_reason = "time" if time.monotonic() > deadline else "memory" if _resident(child) > memory else ""
+            if kill_reason:
                 os.killpg(child, signal.SIGKILL)
-                return why
+                return kill_reason
     finally:
         os.close(handle)
     return ""
 
 
 def _resident(child: int) -> int:
-    """The memory of a process and of those that it started."""
+    """Return the largest memory of a process and its descendants."""
     total = 0
     for pid in [child, *_children(child)]:
         try:
@@ -77,14 +77,14 @@ def _resident(child: int) -> int:
 
 def _children(pid: int) -> list[int]:
     try:
-        found = [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        children = [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
-    return found + [inner for child in found for inner in _children(child)]
+    return children + [inner for child in children for inner in _children(child)]
 
 
-def _live(job: dict[str, Any]) -> NoReturn:
-    """What Python does with a command: its streams, its exit code, and a traceback where nothing caught it."""
+def _run_in_child(job: dict[str, Any]) -> NoReturn:
+    """Run a job as Python runs a command: with streams, exit code, and a traceback of an uncaught exception."""
     code = 1
     try:
         os.setsid()
@@ -94,8 +94,8 @@ def _live(job: dict[str, Any]) -> NoReturn:
         os.chdir(job["folder"])
         module, name = job["main"].split(":")
         code = getattr(importlib.import_module(module), name)(job["argv"])
-    except SystemExit as left:
-        code = left.code if isinstance(left.code, int) else 0 if left.code is None else 1
+    except SystemExit as exit_:
+        code = exit_.code if isinstance(exit_.code, int) else 0 if exit_.code is None else 1
     except BaseException:
         traceback.print_exc()
     finally:

@@ -1,6 +1,6 @@
 """Kill the command at random moments: every report is the old one or the new one, byte for byte.
 
-`python -m fuzz.kill [TIMES]` prints what was seen; a slice of it is in the tests.
+`python -m fuzz.kill [TIMES]` prints the outcomes; the tests run a few.
 """
 
 import contextlib
@@ -15,41 +15,42 @@ import time
 from collections import Counter
 from pathlib import Path
 
-VICTIMS = ("group", "parent", "child")
+TARGETS = ("group", "parent", "child")
 OLD = b"the old report\n" * 1000
-_PATIENCE = 60.0
-_SETTING = {**os.environ, "SOURCE_DATE_EPOCH": "0"}  # the same bytes in every run
+_MAX_SECONDS = 60.0
+_ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "0"}  # the same bytes in every run
 
 
 class Trial:
-    """One way of writing: to a file over an old one, or into a folder of old ones."""
+    """One kind of output: a file that replaces an old one, or a folder of old files."""
 
-    def __init__(self, model: Path, work: Path, output: str) -> None:
+    def __init__(self, model: Path, folder: Path, output: str) -> None:
         self._command = [sys.executable, "-m", "onnx_autodoc", "card", str(model), "-o", output]
-        self._work, self._output = work, work / output
+        self._work, self._output = folder, folder / output
         self.seconds = min(self._whole_run() for _ in range(2))
-        self._new = tree(work)
+        self._new = read_tree(folder)
 
     def _whole_run(self) -> float:
         started = time.monotonic()
-        subprocess.run(self._command, cwd=self._work, env=_SETTING, check=True, timeout=_PATIENCE)
+        subprocess.run(self._command, cwd=self._work, env=_ENVIRONMENT, check=True, timeout=_MAX_SECONDS)
         return time.monotonic() - started
 
-    def killed(self, victim: str, after: float, writing: bool) -> str:
-        """Run, kill, look. Gives what there is: old, new or both; raises where it is neither.
+    def kill_run(self, target: str, after: float, writing: bool) -> str:
+        """Run the command, kill it `after` seconds, and return which reports exist: old, new or both.
 
-        `after` so many seconds; with `writing`, of the moment at which the child has ended and the parent writes.
+        With `writing`, the time counts from the end of the worker, when the parent writes. Raise AssertionError if a
+        report is neither old nor new.
         """
         self._reset()
-        kept = {"cwd": self._work, "env": _SETTING, "stderr": subprocess.DEVNULL, "start_new_session": True}
-        with subprocess.Popen(self._command, **kept) as run:  # type: ignore[call-overload]
+        options = {"cwd": self._work, "env": _ENVIRONMENT, "stderr": subprocess.DEVNULL, "start_new_session": True}
+        with subprocess.Popen(self._command, **options) as run:  # type: ignore[call-overload]
             if writing:
-                _wait_for_the_child(run)
+                _wait_for_worker(run)
             time.sleep(after)
-            in_time = run.poll() is None and _kill(run.pid, victim)
-            run.wait(_PATIENCE)
-            _wait_for_the_group(run.pid)
-        return self._judged() + ("" if in_time else ", too late")
+            in_time = run.poll() is None and _kill(run.pid, target)
+            run.wait(_MAX_SECONDS)
+            _wait_for_group(run.pid)
+        return self._check_files() + ("" if in_time else ", too late")
 
     def _reset(self) -> None:
         shutil.rmtree(self._work)
@@ -58,31 +59,31 @@ class Trial:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(OLD)
 
-    def _judged(self) -> str:
-        found = tree(self._work)
-        hidden = {name for name in found if Path(name).name.startswith(".")}
-        for name in found.keys() - hidden:
-            assert found[name] in (OLD, self._new[name]), f"{name} is neither the old report nor the new one"
-        assert found.keys() - hidden == self._new.keys(), "a report has gone, or one has come"
+    def _check_files(self) -> str:
+        files = read_tree(self._work)
+        hidden = {name for name in files if Path(name).name.startswith(".")}
+        for name in files.keys() - hidden:
+            assert files[name] in (OLD, self._new[name]), f"{name} is neither the old report nor the new one"
+        assert files.keys() - hidden == self._new.keys(), "a report has gone, or one has come"
         assert all(Path(name).name.startswith(".onnx-autodoc.") for name in hidden), "an unknown hidden file"
-        kinds = {"old" if found[name] == OLD else "new" for name in self._new}
+        kinds = {"old" if files[name] == OLD else "new" for name in self._new}
         return " and ".join(sorted(kinds)) + (f", {len(hidden)} temporary file" if hidden else "")
 
 
-def tree(folder: Path) -> dict[str, bytes]:
+def read_tree(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def _kill(process: int, victim: str) -> bool:
-    """Whether there was somebody to kill."""
+def _kill(process: int, target: str) -> bool:
+    """Kill a process or its children; return whether there was one."""
     with contextlib.suppress(ProcessLookupError):
-        if victim == "group":
+        if target == "group":
             os.killpg(process, signal.SIGKILL)
             return True
-        victims = [process] if victim == "parent" else _children(process)
-        for each in victims:
-            os.kill(each, signal.SIGKILL)
-        return bool(victims)
+        pids = [process] if target == "parent" else _children(process)
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        return bool(pids)
     return False
 
 
@@ -92,59 +93,59 @@ def _children(process: int) -> list[int]:
     return []
 
 
-def _wait_for_the_child(run: "subprocess.Popen[bytes]") -> None:
-    """Until it was there and has gone."""
-    seen, end = False, time.monotonic() + _PATIENCE
+def _wait_for_worker(run: "subprocess.Popen[bytes]") -> None:
+    """Wait until a worker process has started and ended."""
+    was_present, end = False, time.monotonic() + _MAX_SECONDS
     while run.poll() is None and time.monotonic() < end:
-        here = bool(_children(run.pid))
-        if seen and not here:
+        is_present = bool(_children(run.pid))
+        if was_present and not is_present:
             return
-        seen = seen or here
+        was_present = was_present or is_present
         time.sleep(0.001)
 
 
-def _wait_for_the_group(group: int) -> None:
-    """Where only the parent was killed, a child may live a little longer; it writes nothing."""
-    end = time.monotonic() + _PATIENCE
+def _wait_for_group(group: int) -> None:
+    """Wait for a worker whose parent was killed; it writes no files."""
+    end = time.monotonic() + _MAX_SECONDS
     while time.monotonic() < end:
-        if not _alive(group):
+        if not _is_alive(group):
             return
         time.sleep(0.01)
-    raise AssertionError("a child lives on without its parent")
+    raise AssertionError("a worker process survives its parent")
 
 
-def _alive(group: int) -> bool:
-    """Whether one of the group still runs; in a container nobody may ask after those that ended."""
+def _is_alive(group: int) -> bool:
+    """Return whether a process of the group is running, by /proc: zombies do not count."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            state, _, found = path.read_text(errors="replace").rpartition(")")[2].split()[:3]
-            if int(found) == group and state not in "ZX":
+            state, _, group_id = path.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if int(group_id) == group and state not in "ZX":
                 return True
     return False
 
 
-def trials(model: Path, times: int, seed: int = 0) -> Counter[str]:
-    """So many kills, over both ways of writing and all victims, at any moment of a run, most while it writes."""
-    chance, seen = random.Random(seed), Counter[str]()
-    with tempfile.TemporaryDirectory() as folder:
-        works = [Path(folder) / name for name in ("file", "folder")]
-        for work in works:
-            work.mkdir()
-        ways = [Trial(model, works[0], "report.html"), Trial(model, works[1], "reports")]
+def run_trials(model: Path, times: int, seed: int = 0) -> Counter[str]:
+    """Kill runs of both kinds of output at random moments, most while they write; count the outcomes."""
+    rng, results = random.Random(seed), Counter[str]()
+    with tempfile.TemporaryDirectory() as root:
+        folders = [Path(root) / name for name in ("file", "folder")]
+        for folder in folders:
+            folder.mkdir()
+        cases = [Trial(model, folders[0], "report.html"), Trial(model, folders[1], "reports")]
         for at in range(times):
-            way, victim = ways[at % len(ways)], VICTIMS[at // len(ways) % len(VICTIMS)]
-            writing = victim != "child" and chance.random() < 0.6
-            after = chance.uniform(0.0, 0.06) if writing else chance.uniform(0.0, way.seconds)
-            seen[f"{victim}: {way.killed(victim, after, writing)}"] += 1
-    return seen
+            case, target = cases[at % len(cases)], TARGETS[at // len(cases) % len(TARGETS)]
+            writing = target != "child" and rng.random() < 0.6
+            after = rng.uniform(0.0, 0.06) if writing else rng.uniform(0.0, case.seconds)
+            results[f"{target}: {case.kill_run(target, after, writing)}"] += 1
+    return results
 
 
 def main() -> None:
     from tests._corpus import graph
 
     times = int(sys.argv[1]) if sys.argv[1:] else 200
-    for what, count in sorted(trials(graph("resnet50-ts-op17"), times).items()):
-        sys.stdout.write(f"{count:5,} {what}\n")
+    for outcome, count in sorted(run_trials(graph("resnet50-ts-op17"), times).items()):
+        sys.stdout.write(f"{count:5,} {outcome}\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Mutants of real models: the same bytes for the same seed and number, in every run.
 
-Half of them are damaged as bytes, half as protobuf, where the file stays readable and says something else.
+A quarter of the edits damage bytes; the others edit protobuf fields, which keeps the file readable.
 """
 
 from functools import cache
@@ -9,19 +9,19 @@ from random import Random
 from typing import Final
 
 from fuzz._edits import BYTES, MESSAGES, Pool
-from fuzz._tree import edited, join, split
+from fuzz._message_tree import edit_message, join, split
 
 _ROOT: Final = Path(__file__).parent.parent
-_LARGEST: Final = 1_000_000
-_SLOW: Final = 60_000  # bytes: larger graphs are mostly cut to a window of their nodes first
+_MAX_PARENT_BYTES: Final = 1_000_000
+_MAX_WHOLE_BYTES: Final = 60_000  # larger graphs are mostly cut to a window of their nodes first
 _DEMO: Final = _ROOT / "src" / "onnx_autodoc" / "data" / "demo.onnx"
 
 
 @cache
 def parents() -> tuple[tuple[str, bytes], ...]:
-    """The real models, by name."""
-    found = sorted((_ROOT / "tests" / "data" / "corpus" / "graphs").glob("*.onnx"))
-    paths = [path for path in (*found, _DEMO) if path.stat().st_size < _LARGEST]
+    """Return the real models, by name."""
+    graphs = sorted((_ROOT / "tests" / "data" / "corpus" / "graphs").glob("*.onnx"))
+    paths = [path for path in (*graphs, _DEMO) if path.stat().st_size < _MAX_PARENT_BYTES]
     return tuple((path.stem, path.read_bytes()) for path in paths)
 
 
@@ -30,20 +30,20 @@ def _pool() -> Pool:
     return Pool.of([data for _, data in parents()])
 
 
-def mutant(seed: int, number: int) -> bytes:
-    """One file; how it came about is told by `told`."""
-    return _made(seed, number)[0]
+def make_mutant(seed: int, number: int) -> bytes:
+    """Return the bytes of a mutant; `describe_mutant` names its edits."""
+    return _mutate(seed, number)[0]
 
 
-def told(seed: int, number: int) -> str:
-    return _made(seed, number)[1]
+def describe_mutant(seed: int, number: int) -> str:
+    return _mutate(seed, number)[1]
 
 
-def _made(seed: int, number: int) -> tuple[bytes, str]:
+def _mutate(seed: int, number: int) -> tuple[bytes, str]:
     random = Random(f"{seed}/{number}")
     name, data = random.choice(parents())
     steps = [name]
-    if len(data) > _SLOW and random.random() < 0.9:
+    if len(data) > _MAX_WHOLE_BYTES and random.random() < 0.9:
         data = _window(data, random)
         steps.append("window")
     for _ in range(min(1 + int(random.expovariate(0.7)), 12)):
@@ -57,17 +57,17 @@ def _step(data: bytes, random: Random) -> tuple[bytes, str]:
         name = random.choice(sorted(BYTES))
         return BYTES[name](data, random, _pool()), name
     name = random.choice(sorted(MESSAGES))
-    return edited(data, lambda kind, pieces, rolled: MESSAGES[name](kind, pieces, rolled, _pool()), random), name
+    return edit_message(data, lambda kind, pieces, rng: MESSAGES[name](kind, pieces, rng, _pool()), random), name
 
 
 def _window(data: bytes, random: Random) -> bytes:
-    """Some nodes in a row, and everything that is not a node."""
+    """Keep some consecutive nodes, and everything that is not a node."""
     pieces = split(data)
     for at, (tag, content) in enumerate(pieces):
         if tag == 7 << 3 | 2:
             fields = split(content)
             nodes = [place for place, (inner, _) in enumerate(fields) if inner == 1 << 3 | 2]
             first = random.randrange(max(len(nodes), 1))
-            kept = set(nodes[first : first + random.choice((1, 5, 20, 60, 150))])
-            pieces[at] = tag, join([piece for place, piece in enumerate(fields) if place in kept or piece[0] != 10])
+            selected = set(nodes[first : first + random.choice((1, 5, 20, 60, 150))])
+            pieces[at] = tag, join([piece for place, piece in enumerate(fields) if place in selected or piece[0] != 10])
     return join(pieces)

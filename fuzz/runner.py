@@ -1,4 +1,4 @@
-"""Files through the command line, one after the other, each judged; what is found is kept."""
+"""Run files through the command line, check each run, and store those with findings."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from fuzz._judge import HANGS, MEMORY, Run, judged
+from fuzz._oracle import MAX_MEMORY_BYTES, MAX_WALL_SECONDS, Run, find_violations
 from fuzz._plans import MODEL, POLICY, Plan
 from fuzz.wire import Case
 
@@ -26,16 +26,16 @@ class Result(Struct, frozen=True):
     seconds: float
     peak: int
     findings: list[str]
-    said: str = ""
+    error_text: str = ""
 
 
 class Runner:
-    """One server and one folder; not for two threads."""
+    """One server process and one folder. Not thread-safe."""
 
     def __init__(self) -> None:
         self._job: dict[str, Any] = {}
-        self.using()
-        self._room = Path(tempfile.mkdtemp(prefix="fuzz."))
+        self.configure()
+        self._folder = Path(tempfile.mkdtemp(prefix="fuzz."))
         self._server = subprocess.Popen(
             [sys.executable, "-m", "fuzz._server"],
             cwd=_ROOT,
@@ -44,43 +44,45 @@ class Runner:
             text=True,
         )
 
-    def using(self, main: str = _MAIN, seconds: float = HANGS, memory: int = 2 * MEMORY) -> "Runner":
-        """The same server, for another command line and other bounds from here on."""
+    def configure(
+        self, main: str = _MAIN, seconds: float = MAX_WALL_SECONDS, memory: int = 2 * MAX_MEMORY_BYTES
+    ) -> "Runner":
+        """Set the command line and limits of the following runs."""
         self._job = {"main": main, "seconds": seconds, "memory": memory}
         return self
 
     def run(self, name: str, case: Case, plan: Plan, keep: Path | None = None) -> Result:
-        """One file, judged; with its findings kept in a folder, where one is named."""
-        folder = self._room / "here"
-        lay(folder, case)
-        before = _content(folder)
-        answer = self._asked(folder, plan)
-        stdout, stderr = ((self._room / stream).read_bytes() for stream in ("stdout", "stderr"))
-        written = {path: data for path, data in _content(folder).items() if before.get(path) != data}
+        """Run one file and check the result. Findings are stored in the folder `keep`."""
+        folder = self._folder / "here"
+        write_case(folder, case)
+        before = _read_files(folder)
+        answer = self._run_on_server(folder, plan)
+        stdout, stderr = ((self._folder / stream).read_bytes() for stream in ("stdout", "stderr"))
+        written = {path: data for path, data in _read_files(folder).items() if before.get(path) != data}
         run = Run(answer["code"], answer["busy"], answer["peak"], stdout, stderr, written, answer["why"])
-        findings = judged(run, plan)
+        findings = find_violations(run, plan)
         shutil.rmtree(folder)
         result = Result(
             name, plan.argv, run.code, run.seconds, run.peak, findings, stderr.decode(errors="replace")[:500]
         )
         if findings and keep is not None:
-            _keep(keep, case, result)
+            _store(keep, case, result)
         return result
 
-    def _asked(self, folder: Path, plan: Plan) -> Any:
-        streams = {stream: str(self._room / stream) for stream in ("stdout", "stderr")}
+    def _run_on_server(self, folder: Path, plan: Plan) -> Any:
+        streams = {stream: str(self._folder / stream) for stream in ("stdout", "stderr")}
         job = {**self._job, **streams, "argv": plan.argv, "folder": str(folder)}
-        assert self._server.stdin is not None and self._server.stdout is not None  # pipes, as asked for
+        assert self._server.stdin is not None and self._server.stdout is not None  # they are pipes
         self._server.stdin.write(json.dumps(job) + "\n")
         self._server.stdin.flush()
         answer = self._server.stdout.readline()
         if not answer:
-            raise RuntimeError("the server that runs the command line has ended; does the package import?")
+            raise RuntimeError("the server process has ended; can the package be imported?")
         return json.loads(answer)
 
     def close(self) -> None:
         self._server.communicate()
-        shutil.rmtree(self._room, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> "Runner":
         return self
@@ -89,30 +91,30 @@ class Runner:
         self.close()
 
 
-def lay(folder: Path, case: Case) -> None:
-    """The model and what lies beside it, in a folder of its own."""
+def write_case(folder: Path, case: Case) -> None:
+    """Write a model and its sibling files to a new folder."""
     folder.mkdir(parents=True)
     (folder / MODEL).write_bytes(case.data)
     (folder / "policy.toml").write_text(POLICY)
-    for name, data in case.beside.items():
+    for name, data in case.siblings.items():
         (folder / name).write_bytes(data)
-    for name, leads in case.links.items():
-        (folder / name).symlink_to(leads)
+    for name, target in case.links.items():
+        (folder / name).symlink_to(target)
 
 
-def _content(folder: Path) -> dict[str, bytes]:
-    """Each file in it, in folders too; links are not followed."""
+def _read_files(folder: Path) -> dict[str, bytes]:
+    """Return the content of each file below a folder, without following links."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
-def _keep(where: Path, case: Case, result: Result) -> None:
-    word = "".join(char if char.isalnum() else "-" for char in result.name)[:80]
-    folder = where / word
+def _store(parent: Path, case: Case, result: Result) -> None:
+    name = "".join(char if char.isalnum() else "-" for char in result.name)[:80]
+    folder = parent / name
     shutil.rmtree(folder, ignore_errors=True)
-    lay(folder, case)
-    told = {"argv": result.argv, "code": result.code, "findings": result.findings, "said": result.said}
-    (folder / "finding.json").write_text(json.dumps(told, indent=1))
+    write_case(folder, case)
+    summary = {"argv": result.argv, "code": result.code, "findings": result.findings, "error_text": result.error_text}
+    (folder / "finding.json").write_text(json.dumps(summary, indent=1))
 
 
 def run_all(cases: Iterable[tuple[str, Case, Plan]], keep: Path | None = None) -> Iterator[Result]:

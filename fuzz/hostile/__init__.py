@@ -1,31 +1,33 @@
-"""Hostile files: each is another idea. A family is a file here with `FILES`, and a line in `FAMILIES`."""
+"""Hostile files, each with another defect. A family is a module with `FILES` and a line in `FAMILIES`."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from fuzz.hostile import bombs, graphs, oddities, operators, strangers, tensors, texts, wires
+from fuzz.hostile import foreign_files, graphs, operators, resource_bombs, tensors, texts, unusual_models, wire_formats
 from fuzz.wire import Case
 
 FAMILIES: Final[dict[str, Mapping[str, Callable[[], bytes | Case]]]] = {
-    "wire": wires.FILES,
-    "strangers": strangers.FILES,
+    "wire": wire_formats.FILES,
+    "foreign": foreign_files.FILES,
     "graphs": graphs.FILES,
     "tensors": tensors.FILES,
-    "bombs": bombs.FILES,
-    "oddities": oddities.FILES,
+    "bombs": resource_bombs.FILES,
+    "oddities": unusual_models.FILES,
     "texts": texts.FILES,
 }
 
 
-def files(systematic: bool = True) -> dict[str, Callable[[], Case]]:
-    """All of them by name; `systematic`: also every operator at its extremes."""
-    families = {**FAMILIES, **({"operators": operators.files()} if systematic else {})}
-    return {f"{family}/{name}": _case(made) for family, shelf in families.items() for name, made in shelf.items()}
+def hostile_files(systematic: bool = True) -> dict[str, Callable[[], Case]]:
+    """Return a builder of each file by name; `systematic` includes every operator with extreme attributes."""
+    families = {**FAMILIES, **({"operators": operators.make_files()} if systematic else {})}
+    return {
+        f"{family}/{name}": _with_case(make) for family, members in families.items() for name, make in members.items()
+    }
 
 
-def _case(made: Callable[[], bytes | Case]) -> Callable[[], Case]:
+def _with_case(make: Callable[[], bytes | Case]) -> Callable[[], Case]:
     def build() -> Case:
-        found = made()
-        return found if isinstance(found, Case) else Case(found)
+        content = make()
+        return content if isinstance(content, Case) else Case(content)
 
     return build

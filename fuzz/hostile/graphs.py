@@ -1,4 +1,4 @@
-"""Graphs that cannot be: cycles, values made twice or never, names that are empty, shadowed or a megabyte long."""
+"""Invalid graphs: cycles, values produced twice or never, names that are empty, shadowed or a megabyte long."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Every operator that is known anywhere, with every attribute at its extremes and inputs that cannot be.
+"""Every known operator, with every attribute at its extremes and invalid inputs.
 
 Many nodes stand in one file: they share inputs and nothing else, so that one that stops does not hide the others.
 """
@@ -19,7 +19,7 @@ _NUMBERS: Final = {"0": 0, "-1": -1, "2^31": 1 << 31, "2^62": _BIG, "-2^63": -(1
 
 
 class Known(Struct, frozen=True):
-    """An operator by name, with its attributes and what they are, and how many inputs and outputs it takes."""
+    """An operator with the types of its attributes and its numbers of inputs and outputs."""
 
     domain: str
     op: str
@@ -30,7 +30,7 @@ class Known(Struct, frozen=True):
 
 @cache
 def operators() -> tuple[Known, ...]:
-    """Those of onnx and onnxruntime, which say their attributes, and our own beside them."""
+    """Return the operators of onnx and onnxruntime, with their attributes, and those of this tool."""
     import onnx.defs
     import onnxruntime.capi.onnxruntime_pybind11_state as runtime
 
@@ -47,9 +47,9 @@ def operators() -> tuple[Known, ...]:
 
 
 def _extreme(kind: str, number: int) -> Callable[[str, str], bytes]:
-    """An attribute of its own type whose every number is the extreme one."""
+    """Encode an attribute of its declared type in which every number is the extreme one."""
 
-    def made(name: str, declared: str) -> bytes:
+    def encoded(name: str, declared: str) -> bytes:
         if declared in ("INTS", "FLOATS"):
             return attr(name, [number] * 4 if declared == "INTS" else [float(number)] * 4)
         if declared in ("STRING", "STRINGS"):
@@ -62,24 +62,24 @@ def _extreme(kind: str, number: int) -> Callable[[str, str], bytes]:
             return chunk(1, name) + chunk(6, chunk(2, "empty")) + integer(20, 5)
         return attr(name, number)
 
-    return made
+    return encoded
 
 
 def _listed(length: int) -> Callable[[str, str], bytes]:
-    """Lists are packed: one by one they would be most of the time that a file takes to make."""
+    """Encode lists packed; unpacked ones would dominate the time to build a file."""
 
-    def made(name: str, declared: str) -> bytes:
+    def encoded(name: str, declared: str) -> bytes:
         if declared in ("FLOATS", "FLOAT"):
             return chunk(1, name) + chunk(7, bytes(4 * length)) + integer(20, 6)
         if declared in ("STRINGS", "STRING"):
             return chunk(1, name) + chunk(9, b"s") * min(length, 300) + integer(20, 8)
         return chunk(1, name) + chunk(8, b"\1" * length) + integer(20, 7)
 
-    return made
+    return encoded
 
 
 def _wrong(name: str, declared: str) -> bytes:
-    """A text where a number is wanted, a number where a text or a graph is."""
+    """Encode an attribute of a wrong type: text for a number, a number for text or a graph."""
     return attr(name, 7) if declared in ("STRING", "GRAPH", "TENSOR", "STRINGS") else attr(name, "seven")
 
 
@@ -129,7 +129,7 @@ Choose = Callable[[Known], tuple[bytes, ...]]
 
 
 def _file(at: int, declared: bytes, version: int, choose: Choose, inputs: int | None = None) -> bytes:
-    """Some operators from the `at`th on, each once."""
+    """Yield a model of some operators from index `at` on."""
     nodes = b"".join(
         _node(place, known, choose(known), known.inputs if inputs is None else inputs)
         for place, known in enumerate(operators()[at : at + _AT_ONCE])
@@ -140,8 +140,8 @@ def _file(at: int, declared: bytes, version: int, choose: Choose, inputs: int | 
 
 
 def _node(place: int, known: Known, attributes: tuple[bytes, ...], inputs: int) -> bytes:
-    made = " ".join(f"o{place}{chr(97 + at)}" for at in range(known.outputs))
-    return call(known.op, "x " * inputs, made, known.domain, 1, attributes)
+    encoded = " ".join(f"o{place}{chr(97 + at)}" for at in range(known.outputs))
+    return call(known.op, "x " * inputs, encoded, known.domain, 1, attributes)
 
 
 def _none(known: Known) -> tuple[bytes, ...]:
@@ -152,8 +152,8 @@ def _all(extreme: Callable[[str, str], bytes]) -> Choose:
     return lambda known: tuple(extreme(name, kind) for name, kind in known.attributes)
 
 
-def files() -> dict[str, Callable[[], bytes]]:
-    """Made on demand: the operators are asked of two libraries, which takes a moment."""
+def make_files() -> dict[str, Callable[[], bytes]]:
+    """Return builders of the files; importing the two libraries takes a moment."""
     kinds: list[tuple[str, bytes, int, Choose, int | None]] = []
     for name, extreme in _ATTRIBUTES.items():
         shelf = ("of rank 3", "of rank 4", "that are small constants")

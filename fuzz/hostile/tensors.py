@@ -1,4 +1,4 @@
-"""Weights that lie: sizes that overflow or contradict, types that are not, files that are elsewhere."""
+"""Invalid weights: sizes that overflow or contradict each other, unknown types, external files elsewhere."""
 
 from collections.abc import Callable
 from typing import Final
@@ -21,13 +21,13 @@ def _sparse(values: bytes, indices: bytes, dims: list[int]) -> Callable[[], byte
     return lambda: _used(chunk(15, chunk(1, values) + chunk(2, indices) + shape))
 
 
-def _beside(name: str = "w.bin", size: int = 64, **entries: str) -> Callable[[], Case]:
-    """A weight in a file, which lies there, with entries of its own."""
+def _external(name: str = "w.bin", size: int = 64, **entries: str) -> Callable[[], Case]:
+    """Encode a weight with external data in an existing file, with further entries."""
     return lambda: Case(_used(external("w", [4, 4], 1, **{"location": name, **entries})), {"w.bin": bytes(size)})
 
 
 def _lists(count: int) -> Case:
-    """Tensors that all say the same whole file is theirs."""
+    """Encode tensors that all declare the same whole file as their data."""
     many = b"".join(external(f"w{at}", [256], 1, location="w.bin") for at in range(count))
     nodes = b"".join(node("Add", f"v{at} w{at}", f"v{at + 1}") for at in range(count))
     return Case(model(value(11, "v0", (256,)) + many + nodes + value(12, f"v{count}", (256,))), {"w.bin": bytes(1024)})
@@ -157,31 +157,31 @@ FILES: Final[dict[str, Callable[[], bytes | Case]]] = {
     "a quantization annotation of nothing": lambda: _used(
         floats("w", [1.0]) + chunk(14, chunk(1, "ghost") + pair(2, "SCALE_TENSOR", "none"))
     ),
-    "external: absolute": _beside("/etc/passwd"),
-    "external: climbing": _beside("../../../../etc/passwd"),
-    "external: climbing in the middle": _beside("a/../../w.bin"),
-    "external: NUL": _beside("w.bin\0/etc/passwd"),
-    "external: empty": _beside(""),
-    "external: a folder": _beside("."),
-    "external: the model itself": _beside("model.onnx", offset="0", length="64"),
-    "external: a device": _beside("/dev/zero"),
-    "external: proc": _beside("/proc/self/mem"),
-    "external: a URL": _beside("https://host.invalid/w.bin"),
-    "external: backslashes": _beside("..\\..\\w.bin"),
-    "external: tilde and variables": _beside("~/$HOME/w.bin"),
-    "external: a name of 10,000 letters": _beside("w" * 10_000),
-    "external: a path 5,000 folders deep": _beside("a/" * 5_000 + "w.bin"),
-    "external: escapes in the name": _beside("\x1b[2J\u202e<script>.bin"),
-    "external: missing": _beside("gone.bin"),
-    "external: too short": _beside(size=10),
-    "external: a huge offset": _beside(offset=str(1 << 63)),
-    "external: an offset of 5,000 digits": _beside(offset="9" * 5_000),
-    "external: a negative length": _beside(length="-64", offset="-1"),
-    "external: a length that contradicts": _beside(length="4"),
-    "external: an offset that is no number": _beside(offset="0x10", length="1e3"),
-    "external: an offset in other digits": _beside(offset="١٢", length="６４"),
-    "external: offset and length past 2^64": _beside(offset=str((1 << 64) - 1), length=str((1 << 64) - 1)),
-    "external: a checksum that is wrong": _beside(checksum="0" * 40),
+    "external: absolute": _external("/etc/passwd"),
+    "external: climbing": _external("../../../../etc/passwd"),
+    "external: climbing in the middle": _external("a/../../w.bin"),
+    "external: NUL": _external("w.bin\0/etc/passwd"),
+    "external: empty": _external(""),
+    "external: a folder": _external("."),
+    "external: the model itself": _external("model.onnx", offset="0", length="64"),
+    "external: a device": _external("/dev/zero"),
+    "external: proc": _external("/proc/self/mem"),
+    "external: a URL": _external("https://host.invalid/w.bin"),
+    "external: backslashes": _external("..\\..\\w.bin"),
+    "external: tilde and variables": _external("~/$HOME/w.bin"),
+    "external: a name of 10,000 letters": _external("w" * 10_000),
+    "external: a path 5,000 folders deep": _external("a/" * 5_000 + "w.bin"),
+    "external: escapes in the name": _external("\x1b[2J\u202e<script>.bin"),
+    "external: missing": _external("gone.bin"),
+    "external: too short": _external(size=10),
+    "external: a huge offset": _external(offset=str(1 << 63)),
+    "external: an offset of 5,000 digits": _external(offset="9" * 5_000),
+    "external: a negative length": _external(length="-64", offset="-1"),
+    "external: a length that contradicts": _external(length="4"),
+    "external: an offset that is no number": _external(offset="0x10", length="1e3"),
+    "external: an offset in other digits": _external(offset="١٢", length="６４"),
+    "external: offset and length past 2^64": _external(offset=str((1 << 64) - 1), length=str((1 << 64) - 1)),
+    "external: a checksum that is wrong": _external(checksum="0" * 40),
     "external: keys twice": _doubled_keys,
     "external: no entries": lambda: _used(chunk(5, tensor("w", [4], 1, integer(14, 1)))),
     "external: location 7": lambda: _used(chunk(5, tensor("w", [4], 1, integer(14, 7)))),

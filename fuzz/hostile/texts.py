@@ -1,4 +1,4 @@
-"""Texts that want to be more: metadata that is parsed, strings made for one output format, opsets that are not."""
+"""Hostile strings: metadata that is parsed, injection for each output format, invalid opsets."""
 
 import json
 from collections.abc import Callable
@@ -12,14 +12,14 @@ _BIG: Final = 1 << 62
 
 
 def _said(**entries: str) -> Callable[[], bytes]:
-    """A model with metadata."""
+    """Encode a model with metadata."""
     return lambda: model(_BODY, extra=b"".join(pair(14, key, text) for key, text in entries.items()))
 
 
 def _named(text: str) -> Callable[[], bytes]:
-    """One text wherever a file can have one: inputs, outputs, nodes, operators, domains, dims, metadata, notes."""
+    """Encode one text in every field: inputs, outputs, nodes, operators, domains, dims, metadata, doc strings."""
 
-    def made() -> bytes:
+    def encoded() -> bytes:
         head = chunk(2, text + "p") + chunk(3, text + "v") + chunk(4, text + "d") + chunk(6, text + "\n\n" + text)
         ports = value(11, text, (text + "b", 3)) + value(12, text + "y", (text + "b", text + "q"))
         inside = chunk(1, text) + chunk(2, text + "h") + chunk(3, text + "n") + chunk(4, "Relu") + chunk(6, text)
@@ -38,7 +38,7 @@ def _named(text: str) -> Callable[[], bytes]:
             graph, extra=opset(1, text + "dom") + said + pair(14, "author", text) + pair(14, "description", text)
         )
 
-    return made
+    return encoded
 
 
 def _opsets(*sets: bytes, body: bytes = _BODY, ir: int = 8) -> Callable[[], bytes]:

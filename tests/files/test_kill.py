@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.kill import OLD, trials
+from fuzz.kill import OLD, run_trials
 from tests._corpus import graph
 
 NEW = b"new" * 100_000
@@ -63,6 +63,6 @@ def test_kill_at_each_step_leaves_the_old_or_the_new_file(
 
 def test_command_killed_at_random_moments_leaves_whole_files() -> None:
     """Kill the process group, the parent or the worker. `make fuzz` does ten times as many."""
-    seen = trials(graph("local-functions-mlp"), 18)
+    seen = run_trials(graph("local-functions-mlp"), 18)
     assert sum(seen.values()) == 18
     assert any("old" in what for what in seen), seen  # some were killed in time

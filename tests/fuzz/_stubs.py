@@ -1,4 +1,4 @@
-"""Command lines that do what ours must not, one each: the judge has to see it."""
+"""Command lines that each violate one requirement, for the test of the oracle."""
 
 import os
 import signal
@@ -35,8 +35,8 @@ def hangs(argv: list[str]) -> int:
     return 0
 
 
-def works(argv: list[str]) -> int:
-    """Endless work, in a child that the session has to take with it."""
+def loops_in_child(argv: list[str]) -> int:
+    """Loop forever in a child process, which must be killed with the session."""
     if os.fork() == 0:
         while True:
             pass
@@ -44,16 +44,16 @@ def works(argv: list[str]) -> int:
     return 0
 
 
-def eats(argv: list[str]) -> int:
-    kept = []
+def exhausts_memory(argv: list[str]) -> int:
+    blocks = []
     while True:
-        kept.append(bytearray(b"x" * (1 << 22)))
+        blocks.append(bytearray(b"x" * (1 << 22)))
         time.sleep(0.005)
 
 
-def eats_in_a_child(argv: list[str]) -> int:
+def exhausts_memory_in_child(argv: list[str]) -> int:
     if os.fork() == 0:
-        eats(argv)
+        exhausts_memory(argv)
     os.wait()
     return right(argv)
 
@@ -77,17 +77,17 @@ def says_nothing(argv: list[str]) -> int:
     return 0
 
 
-def escapes(argv: list[str]) -> int:
+def prints_escapes(argv: list[str]) -> int:
     sys.stdout.write("\x1b[31mred\n")
     return 0
 
 
-def turns(argv: list[str]) -> int:
+def reverses_text(argv: list[str]) -> int:
     sys.stdout.write("\u202eder\n")
     return 0
 
 
-def mistaken(argv: list[str]) -> int:
+def internal_error(argv: list[str]) -> int:
     sys.stderr.write("onnx-autodoc: error: model.onnx: internal: KeyError: 'x'\n")
     return 2
 
@@ -118,7 +118,7 @@ def warns(argv: list[str]) -> int:
     return right(argv)
 
 
-def crooked(argv: list[str]) -> int:
+def uneven_rows(argv: list[str]) -> int:
     sys.stdout.write("a,b\n1\n")
     return 0
 

@@ -1,6 +1,6 @@
-"""Some hostile files and mutants through the command line: a card, or one line with exit 2 or 3.
+"""A sample of hostile files and mutants through the command line: a card, or one line with exit 2 or 3.
 
-`make fuzz` takes all of them, and many more mutants.
+`make fuzz` runs all of them, and many more mutants.
 """
 
 from collections.abc import Callable, Iterator
@@ -8,65 +8,64 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from fuzz import hostile
-from fuzz._plans import plan
-from fuzz._reading import CORPUS, once
-from fuzz.mutants import mutant, parents
+from fuzz._memory_reader import CORPUS, read_bytes
+from fuzz._plans import plan_for
+from fuzz.mutants import make_mutant, parents
 from fuzz.runner import Result, run_all
 from fuzz.wire import Case
 
-SHARES = 4  # workers take them side by side
-OF_EACH = {"operators": 20}  # one of so many files of a family; of the others one of three
-FEW = 80
+PARTS = 4  # run in parallel by the test workers
+INTERVALS = {"operators": 20}  # of a family: one file of so many; default 3
+MUTANTS = 80
 
 
-def wrong(results: Iterator[Result]) -> list[tuple[str, tuple[str, ...], list[str]]]:
+def violations(results: Iterator[Result]) -> list[tuple[str, tuple[str, ...], list[str]]]:
     return [(result.name, result.argv, result.findings) for result in results if result.findings]
 
 
-@pytest.mark.parametrize("share", range(SHARES))
-def test_a_hostile_file_gets_a_card_or_one_line(share: int) -> None:
-    files = list(some())[share::SHARES]
+@pytest.mark.parametrize("part", range(PARTS))
+def test_hostile_file_gives_a_card_or_one_line(part: int) -> None:
+    files = list(sample_files())[part::PARTS]
     assert len(files) > 50
-    assert wrong(run_all((name, made(), plan(at)) for at, name, made in files)) == []
+    assert violations(run_all((name, build(), plan_for(at)) for at, name, build in files)) == []
 
 
-def some() -> Iterator[tuple[int, str, Callable[[], Case]]]:
-    for at, (name, made) in enumerate(hostile.files().items()):
-        if at % OF_EACH.get(name.partition("/")[0], 3) == 0:
-            yield at, name, made
+def sample_files() -> Iterator[tuple[int, str, Callable[[], Case]]]:
+    for at, (name, build) in enumerate(hostile.hostile_files().items()):
+        if at % INTERVALS.get(name.partition("/")[0], 3) == 0:
+            yield at, name, build
 
 
-@pytest.mark.parametrize("share", range(2))
-def test_a_mutant_gets_a_card_or_one_line(share: int) -> None:
-    numbers = range(share, FEW, 2)
-    assert wrong(run_all((f"mutant 7/{at}", Case(mutant(7, at)), plan(at)) for at in numbers)) == []
+@pytest.mark.parametrize("part", range(2))
+def test_mutant_gives_a_card_or_one_line(part: int) -> None:
+    numbers = range(part, MUTANTS, 2)
+    assert violations(run_all((f"mutant 7/{at}", Case(make_mutant(7, at)), plan_for(at)) for at in numbers)) == []
 
 
-def test_the_corpus_of_the_fuzzer_is_read_or_refused() -> None:
+def test_fuzzer_corpus_is_read_or_rejected() -> None:
     files = sorted(CORPUS.iterdir())
-    read = [once(path.read_bytes()) for path in files]
+    read = [read_bytes(path.read_bytes()) for path in files]
     assert len(files) > 100
     assert any(read)
     assert not all(read)
     assert sum(path.stat().st_size for path in files) < 500_000
 
 
-def test_hostile_files_are_many_and_all_different() -> None:
-    made = {name: build() for name, build in hostile.files(systematic=False).items()}
-    different = {(case.data, *case.beside.items(), *case.links.items()) for case in made.values()}
-    assert len(different) == len(made) > 500
+def test_hostile_files_are_distinct() -> None:
+    build = {name: build() for name, build in hostile.hostile_files(systematic=False).items()}
+    distinct = {(case.data, *case.siblings.items(), *case.links.items()) for case in build.values()}
+    assert len(distinct) == len(build) > 500
 
 
-def test_every_operator_of_ours_is_among_the_systematic_ones() -> None:
+def test_systematic_files_cover_all_operators() -> None:
     from fuzz.hostile.operators import operators
     from onnx_autodoc.ops import OPERATORS
 
-    ours = set(OPERATORS)
-    assert ours <= {(known.domain, known.op) for known in operators()}
+    assert set(OPERATORS) <= {(operator.domain, operator.op) for operator in operators()}
 
 
-def test_a_mutant_is_the_same_in_every_run_and_another_for_every_number() -> None:
-    first = [mutant(3, at) for at in range(60)]
-    assert first == [mutant(3, at) for at in range(60)]
+def test_mutant_is_determined_by_seed_and_number() -> None:
+    first = [make_mutant(3, at) for at in range(60)]
+    assert first == [make_mutant(3, at) for at in range(60)]
     assert len({*first, *(data for _, data in parents())}) > 60 + len(parents()) - 5
-    assert mutant(4, 0) != first[0]
+    assert make_mutant(4, 0) != first[0]

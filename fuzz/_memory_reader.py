@@ -1,4 +1,4 @@
-"""One file through the reader, from memory: what the coverage-guided fuzzer and the replay of its corpus share."""
+"""Reading of a file in memory, for the coverage-guided fuzzer and the replay of its corpus."""
 
 import hashlib
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from onnx_autodoc.readers import READERS
 from onnx_autodoc.storage import FileMissing
 
 CORPUS: Final = Path(__file__).parent / "corpus"
-_LARGEST: Final = 8_192  # bytes of a seed: small ones are mutated thousands of times a second
+_MAX_SEED_BYTES: Final = 8_192  # small seeds are mutated thousands of times per second
 
 
 class MemorySource:
@@ -51,10 +51,10 @@ class MemoryStorage:
         return MemorySource(self.path, self.data)
 
     def sibling(self, name: str) -> MemorySource:
-        raise FileMissing(f"{name} is not there")
+        raise FileMissing(f"{name}: file not found")
 
     def size(self, name: str) -> int:
-        raise FileMissing(f"{name} is not there")
+        raise FileMissing(f"{name}: file not found")
 
     def stored_size(self, name: str | None = None) -> int:
         return len(self.data) if name is None else self.size(name)
@@ -72,8 +72,8 @@ class MemoryStorage:
         pass
 
 
-def once(data: bytes) -> bool:
-    """Return whether it is a model. A file that is refused in one line is fine; every other exception is a finding."""
+def read_bytes(data: bytes) -> bool:
+    """Return whether the bytes are a model. An error of one line is correct; any other exception is a finding."""
     storage = MemoryStorage(data)
     try:
         reader = next((reader for reader in READERS if reader.match(data[:512], storage.path)), None)
@@ -86,9 +86,9 @@ def once(data: bytes) -> bool:
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """Hostile files that are small, and beginnings of real models, each under the name of its hash."""
-    small = [made().data for name, made in hostile.files(systematic=False).items() if "000" not in name]
-    real = [data[:_LARGEST] for _, data in parents()]
+    """Yield small hostile files and beginnings of real models, each with its hash as name."""
+    small = [made().data for name, made in hostile.hostile_files(systematic=False).items() if "000" not in name]
+    real = [data[:_MAX_SEED_BYTES] for _, data in parents()]
     for data in (*small, *real):
-        if len(data) <= _LARGEST:
+        if len(data) <= _MAX_SEED_BYTES:
             yield hashlib.sha256(data).hexdigest()[:16], data

@@ -1,4 +1,4 @@
-"""Files whose protobuf is broken: numbers that do not end, lengths that lie, fields of the wrong kind."""
+"""Malformed protobuf: varints without end, wrong lengths, fields of the wrong type."""
 
 import struct
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def _deep(field: int, times: int, inside: bytes = b"") -> bytes:
 
 
 def _deep_types(field: int, times: int) -> bytes:
-    """Sequences (4), maps (5) or optionals (9) of each other."""
+    """Encode nested sequences (4), maps (5) or optionals (9)."""
     inner = chunk(1, integer(1, 1))
     for _ in range(times):
         inner = chunk(field, chunk(2 if field == 5 else 1, inner))
@@ -33,8 +33,8 @@ def _claim(field: int, length: int) -> bytes:
     return integer(1, 8) + varint(field << 3 | 2) + varint(length)
 
 
-def _holding(piece: bytes) -> bytes:
-    """A good model with something odd in its graph."""
+def _with_field(piece: bytes) -> bytes:
+    """Encode a valid model with an odd field in its graph."""
     return model(_BODY + piece)
 
 
@@ -48,7 +48,7 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "a varint of ten bytes with high bits": lambda: b"\x08" + b"\xff" * 9 + b"\x7f" + chunk(7, _BODY) + _END,
     "overlong varints everywhere": lambda: b"\x88\x80\x00\x88\x80\x80\x00" + chunk(7, _BODY) + _END,
     "overlong length": lambda: b"\x08\x08\x3a" + bytes((len(_BODY) | 0x80, 0x80, 0x80, 0)) + _BODY + _END,
-    "overlong tag of a node": lambda: _holding(b"\x8a\x80\x80\x00\x00"),
+    "overlong tag of a node": lambda: _with_field(b"\x8a\x80\x80\x00\x00"),
     "a graph of 2^64 - 1 bytes": lambda: _claim(7, (1 << 64) - 1),
     "a graph of 2^63 bytes": lambda: _claim(7, 1 << 63) + _BODY,
     "a graph of 2^32 bytes": lambda: _claim(7, 1 << 32) + _BODY,
@@ -65,7 +65,7 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "field number 2^29": lambda: relu() + varint((1 << 29) << 3) + b"\1",
     "field number 2^60": lambda: relu() + varint((1 << 60) << 3 | 2) + b"\1x",
     "wire type 6": lambda: relu() + b"\x3e\x01",
-    "wire type 7 in a node": lambda: _holding(chunk(1, b"\x0f\x01")),
+    "wire type 7 in a node": lambda: _with_field(chunk(1, b"\x0f\x01")),
     "a group around the graph": lambda: integer(1, 8) + _group(7, _BODY) + _END,
     "an unknown group": lambda: _group(99, b"\x08\x01") + relu(),
     "the end of a group that never began": lambda: b"\x3c" + relu(),
@@ -73,33 +73,33 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "a graph that is a number": lambda: integer(1, 8) + integer(7, 5) + _END,
     "a version that is text": lambda: chunk(1, "eight") + chunk(7, _BODY) + _END,
     "a version that is a float": lambda: b"\x0d\0\0\x80\x3f" + chunk(7, _BODY) + _END,
-    "a node that is a fixed64": lambda: _holding(b"\x09" + b"\1" * 8),
-    "an operator that is a number": lambda: _holding(chunk(1, integer(4, 7) + chunk(2, "z"))),
-    "dims that are texts": lambda: _holding(chunk(5, chunk(1, "ab\xff") + integer(2, 1) + chunk(8, "w"))),
-    "dims as fixed64": lambda: _holding(chunk(5, b"\x09" + struct.pack("<q", 4) + integer(2, 1) + chunk(8, "w"))),
-    "dims packed and single mixed": lambda: _holding(chunk(5, chunk(1, b"\x02\x03") + tensor("w", [4], 1))),
-    "packed dims cut in a varint": lambda: _holding(chunk(5, chunk(1, b"\x02\x83") + tensor("w", [], 1))),
-    "packed floats of 7 bytes": lambda: _holding(node("Foo", "x", "z", chunk(1, "a") + chunk(7, b"1234567"))),
-    "a float attribute of 8 bytes": lambda: _holding(node("Elu", "x", "z", chunk(1, "alpha") + b"\x11" + b"\1" * 8)),
-    "an attribute with every field set": lambda: _holding(
+    "a node that is a fixed64": lambda: _with_field(b"\x09" + b"\1" * 8),
+    "an operator that is a number": lambda: _with_field(chunk(1, integer(4, 7) + chunk(2, "z"))),
+    "dims that are texts": lambda: _with_field(chunk(5, chunk(1, "ab\xff") + integer(2, 1) + chunk(8, "w"))),
+    "dims as fixed64": lambda: _with_field(chunk(5, b"\x09" + struct.pack("<q", 4) + integer(2, 1) + chunk(8, "w"))),
+    "dims packed and single mixed": lambda: _with_field(chunk(5, chunk(1, b"\x02\x03") + tensor("w", [4], 1))),
+    "packed dims cut in a varint": lambda: _with_field(chunk(5, chunk(1, b"\x02\x83") + tensor("w", [], 1))),
+    "packed floats of 7 bytes": lambda: _with_field(node("Foo", "x", "z", chunk(1, "a") + chunk(7, b"1234567"))),
+    "a float attribute of 8 bytes": lambda: _with_field(node("Elu", "x", "z", chunk(1, "alpha") + b"\x11" + b"\1" * 8)),
+    "an attribute with every field set": lambda: _with_field(
         node("Elu", "x", "z", b"".join((attr("alpha", 1), attr("alpha", 1.0), attr("alpha", "s"), attr("alpha", [1]))))
     ),
-    "an attribute that lies about its type": lambda: _holding(
+    "an attribute that lies about its type": lambda: _with_field(
         node("Elu", "x", "z", chunk(1, "alpha") + integer(3, 1) + integer(20, 6))
     ),
-    "an attribute of type 2^62": lambda: _holding(node("Elu", "x", "z", chunk(1, "alpha") + integer(20, 1 << 62))),
+    "an attribute of type 2^62": lambda: _with_field(node("Elu", "x", "z", chunk(1, "alpha") + integer(20, 1 << 62))),
     "two graphs": lambda: integer(1, 8) + chunk(7, _BODY) + chunk(7, _BODY) + _END,
     "two versions": lambda: integer(1, 8) + integer(1, 3) + chunk(7, _BODY) + _END,
     "two operators in one node": lambda: model(
         value(11, "x", (2,)) + chunk(1, chunk(1, "x") + chunk(2, "y") + chunk(4, "Relu") + chunk(4, "Conv"))
     ),
-    "two types of one value": lambda: _holding(
+    "two types of one value": lambda: _with_field(
         chunk(13, chunk(1, "y") + chunk(2, chunk(1, integer(1, 1))) + chunk(2, chunk(4, chunk(1, chunk(1, b"")))))
     ),
-    "a type that is tensor and sequence": lambda: _holding(
+    "a type that is tensor and sequence": lambda: _with_field(
         chunk(13, chunk(1, "y") + chunk(2, chunk(1, integer(1, 1)) + chunk(4, chunk(1, chunk(1, b"")))))
     ),
-    "a dimension with size and name": lambda: _holding(
+    "a dimension with size and name": lambda: _with_field(
         chunk(11, chunk(1, "q") + chunk(2, chunk(1, integer(1, 1) + chunk(2, chunk(1, integer(1, 4) + chunk(2, "n"))))))
     ),
     "a graph and nothing else": lambda: chunk(7, _BODY),

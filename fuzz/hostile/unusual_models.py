@@ -1,4 +1,4 @@
-"""Operators with attributes that cannot be: one absurd value in an otherwise plain node."""
+"""Operators with invalid attributes: one absurd value in an otherwise plain node."""
 
 from collections.abc import Callable
 from typing import Final
@@ -32,10 +32,10 @@ def _slice(start: int, end: int, step: int) -> Callable[[], bytes]:
 
 
 def _microsoft(op: str, inputs: dict[str, tuple[int, ...]], *attributes: bytes) -> Callable[[], bytes]:
-    """A node of com.microsoft on inputs of given sizes."""
+    """Encode a node of com.microsoft on inputs of given sizes."""
     declared = b"".join(value(11, name, dims) for name, dims in inputs.items())
-    made = call(op, " ".join(inputs), "y", "com.microsoft", 1, attributes)
-    return lambda: model(declared + made + value(12, "y", ("n",)), extra=opset(1, "com.microsoft"))
+    encoded = call(op, " ".join(inputs), "y", "com.microsoft", 1, attributes)
+    return lambda: model(declared + encoded + value(12, "y", ("n",)), extra=opset(1, "com.microsoft"))
 
 
 def _recurrent(op: str, *attributes: bytes, hidden: int = 8, extra: bytes = b"", more: str = "") -> Callable[[], bytes]:
@@ -49,8 +49,8 @@ def _trees(count: int) -> bytes:
     lists = [chunk(1, name) + chunk(8, varint(_BIG) * count) + integer(20, 7) for name in names]
     lists.append(chunk(1, "nodes_values") + chunk(7, b"\0\0\xc0\x7f" * count) + integer(20, 6))
     lists.append(chunk(1, "nodes_modes") + chunk(9, "BRANCH_LEQ") * count + integer(20, 8))
-    made = call("TreeEnsembleRegressor", "x", "y", "ai.onnx.ml", 1, (*lists, attr("n_targets", _BIG)))
-    return model(value(11, "x", (2, 3)) + made + value(12, "y", ("n",)), extra=opset(3, "ai.onnx.ml"))
+    encoded = call("TreeEnsembleRegressor", "x", "y", "ai.onnx.ml", 1, (*lists, attr("n_targets", _BIG)))
+    return model(value(11, "x", (2, 3)) + encoded + value(12, "y", ("n",)), extra=opset(3, "ai.onnx.ml"))
 
 
 FILES: Final[dict[str, Callable[[], bytes]]] = {

@@ -1,4 +1,4 @@
-"""A model as a tree of protobuf fields that can be edited: split on the way down, joined on the way up."""
+"""A model as a tree of protobuf fields: split into pieces, edited, and joined again."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -7,7 +7,7 @@ from typing import Final
 
 from fuzz.wire import varint
 
-Piece = tuple[int, bytes]  # a tag, and its content as it stands behind it (without a length)
+Piece = tuple[int, bytes]  # a tag, and its content without the length
 Edit = Callable[[str, list[Piece], Random], list[Piece]]
 
 # kind of message -> the fields that are messages, and their kinds
@@ -25,39 +25,43 @@ KINDS: Final[dict[str, dict[int, str]]] = {
     "sparse": {1: "tensor", 2: "tensor"},
     "function": {7: "node", 9: "opset", 11: "attribute", 12: "value"},
 }
-_DEEPER: Final = {"model": 0.95, "graph": 0.8, "node": 0.5}  # how often an edit goes on downwards
+_DESCENT_PROBABILITY: Final = {
+    "model": 0.95,
+    "graph": 0.8,
+    "node": 0.5,
+}  # probability that an edit applies to an inner message
 
 
 def split(data: bytes) -> list[Piece]:
-    """The fields of a message; where it is broken, what came before."""
-    return list(_split(data)) if len(data) > 4096 else _fields(data)
+    """Return the fields of a message; of a malformed one, those before the error."""
+    return list(_split_cached(data)) if len(data) > 4096 else _read_fields(data)
 
 
 @lru_cache(maxsize=64)
-def _split(data: bytes) -> tuple[Piece, ...]:
-    return tuple(_fields(data))
+def _split_cached(data: bytes) -> tuple[Piece, ...]:
+    return tuple(_read_fields(data))
 
 
-def _fields(data: bytes) -> list[Piece]:
-    found, at = [], 0
+def _read_fields(data: bytes) -> list[Piece]:
+    fields, at = [], 0
     while at < len(data):
-        tag, at = _number(data, at)
+        tag, at = _read_varint(data, at)
         wire = tag & 7
         if wire == 0:
-            _, end = _number(data, at)
+            _, end = _read_varint(data, at)
         elif wire == 2:
-            length, at = _number(data, at)
+            length, at = _read_varint(data, at)
             end = at + length
         else:
             end = at + {1: 8, 5: 4}.get(wire, 1 << 62)
         if end > len(data):
             break
-        found.append((tag, data[at:end]))
+        fields.append((tag, data[at:end]))
         at = end
-    return found
+    return fields
 
 
-def _number(data: bytes, at: int) -> tuple[int, int]:
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
     result = shift = 0
     while at < len(data) and shift < 70:
         byte = data[at]
@@ -72,14 +76,14 @@ def join(pieces: list[Piece]) -> bytes:
     return b"".join(varint(tag) + (varint(len(content)) if tag & 7 == 2 else b"") + content for tag, content in pieces)
 
 
-def edited(data: bytes, edit: Edit, random: Random, kind: str = "model", depth: int = 0) -> bytes:
-    """The same with one message, somewhere in it, edited."""
-    pieces, inside = split(data), KINDS.get(kind, {})
-    fields = sorted({tag >> 3 for tag, _ in pieces if tag & 7 == 2} & set(inside))
-    if fields and depth < 40 and random.random() < _DEEPER.get(kind, 0.7):
+def edit_message(data: bytes, edit: Edit, random: Random, kind: str = "model", depth: int = 0) -> bytes:
+    """Return the message with one of its inner messages edited."""
+    pieces, message_fields = split(data), KINDS.get(kind, {})
+    fields = sorted({tag >> 3 for tag, _ in pieces if tag & 7 == 2} & set(message_fields))
+    if fields and depth < 40 and random.random() < _DESCENT_PROBABILITY.get(kind, 0.7):
         field = random.choice(fields)
-        place = random.choice([at for at, (tag, _) in enumerate(pieces) if tag == field << 3 | 2])
-        tag, content = pieces[place]
-        pieces[place] = tag, edited(content, edit, random, inside[field], depth + 1)
+        index = random.choice([at for at, (tag, _) in enumerate(pieces) if tag == field << 3 | 2])
+        tag, content = pieces[index]
+        pieces[index] = tag, edit_message(content, edit, random, message_fields[field], depth + 1)
         return join(pieces)
     return join(edit(kind, pieces, random))

@@ -1,4 +1,4 @@
-"""Files of other kinds that somebody named .onnx."""
+"""Files of other formats with the suffix .onnx."""
 
 import base64
 import gzip
@@ -16,7 +16,7 @@ from tests._wire import relu
 
 
 class _Runs:
-    """A pickle that would run a command if anybody loaded it."""
+    """A pickle that would run a command if it were loaded."""
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
         return print, ("a pickle was loaded",)

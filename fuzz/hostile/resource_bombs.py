@@ -1,4 +1,4 @@
-"""Small files that ask for endless work or memory: values, loops and functions that multiply."""
+"""Small files that require excessive work or memory: values, loops and functions that multiply."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -11,24 +11,24 @@ _X: Final = value(11, "x", (2, 3))
 _COUNTER: Final = value(11, "i", (), 7) + value(11, "on", (), 9)
 
 
-def _kept(*parts: bytes, inputs: str, op: str, attributes: tuple[bytes, ...] = ()) -> bytes:
-    """A node on constants whose result steers a shape, so that whoever folds constants would make it."""
+def _shaping(*parts: bytes, inputs: str, op: str, attributes: tuple[bytes, ...] = ()) -> bytes:
+    """Encode a node on constants whose result determines a shape, so that constant folding would compute it."""
     last = node("NonZero", "y", "z") + node("Shape", "z", "s") + node("ConstantOfShape", "s", "o")
     return model(b"".join(parts) + node(op, inputs, "y", *attributes) + last + value(12, "o", ("n",)))
 
 
-def _doubled(op: str, times: int, *attributes: bytes) -> bytes:
+def _doubling(op: str, times: int, *attributes: bytes) -> bytes:
     nodes = b"".join(node(op, f"v{at} v{at}", f"v{at + 1}", *attributes) for at in range(times))
     return model(ints("v0", list(range(8))) + nodes + value(12, f"v{times}", ("n",), 7))
 
 
-def _tiled(times: int) -> bytes:
+def _tiling(times: int) -> bytes:
     nodes = b"".join(node("Tile", f"v{at} n", f"v{at + 1}") for at in range(times))
     return model(ints("v0", [1, 2]) + ints("n", [1_000]) + nodes + value(12, f"v{times}", ("n",), 7))
 
 
 def _grown_power(times: int) -> bytes:
-    """Dims that square with each node: integers of 2^times digits if nobody stops them."""
+    """Encode dims that are squared by each node: integers of 2^times digits without a limit."""
     nodes = b"".join(node("Mul", f"v{at} v{at}", f"v{at + 1}") for at in range(times))
     last = node("ConstantOfShape", f"v{times}", "y")
     return model(ints("v0", [1 << 40]) + nodes + last + value(12, "y", ("n",)))
@@ -41,7 +41,7 @@ def _grown_rank(times: int) -> bytes:
 
 
 def _outer(times: int) -> bytes:
-    """Outer products: each has the square of the elements."""
+    """Encode outer products: each squares the number of elements."""
     nodes = b"".join(
         node("Unsqueeze", f"v{at}", f"u{at}", attr("axes", [0]))
         + node("Unsqueeze", f"v{at}", f"t{at}", attr("axes", [1]))
@@ -82,7 +82,7 @@ def _nested(levels: int, trips: int) -> bytes:
 
 
 def _twice_nested(levels: int) -> bytes:
-    """Two loops in each loop: 2^levels bodies if each were followed by itself."""
+    """Encode two loops in each loop: 2^levels bodies in all."""
     body = _step("Add")
     for _ in range(levels):
         pair = node("Loop", "n c h", "m", graph_of("body", body)) + node(
@@ -113,7 +113,7 @@ def _ifs(levels: int) -> bytes:
 
 
 def _scan(length: int, levels: int = 1) -> bytes:
-    """Scans over `length`, one in the other."""
+    """Encode nested Scans over `length`."""
     body = value(11, "e", (2,)) + node("Relu", "e", "f") + value(12, "f", (2,))
     for _ in range(levels - 1):
         inner = value(11, "e", (length, 2)) + node("Scan", "e", "f", graph_of("body", body), attr("num_scan_inputs", 1))
@@ -126,23 +126,23 @@ def _scan(length: int, levels: int = 1) -> bytes:
 
 
 def _calls(levels: int, times: int, last: str = "Relu") -> bytes:
-    """Each function calls the next one `times` times."""
+    """Encode functions that each call the next one `times` times."""
     bodies = b""
     for at in range(levels):
         names = ["x", *(f"a{step}" for step in range(times - 1)), "y"]
-        bodies += function(f"f{at}", b"".join(call(f"f{at + 1}", source, made) for source, made in pairwise(names)))
+        bodies += function(f"f{at}", b"".join(call(f"f{at + 1}", source, target) for source, target in pairwise(names)))
     bodies += function(f"f{levels}", call(last, "x", "y", ""))
     return model(value(11, "x", (3,)) + call("f0", "x", "y", field=1) + value(12, "y", (3,)), extra=bodies)
 
 
 def _recursive(size: int) -> bytes:
-    """Functions that call each other in a ring."""
+    """Encode functions that call each other in a ring."""
     bodies = b"".join(function(f"f{at}", call(f"f{(at + 1) % size}", "x", "y")) for at in range(size))
     return model(value(11, "x", (3,)) + call("f0", "x", "y", field=1) + value(12, "y", (3,)), extra=bodies)
 
 
 def _growing_call() -> bytes:
-    """A function that calls itself with a longer input each time: no two calls are alike."""
+    """Encode a function that calls itself with a longer input each time, so that no two calls are equal."""
     body = chunk(7, chunk(1, "x") * 2 + chunk(2, "a") + chunk(4, "Concat") + chunk(5, attr("axis", 0))) + call(
         "g", "a", "y"
     )
@@ -150,7 +150,7 @@ def _growing_call() -> bytes:
 
 
 def _distinct_calls(count: int) -> bytes:
-    """One function at as many sizes as there are calls."""
+    """Encode calls of one function, each with another input size."""
     body = call("Relu", "x", "a", "") + call("Neg", "a", "y", "")
     inputs = b"".join(value(11, f"x{at}", (at + 1,)) for at in range(count))
     return model(
@@ -185,40 +185,42 @@ def _sequence(times: int) -> bytes:
 
 
 FILES: Final[dict[str, Callable[[], bytes]]] = {
-    "Concat doubles 300 times": lambda: _doubled("Concat", 300, attr("axis", 0)),
-    "Add chains on constants": lambda: _doubled("Add", 5_000),
+    "Concat doubles 300 times": lambda: _doubling("Concat", 300, attr("axis", 0)),
+    "Add chains on constants": lambda: _doubling("Add", 5_000),
     "Mul chains that overflow": lambda: _grown_power(300),
-    "Tile by a thousand, 40 times": lambda: _tiled(40),
+    "Tile by a thousand, 40 times": lambda: _tiling(40),
     "ranks that double": lambda: _grown_rank(40),
     "outer products of outer products": lambda: _outer(12),
-    "Range to 2^62": lambda: _kept(one("a", 0), one("b", _BIG), one("c", 1), inputs="a b c", op="Range"),
-    "Range with step 0": lambda: _kept(one("a", 0), one("b", 9), one("c", 0), inputs="a b c", op="Range"),
-    "Range of floats, tiny steps": lambda: _kept(
+    "Range to 2^62": lambda: _shaping(one("a", 0), one("b", _BIG), one("c", 1), inputs="a b c", op="Range"),
+    "Range with step 0": lambda: _shaping(one("a", 0), one("b", 9), one("c", 0), inputs="a b c", op="Range"),
+    "Range of floats, tiny steps": lambda: _shaping(
         floats("a", [0.0], []), floats("b", [3e38], []), floats("c", [1e-38], []), inputs="a b c", op="Range"
     ),
-    "Range of NaN": lambda: _kept(
+    "Range of NaN": lambda: _shaping(
         floats("a", [float("nan")], []),
         floats("b", [float("inf")], []),
         floats("c", [1.0], []),
         inputs="a b c",
         op="Range",
     ),
-    "ConstantOfShape 2^40 by 2^40": lambda: _kept(ints("s0", [1 << 40, 1 << 40]), inputs="s0", op="ConstantOfShape"),
-    "ConstantOfShape of negative dims": lambda: _kept(ints("s0", [-1, -(1 << 63)]), inputs="s0", op="ConstantOfShape"),
-    "ConstantOfShape of 10,000 dims": lambda: _kept(ints("s0", [1] * 10_000), inputs="s0", op="ConstantOfShape"),
-    "Expand to 2^62": lambda: _kept(ints("v", [1]), ints("n", [_BIG]), inputs="v n", op="Expand"),
-    "Expand to -1": lambda: _kept(ints("v", [1]), ints("n", [-1, 0, -5]), inputs="v n", op="Expand"),
-    "Tile by 2^62": lambda: _kept(ints("v", [1, 2]), ints("n", [_BIG]), inputs="v n", op="Tile"),
-    "Tile by -1": lambda: _kept(ints("v", [1, 2]), ints("n", [-1]), inputs="v n", op="Tile"),
-    "Pad by 2^62": lambda: _kept(ints("v", [1, 2]), ints("n", [_BIG, _BIG]), inputs="v n", op="Pad"),
-    "Pad by -2^62": lambda: _kept(ints("v", [1, 2]), ints("n", [-_BIG, -_BIG]), inputs="v n", op="Pad"),
-    "Pad reflects a hundred times": lambda: _kept(
+    "ConstantOfShape 2^40 by 2^40": lambda: _shaping(ints("s0", [1 << 40, 1 << 40]), inputs="s0", op="ConstantOfShape"),
+    "ConstantOfShape of negative dims": lambda: _shaping(
+        ints("s0", [-1, -(1 << 63)]), inputs="s0", op="ConstantOfShape"
+    ),
+    "ConstantOfShape of 10,000 dims": lambda: _shaping(ints("s0", [1] * 10_000), inputs="s0", op="ConstantOfShape"),
+    "Expand to 2^62": lambda: _shaping(ints("v", [1]), ints("n", [_BIG]), inputs="v n", op="Expand"),
+    "Expand to -1": lambda: _shaping(ints("v", [1]), ints("n", [-1, 0, -5]), inputs="v n", op="Expand"),
+    "Tile by 2^62": lambda: _shaping(ints("v", [1, 2]), ints("n", [_BIG]), inputs="v n", op="Tile"),
+    "Tile by -1": lambda: _shaping(ints("v", [1, 2]), ints("n", [-1]), inputs="v n", op="Tile"),
+    "Pad by 2^62": lambda: _shaping(ints("v", [1, 2]), ints("n", [_BIG, _BIG]), inputs="v n", op="Pad"),
+    "Pad by -2^62": lambda: _shaping(ints("v", [1, 2]), ints("n", [-_BIG, -_BIG]), inputs="v n", op="Pad"),
+    "Pad reflects a hundred times": lambda: _shaping(
         ints("v", [1, 2]), ints("n", [100, 100]), inputs="v n", op="Pad", attributes=(attr("mode", "reflect"),)
     ),
-    "Reshape to 2^31 squared": lambda: _kept(
+    "Reshape to 2^31 squared": lambda: _shaping(
         ints("v", [1, 2]), ints("n", [1 << 31, 1 << 31]), inputs="v n", op="Reshape"
     ),
-    "Reshape with three -1": lambda: _kept(ints("v", [1, 2]), ints("n", [-1, -1, -1]), inputs="v n", op="Reshape"),
+    "Reshape with three -1": lambda: _shaping(ints("v", [1, 2]), ints("n", [-1, -1, -1]), inputs="v n", op="Reshape"),
     "Reshape of nothing to -1 and 0": lambda: wrapped("Reshape", extra=ints("n", [-1, 0, 0]), more="n", dims=(0, 4)),
     "Resize by 1e30": lambda: wrapped(
         "Resize", extra=floats("r", [1e30] * 4) + floats("e", []), more="e r", dims=(1, 3, 8, 8)
@@ -231,11 +233,11 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "Upsample by -inf": lambda: wrapped(
         "Upsample", attr("scales", [1.0, 1.0, -float("inf"), float("nan")]), dims=(1, 3, 8, 8)
     ),
-    "OneHot of depth 2^62": lambda: _kept(
+    "OneHot of depth 2^62": lambda: _shaping(
         ints("v", [1]), one("d", _BIG), ints("w", [0, 1]), inputs="v d w", op="OneHot"
     ),
-    "TopK of 2^62": lambda: _kept(ints("v", [1, 2]), ints("k", [_BIG]), inputs="v k", op="TopK"),
-    "Gather with 10^5 indices of constants": lambda: _kept(
+    "TopK of 2^62": lambda: _shaping(ints("v", [1, 2]), ints("k", [_BIG]), inputs="v k", op="TopK"),
+    "Gather with 10^5 indices of constants": lambda: _shaping(
         ints("v", [1, 2]), ints("k", [1] * 100_000), inputs="v k", op="Gather"
     ),
     "Split into 10^6": lambda: wrapped("Split", attr("num_outputs", 1_000_000), dims=(1_000_000,)),
