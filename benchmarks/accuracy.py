@@ -31,7 +31,7 @@ from onnx_autodoc.runtime.calibration import (
     run_benchmarks,
     sum_work,
 )
-from scripts.filled import filled
+from scripts.fill_weights import fill_weights
 from tests import _corpus as corpus
 
 _SECONDS = 0.3  # for each benchmark, as `calibrate` has it
@@ -96,7 +96,7 @@ def _models(not_run: dict[str, str]) -> Iterator[tuple[str, Facts]]:
             yield (
                 name,
                 measure_model(
-                    read_model(real[0] if real else filled(corpus.graph(name), folder)), corpus.request(name)
+                    read_model(real[0] if real else fill_weights(corpus.graph(name), folder)), corpus.request(name)
                 ),
             )
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks._session import load_session, peaks, predictions, summarize_session
 from onnx_autodoc.text import format_number, format_percent
-from scripts.left_out import Left, left_out
-from scripts.published import Published, all_published
+from scripts.cross_validation import Prediction, cross_validate
+from scripts.published import Published, load_published
 
 HEAD = """# Accuracy of the estimates
 
@@ -91,7 +91,7 @@ def _calibrated() -> str:
 
 
 def _head() -> str:
-    rows, said = all_published(), left_out(False)
+    rows, said = load_published(), cross_validate(False)
     return HEAD.format(
         rows=len(rows),
         models=len({row.model for row in rows}),
@@ -126,20 +126,20 @@ def _bounds(rows: Sequence[Published]) -> str:
     return table(("device", "rows", "least", "median", "most"), lines)
 
 
-def _errors(some: Sequence[Left]) -> list[float]:
+def _errors(some: Sequence[Prediction]) -> list[float]:
     return [each.error for each in some if each.error is not None]
 
 
 def _totals() -> Iterator[str]:
     for what, far in (("the source", False), ("the publisher", True)):
-        yield _total("nothing", what, left_out(False, far))
-        yield _total("the runtime", what, left_out(True, far))
+        yield _total("nothing", what, cross_validate(False, far))
+        yield _total("the runtime", what, cross_validate(True, far))
 
 
-def _total(name: str, what: str, some: Sequence[Left]) -> str:
+def _total(name: str, what: str, some: Sequence[Prediction]) -> str:
     said = [each for each in some if each.error is not None]
     width = statistics.median(each.width for each in said)
-    inside = sum(each.inside for each in said) / len(said)
+    inside = sum(each.is_inside for each in said) / len(said)
     line = (
         name,
         what,
@@ -151,11 +151,11 @@ def _total(name: str, what: str, some: Sequence[Left]) -> str:
     return f"| {' | '.join(line)} |\n"
 
 
-def _groups(some: Sequence[Left]) -> str:
+def _groups(some: Sequence[Prediction]) -> str:
     lines = []
     for (platform, work), each in grouped(some, lambda left: (left.point.platform, left.point.work)).items():
         errors = _errors(each)
-        inside = format_percent(sum(left.inside for left in each) / len(errors)) if errors else "nothing near"
+        inside = format_percent(sum(left.is_inside for left in each) / len(errors)) if errors else "nothing near"
         lines.append(
             (
                 platform,
@@ -169,7 +169,7 @@ def _groups(some: Sequence[Left]) -> str:
     return table(("platform", "work", "rows", "with a range", "median error", "inside"), lines)
 
 
-def _worst(some: Sequence[Left]) -> str:
+def _worst(some: Sequence[Prediction]) -> str:
     lines = []
     for source, each in grouped(some, lambda left: left.point.source).items():
         errors, ratios = _errors(each), [left.ratio for left in each if left.ratio is not None]

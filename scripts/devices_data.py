@@ -1,4 +1,4 @@
-"""data/devices.json, what a card reads of devices, written from their files: a part of `make docs`.
+"""Generate data/devices.json, which cards read, from the device files: part of `make docs`.
 
 TOML is for people; reading 164 tables of it takes longer than the rest of a small model's card.
 """
@@ -17,7 +17,7 @@ FOLDER = Path(package_file).parent
 
 
 def devices() -> tuple[Device, ...]:
-    """Those of all files, in the order in which they are listed."""
+    """Return the devices of all files, in listing order."""
     return tuple(
         parse_device(key, table, family, f"{family}.toml")
         for family in FAMILIES
@@ -27,7 +27,7 @@ def devices() -> tuple[Device, ...]:
 
 
 def data() -> str:
-    """A line for each, so that a difference can be read."""
+    """Format one device per line, for readable diffs."""
     lines = (msgspec.json.encode(each).decode() for each in devices())
     return "[\n" + ",\n".join(lines) + "\n]\n"
 

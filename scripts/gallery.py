@@ -13,7 +13,7 @@ from tests._corpus import graph
 from tests.browser._browser import photograph
 
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "gallery"
-WHEN: Final = "1700000000"  # a fixed time, for reproducible bytes
+BUILD_EPOCH: Final = "1700000000"  # a fixed time, for reproducible bytes
 MODELS: Final = {
     "all-minilm-l6-v2-ts-op14": "a sentence encoder",
     "resnet50-qdq-int8": "an image classifier, quantized to int8",
@@ -33,17 +33,20 @@ page, download it and open it in a browser; it needs no network.
 """
 
 
-def documents(name: str) -> dict[str, str]:
+def render_documents(name: str) -> dict[str, str]:
     """Return the files of one model, by path in its folder."""
-    made = make_card(graph(name), Request())
-    shown = Report(made.card, made.nodes, ChartLinks("pictures", ".svg"))
-    texts = {entry.file: entry.render(shown) for key, entry in FORMATS.items() if key in ("markdown", "html")}
-    texts |= {f"pictures/{file}": data for file, data in chart_files(made, ".svg").items()}
+    report = make_card(graph(name), Request())
+    linked = Report(report.card, report.nodes, ChartLinks("pictures", ".svg"))
+    texts = {entry.file: entry.render(linked) for key, entry in FORMATS.items() if key in ("markdown", "html")}
+    texts |= {f"pictures/{file}": data for file, data in chart_files(report, ".svg").items()}
     return {str(file): str(text) for file, text in texts.items()}
 
 
-def index() -> str:
-    rows = [f"| [{name}]({name}/card.md) | {what} | [card.html]({name}/card.html) |" for name, what in MODELS.items()]
+def render_index() -> str:
+    rows = [
+        f"| [{name}]({name}/card.md) | {description} | [card.html]({name}/card.html) |"
+        for name, description in MODELS.items()
+    ]
     shots = [f"## {name}\n\n[![The top of the page]({name}/card.png)]({name}/card.md)" for name in MODELS]
     return (
         _HEAD
@@ -53,13 +56,13 @@ def index() -> str:
 
 
 def main() -> int:
-    os.environ["SOURCE_DATE_EPOCH"] = WHEN
+    os.environ["SOURCE_DATE_EPOCH"] = BUILD_EPOCH
     for name in MODELS:
         shutil.rmtree(FOLDER / name, ignore_errors=True)
-        for file, text in documents(name).items():
+        for file, text in render_documents(name).items():
             (FOLDER / name / file).parent.mkdir(parents=True, exist_ok=True)
             (FOLDER / name / file).write_text(text, encoding="utf-8", newline="")
-    (FOLDER / "README.md").write_text(index(), encoding="utf-8")
+    (FOLDER / "README.md").write_text(render_index(), encoding="utf-8")
     photograph({str(FOLDER / name / "card.html"): str(FOLDER / name / "card.png") for name in MODELS})
     return 0
 

@@ -1,4 +1,4 @@
-"""docs/pictures/NAME.png, the draw_mermaid of ten models of the corpus: `make pictures`, or some of them by name."""
+"""docs/pictures/NAME.png, the diagrams of ten models of the corpus: `make pictures`, or some of them by name."""
 
 import sys
 from pathlib import Path
@@ -28,11 +28,11 @@ MODELS: Final = (
 def main(names: tuple[str, ...]) -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
     texts = {name: draw_mermaid(_tree(name)) for name in names}
-    seen: dict[str, dict[str, Any]] = draw(texts, FOLDER, scale=1.5)["seen"]
-    for name, found in seen.items():
-        size = found["error"] or f"{len(found['boxes'])} boxes, {found['width']} × {found['height']}"
+    drawings: dict[str, dict[str, Any]] = draw(texts, FOLDER, scale=1.5)["seen"]
+    for name, drawing in drawings.items():
+        size = drawing["error"] or f"{len(drawing['boxes'])} boxes, {drawing['width']} × {drawing['height']}"
         sys.stdout.write(f"{name}: {size}\n")
-    return int(any(found["error"] for found in seen.values()))
+    return int(any(drawing["error"] for drawing in drawings.values()))
 
 
 def _tree(name: str) -> Box:

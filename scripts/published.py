@@ -1,9 +1,9 @@
-"""Published measurements and what their models ask of a device, as the tests and `make typical` use them.
+"""Published measurements with the workloads of their models, for the tests and `make typical`.
 
-`tests/data/published/published.csv` has the measurements with their sources; `works.json` has, for each, what our own
-tool counts on an ONNX graph of the model at the sizes of the measurement: its kernels as columns of numbers. The graphs
-were exported with random weights from the architectures' public definitions; they are not kept, their counts are held
-against those that the sources print.
+`tests/data/published/published.csv` has the measurements with their sources; `works.json` has, for each, the costs
+that the tool counts on an ONNX graph of the model at the sizes of the measurement: its kernels as columns of numbers.
+The graphs were exported with random weights from the architectures' public definitions; they are not stored; their
+counts are compared with those that the sources state.
 """
 
 import csv
@@ -30,11 +30,11 @@ from onnx_autodoc.hardware.devices import Device, find_device
 from onnx_autodoc.ops import WorkClass
 
 FOLDER = Path(__file__).parent.parent / "tests" / "data" / "published"
-MANY = 64  # the batch that is taken where a source says only that there was a large one
+LARGE_BATCH = 64  # assumed where a source states only that the batch is large
 
 
 class Published(Struct, frozen=True, eq=False):
-    """A measurement on one device. `parts`: what was run, and how often."""
+    """A measurement on one device. `parts`: the workloads that were run, with their number of runs."""
 
     id: str
     model: str
@@ -45,7 +45,7 @@ class Published(Struct, frozen=True, eq=False):
     notes: str
     phase: str
     seconds: float
-    is_vague: bool  # nobody says how it was quantized
+    is_vague: bool  # the source does not state how it was quantized
     parts: tuple[tuple[Workload, float], ...]
 
     @property
@@ -54,22 +54,22 @@ class Published(Struct, frozen=True, eq=False):
 
     @property
     def bound(self) -> float | None:
-        found = [(each.seconds, times) for each, times in self.lower_bounds]
-        return sum(seconds * times for seconds, times in found if seconds is not None) or None
+        record = [(each.seconds, times) for each, times in self.lower_bounds]
+        return sum(seconds * times for seconds, times in record if seconds is not None) or None
 
 
-def published() -> Iterator[Published]:
-    """Those whose device, precision and time are stated, and whose model there is a graph of."""
+def read_published() -> Iterator[Published]:
+    """Yield the measurements with known device, precision and time, and with a graph of the model."""
     works = json.loads((FOLDER / "works.json").read_text())
     with (FOLDER / "published.csv").open() as file:
         for row in csv.DictReader(file):
-            found = works["rows"].get(row["id"])
-            if found and row["device_key"]:
-                yield _published(row, found, works["graphs"])
+            record = works["rows"].get(row["id"])
+            if record and row["device_key"]:
+                yield _parse_row(row, record, works["graphs"])
 
 
-def _published(row: dict[str, str], found: dict[str, Any], graphs: dict[str, Any]) -> Published:
-    device, many = find_device(row["device_key"]), int(row["device_count"] or 1)
+def _parse_row(row: dict[str, str], record: dict[str, Any], graphs: dict[str, Any]) -> Published:
+    device, device_count = find_device(row["device_key"]), int(row["device_count"] or 1)
     return Published(
         id=row["id"],
         model=row["model"],
@@ -78,32 +78,34 @@ def _published(row: dict[str, str], found: dict[str, Any], graphs: dict[str, Any
         runtime=row["runtime"],
         source=row["source"],
         notes=row["notes"],
-        phase=found["phase"],
-        seconds=found["seconds"] * many,
+        phase=record["phase"],
+        seconds=record["seconds"] * device_count,
         is_vague=row["precision"].startswith("quantized"),
-        parts=tuple((workload_of(graphs[name], batch, found["phase"]), times) for name, batch, times in found["parts"]),
+        parts=tuple(
+            (workload_of(graphs[name], batch, record["phase"]), times) for name, batch, times in record["parts"]
+        ),
     )
 
 
-def precision_of(said: str) -> str:
-    """As the source has it. 4-bit files of llama.cpp are int4; what is quantized nobody says how may be that, too."""
-    if said.startswith(("q4", "quantized")):
+def precision_of(text: str) -> str:
+    """Return the precision of a row. 4-bit files of llama.cpp are int4, and so is unspecified quantization."""
+    if text.startswith(("q4", "quantized")):
         return "int4"
-    return "fp16" if said.startswith(("f16", "fp16")) else said.split()[0]
+    return "fp16" if text.startswith(("f16", "fp16")) else text.split()[0]
 
 
 def workload_of(work: dict[str, Any], batch: int, phase: str) -> Workload:
     """Return the workload of a graph at a batch: its record is of batch 1, or of its static batch."""
-    by = batch / (work["batch"] or 1)
+    scale = batch / (work["batch"] or 1)
     floats, others = work["edges"]
     workload = Workload(
-        kernels=_kernel_table(work["kernels"]).scaled(by),
+        kernels=_kernel_table(work["kernels"]).scaled(scale),
         native_format=NUMBER_FORMATS[work["own"]],
-        macs=round(work["macs"] * by),
+        macs=round(work["macs"] * scale),
         weights=work["weights"],
         parameters=work["held"],
         weight_bytes=work["held"] * 4,
-        io_volume=DataVolume(round(floats * by), round(others * by)),
+        io_volume=DataVolume(round(floats * scale), round(others * scale)),
         peak_activation_bytes=None,
         activation_bytes=4,
         batch=batch,
@@ -114,7 +116,7 @@ def workload_of(work: dict[str, Any], batch: int, phase: str) -> Workload:
 
 
 def _kernel_table(kernels: list[list[Any]]) -> KernelTable:
-    """Equal kernels are one line with their count."""
+    """Expand the lines of a record, which join equal kernels with their count."""
     counts = [line[-1] for line in kernels]
     columns = [np.repeat(np.array([float(line[at]) for line in kernels]), counts) for at in (0, 2, 3, 4)]
     kinds = np.repeat(np.array([line[6] for line in kernels]), counts)
@@ -149,5 +151,5 @@ def record_of(workload: Workload) -> dict[str, Any]:
 
 
 @cache
-def all_published() -> tuple[Published, ...]:
-    return tuple(published())
+def load_published() -> tuple[Published, ...]:
+    return tuple(read_published())

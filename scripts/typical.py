@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from onnx_autodoc.hardware.typical import Measurement, make_query
-from scripts.published import Published, all_published
+from scripts.published import Published, load_published
 
 OUT = Path(__file__).parent.parent / "src" / "onnx_autodoc" / "data" / "typical.json"
 # What a runtime's name has in it, and how it is called here; the first that fits.
@@ -27,14 +27,14 @@ RUNTIMES = {
 }
 
 
-def is_fair(row: Published) -> bool:
-    """Not those that did less than the model (padding removed), or of which it is not known how they were quantized."""
+def is_comparable(row: Published) -> bool:
+    """Exclude rows that did less work than the model (padding removed) or whose quantization is not stated."""
     return "drop padding" not in row.notes and row.phase != "prefill+decode" and not row.is_vague
 
 
 def points(rows: tuple[Published, ...]) -> Iterator[tuple[Published, Measurement]]:
     for row in rows:
-        if is_fair(row) and (point := point_of(row)) is not None:
+        if is_comparable(row) and (point := point_of(row)) is not None:
             yield row, point
 
 
@@ -43,32 +43,32 @@ def point_of(row: Published) -> Measurement | None:
     query = make_query(workload, row.device, row.number_format, bound)
     if query is None:
         return None
-    whole = sum((each.roofline or 0.0) * times for each, times in row.lower_bounds)
+    bound_seconds = sum((each.roofline or 0.0) * times for each, times in row.lower_bounds)
     return Measurement(
         **{name: getattr(query, name) for name in ("device", "platform", "precision", "work", "family")},
         runtime=runtime_of(row.runtime),
         source=source_of(row.source),
         **{name: round(getattr(query, name), 4) for name in ("length", "batch", "intensity")},
-        factor=round(float(np.log10(row.seconds / whole)), 4),
+        factor=round(float(np.log10(row.seconds / bound_seconds)), 4),
     )
 
 
-def runtime_of(said: str) -> str:
-    return next((name for pattern, name in RUNTIMES.items() if re.search(pattern, said)), "other")
+def runtime_of(text: str) -> str:
+    return next((name for pattern, name in RUNTIMES.items() if re.search(pattern, text)), "other")
 
 
-def source_of(said: str) -> str:
-    """The logs of one MLPerf system are one source, and so are the models of one collection."""
-    found = re.match(r"(mlcommons/\S+) closed/(\S+?)/results/([^/]+)/", said)
-    if found:
-        return f"{found[1]} {found[2]} {found[3]}"
-    return re.sub(r"^(quic/ai-hub-models) .*", r"\1", said)
+def source_of(text: str) -> str:
+    """Return the source of a row: the logs of one MLPerf system, or the models of one collection, are one source."""
+    match = re.match(r"(mlcommons/\S+) closed/(\S+?)/results/([^/]+)/", text)
+    if match:
+        return f"{match[1]} {match[2]} {match[3]}"
+    return re.sub(r"^(quic/ai-hub-models) .*", r"\1", text)
 
 
-def written() -> str:
-    lines = (msgspec.json.encode(point).decode() for _, point in points(all_published()))
+def format_points() -> str:
+    lines = (msgspec.json.encode(point).decode() for _, point in points(load_published()))
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 if __name__ == "__main__":
-    OUT.write_text(written())
+    OUT.write_text(format_points())

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from scripts.gallery import FOLDER, MODELS, WHEN, documents, index
+from scripts.gallery import BUILD_EPOCH, FOLDER, MODELS, render_documents, render_index
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -14,15 +14,15 @@ PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").r
 
 @pytest.mark.parametrize("name", MODELS)
 def test_gallery_card_is_current(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", WHEN)
-    for file, text in documents(name).items():
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", BUILD_EPOCH)
+    for file, text in render_documents(name).items():
         assert (FOLDER / name / file).read_bytes().decode() == text, f"{name}/{file}: run `make gallery`"
     assert (FOLDER / name / "card.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_gallery_index_is_current() -> None:
     assert len(MODELS) == 8
-    assert (FOLDER / "README.md").read_text(encoding="utf-8") == index()
+    assert (FOLDER / "README.md").read_text(encoding="utf-8") == render_index()
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

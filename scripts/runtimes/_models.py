@@ -1,4 +1,4 @@
-"""One-node models of every operator: the specification's own test cases, and bare nodes for what has none."""
+"""One-node models of every operator: the test cases of the specification, and minimal nodes for the rest."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ OLD_ENOUGH = 10  # the file format's version: newer ones are refused before any 
 
 
 class Sample(Struct, frozen=True):
-    """A model of one node, and the elements that its inputs have in the specification's test of it."""
+    """A model of one node, with the input elements of its test in the specification."""
 
     domain: str
     op: str
@@ -23,7 +23,7 @@ class Sample(Struct, frozen=True):
 
     @property
     def version(self) -> int:
-        """That of the operator's definition which holds in the model."""
+        """Return the version of the operator's definition that applies in the model."""
         opset = next(item.version for item in self.model.opset_import if item.domain == self.domain)
         return int(onnx.defs.get_schema(self.op, opset, self.domain).since_version)
 
@@ -31,14 +31,14 @@ class Sample(Struct, frozen=True):
         return bytes(self.model.SerializeToString())
 
     def at(self, opset: int) -> bytes:
-        """The same node in a file of another opset."""
+        """Return the same node in a model of another opset."""
         copy = onnx.ModelProto.FromString(self.model.SerializeToString())
         for item in copy.opset_import:
             item.version = opset if item.domain == self.domain else item.version
         return bytes(copy.SerializeToString())
 
     def fixed(self) -> bytes:
-        """All inputs but the first as constants, as exporters write axes, sizes and weights."""
+        """Return the model with all inputs but the first as constants, as exporters write axes, sizes and weights."""
         copy = onnx.ModelProto.FromString(self.model.SerializeToString())
         keep = [item for at, item in enumerate(copy.graph.input) if at == 0 or item.name not in self.given]
         held = [self.given[item.name] for item in copy.graph.input if item not in keep]
@@ -49,7 +49,7 @@ class Sample(Struct, frozen=True):
 
 
 def samples() -> Iterator[Sample]:
-    """Every case of the specification's node tests that is one node."""
+    """Yield the node tests of the specification with a single node."""
     for case in collect_testcases(None):
         if case.model is not None and len(case.model.graph.node) == 1 and not case.model.functions:
             node = case.model.graph.node[0]
@@ -65,8 +65,8 @@ def _given(case: TestCase) -> Iterator[tuple[str, onnx.TensorProto]]:
             yield value.name, numpy_helper.from_array(data, value.name)
 
 
-def bare(domain: str, op: str, opset: int, inputs: int = 1) -> bytes:
-    """A node with nothing right but its name: enough to ask whether anybody has heard of it."""
+def minimal_model(domain: str, op: str, opset: int, inputs: int = 1) -> bytes:
+    """Return a node of which only the name is valid, to test whether a runtime knows the operator."""
     given = [helper.make_tensor_value_info(f"x{at}", onnx.TensorProto.FLOAT, SHAPE) for at in range(inputs)]
     made = [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)]
     node = helper.make_node(op, [item.name for item in given], ["y"], domain=domain)
@@ -80,7 +80,7 @@ def bare(domain: str, op: str, opset: int, inputs: int = 1) -> bytes:
 
 
 def versions() -> dict[tuple[str, str], list[int]]:
-    """(domain, operator) -> the opsets at which it was defined, and those at which it was taken away left out."""
+    """Return the opsets that define each (domain, operator), without those that removed it."""
     found: dict[tuple[str, str], list[int]] = {}
     for schema in onnx.defs.get_all_schemas_with_history():
         if not schema.deprecated:

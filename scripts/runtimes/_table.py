@@ -14,7 +14,7 @@ Ranges = dict[str, dict[str, list[int]]]  # domain -> operator -> [first opset] 
 
 
 def write(head: dict[str, Any], operators: Ranges, notes: dict[str, dict[str, str]] | None = None) -> None:
-    """One operator a line, sorted, so that a new release is a diff that can be read."""
+    """Write one operator per line, sorted, for readable diffs between releases."""
     body = {**head, "operators": _sorted(operators), "notes": _sorted(notes or {})}
     text = json.dumps(body, indent=1, ensure_ascii=False)
     (FOLDER / f"{head['id']}.json").write_text(_short(text) + "\n", encoding="utf-8")
@@ -25,15 +25,15 @@ def _sorted(table: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _short(text: str) -> str:
-    """Lists on one line."""
+    """Write lists on one line."""
     return re.sub(
         r"\[[^\[\]{}]*\]", lambda found: " ".join(found[0].split()).replace("[ ", "[").replace(" ]", "]"), text
     )
 
 
-def spans(defined: list[int], taken: list[bool]) -> list[int]:
-    """The opsets from the first definition that is taken to the last one, or without an end."""
-    first = taken.index(True)
-    last = len(taken) - taken[::-1].index(True)
-    assert all(taken[first:last]), (defined, taken)
-    return [defined[first]] if last == len(taken) else [defined[first], defined[last] - 1]
+def spans(defined: list[int], supported: list[bool]) -> list[int]:
+    """Return the opset range from the first supported definition to the last one, or without an end."""
+    first = supported.index(True)
+    last = len(supported) - supported[::-1].index(True)
+    assert all(supported[first:last]), (defined, supported)
+    return [defined[first]] if last == len(supported) else [defined[first], defined[last] - 1]

@@ -1,4 +1,4 @@
-"""Runtimes whose word is all there is: `python -m scripts.runtimes.documents NAME VERSION DATE DOCUMENT...`.
+"""Runtimes with documentation only: `python -m scripts.runtimes.documents NAME VERSION DATE DOCUMENT...`.
 
 NAME is one of `HEADS`. The documents of CoreML and of phones are in the onnxruntime package (tools/mobile_helpers),
 that of TensorRT in the repository onnx/onnx-tensorrt (docs).
@@ -39,11 +39,11 @@ Row = tuple[str, str, str]  # domain, operator, remark
 
 
 def rows(text: str) -> Iterator[Row]:
-    """Lines of any of the documents that say that an operator is taken."""
+    """Yield the lines of the documents that state that an operator is supported."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if listed := re.fullmatch(r"(ai\.onnx|com\.microsoft)[:.](\w+)", cells[0]):
-            yield _domain(listed[1]), _spelled(listed[2]), cells[1] if len(cells) > 1 else ""
+            yield _domain(listed[1]), _specification_name(listed[2]), cells[1] if len(cells) > 1 else ""
         elif len(cells) > 1 and re.fullmatch(r"Y\b.*", cells[1]):
             yield "", cells[0], cells[3] if len(cells) > 3 else ""
 
@@ -52,8 +52,8 @@ def _domain(name: str) -> str:
     return "" if name == "ai.onnx" else name
 
 
-def _spelled(name: str) -> str:
-    """As the specification writes it: `Argmax` is not what it is called."""
+def _specification_name(name: str) -> str:
+    """Return the spelling of the specification: ArgMax for `Argmax`."""
     return {op.lower(): op for domain, op in versions() if not domain}.get(name.lower(), name)
 
 

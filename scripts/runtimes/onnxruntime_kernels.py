@@ -2,7 +2,7 @@
 
 onnxruntime lists the kernels that are in its binary. What has none may still run, since the specification defines
 some operators by others: those are tried, as sessions of one node. For `cuda`, install onnxruntime-gpu; without a
-graphics card, run it with the libraries of `_pretend_cuda.py` on LD_LIBRARY_PATH, which let the kernels be listed.
+graphics card, run it with the libraries of `_stub_cuda.py` on LD_LIBRARY_PATH, which let the kernels be listed.
 """
 
 import sys
@@ -10,7 +10,7 @@ import sys
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-from scripts.runtimes._models import bare, samples
+from scripts.runtimes._models import minimal_model, samples
 from scripts.runtimes._table import DOMAINS, Ranges, spans, write
 
 OPEN_END = 2**31 - 1
@@ -41,7 +41,7 @@ def kernels(provider: str) -> dict[Key, list[tuple[int, int]]]:
 
 
 def defined() -> dict[Key, list[int]]:
-    """The definitions that onnxruntime knows: those of the specification, its own, and what it kept of old ones."""
+    """Return the definitions known to onnxruntime: of the specification, its own, and old ones."""
     found: dict[Key, list[int]] = {}
     for schema in state.get_all_operator_schema():
         if schema.domain in DOMAINS:
@@ -50,7 +50,7 @@ def defined() -> dict[Key, list[int]]:
 
 
 def takes(version: int, ranges: list[tuple[int, int]]) -> bool:
-    """As onnxruntime matches: a kernel without an end is only of the definition that it was written for."""
+    """Match as onnxruntime does: a kernel without an end applies to its own definition only."""
     return any(version == first or (last != OPEN_END and first <= version <= last) for first, last in ranges)
 
 
@@ -65,20 +65,20 @@ def opens(model: bytes) -> bool:
 
 
 def composed(missing: set[Definition]) -> set[Definition]:
-    """Those definitions without a kernel of which a model runs nevertheless: they are made of other operators."""
+    """Return the definitions without a kernel that run nevertheless, as functions of other operators."""
     found: set[Definition] = set()
     tried = {key[:2] for key in missing}
-    for one in samples():
-        if (one.domain, one.op) in tried:
-            keys = {key for key in missing - found if key[:2] == (one.domain, one.op)}
-            found |= {key for key in keys if opens(one.at(key[2]))}
+    for sample in samples():
+        if (sample.domain, sample.op) in tried:
+            keys = {key for key in missing - found if key[:2] == (sample.domain, sample.op)}
+            found |= {key for key in keys if opens(sample.at(key[2]))}
     return found
 
 
 def newest(domain: str) -> int:
-    """The highest opset of a domain with which a model opens."""
+    """Return the highest opset of a domain with which a model loads."""
     op = {"": "Relu", "ai.onnx.ml": "Binarizer"}[domain]
-    return max(opset for opset in range(1, 40) if opens(bare(domain, op, opset)))
+    return max(opset for opset in range(1, 40) if opens(minimal_model(domain, op, opset)))
 
 
 def listed(provider: str, known: dict[Key, list[int]]) -> set[Definition]:
@@ -87,15 +87,15 @@ def listed(provider: str, known: dict[Key, list[int]]) -> set[Definition]:
 
 
 def table(provider: str) -> Ranges:
-    """An operator is taken apart only where no provider has a kernel of it: else it runs on the CPU, whole."""
+    """Return the supported ranges. An operator is decomposed only if no provider has a kernel of it."""
     known = defined()
     held, on_cpu = listed(provider, known), listed(PROVIDERS["cpu"], known)
     held |= composed({(*key, at) for key, items in known.items() for at in items} - held - on_cpu)
     found: Ranges = {}
     for (domain, op), items in known.items():
-        taken = [(domain, op, at) in held for at in items]
-        if any(taken):
-            found.setdefault(domain, {})[op] = spans(items, taken)
+        supported = [(domain, op, at) in held for at in items]
+        if any(supported):
+            found.setdefault(domain, {})[op] = spans(items, supported)
     return found
 
 

@@ -11,7 +11,7 @@ import onnx
 import openvino
 
 from onnx_autodoc.ops import OPERATORS
-from scripts.runtimes._models import OLD_ENOUGH, bare, versions
+from scripts.runtimes._models import OLD_ENOUGH, minimal_model, versions
 from scripts.runtimes._table import DOMAINS, Ranges, spans, write
 
 REFUSAL = "No conversion rule found for operations"
@@ -37,16 +37,16 @@ def refused(model: bytes) -> bool:
 
 
 def knows(domain: str, op: str, version: int) -> bool:
-    """Whether there is a rule. A process that ends without a word had one, and fell over the bare node in it."""
+    """Return whether there is a rule. A process that crashed had one that failed on the minimal node."""
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        os._exit(17 if refused(bare(domain, op, version)) else 0)
+        os._exit(17 if refused(minimal_model(domain, op, version)) else 0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 17
 
 
-def in_company() -> set[str]:
-    """The operators of those models that are read as a whole."""
+def operators_of_models() -> set[str]:
+    """Return the operators of the models that are read completely."""
     head = f'<ir_version: {OLD_ENOUGH}, opset_import: ["" : 18]> g (float[2, 4] x) => (float y)'
     models = [onnx.parser.parse_model(f"{head} {{ {nodes} }}") for nodes in COMPANY]
     read = [model for model in models if not refused(bytes(model.SerializeToString()))]
@@ -61,13 +61,13 @@ def opens_functions() -> bool:
 
 def table() -> Ranges:
     found: Ranges = {}
-    together = in_company()
+    together = operators_of_models()
     extra = {(domain, op): [1] for domain, op in OPERATORS if domain in ("", "com.microsoft")}
     asked = extra | {key: sorted({1, *items}) for key, items in versions().items()}  # exporters write some too early
     for (domain, op), items in asked.items():
-        taken = [(not domain and op in together) or knows(domain, op, at) for at in items]
-        if any(taken):
-            found.setdefault(domain, {})[op] = spans(items, taken)
+        supported = [(not domain and op in together) or knows(domain, op, at) for at in items]
+        if any(supported):
+            found.setdefault(domain, {})[op] = spans(items, supported)
     return found
 
 

@@ -27,7 +27,7 @@ BUILT = ("Round",)
 
 
 def placed(model: bytes) -> bool:
-    """Whether all nodes are QNN's."""
+    """Return whether all nodes are placed on QNN."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -39,8 +39,8 @@ def placed(model: bytes) -> bool:
     return bool(parts) and all(part.ep_name == NAME for part in parts)
 
 
-def apart(model: bytes) -> bool:
-    """The same in a process of its own, which a compiler may end."""
+def is_placed_isolated(model: bytes) -> bool:
+    """Do the same in a separate process, which the compiler may crash."""
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -53,24 +53,24 @@ def apart(model: bytes) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
 
 
-def named() -> set[str]:
-    """Operators whose names are in the library: it has heard of them, so that they are not held against it."""
+def named_operators() -> set[str]:
+    """Return the operators whose names are in the library; they count as supported."""
     library = Path(onnxruntime_qnn.get_library_path()).read_bytes()
     return {op for domain, op in versions() if not domain and re.search(rb"\b" + op.encode() + rb"\b", library)}
 
 
 def table() -> Ranges:
-    """What was placed at any opset, and what the library names: a test model may be refused for its sizes or types."""
-    rows: dict[str, list[int]] = {op: [1] for op in (*named(), *BUILT)}
+    """Return the operators placed at any opset, and those named in the library: tests may fail by sizes or types."""
+    rows: dict[str, list[int]] = {op: [1] for op in (*named_operators(), *BUILT)}
     for op, text in USUAL.items():
         model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]> {text}')
-        if apart(bytes(model.SerializeToString())):
+        if is_placed_isolated(bytes(model.SerializeToString())):
             rows[op] = [1]
-    for one in samples():
-        if not one.domain and one.op not in rows:
-            models = [one.at(opset) for opset in versions()[one.domain, one.op]]
-            if any(map(apart, [*models, one.fixed()])):
-                rows[one.op] = [1]
+    for sample in samples():
+        if not sample.domain and sample.op not in rows:
+            models = [sample.at(opset) for opset in versions()[sample.domain, sample.op]]
+            if any(map(is_placed_isolated, [*models, sample.fixed()])):
+                rows[sample.op] = [1]
     return {"": rows}
 
 

@@ -20,37 +20,37 @@ MOST = 9  # models of one definition, each of other types, attributes or outputs
 
 
 def models(folder: Path) -> dict[Path, Definition]:
-    """Files of the models to be tried, each at the last opset at which its operator is so defined."""
+    """Write the models to test, each at the last opset of its operator's definition."""
     known = defined()
     last = {domain: newest(domain) for domain in ("", "ai.onnx.ml")}
     found: dict[Path, Definition] = {}
     seen: dict[Definition, set[tuple[object, ...]]] = {}
-    for one in samples():
-        for at, until in _lives(known.get((one.domain, one.op), []), last.get(one.domain, 0)):
-            kinds = seen.setdefault((one.domain, one.op, at), set())
-            if _form(one) in kinds or len(kinds) == MOST or not opens(one.at(until)):
+    for sample in samples():
+        for at, until in _definition_ranges(known.get((sample.domain, sample.op), []), last.get(sample.domain, 0)):
+            kinds = seen.setdefault((sample.domain, sample.op, at), set())
+            if _form(sample) in kinds or len(kinds) == MOST or not opens(sample.at(until)):
                 continue
-            kinds.add(_form(one))
+            kinds.add(_form(sample))
             path = folder / f"{len(found)}.onnx"
-            path.write_bytes(one.at(until))
-            found[path] = (one.domain, one.op, at)
+            path.write_bytes(sample.at(until))
+            found[path] = (sample.domain, sample.op, at)
     return found
 
 
-def _form(one: Sample) -> tuple[object, ...]:
-    """What may decide whether a kernel is found: types, and how the node is written."""
-    node, types = one.model.graph.node[0], [value.type.tensor_type.elem_type for value in one.model.graph.input]
+def _form(sample: Sample) -> tuple[object, ...]:
+    """Return what determines the kernel: types and the form of the node."""
+    node, types = sample.model.graph.node[0], [value.type.tensor_type.elem_type for value in sample.model.graph.input]
     return (*types, len(node.output), *(item.SerializeToString() for item in node.attribute))
 
 
-def _lives(versions: list[int], last: int) -> list[tuple[int, int]]:
-    """Each definition's opset, and the last one before the next definition."""
+def _definition_ranges(versions: list[int], last: int) -> list[tuple[int, int]]:
+    """Return the opset of each definition, and the last one before the next definition."""
     ends = [*(version - 1 for version in versions[1:]), last]
     return [(at, min(end, last)) for at, end in zip(versions, ends, strict=False) if at <= last and end >= OLDEST]
 
 
 def placed(package: str) -> dict[Definition, bool]:
-    """Each definition that was tried, and whether one of its models runs on WebGPU alone.
+    """Return whether a model of each tested definition runs on WebGPU alone.
 
     What has no kernel even on the CPU is taken apart, and its parts are placed: that is no lack of this provider's.
     """
@@ -68,23 +68,23 @@ def placed(package: str) -> dict[Definition, bool]:
 
 
 def documented(package: str) -> Ranges:
-    """What the package's document says of its other build: `Abs | ai.onnx(6-12,13+)` is [6]."""
+    """Return the operators that the package documents for its other build: `Abs | ai.onnx(6-12,13+)` is [6]."""
     found: Ranges = {}
     text = Path(package, "docs/webgpu-operators.md").read_text(encoding="utf-8")
-    for op, said in re.findall(r"^\| (\w+) \| ([^|]*) \|", text, re.M):
-        for domain, opsets in re.findall(r"(ai\.onnx|com\.microsoft)\(([^)]*)\)", said):
+    for op, documented_ops in re.findall(r"^\| (\w+) \| ([^|]*) \|", text, re.M):
+        for domain, opsets in re.findall(r"(ai\.onnx|com\.microsoft)\(([^)]*)\)", documented_ops):
             numbers = [int(item) for item in re.findall(r"\d+", opsets)]
             rows = found.setdefault("" if domain == "ai.onnx" else domain, {})
             rows[op] = [min(numbers)] if "+" in opsets else [min(numbers), max(numbers)]
     return found
 
 
-def table(taken: dict[Definition, bool], said: Ranges) -> Ranges:
-    """A model may be refused for its types, and the package has two builds: what either takes is taken."""
-    found: Ranges = {domain: dict(rows) for domain, rows in said.items()}
-    for domain, op in sorted({key[:2] for key in taken}):
-        versions = sorted(key[2] for key in taken if key[:2] == (domain, op))
-        flags = [taken[domain, op, version] for version in versions]
+def table(supported: dict[Definition, bool], documented_ops: Ranges) -> Ranges:
+    """Merge both builds of the package: an operator that either supports is supported."""
+    found: Ranges = {domain: dict(rows) for domain, rows in documented_ops.items()}
+    for domain, op in sorted({key[:2] for key in supported}):
+        versions = sorted(key[2] for key in supported if key[:2] == (domain, op))
+        flags = [supported[domain, op, version] for version in versions]
         rows = found.setdefault(domain, {})
         if any(flags) and len(rows.get(op, [0, 0])) > 1:
             rows[op] = spans(versions, flags)

@@ -7,11 +7,11 @@ import statistics
 import pytest
 
 from scripts import typical
-from scripts.left_out import left_out
-from scripts.published import FOLDER, Published, all_published
+from scripts.cross_validation import cross_validate
+from scripts.published import FOLDER, Published, load_published
 
 
-@pytest.mark.parametrize("row", all_published(), ids=lambda row: row.id)
+@pytest.mark.parametrize("row", load_published(), ids=lambda row: row.id)
 def test_published_measurements_are_above_the_bound(row: Published) -> None:
     """But for those that did less than the model: the benchmark's own rules let them drop padding."""
     assert row.bound is not None
@@ -24,7 +24,7 @@ def test_published_measurements_are_above_the_bound(row: Published) -> None:
 def test_nearly_all_published_rows_are_used() -> None:
     with (FOLDER / "published.csv").open() as file:
         named = sum(bool(row["device_key"]) for row in csv.DictReader(file))
-    assert len(all_published()) >= 0.95 * named
+    assert len(load_published()) >= 0.95 * named
 
 
 def test_operation_counts_match_published_ones() -> None:
@@ -42,15 +42,15 @@ def test_operation_counts_match_published_ones() -> None:
 
 
 def test_typical_data_is_generated_from_the_measurements() -> None:
-    assert typical.OUT.read_text() == typical.written(), "run `make typical`"
+    assert typical.OUT.read_text() == typical.format_points(), "run `make typical`"
 
 
 @pytest.mark.parametrize("runtime_known", [False, True])
 @pytest.mark.parametrize("far", [False, True])
 def test_typical_times_hold_for_left_out_sources(runtime_known: bool, far: bool) -> None:
     """And for publishers: sources of one may be twins. Fewer of those have others near."""
-    every = left_out(runtime_known, far)
+    every = cross_validate(runtime_known, far)
     said = [each for each in every if each.error is not None]
     assert len(said) > (0.6 if far else 0.85) * len(every)
     assert statistics.median(each.error for each in said if each.error is not None) <= 0.40
-    assert sum(each.inside for each in said) >= 0.80 * len(said)
+    assert sum(each.is_inside for each in said) >= 0.80 * len(said)

@@ -8,7 +8,7 @@ from msgspec import structs
 from onnx_autodoc.hardware.devices import find_device
 from onnx_autodoc.hardware.estimate import TimeRange
 from onnx_autodoc.hardware.typical import Measurement, MeasurementQuery, MeasurementTable, estimate_from, find_platform
-from scripts.left_out import publisher
+from scripts.cross_validation import publisher_of
 
 QUERY = MeasurementQuery("t4", "NVIDIA gpu", "fp16", "convolutions", "cnn", -5.0, 0.0, 1.0, 0.001)
 ONE = Measurement(
@@ -76,4 +76,4 @@ def test_npus_with_and_without_memory_are_separate_platforms() -> None:
     ],
 )
 def test_sources_are_grouped_by_publisher(source: str, named: str) -> None:
-    assert publisher(source) == named
+    assert publisher_of(source) == named

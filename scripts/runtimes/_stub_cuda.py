@@ -1,4 +1,4 @@
-"""Libraries with the names of CUDA's that do nothing: `python -m scripts.runtimes._pretend_cuda PROVIDERS OUT`.
+"""Stub libraries with the names of CUDA's: `python -m scripts.runtimes._stub_cuda PROVIDERS OUT`.
 
 onnxruntime lists the kernels of its CUDA provider only once that has been loaded, and it loads only where the
 libraries that it links to are. Nothing is computed with them: every function says that it went well. Needs gcc and
@@ -25,7 +25,7 @@ PREFIXES = ("cu", "__cuda", "nv", "createInfer", "createNv", "getInfer", "getPlu
 
 
 def needed(folder: Path) -> dict[str, set[str]]:
-    """library -> the functions asked of it; those that name no library are TensorRT's or the driver's."""
+    """Return the functions required of each library; those without a library are TensorRT's or the driver's."""
     found: dict[str, set[str]] = {"libcurand.so.10": set(), "libnvonnxparser.so.10": set(), "libcudnn.so.9": set()}
     for name in PROVIDERS:
         listed = subprocess.check_output(["nm", "-D", "--undefined-only", folder / name], text=True)  # noqa: S603, S607
