@@ -6,7 +6,7 @@ import pytest
 from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.ops import Call, Operator, ValueInfo
 from onnx_autodoc.shapes import Request, Shapes, bind, infer_shapes, walk
-from onnx_autodoc.shapes.scope import EACH
+from onnx_autodoc.shapes.scope import RULES_PER_NODE
 from tests._text import known, model, shapes
 
 
@@ -128,7 +128,7 @@ def test_as_many_steps_as_allowed_and_not_one_more() -> None:
     text, nodes = "g (float[2] x) => (float[] y) { y = local.f(x) }", 1 + 8 * 2 + 2
     whole = _within(text, functions, Limits())
     assert whole.values["y"].concrete == (2 + 256,)
-    enough = whole.work - 1 - EACH * nodes  # the last body is begun, and done, with one step left for its two
+    enough = whole.work - 1 - RULES_PER_NODE * nodes  # the last body is begun, and done, with one step left for its two
     assert _within(text, functions, Limits(steps=enough)).values["y"].concrete == (2 + 256,)
     said = _within(text, functions, Limits(steps=enough - 1)).values["y"].reason
     assert said == f"resolving stopped after {whole.work - 2:,} steps; --max-steps raises the limit"

@@ -9,7 +9,7 @@ from onnx_autodoc.ops import MAX_DIMS, Dim, Unknown, ValueInfo, unknown_value
 from onnx_autodoc.shapes.binding import Binding
 from onnx_autodoc.shapes.call_cache import CallCache
 from onnx_autodoc.shapes.dynamic_axes import is_fixed, required_inputs
-from onnx_autodoc.shapes.results import Conflict, Shapes, skipped_steps
+from onnx_autodoc.shapes.results import Conflict, Shapes, skip_steps
 from onnx_autodoc.shapes.roles import role_of
 from onnx_autodoc.shapes.scope import Scope
 from onnx_autodoc.shapes.walk import Walk
@@ -40,7 +40,7 @@ def infer_shapes(model: Model, binding: Binding, calls: CallCache | None = None)
         tuple(walk.contradictions),
         tuple(walk.misdeclared),
         tuple(walk.assumed),
-        walk.work.most - walk.left,
+        walk.limits.rules - walk.left,
         tuple(walk.avoided),
         calls,
     )
@@ -102,7 +102,7 @@ def exclude_subjects(conflicts: tuple[Conflict, ...], others: tuple[Conflict, ..
 
 def skip_inference(model: Model, why: str) -> tuple[Binding, Shapes]:
     """Return what the file declares, with the reason `why` in place of each shape."""
-    steps = deeply(skipped_steps(model.graph.nodes, why))
+    steps = skip_steps(model.graph.nodes, why)
     names = [value.name for value in required_inputs(model)] + [
         name for node in model.graph.nodes for name in node.outputs
     ]
