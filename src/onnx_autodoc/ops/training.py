@@ -1,23 +1,25 @@
 """Losses, optimizers and preview operators."""
 
+from collections.abc import Sequence
+
 from onnx_autodoc.ops.attention import scores_cost
 from onnx_autodoc.ops.call import Call, shape_of_rank, size
 from onnx_autodoc.ops.cost import Cost, CostRule, uncounted
+from onnx_autodoc.ops.dim_specs import rule
 from onnx_autodoc.ops.input_constraints import index_into
 from onnx_autodoc.ops.operator import Operator, ShapeRule, WorkClass, constants
-from onnx_autodoc.ops.shape_rules import one_output
+from onnx_autodoc.ops.shape_rules import like
 from onnx_autodoc.ops.values import Contradiction, Dim, Unknown, ValueInfo, tensor, with_shape
 
 
-def _optimizer_step(kinds: int, kept: tuple[int, ...]) -> ShapeRule:
-    """Return the rule of an optimizer: learning rate, count, n tensors per kind; outputs are of the kinds `kept`."""
+def _optimizer_step(kinds: int, returned: tuple[int, ...]) -> ShapeRule:
+    """Return the rule of an optimizer: learning rate, count, n tensors per kind; outputs are the kinds `returned`."""
 
-    def infer(call: Call) -> list[ValueInfo]:
+    def infer(call: Call) -> Sequence[ValueInfo]:
         count, rest = divmod(len(call.inputs) - 2, kinds)
         if rest or count < 1:
             raise Contradiction(f"{call.node.op} of {len(call.inputs) - 2} tensors, which are of {kinds} kinds")
-        places = [2 + kind * count + at for kind in kept for at in range(count)]
-        return [with_shape(call.known(at), call.shape(at)) for at in places]
+        return like(*(2 + kind * count + at for kind in returned for at in range(count)))(call)
 
     return infer
 
@@ -69,10 +71,9 @@ OPERATORS: dict[str, Operator] = {
     ),
 }
 
-# Q [B, N, S, H], V [B, kvN, L, Hv] = [B, N, S, Hv]
 PREVIEW: dict[str, Operator] = {
     "FlexAttention": Operator(
-        one_output(lambda call: (*shape_of_rank(call, 0, 4)[:3], shape_of_rank(call, 2, 4)[3])),
+        rule("0: B N S H, 2: _ _ _ V -> 0: B N S V"),
         cost=_flex_cost,
         work=WorkClass.ATTENTION,
     )
