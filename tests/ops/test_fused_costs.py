@@ -74,9 +74,7 @@ ROWS, IMAGES = STANDARDIZED.format(axes="last"), STANDARDIZED.format(axes="inner
         ("y = LpNormalization(x)", "n = ReduceL2(x, last) y = Div(x, n)"),
     ],
 )
-def test_a_fused_operator_costs_what_its_parts_cost_where_an_exporter_writes_them_out(
-    fused: str, written_out: str
-) -> None:
+def test_fused_operator_costs_the_sum_of_exported_operators(fused: str, written_out: str) -> None:
     assert flops(fused) == flops(written_out)
     assert flops(fused) >= 2 * 3 * 4 * 8
 
@@ -96,19 +94,19 @@ def expanded() -> Iterator[tuple[str, Any, Any]]:
     """The specification's cases that come as one node and as the nodes that define it."""
     named = {case.name: case for case in cases()}
     for name, case in named.items():
-        plain, found, _ = name.partition("_expanded")
-        if found and plain in named:
+        plain, suffix, _ = name.partition("_expanded")
+        if suffix and plain in named:
             yield named[plain].model.graph.node[0].op_type, named[plain], case
 
 
 def spent(case: Any, path: Path) -> tuple[Dim, Shape | None]:
     """The FLOPs of a case and the dims of its first output."""
     inputs, _ = case.data_sets[0]
-    found = shapes_of(as_constants(case.model, inputs), inputs, path)
-    return total(found.steps), found.steps[0].outputs[0].shape
+    inferred = shapes_of(as_constants(case.model, inputs), inputs, path)
+    return total(inferred.steps), inferred.steps[0].outputs[0].shape
 
 
-def test_a_fused_operator_costs_what_the_specification_makes_of_it(tmp_path: Path) -> None:
+def test_fused_operator_costs_its_function_body(tmp_path: Path) -> None:
     seen = set()
     for op, plain, parts in expanded():
         if op in EXACTLY | NEARLY:

@@ -290,10 +290,10 @@ CASES = [*ATTENTION, *NORMALISED, *PRODUCTS, *QUANTISED, *LAID_OUT, *MOVED, *STA
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_what_runs_has_the_shape_the_rule_says(case: Case) -> None:
+def test_inferred_shape_equals_the_shape_of_a_run(case: Case) -> None:
     assert_as_run(OPERATORS[case.op].infer, case, DOMAIN)
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_nonsense_is_refused_with_a_reason(case: Case) -> None:
+def test_malformed_inputs_are_rejected_with_a_reason(case: Case) -> None:
     refuses_politely(OPERATORS[case.op].infer, case, DOMAIN)

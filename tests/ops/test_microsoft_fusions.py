@@ -207,7 +207,7 @@ PAIRS: dict[str, tuple[Cost, tuple[Cost, ...]]] = {
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_a_fused_operator_costs_what_the_plain_ones_cost_that_it_stands_for(name: str) -> None:
+def test_fused_operator_costs_the_sum_of_the_operators_it_replaces(name: str) -> None:
     ours, parts = PAIRS[name]
     assert (ours.macs, ours.other) == together(*parts)
     assert sum(together(*parts)) > 0
