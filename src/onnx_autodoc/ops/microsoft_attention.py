@@ -1,28 +1,14 @@
 """Attention of onnxruntime (com.microsoft). B batch, S new tokens, P cached tokens, N heads, H head size."""
 
+from onnx_autodoc.ops import attention_costs as cost_rules
 from onnx_autodoc.ops.attention import heads_of, rotary
 from onnx_autodoc.ops.attention_costs import (
-    ABSENT,
     OptionalInputs,
-    block_sparse,
     crosses,
     decoder_dims,
-    decoder_multi_head,
-    gated_relative_position,
-    gemma_rotary,
-    group_query,
-    grouped,
     head_size,
-    merged,
-    multi_head,
     multi_head_dims,
-    ordered,
-    packed,
-    packed_multi_head,
-    paged,
     qkv_widths,
-    relative_position,
-    selected,
     shares_buffer,
 )
 from onnx_autodoc.ops.call import (
@@ -177,7 +163,9 @@ _LONGFORMER = uncounted("how many tokens attend to all others, the data decide")
 _KEYS_AND_VALUES = (KVCacheInputs(3, 1), KVCacheInputs(4, 2))
 _PAGES = (KVCacheInputs(3, 1, (0, 1)), KVCacheInputs(4, 2, (0, 1)))  # [blocks, tokens of a block, heads, head size]
 _MERGED_WEIGHT = Operator(
-    lambda call: _merged(call, call.dtype(0), 4), cost=merged(4, 6, masks=(3, 5)), kv_caches=(KVCacheInputs(4, 1),)
+    lambda call: _merged(call, call.dtype(0), 4),
+    cost=cost_rules.merged(4, 6, masks=(3, 5)),
+    kv_caches=(KVCacheInputs(4, 1),),
 )
 
 OPERATORS: dict[str, Operator] = of_class(
@@ -189,34 +177,38 @@ OPERATORS: dict[str, Operator] = of_class(
             cost=uncounted("the flags it is given when it runs decide what it projects and caches"),
         ),
         "DecoderMaskedMultiHeadAttention": Operator(
-            _decoder_multi_head, cost=decoder_multi_head, kv_caches=(KVCacheInputs(5, 1), KVCacheInputs(6, 2))
+            _decoder_multi_head,
+            cost=cost_rules.decoder_multi_head,
+            kv_caches=(KVCacheInputs(5, 1), KVCacheInputs(6, 2)),
         ),
         "DecoderMaskedSelfAttention": _MERGED_WEIGHT,
         "DynamicSparseAttention": Operator(
             _cached_group_query,
-            cost=grouped(selected(7), OptionalInputs(cos=11, sink=16, norm=14), _SELECTED),
+            cost=cost_rules.grouped(cost_rules.selected(7), OptionalInputs(cos=11, sink=16, norm=14), _SELECTED),
             roles=constants(11, 12),
             kv_caches=_KEYS_AND_VALUES,
         ),
         "GroupQueryAttention": Operator(
             _group_query,
-            cost=grouped(group_query, OptionalInputs(cos=7, bias=10, sink=11, norm=14), "over past and new ones"),
+            cost=cost_rules.grouped(
+                cost_rules.group_query, OptionalInputs(cos=7, bias=10, sink=11, norm=14), "over past and new ones"
+            ),
             roles=constants(7, 8) | scales(12, 13),
             kv_caches=_KEYS_AND_VALUES,
             constraints={5: total_tokens(1), 6: total_tokens(0)},
         ),
         "LongformerAttention": Operator(same, cost=_LONGFORMER),
         "MultiHeadAttention": Operator(
-            _multi_head, cost=multi_head, kv_caches=(KVCacheInputs(6, 1), KVCacheInputs(7, 2))
+            _multi_head, cost=cost_rules.multi_head, kv_caches=(KVCacheInputs(6, 1), KVCacheInputs(7, 2))
         ),
         "PackedAttention": Operator(
-            one_output(lambda call: (shape_of_rank(call, 0, 2)[0], qkv_widths(call)[2])), cost=packed
+            one_output(lambda call: (shape_of_rank(call, 0, 2)[0], qkv_widths(call)[2])), cost=cost_rules.packed
         ),
-        "PackedMultiHeadAttention": Operator(_packed_multi_head, cost=packed_multi_head),
+        "PackedMultiHeadAttention": Operator(_packed_multi_head, cost=cost_rules.packed_multi_head),
         "PagedAttention": Operator(
             _paged,
-            cost=grouped(
-                paged,
+            cost=cost_rules.grouped(
+                cost_rules.paged,
                 OptionalInputs(cos=8, sink=11, norm=12),
                 "over those of its own sequence, where their number is told",
             ),
@@ -225,7 +217,7 @@ OPERATORS: dict[str, Operator] = of_class(
         ),
         "QAttention": Operator(
             lambda call: _merged(call, call.dtype(3), 8),
-            cost=merged(8, ABSENT, masks=(5,), scaled=1),
+            cost=cost_rules.merged(8, cost_rules.ABSENT, masks=(5,), scaled=1),
             roles=scales(3, 4, 6, 7),
             kv_caches=(KVCacheInputs(8, 1),),
             traits={Trait.QOPERATOR},
@@ -233,7 +225,7 @@ OPERATORS: dict[str, Operator] = of_class(
         ),
         "QOrderedAttention": Operator(
             rule("0: B S _, 7: _ D -> 0: B S D"),
-            cost=ordered,
+            cost=cost_rules.ordered,
             roles=scales(1, 2, 3, 4, 8, 9, 10, 14, 15, 16),
             traits={Trait.QOPERATOR},
         ),
@@ -242,8 +234,10 @@ OPERATORS: dict[str, Operator] = of_class(
         ),
         "SparseAttention": Operator(
             _cached_group_query,
-            cost=grouped(
-                block_sparse, OptionalInputs(cos=9), "over the blocks that its row lists, where those are told"
+            cost=cost_rules.grouped(
+                cost_rules.block_sparse,
+                OptionalInputs(cos=9),
+                "over the blocks that its row lists, where those are told",
             ),
             roles=constants(9, 10),
             kv_caches=_KEYS_AND_VALUES,
@@ -251,21 +245,21 @@ OPERATORS: dict[str, Operator] = of_class(
         ),
         "SparsePagedAttention": Operator(
             _paged,
-            cost=grouped(selected(9), OptionalInputs(cos=14, sink=16, norm=17), _SELECTED),
+            cost=cost_rules.grouped(cost_rules.selected(9), OptionalInputs(cos=14, sink=16, norm=17), _SELECTED),
             roles=constants(14, 15) | scales(19, 20),
             kv_caches=_PAGES,
         ),
     },
 ) | {
     "GatedRelativePositionBias": Operator(
-        _gated_relative_position, cost=gated_relative_position, work=WorkClass.POINTWISE
+        _gated_relative_position, cost=cost_rules.gated_relative_position, work=WorkClass.POINTWISE
     ),
-    "GemmaRotaryEmbedding": Operator(like(1, 3), cost=gemma_rotary, work=WorkClass.POINTWISE),
+    "GemmaRotaryEmbedding": Operator(like(1, 3), cost=cost_rules.gemma_rotary, work=WorkClass.POINTWISE),
     "MRotaryEmbedding": Operator(same, cost=rotary(2), roles=constants(2, 3), work=WorkClass.POINTWISE),
     # table [buckets, N] = [1, N, queries, keys]
     "RelativePositionBias": Operator(
         one_output(lambda call: (1, shape_of_rank(call, 0, 2)[1], size_element(call, 1), size_element(call, 2))),
-        cost=relative_position,
+        cost=cost_rules.relative_position,
     ),
     "RemovePadding": Operator(_remove_padding, cost=free, work=WorkClass.MOVE),
     "RestorePadding": Operator(rule("1: B S, 0: _ D -> 0: B S D"), cost=free, work=WorkClass.MOVE),
