@@ -33,12 +33,12 @@ SVM = {"kernel_type": "LINEAR", "kernel_params": [0.1, 0.0, 3.0]}
 MAP = {1: 2.0, 5: 3.0}
 
 
-def linear(scores: int, x: Any = ROWS, **labels: Any) -> Case:
+def linear_case(scores: int, x: Any = ROWS, **labels: Any) -> Case:
     weights = {"coefficients": [1.0, 2.0] * scores, "intercepts": [0.1] * scores}
     return Case("LinearClassifier", [x], {**weights, **labels}, 2, 3)
 
 
-def vectors(classes: int, x: Any = ROWS, probabilities: bool = False, **more: Any) -> Case:
+def svm_case(classes: int, x: Any = ROWS, probabilities: bool = False, **more: Any) -> Case:
     """A support vector for each class."""
     pairs = classes * (classes - 1) // 2
     machine = {"support_vectors": [1.0, 2.0] * classes, "vectors_per_class": [1] * classes, "rho": [0.1] * pairs}
@@ -47,7 +47,7 @@ def vectors(classes: int, x: Any = ROWS, probabilities: bool = False, **more: An
     return Case("SVMClassifier", [x], {**SVM, **machine, **likely, **weights, **more}, 2, 3)
 
 
-def planes(classes: int) -> Case:
+def svm_planes_case(classes: int) -> Case:
     weights = {"coefficients": [1.0, 2.0] * classes, "rho": [0.1], "classlabels_ints": list(range(classes))}
     return Case("SVMClassifier", [ROWS], {**SVM, **weights}, 2, 3)
 
@@ -63,20 +63,20 @@ TREE = {
 }
 
 
-def votes(kind: str, *ids: int) -> dict[str, Any]:
+def leaf_attributes(kind: str, *ids: int) -> dict[str, Any]:
     leaves = {f"{kind}_treeids": [0, 0], f"{kind}_nodeids": [1, 2], f"{kind}_weights": [0.3, 0.4]}
     return {**TREE, **leaves, f"{kind}_ids": list(ids)}
 
 
 def tree(*ids: int, x: Any = ROWS, **labels: Any) -> Case:
-    return Case("TreeEnsembleClassifier", [x], {**votes("class", *ids), **labels}, 2, 3)
+    return Case("TreeEnsembleClassifier", [x], {**leaf_attributes("class", *ids), **labels}, 2, 3)
 
 
-def regression(*ids: int, x: Any = ROWS) -> Case:
-    return Case("TreeEnsembleRegressor", [x], {**votes("target", *ids), "n_targets": max(ids) + 1}, opset=3)
+def tree_regressor_case(*ids: int, x: Any = ROWS) -> Case:
+    return Case("TreeEnsembleRegressor", [x], {**leaf_attributes("target", *ids), "n_targets": max(ids) + 1}, opset=3)
 
 
-def ensemble(dtype: Any) -> Case:
+def tree_ensemble_case(dtype: Any) -> Case:
     def stored_tensor(*items: float, kind: Any = dtype) -> Any:
         return numpy_helper.from_array(np.array(items, kind))
 
@@ -91,24 +91,24 @@ def ensemble(dtype: Any) -> Case:
 
 
 CLASSIFIERS = [
-    linear(1, classlabels_ints=[0, 1]),
-    linear(1, classlabels_strings=["no", "yes"]),
-    linear(1, classlabels_ints=[0, 1], post_transform="LOGISTIC"),
-    linear(1, classlabels_ints=[0, 1], x=ROWS.astype(np.float64)),
-    linear(2, classlabels_ints=[0, 1]),
-    linear(3, classlabels_ints=[0, 1, 2]),
-    linear(3, classlabels_strings=["a", "b", "c"], x=ONE),
-    linear(1),
-    vectors(2),
-    vectors(2, x=ONE),
-    vectors(2, probabilities=True, post_transform="PROBIT"),
-    vectors(3),
-    vectors(3, probabilities=True),
-    vectors(4),
-    vectors(4, probabilities=True),
-    planes(2),
-    planes(3),
-    planes(4),
+    linear_case(1, classlabels_ints=[0, 1]),
+    linear_case(1, classlabels_strings=["no", "yes"]),
+    linear_case(1, classlabels_ints=[0, 1], post_transform="LOGISTIC"),
+    linear_case(1, classlabels_ints=[0, 1], x=ROWS.astype(np.float64)),
+    linear_case(2, classlabels_ints=[0, 1]),
+    linear_case(3, classlabels_ints=[0, 1, 2]),
+    linear_case(3, classlabels_strings=["a", "b", "c"], x=ONE),
+    linear_case(1),
+    svm_case(2),
+    svm_case(2, x=ONE),
+    svm_case(2, probabilities=True, post_transform="PROBIT"),
+    svm_case(3),
+    svm_case(3, probabilities=True),
+    svm_case(4),
+    svm_case(4, probabilities=True),
+    svm_planes_case(2),
+    svm_planes_case(3),
+    svm_planes_case(4),
     tree(0, 0, classlabels_int64s=[0, 1]),
     tree(1, 1, classlabels_strings=["no", "yes"], post_transform="LOGISTIC"),
     tree(0, 1, classlabels_int64s=[0, 1]),
@@ -127,11 +127,11 @@ REGRESSORS = [
         {**SVM, "coefficients": [1.0, -1.0], "support_vectors": [1.0, 2.0, 3.0, 4.0], "n_supports": 2, "rho": [0.1]},
         opset=3,
     ),
-    regression(0, 0),
-    regression(0, 1),
-    regression(0, 0, x=ROWS.astype(np.float64)),
-    ensemble(np.float32),
-    ensemble(np.float64),
+    tree_regressor_case(0, 0),
+    tree_regressor_case(0, 1),
+    tree_regressor_case(0, 0, x=ROWS.astype(np.float64)),
+    tree_ensemble_case(np.float32),
+    tree_ensemble_case(np.float64),
 ]
 
 FEATURES = [
@@ -209,7 +209,7 @@ def cost(case: Case) -> Cost:
 
 # ROWS are 3 rows of 2 features.
 def test_linear_model_cost_is_that_of_a_matrix_product() -> None:
-    three = linear(3, classlabels_ints=[0, 1, 2])
+    three = linear_case(3, classlabels_ints=[0, 1, 2])
     assert cost(three) == Cost(macs=3 * 2 * 3, other=9 * 2)  # intercept, greatest
     transformed = Case(three.op, three.inputs, {**three.attributes, "post_transform": "SOFTMAX"}, 2, 3)
     assert cost(transformed) == Cost(macs=18, other=9 * 7)
@@ -222,17 +222,19 @@ def test_svm_cost_covers_each_row_and_support_vector(kernel: str, each: int) -> 
     vectors_of = {"support_vectors": [1.0, 2.0, 3.0, 4.0], "n_supports": 2, "coefficients": [1.0, -1.0], "rho": [0.1]}
     regressor = Case("SVMRegressor", [ROWS], {**SVM, **vectors_of, "kernel_type": kernel}, opset=3)
     assert cost(regressor) == Cost(macs=3 * (4 + 2), other=3 * (2 * each + 1))
-    three = vectors(3, kernel_type=kernel)  # one vector and two coefficients of each class, three pairs
+    three = svm_case(3, kernel_type=kernel)  # one vector and two coefficients of each class, three pairs
     assert cost(three) == Cost(macs=3 * (6 + 6), other=3 * (3 * each + 2 * 3))
 
 
 def test_svm_probabilities_are_not_counted() -> None:
-    likely = cost(vectors(3, probabilities=True))
+    likely = cost(svm_case(3, probabilities=True))
     assert likely.macs == 36
     assert isinstance(likely.other, Unknown)
 
 
-@pytest.mark.parametrize("case", [tree(0, 1, classlabels_int64s=[0, 1]), regression(0, 0), ensemble(np.float32)])
+@pytest.mark.parametrize(
+    "case", [tree(0, 1, classlabels_int64s=[0, 1]), tree_regressor_case(0, 0), tree_ensemble_case(np.float32)]
+)
 def test_tree_depth_is_not_counted(case: Case) -> None:
     assert "how deep each row falls" in unsaid(cost(case))
 

@@ -17,7 +17,7 @@ from tests.ops._one_node import cost, infer, numbers, zeros
 A, B, C = zeros(3, 1), zeros(3, 2), zeros(3, 3)
 
 
-def _inferred(lines: str, inputs: dict[str, Any]) -> ValueInfo:
+def infer_output(lines: str, inputs: dict[str, Any]) -> ValueInfo:
     """The last result, by the rules one after the other."""
     values = {name: known(array) for name, array in inputs.items()}
     for line in lines.split("\n"):
@@ -28,7 +28,7 @@ def _inferred(lines: str, inputs: dict[str, Any]) -> ValueInfo:
     return values["y"]
 
 
-def _run(lines: str, inputs: dict[str, Any]) -> Any:
+def run_output(lines: str, inputs: dict[str, Any]) -> Any:
     nodes = [parser.parse_node(line) for line in lines.split("\n")]
     declared = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
@@ -40,22 +40,22 @@ def _run(lines: str, inputs: dict[str, Any]) -> Any:
     return session.run(None, inputs)[0]
 
 
-def _three(then: str) -> str:
+def sequence_of_three(then: str) -> str:
     return f"s = SequenceConstruct(a, b, c)\n{then}"
 
 
 @pytest.mark.parametrize(
     ("lines", "place"),
     [
-        (_three("y = SequenceAt(s, p)"), 0),
-        (_three("y = SequenceAt(s, p)"), -1),
-        (_three("y = SequenceErase(s, p)"), -3),
-        (_three("y = SequenceInsert(s, b, p)"), -1),
-        (_three("y = SequenceInsert(s, a, p)"), 3),
-        (_three("y = SequenceInsert(s, a)"), 0),
-        (_three("y = SequenceErase(s)"), 0),
-        (_three("y = SequenceLength(s)"), 0),
-        (_three("y = ConcatFromSequence<axis = -1>(s)"), 0),
+        (sequence_of_three("y = SequenceAt(s, p)"), 0),
+        (sequence_of_three("y = SequenceAt(s, p)"), -1),
+        (sequence_of_three("y = SequenceErase(s, p)"), -3),
+        (sequence_of_three("y = SequenceInsert(s, b, p)"), -1),
+        (sequence_of_three("y = SequenceInsert(s, a, p)"), 3),
+        (sequence_of_three("y = SequenceInsert(s, a)"), 0),
+        (sequence_of_three("y = SequenceErase(s)"), 0),
+        (sequence_of_three("y = SequenceLength(s)"), 0),
+        (sequence_of_three("y = ConcatFromSequence<axis = -1>(s)"), 0),
         ("s = SequenceConstruct(b, b)\ny = ConcatFromSequence<axis = -1, new_axis = 1>(s)", 0),
         ("s = SequenceConstruct(b, b)\ny = ConcatFromSequence<axis = 1, new_axis = 1>(s)", 0),
         ("s = SequenceEmpty()\nt = SequenceInsert(s, c)\ny = SequenceAt(t, p)", 0),
@@ -68,7 +68,7 @@ def _three(then: str) -> str:
 def test_sequence_items_are_inferred_one_by_one(lines: str, place: int) -> None:
     inputs = {"a": A, "b": B, "c": C, "p": np.array(place)}
     used = {name: array for name, array in inputs.items() if f"({name}" in lines or f", {name}" in lines}
-    inferred, real = _inferred(lines, used), _run(lines, used)
+    inferred, real = infer_output(lines, used), run_output(lines, used)
     if isinstance(real, list):
         assert inferred.items is not None
         assert [(item.dtype, item.shape) for item in inferred.items] == seen(real)
@@ -91,7 +91,7 @@ def test_sequence_items_are_inferred_one_by_one(lines: str, place: int) -> None:
 def test_split_parts_equal_those_of_a_run(split: list[Any], attributes: dict[str, Any]) -> None:
     options = ", ".join(f"{key} = {value}" for key, value in attributes.items())
     inputs = {"x": zeros(2, 7), **({"n": split[0]} if split else {})}
-    real = _run(f"y = SplitToSequence<{options}>({', '.join(inputs)})", inputs)
+    real = run_output(f"y = SplitToSequence<{options}>({', '.join(inputs)})", inputs)
     (inferred,) = infer(OPERATORS, "SplitToSequence", [zeros(2, 7), *split], 11, **attributes)
     assert inferred.items is not None
     assert [(item.dtype, item.shape) for item in inferred.items] == seen(real)
@@ -109,7 +109,7 @@ def test_sequence_of_unknown_length_has_known_common_dims() -> None:
 
 
 def test_unknown_position_gives_the_common_type() -> None:
-    three = _inferred("y = SequenceConstruct(a, b, c)", {"a": A, "b": B, "c": C})
+    three = infer_output("y = SequenceConstruct(a, b, c)", {"a": A, "b": B, "c": C})
     (at,) = OPERATORS["SequenceAt"].infer(Call(Node("SequenceAt"), [three, tensor("int64", ())], 11))
     assert at.shape is not None
     assert at.shape[0] == 3
@@ -129,7 +129,7 @@ def test_unknown_position_gives_the_common_type() -> None:
 )
 def test_invalid_sequence_is_a_contradiction(lines: str) -> None:
     with pytest.raises(Contradiction):
-        _inferred(lines, {"a": A, "b": B, "p": np.array(2), "n": numbers(1, 1)})
+        infer_output(lines, {"a": A, "b": B, "p": np.array(2), "n": numbers(1, 1)})
 
 
 def test_sequence_operators_move_no_data() -> None:

@@ -60,7 +60,7 @@ def test_every_preview_operator_has_a_rule() -> None:
     assert {name for name in names if name[0].startswith("ai.onnx.preview")} <= ours
 
 
-def priced(table: dict[str, Operator], op: str, *inputs: ValueInfo, **attributes: object) -> Cost:
+def cost_of(table: dict[str, Operator], op: str, *inputs: ValueInfo, **attributes: object) -> Cost:
     node, price = Node(op, attributes=attributes), table[op].cost  # type: ignore[arg-type]
     assert price is not None
     return price(Call(node, inputs, 1, tuple(table[op].infer(Call(node, inputs, 1)))))
@@ -80,18 +80,18 @@ def priced(table: dict[str, Operator], op: str, *inputs: ValueInfo, **attributes
 def test_optimizer_step_costs_its_formula_per_parameter(
     op: str, kinds: int, each: int, attributes: dict[str, object]
 ) -> None:
-    assert priced(OPERATORS, op, RATE, COUNT, *[A, B] * kinds, **attributes) == Cost(other=11 * each)
+    assert cost_of(OPERATORS, op, RATE, COUNT, *[A, B] * kinds, **attributes) == Cost(other=11 * each)
 
 
 def test_gradient_is_not_counted() -> None:
     with pytest.raises(InferenceError, match="other nodes"):
-        priced(OPERATORS, "Gradient", A, xs=("a",), y="y")
+        cost_of(OPERATORS, "Gradient", A, xs=("a",), y="y")
 
 
 def test_flex_attention_cost_is_that_of_attention_without_score_graphs() -> None:
     q, k, v = (ValueInfo("float16", dims) for dims in ((2, 8, 5, 16), (2, 4, 7, 16), (2, 4, 7, 24)))
     macs = 2 * 8 * 5 * 7 * (16 + 24)
-    assert priced(PREVIEW, "FlexAttention", q, k, v) == Cost(macs, 2 * 8 * 5 * 7 * 6)
-    changed = priced(PREVIEW, "FlexAttention", q, k, v, score_mod=Graph("g"))
+    assert cost_of(PREVIEW, "FlexAttention", q, k, v) == Cost(macs, 2 * 8 * 5 * 7 * 6)
+    changed = cost_of(PREVIEW, "FlexAttention", q, k, v, score_mod=Graph("g"))
     assert changed.macs == macs
     assert isinstance(changed.other, Unknown)

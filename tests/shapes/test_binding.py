@@ -188,7 +188,7 @@ def test_unbound_dimension_gets_its_size_from_an_output() -> None:
     assert inferred.values["past"].concrete == (1, 2, 127, 16)
 
 
-def _named(name: str) -> onnx.ModelProto:
+def rename_dimension(name: str) -> onnx.ModelProto:
     inferred = proto("g (float[N,4] x, float[M,4] z) => (float[] y) { y = Relu(x) }")
     inferred.graph.input[1].type.tensor_type.shape.dim[0].dim_param = name
     return inferred
@@ -196,7 +196,7 @@ def _named(name: str) -> onnx.ModelProto:
 
 @pytest.mark.parametrize("name", ["N + ²", "① + N", "N + 9999999999999999999", "N +", "+", "N + ٣"])
 def test_name_that_resembles_a_sum_is_a_name(name: str) -> None:
-    assert bind(loaded(_named(name)), Request()).chosen == {"N": 1, name: 1}
+    assert bind(loaded(rename_dimension(name)), Request()).chosen == {"N": 1, name: 1}
 
 
 def test_axis_is_a_number_in_ascii_digits() -> None:

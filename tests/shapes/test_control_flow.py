@@ -81,7 +81,7 @@ def test_loop_above_the_limit_has_a_gap_with_reason() -> None:
     assert "runs more than" in inferred.values["z"].reason
 
 
-def ran(text: str, **inputs: np.ndarray) -> dict[str, tuple[int, ...]]:
+def run_shapes(text: str, **inputs: np.ndarray) -> dict[str, tuple[int, ...]]:
     source = proto(text)
     session = onnxruntime.InferenceSession(source.SerializeToString(), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
@@ -96,7 +96,7 @@ SCAN = """g (float[3] s, float[5,3,2] x) => (float[3] y, float[A,B] z) {
 
 
 def test_scan_runs_along_its_axis() -> None:
-    really = ran(SCAN, s=np.zeros(3, np.float32), x=np.zeros((5, 3, 2), np.float32))
+    really = run_shapes(SCAN, s=np.zeros(3, np.float32), x=np.zeros((5, 3, 2), np.float32))
     inferred = shapes(SCAN)
     assert {name: inferred.values[name].concrete for name in ("y", "z")} == really
     assert inferred.steps[0].bodies[0].times == 2
@@ -115,7 +115,7 @@ def test_scan_along_invalid_axes_is_a_contradiction(old: str, new: str, why: str
     inferred = shapes(SCAN.replace(old, new))
     assert inferred.contradictions and {conflict.reason for conflict in inferred.contradictions} == {why}
     with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.Fail):
-        ran(SCAN.replace(old, new), s=np.zeros(3, np.float32), x=np.zeros((5, 3, 2), np.float32))
+        run_shapes(SCAN.replace(old, new), s=np.zeros(3, np.float32), x=np.zeros((5, 3, 2), np.float32))
 
 
 def test_scan_of_opset_8_has_a_batch_dimension() -> None:
@@ -178,7 +178,7 @@ GROWN = """g (float[N,2] x) => (float[] y, int64 n, float[] last) { none = Seque
 
 
 def test_sequence_that_grows_in_a_loop_has_its_items() -> None:
-    really = ran(GROWN, x=np.zeros((9, 2), np.float32))
+    really = run_shapes(GROWN, x=np.zeros((9, 2), np.float32))
     inferred = shapes(GROWN, "N=9")
     assert {name: inferred.values[name].concrete for name in really} == really
     assert inferred.values["n"].value == 4
@@ -208,7 +208,7 @@ def test_sequence_map_over_different_sizes_is_unrolled() -> None:
         s = SplitToSequence <axis = 0> (x, parts)
         t = SequenceMap (s) <body = b (float[P,2] e) => (float[P,4] wide) { wide = Concat <axis = 1> (e, e) }>
         y = ConcatFromSequence <axis = 0> (t)  n = SequenceLength(t) }"""
-    really = ran(text, x=np.zeros((4, 2), np.float32))
+    really = run_shapes(text, x=np.zeros((4, 2), np.float32))
     inferred = shapes(text)
     assert {name: inferred.values[name].concrete for name in really} == really
     assert inferred.values["n"].value == 3

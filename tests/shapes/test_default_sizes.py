@@ -18,14 +18,14 @@ NUMBERS = """c0 = Constant <value = int64[1] {0}> ()  c1 = Constant <value = int
 X = np.ones((2, 3), np.float32)
 
 
-def ran(text: str, **inputs: np.ndarray) -> tuple[int, ...]:
+def run_shape(text: str, **inputs: np.ndarray) -> tuple[int, ...]:
     source = proto(text)
     session = onnxruntime.InferenceSession(source.SerializeToString(), providers=["CPUExecutionProvider"])
     shape: tuple[int, ...] = session.run(["y"], inputs)[0].shape
     return shape
 
 
-def fits(shape: tuple[Dim, ...] | None, truth: tuple[int, ...]) -> bool:
+def matches_run(shape: tuple[Dim, ...] | None, truth: tuple[int, ...]) -> bool:
     """No size that is expected is another than the real one."""
     assert shape is not None and len(shape) == len(truth)
     return all(isinstance(dim, Unknown) or dim == real for dim, real in zip(shape, truth, strict=True))
@@ -72,8 +72,8 @@ CASES = {
 def test_data_dependent_size_leaves_derived_sizes_unknown(nodes: str, expected: tuple[int | None, ...]) -> None:
     text = f"g (float[2,3] x) => (int64[] y) {{ {NUMBERS} {nodes} }}"
     text = text.replace("int64[] y", "float[] y") if "TopK" in nodes or "ConstantOfShape" in nodes else text
-    shape, truth = known(text).shape, ran(text, x=X)
-    assert fits(shape, truth)
+    shape, truth = known(text).shape, run_shape(text, x=X)
+    assert matches_run(shape, truth)
     assert shape is not None
     assert tuple(None if isinstance(dim, Unknown) else dim for dim in shape) == expected
 
@@ -95,7 +95,7 @@ STARTED = """g (float[2,3] x, int64 stop) => (float[] y) {
 def test_loop_that_surely_runs_returns_the_values_of_a_pass() -> None:
     assert known(STARTED.replace("MOST", "most")).concrete == (2, 3)
     assert known(STARTED.replace("MOST", "")).concrete == (2, 3)
-    assert ran(STARTED.replace("MOST", "most"), x=X, stop=np.array(3)) == (2, 3)
+    assert run_shape(STARTED.replace("MOST", "most"), x=X, stop=np.array(3)) == (2, 3)
     assert known(STARTED.replace("MOST", "stop")).shape is None  # it may not run at all
 
 
@@ -108,7 +108,7 @@ GROWN = """g (float[2,3] x, int64 stop) => (int64[] y) {
 
 
 def test_size_that_grows_in_a_loop_is_not_the_initial_one() -> None:
-    assert fits(known(GROWN).shape, ran(GROWN, x=X, stop=np.array(2)))
+    assert matches_run(known(GROWN).shape, run_shape(GROWN, x=X, stop=np.array(2)))
     body = shapes(GROWN).steps[-3].bodies[0].steps
     seen = next(step.outputs[0].shape for step in body if step.node.op == "Reshape")
     assert seen is not None and isinstance(seen[1], Unknown)
@@ -126,7 +126,11 @@ PICKY = """g (float[1,L] x, int64 rate) => (float[] y) {
 def test_branch_that_cannot_run_is_not_selected(length: int, rate: int, shape: tuple[int, ...]) -> None:
     inferred = shapes(PICKY, f"L={length}")
     assert inferred.contradictions == () and len(inferred.avoided) == 1
-    assert inferred.values["y"].concrete == shape == ran(PICKY, x=np.ones((1, length), np.float32), rate=np.array(rate))
+    assert (
+        inferred.values["y"].concrete
+        == shape
+        == run_shape(PICKY, x=np.ones((1, length), np.float32), rate=np.array(rate))
+    )
     assert sorted(body.times for body in inferred.steps[-1].bodies if isinstance(body.times, int)) == [0, 1]
 
 
@@ -147,7 +151,7 @@ ENDED = """g (float[2,3] x) => (float[] y) {
 def test_loop_condition_can_read_values_inside_a_branch() -> None:
     inferred = shapes(ENDED)
     assert inferred.contradictions == ()
-    assert inferred.values["y"].concrete == ran(ENDED, x=X) == (4, 2, 3)
+    assert inferred.values["y"].concrete == run_shape(ENDED, x=X) == (4, 2, 3)
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_huge_sizes_neither_overflow_nor_allocate() -> None:
     assert known(doubled).concrete == (1 << 80,)
 
 
-def _within(text: str, functions: str, allowed: Limits) -> Shapes:
+def infer_within(text: str, functions: str, allowed: Limits) -> Shapes:
     source = model(text, functions=functions)
     with within(allowed):
         return infer_shapes(source, bind(source, Request()))
@@ -124,20 +124,20 @@ def _within(text: str, functions: str, allowed: Limits) -> Shapes:
 
 def test_steps_stop_exactly_at_the_limit() -> None:
     longer = "Concat <axis = 0> (x, one)  one = Constant <value = float[1] {0.0}> ()"
-    functions = _nested(8).replace("Relu(x)", longer)  # no call is like another one
+    functions = nest_functions(8).replace("Relu(x)", longer)  # no call is like another one
     text, nodes = "g (float[2] x) => (float[] y) { y = local.f(x) }", 1 + 8 * 2 + 2
-    whole = _within(text, functions, Limits())
+    whole = infer_within(text, functions, Limits())
     assert whole.values["y"].concrete == (2 + 256,)
     enough = whole.work - 1 - RULES_PER_NODE * nodes  # the last body is begun, and done, with one step left for its two
-    assert _within(text, functions, Limits(steps=enough)).values["y"].concrete == (2 + 256,)
-    gap = _within(text, functions, Limits(steps=enough - 1)).values["y"].reason
+    assert infer_within(text, functions, Limits(steps=enough)).values["y"].concrete == (2 + 256,)
+    gap = infer_within(text, functions, Limits(steps=enough - 1)).values["y"].reason
     assert gap == f"resolving stopped after {whole.work - 2:,} steps; --max-steps raises the limit"
 
 
 @pytest.mark.parametrize("levels", [5, 6])
 def test_function_nesting_stops_exactly_at_the_limit(levels: int) -> None:
     text = "g (float[2] x) => (float[] y) { y = local.f(x) }"
-    inferred = _within(text, _nested(levels - 1), Limits(depth=5))
+    inferred = infer_within(text, nest_functions(levels - 1), Limits(depth=5))
     if levels == 5:
         assert inferred.values["y"].concrete == (2,)
     else:
@@ -151,7 +151,7 @@ def test_loop_simulation_stops_exactly_at_the_limit(steps: int) -> None:
         n, y = Loop (, t, zero) <body = b (int64 i, bool on, int64 k) => (bool go, int64 k1, float[2] s) {
             one = Constant <value = int64 {1}> ()  most = Constant <value = int64 {15}> ()
             k1 = Add(k, one)  go = Less(k1, most)  s = Relu(x) }> }"""
-    inferred = _within(text, "", Limits(steps=steps))
+    inferred = infer_within(text, "", Limits(steps=steps))
     if steps == 150:  # two fifths of 150 are 15 passes of 4 nodes
         assert inferred.values["y"].concrete == (15, 2)
     else:
@@ -162,30 +162,30 @@ def test_elements_above_the_memory_limit_are_dropped() -> None:
     text = """g (float[2] x) => (float[] y) {
         many = Constant <value = int64[1] {1000}> ()  a = ConstantOfShape <value = int64[1] {1}> (many)
         sum = ReduceSum <keepdims = 1> (a)  y = ConstantOfShape(sum) }"""
-    assert _within(text, "", Limits(steps=20)).values["y"].concrete == (1000,)  # 8,000 bytes, 400 for each step
-    assert _within(text, "", Limits(steps=19)).values["y"].concrete is None
+    assert infer_within(text, "", Limits(steps=20)).values["y"].concrete == (1000,)  # 8,000 bytes, 400 for each step
+    assert infer_within(text, "", Limits(steps=19)).values["y"].concrete is None
 
 
 def test_failing_rule_is_a_gap_and_no_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stumbling(_: Call) -> list[ValueInfo]:
+    def raise_index_error(_: Call) -> list[ValueInfo]:
         raise IndexError("tuple index out of range")
 
-    monkeypatch.setattr(walk, "find", lambda *_: Operator(stumbling))
+    monkeypatch.setattr(walk, "find", lambda *_: Operator(raise_index_error))
     inferred = shapes("g (float[2] x) => (float[] y) { y = Relu(x) }")
     assert inferred.steps[0].gap == "the rule for Relu could not be applied to what this node has"
     assert inferred.contradictions == ()
 
 
 def test_memory_error_is_not_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    def exhausted(_: Call) -> list[ValueInfo]:
+    def raise_memory_error(_: Call) -> list[ValueInfo]:
         raise MemoryError
 
-    monkeypatch.setattr(walk, "find", lambda *_: Operator(exhausted))
+    monkeypatch.setattr(walk, "find", lambda *_: Operator(raise_memory_error))
     with pytest.raises(MemoryError):
         shapes("g (float[2] x) => (float[] y) { y = Relu(x) }")
 
 
-def _nested(levels: int) -> str:
+def nest_functions(levels: int) -> str:
     """Functions that call the next one twice: 2^levels nodes if they were inlined."""
     inner = f'<domain: "local", opset_import: ["" : 18]> f{levels} (x) => (y) {{ y = Relu(x) }}'
     calls = [
@@ -197,7 +197,7 @@ def _nested(levels: int) -> str:
 
 
 def test_equal_function_calls_are_inferred_once() -> None:
-    source = model("g (float[2] x) => (float[] y) { y = local.f(x) }", functions=_nested(60))
+    source = model("g (float[2] x) => (float[] y) { y = local.f(x) }", functions=nest_functions(60))
     inferred = infer_shapes(source, bind(source, Request()))
     assert inferred.values["y"].concrete == (2,)
 
