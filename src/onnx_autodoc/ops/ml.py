@@ -70,11 +70,6 @@ def _vectorize(call: Call) -> list[ValueInfo]:
     return [tensor("float32", (first[0] if len(first) > 1 else 1, sum(widths)))]
 
 
-def _one_hot(call: Call) -> list[ValueInfo]:
-    classes = call.attr_count("cats_int64s") or call.attr_count("cats_strings")
-    return [tensor("float32", (*call.shape(0), classes))]
-
-
 def _map_category(call: Call) -> list[ValueInfo]:
     dtype = {"string": "int64", "int64": "string"}.get(call.dtype(0) or "")
     return [tensor(dtype, call.shape(0))]
@@ -242,7 +237,9 @@ OPERATORS: dict[str, Operator] = {
         choices={"norm": words("L1 L2 MAX")},
     ),
     "OneHotEncoder": Operator(
-        _one_hot,
+        one_output(
+            lambda call: (*call.shape(0), call.attr_count("cats_int64s") or call.attr_count("cats_strings")), "float32"
+        ),
         cost=free,
         work=WorkClass.LOOKUP,
         alternatives=(("cats_int64s", "cats_strings"),),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -96,7 +96,9 @@ def _infer_loop(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
     start = [call.known(at) for at in range(2, len(call.inputs))]
     fixed = {names[0]: _pass_number(None), names[1]: _TRUE}
     steps, carried, outputs = yield from _infer_stable_body(walk, body, scope, fixed, names[2:], start, 1)
-    limit, condition = _trip_count(call), _first_condition(call)
+    limit, condition = _trip_count(call), call.value(1) if call.has(1) else np.array(True)
+    if condition is not None and condition.dtype == object:
+        condition = None  # it depends on the data
     times = yield from _count_passes(walk, call, scope, body, outputs[0], limit, condition)
     last, added = outputs[1 : 1 + len(carried)], outputs[1 + len(carried) :]
     passes: tuple[tuple[Step, ...], ...] = ()
@@ -168,12 +170,6 @@ def _unroll(
 
 def _pass_number(at: int | None) -> ValueInfo:
     return ValueInfo("int64", (), None if at is None else np.array(at, np.int64), "the number of the pass changes")
-
-
-def _first_condition(call: Call) -> Array | None:
-    """Return the condition that a loop starts with; None if it is unknown."""
-    condition = call.value(1) if call.has(1) else np.array(True)
-    return None if condition is None or condition.dtype == object else condition
 
 
 def _trip_count(call: Call) -> Dim | None:
@@ -329,13 +325,9 @@ def _infer_sequence_map(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
         for at in range(len(items)):
             item = dict(zip(names, [_sequence_item(known, at) for known in inputs]))
             rows.append((yield from walk.graph(body, Scope(scope.opsets, scope), item))[1])
-        columns = zip(*rows, strict=True)
-        results = [_sequence(reduce(_merge_items, column), column) for column in columns]
+        merge = partial(merge_values, why=_DIFFERENT_ITEMS)
+        results = [_sequence(reduce(merge, column), column) for column in zip(*rows, strict=True)]
     return results, (Body("body", steps, len(items)),)
-
-
-def _merge_items(one: ValueInfo, other: ValueInfo) -> ValueInfo:
-    return merge_values(one, other, _DIFFERENT_ITEMS)
 
 
 def _sequence_item(known: ValueInfo, at: int | None = None) -> ValueInfo:

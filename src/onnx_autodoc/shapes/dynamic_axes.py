@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from onnx_autodoc.ir import Model, Node, Value, is_float, is_integer
+from onnx_autodoc.ir import Model, Value, is_float, is_integer
 from onnx_autodoc.ops import Array, Trait, has_trait
 
 Axis = tuple[str, int]  # an input's name, and which of its dimensions
@@ -163,7 +163,8 @@ def branch_flags(model: Model, past: Collection[str]) -> dict[str, Array]:
     for node in model.graph.nodes if flags else ():
         if not (node.has_subgraphs and node.is_op("If") and node.inputs):
             continue
-        flag = flags.get(model.graph.index.trace_back(node.inputs[0], _keeps_scalar))
+        source = model.graph.index.trace_back(node.inputs[0], lambda node: has_trait(node, Trait.KEEPS_SCALAR))
+        flag = flags.get(source)
         if flag is None:
             continue
         reads_past = {name: not graph.captures.isdisjoint(past) for name, graph in node.subgraphs()}
@@ -171,7 +172,3 @@ def branch_flags(model: Model, past: Collection[str]) -> dict[str, Array]:
         if len(set(reads_past.values())) == 2 and all(dim == 1 for dim in dims):
             values[flag.name] = np.full((1,) * len(dims), reads_past.get("then_branch", False))
     return values
-
-
-def _keeps_scalar(node: Node) -> bool:
-    return has_trait(node, Trait.KEEPS_SCALAR)
