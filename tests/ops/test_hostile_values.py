@@ -13,7 +13,7 @@ import pytest
 from onnx_autodoc import ops
 from onnx_autodoc.ir import Attribute, Node
 from onnx_autodoc.ops import MAX_ELEMENTS, Call, InferenceError, Operator, Unknown, ValueInfo
-from onnx_autodoc.shapes.rule_application import apply
+from onnx_autodoc.shapes.rule_application import apply_rules
 
 _MOST_BYTES = 64 << 20
 _MOST_SECONDS = 5.0  # a bound, far above what any of them takes: the machine may be busy
@@ -101,7 +101,7 @@ def _measured(entry: Operator, call: Call) -> tuple[list[ValueInfo], int, float]
     found: list[ValueInfo] = []
     try:
         with np.errstate(all="ignore"):  # as the walk does
-            found = apply(entry, call)
+            found = apply_rules(entry, call)
     except InferenceError as reason:
         assert str(reason)
     return found, tracemalloc.get_traced_memory()[1] - before, time.process_time() - start
