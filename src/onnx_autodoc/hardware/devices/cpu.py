@@ -64,36 +64,28 @@ _ZEN1_MODELS: Final = 48  # AMD family 23 below this model has 128-bit units
 _X_SERIES: Final = re.compile(r"i[79]-\d{4,5}XE?\b")
 
 
-class CorePeak(msgspec.Struct, frozen=True):
-    """Operations per cycle by precision, and the rules that give them."""
-
-    per_cycle: dict[str, int]
-    rules: tuple[str, ...]
-
-
-def core_peak(core: dict[str, str], is_efficiency_core: bool = False) -> CorePeak | None:
-    """Return the peak of one processor of /proc/cpuinfo; None if its width is unknown."""
-    if "flags" in core:
-        flags, instructions = frozenset(core["flags"].split()), _X86_INSTRUCTIONS
-        fp32, why = _x86_width(core, flags, is_efficiency_core)
+def _find_peak(fields: dict[str, str], is_efficiency_core: bool) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Return operations per cycle by precision, and the rules that give them; empty if the width is unknown."""
+    flags = _instruction_flags(fields)
+    if "flags" in fields:
+        instructions, (fp32, reason) = _X86_INSTRUCTIONS, _x86_width(fields, flags, is_efficiency_core)
+    elif "asimd" in flags and (arm_core := _identify_arm_core(fields)):
+        instructions, fp32, reason = _ARM_INSTRUCTIONS, arm_core[1], f"{arm_core[0]}, NEON or SVE"
     else:
-        flags, instructions, known = (
-            frozenset(core.get("Features", "").split()),
-            _ARM_INSTRUCTIONS,
-            identify_arm_core(core),
-        )
-        if known is None or "asimd" not in flags:
-            return None
-        fp32, why = known[1], f"{known[0]}, NEON or SVE"
-    per_cycle, rules = {"fp32": fp32}, [f"fp32: {fp32} per cycle ({why})"]
-    for precision, flag, amount, words in instructions:
+        return {}, ()
+    per_cycle, rules = {"fp32": fp32}, [f"fp32: {fp32} per cycle ({reason})"]
+    for precision, flag, amount, rule in instructions:
         if flag in flags and precision not in per_cycle:
             per_cycle[precision] = amount if amount >= _MIN_ABSOLUTE_RATE else amount * fp32
-            rules.append(f"{precision}: {per_cycle[precision]} per cycle ({words})")
-    return CorePeak(per_cycle, tuple(rules))
+            rules.append(f"{precision}: {per_cycle[precision]} per cycle ({rule})")
+    return per_cycle, tuple(rules)
 
 
-def identify_arm_core(core: dict[str, str]) -> tuple[str, int] | None:
+def _instruction_flags(fields: dict[str, str]) -> frozenset[str]:
+    return frozenset((fields.get("flags") or fields.get("Features") or "").split())
+
+
+def _identify_arm_core(core: dict[str, str]) -> tuple[str, int] | None:
     """Return name and FP32 operations per cycle of a core designed by Arm; other vendors reuse its part numbers."""
     return _ARM_CORES.get(core.get("CPU part", "")) if core.get("CPU implementer") == "0x41" else None
 
@@ -129,11 +121,12 @@ CpuInfo = dict[int, dict[str, str]]  # by processor, its fields in /proc/cpuinfo
 
 
 class CpuCore(msgspec.Struct, frozen=True):
-    """The clock of a core in Hz with its origin, and its peak operations per cycle."""
+    """The clock of a core in Hz with its origin, its peak operations per cycle by precision, and their rules."""
 
     clock: float
     clock_from: str
-    peak: CorePeak | None
+    per_cycle: dict[str, int]
+    rules: tuple[str, ...]
 
 
 def detect_cpu(system: System) -> tuple[Device, tuple[str, ...]]:
@@ -143,8 +136,8 @@ def detect_cpu(system: System) -> tuple[Device, tuple[str, ...]]:
     cores, quota, name = _find_cores(system, info, usable), cpu_quota(system), _find_name(system, info)
     rates, rules, doubts = _sum_rates(cores, quota)
     memory_bytes, memory_line = _find_memory(system)
-    matched = match_cpu(name)
-    listed = find_device(matched) if matched else None
+    listed_id = match_cpu(name)
+    listed = find_device(listed_id) if listed_id else None
     lines = [_processor_line(name, len(cores), len(usable))]
     if quota is not None and quota < len(cores):
         lines.append(f"the container may use {format_number(quota)} of them (cgroup)")
@@ -186,7 +179,7 @@ def _find_cores(system: System, info: CpuInfo, usable: list[int]) -> list[CpuCor
     efficient = read_cpu_list(system.sys / "devices" / "cpu_atom" / "cpus")
     first_threads = {_core_key(system, cpu, info[cpu]): cpu for cpu in reversed(usable)}
     return [
-        CpuCore(*_find_clock(system, cpu), core_peak(info[cpu], cpu in efficient))
+        CpuCore(*_find_clock(system, cpu), *_find_peak(info[cpu], cpu in efficient))
         for cpu in sorted(first_threads.values())
     ]
 
@@ -210,18 +203,15 @@ def _find_clock(system: System, cpu: int) -> tuple[float, str]:
 
 def _sum_rates(cores: Sequence[CpuCore], quota: float | None) -> tuple[dict[str, float], tuple[str, ...], list[str]]:
     """Return operations per second of the usable cores, the rules that give them, and doubts."""
-    known = [(core.clock, core.peak) for core in cores if core.peak is not None]
-    if not cores or len(known) < len(cores):
+    if not cores or not all(core.per_cycle for core in cores):
         return {}, (), ["rates: not known, since the width of this core's units is not"]
-    shared = set.intersection(*(set(peak.per_cycle) for _, peak in known))
+    shared = set.intersection(*(set(core.per_cycle) for core in cores))
     used = len(cores) if quota is None else min(quota, len(cores))
-    rates = {
-        name: _sum_fastest([clock * peak.per_cycle[name] for clock, peak in known], used) for name in sorted(shared)
-    }
-    clocks = sorted({f"{clock / 1e9:.2f} GHz" for clock, _ in known})
+    rates = {name: _sum_fastest([core.clock * core.per_cycle[name] for core in cores], used) for name in sorted(shared)}
+    clocks = sorted({f"{core.clock / 1e9:.2f} GHz" for core in cores})
     origins = dict.fromkeys(core.clock_from for core in cores)
     count = format_number(used) if used % 1 else int(used)
-    rules = tuple(dict.fromkeys(rule for _, peak in known for rule in peak.rules))
+    rules = tuple(dict.fromkeys(rule for core in cores for rule in core.rules))
     doubts = [_UNKNOWN_CLOCK] if any(core.clock == _MAX_CLOCK_HZ for core in cores) else []
     formula = f"cores x clock x operations per cycle: {count} x {' or '.join(clocks)}, {' or '.join(origins)}"
     return rates, (formula, *rules), doubts
@@ -248,14 +238,13 @@ def _find_memory(system: System) -> tuple[int | None, str]:
 
 def _find_name(system: System, info: CpuInfo) -> str:
     board = read_text(system.proc / "device-tree" / "model")
-    stated = next((fields["model name"] for fields in info.values() if fields.get("model name")), None)
-    arm_cores = dict.fromkeys(known[0] for fields in info.values() if (known := identify_arm_core(fields)))
-    return stated or board or " and ".join(arm_cores) or "a processor that does not say its name"
+    model = next((fields["model name"] for fields in info.values() if fields.get("model name")), None)
+    arm_cores = dict.fromkeys(core[0] for fields in info.values() if (core := _identify_arm_core(fields)))
+    return model or board or " and ".join(arm_cores) or "a processor that does not say its name"
 
 
 def _instruction_set_line(info: CpuInfo) -> str:
-    first = next(iter(info.values()), {})
-    flags = (first.get("flags") or first.get("Features") or "").split()
+    flags = _instruction_flags(next(iter(info.values()), {}))
     listed = [flag for flag in LISTED_FLAGS if flag in flags]
     return f"instruction set: {', '.join(listed)}" if listed else "instruction set: not known"
 

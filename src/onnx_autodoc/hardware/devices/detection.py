@@ -61,10 +61,10 @@ def _detect_nvidia(system: System, nvml: Any) -> Detection:
             name, nbytes = _query_gpu(nvml, index)
         except Exception as error:  # one GPU may be lost while others work
             lines.append(f"GPU {index}: could not be asked: {sanitize(str(error))} (NVML)")
-            continue
-        device, line = _make_gpu(name, nbytes, len(devices) + 1)
-        devices.append(device)
-        lines.append(line)
+        else:
+            device, line = _make_gpu(name, nbytes, len(devices) + 1)
+            devices.append(device)
+            lines.append(line)
     return tuple(devices), tuple(lines)
 
 
@@ -122,9 +122,8 @@ def _detect_apple(system: System, cpu: Device, sysctl: Any) -> tuple[Device, Det
         return cpu, ((), (f"processor: {sanitize(brand or 'not known')}{size} (sysctl); not listed",))
     listed = find_device(key)
     device = msgspec.structs.replace(listed, memory_bytes=nbytes or listed.memory_bytes)
-    fewer = "its GPU may have fewer cores than listed"
-    line = f"chip: {brand}{size} (sysctl), listed as `{key}`; {fewer}{'' if nbytes else _LISTED_MEMORY}"
-    return cpu, ((device,), (line,))
+    line = f"chip: {brand}{size} (sysctl), listed as `{key}`; its GPU may have fewer cores than listed"
+    return cpu, ((device,), (line + ("" if nbytes else _LISTED_MEMORY),))
 
 
 def _run_sysctl(key: str) -> str | None:
@@ -133,9 +132,9 @@ def _run_sysctl(key: str) -> str | None:
     import subprocess  # macOS only
 
     try:
-        done = subprocess.run(  # noqa: S603
+        process = subprocess.run(  # noqa: S603
             [_SYSCTL, "-n", key], capture_output=True, text=True, timeout=_SYSCTL_SECONDS, check=False
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip() or None
+    return process.stdout.strip() or None
