@@ -55,10 +55,12 @@ def find_requirements(
     devices: Iterable[Device], number_format: NumberFormat, estimate_device: EstimateDevice, target: Target
 ) -> Requirements:
     candidates = [each for each in devices if each.family in _CANDIDATE_FAMILIES and usable_memory(each)]
-    rates = {each.id: find_peak_rate(each, number_format).per_second or math.inf for each in candidates}
-    candidates.sort(
-        key=lambda each: (each.form.startswith(_RACK_FORMS), rates[each.id] * (each.capacity_bytes or 0), each.id)
-    )
+
+    def size(device: Device) -> tuple[bool, float, str]:
+        rate = find_peak_rate(device, number_format).per_second or math.inf
+        return device.form.startswith(_RACK_FORMS), rate * (device.capacity_bytes or 0), device.id
+
+    candidates.sort(key=size)
     if target == Target():
         return _choose_by_memory(candidates, estimate_device)
     return _choose_by_speed(candidates, estimate_device, target)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct, structs
 
-from onnx_autodoc.analysis import Cache, Facts, figures_at
+from onnx_autodoc.analysis import Facts, figures_at
 from onnx_autodoc.card import BOUND, ScaleRow, TokenRow
 from onnx_autodoc.hardware.devices import Device
 from onnx_autodoc.hardware.estimate import Estimate, TimeEstimator, clamp_to_bound, estimate
@@ -28,19 +28,21 @@ def scale_batches(facts: Facts, workload: Workload) -> list[Workload]:
     own, volume = workload.batch, workload.io_volume
     if own is None:
         return []
-    rows = [row for row in facts.scaling if row.figures.get("macs", -1) * own == workload.macs * row.batch]
     return [
         structs.replace(
             workload,
-            kernels=workload.kernels.scaled(batch / own),
-            macs=workload.macs * batch // own,
-            constant_macs=workload.constant_macs * batch // own,
-            io_volume=DataVolume(round(volume.floats * (batch / own)), round(volume.other_bytes * (batch / own))),
-            batch=batch,
-            peak_activation_bytes=figures.get("peak_activation_bytes"),
-            sizes={Role.BATCH: batch} if batch != own else {},
+            kernels=workload.kernels.scaled(row.batch / own),
+            macs=workload.macs * row.batch // own,
+            constant_macs=workload.constant_macs * row.batch // own,
+            io_volume=DataVolume(
+                round(volume.floats * (row.batch / own)), round(volume.other_bytes * (row.batch / own))
+            ),
+            batch=row.batch,
+            peak_activation_bytes=row.figures.get("peak_activation_bytes"),
+            sizes={Role.BATCH: row.batch} if row.batch != own else {},
         )
-        for batch, figures in ((row.batch, row.figures) for row in rows)
+        for row in facts.scaling
+        if row.figures.get("macs", -1) * own == workload.macs * row.batch
     ]
 
 
@@ -52,8 +54,10 @@ def make_consistent(rows: Sequence[Estimate]) -> list[Estimate]:
         sizes = row.workload.batch, smaller.workload.batch if smaller else None
         if own is not None and smaller is not None and smaller.range is not None and sizes[0] and sizes[1]:
             factor = sizes[0] / sizes[1]
-            pairs = {name: (getattr(own, name), getattr(smaller.range, name)) for name in ("low", "expected", "high")}
-            limited = {name: min(max(time, least), least * factor) for name, (time, least) in pairs.items()}
+            limited = {}
+            for name in ("low", "expected", "high"):
+                least = getattr(smaller.range, name)
+                limited[name] = min(max(getattr(own, name), least), least * factor)
             row = structs.replace(row, range=clamp_to_bound(structs.replace(own, **limited), row.lower_bound))
         consistent.append(row)
     return consistent
@@ -170,23 +174,19 @@ def _make_phase(
     macs, cache_bytes = figures.get("macs"), figures.get("kv_cache_bytes")
     if macs is None or cache_bytes is None or facts.cache is None:
         return None
+    # numbers whose width depends on the precision, or bytes of a quantized cache
+    width = stored_bytes(facts.cache.dtype, 1) if is_float(facts.cache.dtype) else None
     own = structs.replace(
         workload,
         macs=macs,
         constant_macs=0,
-        io_volume=_cache_volume(facts.cache, cache_bytes),
+        io_volume=DataVolume(floats=cache_bytes // width) if width else DataVolume(other_bytes=cache_bytes),
         kernels=kernels.at(name, context, macs),
         phase=name,
         sizes=sizes,
         peak_activation_bytes=figures.get("peak_activation_bytes"),
     )
     return GenerationPhase(name, context, own)
-
-
-def _cache_volume(cache: Cache, nbytes: int) -> DataVolume:
-    """Return numbers whose width depends on the precision, or bytes of a quantized cache."""
-    width = stored_bytes(cache.dtype, 1)
-    return DataVolume(floats=nbytes // width) if width and is_float(cache.dtype) else DataVolume(other_bytes=nbytes)
 
 
 def make_token_rows(

@@ -171,7 +171,11 @@ def measure_workload(facts: Facts, family: str) -> Workload:
         coverage=total.counted / total.nodes if total.nodes else 1.0,
         family=family,
         constant_macs=total.macs - sum(kernel.macs for kernel in kernels) if kernels else 0,
-        embedding_parameters=_embedding_parameters(facts),
+        embedding_parameters=sum(
+            share.elements
+            for place, share in parameters.nodes.items()
+            if operator_of(parameters.readers[place]).work is WorkClass.LOOKUP
+        ),
         is_dynamically_quantized=facts.precision.label == "int8-dynamic",
         is_partial=any(each.macs for each in total.missing.values()),
         has_unknown_memory=bool(facts.memory.unknown),
@@ -208,11 +212,6 @@ def _activation_bytes(facts: Facts) -> int:
             if known.dtype in widths and known.concrete is not None:
                 counts[known.dtype] += math.prod(known.concrete)
     return widths[max(counts, key=lambda dtype: (counts[dtype], dtype), default="float32")]
-
-
-def _embedding_parameters(facts: Facts) -> int:
-    shares, readers = facts.parameters.nodes, facts.parameters.readers
-    return sum(shares[place].elements for place in shares if operator_of(readers[place]).work is WorkClass.LOOKUP)
 
 
 def kernels_at(facts: Facts, sizes: Mapping[Role, int]) -> KernelTable | None:

@@ -87,9 +87,8 @@ def suggest_devices(text: str, own: Mapping[str, Device] | None = None) -> tuple
 def _match_rare_words(wanted: set[str], words: Mapping[str, set[str]]) -> list[str]:
     """Return ids that share words that few devices have, the most similar first."""
     counts = Counter(word for own in words.values() for word in own)
-    weights = {
-        word: 1 / max(_RARE_WORD_DEVICES, counts[word]) for word in wanted if len(word) > 2 or not word.isdigit()
-    }
+    distinctive = [word for word in wanted if len(word) > 2 or not word.isdigit()]
+    weights = {word: 1 / max(_RARE_WORD_DEVICES, counts[word]) for word in distinctive}
     scores = {key: sum(weight for word, weight in weights.items() if word in own) for key, own in words.items()}
     min_score = max(1 / _RARE_WORD_DEVICES, max(scores.values()) / 2)
     return sorted((key for key in words if scores[key] >= min_score), key=lambda key: (-scores[key], len(key), key))
