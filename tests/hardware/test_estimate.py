@@ -1,4 +1,4 @@
-"""Estimates obey physics: narrower numbers and larger batches change what they must, by as much as they must."""
+"""Estimates follow precision and batch: narrower numbers and larger batches change time and memory in proportion."""
 
 import pytest
 
@@ -30,9 +30,9 @@ def on(device: Device, precision: str, batch: int, text: str = MANY) -> Estimate
 
 
 def bound(device: Device, precision: str, batch: int) -> float:
-    found = on(device, precision, batch).lower_bound.seconds
-    assert found is not None
-    return found
+    result = on(device, precision, batch).lower_bound.seconds
+    assert result is not None
+    return result
 
 
 def test_compute_bound_is_macs_over_the_peak_rate() -> None:
@@ -51,23 +51,23 @@ def test_memory_bound_is_bytes_over_the_bandwidth() -> None:
 
 
 def test_empty_workload_has_no_bottleneck() -> None:
-    found = on(T4, "fp32", 1, "g (float[B,2] x) => (float[B,2] y) { }")
-    assert (found.lower_bound.seconds, found.bottleneck) == (None, None)
+    result = on(T4, "fp32", 1, "g (float[B,2] x) => (float[B,2] y) { }")
+    assert (result.lower_bound.seconds, result.bottleneck) == (None, None)
 
 
 @pytest.mark.parametrize("device", [each.id for each in all_devices() if each.bandwidth])
 def test_narrower_formats_are_not_slower_or_larger(device: str) -> None:
     for batch in (1, 4096):
-        found = [on(find_device(device), precision, batch) for precision in ("fp32", "fp16", "int8", "int4")]
-        known = [each.lower_bound.seconds for each in found if each.lower_bound.seconds is not None]
+        result = [on(find_device(device), precision, batch) for precision in ("fp32", "fp16", "int8", "int4")]
+        known = [each.lower_bound.seconds for each in result if each.lower_bound.seconds is not None]
         assert known == sorted(known, reverse=True)
-        weights = [each.need.weights for each in found]
+        weights = [each.need.weights for each in result]
         assert weights == sorted(weights, reverse=True)
 
 
 def test_weight_bytes_follow_the_format() -> None:
-    held = {precision: on(T4, precision, 1).need.weights for precision in ("fp32", "fp16", "int8", "int4")}
-    assert held == {"fp32": 1 << 21, "fp16": 1 << 20, "int8": 1 << 19, "int4": (1 << 19) * 4.5 / 8}
+    weight_bytes = {precision: on(T4, precision, 1).need.weights for precision in ("fp32", "fp16", "int8", "int4")}
+    assert weight_bytes == {"fp32": 1 << 21, "fp16": 1 << 20, "int8": 1 << 19, "int4": (1 << 19) * 4.5 / 8}
 
 
 def test_scaled_batch_equals_direct_estimate() -> None:
@@ -96,10 +96,10 @@ def test_throughput_grows_with_the_batch() -> None:
 
 def test_utilisation_is_consistent_with_the_time() -> None:
     for batch in (1, 65536):
-        found = on(T4, "fp16", batch)
-        assert found.utilisation is not None and found.expected is not None
-        assert found.utilisation * found.expected * T4.rates["fp16"] == pytest.approx(2 * found.workload.macs)
-        assert found.utilisation <= 1
+        result = on(T4, "fp16", batch)
+        assert result.utilisation is not None and result.expected is not None
+        assert result.utilisation * result.expected * T4.rates["fp16"] == pytest.approx(2 * result.workload.macs)
+        assert result.utilisation <= 1
 
 
 def sized(nbytes: int) -> Device:
@@ -115,9 +115,9 @@ def test_fits_is_exact_to_the_byte() -> None:
 
 
 def test_unsupported_format_has_no_time() -> None:
-    found = on(find_device("hailo_8"), "fp32", 1)
-    assert found.lower_bound.seconds is None and found.expected is None and found.utilisation is None
-    assert "no rate for fp32" in found.lower_bound.rate.reason
+    result = on(find_device("hailo_8"), "fp32", 1)
+    assert result.lower_bound.seconds is None and result.expected is None and result.utilisation is None
+    assert "no rate for fp32" in result.lower_bound.rate.reason
 
 
 def test_wider_rate_replaces_a_missing_one() -> None:
@@ -134,6 +134,6 @@ def test_fp32_uses_the_tf32_rate() -> None:
 def test_native_format_takes_the_bytes_of_the_file(text: str) -> None:
     known = facts(text, "B=2")
     own = measure_workload(known, "mlp")
-    found = estimate(own, T4, own.native_format, nothing)
-    assert found.need.weights == known.parameters.nbytes
-    assert known.memory.peak is not None and found.need.activations == known.memory.peak.nbytes
+    result = estimate(own, T4, own.native_format, nothing)
+    assert result.need.weights == known.parameters.nbytes
+    assert known.memory.peak is not None and result.need.activations == known.memory.peak.nbytes

@@ -50,7 +50,7 @@ def test_typical_data_is_generated_from_the_measurements() -> None:
 def test_typical_times_hold_for_left_out_sources(runtime_known: bool, far: bool) -> None:
     """And for publishers: sources of one may be twins. Fewer of those have others near."""
     every = left_out(runtime_known, far)
-    said = [each for each in every if each.error is not None]
-    assert len(said) > (0.6 if far else 0.85) * len(every)
-    assert statistics.median(each.error for each in said if each.error is not None) <= 0.40
-    assert sum(each.inside for each in said) >= 0.80 * len(said)
+    message = [each for each in every if each.error is not None]
+    assert len(message) > (0.6 if far else 0.85) * len(every)
+    assert statistics.median(each.error for each in message if each.error is not None) <= 0.40
+    assert sum(each.inside for each in message) >= 0.80 * len(message)

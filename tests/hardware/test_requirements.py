@@ -42,7 +42,7 @@ WORK = 2 * 512 * 1024  # operations of PRODUCT
 
 def chosen(devices: list[Device], target: Target, known: dict[str, float], text: str = PRODUCT) -> Requirements:
     """`known`: seconds that are expected of a device, the range a factor of 2 to each side."""
-    made = measure_workload(facts(text), "mlp")
+    built = measure_workload(facts(text), "mlp")
 
     def estimate_time(
         workload: Workload, device: Device, number_format: NumberFormat, bound: LowerBound
@@ -50,30 +50,30 @@ def chosen(devices: list[Device], target: Target, known: dict[str, float], text:
         seconds = known.get(device.id)
         return TimeRange(seconds / 2, seconds, seconds * 2, "typical", "") if seconds else None
 
-    def asked(device: Device) -> Iterator[Estimate]:
-        yield estimate(made, device, NUMBER_FORMATS["fp32"], estimate_time)
+    def requested(device: Device) -> Iterator[Estimate]:
+        yield estimate(built, device, NUMBER_FORMATS["fp32"], estimate_time)
 
-    return find_requirements(devices, NUMBER_FORMATS["fp32"], asked, target)
+    return find_requirements(devices, NUMBER_FORMATS["fp32"], requested, target)
 
 
-def names(found: Requirements) -> list[str | None]:
-    levels = (found.minimum, found.recommended, found.comfortable)
+def names(result: Requirements) -> list[str | None]:
+    levels = (result.minimum, result.recommended, result.comfortable)
     return [each.device if each is not None else None for each in levels]
 
 
 def test_bounds_are_not_compared_with_expected_times() -> None:
     assert WORK / 1e9 * 4 < 0.01  # by its bound, the small one would do for all
-    found = chosen([SMALL, LARGE], Target(latency=0.1), {"large": 0.02})
-    assert names(found) == ["large", "large", "large"]
-    assert found.minimum is not None and found.minimum.basis == "typical"
-    assert any("1 device" in note for note in found.notes)
+    result = chosen([SMALL, LARGE], Target(latency=0.1), {"large": 0.02})
+    assert names(result) == ["large", "large", "large"]
+    assert result.minimum is not None and result.minimum.basis == "typical"
+    assert any("1 device" in note for note in result.notes)
 
 
 def test_bounds_decide_without_expected_times() -> None:
-    found = chosen([SMALL, LARGE], Target(latency=0.005), {})
-    assert names(found) == ["small", "large", "large"]
-    assert found.minimum is not None and found.minimum.basis == "bound"
-    assert "by its bound alone" in found.minimum.why
+    result = chosen([SMALL, LARGE], Target(latency=0.005), {})
+    assert names(result) == ["small", "large", "large"]
+    assert result.minimum is not None and result.minimum.basis == "bound"
+    assert "by its bound alone" in result.minimum.why
 
 
 def test_levels_have_margins_of_speed() -> None:
@@ -100,38 +100,38 @@ def test_device_with_less_memory_is_smaller() -> None:
 
 
 def test_unmet_target_names_the_nearest_device() -> None:
-    found = chosen([SMALL, LARGE], Target(latency=1e-6), {"small": 0.1, "large": 0.05})
-    assert names(found) == [None, None, None]
-    assert "large" in found.notes[0] and "50.0 ms" in found.notes[0]
-    found = chosen([SMALL, LARGE], Target(throughput=1e6), {"small": 0.1, "large": 0.05})
-    assert "20.0 samples/s" in found.notes[0]
+    result = chosen([SMALL, LARGE], Target(latency=1e-6), {"small": 0.1, "large": 0.05})
+    assert names(result) == [None, None, None]
+    assert "large" in result.notes[0] and "50.0 ms" in result.notes[0]
+    result = chosen([SMALL, LARGE], Target(throughput=1e6), {"small": 0.1, "large": 0.05})
+    assert "20.0 samples/s" in result.notes[0]
 
 
 def test_model_too_large_for_all_devices_is_noted() -> None:
     tiny = device("tiny", 1e9, memory=1 << 20)
     for target in (Target(), Target(latency=1)):
-        found = chosen([tiny], target, {"tiny": 0.1})
-        assert names(found) == [None, None, None]
-        assert found.notes[0] == "no device that is known has the memory"
+        result = chosen([tiny], target, {"tiny": 0.1})
+        assert names(result) == [None, None, None]
+        assert result.notes[0] == "no device that is known has the memory"
 
 
 @pytest.mark.parametrize("text", [SUM, LOOP])
 def test_unknown_workload_has_no_choice_by_speed(text: str) -> None:
-    found = chosen([SMALL], Target(latency=1), {"small": 1e-3}, text)
-    assert names(found) == [None, None, None]
-    assert "how much work" in found.notes[0]
+    result = chosen([SMALL], Target(latency=1), {"small": 1e-3}, text)
+    assert names(result) == [None, None, None]
+    assert "how much work" in result.notes[0]
     assert names(chosen([SMALL], Target(), {}, text)) == ["small", "small", "small"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "least"),
+    ("requested", "least"),
     [({"target_latency": 0.05}, 1), ({"target_latency": 0.01}, 1), ({"target_latency": 0.01, "precision": "fp16"}, 2)],
 )
-def test_requirements_of_a_detector_are_no_rack_devices(asked: dict[str, object], least: int) -> None:
-    found = card(corpus.graph("yolov8l-nc1"), devices=["t4"], **asked).hardware  # type: ignore[arg-type]
-    assert found is not None and found.requirements is not None
-    devices = [find_device(name) for name in names(found.requirements) if name]
+def test_requirements_of_a_detector_are_no_rack_devices(requested: dict[str, object], least: int) -> None:
+    result = card(corpus.graph("yolov8l-nc1"), devices=["t4"], **requested).hardware  # type: ignore[arg-type]
+    assert result is not None and result.requirements is not None
+    devices = [find_device(name) for name in names(result.requirements) if name]
     assert len(devices) >= least
     assert not any(each.form.startswith(("SXM", "OAM", "superchip")) for each in devices)
-    levels = (found.requirements.minimum, found.requirements.recommended, found.requirements.comfortable)
+    levels = (result.requirements.minimum, result.requirements.recommended, result.requirements.comfortable)
     assert {each.basis for each in levels if each is not None} == {"typical"}

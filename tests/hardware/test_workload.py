@@ -65,9 +65,11 @@ def test_partial_workload_has_no_expected_time() -> None:
         h = MatMul(x, v)
         y = Loop (n, c, h) <body = b (int64 i, bool on, float[1,4] h0) => (bool go, float[1,4] next) {
             go = Identity(on)  next = MatMul(h0, w) }> }"""
-    found = estimate(measure_workload(facts(text), "other"), T4, NUMBER_FORMATS["fp32"], lambda *_: constant_range(1.0))
-    assert found.range is None and found.basis == "bound"
-    assert any("not all of the model is counted" in note for note in make_device_row(found, None).notes)
+    result = estimate(
+        measure_workload(facts(text), "other"), T4, NUMBER_FORMATS["fp32"], lambda *_: constant_range(1.0)
+    )
+    assert result.range is None and result.basis == "bound"
+    assert any("not all of the model is counted" in note for note in make_device_row(result, None).notes)
 
 
 def test_unknown_sizes_make_memory_a_lower_bound() -> None:
@@ -104,8 +106,8 @@ def test_embeddings_are_not_stored_in_four_bits() -> None:
 def test_roofline_is_not_below_the_bound(name: str) -> None:
     workload = measure_workload(corpus_facts(name), "other")
     for precision in ("fp32", "int4"):
-        found = estimate(workload, T4, NUMBER_FORMATS[precision], lambda *_: None).lower_bound
-        assert found.roofline is None or found.seconds is None or found.roofline >= found.seconds * (1 - 1e-9)
+        result = estimate(workload, T4, NUMBER_FORMATS[precision], lambda *_: None).lower_bound
+        assert result.roofline is None or result.seconds is None or result.roofline >= result.seconds * (1 - 1e-9)
 
 
 def test_times_of_batches_are_consistent() -> None:
@@ -128,7 +130,7 @@ def test_times_of_batches_are_consistent() -> None:
 def test_scaled_kernels_of_phases_match_inferred_ones() -> None:
     """Kernels are inferred at one size and scaled: within 5% of those inferred at another."""
     model = corpus_facts("smollm2-135m-genai-int4")
-    found = {
+    result = {
         (each.name, each.context): each.workload.kernels
         for each in find_phases(model, measure_workload(model, "decoder"), None, True)
     }
@@ -137,14 +139,14 @@ def test_scaled_kernels_of_phases_match_inferred_ones() -> None:
         for name, (new, past) in sizes.items():
             true = kernels_at(model, {Role.SEQUENCE: new, Role.PAST: past})
             assert true is not None
-            assert found[name, context].macs.sum() == pytest.approx(true.macs.sum(), rel=1e-9)
-            assert found[name, context].floats.sum() == pytest.approx(true.floats.sum(), rel=0.05)
+            assert result[name, context].macs.sum() == pytest.approx(true.macs.sum(), rel=1e-9)
+            assert result[name, context].floats.sum() == pytest.approx(true.floats.sum(), rel=0.05)
 
 
 def test_prefill_is_compute_bound_and_decode_memory_bound() -> None:
     model = corpus_facts("smollm2-135m-kv-op17")
-    found = find_phases(model, measure_workload(model, "decoder"), None, True)
-    rows = {(each.name, each.context): estimate(each.workload, T4, NUMBER_FORMATS["fp16"], twice) for each in found}
+    result = find_phases(model, measure_workload(model, "decoder"), None, True)
+    rows = {(each.name, each.context): estimate(each.workload, T4, NUMBER_FORMATS["fp16"], twice) for each in result}
     assert rows["prefill", 2048].bottleneck == "compute"
     assert rows["decode", 2048].bottleneck == "memory"
 
@@ -156,8 +158,8 @@ def twice(workload: Workload, device: Device, number_format: NumberFormat, bound
 def test_quantized_weights_take_the_bytes_of_the_file() -> None:
     """Also where its kernels read scales with the weights."""
     workload = corpus_facts("resnet50-qdq-int8")
-    found = estimate(measure_workload(workload, "cnn"), T4, NUMBER_FORMATS["int8"], lambda *_: None)
-    assert found.need.weights == workload.parameters.nbytes
+    result = estimate(measure_workload(workload, "cnn"), T4, NUMBER_FORMATS["int8"], lambda *_: None)
+    assert result.need.weights == workload.parameters.nbytes
 
 
 def test_generated_weights_count_as_stored() -> None:

@@ -18,8 +18,8 @@ from tests.runtime._models import facts_of, save_model
 
 
 def make_array(feed: Feed) -> np.ndarray:
-    found = make_arrays([feed], lambda bits, number: (bits, number))[feed.name]
-    return found[0] if isinstance(found, tuple) else found  # type: ignore[return-value]
+    array = make_arrays([feed], lambda bits, number: (bits, number))[feed.name]
+    return array[0] if isinstance(array, tuple) else array  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("dtype", sorted(FILLABLE_TYPES))

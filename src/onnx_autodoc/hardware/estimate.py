@@ -82,7 +82,7 @@ _USABLE_SHARE: Final = {"dedicated": 0.95, "unified": 0.75, "system": 0.9}  # no
 
 
 class TimeRange(Struct, frozen=True):
-    """Seconds, their grade, and what they are based on."""
+    """Seconds, their grade, and its basis."""
 
     low: float
     expected: float

@@ -133,11 +133,11 @@ class _ScopeFusion:
         at, main = max(rows, key=lambda item: (*_count_operations(item[1]), -item[0]))
         counts = [_count_operations(row) for _, row in rows]
         return Kernel(
-            (at, *(other for other, _ in rows if other != at)),
+            (at, *(row for row, _ in rows if row != at)),
             operator_of(main.step.node).work,
             main.step.node.op,
             sum(macs for macs, _ in counts),
-            sum(other for _, other in counts),
+            sum(other_operations for _, other_operations in counts),
             dict(pair for _, row in rows for pair in self._constants(row).items()),
             self._read_volume(rows).times(main.times),
             self._written_volume(rows).times(main.times),

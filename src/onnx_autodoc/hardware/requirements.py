@@ -54,7 +54,7 @@ EstimateDevice = Callable[[Device], Iterator[Estimate]]  # at the card's batch f
 def find_requirements(
     devices: Iterable[Device], number_format: NumberFormat, estimate_device: EstimateDevice, target: Target
 ) -> Requirements:
-    candidates = [each for each in devices if each.family in _CANDIDATE_FAMILIES and usable_memory(each)]
+    candidates = [device for device in devices if device.family in _CANDIDATE_FAMILIES and usable_memory(device)]
 
     def size(device: Device) -> tuple[bool, float, str]:
         rate = find_peak_rate(device, number_format).per_second or math.inf
@@ -129,7 +129,7 @@ def _time_text(row: Estimate) -> str:
 
 
 def _explain_no_choice(comparable: Sequence[Estimate], target: Target) -> str:
-    """Say why no device suffices, and which comes nearest."""
+    """Return why no device suffices, and which comes nearest."""
     if not comparable:
         return "how much work a run is, is not known: no device can be chosen by its speed"
     if all(row.memory is None for row in comparable):

@@ -76,7 +76,7 @@ def time_columns(row: Estimate, rows: Sequence[Estimate]) -> dict[str, Any]:
 
     A row has times if it fits, and if its grade is not below that of other rows.
     """
-    has_time = row.fits is not False and (row.range is not None or not any(each.range for each in rows))
+    has_time = row.fits is not False and (row.range is not None or not any(row.range for row in rows))
     time = row.range if has_time else None
     return {
         "device": row.device.id,
@@ -136,16 +136,17 @@ class _PhaseKernels(Struct, frozen=True, eq=False):
 
 def find_phases(facts: Facts, workload: Workload, max_context: int | None, is_requested: bool) -> list[GenerationPhase]:
     """Return prefill and decode at several context lengths; empty without a cache input of dynamic length."""
-    roles = {each.role for each in dynamic_axes(facts.model)}
+    roles = {dim.role for dim in dynamic_axes(facts.model)}
     if facts.cache is None or not {Role.SEQUENCE, Role.PAST} <= roles:
         return []
     has_formula = {"macs", "kv_cache_bytes"} <= facts.formula.terms.keys()
     candidates = _CONTEXTS if has_formula else _CONTEXTS_WITHOUT_FORMULA if is_requested else ()
-    contexts = [each for each in candidates if max_context is None or each <= max_context]
+    contexts = [context for context in candidates if max_context is None or context <= max_context]
     if not contexts:
         return []
     kernels = _infer_kernels(facts, workload, is_requested or facts.shapes.work <= _MAX_UNREQUESTED_STEPS)
-    phases = (_make_phase(facts, workload, kernels, name, each) for name in (PREFILL, DECODE) for each in contexts)
+    names = (PREFILL, DECODE)
+    phases = (_make_phase(facts, workload, kernels, name, context) for name in names for context in contexts)
     return [phase for phase in phases if phase is not None]
 
 
@@ -159,7 +160,7 @@ def _infer_kernels(facts: Facts, workload: Workload, is_affordable: bool) -> _Ph
     """Use the kernels of the card if they are of such a step; infer others only if that is affordable."""
     context = _CONTEXTS[0]
     step = _phase_sizes(DECODE, context)
-    axes = {each.role: facts.binding.axes.get((each.value.name, each.axis)) for each in dynamic_axes(facts.model)}
+    axes = {dim.role: facts.binding.axes.get((dim.value.name, dim.axis)) for dim in dynamic_axes(facts.model)}
     is_card_step = all(axes.get(role) == size for role, size in step.items())
     decode = workload.kernels if is_card_step else kernels_at(facts, step) if is_affordable else None
     prefill = kernels_at(facts, _phase_sizes(PREFILL, context)) if is_affordable else None

@@ -53,7 +53,7 @@ class _Estimator:
         measured, own = self._request.measured, self._workload
         if measured is not None and device is self._request.devices[0]:
             return estimate(own, device, own.native_format, lambda *_: measured)
-        smaller = (each for each in self._batches if own.batch and each.batch and each.batch < own.batch)
+        smaller = (item for item in self._batches if own.batch and item.batch and item.batch < own.batch)
         return self._estimate_all((*smaller, own), device)[-1]
 
     def estimate_batches(self, device: Device) -> list[Estimate]:
@@ -61,7 +61,7 @@ class _Estimator:
 
     def _estimate_all(self, workloads: Iterable[Workload], device: Device) -> list[Estimate]:
         estimate_time = self._request.estimate_time
-        return make_consistent([estimate(each, device, self.number_format, estimate_time) for each in workloads])
+        return make_consistent([estimate(item, device, self.number_format, estimate_time) for item in workloads])
 
     def iterate(self, device: Device) -> Iterator[Estimate]:
         """Yield the estimate at the card's batch, then those at others, computed on demand."""
@@ -97,7 +97,7 @@ def estimate_hardware(facts: Facts, structure: Structure, request: HardwareReque
 def _price_samples(row: Estimate, batches: Sequence[Estimate], per_hour: float) -> Price:
     """Price a million samples at the best batch, or at the card's if the batch is static."""
     best = find_best_batch(batches)
-    used = next((each for each in batches if each.workload.batch == best), row)
+    used = next((batch for batch in batches if batch.workload.batch == best), row)
     speed = used.per_second
     per_million = per_hour / _HOUR_SECONDS / speed * _PRICED_SAMPLES if speed and used.fits is not False else None
     return Price(row.device.id, per_hour, per_million, used.workload.batch, used.basis)

@@ -1,13 +1,13 @@
 """Typical times: how far real runtimes are from the roofline, by the published measurements closest to a query.
 
-Measurements are compared by what slows runtimes down: the length of a kernel at its limit (short ones wait for
+Measurements are compared by the causes of slow runtimes: the length of a kernel at its limit (short ones wait for
 launches), the batch, the arithmetic intensity, the class of work, the device, the precision, and the runtime if the
 user names one. Close ones weigh more; many of one source weigh less than their number. A straight line in the length
 of kernels is fitted to their factors over the roofline; its residuals are the range, wider with few sources. If no
 runtime is named, the measurements contain slow and fast ones: the expected time is the median, since hardly any runtime
 has the mean. If too little is close, there is no typical time.
 
-`data/typical.json` is made by `make typical`; docs/accuracy.md has the accuracy on left-out sources.
+`make typical` generates `data/typical.json`; docs/accuracy.md has the accuracy on left-out sources.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Comparison of what each node produced in a run with what the card says of it."""
+"""Comparison of the outputs of each node in a run with the types and shapes of the card."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

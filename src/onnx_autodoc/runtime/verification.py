@@ -57,8 +57,8 @@ def check_external_weights(model: Model) -> None:
         if file.nbytes is None:
             raise BadInput(f"{model.path}: its weights in {name} are not there; put the file beside the model")
         if file.nbytes < file.required_bytes:
-            held = f"{format_count(file.nbytes)} of {format_count(file.required_bytes)} bytes (truncated download?)"
-            raise BadInput(f"{model.path}: its weights in {name} are not whole: {held}")
+            sizes = f"{format_count(file.nbytes)} of {format_count(file.required_bytes)} bytes (truncated download?)"
+            raise BadInput(f"{model.path}: its weights in {name} are not whole: {sizes}")
 
 
 def make_feeds(facts: Facts, samples: Mapping[str, Sample]) -> tuple[Feed, ...]:
@@ -91,8 +91,9 @@ def _explain_unfillable(name: str, kind: str, dtype: str | None, shape: Sequence
         return f"its type is {dtype}, which onnxruntime does not take from outside"
     if shape is None:
         return "the file does not say how many dimensions it has"
-    given = " ".join(f"--dim {sanitize(name, 80)}.{axis}=N" for axis, size in enumerate(shape) if type(size) is not int)
-    return f"its size is not known; give it with {given}"
+    dynamic = [axis for axis, size in enumerate(shape) if type(size) is not int]
+    options = " ".join(f"--dim {sanitize(name, 80)}.{axis}=N" for axis in dynamic)
+    return f"its size is not known; give it with {options}"
 
 
 MAX_BACKGROUND_LOAD: Final = 0.1  # share of the machine that other processes may use during timing

@@ -1,4 +1,4 @@
-"""One test over all devices and values: each is printed by a dated source, derived by a rule, or said to have none."""
+"""One test over all devices and values: each has a dated source, a rule that derives it, or a note that it has none."""
 
 import re
 import tomllib
@@ -17,7 +17,7 @@ TABLES: dict[str, dict[str, Any]] = {
     key: table for path in FILES for key, table in tomllib.loads(path.read_text(encoding="utf-8"))["devices"].items()
 }
 DATE = re.compile(r"20\d\d(-\d\d(-\d\d)?)?|not stated")
-# int8 slower than fp16: integer units of the first tensor cores, and what Blackwell Ultra cut down.
+# int8 slower than fp16: integer units of the first tensor cores, and those that Blackwell Ultra reduced.
 SLOW_INT8 = {"v100_pcie_16gb", "v100_pcie_32gb", "v100_sxm2_16gb", "v100_sxm2_32gb", "b300"}
 SLOW_FP16 = {"gtx_1080_ti"}  # 1/64 of FP32
 
@@ -29,8 +29,8 @@ def about(texts: list[str]) -> set[str]:
 
 def uncovered(table: dict[str, Any]) -> list[str]:
     printed = {field for source in table.get("source", []) for field in source["fields"]}
-    told = printed | about(table.get("derived", [])) | about(table.get("unsourced", []))
-    return [key for key, value in table.items() if isinstance(value, int | float) and key not in told]
+    sourced = printed | about(table.get("derived", [])) | about(table.get("unsourced", []))
+    return [key for key, value in table.items() if isinstance(value, int | float) and key not in sourced]
 
 
 def test_every_value_has_a_source() -> None:
@@ -84,10 +84,10 @@ def test_parsed_devices_match_the_files() -> None:
 
 def test_common_devices_are_published() -> None:
     assert len(device_ids()) >= 160
-    asked = "t4 b200 mi300x gaudi3 tpu_v5e rtx_4090 rtx_4050_laptop apple_m1 apple_m4_max jetson_nano_4gb "
-    asked += "jetson_thor_t5000 xeon_8480plus graviton3 core_i7_12700h coral_edge_tpu hailo_8 snapdragon_x_elite "
-    asked += "snapdragon_8_gen_3 snapdragon_8_elite apple_a18_pro rk3588_npu ryzen_ai_9_hx_370_npu"
-    assert set(asked.split()) <= set(device_ids())
+    requested = "t4 b200 mi300x gaudi3 tpu_v5e rtx_4090 rtx_4050_laptop apple_m1 apple_m4_max jetson_nano_4gb "
+    requested += "jetson_thor_t5000 xeon_8480plus graviton3 core_i7_12700h coral_edge_tpu hailo_8 snapdragon_x_elite "
+    requested += "snapdragon_8_gen_3 snapdragon_8_elite apple_a18_pro rk3588_npu ryzen_ai_9_hx_370_npu"
+    assert set(requested.split()) <= set(device_ids())
     assert all(any(item.family == family for item in all_devices()) for family in FAMILIES if family != "own")
 
 
@@ -120,7 +120,7 @@ def test_matrix_units_count_if_faster_than_vectors() -> None:
 
 
 def test_bandwidth_is_bus_width_times_data_rate() -> None:
-    """bits x Gbps / 8, of what is sold."""
+    """bits x Gbps / 8, of devices on sale."""
     for key, bits, gbps in (
         *(("rtx_5050", 128, 20), ("rtx_5060", 128, 28), ("rtx_5070", 192, 28), ("rtx_5080", 256, 30)),
         *(("rtx_5090", 512, 28), ("rtx_4090", 384, 21), ("rtx_4060", 128, 17), ("rtx_3060_12gb", 192, 15)),

@@ -101,9 +101,9 @@ def test_loop_body_counts_once_per_iteration() -> None:
     text = """g (float[1,8] x) => (float[1,8] y) <int64 n = {5}, bool c = {1}> {
         y = Loop (n, c, x) <body = b (int64 i, bool on, float[1,8] h) => (bool go, float[1,8] next) {
             go = Identity(on)  next = Tanh(h) }> }"""
-    found = {kernel.kind: kernel.quantities for kernel in lower(text)}
-    assert found["control"] == {"kernels": 1, "passes": 5}
-    assert found["function tanh"]["kernels"] == 5
+    result = {kernel.kind: kernel.quantities for kernel in lower(text)}
+    assert result["control"] == {"kernels": 1, "passes": 5}
+    assert result["function tanh"]["kernels"] == 5
 
 
 def test_last_channel_block_is_computed_in_full() -> None:
@@ -130,8 +130,8 @@ def test_constant_argument_of_a_function_is_constant_inside() -> None:
     inside = "linear (data, weight, bias) => (out) { m = MatMul(data, weight)  out = Add(m, bias) }"
     read = model(text, functions=f'<domain: "local", opset_import: ["" : 18]> {inside}')
     _, shapes = bind_and_infer(read, Request())
-    found = lower_model(read, shapes, Costs(read, shapes))
-    assert [(kernel.kind, kernel.weight_bytes) for kernel in found] == [("product", 256), ("product", 0)]
+    result = lower_model(read, shapes, Costs(read, shapes))
+    assert [(kernel.kind, kernel.weight_bytes) for kernel in result] == [("product", 256), ("product", 0)]
 
 
 def test_pool_window_is_limited_to_the_image() -> None:

@@ -1,5 +1,6 @@
 """Detection of this machine: its CPU, NVIDIA GPUs by NVML, Jetson boards by name, Apple chips by sysctl."""
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -7,9 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from onnx_autodoc.hardware.devices.catalog import find_device, match_apple, match_jetson, match_nvidia
-from onnx_autodoc.hardware.devices.cpu import detect_cpu
+from onnx_autodoc.hardware.devices.cpu import System, detect_cpu, parse_number, read_text, total_memory
 from onnx_autodoc.hardware.devices.device import Device
-from onnx_autodoc.hardware.devices.system import System, parse_number, read_text, this_system, total_memory
 from onnx_autodoc.text import format_memory, sanitize
 
 _SYSCTL: Final = "/usr/sbin/sysctl"
@@ -22,7 +22,7 @@ _NOTHING: Final[Detection] = ((), ())
 
 
 class DetectedMachine(msgspec.Struct, frozen=True):
-    """`device` is what `auto` stands for: the first accelerator, or the CPU. `lines` says how each was found."""
+    """`device` is what `auto` stands for: the first accelerator, or the CPU. `lines` has the origin of each."""
 
     device: Device
     cpu: Device
@@ -32,7 +32,8 @@ class DetectedMachine(msgspec.Struct, frozen=True):
 
 def detect_machine(system: System | None = None, nvml: Any = None, sysctl: Any = None) -> DetectedMachine:
     """Detect this machine; never fails. The arguments substitute another one in tests."""
-    system = system or this_system()
+    if system is None:
+        system = System(allowed=frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None)
     cpu, cpu_lines = detect_cpu(system)
     cpu, (chips, chip_lines) = _detect_apple(system, cpu, sysctl or _run_sysctl)
     boards, board_lines = _detect_jetson(system)
@@ -51,7 +52,7 @@ def _detect_nvidia(system: System, nvml: Any) -> Detection:
     try:
         nvml.nvmlInit()
         count = min(nvml.nvmlDeviceGetCount(), _MAX_GPUS)
-    except Exception as error:  # the driver's library raises errors of its own
+    except Exception as error:  # the driver's library has its own errors
         reason = str(error)
         return _unqueried_driver(system, sanitize(reason) if reason else "the package nvidia-ml-py is not installed")
     devices: list[Device] = []
@@ -86,7 +87,7 @@ def _query_gpu(nvml: Any, index: int) -> tuple[str, int | None]:
 
 
 def _make_gpu(name: str, nbytes: int | None, number: int) -> tuple[Device, str]:
-    """Return the published device, or one with an id of its own: `auto` is the CPU's id."""
+    """Return the published device, or one with a new id: `auto` is the CPU's id."""
     size = f", {format_memory(nbytes)}" if nbytes else ""
     line, key = f"GPU: {sanitize(name)}{size} (NVML)", match_nvidia(name, nbytes)
     if key:

@@ -44,8 +44,8 @@ def run_benchmarks(
         result = run_worker(request, Deadline(max_seconds), report)
     assert isinstance(result, BenchmarksResult)
     graphs = (
-        TimedGraph(each.name, each.seconds, {(kind, name): amount for kind, name, amount in each.work})
-        for each in result.times
+        TimedGraph(graph.name, graph.seconds, {(kind, name): amount for kind, name, amount in graph.work})
+        for graph in result.times
     )
     return Benchmarks(tuple(graphs), result.bandwidth, result.cache, result.runtime)
 
@@ -69,8 +69,8 @@ def time_graphs(request: RunRequest, report: Callable[[Stage], None]) -> Benchma
             work = before.work if before else sum_work(lower_file(path, dims), cache_bytes)
             timed[name] = TimedGraph(name, min(seconds, before.seconds) if before else seconds, work)
     times = (
-        BenchmarkTime(each.name, each.seconds, tuple((*key, amount) for key, amount in each.work.items()))
-        for each in timed.values()
+        BenchmarkTime(graph.name, graph.seconds, tuple((*key, amount) for key, amount in graph.work.items()))
+        for graph in timed.values()
     )
     return BenchmarksResult(tuple(times), bandwidth, cache_bytes, f"onnxruntime {onnxruntime.__version__}")
 

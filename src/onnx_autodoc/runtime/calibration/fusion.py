@@ -23,7 +23,7 @@ _IMAGE_RANK: Final = 4
 
 
 def fuse_nodes(graph: ScopeGraph, matches: Iterable[PatternMatch]) -> None:
-    """Fuse blocks first, then nodes between quantizers, then what follows a convolution or matrix product."""
+    """Fuse blocks first, then nodes between quantizers, then the nodes after a convolution or matrix product."""
     for name, rows in matches:
         nodes = [node for node in rows if node in graph.rows and not graph.is_removed(node)]
         if nodes and _is_fused_block(graph, name, nodes):

@@ -1,4 +1,4 @@
-"""The profile of a machine: what calibration measured, stored in a file of the user."""
+"""The profile of a machine: the results of calibration, stored in a file of the user."""
 
 import os
 import tempfile

@@ -35,7 +35,7 @@ class GraphBuilder:
         """Add a node and return the names of its outputs. Inputs that are not names become constants."""
         from onnx import helper
 
-        names = [each if isinstance(each, str) else self.constant(each) for each in inputs]
+        names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
         number, self._domains = len(self._nodes), self._domains | {domain}
         results = [f"v{number}_{index}" for index in range(outputs)]
         self._nodes.append(helper.make_node(op_type, names, results, name=f"n{number}", domain=domain, **attributes))

@@ -190,7 +190,7 @@ GRAPHS: Final[dict[str, GraphMaker]] = {
     "Where, small": chain(_select, (1, 1000), 15),
     **{f"cast {to} {size}": _cast(to, size, times) for to in (10, 7) for size, times in _CAST_SIZES},
     **{f"{op} {n}": _binary(op, (1, n), (1, n), times) for op in ("Add", "Mul", "Div") for n, times in _SIZES},
-    **{f"spread {dims} {other}": _binary("Mul", dims, other, times) for dims, other, times in _BROADCASTS},
+    **{f"spread {dims} {second}": _binary("Mul", dims, second, times) for dims, second, times in _BROADCASTS},
     **{f"softmax {dims}": chain(node("Softmax", axis=-1), dims, times) for dims, times in _SOFTMAXES},
     **{
         f"softmax across {dims}": chain(node("Softmax", axis=1), dims, 3)
