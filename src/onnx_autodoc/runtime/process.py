@@ -156,10 +156,7 @@ def describe_death(path: str, code: int, doing: str) -> BadInput | LimitReached:
         return LimitReached(f"{path}: the system killed onnxruntime while {doing}: out of memory? {_memory_hint()}")
     if code >= 0:
         return BadInput(f"{path}: onnxruntime ended by itself while {doing} (exit code {code})")
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
     return BadInput(f"{path}: onnxruntime died of {name} while {doing}")
 
 

@@ -215,10 +215,18 @@ def detect_cpu(system: System) -> tuple[Device, tuple[str, ...]]:
     memory_bytes, memory_line = _find_memory(system)
     listed_id = match_cpu(name)
     listed = find_device(listed_id) if listed_id else None
-    lines = [_processor_line(name, len(cores), len(usable))]
+    lines = ["processor: not known (this system has no /proc/cpuinfo that could be read)"]
+    if usable:
+        counts = f"{pluralize(len(cores), 'core')}, {pluralize(len(usable), 'thread')}"
+        lines = [f"processor: {sanitize(name)} ({counts}; /proc/cpuinfo)"]
     if quota is not None and quota < len(cores):
         lines.append(f"the container may use {format_number(quota)} of them (cgroup)")
-    lines += [_instruction_set_line(info), *doubts, memory_line, _bandwidth_line(listed)]
+    flags = _instruction_flags(next(iter(info.values()), {}))
+    instructions = ", ".join(flag for flag in LISTED_FLAGS if flag in flags) or "not known"
+    bandwidth = "not known; `onnx-autodoc calibrate` measures it"
+    if listed and listed.bandwidth:
+        bandwidth = f"at most {format_number(listed.bandwidth / 1e9)} GB/s (by its name, `{listed.id}`)"
+    lines += [f"instruction set: {instructions}", *doubts, memory_line, f"memory bandwidth: {bandwidth}"]
     device = Device(
         id=THIS_MACHINE,
         name=sanitize(name),
@@ -318,21 +326,3 @@ def _find_name(system: System, info: CpuInfo) -> str:
     model = next((fields["model name"] for fields in info.values() if fields.get("model name")), None)
     arm_cores = dict.fromkeys(core[0] for fields in info.values() if (core := _identify_arm_core(fields)))
     return model or board or " and ".join(arm_cores) or "a processor that does not say its name"
-
-
-def _instruction_set_line(info: CpuInfo) -> str:
-    flags = _instruction_flags(next(iter(info.values()), {}))
-    listed = [flag for flag in LISTED_FLAGS if flag in flags]
-    return f"instruction set: {', '.join(listed)}" if listed else "instruction set: not known"
-
-
-def _bandwidth_line(listed: Device | None) -> str:
-    if listed and listed.bandwidth:
-        return f"memory bandwidth: at most {format_number(listed.bandwidth / 1e9)} GB/s (by its name, `{listed.id}`)"
-    return "memory bandwidth: not known; `onnx-autodoc calibrate` measures it"
-
-
-def _processor_line(name: str, cores: int, threads: int) -> str:
-    if not threads:
-        return "processor: not known (this system has no /proc/cpuinfo that could be read)"
-    return f"processor: {sanitize(name)} ({pluralize(cores, 'core')}, {pluralize(threads, 'thread')}; /proc/cpuinfo)"

@@ -169,8 +169,8 @@ def _error_text(error: Exception) -> str:
         return f"{key}: {text}"
     from difflib import get_close_matches
 
-    _, _, wrong = text.partition("unknown field `")
-    near = get_close_matches(wrong.rstrip("`"), DeviceEntry.__struct_fields__, 2) if wrong else []
+    unknown = text.partition("unknown field `")[2].rstrip("`")
+    near = get_close_matches(unknown, DeviceEntry.__struct_fields__, 2)
     return f"{text}; near it: {', '.join(near)}" if near else text
 
 

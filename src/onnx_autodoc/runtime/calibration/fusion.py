@@ -114,7 +114,7 @@ def _remove_absorbed_dequantizers(graph: ScopeGraph) -> None:
 
 def _fuse_following(graph: ScopeGraph, node: int) -> None:
     op = graph.op(node)
-    if op in ort_fusions.CONVOLUTIONS or op in ort_fusions.TRANSPOSED:
+    if op in ort_fusions.CONVOLUTIONS or op == "ConvTranspose":
         _fuse_convolution(graph, node)
     elif op == "MatMul":
         _fuse_matmul(graph, node)
@@ -135,7 +135,7 @@ def _fuse_convolution(graph: ScopeGraph, node: int) -> None:
     while after is not None and (graph.op(after) == "BatchNormalization" or _scales_channels(graph, after)):
         graph.append(after, node)
         after = graph.next_node(node)
-    if graph.op(node) in ort_fusions.TRANSPOSED:
+    if graph.op(node) == "ConvTranspose":
         return
     if after is not None and is_blocked(graph, node) and graph.op(after) in ort_fusions.SUMS:
         shapes = [dims_of(known) for _, known in graph.typed_inputs(after)]

@@ -114,10 +114,10 @@ def _convolution(kernel: KernelView) -> ClassifiedWork:
         work: Quantities = {"macs": kernel.macs, "in": kernel.input, "out": kernel.output}
         if is_depthwise:
             return "integer depthwise", work
-        kind = "dynamic convolution" if kernel.op in ort_fusions.DYNAMIC_CONVOLUTIONS else "integer convolution"
+        kind = "dynamic convolution" if kernel.op == "ConvInteger" else "integer convolution"
         return kind, {**work, "columns": columns, "weights": math.prod(weight)}
     positions = math.prod(out[2:])
-    if kernel.op in ort_fusions.TRANSPOSED:
+    if kernel.op == "ConvTranspose":
         positions = math.prod(data[2:])
         columns = positions * data[0] * math.prod(weight[1:]) * kernel.group
     elif is_blocked(kernel.graph, kernel.node):
@@ -192,7 +192,7 @@ def _recurrent(kernel: KernelView) -> ClassifiedWork:
     directions = 2 if kernel.attributes.get("direction") == "bidirectional" else 1
     steps, gates = dims[0] * directions, ort_fusions.GATES.get(kernel.op, 4)
     state = steps * gates * hidden * hidden * dims[1]
-    return "integer recurrent" if kernel.op in ort_fusions.INTEGER_RECURRENT else "recurrent", {
+    return "integer recurrent" if kernel.op == "DynamicQuantizeLSTM" else "recurrent", {
         "steps": steps,
         "state": state,
         "macs": max(kernel.macs - state, 0),
@@ -218,7 +218,7 @@ def _control_flow(kernel: KernelView) -> ClassifiedWork:
     if kernel.op == "If" and kernel.graph.inputs(kernel.node)[0] not in kernel.graph.producer:
         return "", {}  # the condition is constant
     passes = sum(known_or_zero(body.times) for body in kernel.step.bodies)
-    return "control", {"passes": passes if kernel.op in ort_fusions.REPEATED else 0}
+    return "control", {"passes": passes if kernel.op != "If" else 0}
 
 
 def _fused_block(kernel: KernelView) -> ClassifiedWork:
