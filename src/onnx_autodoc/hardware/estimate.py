@@ -21,8 +21,17 @@ from onnx_autodoc.hardware.workload import BoolColumn, Column, NumberFormat, Pea
 
 COMPUTE: Final = "compute"
 MEMORY: Final = "memory"
+LAUNCHES: Final = "launches"
 _BITS: Final = 8  # in a byte
 _ON_CHIP_WEIGHT_BYTES: Final = {"npu": 32 << 20}  # that may stay on the chip, by kind of device
+_MAX_OPERATORS: Final = 12
+_LAUNCH_BOUND_FACTOR: Final = 3.0  # of the roofline: a longer time is neither computation nor memory
+_SHORT_KERNEL_SECONDS: Final = 2e-5  # at its limit: about the time of a launch
+_NO_SUPPORT: Final = "no hardware support"  # reason in a device's file for a missing rate
+_MIB: Final = 1 << 20
+_RUNTIME_BYTES: Final = {"dedicated": 512 * _MIB, "unified": 256 * _MIB, "system": 64 * _MIB}  # by kind of memory
+_FRAGMENTATION_DIVISOR: Final = 20  # 5% of weights and activations, for buffers and fragmentation
+_USABLE_SHARE: Final = {"dedicated": 0.95, "unified": 0.75, "system": 0.9}  # not the driver's, screen's or system's
 
 
 class LowerBound(Struct, frozen=True, eq=False):
@@ -68,17 +77,6 @@ def compute_lower_bound(workload: Workload, device: Device, number_format: Numbe
     moved = kernels.weights * bytes_per_weight + kernels.floats * number_format.transfer_bytes + kernels.other_bytes
     kernel_memory = moved / bandwidth
     return LowerBound(rate, compute, memory, np.maximum(kernel_compute, kernel_memory), kernel_memory > kernel_compute)
-
-
-LAUNCHES: Final = "launches"
-_MAX_OPERATORS: Final = 12
-_LAUNCH_BOUND_FACTOR: Final = 3.0  # of the roofline: a longer time is neither computation nor memory
-_SHORT_KERNEL_SECONDS: Final = 2e-5  # at its limit: about the time of a launch
-_NO_SUPPORT: Final = "no hardware support"  # reason in a device's file for a missing rate
-_MIB: Final = 1 << 20
-_RUNTIME_BYTES: Final = {"dedicated": 512 * _MIB, "unified": 256 * _MIB, "system": 64 * _MIB}  # by kind of memory
-_FRAGMENTATION_DIVISOR: Final = 20  # 5% of weights and activations, for buffers and fragmentation
-_USABLE_SHARE: Final = {"dedicated": 0.95, "unified": 0.75, "system": 0.9}  # not the driver's, screen's or system's
 
 
 class TimeRange(Struct, frozen=True):

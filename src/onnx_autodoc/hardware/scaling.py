@@ -21,6 +21,9 @@ from onnx_autodoc.ir import is_float, stored_bytes
 from onnx_autodoc.shapes import Role, dynamic_axes
 
 _ENOUGH_THROUGHPUT: Final = 0.9  # of the best: larger batches only make each run longer
+_CONTEXTS: Final = (128, 512, 2048, 8192, 32768)
+_CONTEXTS_WITHOUT_FORMULA: Final = (512, 2048)
+_MAX_UNREQUESTED_STEPS: Final = 2_000  # of shape inference; larger graphs only for requested devices
 
 
 def scale_batches(facts: Facts, workload: Workload) -> list[Workload]:
@@ -98,11 +101,6 @@ def make_scale_rows(rows: Sequence[Estimate]) -> Iterator[ScaleRow]:
         columns = time_columns(row, rows)
         per_second = row.per_second if columns["seconds"] is not None else None
         yield ScaleRow(batch=row.workload.batch, per_second=per_second, **columns)
-
-
-_CONTEXTS: Final = (128, 512, 2048, 8192, 32768)
-_CONTEXTS_WITHOUT_FORMULA: Final = (512, 2048)
-_MAX_UNREQUESTED_STEPS: Final = 2_000  # of shape inference; larger graphs only for requested devices
 
 
 class GenerationPhase(Struct, frozen=True, eq=False):

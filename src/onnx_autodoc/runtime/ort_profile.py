@@ -27,6 +27,10 @@ _MAX_FUSED_NODES: Final = 4  # in a row
 _NODE_NAME: Final = re.compile(r"oad(\d+)e")
 _NODE_OR_FUNCTION_NAME: Final = re.compile(r"oad(\d+)([ef])")
 _INLINED_NODE_NAME: Final = re.compile(r"(?:_inlfunc_.*_)?oad(\d+)e", re.DOTALL)
+MAX_EVENTS: Final = 1_000_000  # that onnxruntime records
+_KERNEL_SUFFIX: Final = "_kernel_time"
+_MAX_OUTPUT_VARIANTS: Final = 10_000
+_SECONDS: Final = 1e-6  # durations are in microseconds
 
 
 class TooManyNodes(Exception):
@@ -124,12 +128,6 @@ class NodeNames:
 
 def _function_key(domain: str, name: str, holder: Any) -> tuple[str, str, str]:
     return "" if domain == "ai.onnx" else domain, name, getattr(holder, "overload", "")
-
-
-MAX_EVENTS: Final = 1_000_000  # that onnxruntime records
-_KERNEL_SUFFIX: Final = "_kernel_time"
-_MAX_OUTPUT_VARIANTS: Final = 10_000
-_SECONDS: Final = 1e-6  # durations are in microseconds
 
 
 class EventArgs(Struct, frozen=True):

@@ -43,6 +43,11 @@ from onnx_autodoc.sandbox import extend_deadline, extend_deadline_for_model, rai
 from onnx_autodoc.shapes import Request, bind_and_infer, required_inputs
 from onnx_autodoc.text import format_count, format_percent, sanitize
 
+MAX_BACKGROUND_LOAD: Final = 0.1  # share of the machine that other processes may use during timing
+_CLEANUP_SECONDS: Final = 30.0
+_WORKERS: Final = 4
+_MAX_TIME_SHARE: Final = 0.8  # of the time that is left for the whole command
+
 
 def check_external_weights(model: Model) -> None:
     """Raise unless every external file is present, complete, and allowed.
@@ -94,12 +99,6 @@ def _explain_unfillable(name: str, kind: str, dtype: str | None, shape: Sequence
     dynamic = [axis for axis, size in enumerate(shape) if type(size) is not int]
     options = " ".join(f"--dim {sanitize(name, 80)}.{axis}=N" for axis in dynamic)
     return f"its size is not known; give it with {options}"
-
-
-MAX_BACKGROUND_LOAD: Final = 0.1  # share of the machine that other processes may use during timing
-_CLEANUP_SECONDS: Final = 30.0
-_WORKERS: Final = 4
-_MAX_TIME_SHARE: Final = 0.8  # of the time that is left for the whole command
 
 
 def verify(path: str | os.PathLike[str], request: Request, options: Options) -> Verified:

@@ -43,6 +43,25 @@ _MAX_SUGGESTIONS: Final = 6
 _MAX_SPELLING_SUGGESTIONS: Final = 3
 _RARE_WORD_DEVICES: Final = 3  # a word of at most so many devices identifies them
 _MAX_TOML_BYTES: Final = 1 << 20
+# Words that do not distinguish published devices.
+_NOISE: Final = frozenset(
+    (
+        *("nvidia", "geforce", "tesla", "gpu", "generation", "corporation", "edition", "blackwell", "graphics"),
+        *("tegra", "nvgpu", "ac", "hbm2", "hbm2e", "hbm3", "hbm3e", "gddr6", "per", "with", "r", "tm"),
+        *("developer", "kit", "engineering", "reference", "module", "dgx", "spark"),
+    )
+)
+_FORMS: Final = frozenset(("pcie", "sxm", "nvl"))
+# Names that drivers report for a published device, where they differ.
+_DRIVER_NAMES: Final = {
+    "rtx_pro_6000_maxq": "RTX PRO 6000 Max-Q Workstation",
+    "gh200_96gb": "GH200",
+    "gh200_144gb": "GH200",
+    "jetson_thor_t5000": "Jetson AGX Thor",
+}
+_SIZE: Final = re.compile(r"\d+gb?")
+_CPU_WORD: Final = re.compile(r"[a-z0-9]+\+?")
+_CPU_ID_PREFIXES: Final = ("xeon", "epyc", "ryzen", "core_i", "raspberry", "graviton", "ampere")
 
 
 @cache
@@ -139,27 +158,6 @@ def read_toml_file(path: str | PathLike[str]) -> dict[str, Any]:
         return parse_toml(text)
     except ValueError as error:
         raise BadInput(f"{where}: not TOML: {sanitize(str(error), 200)}") from None
-
-
-# Words that do not distinguish published devices.
-_NOISE: Final = frozenset(
-    (
-        *("nvidia", "geforce", "tesla", "gpu", "generation", "corporation", "edition", "blackwell", "graphics"),
-        *("tegra", "nvgpu", "ac", "hbm2", "hbm2e", "hbm3", "hbm3e", "gddr6", "per", "with", "r", "tm"),
-        *("developer", "kit", "engineering", "reference", "module", "dgx", "spark"),
-    )
-)
-_FORMS: Final = frozenset(("pcie", "sxm", "nvl"))
-# Names that drivers report for a published device, where they differ.
-_DRIVER_NAMES: Final = {
-    "rtx_pro_6000_maxq": "RTX PRO 6000 Max-Q Workstation",
-    "gh200_96gb": "GH200",
-    "gh200_144gb": "GH200",
-    "jetson_thor_t5000": "Jetson AGX Thor",
-}
-_SIZE: Final = re.compile(r"\d+gb?")
-_CPU_WORD: Final = re.compile(r"[a-z0-9]+\+?")
-_CPU_ID_PREFIXES: Final = ("xeon", "epyc", "ryzen", "core_i", "raspberry", "graviton", "ampere")
 
 
 def match_nvidia(name: str, memory_bytes: int | None) -> str | None:

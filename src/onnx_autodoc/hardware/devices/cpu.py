@@ -139,6 +139,14 @@ _ARM_INSTRUCTIONS: Final[_Instructions] = (
 )
 _ZEN1_MODELS: Final = 48  # AMD family 23 below this model has 128-bit units
 _X_SERIES: Final = re.compile(r"i[79]-\d{4,5}XE?\b")
+LISTED_FLAGS: Final = (
+    *("avx", "avx2", "avx512f", "avx_vnni", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_fp16"),
+    *("amx_int8", "asimd", "asimddp", "asimdhp", "sve", "sve2", "bf16", "i8mm"),
+)
+_MAX_CLOCK_HZ: Final = 6.2e9  # assumed if unknown
+_UNKNOWN_CLOCK: Final = "the highest clock is not known: rates are for 6.2 GHz, which no such core exceeds"
+
+CpuInfo = dict[int, dict[str, str]]  # by processor, its fields in /proc/cpuinfo
 
 
 def _find_peak(fields: dict[str, str], is_efficiency_core: bool) -> tuple[dict[str, int], tuple[str, ...]]:
@@ -185,16 +193,6 @@ def _x86_width(core: dict[str, str], flags: frozenset[str], is_efficiency_core: 
     if {"avx2", "fma"} <= flags:
         return 32, "AVX2, two multiply-add units"
     return (16, "AVX, one adder and one multiplier") if "avx" in flags else (8, "SSE, one adder and one multiplier")
-
-
-LISTED_FLAGS: Final = (
-    *("avx", "avx2", "avx512f", "avx_vnni", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_fp16"),
-    *("amx_int8", "asimd", "asimddp", "asimdhp", "sve", "sve2", "bf16", "i8mm"),
-)
-_MAX_CLOCK_HZ: Final = 6.2e9  # assumed if unknown
-_UNKNOWN_CLOCK: Final = "the highest clock is not known: rates are for 6.2 GHz, which no such core exceeds"
-
-CpuInfo = dict[int, dict[str, str]]  # by processor, its fields in /proc/cpuinfo
 
 
 class CpuCore(msgspec.Struct, frozen=True):
