@@ -13,7 +13,7 @@ from tests import _corpus as corpus
 GIB = 1 << 30
 
 
-def section(name: str, *devices: str, **requested: object) -> HardwareSection:
+def make_section(name: str, *devices: str, **requested: object) -> HardwareSection:
     result = card(corpus.graph(name), devices=devices, **requested).hardware  # type: ignore[arg-type]
     assert result is not None
     return result
@@ -21,7 +21,7 @@ def section(name: str, *devices: str, **requested: object) -> HardwareSection:
 
 @pytest.mark.parametrize("name", corpus.KEPT)
 def test_every_model_has_finite_positive_times(name: str) -> None:
-    result = section(name)
+    result = make_section(name)
     assert [row.device for row in result.devices] == ["t4", "core_i7_12700h", "jetson_orin_nano_8gb"]
     for row in result.devices:
         times = [row.seconds.bound, row.seconds.low, row.seconds.expected, row.seconds.high, row.roofline]
@@ -33,7 +33,7 @@ def test_every_model_has_finite_positive_times(name: str) -> None:
 
 
 def test_detector_fits_a_laptop_gpu() -> None:
-    result = section("yolov8l-nc1", "rtx_4050_laptop", target_latency=0.05)
+    result = make_section("yolov8l-nc1", "rtx_4050_laptop", target_latency=0.05)
     (row,) = result.devices
     assert row.fits is True
     assert row.capacity_bytes is not None and row.capacity_bytes <= 6 * GIB
@@ -54,7 +54,7 @@ def test_bert_on_twenty_teraflops_is_compute_bound(tmp_path: Path) -> None:
 
 
 def test_decoder_has_prefill_and_decode_rows() -> None:
-    result = section("smollm2-135m-kv-op17", "t4", precision="fp16")
+    result = make_section("smollm2-135m-kv-op17", "t4", precision="fp16")
     prefill = {row.context: row for row in result.generation if row.phase == "prefill"}
     decode = {row.context: row for row in result.generation if row.phase == "decode"}
     assert prefill[512].bottleneck == "compute" or prefill[512].basis != "bound"
@@ -65,7 +65,7 @@ def test_decoder_has_prefill_and_decode_rows() -> None:
 
 
 def test_decode_reads_all_weights_and_the_cache() -> None:
-    result = section("smollm2-135m-kv-op17", "t4", precision="fp16")
+    result = make_section("smollm2-135m-kv-op17", "t4", precision="fp16")
     step = next(row for row in result.generation if row.phase == "decode" and row.context == 8192)
     if step.basis == "bound":
         moved = 134_515_008 * 2 + 8192 * 46_080 / 2
@@ -73,8 +73,8 @@ def test_decode_reads_all_weights_and_the_cache() -> None:
 
 
 def test_models_without_cache_have_no_generation_rows() -> None:
-    assert section("all-minilm-l6-v2-ts-op14").generation == ()
-    assert section("yolov8l-nc1").generation == ()
+    assert make_section("all-minilm-l6-v2-ts-op14").generation == ()
+    assert make_section("yolov8l-nc1").generation == ()
 
 
 def test_batch_that_does_not_fit_has_no_time(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_batch_that_does_not_fit_has_no_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("batch", [8, 128])
 def test_time_of_a_batch_is_the_same_in_both_tables(batch: int) -> None:
-    result = section("resnet50-ts-op17", "t4", "rtx_4090", "core_i7_12700h", precision="int8", batch=batch)
+    result = make_section("resnet50-ts-op17", "t4", "rtx_4090", "core_i7_12700h", precision="int8", batch=batch)
     for row in result.devices:
         (scaled,) = (each for each in result.scaling if each.device == row.device and each.batch == batch)
         assert scaled.bound == pytest.approx(row.seconds.bound)
@@ -100,7 +100,7 @@ def test_time_of_a_batch_is_the_same_in_both_tables(batch: int) -> None:
 
 def test_price_is_of_a_million_samples_at_the_best_batch(tmp_path: Path) -> None:
     (tmp_path / "prices.toml").write_text("[per_hour]\nt4 = 0.36\n")
-    result = section("resnet50-ts-op17", "t4", precision="fp16", prices=tmp_path / "prices.toml")
+    result = make_section("resnet50-ts-op17", "t4", precision="fp16", prices=tmp_path / "prices.toml")
     (price,) = result.prices
     row = next(row for row in result.scaling if row.batch == result.best_batch)
     assert row.per_second is not None
@@ -128,4 +128,4 @@ def test_unknown_names_are_rejected_with_suggestions(requested: dict[str, object
 def test_invalid_prices_are_rejected(tmp_path: Path, text: str) -> None:
     (tmp_path / "prices.toml").write_text(text)
     with pytest.raises(BadInput):
-        section("resnet50-ts-op17", "t4", prices=tmp_path / "prices.toml")
+        make_section("resnet50-ts-op17", "t4", prices=tmp_path / "prices.toml")

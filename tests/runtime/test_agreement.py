@@ -14,7 +14,7 @@ from onnx_autodoc.runtime.agreement import compare_executions
 from onnx_autodoc.runtime.protocol import NodeExecution, RunRequest, ShapesResult
 from onnx_autodoc.runtime.worker import run_job
 from tests._corpus import graph, request
-from tests.runtime._models import facts_of, rename_nodes, save_model, verify_shapes
+from tests.runtime._models import measure_file, rename_nodes, save_model, verify_shapes
 
 BRANCHES = """g (float[2,3] x, int64 n) => (float[?,3] y) {
   zero = Constant<value_int = 0>()
@@ -68,7 +68,7 @@ def test_only_the_branch_that_ran_is_compared(tmp_path: Path, number: int, ran: 
 
 def test_branch_ruled_out_by_the_card_is_a_difference(tmp_path: Path) -> None:
     path = save_model(tmp_path, BRANCHES)
-    facts = facts_of(path, values=("n=1",))
+    facts = measure_file(path, values=("n=1",))
     feeds = make_feeds(facts, describe(facts).samples)
     other = tuple(msgspec.structs.replace(feed, value=0) if feed.name == "n" else feed for feed in feeds)
     ran = run_job(RunRequest("shapes", str(path), other, folder=str(tmp_path)), lambda _: None)
@@ -149,14 +149,14 @@ def test_outputs_without_numpy_type_are_compared(dtype: str, tmp_path: Path) -> 
 
 def test_outputs_that_cannot_be_paired_are_unknown(tmp_path: Path) -> None:
     """onnxruntime reported more or fewer outputs than the node has."""
-    facts = facts_of(save_model(tmp_path, "g (float[2] x) => (float[2] y) { y = Relu(x) }"))
+    facts = measure_file(save_model(tmp_path, "g (float[2] x) => (float[2] y) { y = Relu(x) }"))
     for cells in ((), (("float", (2,)), ("float", (2,)))):
         result = compare_executions(facts, [NodeExecution((0,), "Relu", (cells,), 1)], False)
         assert (result.executed, result.agreed, result.unknown_to_us, result.differed) == (1, 0, 1, 0)
 
 
 def test_node_that_was_not_analysed_is_counted_as_unknown(tmp_path: Path) -> None:
-    facts = facts_of(save_model(tmp_path, "g (float[2] x) => (float[2] y) { y = Relu(x) }"))
+    facts = measure_file(save_model(tmp_path, "g (float[2] x) => (float[2] y) { y = Relu(x) }"))
     ran = [NodeExecution((0,), "Relu", ((("float", (2,)),),), 1), NodeExecution((0, "body", 3), "Add", (), 1)]
     result = compare_executions(facts, ran, False)
     assert (result.executed, result.agreed, result.unknown_to_us, result.unseen) == (2, 1, 1, 0)

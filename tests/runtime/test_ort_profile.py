@@ -11,13 +11,13 @@ from onnx_autodoc.runtime.ort_profile import Event, EventArgs, NodeNames, exclus
 from tests.runtime._models import rename_nodes, run_operators, save_model
 
 
-def event(ts: int, dur: int, name: str = "n_kernel_time") -> Event:
+def make_event(ts: int, dur: int, name: str = "n_kernel_time") -> Event:
     return Event("Node", name, ts, dur, EventArgs())
 
 
 def test_exclusive_time_leaves_out_inner_kernels() -> None:
-    inner = [event(10, 20), event(40, 30)]
-    assert exclusive_times([event(41, 5), *inner, event(0, 100), event(100, 7)]) == [5, 20, 25, 50, 7]
+    inner = [make_event(10, 20), make_event(40, 30)]
+    assert exclusive_times([make_event(41, 5), *inner, make_event(0, 100), make_event(100, 7)]) == [5, 20, 25, 50, 7]
 
 
 def test_profile_line_that_is_no_json_is_skipped(tmp_path: Path) -> None:

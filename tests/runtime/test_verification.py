@@ -101,7 +101,7 @@ def test_onnxruntime_stores_no_telemetry_id(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def children(of: int) -> list[int]:
+def list_children(of: int) -> list[int]:
     tasks = Path(f"/proc/{of}/task/{of}/children")
     return [int(word) for word in tasks.read_text().split()] if tasks.exists() else []
 
@@ -118,7 +118,7 @@ def test_termination_leaves_neither_process_nor_file(number: signal.Signals, tmp
     while not list(folder.glob("*/*")):  # a profile: it is loading
         assert time.monotonic() < end and tool.poll() is None
         time.sleep(0.05)
-    started = children(tool.pid)
+    started = list_children(tool.pid)
     assert started
     tool.send_signal(number)
     assert tool.wait(30) == (128 + number if number != signal.SIGKILL else -number)

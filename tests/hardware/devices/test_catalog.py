@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 ONE = '[devices.x]\nname = "X"\n'
 
 
-def written(tmp_path: Path, text: str | bytes) -> Path:
+def write_devices(tmp_path: Path, text: str | bytes) -> Path:
     path = tmp_path / "own.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
@@ -79,13 +79,15 @@ def test_devices_are_selected_by_words() -> None:
 
 
 def test_name_and_one_rate_suffice(tmp_path: Path) -> None:
-    result = load_devices(written(tmp_path, ONE + "int8_tops = 2.5\n"))
+    result = load_devices(write_devices(tmp_path, ONE + "int8_tops = 2.5\n"))
     assert result == {"x": Device(id="x", name="X", family="own", rates={"int8": 2.5e12})}
     assert find_device("x", result).rates == {"int8": 2.5e12}
 
 
 def test_user_device_overrides_a_published_one(tmp_path: Path) -> None:
-    own = load_devices(written(tmp_path, '[devices.t4]\nname = "Ours"\nmem_bandwidth_gbs = 300\nmemory_gib = 15\n'))
+    own = load_devices(
+        write_devices(tmp_path, '[devices.t4]\nname = "Ours"\nmem_bandwidth_gbs = 300\nmemory_gib = 15\n')
+    )
     assert find_device("t4", own).bandwidth == 300e9
     assert find_device("t4", own).memory_bytes == 15 << 30
     assert find_device("l4", own).family == "nvidia_datacenter"
@@ -94,7 +96,7 @@ def test_user_device_overrides_a_published_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("kind", "memory"), [("cpu", "system"), ("soc", "unified"), ("gpu", "dedicated")])
 def test_memory_kind_follows_the_device_kind(tmp_path: Path, kind: str, memory: str) -> None:
-    result = load_devices(written(tmp_path, ONE + f'kind = "{kind}"\nfp32_tflops = 1\n'))
+    result = load_devices(write_devices(tmp_path, ONE + f'kind = "{kind}"\nfp32_tflops = 1\n'))
     assert result["x"].memory_kind == memory
 
 
@@ -143,7 +145,7 @@ def test_documented_example_loads() -> None:
     ],
 )
 def test_invalid_file_is_rejected_with_file_and_key(tmp_path: Path, text: str | bytes, message: str) -> None:
-    path = written(tmp_path, text)
+    path = write_devices(tmp_path, text)
     with pytest.raises(BadInput) as caught:
         load_devices(path)
     line = str(caught.value)
@@ -162,12 +164,12 @@ def test_invalid_file_is_rejected_with_file_and_key(tmp_path: Path, text: str | 
 )
 def test_oversized_file_is_a_limit(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(LimitReached, match=message):
-        load_devices(written(tmp_path, text))
+        load_devices(write_devices(tmp_path, text))
 
 
 def test_byte_order_mark_and_crlf_are_accepted(tmp_path: Path) -> None:
     text = "\ufeff" + (ONE + "int8_tops = 2\n").replace("\n", "\r\n")
-    assert load_devices(written(tmp_path, text))["x"].rates == {"int8": 2e12}
+    assert load_devices(write_devices(tmp_path, text))["x"].rates == {"int8": 2e12}
 
 
 def test_missing_file_or_folder_is_rejected(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class Driver:
         return SimpleNamespace(total=total)
 
 
-def no_driver() -> Driver:
+def make_absent_driver() -> Driver:
     return Driver()
 
 
@@ -61,7 +61,7 @@ def test_server_with_amx_is_detected(tmp_path: Path) -> None:
         "proc/meminfo": format_meminfo(1 << 28),
     }
     system = write_machine(tmp_path, files | list_clocks(dict.fromkeys(range(112), 3_800_000)))
-    detected = detect_machine(system, no_driver())
+    detected = detect_machine(system, make_absent_driver())
     assert detected.device is detected.cpu
     assert detected.cpu.rates["fp32"] == pytest.approx(56 * 3.8e9 * 64)
     assert detected.cpu.rates["int8"] == pytest.approx(56 * 3.8e9 * 2048)
@@ -81,7 +81,7 @@ def test_hybrid_laptop_is_detected(tmp_path: Path) -> None:
         "sys/devices/cpu_atom/cpus": "6-13\n",
     }
     speeds = dict.fromkeys(range(6), 4_700_000) | dict.fromkeys(range(6, 14), 3_500_000)
-    detected = detect_machine(write_machine(tmp_path, files | list_clocks(speeds)), no_driver()).cpu
+    detected = detect_machine(write_machine(tmp_path, files | list_clocks(speeds)), make_absent_driver()).cpu
     assert detected.rates["fp32"] == pytest.approx(6 * 4.7e9 * 32 + 8 * 3.5e9 * 16)
     assert detected.rates["int8"] == pytest.approx(4 * detected.rates["fp32"])
     assert detected.bandwidth == 76.8e9
@@ -106,7 +106,7 @@ def test_operations_per_cycle_follow_the_instruction_set(
 ) -> None:
     cpuinfo = format_x86(1, 1, vendor, name, flags, cpu_family=family, model=model)
     system = write_machine(tmp_path, {"proc/cpuinfo": cpuinfo} | list_clocks({0: 1_000_000}))
-    rates = detect_machine(system, no_driver()).cpu.rates
+    rates = detect_machine(system, make_absent_driver()).cpu.rates
     assert rates["fp32"] == fp32 * 1e9
     assert rates.get("int8") == (None if int8 is None else int8 * 1e9)
 
@@ -115,7 +115,7 @@ def test_raspberry_pi_is_detected(tmp_path: Path) -> None:
     files = {"proc/cpuinfo": format_arm(["0xd0b"] * 4, PI5_FEATURES), "proc/meminfo": format_meminfo(8_245_000)}
     files["proc/device-tree/model"] = "Raspberry Pi 5 Model B Rev 1.0\0"
     detected = detect_machine(
-        write_machine(tmp_path, files | list_clocks(dict.fromkeys(range(4), 2_400_000))), no_driver()
+        write_machine(tmp_path, files | list_clocks(dict.fromkeys(range(4), 2_400_000))), make_absent_driver()
     )
     assert detected.cpu.name == "Raspberry Pi 5 Model B Rev 1.0"
     assert detected.cpu.rates["fp32"] == pytest.approx(4 * 2.4e9 * 16)
@@ -128,7 +128,7 @@ def test_unknown_core_has_no_rates(tmp_path: Path) -> None:
     system = write_machine(
         tmp_path, {"proc/cpuinfo": format_arm(["0xfff"], PI5_FEATURES)} | list_clocks({0: 2_000_000})
     )
-    detected = detect_machine(system, no_driver())
+    detected = detect_machine(system, make_absent_driver())
     assert detected.cpu.rates == {}
     assert "rates: not known, since the width of this core's units is not" in detected.lines
 
@@ -151,7 +151,7 @@ def test_machine_without_clock_has_upper_limits(tmp_path: Path) -> None:
 def test_base_clock_is_no_upper_limit(tmp_path: Path, name: str, more: dict[str, str]) -> None:
     """The current and the nominal clock are no upper limits: a ceiling is used, and reported."""
     cpuinfo = format_x86(2, 1, "", name, ZEN3_FLAGS, **more)
-    detected = detect_machine(write_machine(tmp_path, {"proc/cpuinfo": cpuinfo}), no_driver())
+    detected = detect_machine(write_machine(tmp_path, {"proc/cpuinfo": cpuinfo}), make_absent_driver())
     assert detected.cpu.rates["fp32"] == pytest.approx(2 * 6.2e9 * 32)
     assert any("no such core exceeds" in line for line in detected.lines)
     assert detected.cpu.notes and detected.cpu.is_ceiling
@@ -161,20 +161,20 @@ def test_base_clock_is_no_upper_limit(tmp_path: Path, name: str, more: dict[str,
 def test_clock_without_boost_is_no_upper_limit(tmp_path: Path, driver: str, clock: float) -> None:
     files = {"proc/cpuinfo": format_x86(1, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | list_clocks({0: 3_000_000})
     files["sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"] = f"{driver}\n"
-    detected = detect_machine(write_machine(tmp_path, files), no_driver()).cpu
+    detected = detect_machine(write_machine(tmp_path, files), make_absent_driver()).cpu
     assert detected.rates["fp32"] == pytest.approx(clock * 32)
     assert detected.is_ceiling == (clock == 6.2e9)
 
 
 def test_part_number_of_another_vendor_is_unknown(tmp_path: Path) -> None:
     cpuinfo = format_arm(["0xd0b"], PI5_FEATURES).replace("0x41", "0x51")
-    detected = detect_machine(write_machine(tmp_path, {"proc/cpuinfo": cpuinfo}), no_driver()).cpu
+    detected = detect_machine(write_machine(tmp_path, {"proc/cpuinfo": cpuinfo}), make_absent_driver()).cpu
     assert detected.rates == {}
     assert "Cortex" not in detected.name
 
 
 def test_memory_limit_is_reported_without_total(tmp_path: Path) -> None:
-    detected = detect_machine(write_machine(tmp_path, contained(2, "max", str(2 << 30))), no_driver())
+    detected = detect_machine(write_machine(tmp_path, list_limits(2, "max", str(2 << 30))), make_absent_driver())
     assert detected.cpu.memory_bytes == 2 << 30
     message = "memory: 2.00 GiB, the container's limit (cgroup), of a machine whose own is not known (/proc/meminfo)"
     assert message in detected.lines
@@ -182,7 +182,7 @@ def test_memory_limit_is_reported_without_total(tmp_path: Path) -> None:
 
 def test_both_origins_of_clocks_are_reported(tmp_path: Path) -> None:
     files = {"proc/cpuinfo": format_x86(2, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | list_clocks({0: 3_000_000})
-    rule = detect_machine(write_machine(tmp_path, files), no_driver()).cpu.derived[0]
+    rule = detect_machine(write_machine(tmp_path, files), make_absent_driver()).cpu.derived[0]
     assert rule.endswith("2 x 3.00 GHz or 6.20 GHz, the highest (cpufreq) or a ceiling")
 
 
@@ -190,12 +190,14 @@ def test_processors_outside_the_affinity_do_not_count(tmp_path: Path) -> None:
     files = {"proc/cpuinfo": format_x86(8, 2, "AuthenticAMD", "AMD", ZEN3_FLAGS)} | list_clocks(
         dict.fromkeys(range(16), 3_000_000)
     )
-    detected = detect_machine(write_machine(tmp_path, files, {0, 1, 8}), no_driver())  # 0 and 8 are threads of one core
+    detected = detect_machine(
+        write_machine(tmp_path, files, {0, 1, 8}), make_absent_driver()
+    )  # 0 and 8 are threads of one core
     assert detected.lines[0] == "processor: AMD (2 cores, 3 threads; /proc/cpuinfo)"
     assert detected.cpu.rates["fp32"] == pytest.approx(2 * 3e9 * 32)
 
 
-def contained(version: int, quota: str, limit: str) -> dict[str, str]:
+def list_limits(version: int, quota: str, limit: str) -> dict[str, str]:
     if version == 2:
         return {
             "proc/self/cgroup": "0::/kube/pod\n",
@@ -217,8 +219,8 @@ def test_container_limits_apply(tmp_path: Path, version: int) -> None:
         "proc/cpuinfo": format_x86(4, 1, "AuthenticAMD", "AMD", ZEN3_FLAGS),
         "proc/meminfo": format_meminfo(64 << 20),
     }
-    files |= list_clocks(dict.fromkeys(range(4), 3_000_000)) | contained(version, "150000", str(2 << 30))
-    detected = detect_machine(write_machine(tmp_path, files), no_driver())
+    files |= list_clocks(dict.fromkeys(range(4), 3_000_000)) | list_limits(version, "150000", str(2 << 30))
+    detected = detect_machine(write_machine(tmp_path, files), make_absent_driver())
     assert detected.cpu.memory_bytes == 2 << 30
     assert detected.cpu.rates["fp32"] == pytest.approx(1.5 * 3e9 * 32)
     assert "the container may use 1.50 of them (cgroup)" in detected.lines
@@ -228,7 +230,7 @@ def test_container_limits_apply(tmp_path: Path, version: int) -> None:
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(("quota", "limit"), [("max", "max"), ("-1", "9223372036854771712"), ("", ""), ("x", "-5")])
 def test_no_limit_is_no_limit(tmp_path: Path, version: int, quota: str, limit: str) -> None:
-    system = write_machine(tmp_path, contained(version, quota, limit))
+    system = write_machine(tmp_path, list_limits(version, quota, limit))
     assert cpu_quota(system) is None
     assert memory_limit(system) is None
 
@@ -254,7 +256,7 @@ def test_cgroup_path_does_not_leave_the_root(tmp_path: Path) -> None:
     ],
 )
 def test_malformed_files_do_not_fail(tmp_path: Path, files: dict[str, str]) -> None:
-    detected = detect_machine(write_machine(tmp_path, files), no_driver())
+    detected = detect_machine(write_machine(tmp_path, files), make_absent_driver())
     assert detected.lines
     assert all(line and "\n" not in line and "\x1b" not in line for line in detected.lines)
     assert detected.cpu.rates == {} or detected.cpu.is_ceiling
@@ -274,7 +276,7 @@ def test_arbitrary_kernel_text_does_not_fail(tmp_path: Path, cpuinfo: str, group
     files = {"proc/cpuinfo": cpuinfo, "proc/meminfo": f"MemTotal: {limit}", "proc/self/cgroup": f"0::/{group}"}
     files |= {"sys/fs/cgroup/cpu.max": limit, "sys/fs/cgroup/memory.max": limit, "sys/devices/cpu_atom/cpus": limit}
     system = write_machine(tmp_path, {key: text.encode("utf-8", "replace").decode() for key, text in files.items()})
-    detected = detect_machine(system, no_driver())
+    detected = detect_machine(system, make_absent_driver())
     assert all("\n" not in line for line in detected.lines)
     assert all(rate > 0 for rate in detected.cpu.rates.values())
 
@@ -367,7 +369,7 @@ def test_jetson_with_unknown_memory_is_not_matched(tmp_path: Path) -> None:
 
 def test_apple_chip_is_detected(tmp_path: Path) -> None:
     values = {"machdep.cpu.brand_string": "Apple M1 Pro", "hw.memsize": str(16 << 30)}
-    detected = detect_machine(write_machine(tmp_path, {}, platform="darwin"), no_driver(), values.get)
+    detected = detect_machine(write_machine(tmp_path, {}, platform="darwin"), make_absent_driver(), values.get)
     assert detected.device.id == "apple_m1_pro"
     assert detected.device.memory_bytes == 16 << 30
     assert detected.lines == (
@@ -375,10 +377,12 @@ def test_apple_chip_is_detected(tmp_path: Path) -> None:
     )
     assert (detected.cpu.name, detected.cpu.memory_bytes) == ("Apple M1 Pro", 16 << 30)
     silent = detect_machine(
-        write_machine(tmp_path, {}, platform="darwin"), no_driver(), {"machdep.cpu.brand_string": "Apple M1 Pro"}.get
+        write_machine(tmp_path, {}, platform="darwin"),
+        make_absent_driver(),
+        {"machdep.cpu.brand_string": "Apple M1 Pro"}.get,
     )
     assert "its memory is taken as listed" in silent.lines[0]
-    nothing = detect_machine(write_machine(tmp_path, {}, platform="darwin"), no_driver(), {}.get)
+    nothing = detect_machine(write_machine(tmp_path, {}, platform="darwin"), make_absent_driver(), {}.get)
     assert "processor: not known (sysctl); not listed" in nothing.lines
 
 

@@ -22,23 +22,23 @@ SLOW_INT8 = {"v100_pcie_16gb", "v100_pcie_32gb", "v100_sxm2_16gb", "v100_sxm2_32
 SLOW_FP16 = {"gtx_1080_ti"}  # 1/64 of FP32
 
 
-def about(texts: list[str]) -> set[str]:
+def list_fields(texts: list[str]) -> set[str]:
     """ "field, field: rule" -> the fields."""
     return {word.strip() for text in texts for word in text.partition(":")[0].split(",")}
 
 
-def uncovered(table: dict[str, Any]) -> list[str]:
+def find_unsourced(table: dict[str, Any]) -> list[str]:
     printed = {field for source in table.get("source", []) for field in source["fields"]}
-    sourced = printed | about(table.get("derived", [])) | about(table.get("unsourced", []))
+    sourced = printed | list_fields(table.get("derived", [])) | list_fields(table.get("unsourced", []))
     return [key for key, value in table.items() if isinstance(value, int | float) and key not in sourced]
 
 
 def test_every_value_has_a_source() -> None:
-    assert {key: wrong for key, table in TABLES.items() if (wrong := uncovered(table))} == {}
+    assert {key: wrong for key, table in TABLES.items() if (wrong := find_unsourced(table))} == {}
 
 
 def test_value_without_a_source_is_noticed() -> None:
-    assert uncovered({"tdp_w": 5, "source": [{"fields": ["year"], "ref": "x", "date": "2025"}]}) == ["tdp_w"]
+    assert find_unsourced({"tdp_w": 5, "source": [{"fields": ["year"], "ref": "x", "date": "2025"}]}) == ["tdp_w"]
 
 
 def test_every_source_has_a_date_and_every_rule_a_text() -> None:
@@ -55,7 +55,7 @@ def test_derived_and_unknown_fields_are_consistent() -> None:
     for key, table in TABLES.items():
         absent = {text.split(" ")[0] for text in table.get("unknown", []) if "(GPU)" not in text}
         assert not absent & set(table), (key, absent & set(table))
-        assert about(table.get("derived", [])) <= set(table), (key, about(table["derived"]) - set(table))
+        assert list_fields(table.get("derived", [])) <= set(table), (key, list_fields(table["derived"]) - set(table))
 
 
 def test_files_name_no_local_path() -> None:

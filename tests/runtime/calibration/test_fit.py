@@ -18,13 +18,13 @@ from onnx_autodoc.runtime.calibration import (
 TIMES = {("", "run"): 2e-5, ("product", "kernels"): 4e-6, ("product", "macs"): 1 / 50e9, ("softmax", "elements"): 1e-9}
 
 
-def timed_graph(name: str, kernels: int, macs: float, elements: float) -> TimedGraph:
+def make_timed_graph(name: str, kernels: int, macs: float, elements: float) -> TimedGraph:
     kernels = [KernelWork("product", {"kernels": kernels, "macs": macs}), KernelWork("softmax", {"elements": elements})]
     amounts = sum_work(kernels, cache_bytes=1e6)
     return TimedGraph(name, sum(amounts[key] * time for key, time in TIMES.items()), amounts)
 
 
-GRAPHS = [timed_graph(f"{n} {m} {e}", n, m, e) for n in (1, 10, 100) for m in (0, 1e6, 1e9) for e in (0, 1e5)]
+GRAPHS = [make_timed_graph(f"{n} {m} {e}", n, m, e) for n in (1, 10, 100) for m in (0, 1e6, 1e9) for e in (0, 1e5)]
 
 
 def test_fit_recovers_the_unit_times() -> None:
