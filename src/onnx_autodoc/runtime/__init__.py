@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onnx_autodoc.runtime.machine import background_load, cache_size, describe_machine, read_cpu_clock
+    from onnx_autodoc.runtime.machine import background_load, describe_machine, read_cpu_clock
     from onnx_autodoc.runtime.process import cleanup_on_alarm, require_onnxruntime
     from onnx_autodoc.runtime.protocol import Options, Stage
     from onnx_autodoc.runtime.terminal import ProgressBar, format_verification
@@ -26,7 +26,6 @@ __all__ = [
     "ProgressBar",
     "Stage",
     "background_load",
-    "cache_size",
     "check_external_weights",
     "cleanup_on_alarm",
     "describe_machine",
@@ -40,7 +39,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "machine": ("background_load", "cache_size", "describe_machine", "read_cpu_clock"),
+    "machine": ("background_load", "describe_machine", "read_cpu_clock"),
     "process": ("cleanup_on_alarm", "require_onnxruntime"),
     "protocol": ("Options", "Stage"),
     "terminal": ("ProgressBar", "format_verification"),
