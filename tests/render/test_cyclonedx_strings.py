@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from onnx_autodoc.api import make_card
 from onnx_autodoc.card import Card, Task
-from onnx_autodoc.render.cyclonedx import SPDX_IDS, declared_licenses, render_cyclonedx
+from onnx_autodoc.render.cyclonedx import declared_licenses, render_cyclonedx
+from onnx_autodoc.render.hub_metadata import SPDX_IDS
 from onnx_autodoc.shapes import Request
 from tests._hostile_names import NAMES, hostile
 from tests.render._boms import RELU, checked, of_text, with_files
