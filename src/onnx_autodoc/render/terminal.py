@@ -104,11 +104,11 @@ def _title(card: Card) -> Text:
     model = card.model
     producer = " ".join(filter(None, (model.producer.name, model.producer.version)))
     opset = model.opsets.get("ai.onnx")
-    facts = [
+    facts = (
         f"opset {opset}" if opset else "no ai.onnx opset",
         sanitize(producer, 40) if len(producer.split()) <= 3 else display_name(producer, 40),
         format_size(model.file.bytes),
-    ]
+    )
     right = "ONNX " + " · ".join(filter(None, facts))
     name = clip(sanitize(model.name, WIDTH - 2), WIDTH - 2)
     gap = WIDTH - cell_len(name) - len(right)

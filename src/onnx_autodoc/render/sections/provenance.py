@@ -22,7 +22,7 @@ _QUESTIONS: Final = {
 
 def provenance(card: Card) -> doc.Section:
     facts = doc.Table(doc.columns("What", "Value"), tuple(_facts(card)))
-    blocks = (facts, *_external_files(card), *_metadata(card), *_assumptions(card), *_unknowns(card))
+    blocks = (facts, *_external_files(card), *_metadata(card), *_assumptions(card))
     return doc.Section("provenance", "Provenance", blocks)
 
 
@@ -84,16 +84,15 @@ def _assumptions(card: Card) -> Iterator[doc.Block]:
     if notes:
         yield doc.Bullets(tuple(sanitize(note, _MAX_TEXT_LENGTH) for note in notes[:_MAX_ROWS]))
         yield from doc.note_truncation(len(notes), _MAX_ROWS)
-
-
-def _unknowns(card: Card) -> Iterator[doc.Block]:
     yield doc.Heading("Not known")
-    if not card.gaps:
+    if card.gaps:
+        gaps = (
+            (doc.Strong(f"{gap.section}: "), sanitize(gap.reason, _MAX_TEXT_LENGTH)) for gap in card.gaps[:_MAX_ROWS]
+        )
+        yield doc.Bullets(tuple(gaps))
+        yield from doc.note_truncation(len(card.gaps), _MAX_ROWS)
+    else:
         yield doc.Paragraph("Nothing was left open.")
-        return
-    gaps = card.gaps[:_MAX_ROWS]
-    yield doc.Bullets(tuple((doc.Strong(f"{gap.section}: "), sanitize(gap.reason, _MAX_TEXT_LENGTH)) for gap in gaps))
-    yield from doc.note_truncation(len(card.gaps), _MAX_ROWS)
 
 
 def owner_questions(card: Card) -> doc.Section:
