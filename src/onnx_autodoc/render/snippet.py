@@ -70,12 +70,12 @@ class SizeVariables:
         self._variables: dict[str, str] = {}  # by name of the dimension
         self._collisions = Counter[str]()
         self._dims = card.assumptions.dims
-        named: dict[str, set[int]] = {}
+        sizes_by_name: dict[str, set[int]] = {}
         for port in card.interface.inputs:
             for declared, size in zip(port.shape or (), port.bound or ()):
                 if isinstance(declared, str) and declared in self._dims:
-                    named.setdefault(declared, set()).add(size)
-        for name, sizes in sorted(named.items(), key=lambda item: "+" in item[0]):  # sums after their terms
+                    sizes_by_name.setdefault(declared, set()).add(size)
+        for name, sizes in sorted(sizes_by_name.items(), key=lambda item: "+" in item[0]):  # sums after their terms
             if len(sizes) == 1 and not self._sum_expression(name):
                 self._add(name, next(iter(sizes)))
 

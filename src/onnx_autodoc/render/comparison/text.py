@@ -6,14 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.compare import (
-    Comparison,
-    Diff,
-    FigureChange,
-    NumberChange,
-    PortChange,
-    key_measures,
-)
+from onnx_autodoc.compare import Comparison, Diff, FigureChange, NumberChange, PortChange, key_measures
 from onnx_autodoc.render.card_text import NO_WEIGHTS
 from onnx_autodoc.render.content import UNKNOWN, Name, Span, join_names
 from onnx_autodoc.text import (
@@ -84,8 +77,12 @@ def number_rows(comparison: Comparison) -> Iterator[NumberRow]:
     sides = [{measure.path: measure for measure in side.measures} for side in comparison.models]
     changes = [{}, *({change.path: format_change(change) for change in diff.numbers} for diff in comparison.diffs)]
     for key in key_measures([side.measures for side in comparison.models]):
-        measures = [side.get(key.path) for side in sides]
-        cells = ["none" if one is None else format_value(one.path, one.unit, one.value, one.least) for one in measures]
+        cells = []
+        for side in sides:
+            measure = side.get(key.path)
+            cells.append(
+                "none" if measure is None else format_value(measure.path, measure.unit, measure.value, measure.least)
+            )
         yield key.label, cells, [texts.get(key.path, "") for texts in changes]
 
 

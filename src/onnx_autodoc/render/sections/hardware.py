@@ -6,17 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from onnx_autodoc.card import (
-    BOUND,
-    MEASURED,
-    Card,
-    Choice,
-    DeviceRow,
-    HardwareSection,
-    Price,
-    ScaleRow,
-    TokenRow,
-)
+from onnx_autodoc.card import BOUND, MEASURED, Card, Choice, DeviceRow, HardwareSection, Price, ScaleRow, TokenRow
 from onnx_autodoc.render import content as doc
 from onnx_autodoc.render import device_text, numbers
 from onnx_autodoc.text import format_count, format_number, format_time, sanitize
