@@ -108,7 +108,9 @@ def test_colored_terminal_has_only_color_codes(hostile: Report) -> None:
 def test_data_formats_are_strict_json_without_hidden_characters(name: str, hostile: Report) -> None:
     text = render_format(hostile, name)
     assert is_mute(text)
-    for line in text.splitlines() if name == "nodes" else [text]:
+    lines = text.splitlines() if name == "nodes" else [text]
+    assert lines
+    for line in lines:
         assert isinstance(parse_strict(line), dict)
 
 

@@ -35,6 +35,7 @@ def test_report_of_card_alone_is_valid(name: str) -> None:
 def test_required_attributes_are_present(make: Any) -> None:
     root = parse_xml(render_outcome_junit(make()))
     assert not root.attrib
+    assert len(root)
     for at, suite in enumerate(root):
         assert suite.get("id") == str(at)
         assert suite.get("hostname") and suite.get("package") and suite.get("time") == "0"

@@ -44,6 +44,7 @@ def test_every_result_has_a_described_rule() -> None:
         assert (
             rule["shortDescription"]["text"].endswith(".") and rule["fullDescription"]["text"] and rule["help"]["text"]
         )
+    assert run["results"]
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
 
