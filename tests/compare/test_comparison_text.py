@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from onnx_autodoc.compare import CountChange, WeightsChange, compare
 from onnx_autodoc.compare.relation import similarity_ratio
 from onnx_autodoc.render import COMPARISON_FORMATS
-from onnx_autodoc.render.comparison.text import format_weights_change, operator_name
+from onnx_autodoc.render.comparison.terminal import format_weights_change, operator_name
 from tests.compare._cards import of_corpus
 from tests.render.test_comparison import AT, MINILM, SETS, Page, made
 

@@ -37,13 +37,13 @@ FIGURES = {MINILM: {"top1": 0.5, "ms": 3.25}}
 
 
 @cache
-def compared(names: tuple[str, ...]) -> Comparison:
+def compare_corpus(names: tuple[str, ...]) -> Comparison:
     figures = FIGURES if MINILM in names and "all-minilm-l6-v2-fp16" in names else None
     return compare([of_corpus(name) for name in names], names, figures, generated=AT)
 
 
 def made(names: tuple[str, ...], format_name: str) -> str:
-    return COMPARISON_FORMATS[format_name].render(compared(names))
+    return COMPARISON_FORMATS[format_name].render(compare_corpus(names))
 
 
 class Page(HTMLParser):
@@ -66,7 +66,7 @@ class Page(HTMLParser):
 @pytest.mark.parametrize("format_name", ["terminal", "markdown", "html"])
 def test_every_format_states_the_relation(names: tuple[str, ...], format_name: str) -> None:
     text = " ".join(re.sub(r"<[^>]*>", "", made(names, format_name)).replace("*", "").split())
-    for diff in compared(names).diffs:
+    for diff in compare_corpus(names).diffs:
         assert diff.relation.text in text
 
 
@@ -75,7 +75,7 @@ def test_terminal_has_80_columns_and_relation_first(names: tuple[str, ...]) -> N
     lines = made(names, "terminal").splitlines()
     assert max(map(len, lines)) <= 80
     if len(names) == 2:
-        assert lines[0].startswith(compared(names).diffs[0].relation.text[:60])
+        assert lines[0].startswith(compare_corpus(names).diffs[0].relation.text[:60])
     else:
         assert lines[0].endswith(f"→ {names[1]}")
 
@@ -86,14 +86,14 @@ def test_json_is_valid_by_schema(names: tuple[str, ...]) -> None:
     jsonschema.validate(data, json.loads(SCHEMAS["comparison"]()))
     assert data["schema_version"] == "1.0"
     assert [diff["relation"]["kind"] for diff in data["diffs"]] == [
-        diff.relation.kind for diff in compared(names).diffs
+        diff.relation.kind for diff in compare_corpus(names).diffs
     ]
     assert all({"was", "is"} <= set(change) for diff in data["diffs"] for change in diff["numbers"])
 
 
 @pytest.mark.parametrize("names", SETS)
 def test_comparison_is_deterministic(names: tuple[str, ...]) -> None:
-    again = compare([of_corpus(name) for name in names], names, compared(names).figures, generated=AT)
+    again = compare([of_corpus(name) for name in names], names, compare_corpus(names).figures, generated=AT)
     for format_name in COMPARISON_FORMATS:
         assert COMPARISON_FORMATS[format_name].render(again) == made(names, format_name)
 
@@ -168,14 +168,14 @@ def _cards(folder: Path) -> list[Card]:
 
 
 @pytest.fixture(scope="module")
-def hostile_one(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+def hostile_comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     cards = _cards(tmp_path_factory.mktemp("hostile"))
     names = [f"{NAMES[0]}.onnx", f"{NAMES[3]}{NAMES[7]}.json"]
     return compare(cards, names, {names[0]: {NAMES[0]: 1, NAMES[6]: 2}}, generated=AT)
 
 
-def test_hostile_names_are_text_in_page(hostile_one: Comparison) -> None:
-    page = Page(COMPARISON_FORMATS["html"].render(hostile_one))
+def test_hostile_names_are_text_in_page(hostile_comparison: Comparison) -> None:
+    page = Page(COMPARISON_FORMATS["html"].render(hostile_comparison))
     tags = {tag for tag, _ in page.tags}
     assert not tags & {"script", "img", "i", "iframe"}
     assert not any(key.startswith("on") or key in ("style", "src") for _, found in page.tags for key in found)
@@ -184,16 +184,16 @@ def test_hostile_names_are_text_in_page(hostile_one: Comparison) -> None:
     assert any("<script>alert(1)</script>" in words for words in page.said)
 
 
-def test_hostile_names_are_text_in_markdown(hostile_one: Comparison) -> None:
-    text = COMPARISON_FORMATS["markdown"].render(hostile_one)
+def test_hostile_names_are_text_in_markdown(hostile_comparison: Comparison) -> None:
+    text = COMPARISON_FORMATS["markdown"].render(hostile_comparison)
     page = Page(cmarkgfm.github_flavored_markdown_to_html(text, options=Options.CMARK_OPT_UNSAFE))
     ours = {"h1", "h2", "h3", "p", "ul", "li", "strong", "code", "pre", "blockquote"}
     ours |= {"table", "thead", "tbody", "tr", "th", "td", "details", "summary"}
     assert {tag for tag, _ in page.tags} <= ours
 
 
-def test_hostile_names_do_not_reach_a_terminal_as_commands(hostile_one: Comparison) -> None:
-    text = COMPARISON_FORMATS["terminal"].render(hostile_one)
+def test_hostile_names_do_not_reach_a_terminal_as_commands(hostile_comparison: Comparison) -> None:
+    text = COMPARISON_FORMATS["terminal"].render(hostile_comparison)
     assert all(char.isprintable() or char == "\n" for char in text)
     assert max(map(len, text.splitlines())) <= 80
 

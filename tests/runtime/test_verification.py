@@ -20,7 +20,8 @@ from onnx_autodoc.render import Report, render_terminal
 from onnx_autodoc.render.content import Bullets, Name, Paragraph, Strong
 from onnx_autodoc.render.sections.measured import measured
 from onnx_autodoc.render.terminal import measured_rows
-from onnx_autodoc.runtime import Options, format_verification, measurement, verification, verify
+from onnx_autodoc.render.verification import format_verification
+from onnx_autodoc.runtime import Options, measurement, verification, verify
 from onnx_autodoc.runtime.process import WORKER_ARGUMENTS, Deadline, run_worker
 from onnx_autodoc.runtime.protocol import RunRequest
 from onnx_autodoc.runtime.worker import run_job

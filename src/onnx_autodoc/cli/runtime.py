@@ -41,7 +41,7 @@ def add_verify(commands: Any) -> None:
 
 def run_verify(options: argparse.Namespace) -> "CommandResult":
     from onnx_autodoc.cli.result import CommandResult, OutputDocument, SourceFiles
-    from onnx_autodoc.runtime import Options, format_verification, verify
+    from onnx_autodoc.runtime import Options, verify
     from onnx_autodoc.text import sanitize_text
 
     run_options = Options(
@@ -53,6 +53,8 @@ def run_verify(options: argparse.Namespace) -> "CommandResult":
 
         text = format_result(verified)
     else:
+        from onnx_autodoc.render.verification import format_verification
+
         text = sanitize_text(format_verification(verified))
     return CommandResult((OutputDocument.of(text),), SourceFiles.of([options.model]), 0 if verified.agrees else 1)
 

@@ -25,6 +25,7 @@ from onnx_autodoc.runtime.process import (
     run_worker,
     temporary_folder,
 )
+from onnx_autodoc.runtime.progress import ProgressBar
 from onnx_autodoc.runtime.protocol import (
     CPU,
     FILLABLE_TYPES,
@@ -38,7 +39,6 @@ from onnx_autodoc.runtime.protocol import (
     ShapesResult,
     TimingResult,
 )
-from onnx_autodoc.runtime.terminal import ProgressBar
 from onnx_autodoc.sandbox import extend_deadline, extend_deadline_for_model, raise_on_termination, seconds_left
 from onnx_autodoc.shapes import Request, bind_and_infer, required_inputs
 from onnx_autodoc.text import format_count, format_percent, sanitize

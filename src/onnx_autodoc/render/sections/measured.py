@@ -18,7 +18,7 @@ def measured(card: Card) -> doc.Section | None:
     run = card.measured
     if run is None:
         return None
-    blocks = (doc.Bullets(tuple(_results(run))), *_differences(run), *_kernels(run))
+    blocks = (doc.Bullets(tuple(_results(run))), *_differences(run), *(_kernels(run) if run.by_operator else ()))
     return doc.Section("measured", "What really happened", blocks)
 
 
@@ -59,7 +59,7 @@ def _inputs(run: Verified) -> Iterator[doc.Span]:
 
 
 def _seconds(seconds: float) -> doc.Number:
-    return doc.Number(format_time(seconds), seconds, "seconds", basis=_BASIS)
+    return numbers.number(seconds, format_time, "seconds", _BASIS)
 
 
 def _latency(run: Verified) -> tuple[doc.Span, ...]:
@@ -84,23 +84,20 @@ def _differences(run: Verified) -> Iterator[doc.Block]:
     examples = run.agreement.examples[:_MAX_ROWS]
     if examples:
         yield doc.Paragraph("Not as the card says:")
-        yield doc.Bullets(tuple((doc.Name(each.node), f": card {each.ours}, run {each.theirs}") for each in examples))
-    unlisted = run.agreement.differed - len({each.node for each in examples})
+        yield doc.Bullets(tuple((doc.Name(row.node), f": card {row.ours}, run {row.theirs}") for row in examples))
+    unlisted = run.agreement.differed - len({example.node for example in examples})
     if unlisted > 0:
         yield doc.Paragraph(f"{pluralize(unlisted, 'more node')} differed.")
 
 
-def _kernels(run: Verified) -> Iterator[doc.Block]:
+def _kernels(run: Verified) -> tuple[doc.Block, ...]:
     """Distribute the time over kernels, as onnxruntime names them after its optimizations."""
-    if run.by_operator:
-        rows = tuple(
-            (
-                doc.Name(each.op),
-                numbers.count(each.kernels, basis=""),
-                _seconds(each.seconds),
-                numbers.share(each.share),
-            )
-            for each in run.by_operator[:_MAX_ROWS]
-        )
-        yield doc.Table(doc.columns("Kernels of", "Count#", "Time#", "Share#"), rows)
-        yield from doc.note_truncation(len(run.by_operator), _MAX_ROWS)
+    return doc.limited_table(
+        doc.columns("Kernels of", "Count#", "Time#", "Share#"),
+        run.by_operator,
+        lambda row: (
+            *(doc.Name(row.op), numbers.count(row.kernels, basis="")),
+            *(_seconds(row.seconds), numbers.share(row.share)),
+        ),
+        _MAX_ROWS,
+    )

@@ -22,7 +22,7 @@ def key_numbers(card: Card) -> doc.Section:
 
 
 def _rows(card: Card) -> Iterator[tuple[str, doc.Spans]]:
-    opset, intensity = card.model.opsets.get("ai.onnx"), numbers.intensity(card)
+    graph, opset, intensity = card.graph, card.model.opsets.get("ai.onnx"), numbers.intensity(card)
     yield "Parameters", numbers.parameters(card)
     yield "Weights", numbers.weights(card)
     yield "Precision", _precision(card)
@@ -33,7 +33,10 @@ def _rows(card: Card) -> Iterator[tuple[str, doc.Spans]]:
     yield "Bytes moved", moved if intensity.exact is None else (moved, " · ", intensity)
     if card.memory.kv_cache is not None:
         yield "KV cache", (numbers.memory(card.memory.kv_cache.bytes_per_token), " per token and sequence")
-    yield "Graph", _format_graph(card)
+    inner = graph.nodes_total - graph.nodes
+    more = f" ({inner:,} of them in subgraphs and functions)" if inner else ""
+    operator_types = pluralize(graph.operator_types, "operator type")
+    yield "Graph", f"{pluralize(graph.nodes_total, 'node')}{more}, {operator_types}"
     yield "File", (numbers.file_size(card.model.file.bytes), _format_external(card))
     yield "Opset", f"ai.onnx {opset}" if opset else "none for ai.onnx"
     coverage = card.compute.coverage
@@ -55,13 +58,6 @@ def _precision(card: Card) -> doc.Spans:
         return explain_missing_precision(card)
     shares = ", ".join(f"{sanitize(dtype, 20)} {format_percent(part)}" for dtype, part in precision.weights.items())
     return (doc.Name(precision.label), f" ({shares} of the weights)" if shares else "")
-
-
-def _format_graph(card: Card) -> str:
-    graph = card.graph
-    inner = graph.nodes_total - graph.nodes
-    more = f" ({inner:,} of them in subgraphs and functions)" if inner else ""
-    return f"{pluralize(graph.nodes_total, 'node')}{more}, {pluralize(graph.operator_types, 'operator type')}"
 
 
 def _format_external(card: Card) -> str:
