@@ -54,7 +54,7 @@ def box_marks(was: Box | None, now: Box | None) -> tuple[dict[str, str], dict[st
 
 
 def _mark_boxes(pairs: list[Pair], side: int, alone: str) -> dict[str, str]:
-    """A box of several layers is changed where one of them is, or where their number is."""
+    """Return the state of each changed box; one of several layers is changed if a layer or their number is."""
     unpaired = {unit.signature for pair in pairs if None in pair for unit in pair if unit is not None}
     states: dict[str, set[str]] = {}
     for pair in pairs:
@@ -254,16 +254,16 @@ def _list_contents(box: Box) -> str:
 def _parameter_change(pairs: Sequence[Pair]) -> Iterator[BlockChange]:
     """Yield one change for equal boxes with different numbers of parameters, which the diagram does not show."""
     boxes = {(old.box.id, new.box.id): (old.box, new.box) for old, new in pairs if old and new and is_equal((old, new))}
-    other = [(old, new) for old, new in boxes.values() if old.count == new.count and old.params != new.params]
-    if not other:
+    differing = [(old, new) for old, new in boxes.values() if old.count == new.count and old.params != new.params]
+    if not differing:
         return
     shown = []
-    for old, new in other[:_MAX_LISTED]:
+    for old, new in differing[:_MAX_LISTED]:
         before, after = (format_count(box.params) if box.params else "none" for box in (old, new))
         shown.append(f"{_times(old.count)}{label_of(old)} {before} → {after}")
-    more = f" and {format_count(len(other) - _MAX_LISTED)} more" if len(other) > _MAX_LISTED else ""
-    was, now = (str(sum(box.params for box in side)) for side in zip(*other))
-    text = f"Parameters differ in {pluralize(len(other), 'box', 'boxes')} drawn alike: {', '.join(shown)}{more}"
+    more = f" and {format_count(len(differing) - _MAX_LISTED)} more" if len(differing) > _MAX_LISTED else ""
+    was, now = (str(sum(box.params for box in side)) for side in zip(*differing))
+    text = f"Parameters differ in {pluralize(len(differing), 'box', 'boxes')} drawn alike: {', '.join(shown)}{more}"
     yield BlockChange("parameters", "", was, now, text)
 
 

@@ -62,9 +62,8 @@ def compare(
         )
         for card, name in zip(cards, names, strict=True)
     )
-    first, *others = zip(cards, sides)
     try:
-        diffs = tuple(_diff(*first, *other, user_figures) for other in others)
+        diffs = tuple(_diff(cards[0], sides[0], card, side, user_figures) for card, side in zip(cards[1:], sides[1:]))
     except RecursionError:
         raise BadInput(f"{names[0]}: boxes in boxes, too deep to compare (no card of this tool is)") from None
     return Comparison(COMPARISON_VERSION, generated or cards[0].generated, sides, user_figures, diffs)

@@ -1,4 +1,4 @@
-"""The figures that are compared: one row of a table for each, read from a card by path."""
+"""The compared figures: a table of paths into the card, and the changes of their values."""
 
 from collections.abc import Iterator, Sequence
 from math import isfinite

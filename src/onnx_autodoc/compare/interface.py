@@ -143,7 +143,7 @@ def _type_changes(kind: str, old: Port, new: Port) -> Iterator[PortChange]:
 
 
 def _declaration_change(kind: str, was: object, now: object, field: str) -> tuple[bool, str] | None:
-    """Whether it breaks callers that a type or shape is declared now, or no longer; None where both declare one."""
+    """Return whether a declaration that was added or removed breaks callers, and why; None where both declare one."""
     if was is None:
         return kind == _INPUT, f"the {field} is declared now"
     return (kind == _OUTPUT, f"the {field} is not declared any more") if now is None else None

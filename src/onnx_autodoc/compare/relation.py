@@ -31,10 +31,10 @@ _Labels = tuple[str | None, str | None]
 
 
 class Similarity(Struct, frozen=True):
-    """What two cards share: the sizes known in both that are equal and those that differ, and the diagram."""
+    """Similarity of two cards: sizes known in both, boxes of the diagram, costs and names of nodes."""
 
-    equal: tuple[str, ...]
-    other: tuple[str, ...]
+    equal_sizes: tuple[str, ...]
+    differing_sizes: tuple[str, ...]
     same_boxes: bool
     ratio: float  # of equal boxes
     near_parameters: bool  # within 1%: folded norms and tied embeddings account for that
@@ -57,7 +57,7 @@ def find_relation(was: Card, now: Card, diff: Diff) -> Relation:
     if single is not None:
         return single
     similar = _measure_similarity(was, now, diff)
-    same_design = not similar.other and similar.same_boxes and similar.same_macs is not False
+    same_design = not similar.differing_sizes and similar.same_boxes and similar.same_macs is not False
     labels = was.model.precision.label, now.model.precision.label
     if similar.is_same_model or same_design:
         return _same_architecture(was, now, diff, similar, labels)
@@ -96,7 +96,7 @@ def _proven(kind: str, text: str, *evidence: str) -> Relation:
 
 
 def _same_architecture(was: Card, now: Card, diff: Diff, similar: Similarity, labels: _Labels) -> Relation:
-    """Equal sizes and boxes. That nothing else changed is inferred, and the text says so."""
+    """Return the relation for equal sizes and boxes. The text marks what is inferred from them."""
     blocks = _real_changes(diff, labels)
     counts = [change for change in diff.kinds if change.name not in _NOTATION_BLOCKS]
     listed_counts = ", ".join(
@@ -183,9 +183,9 @@ def _other_architecture(was: Card, now: Card, diff: Diff, similar: Similarity, l
         same = "" if families[0] == _UNKNOWN_FAMILY else f" of the same family ({families[0]})"
         evidence = f"{similar.ratio * 100:.0f} % of the boxes have like ones"
         return _proven("other-model", f"Another model{same}.", evidence)
-    if similar.other and not (related and similar.same_macs is True):
+    if similar.differing_sizes and not (related and similar.same_macs is True):
         same = "Boxes of the same kinds" if families[0] == _UNKNOWN_FAMILY else "The same family"
-        text = f"{same} with other sizes: {', '.join(similar.other)}{_precision_note(labels)}."
+        text = f"{same} with other sizes: {', '.join(similar.differing_sizes)}{_precision_note(labels)}."
         return Relation("other-sizes", text, proof, doubt)
     text = _describe_variant(_real_changes(diff, labels))
     return Relation("variant", f"{text}{_precision_note(labels)}.", proof, doubt)
@@ -208,7 +208,7 @@ def _precision_note(labels: _Labels) -> str:
 
 def _measure_similarity(was: Card, now: Card, diff: Diff) -> Similarity:
     equal: list[str] = []
-    other: list[str] = []
+    differing: list[str] = []
     ungrouped = all(card.structure.heads == card.structure.kv_heads for card in (was, now))
     for name, label in SIZE_LABELS.items():
         old, new = getattr(was.structure, name), getattr(now.structure, name)
@@ -219,14 +219,14 @@ def _measure_similarity(was: Card, now: Card, diff: Diff) -> Similarity:
         if old == new:
             equal.append(size)
         else:
-            other.append(f"{size} → {_format_size(new)}")
+            differing.append(f"{size} → {_format_size(new)}")
     macs = was.compute.macs, now.compute.macs
     exact = None not in macs and not any(find_uncertainty(card, "compute.macs") for card in (was, now))
     params = was.parameters.total, now.parameters.total
     labels = _box_labels(was), _box_labels(now)
     return Similarity(
-        equal=tuple(equal),
-        other=tuple(other),
+        equal_sizes=tuple(equal),
+        differing_sizes=tuple(differing),
         same_boxes=Counter(labels[0]) == Counter(labels[1]),
         ratio=similarity_ratio(*labels),
         near_parameters=abs(params[0] - params[1]) * 100 <= max(params),
@@ -250,7 +250,7 @@ def _share_same_names(was: Card, now: Card) -> float:
 
 
 def _share_named(rows: dict[str, int], others: dict[str, int]) -> float:
-    """Quantization tools keep names or append a suffix."""
+    """Return the share of weights at nodes with an equal name, or one with a suffix, as quantization tools append."""
     names = others.keys() | {name.rpartition("_")[0] for name in others}
     shared = sum(size for name, size in rows.items() if name in names or name.rpartition("_")[0] in others)
     return shared / max(sum(rows.values()), 1)
@@ -274,8 +274,8 @@ def _evidence(was: Card, now: Card, diff: Diff, similar: Similarity) -> Iterator
         yield "the same inputs and outputs"
     elif not diff.breaking:
         yield "an interface that breaks no caller"
-    if similar.equal:
-        yield ", ".join(similar.equal)
+    if similar.equal_sizes:
+        yield ", ".join(similar.equal_sizes)
     if similar.same_boxes and was.structure.tree is not None:
         yield f"the same {pluralize(len(_box_labels(was)), 'box', 'boxes')} with weights or work"
     if similar.same_names:
@@ -300,4 +300,4 @@ def _size_doubts(similar: Similarity) -> Iterator[str]:
         yield "another number of parameters"
     if similar.same_macs is False:
         yield "another number of MACs at the same sizes"
-    yield from (f"the cards tell {size}" for size in similar.other)
+    yield from (f"the cards tell {size}" for size in similar.differing_sizes)
