@@ -1,4 +1,4 @@
-"""The width of texts, against what a wide font really sets (DejaVu Sans at 12 px, measured once)."""
+"""The width of texts, compared with that of a wide font (DejaVu Sans at 12 px, measured once)."""
 
 import pytest
 
