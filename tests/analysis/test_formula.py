@@ -7,9 +7,8 @@ import pytest
 
 from onnx_autodoc.analysis import Figures
 from onnx_autodoc.analysis.formula import Formula
-from onnx_autodoc.analysis.polynomial import evaluate, format_terms
+from onnx_autodoc.analysis.polynomial import SparseFitter, evaluate, format_terms
 from onnx_autodoc.analysis.size_variables import Variable
-from onnx_autodoc.analysis.sparse_fit import SparseFitter
 from onnx_autodoc.api import card, measure_model
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request, Role, bind_and_infer, dynamic_axes, parse_request

@@ -30,7 +30,7 @@ def scaling(sizes: FiguresBySize, formula: Formula) -> tuple[BatchFigures, ...]:
     a formula in the batch alone.
     """
     variables = SizeVariables(sizes.model, sizes.binding)
-    variables.keep([each for each in variables.all if each.role is Role.BATCH])
+    variables.all = tuple(variable for variable in variables.all if variable.role is Role.BATCH)
     if not variables.all or sizes.own is None:
         return ()
     rows = _by_formula(formula) if _is_checked_at_largest(formula) else {}

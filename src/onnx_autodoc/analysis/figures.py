@@ -12,8 +12,7 @@ from msgspec import Struct, structs
 from onnx_autodoc.analysis.cost import Costs
 from onnx_autodoc.analysis.cost_sum import known
 from onnx_autodoc.analysis.data_flow import main_data_flow
-from onnx_autodoc.analysis.formula import Formula, fit_formula
-from onnx_autodoc.analysis.formula_search import PEAK, Breakdown, total_of
+from onnx_autodoc.analysis.formula import PEAK, Breakdown, Formula, fit_formula, total_of
 from onnx_autodoc.analysis.kv_cache import Cache, cache
 from onnx_autodoc.analysis.liveness import Liveness, main_liveness
 from onnx_autodoc.analysis.memory import Memory, memory
