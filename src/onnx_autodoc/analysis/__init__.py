@@ -6,11 +6,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.analysis.batch_scaling import BatchFigures, scaling
 from onnx_autodoc.analysis.constants import Place
 from onnx_autodoc.analysis.cost import Costs, Row
 from onnx_autodoc.analysis.cost_sum import CostSum, OperatorCost, UncountedNodes
-from onnx_autodoc.analysis.figures import Figures, FiguresBySize
+from onnx_autodoc.analysis.figures import BatchFigures, Figures, FiguresBySize, scaling
 from onnx_autodoc.analysis.formula import Formula
 from onnx_autodoc.analysis.gaps import count_resolved, gaps
 from onnx_autodoc.analysis.graph_metrics import depth, flow
