@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from onnx_autodoc.analysis.weights import survey
-from onnx_autodoc.analysis.weights.encodings import VALUES
+from onnx_autodoc.analysis.weights.statistics import VALUES
 from onnx_autodoc.card import Numbers
 from onnx_autodoc.ir import BITS, dtype_name
 from onnx_autodoc.readers import read_model
