@@ -27,7 +27,7 @@ class PriceCache:
     """The price of each step, once for equal calls."""
 
     def __init__(self) -> None:
-        # A step without a call id is known by its address, so it is kept alive.
+        # A step without a call id is identified by its address, so it must stay alive.
         self._prices: dict[tuple[int, bool], tuple[PricedStep, Step | None]] = {}
 
     def of(self, step: Step, bookkeeping: bool) -> PricedStep:

@@ -1,7 +1,7 @@
 """The figures of a model that depend on its sizes: costs, memory and KV cache, at the card's sizes and at others.
 
 Bookkeeping nodes and the order in which values come and go are the same at all sizes, as long as no node runs a
-subgraph. For such graphs both are found once, and at other sizes only numbers are left to compute.
+subgraph. For such graphs both are computed once, and at other sizes only numbers are computed.
 """
 
 from collections.abc import Mapping
