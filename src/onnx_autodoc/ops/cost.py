@@ -79,8 +79,7 @@ def per_input_element(count: int, parts: str, per_output: int = 0) -> CostRule:
 def unknown_arithmetic(why: str) -> CostRule:
     """Return the rule of an operator without multiply-adds whose other arithmetic depends on the data."""
     return documented(
-        f"no multiply-adds; the rest is not counted: {why}",
-        lambda call: Cost(other=Unknown(f"{call.node.op}: {why}")),
+        f"no multiply-adds; the rest is not counted: {why}", lambda call: Cost(other=Unknown(f"{call.node.op}: {why}"))
     )
 
 

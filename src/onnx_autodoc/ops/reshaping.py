@@ -155,10 +155,7 @@ OPERATORS: dict[str, Operator] = {
     ),
     "Flatten": _view(_flatten, _VIEW_TRAITS, identity=Identity.MATRIX),
     "Squeeze": _view(
-        _squeeze,
-        _AXIS_TRAITS | {Trait.FORWARDS, Trait.KEEPS_SCALAR},
-        position_shift=0,
-        constraints={1: distinct_axes},
+        _squeeze, _AXIS_TRAITS | {Trait.FORWARDS, Trait.KEEPS_SCALAR}, position_shift=0, constraints={1: distinct_axes}
     ),
     "Unsqueeze": _view(_unsqueeze, _AXIS_TRAITS | {Trait.FORWARDS}, position_shift=0, constraints={1: distinct_axes}),
     "Transpose": _move(

@@ -9,16 +9,7 @@ from onnx_autodoc.ops.call import Call, normalize_axis, size
 from onnx_autodoc.ops.cost import Cost, free, reads_picked_elements
 from onnx_autodoc.ops.input_constraints import ZERO, distinct_axes, equal_parts
 from onnx_autodoc.ops.operator import Identity, Operator, Trait, WorkClass, constants, of_class, with_traits, words
-from onnx_autodoc.ops.values import (
-    Array,
-    Contradiction,
-    Dim,
-    InferenceError,
-    Unknown,
-    ValueInfo,
-    tensor,
-    with_shape,
-)
+from onnx_autodoc.ops.values import Array, Contradiction, Dim, InferenceError, Unknown, ValueInfo, tensor, with_shape
 
 _MAX_INTEGERS = ((1 << 31) - 1, (1 << 63) - 1)
 _SPLIT_BY_NUMBER = 18  # since this version Split requires `num_outputs` or sizes, and the last part may be smaller
