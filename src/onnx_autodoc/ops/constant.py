@@ -62,8 +62,8 @@ def _constant(call: Call) -> list[ValueInfo]:
         if name in call.node.attributes:
             literal, count = call.attribute(name), call.attr_count(name)
             shape, kind = ((count,), tuple) if name.endswith("s") else ((), int | float)
-            plain = isinstance(literal, kind) and dtype != "string" and count <= MAX_ELEMENTS
-            return [ValueInfo(dtype, shape, np.array(literal, dtype) if plain else None)]
+            is_small = isinstance(literal, kind) and dtype != "string" and count <= MAX_ELEMENTS
+            return [ValueInfo(dtype, shape, np.array(literal, dtype) if is_small else None)]
     raise InferenceError("a Constant without a value")
 
 

@@ -103,14 +103,9 @@ def conv_shape(call: Call, x: Shape, w: Shape) -> Shape:
     return (x[0], w[0], *(_window_count(size, at, same) for size, at in along))
 
 
-def _conv(call: Call, bias_at: int = 2) -> list[ValueInfo]:
-    check_shape(call, bias_at, shape_of_min_rank(call, 1)[0])
-    return [tensor(call.dtype(0), conv_shape(call, call.shape(0), call.shape(1)))]
-
-
-def _qlinear_conv(call: Call) -> list[ValueInfo]:
-    check_shape(call, 8, shape_of_min_rank(call, 3)[0])
-    return [tensor(call.dtype(7), conv_shape(call, call.shape(0), call.shape(3)))]
+def _conv(call: Call, weight_at: int = 1, bias_at: int = 2, dtype_at: int = 0) -> list[ValueInfo]:
+    check_shape(call, bias_at, shape_of_min_rank(call, weight_at)[0])
+    return [tensor(call.dtype(dtype_at), conv_shape(call, call.shape(0), call.shape(weight_at)))]
 
 
 def conv_cost(call: Call, weight_at: int = 1, bias_at: int = 2) -> Cost:
@@ -224,7 +219,7 @@ OPERATORS: dict[str, Operator] = of_class(
             quantized=(QuantizedInput(1, -1, 3),),
         ),
         "QLinearConv": Operator(
-            _qlinear_conv,
+            lambda call: _conv(call, 3, 8, 7),
             cost=requantized(_qlinear_cost),
             roles=scales(1, 2, 4, 5, 6, 7) | weights(3, 8),
             traits={Trait.NO_NEGATIVE_PADS, Trait.INT8_OPERATOR, Trait.MULTIPLIES, Trait.QOPERATOR},
@@ -238,7 +233,7 @@ OPERATORS: dict[str, Operator] = of_class(
             traits={Trait.NO_NEGATIVE_PADS, Trait.FOLDS_BATCH_NORM, Trait.MULTIPLIES},
         ),
         "DeformConv": Operator(
-            lambda call: _conv(call, 3), cost=_deform_cost, roles=weights(1, 3), traits={Trait.MULTIPLIES}
+            lambda call: _conv(call, bias_at=3), cost=_deform_cost, roles=weights(1, 3), traits={Trait.MULTIPLIES}
         ),
         "CausalConvWithState": Operator(_causal_conv, cost=_causal_cost, roles=weights(1, 2)),
         "Col2Im": Operator(_col2im, cost=per_input_element(1, "each is added to its place"), work=WorkClass.MOVE),
