@@ -132,12 +132,10 @@ class ResolvedScope:
 
     def _is_in(self, name: str, values: "ScopeValues") -> bool:
         """Whether a name is among the values of the scope that defines it."""
-        for scope in self.outward():
-            if name in values(scope):
-                return True
-            if name in scope.graph.index.defined:
-                return False
-        return False
+        scope: ResolvedScope | None = self
+        while scope is not None and name not in values(scope):
+            scope = None if name in scope.graph.index.defined else scope.outer
+        return scope is not None
 
     def _propagate(self, known: set[str], values: "ScopeValues", *, from_shapes: bool) -> set[str]:
         """Add the outputs of deterministic nodes whose inputs are all known."""

@@ -266,16 +266,18 @@ underscores are for tools, and are passed over.
 """,
 )
 def malformed_node(context: LintContext) -> Iterator[Violation]:
+    local = context.local_functions
     needs_types = (context.model.ir_version or 0) >= _FIRST_IR_WITH_ATTRIBUTE_TYPES
     nodes: dict[str, str] = {}
     for ref in context.all_nodes():
         node = ref.node
         problems = [] if node.op else ["it names no operator"]
-        problems += [defect for defect in node.defects if needs_types or not defect.endswith(_UNTYPED)]
-        attributes = () if ref.scope.in_function else node.attributes.values()
-        if any(isinstance(item, AttributeReference) for item in attributes):
+        if node.defects:
+            problems += [defect for defect in node.defects if needs_types or not defect.endswith(_UNTYPED)]
+        attributes = node.attributes.values() if node.attributes and not ref.scope.in_function else ()
+        if attributes and any(isinstance(item, AttributeReference) for item in attributes):
             problems.append("it takes an attribute from a function, and stands in none")
-        if (node.domain, node.op) not in context.local_functions:
+        if (node.domain, node.op) not in local:
             problems += check_node(node, ref.step.version, ref.step.inputs)
         if problems:
             operator = display_name(node.op) if node.op else "without an operator"
