@@ -1,7 +1,7 @@
 """The types of a policy and of a verdict, from which their JSON Schemas are generated."""
 
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct, field
 
@@ -26,9 +26,8 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
     allow_gaps: bool = False
 
     @property
-    def bounds(self) -> dict[str, object]:
-        every = {"max": self.max, "min": self.min, "equals": self.equals, "one_of": self.one_of}
-        return {name: bound for name, bound in every.items() if bound is not None}
+    def bounds(self) -> dict[str, Any]:
+        return _set_fields(self, "max", "min", "equals", "one_of")
 
 
 class Change(Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,13 +43,15 @@ class Change(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def numbers(self) -> dict[str, Number]:
-        names = ("max_percent", "max_drop_percent", "max_increase", "max_decrease")
-        return {name: bound for name in names if (bound := getattr(self, name)) is not None}
+        return _set_fields(self, "max_percent", "max_drop_percent", "max_increase", "max_decrease")
 
     @property
-    def bounds(self) -> dict[str, object]:
-        rest = {"equal": self.equal, "breaking": self.breaking}
-        return {**self.numbers, **{name: bound for name, bound in rest.items() if bound is not None}}
+    def bounds(self) -> dict[str, Any]:
+        return {**self.numbers, **_set_fields(self, "equal", "breaking")}
+
+
+def _set_fields(value: Struct, *names: str) -> dict[str, Any]:
+    return {name: bound for name in names if (bound := getattr(value, name)) is not None}
 
 
 class Allow(Struct, frozen=True, forbid_unknown_fields=True):
