@@ -49,7 +49,7 @@ def test_a_linear_map_has_many_spellings(call: str, biased: bool) -> None:
     found = net(f"q, s, z = DynamicQuantizeLinear(x) y = {call}", **X, **packed)
     assert [op for op in kinds(found) if op != "Relu"] == ["linear"]
     block = only(found, "linear")
-    assert (block.in_features, block.out_features, block.biased) == (16, 4, biased)
+    assert (block.in_features, block.out_features, block.linear.biased) == (16, 4, biased)
 
 
 def test_what_is_added_is_a_bias_only_if_it_spans_the_features() -> None:
@@ -66,7 +66,7 @@ def test_a_map_that_is_read_before_its_bias_is_one_map() -> None:
 def test_a_bias_that_is_no_constant_is_a_sum() -> None:
     found = net("y = Gemm(x, W, z)", z=(2, 4), **X)
     assert kinds(found) == ["linear", "Add"]
-    assert only(found, "linear").biased is False
+    assert only(found, "linear").linear.biased is False
 
 
 def test_a_product_of_two_computed_things_is_no_map() -> None:
@@ -91,7 +91,7 @@ def test_a_convolution_has_many_spellings(call: str) -> None:
     found = net(f"q, s, z = DynamicQuantizeLinear(x) y = {call}", **IMAGE)
     assert set(kinds(found)) <= {"conv", "conv-norm-act"}
     block = only(found, "conv")
-    assert (block.conv.kernel, block.in_features, block.out_features, block.biased) == ((3, 3), 8, 4, True)
+    assert (block.conv.kernel, block.in_features, block.out_features, block.linear.biased) == ((3, 3), 8, 4, True)
     assert (block.conv.depthwise, block.conv.transposed, block.conv.group) == (False, False, 1)
 
 
@@ -164,7 +164,7 @@ def test_a_group_norm_brings_its_activation_along() -> None:
 
 def test_a_bias_before_a_fused_gelu_belongs_to_the_map_before_it() -> None:
     found = net("y = com.microsoft.BiasGelu(MatMul(x, W), B)", **X)
-    assert kinds(found) == ["linear", "gelu"] and only(found, "linear").biased is True
+    assert kinds(found) == ["linear", "gelu"] and only(found, "linear").linear.biased is True
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_loop_body_is_inlined_once_and_invariants_stay_constant() -> None:
     found = whole(LOOP, given=("n=3",))
     assert kinds(found) == ["carry", "linear", "Relu", "stack"]
     carry = found.of("carry")[0]
-    assert found.loop_states == {carry.outputs[0]: found.inputs["x"]}
+    assert carry.inputs == (found.inputs["x"],)
     assert [term.loop for term in found] == [1, 1, 1, 0]
     assert found.outputs["z"] == found.of("stack")[0].outputs[0]
 

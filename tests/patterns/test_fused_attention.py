@@ -107,7 +107,7 @@ def test_a_projection_inside_it_is_one() -> None:
     found = net(CASES["Attention"][0], **X)
     assert kinds(found) == ["attention"] and count(found, "linear") == 2
     inner = next(term for term in found.walk() if term.kind == "linear")
-    assert (inner.in_features, inner.out_features, inner.biased) == (32, 96, True)
+    assert (inner.in_features, inner.out_features, inner.linear.biased) == (32, 96, True)
 
 
 def test_an_operator_without_sizes_is_attention_all_the_same() -> None:

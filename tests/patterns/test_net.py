@@ -174,8 +174,8 @@ def test_repeated_dequantization_needs_no_recursion() -> None:
     last = found.add_value("x", ValueInfo("int8", (), value=np.array(4, np.int8)), constant=True)
     for at in range(20_000):
         made = found.add_value(f"v{at}", ValueInfo("float32", ()), constant=True)
-        found.producers[made] = Op("DequantizeLinear", [last, one], [made], -1, ())
+        found.add_constant(Op("DequantizeLinear", [last, one], [made], -1, ()))
         last = made
     twice = found.add_value("y", ValueInfo("float32", ()), constant=True)
-    found.producers[twice] = Op("DequantizeLinear", [last, last, last], [twice], -1, ())
+    found.add_constant(Op("DequantizeLinear", [last, last, last], [twice], -1, ()))
     assert (found.scalar(last), found.scalar(twice)) == (4, 0)

@@ -79,7 +79,7 @@ def _match_decomposed(net: Net, softmax: Op) -> None:
         _merge_attention(net, members, [values], product.outputs[0], attributes)
         return
     first, *other_products = scores.products
-    queries, keys = (first.weight or NO_VALUE, first.inputs[0]) if first.kind == "linear" else first.inputs[:2]
+    queries, keys = (first.linear.weight or NO_VALUE, first.inputs[0]) if first.kind == "linear" else first.inputs[:2]
     traces = [BackwardTrace(net, queries), BackwardTrace(net, keys), values]
     others = [BackwardTrace(net, given) for op in other_products for given in op.inputs]
     attributes = apply_masks(net, infer_heads(net, first, traces), list(scores.masks), first)
@@ -88,8 +88,8 @@ def _match_decomposed(net: Net, softmax: Op) -> None:
 
 def _has_learned_queries(net: Net, op: Op) -> bool:
     """Whether a linear op multiplies projected keys by queries that are weights."""
-    dims = net.shape(op.weight or NO_VALUE)
-    is_batched = dims is not None and len(dims) > 2 and not op.biased
+    dims = net.shape(op.linear.weight or NO_VALUE)
+    is_batched = dims is not None and len(dims) > 2 and not op.linear.biased
     return is_batched and bool(BackwardTrace(net, op.inputs[0]).projections(net))
 
 

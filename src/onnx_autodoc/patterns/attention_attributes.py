@@ -35,7 +35,7 @@ def infer_heads(net: Net, product: Op, traces: list[BackwardTrace]) -> Attention
         remainder = (widths[0] // head_dim - batched_heads) // 2
         kv_heads = remainder if remainder and batched_heads % remainder == 0 else batched_heads
     rotary = any(_is_rotary(trace) for trace in traces[:2])
-    return AttentionAttributes(heads=heads, kv_heads=kv_heads, head_dim=head_dim, rotary=rotary)
+    return AttentionAttributes(form="plain", heads=heads, kv_heads=kv_heads, head_dim=head_dim, rotary=rotary)
 
 
 def refine_fused_heads(net: Net, attributes: AttentionAttributes, traces: list[BackwardTrace]) -> AttentionAttributes:
@@ -52,7 +52,7 @@ def refine_fused_heads(net: Net, attributes: AttentionAttributes, traces: list[B
 def _matmul_heads(net: Net, product: Op) -> tuple[int | None, int | None]:
     """Return heads and head size of […, heads, tokens, size] × […, heads, size, tokens], with axes of 1 anywhere."""
     has_learned_queries = product.kind == "linear"  # the same for the whole batch
-    queries = product.weight if has_learned_queries else product.inputs[0]
+    queries = product.linear.weight if has_learned_queries else product.inputs[0]
     left, scores = net.shape(queries or NO_VALUE), net.shape(product.outputs[0])
     if not left or not scores or len(scores) < 2 or not math.prod(scores):
         return None, None

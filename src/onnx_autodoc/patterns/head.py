@@ -102,7 +102,7 @@ def last_linear(op: Op) -> Op | None:
 
 def is_biased(op: Op) -> bool:
     last = last_linear(op)
-    return last is not None and last.biased
+    return last is not None and last.linear.biased
 
 
 def count_positions(net: Net, value: int, width: int) -> int | None:

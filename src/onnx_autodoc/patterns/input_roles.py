@@ -306,7 +306,7 @@ def _convolved_role(net: Net, name: str, value: int, trace: InputTrace, conv: Op
 
 
 def _conv_channels(net: Net, conv: Op) -> int | None:
-    dims = net.shape(conv.weight or NO_VALUE)
+    dims = net.shape(conv.linear.weight or NO_VALUE)
     return dims[1] * (conv.conv.group or 1) if dims and len(dims) > 1 else None
 
 

@@ -100,7 +100,7 @@ def _is_vocabulary(net: Net, source: Op, width: int) -> bool:
     """Whether a layer has as many outputs as the token table has rows, shares its weight, or has too many for tags."""
     tables = [op for op in net.of("embedding") if op.embedding.role == "token"]
     last = last_linear(source)
-    if last is not None and any(last.weight in op.inputs for op in tables):
+    if last is not None and any(last.linear.weight in op.inputs for op in tables):
         return True
     row_counts = [op.embedding.rows or 0 for op in tables]
     if width > _MIN_TOKENS and any(
