@@ -167,6 +167,10 @@ def _match_value(net: Net, operand: Operand, value: int, bound: _Bindings) -> It
         if number is not None and abs(number - operand.number) <= tolerance:
             yield bound
         return
+    op = net.producers[value]
+    is_excluded = operand.constant and not net.constant[value] if isinstance(operand, PatternValue) else op is None
+    if is_excluded:
+        return
     if operand.name:
         if operand.name in bound.values:
             if bound.values[operand.name] == value:
@@ -174,9 +178,6 @@ def _match_value(net: Net, operand: Operand, value: int, bound: _Bindings) -> It
             return
         bound = _Bindings({**bound.values, operand.name: value}, bound.ops)
     if isinstance(operand, PatternValue):
-        if not operand.constant or net.constant[value]:
-            yield bound
-        return
-    op = net.producers[value]
-    if op is not None and op in net and op.outputs[0] == value:
+        yield bound
+    elif op is not None and op in net and op.outputs[0] == value:
         yield from _match_op(net, operand, op, bound)
