@@ -93,7 +93,7 @@ def test_tokens_that_are_compared_with_each_other_are_of_one_segment() -> None:
     assert roles_of(*encoder("y = Identity(h)", "float y", ", int64[1,24] seg", same))["seg"] == "segment"
 
 
-def test_reordering_of_tokens_is_no_mixture() -> None:
+def test_input_that_only_orders_tokens_has_no_role() -> None:
     text = "g (int64[3,9] ids, int64[3] long) => (float y) { k = Constant<value = int64[1] {3}>()"
     text += " v, at = TopK<axis = 0>(long, k) o = Gather(ids, at) e = Gather(table, o)"
     text += " t = Transpose<perm = [1, 0, 2]>(e) n = Cast<to = 6>(v) y = GRU<hidden_size = 8>(t, w, r, , n) }"

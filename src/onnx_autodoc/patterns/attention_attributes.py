@@ -65,13 +65,13 @@ def _einsum_heads(net: Net, product: Op) -> tuple[int | None, int | None] | None
     equation = product.attributes.equation if isinstance(product.attributes, EinsumAttributes) else ""
     operands, _, result = equation.replace(" ", "").partition("->")
     left, _, right = operands.partition(",")
-    dims, given = net.shape(product.outputs[0]), net.shape(product.inputs[0])
-    if dims is None or given is None or len(result) != len(dims):
+    dims, left_dims = net.shape(product.outputs[0]), net.shape(product.inputs[0])
+    if dims is None or left_dims is None or len(result) != len(dims):
         return None
     sizes = dict(zip(result, dims))
     shared = [letter for letter in result if letter in left and letter in right]
     others = math.prod(sizes.get(letter, 1) for letter in left)
-    return (sizes[shared[-1]] if len(shared) > 1 else 1), math.prod(given) // max(others, 1)
+    return (sizes[shared[-1]] if len(shared) > 1 else 1), math.prod(left_dims) // max(others, 1)
 
 
 def _projection_width(net: Net, trace: BackwardTrace) -> int | None:
@@ -137,7 +137,7 @@ def _is_causal(net: Net, mask: int) -> bool:
         if op.kind == "Trilu" or (
             op.kind in _COMPARISONS
             and len(op.inputs) == 2
-            and all(_enumerates_positions(net, given) for given in op.inputs)
+            and all(_enumerates_positions(net, operand) for operand in op.inputs)
         ):
             return True
         if any(_is_square(net, value) for value in op.inputs):

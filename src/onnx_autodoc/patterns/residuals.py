@@ -1,6 +1,6 @@
 """Residual connections: an Add, Concat, Sub or Mul one of whose operands was computed from the other.
 
-Learned weights must be in between, and one operand may be a projection of what the other was computed from. Biases and
+Learned weights must be in between, and one operand may be a projection of an ancestor of the other. Biases and
 masks have a constant operand; activations, norms and rotary embeddings were matched before: none of them is a residual.
 """
 

@@ -26,7 +26,7 @@ _MOVES: Final = frozenset(("Transpose", "Reshape", "Concat", "Slice", "Gather", 
 class DetectionGrid(Struct, frozen=True):
     """A list of `boxes` with `width` numbers each, decoded from grids of several scales.
 
-    `parts` are the widths of what was concatenated for each box, `is_score` whether a sigmoid computed the part.
+    `parts` are the widths of the concatenated values of each box, `is_score` whether a sigmoid computed the part.
     """
 
     boxes: int
