@@ -23,7 +23,7 @@ from onnx_autodoc.ops.indexing import OPERATORS as INDEXING
 from onnx_autodoc.ops.input_constraints import ONE, ZERO, index_into
 from onnx_autodoc.ops.matmul import gemm_cost
 from onnx_autodoc.ops.operator import Operator, QuantizedInput, Trait, WorkClass, constants, of_class, scales, weights
-from onnx_autodoc.ops.shape_rules import gemm_shape, like, one_output, product_shape, same
+from onnx_autodoc.ops.shape_rules import gemm_shape, one_output, product_shape, same, same_as
 from onnx_autodoc.ops.signal import fourier
 from onnx_autodoc.ops.slicing import OPERATORS as SLICING
 from onnx_autodoc.ops.values import Contradiction, InferenceError, Shape, Unknown, ValueInfo, tensor
@@ -250,7 +250,7 @@ OPERATORS: dict[str, Operator] = (
             "SimplifiedLayerNormalization": Operator(
                 simplified_norm, cost=cost_rules.rms_norm, roles=weights(1), traits={Trait.PROPAGATES_NAN}
             ),
-            "SkipGroupNorm": Operator(like(0, 0), cost=cost_rules.skip_group_norm, roles=weights(1, 2, 4)),
+            "SkipGroupNorm": Operator(same_as(0, 0), cost=cost_rules.skip_group_norm, roles=weights(1, 2, 4)),
             "SkipLayerNormalization": Operator(
                 _skip_norm,
                 cost=cost_rules.skip_norm,

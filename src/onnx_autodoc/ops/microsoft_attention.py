@@ -33,7 +33,7 @@ from onnx_autodoc.ops.operator import (
     of_class,
     scales,
 )
-from onnx_autodoc.ops.shape_rules import like, one_output, same
+from onnx_autodoc.ops.shape_rules import one_output, same, same_as
 from onnx_autodoc.ops.values import Dim, Shape, Unknown, ValueInfo, merge_dims, tensor, unknown_value, with_shape
 
 _NO_TYPE = "the file's own declaration decides the element type of QK"
@@ -254,7 +254,7 @@ OPERATORS: dict[str, Operator] = of_class(
     "GatedRelativePositionBias": Operator(
         _gated_relative_position, cost=cost_rules.gated_relative_position, work=WorkClass.POINTWISE
     ),
-    "GemmaRotaryEmbedding": Operator(like(1, 3), cost=cost_rules.gemma_rotary, work=WorkClass.POINTWISE),
+    "GemmaRotaryEmbedding": Operator(same_as(1, 3), cost=cost_rules.gemma_rotary, work=WorkClass.POINTWISE),
     "MRotaryEmbedding": Operator(same, cost=rotary(2), roles=constants(2, 3), work=WorkClass.POINTWISE),
     # table [buckets, N] = [1, N, queries, keys]
     "RelativePositionBias": Operator(

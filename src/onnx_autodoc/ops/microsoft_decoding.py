@@ -18,7 +18,7 @@ from onnx_autodoc.ops.fused_costs import rms_norm
 from onnx_autodoc.ops.microsoft import simplified_norm
 from onnx_autodoc.ops.operator import Operator, Trait, WorkClass, constants, weights
 from onnx_autodoc.ops.recurrent import cell, recurrent
-from onnx_autodoc.ops.shape_rules import like, same
+from onnx_autodoc.ops.shape_rules import same, same_as
 from onnx_autodoc.ops.slicing import OPERATORS as SLICING
 from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInfo, tensor, with_shape
 
@@ -155,7 +155,7 @@ OPERATORS: dict[str, Operator] = {
     ),
     "GreedySearch": Operator(_greedy, cost=_GENERATED),
     "NGramHashMapping": Operator(_ngram_hashes, cost=_hashes_cost),
-    "NGramRepeatBlock": Operator(like(1), cost=_repeat_block_cost),
+    "NGramRepeatBlock": Operator(same_as(1), cost=_repeat_block_cost),
     "Sampling": Operator(_greedy, cost=_GENERATED),
     "Tokenizer": Operator(_tokenizer, cost=unknown_arithmetic("how many characters are read, the data decide")),
     "VarlenNGramHashMapping": Operator(_packed_ngram_hashes, cost=_hashes_cost),

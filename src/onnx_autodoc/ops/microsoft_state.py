@@ -6,7 +6,7 @@ from onnx_autodoc.ops.convolution import conv_cost
 from onnx_autodoc.ops.cost import Cost, CostRule, uncounted
 from onnx_autodoc.ops.fused_costs import add_activation
 from onnx_autodoc.ops.operator import Operator, WorkClass, constants, weights
-from onnx_autodoc.ops.shape_rules import like, same
+from onnx_autodoc.ops.shape_rules import same, same_as
 from onnx_autodoc.ops.values import Contradiction, Dim, Shape, ValueInfo, tensor, unknown_value, with_shape
 
 
@@ -215,7 +215,7 @@ OPERATORS: dict[str, Operator] = {
     "CausalConvWithState": Operator(
         _causal_conv, cost=_causal_conv_cost(2), roles=weights(1, 2), work=WorkClass.CONVOLUTION
     ),
-    "EngramGate": Operator(like(0, 0), cost=_engram_gate_cost, work=WorkClass.POINTWISE),
+    "EngramGate": Operator(same_as(0, 0), cost=_engram_gate_cost, work=WorkClass.POINTWISE),
     "GatedDeltaNet": Operator(_gated_delta, cost=_gated_delta_cost, roles=weights(7, 8), work=WorkClass.ATTENTION),
     "HyperConnectionPostMix": Operator(same, cost=_post_mix_cost, work=WorkClass.POINTWISE),
     "HyperConnectionPreMix": Operator(_pre_mix, cost=_pre_mix_cost, work=WorkClass.POINTWISE),

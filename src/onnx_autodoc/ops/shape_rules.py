@@ -15,6 +15,11 @@ def same(call: Call) -> list[ValueInfo]:
     return [tensor(call.dtype(0), call.shape(0))]
 
 
+def same_as(*inputs: int) -> ShapeRule:
+    """Return a rule whose outputs have the types and shapes of these inputs."""
+    return lambda call: [tensor(call.dtype(at), call.shape(at)) for at in inputs]
+
+
 def one_output(shape: Callable[[Call], Shape], dtype: int | str = 0) -> ShapeRule:
     """Return the rule of an operator with one output."""
     return lambda call: [tensor(call.dtype(dtype) if isinstance(dtype, int) else dtype, shape(call))]

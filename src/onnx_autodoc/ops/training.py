@@ -8,7 +8,7 @@ from onnx_autodoc.ops.cost import Cost, CostRule, uncounted
 from onnx_autodoc.ops.dim_specs import rule
 from onnx_autodoc.ops.input_constraints import index_into
 from onnx_autodoc.ops.operator import Operator, ShapeRule, WorkClass, constants
-from onnx_autodoc.ops.shape_rules import like
+from onnx_autodoc.ops.shape_rules import same_as
 from onnx_autodoc.ops.values import Contradiction, Unknown, ValueInfo, tensor, with_shape
 
 
@@ -19,7 +19,7 @@ def _optimizer_step(kinds: int, returned: tuple[int, ...]) -> ShapeRule:
         count, rest = divmod(len(call.inputs) - 2, kinds)
         if rest or count < 1:
             raise Contradiction(f"{call.node.op} of {len(call.inputs) - 2} tensors, which are of {kinds} kinds")
-        return like(*(2 + kind * count + at for kind in returned for at in range(count)))(call)
+        return same_as(*(2 + kind * count + at for kind in returned for at in range(count)))(call)
 
     return infer
 
