@@ -125,7 +125,7 @@ def test_size_dependent_branch_has_no_formula() -> None:
 
 
 def test_unknown_iterations_do_not_cost_zero() -> None:
-    """A loop whose trips only the data decide: its operators are not known, and bytes are "at least"."""
+    """A loop whose trips only the data decide: its operators are unknown, and bytes are "at least"."""
     found = reported("control-flow-loop-if").card
     rows = {row.op: row for row in found.graph.operators}
     assert (rows["Gemm"].macs, rows["Tanh"].flops, rows["Tanh"].bytes_moved) == (None, None, None)

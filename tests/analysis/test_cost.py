@@ -1,4 +1,4 @@
-"""What whole models cost: as often as each node runs, by the branch that runs, with what is not known named."""
+"""What whole models cost: as often as each node runs, by the branch that runs, with what is unknown named."""
 
 import onnx
 import pytest

@@ -90,4 +90,4 @@ def test_unknown_figures_are_null_not_zero(tmp_path: Path) -> None:
     made = card(path)
     assert (made.compute.macs, made.compute.flops) == (None, None)
     assert [(row.macs, row.flops) for row in made.graph.operators] == [(None, None)]
-    assert "MACs not known · FLOPs not known" in FORMATS["terminal"].render(make_card(path, Request()))
+    assert "MACs unknown · FLOPs unknown" in FORMATS["terminal"].render(make_card(path, Request()))

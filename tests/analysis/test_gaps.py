@@ -1,4 +1,4 @@
-"""What is not known, and whose fault that is: the file's only where it holds at any size."""
+"""What is unknown, and whose fault that is: the file's only where it holds at any size."""
 
 import pytest
 

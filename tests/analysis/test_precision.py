@@ -176,7 +176,7 @@ def test_float_rest_is_reported_for_quantized_models_only() -> None:
     held = constants(**SCALE, b=ints("float", 4), t=ints("float", 9, 4))
     body = f"{held} {PAIR} dw = DequantizeLinear(w, one, z) m = MatMul(dx, dw) a = Add(m, b) r = Gather(t, i)"
     found = measure_precision(f"g (float[2,4] x, int64[2] i) => (float[2,4] y) {{ {body} y = Add(a, r) }}")
-    assert found.stayed == "stayed in float32: 1 Gather (embeddings) (Gather_11), 1 Add (Add_10); 71.4 % of the weights"
+    assert found.stayed == "stayed in float32: 1 Gather (embeddings) (Gather_11), 1 Add (Add_10); 71.4% of the weights"
     plain = measure_precision(f"g (float[2,4] x) => (float[2,4] y) {{ {constants(b=ints('float', 4))} y = Add(x, b) }}")
     assert plain.stayed is None and plain.story[0].how == "float"
 
@@ -187,7 +187,7 @@ def test_few_quantized_numbers_do_not_set_the_label() -> None:
     found = measure_precision(f"g (float[40] x) => (float[44] y) {{ {body} }}")
     assert (found.label, found.scheme) == ("fp32", None)
     assert [group.how for group in found.story] == ["float", "weight-only"]
-    assert found.stayed is not None and found.stayed.endswith("99.8 % of the weights")
+    assert found.stayed is not None and found.stayed.endswith("99.8% of the weights")
 
 
 # name -> (operator, type, how, bits, block size, per channel, symmetric, nodes, weights)
@@ -255,9 +255,9 @@ def test_all_convolutions_of_the_qdq_resnet_are_quantized_by_channels() -> None:
 
 STAYED = {
     "all-minilm-l6-v2-int4-matmulnbits": (
-        "stayed in float32: 2 Gather (embeddings), 50 Add, 13 Mul; 53.0 % of the weights"
+        "stayed in float32: 2 Gather (embeddings), 50 Add, 13 Mul; 53.0% of the weights"
     ),
-    "all-minilm-l6-v2-dynquant-int8": "stayed in float32: 49 Add, 13 Mul; 0.1 % of the weights",
+    "all-minilm-l6-v2-dynquant-int8": "stayed in float32: 49 Add, 13 Mul; 0.1% of the weights",
     "resnet50-qdq-int8": None,
     "silero-vad": None,
 }

@@ -69,7 +69,7 @@ def test_figure_of_the_last_model_is_in_its_column() -> None:
     comparison = compare([of_corpus(MINILM)] * 3, names, {"c": {"ms": 4}}, generated=AT)
     for format_name in ("terminal", "markdown"):
         row = next(line for line in COMPARISON_FORMATS[format_name].render(comparison).splitlines() if "known" in line)
-        assert re.findall(r"not known|4", row) == ["not known", "not known", "4"], row
+        assert re.findall(r"unknown|4", row) == ["unknown", "unknown", "4"], row
 
 
 def test_thousands_of_boxes_are_compared_by_count() -> None:

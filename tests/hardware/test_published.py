@@ -28,7 +28,7 @@ def test_nearly_all_published_rows_are_used() -> None:
 
 
 def test_operation_counts_match_published_ones() -> None:
-    """Where a source prints its operations: most within 3 %; the others follow another convention (README there)."""
+    """Where a source prints its operations: most within 3%; the others follow another convention (README there)."""
     works = json.loads((FOLDER / "works.json").read_text())
     ratios = []
     with (FOLDER / "published.csv").open() as file:

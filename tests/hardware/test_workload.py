@@ -225,4 +225,4 @@ def test_unknown_rate_is_noted(device: str, is_noted: bool) -> None:
     row = estimate(workload, find_device(device), NUMBER_FORMATS["int8"], lambda *_: None)
     (note,) = make_device_row(row, None).notes
     assert note.startswith("int8 is computed at its fp16 rate")
-    assert ("in int8 itself is not known" in note) is is_noted
+    assert ("in int8 itself is unknown" in note) is is_noted

@@ -56,7 +56,7 @@ def _full(shape: tuple[int, ...], number: float, dtype: str) -> ValueInfo:
 
 
 def _sizes(*dims: int) -> ValueInfo:
-    """Sizes of which the first is not known."""
+    """Sizes of which the first is unknown."""
     array = np.empty(len(dims) + 1, object)
     array[:] = [Unknown("it is not said"), *dims]
     return ValueInfo("int64", array.shape, array)

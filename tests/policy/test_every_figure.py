@@ -77,7 +77,7 @@ def test_figure_equals_the_json_value(name: str) -> None:
 
 
 def test_sample_covers_every_number_of_the_card() -> None:
-    """Those that no model of the sample has are read all the same: as not known, which fails."""
+    """Those that no model of the sample has are read all the same: as unknown, which fails."""
     met = {shape for name in SAMPLE for shape in by_shape(card(name))}
     for path in NUMERIC:
         if path in met:

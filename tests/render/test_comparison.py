@@ -136,7 +136,7 @@ def test_user_figures_are_marked() -> None:
     assert "top1 *" in render_pair(names, "terminal")
     assert "brought by you" in render_pair(names, "terminal")
     assert "Brought by the user" in render_pair(names, "markdown")
-    assert "not known" in render_pair(names, "markdown")
+    assert "unknown" in render_pair(names, "markdown")
 
 
 def _make_hostile_cards(folder: Path) -> list[Card]:
@@ -201,13 +201,13 @@ def test_hostile_names_do_not_reach_a_terminal_as_commands(hostile_comparison: C
 @pytest.mark.parametrize(
     ("percent", "text"),
     [
-        (-74.9, "−74.9 %"),
-        (0.4557, "+0.46 %"),
-        (0.001, "+0.01 % or less"),
+        (-74.9, "−74.9%"),
+        (0.4557, "+0.46%"),
+        (0.001, "+0.01% or less"),
         (4830.0, "×49.3"),
-        (-99.99, "−99.9 % or more"),
-        (-100.0, "−100 %"),
-        (100.0, "+100 %"),
+        (-99.99, "−99.9% or more"),
+        (-100.0, "−100%"),
+        (100.0, "+100%"),
     ],
 )
 def test_percent_changes_are_exact_at_the_edges(percent: float, text: str) -> None:
@@ -231,15 +231,15 @@ def test_model_names_are_as_long_as_needed(paths: tuple[str, ...], names: list[s
 GOLDEN = """\
 The same model in another precision: fp32 → int8-qdq.
 Told from: the same inputs and outputs; family cnn; the same 18 boxes with
-weights or work; 100 % of the weights are at nodes of the same names; 25,530,472
+weights or work; 100% of the weights are at nodes of the same names; 25,530,472
 parameters in both; 4.09 GMACs in both, to the last one.
 
                       resnet50-ts-op17  resnet50-qdq-int8
                                  .onnx              .onnx          change
 Precision                         fp32           int8-qdq
 Parameters                      25.5 M             25.5 M
-Weights                       97.4 MiB           24.8 MiB         −74.6 %
-File                           51.1 kB           398.8 kB          +680 %
+Weights                       97.4 MiB           24.8 MiB         −74.6%
+File                           51.1 kB           398.8 kB          +680%
 MACs                        4.09 GMACs         4.09 GMACs
 """
 

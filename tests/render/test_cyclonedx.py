@@ -107,7 +107,7 @@ def test_card_without_hash_gives_valid_document(tmp_path: Path) -> None:
     assert model["bom-ref"] == "model:model.onnx"
 
 
-# What is not known is not there
+# What is unknown is not there
 
 
 def test_file_without_metadata_gives_no_claims(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_corpus_cards_are_well_formed(name: str, format_name: str) -> None:
     assert text.count("<details>") == text.count("</details>") == sum(tag == "details" for tag, _ in page.tags)
     assert len(text.encode()) < 1 << 20
     assert "\\" not in "".join(attributes.get("src") or "" for _, attributes in page.tags)
-    assert not re.search(r"(?i)\| *(inf|nan|n/a|null|none) *\|", body), "what is not known is said in words"
+    assert not re.search(r"(?i)\| *(inf|nan|n/a|null|none) *\|", body), "what is unknown is said in words"
 
 
 @pytest.mark.parametrize("name", KEPT)

@@ -35,7 +35,7 @@ def make_text_card(folder: Path, text: str) -> Card:
 @pytest.mark.parametrize(("gaps", "said"), [(100, ""), (101, "1 more is in"), (2100, "2,000 more are in")])
 def test_truncated_list_states_the_rest(gaps: int, said: str) -> None:
     found = replace(card("yolov8l-nc1"), gaps=tuple(Gap("graph", f"reason {at}") for at in range(gaps)))
-    text = render_sections(found).split("### Not known")[1].split("\n## ")[0]
+    text = render_sections(found).split("### Unknown")[1].split("\n## ")[0]
     assert text.count("reason") == min(gaps, 100)
     assert said in text
     assert ("in the JSON card" in text) == bool(said)
@@ -62,7 +62,7 @@ def test_number_with_gap_is_lower_bound() -> None:
 def test_unknown_number_is_named(tmp_path: Path) -> None:
     text = "g (float[1,6,4] b, float[1,1,6] s) => (int64[n,3] y) { y = NonMaxSuppression(b, s) }"
     shown = render_sections(make_text_card(tmp_path, text))
-    assert "| Compute | 0 MACs · FLOPs not known |" in shown
+    assert "| Compute | 0 MACs · FLOPs unknown |" in shown
     assert "more than that" not in shown
 
 
@@ -85,4 +85,4 @@ def test_uncounted_weights_are_not_called_absent(tmp_path: Path) -> None:
     for text in (render_terminal(made), render_markdown(made), render_architecture(made)):
         assert "no weights" not in text
         assert "0 tensors" not in text
-        assert "not known: the file contradicts itself" in text
+        assert "unknown: the file contradicts itself" in text

@@ -73,7 +73,7 @@ def test_unknown_time_is_stated() -> None:
     row = hardware(made).devices[0]
     unknown = replace(row, seconds=replace(row.seconds, bound=None), bottleneck=None, fits=None, memory_bytes=None)
     found = device_lines(replace(made, hardware=replace(hardware(made), devices=(unknown,))))
-    assert found[0] == "T4  memory not known  time not known"
+    assert found[0] == "T4  memory unknown  time unknown"
 
 
 def test_omitted_devices_are_counted() -> None:

@@ -55,7 +55,7 @@ def test_bfloat16_is_the_upper_half_of_float32() -> None:
         ("seq(float[2])", "it is a sequence, not a tensor"),
         ("optional(float[2])", "it is an optional, not a tensor"),
         ("float[]", "the file does not say how many dimensions it has"),
-        ("float[2,?]", r"its size is not known; give it with --dim x\.1=N$"),
+        ("float[2,?]", r"its size is unknown; give it with --dim x\.1=N$"),
     ],
 )
 def test_unfillable_input_is_rejected_with_reason(declared: str, reason: str, tmp_path: Path) -> None:

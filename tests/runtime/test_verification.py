@@ -64,7 +64,7 @@ def test_failure_after_the_shapes_costs_one_figure(
     assert (result.agreement.executed, result.agrees) == (1, True)
     assert (result.timing is None) == (job == "time") == (result.refused == "too much")
     assert (result.memory is None) == (job == "memory") == (result.memory_refused == "too much")
-    assert ("the time of operators is not known: too much" in result.agreement.notes) == (job == "operators")
+    assert ("the time of operators is unknown: too much" in result.agreement.notes) == (job == "operators")
 
 
 @pytest.mark.parametrize("error", [BadInput, LimitReached])
@@ -241,7 +241,7 @@ def test_terminal_card_has_the_measurement(result: Verified) -> None:
     assert not list(measured_rows(card))
     shown = [row.value for row in measured_rows(msgspec.structs.replace(card, measured=result))]
     assert shown[0] == "1 node ran, none differed from the card's shapes"
-    assert shown[1].startswith("measured ") and " in the median, 95 % within " in shown[1]
+    assert shown[1].startswith("measured ") and " in the median, 95% within " in shown[1]
     refused = msgspec.structs.replace(result, timing=None, refused="the machine is busy")
     text = render_terminal(Report(msgspec.structs.replace(card, measured=refused), lambda: iter(())))
     assert "Run here     1 node ran, none differed from the card's shapes\n" in text

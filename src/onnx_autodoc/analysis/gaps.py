@@ -28,10 +28,10 @@ def gaps(
     yield from _unbound_numbers(model, binding) if reasons else ()
     for (op, why), missing in figures.costs.total.missing.items():
         nodes = f"{missing.count:,} {quote_name(op)} node{'s' * (missing.count != 1)}"
-        yield Gap("compute", f"the cost of {nodes} is not known: {why}")
+        yield Gap("compute", f"the cost of {nodes} is unknown: {why}")
     for why, count in figures.costs.total.unmoved.items():
         if why not in reasons:
-            yield Gap("compute", f"the bytes that {count:,} node{'s' * (count != 1)} move are not known: {why}")
+            yield Gap("compute", f"the bytes that {count:,} node{'s' * (count != 1)} move are unknown: {why}")
     yield from _file_gaps(model)
     if doubtful:
         tensors = "a tensor is" if len(doubtful) == 1 else f"{len(doubtful):,} tensors are"
@@ -65,7 +65,7 @@ def count_resolved(shapes: Shapes) -> tuple[int, int, Counter[str]]:
 
 def _shape_gaps(shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
     for reason, count in reasons.most_common():
-        yield Gap("graph", f"the shapes of {count:,} node{'s' * (count != 1)} are not known: {reason}")
+        yield Gap("graph", f"the shapes of {count:,} node{'s' * (count != 1)} are unknown: {reason}")
     if shapes.assumed:
         names = ", ".join(map(quote_name, shapes.assumed[:3])) + (" …" if len(shapes.assumed) > 3 else "")
         yield Gap("graph", f"{len(shapes.assumed):,} shapes are the file's own claim, no rule checks them: {names}")

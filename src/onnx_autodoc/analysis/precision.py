@@ -71,8 +71,8 @@ def _format_float_rest(groups: Sequence[WeightGroup]) -> str | None:
     if len(rest) > _MAX_NAMED_OPERATORS:
         operators.append(f"{sum(group.nodes for group in rest[_MAX_NAMED_OPERATORS:]):,} other nodes")
     share = sum(group.share for group in rest)
-    # Only all is 100 %, and only none is 0 %.
-    percent = "over 99.9 %" if share > 0.9995 else "under 0.1 %" if share < 0.001 else f"{share * 100:.1f} %"
+    # Only all is 100%, and only none is 0%.
+    percent = "over 99.9%" if share > 0.9995 else "under 0.1%" if share < 0.001 else f"{share * 100:.1f}%"
     return f"stayed in {types}: {', '.join(operators)}; {percent} of the weights"
 
 

@@ -207,7 +207,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
+    return f"{share * 100:.0f}%"
 
 
 class ModelSizes(Struct, frozen=True):

@@ -96,11 +96,11 @@ def run_calibrate(options: argparse.Namespace) -> "CommandResult":
 
 
 def _describe(result: "CalibrationResult") -> str:
-    from onnx_autodoc.text import format_memory, format_number, format_percent, pluralize, sanitize
+    from onnx_autodoc.text import format_bytes, format_number, format_percent, pluralize, sanitize
 
     profile, spread = result.profile, result.profile.spread
     load = "" if result.load is None else f", {format_percent(result.load)} of it used by others before"
-    graphs, cache = pluralize(spread.graphs, "graph"), format_memory(round(profile.cache_bytes))
+    graphs, cache = pluralize(spread.graphs, "graph"), format_bytes(round(profile.cache_bytes))
     lines = [
         f"Machine     {sanitize(profile.machine)}, {pluralize(profile.threads, 'thread')}{load}",
         f"Runtime     {sanitize(profile.runtime)}",

@@ -181,7 +181,7 @@ def _other_architecture(was: Card, now: Card, diff: Diff, similar: Similarity, l
         return _proven("other-model", f"Another model: {names[0]} → {names[1]}.")
     if similar.ratio < _MIN_SIMILARITY and not related:
         same = "" if families[0] == _UNKNOWN_FAMILY else f" of the same family ({families[0]})"
-        evidence = f"{similar.ratio * 100:.0f} % of the boxes have like ones"
+        evidence = f"{similar.ratio * 100:.0f}% of the boxes have like ones"
         return _proven("other-model", f"Another model{same}.", evidence)
     if similar.differing_sizes and not (related and similar.same_macs is True):
         same = "Boxes of the same kinds" if families[0] == _UNKNOWN_FAMILY else "The same family"

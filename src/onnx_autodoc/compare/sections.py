@@ -93,10 +93,10 @@ def fact_changes(was: Card, now: Card) -> Iterator[FactChange]:
             yield FactChange(path, label, old_digest, digest)
     for gap in was.gaps:
         if gap not in now.gaps:
-            yield FactChange(f"gaps.{gap.section}", "Was not known", gap.reason, None)
+            yield FactChange(f"gaps.{gap.section}", "Was unknown", gap.reason, None)
     for gap in now.gaps:
         if gap not in was.gaps:
-            yield FactChange(f"gaps.{gap.section}", "Is not known", None, gap.reason)
+            yield FactChange(f"gaps.{gap.section}", "Is unknown", None, gap.reason)
 
 
 def _list_facts(card: Card) -> Iterator[tuple[tuple[str, str], Plain]]:
@@ -157,7 +157,7 @@ def attention_changes(was: Card, now: Card) -> Iterator[BlockChange]:
 def _describe_heads(kinds: tuple[AttentionKind, ...]) -> str:
     counts = Counter[str]()
     for kind in kinds:
-        heads = "heads not known" if kind.heads is None else f"{kind.heads} heads" if kind.heads != 1 else "1 head"
+        heads = "heads unknown" if kind.heads is None else f"{kind.heads} heads" if kind.heads != 1 else "1 head"
         width = f" × {kind.head_dim}" if kind.head_dim else ""
         marks = [f"{kind.kv_heads} for keys and values"] if kind.kv_heads not in (None, kind.heads) else []
         counts[", ".join((heads + width, *marks, *(["cross"] if kind.cross else [])))] += kind.count

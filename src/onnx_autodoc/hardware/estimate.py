@@ -222,12 +222,12 @@ def _make_notes(row: Estimate) -> list[str]:
     if rate.name and rate.name != name:
         # A native rate that is unknown rather than absent may be higher: then the bound is too high.
         is_unknown = any(text.startswith(f"{name}_") and _NO_SUPPORT not in text for text in device.unknown)
-        doubt = f"; what it does in {name} itself is not known" if is_unknown and name not in device.rates else ""
+        doubt = f"; what it does in {name} itself is unknown" if is_unknown and name not in device.rates else ""
         notes.append(f"{name} is computed at its {rate.name} rate{doubt}")
     if device.bandwidth is None:
-        notes.append("its memory bandwidth is not known: the bound is of the arithmetic alone")
+        notes.append("its memory bandwidth is unknown: the bound is of the arithmetic alone")
     if usable_memory(device) is None and row.need.activations is not None:
-        notes.append("how much memory it has for a model is not known")
+        notes.append("how much memory it has for a model is unknown")
     notes += device.notes if device.is_ceiling else ()
     is_native = row.number_format is workload.native_format
     if workload.is_dynamically_quantized and is_native and row.basis == TYPICAL:

@@ -19,7 +19,7 @@ from onnx_autodoc.card import Choice, Requirements
 from onnx_autodoc.hardware.devices import Device
 from onnx_autodoc.hardware.estimate import Estimate, usable_memory
 from onnx_autodoc.hardware.workload import NumberFormat, find_peak_rate
-from onnx_autodoc.text import format_memory, format_number, format_time, pluralize
+from onnx_autodoc.text import format_bytes, format_number, format_time, pluralize
 
 # Families of devices that people buy or rent to run models: no phones, no processors without own memory.
 _CANDIDATE_FAMILIES: Final = (
@@ -27,7 +27,7 @@ _CANDIDATE_FAMILIES: Final = (
 )
 _RACK_FORMS: Final = ("SXM", "OAM", "superchip")
 _BOUND_FACTOR: Final = 4.0  # assumed time over lower bound
-_UNKNOWN_MEMORY: Final = "how much memory a run takes is not known: no device can be chosen"
+_UNKNOWN_MEMORY: Final = "how much memory a run takes is unknown: no device can be chosen"
 _TOO_LARGE: Final = "no device that is known has the memory"
 
 
@@ -98,7 +98,7 @@ def _choose(rows: Iterable[Estimate], margin: Margin, target: Target) -> Choice 
         if _has_memory(row, margin) and _is_fast(row, margin, target):
             device, memory, precision = row.device, row.memory, row.number_format.name
             assert memory is not None and device.capacity_bytes is not None
-            reason = f"takes {format_memory(memory)} of {format_memory(device.capacity_bytes)}"
+            reason = f"takes {format_bytes(memory)} of {format_bytes(device.capacity_bytes)}"
             reason += "" if target == Target() else f", {_time_text(row)}"
             sizes = (memory, device.capacity_bytes, row.expected)
             return Choice(device.id, device.name, precision, *sizes, row.basis, reason)
@@ -131,7 +131,7 @@ def _time_text(row: Estimate) -> str:
 def _explain_no_choice(comparable: Sequence[Estimate], target: Target) -> str:
     """Return why no device suffices, and which comes nearest."""
     if not comparable:
-        return "how much work a run is, is not known: no device can be chosen by its speed"
+        return "how much work a run is, is unknown: no device can be chosen by its speed"
     if all(row.memory is None for row in comparable):
         return _UNKNOWN_MEMORY
     fitting = [row for row in comparable if row.expected is not None and _has_memory(row, _MARGINS["minimum"])]

@@ -99,7 +99,7 @@ def nbytes(known: ValueInfo) -> Dim:
     if known.kind != "tensor":
         return sum(map(nbytes, known.items or ()), start=0)
     if known.shape is None or known.dtype is None:
-        return Unknown(known.reason or "its element type is not known")
+        return Unknown(known.reason or "its element type is unknown")
     count = size(known.shape)
     if isinstance(count, Unknown):
         return count

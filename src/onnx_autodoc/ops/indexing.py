@@ -47,7 +47,7 @@ def _gather_value(call: Call, arrays: list[Array]) -> list[Array]:
     axis = normalize_axis(call.attr_int("axis", 0), arrays[0].ndim)
     indices = arrays[1]
     if indices.dtype == object:
-        raise InferenceError("an index is not known")
+        raise InferenceError("an index is unknown")
     length = arrays[0].shape[axis]
     if indices.size and not (-length <= indices.min() and indices.max() < length):
         raise Contradiction(f"Gather at {int(indices.max())} of {length} elements")

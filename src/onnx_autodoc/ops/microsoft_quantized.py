@@ -81,7 +81,7 @@ def _gather(call: Call) -> list[ValueInfo]:
             raise Contradiction(f"GatherBlockQuantized of {bits} bits")
         data = (*data[:-1], data[-1] * (8 // bits))
     elif call.dtype(0) is None:
-        data = (*data[:-1], Unknown("the element type of GatherBlockQuantized's table is not known"))
+        data = (*data[:-1], Unknown("the element type of GatherBlockQuantized's table is unknown"))
     return [tensor(call.dtype(2), (*data[:axis], *call.shape(1), *data[axis + 1 :]))]
 
 

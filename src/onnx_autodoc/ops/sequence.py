@@ -151,7 +151,7 @@ def _concat_from_sequence(call: Call) -> list[ValueInfo]:
 
 
 def _item_shapes(known: ValueInfo) -> list[Shape]:
-    """Return the shape of each tensor of a sequence; only their common shape if the tensors are not known."""
+    """Return the shape of each tensor of a sequence; only their common shape if the tensors are unknown."""
     items = (_element(known),) if known.items is None else known.items
     if not items:
         raise Contradiction("ConcatFromSequence of an empty sequence")

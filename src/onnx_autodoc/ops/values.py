@@ -94,7 +94,7 @@ class ValueInfo(Struct, frozen=True, eq=False):
     def reason(self) -> str:
         """Why the shape is not fully known; empty if it is."""
         if self.shape is None:
-            return self.why or "its shape is not known"
+            return self.why or "its shape is unknown"
         return next((dim.why for dim in self.shape if isinstance(dim, Unknown)), "")
 
 

@@ -81,7 +81,7 @@ def _figure(card: Card, path: FigurePath, content: Any) -> Figure:
     elif scalar is None:
         # Gaps of `model` are missing files, on which no other figure of the section depends.
         reasons = "" if section == "model" else gap_reasons(card, section)
-        reason = reasons or "the card does not have it: it does not apply, or is not known"
+        reason = reasons or "the card does not have it: it does not apply, or is unknown"
     return Figure(scalar, content, uncertainty, reason, path)
 
 
@@ -167,4 +167,4 @@ def format_value(value: object) -> str:
         return format_value(value.numerator if value.denominator == 1 else float(value))
     if isinstance(value, tuple | list):
         return ", ".join(map(format_value, value))
-    return "not known" if value is None else sanitize(str(value))
+    return "unknown" if value is None else sanitize(str(value))

@@ -52,7 +52,7 @@ def limit_checks(card: Card, policy: Policy) -> Iterator[Check]:
             getattr(row, "reason", None) or getattr(row, "name", None) or getattr(row, "rule", None) for row in rows
         ]
         listed = tuple(name for name in names if isinstance(name, str))[:_MAX_EVIDENCE]
-        shown = "not known" if figure.value is None else f"{figure.qualifier}{format_value(figure.value)}{figure.note}"
+        shown = "unknown" if figure.value is None else f"{figure.qualifier}{format_value(figure.value)}{figure.note}"
         for bound, value in limit.bounds.items():
             certain, holds = _is_decided(figure, bound, value), _holds(bound, figure.value, value)
             text = f"{path} is {shown}, the policy asks for {_LIMIT_WORDS[bound]} {format_value(value)}"

@@ -17,7 +17,7 @@ VERDICT_VERSION: Final = "1.0"
 
 
 class Limit(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a figure of the card may be. With `allow_gaps`, what is not known passes and "at least" counts as it is."""
+    """What a figure of the card may be. With `allow_gaps`, what is unknown passes and "at least" counts as it is."""
 
     max: Number | None = None
     min: Number | None = None
@@ -119,7 +119,7 @@ class Status(StrEnum):
 class Check(Struct, frozen=True):
     """`id` is the path of a figure, a rule or a runtime; `bound` the key of the policy that asks, `limit` its value.
 
-    `measured` is None where it is not known, `baseline` is what it was. `found`: whether a rule found something.
+    `measured` is None where it is unknown, `baseline` is what it was. `found`: whether a rule found something.
     `reason` is the policy's word for what is allowed.
     """
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from onnx_autodoc.card import Box, Card, NodeRow
 from onnx_autodoc.text import format_count
 
-UNKNOWN: Final = "not known"
+UNKNOWN: Final = "unknown"
 Item = TypeVar("Item")
 
 

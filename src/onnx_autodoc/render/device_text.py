@@ -9,7 +9,7 @@ from typing import Final
 
 from onnx_autodoc.card import BOUND, CALIBRATED, MEASURED, TYPICAL, DeviceRow, ScaleRow, TokenRow
 from onnx_autodoc.render.content import UNKNOWN
-from onnx_autodoc.text import format_memory, format_number, format_percent, format_short, format_time, sanitize
+from onnx_autodoc.text import format_bytes, format_number, format_percent, format_short, format_time, sanitize
 
 TimedRow = DeviceRow | ScaleRow | TokenRow
 
@@ -93,8 +93,8 @@ def format_utilisation(row: DeviceRow) -> str:
 
 def format_memory_need(row: DeviceRow) -> str:
     """Format needed of available memory: "605 MiB of 15.0 GiB"."""
-    need = format_memory(row.memory_bytes) if row.memory_bytes is not None else UNKNOWN
-    capacity = f" of {format_memory(row.capacity_bytes)}" if row.capacity_bytes is not None else ""
+    need = format_bytes(row.memory_bytes) if row.memory_bytes is not None else UNKNOWN
+    capacity = f" of {format_bytes(row.capacity_bytes)}" if row.capacity_bytes is not None else ""
     return DOES_NOT_FIT * (row.fits is False) + need + capacity
 
 

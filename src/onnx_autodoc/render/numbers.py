@@ -8,12 +8,11 @@ from onnx_autodoc.card import Card, is_lower_bound
 from onnx_autodoc.render.content import UNKNOWN, Number
 from onnx_autodoc.text import (
     display_name,
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_percent,
     format_short,
-    format_size,
     sanitize,
 )
 
@@ -63,7 +62,7 @@ def short(exact: int | None, unit: str, lower_bound: bool = False) -> Number:
 
 
 def memory(nbytes: int | None, basis: str = STORED) -> Number:
-    return number(nbytes, format_memory, "bytes", basis)
+    return number(nbytes, format_bytes, "bytes", basis)
 
 
 def share(part: float | None) -> Number:
@@ -71,7 +70,7 @@ def share(part: float | None) -> Number:
 
 
 def file_size(nbytes: int | None) -> Number:
-    return Number("not there") if nbytes is None else number(nbytes, format_size, "bytes", STORED)
+    return Number("not there") if nbytes is None else number(nbytes, format_bytes, "bytes", STORED)
 
 
 def parameters(card: Card) -> Number:
@@ -79,7 +78,7 @@ def parameters(card: Card) -> Number:
 
 
 def weights(card: Card) -> Number:
-    return _stored(card, card.memory.weights_bytes, format_memory, "bytes", memory(0))
+    return _stored(card, card.memory.weights_bytes, format_bytes, "bytes", memory(0))
 
 
 def _stored(card: Card, exact: int, formatter: Callable[[int], str], unit: str, none: Number) -> Number:
@@ -95,7 +94,7 @@ def cost(card: Card, path: str) -> Number:
     if exact is None:
         return _UNKNOWN
     unit, quantity = _COSTS[path]
-    text = format_memory(exact) if unit == "bytes" else format_short(exact, unit)
+    text = format_bytes(exact) if unit == "bytes" else format_short(exact, unit)
     formula = getattr(card.compute.formula, quantity)
     basis = _INCOMPLETE_COSTS if is_lower_bound(card, path) else COUNTED
     formula = formula and sanitize(formula, 400)
@@ -120,7 +119,7 @@ def run_memory(card: Card) -> Number:
     nbytes = card.memory.run_bytes
     if nbytes is None:
         return _UNKNOWN
-    text, basis = format_memory(nbytes), "weights as stored + activations at the peak"
+    text, basis = format_bytes(nbytes), "weights as stored + activations at the peak"
     prefix = at_least(card, "memory.peak_activation_bytes")
     return Number(prefix + text, nbytes, "bytes", None, format_sizes(card), basis, "memory_bytes")
 
@@ -130,5 +129,5 @@ def kv_cache(card: Card) -> Number:
     cache, formula = card.memory.kv_cache, card.compute.formula.kv_cache_bytes
     if cache is None:
         return _UNKNOWN
-    text, formula = format_memory(cache.bytes), formula and sanitize(formula, 400)
+    text, formula = format_bytes(cache.bytes), formula and sanitize(formula, 400)
     return Number(text, cache.bytes, "bytes", formula, format_sizes(card), COUNTED, "kv_cache_bytes")

@@ -220,13 +220,13 @@ def _comments(card: Card, sizes: SizeVariables) -> Iterator[str]:
     ports = card.interface.inputs
     unsized = [quote_literal(port.name) for port in ports if can_make_input(port) and port.bound is None]
     if unsized:
-        yield f"# The size of {_list_names(unsized)} is not known: set it to one that fits."
+        yield f"# The size of {_list_names(unsized)} is unknown: set it to one that fits."
     if sizes.guessed:
-        yield f"# Not known, and set to 1: {_list_names(sizes.guessed)}."
+        yield f"# Unknown, and set to 1: {_list_names(sizes.guessed)}."
     for port in ports:
         if can_make_input(port):
             continue
-        reason = f"of {port.dtype}, which numpy does not have" if port.dtype else "whose type is not known"
+        reason = f"of {port.dtype}, which numpy does not have" if port.dtype else "whose type is unknown"
         if port.kind != "tensor":
             article = "an" if port.kind[:1] in "aeiou" else "a"
             reason = f"which is {article} {port.kind}, not an array"

@@ -30,11 +30,10 @@ from onnx_autodoc.text import (
     display_name,
     escape_ci_commands,
     escape_hidden,
+    format_bytes,
     format_count,
-    format_memory,
     format_percent,
     format_short,
-    format_size,
     format_time,
     pluralize,
     sanitize,
@@ -107,7 +106,7 @@ def _title(card: Card) -> Text:
     facts = (
         f"opset {opset}" if opset else "no ai.onnx opset",
         sanitize(producer, 40) if len(producer.split()) <= 3 else display_name(producer, 40),
-        format_size(model.file.bytes),
+        format_bytes(model.file.bytes),
     )
     right = "ONNX " + " · ".join(filter(None, facts))
     name = clip(sanitize(model.name, WIDTH - 2), WIDTH - 2)
@@ -146,7 +145,7 @@ def card_rows(card: Card, level: DetailLevel) -> Iterator[KeyValue]:
     yield from label_rows("Memory", _memory_lines(card))
     yield from label_rows("KV cache", _cache_lines(card))
     yield _EMPTY_ROW
-    yield from label_rows("Structure", filter(None, [card_text.format_block_chain(card)]))
+    yield from label_rows("Architecture", filter(None, [card_text.format_block_chain(card)]))
     yield KeyValue("Work", _format_work(card))
     yield from _graph_rows(card, level.operators)
     yield _EMPTY_ROW
@@ -159,12 +158,12 @@ def card_rows(card: Card, level: DetailLevel) -> Iterator[KeyValue]:
     yield from _finding_rows(card, level.findings)
     bindings = [*card.assumptions.dims.items(), *card.assumptions.values.items()]
     assumed = [f"{display_name(name, 40)} = {size}" for name, size in bindings]
-    yield KeyValue("Assumed", _join_first(assumed, _MAX_ASSUMPTIONS) or "nothing: every dimension is fixed in the file")
+    yield KeyValue("Assumptions", _join_first(assumed, _MAX_ASSUMPTIONS) or "none: the file fixes all dimensions")
     shapes = card.graph.shapes
     if shapes.resolved < shapes.outputs:
         resolved = f"{format_count(shapes.resolved)} of {format_count(shapes.outputs)}"
         yield KeyValue("Shapes", f"{resolved} node outputs resolved")
-    yield KeyValue("Not counted", _format_coverage(card))
+    yield KeyValue("Coverage", _format_coverage(card))
     yield from _gap_rows(card, level.gaps)
 
 
@@ -189,7 +188,7 @@ def _format_parameters(card: Card) -> str:
         is_unknown = is_lower_bound(card, "parameters.total")
         return (card_text.explain_missing_precision(card) if is_unknown else numbers.NO_PARAMETERS) + more
     unused = f" · {format_short(params.unread)} of them unused" if params.unread else ""
-    tensors = f"{pluralize(params.tensors, 'tensor')} · weights {format_memory(params.bytes)}"
+    tensors = f"{pluralize(params.tensors, 'tensor')} · weights {format_bytes(params.bytes)}"
     return f"{numbers.parameters(card).text} in {tensors}{more}{unused}"
 
 
@@ -209,7 +208,7 @@ def _format_precision(card: Card) -> str:
 def _compute_lines(card: Card) -> Iterator[str]:
     compute, dims = card.compute, card.assumptions.dims
     costs = {unit: numbers.cost(card, path) for path, unit in (("compute.macs", "MACs"), ("compute.flops", "FLOPs"))}
-    texts = [f"{unit} not known" if cost.exact is None else cost.text for unit, cost in costs.items()]
+    texts = [f"{unit} unknown" if cost.exact is None else cost.text for unit, cost in costs.items()]
     sizes = ", ".join(f"{display_name(name, 24)} {size}" for name, size in dims.items())
     where = f", at {sizes}" if len(sizes) <= _MAX_SIZES_LENGTH else ", at the sizes below"
     yield " · ".join(texts) + (where if dims else "")
@@ -236,7 +235,7 @@ def _format_domain(card: Card) -> str:
 def _memory_lines(card: Card) -> Iterator[str]:
     peak, moved = numbers.cost(card, "memory.peak_activation_bytes"), numbers.cost(card, "compute.bytes_moved")
     if peak.exact is None:
-        yield "peak activations not known" if card.graph.nodes else "no activations: the graph has no nodes"
+        yield "peak activations unknown" if card.graph.nodes else "no activations: the graph has no nodes"
         return
     node = sanitize(card.memory.peak_node or "", 400)
     if len(node) > _MAX_NODE_LENGTH:  # the end of a path is the most specific
@@ -253,8 +252,8 @@ def _cache_lines(card: Card) -> Iterator[str]:
         yield from filter(None, [card_text.explain_missing_cache(card)])
         return
     layout = card_text.describe_cache_layout(cache, "head")
-    yield f"{format_memory(cache.bytes_per_token)} per token and sequence ({layout})"
-    yield " · ".join(f"{size.tokens // 1024}k {format_memory(size.bytes)}" for size in cache.at)
+    yield f"{format_bytes(cache.bytes_per_token)} per token and sequence ({layout})"
+    yield " · ".join(f"{size.tokens // 1024}k {format_bytes(size.bytes)}" for size in cache.at)
 
 
 def _format_work(card: Card) -> str:
@@ -325,17 +324,17 @@ def _format_coverage(card: Card) -> str:
     coverage = card.compute.coverage
     nodes = pluralize(coverage.nodes, "node")
     if not coverage.gaps:
-        return f"nothing: {format_count(coverage.counted)} of {nodes}"
+        return f"100% of {nodes}"
     ops = list(dict.fromkeys(gap.op for gap in coverage.gaps))
     names = ", ".join(display_name(op, 40) for op in ops[:_MAX_SHARES]) + " …" * (len(ops) > _MAX_SHARES)
-    return f"{format_count(coverage.nodes - coverage.counted)} of {nodes}: {names}"
+    return f"{format_count(coverage.counted)} of {nodes}; not counted: {names}"
 
 
 def _gap_rows(card: Card, limit: int) -> Iterator[KeyValue]:
     if not card.gaps:
-        yield KeyValue("Not known", "nothing")
+        yield KeyValue("Unknown", "none")
     shown = card.gaps if len(card.gaps) <= limit else card.gaps[: max(limit - 1, 1)]
-    yield from label_rows("Not known", (sanitize(gap.reason, _MAX_TWO_LINES) for gap in shown), "yellow")
+    yield from label_rows("Unknown", (sanitize(gap.reason, _MAX_TWO_LINES) for gap in shown), "yellow")
     if len(shown) < len(card.gaps):
         left = format_count(len(card.gaps) - len(shown))
         yield KeyValue("", f"… {left} more, all of them in --format json")
@@ -358,11 +357,11 @@ def measured_rows(card: Card) -> Iterator[KeyValue]:
     if run is None:
         return
     nodes, timing = pluralize(run.agreement.executed, "node"), run.timing
-    yield KeyValue("Run here", f"{nodes} ran, {count_differences(run)} from the card's shapes")
+    yield KeyValue("Measured", f"{nodes} ran, {count_differences(run)} from the card's shapes")
     if timing is None:
         yield KeyValue("", f"no latency: {sanitize(run.refused or NO_REASON, 2 * VALUE_WIDTH)}")
         return
-    times = f"{format_time(timing.median_seconds)} in the median, 95 % within {format_time(timing.p95_seconds)}"
+    times = f"{format_time(timing.median_seconds)} in the median, 95% within {format_time(timing.p95_seconds)}"
     yield KeyValue("", f"measured {times}, {count_threads(timing)}")
 
 
@@ -407,10 +406,10 @@ def _device_cells(device: DeviceRow, token: TokenRow | None) -> tuple[str, str, 
     row = token or device
     name = sanitize(short_device_name(device.name), _MAX_DEVICE_LENGTH)
     if row.fits is False:
-        need = format_memory(row.memory_bytes) if row.memory_bytes is not None else "weights alone too large"
-        capacity = f" of {format_memory(device.capacity_bytes)}" if device.capacity_bytes is not None else ""
+        need = format_bytes(row.memory_bytes) if row.memory_bytes is not None else "weights alone too large"
+        capacity = f" of {format_bytes(device.capacity_bytes)}" if device.capacity_bytes is not None else ""
         return (name, "does not fit", need + capacity, "")
-    unknown = "memory not known" if row.memory_bytes is None else f"needs {format_memory(row.memory_bytes)}"
+    unknown = "memory unknown" if row.memory_bytes is None else f"needs {format_bytes(row.memory_bytes)}"
     time = format_run_time(row) if token is None else f"{format_run_time(row)} a token"
     if token is not None and token.tokens_per_second:
         time = f"{format_rate(token, with_grade=True)} tokens/s"

@@ -7,8 +7,8 @@ from typing import Final
 from onnx_autodoc.card import Agreement, Difference, Feed, Verified
 from onnx_autodoc.render.sections.measured import NO_REASON, count_threads
 from onnx_autodoc.text import (
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_percent,
     format_time,
@@ -87,7 +87,7 @@ def _latency_lines(run: Verified) -> Iterator[str]:
     if timing is None:
         yield _row("Latency", f"refused: {run.refused or NO_REASON}")
         return
-    spread = f"95 % within {format_time(timing.p95_seconds)}, fastest {format_time(timing.min_seconds)}"
+    spread = f"95% within {format_time(timing.p95_seconds)}, fastest {format_time(timing.min_seconds)}"
     yield _row("Latency", f"{format_time(timing.median_seconds)} median, {spread}")
     warm = f"{pluralize(timing.runs, 'run')} after {pluralize(timing.warmups, 'warm-up')}"
     yield _INDENT + f"{warm}, {count_threads(timing)}; loading took {format_time(timing.session_seconds)}"
@@ -98,14 +98,14 @@ def _memory_lines(run: Verified) -> Iterator[str]:
     if peak is None:
         text = f"not measured: {run.memory_refused or NO_REASON}"
     else:
-        card = "the card knows none" if peak.card_bytes is None else f"card {format_memory(peak.card_bytes)}"
+        card = "the card knows none" if peak.card_bytes is None else f"card {format_bytes(peak.card_bytes)}"
         ratio = "" if peak.ratio is None else f", {format_number(peak.ratio)} times that"
-        text = f"{format_memory(peak.peak_bytes)} of activations at the peak ({card}{ratio})"
+        text = f"{format_bytes(peak.peak_bytes)} of activations at the peak ({card}{ratio})"
         if not peak.tells:
-            text = f"under {format_memory(peak.LEAST)} of activations at the peak ({card}), too little to measure"
+            text = f"under {format_bytes(peak.LEAST)} of activations at the peak ({card}), too little to measure"
     yield _row("Memory", text)
     if run.timing is not None and run.timing.rss_peak_bytes is not None:
-        yield _INDENT + f"{format_memory(run.timing.rss_peak_bytes)} for the whole process, optimisations on"
+        yield _INDENT + f"{format_bytes(run.timing.rss_peak_bytes)} for the whole process, optimisations on"
 
 
 def _operator_lines(run: Verified) -> Iterator[str]:
@@ -121,6 +121,6 @@ def _operator_lines(run: Verified) -> Iterator[str]:
 
 def _machine_lines(run: Verified) -> Iterator[str]:
     machine, load = run.machine, run.load.worst if run.load is not None else None
-    busy = "load not known" if load is None else f"{format_percent(load)} used by others"
+    busy = "load unknown" if load is None else f"{format_percent(load)} used by others"
     yield _row("Run by", f"onnxruntime {run.runtime}, {run.provider.removesuffix('ExecutionProvider')}")
     yield _row("Machine", f"{sanitize(machine.cpu, 40)}, {pluralize(machine.cores, 'core')}, {busy}")

@@ -70,7 +70,7 @@ def describe_machine() -> Machine:
     except (ValueError, OSError):
         memory = None
     lines = [line for line in _read_lines(Path("/proc/cpuinfo")) if line.lower().startswith(("model name", "hardware"))]
-    name = next(filter(None, (line.partition(":")[2].strip() for line in lines)), platform.processor() or "not known")
+    name = next(filter(None, (line.partition(":")[2].strip() for line in lines)), platform.processor() or "unknown")
     return Machine(name, cores, memory, f"{platform.system()} {platform.machine()}")
 
 

@@ -91,14 +91,14 @@ def _explain_unfillable(name: str, kind: str, dtype: str | None, shape: Sequence
     if kind != "tensor":
         return f"it is {'an' if kind[:1] in 'aeiou' else 'a'} {kind}, not a tensor"
     if dtype is None:
-        return "its type is not known"
+        return "its type is unknown"
     if dtype not in FILLABLE_TYPES:
         return f"its type is {dtype}, which onnxruntime does not take from outside"
     if shape is None:
         return "the file does not say how many dimensions it has"
     dynamic = [axis for axis, size in enumerate(shape) if type(size) is not int]
     options = " ".join(f"--dim {sanitize(name, 80)}.{axis}=N" for axis in dynamic)
-    return f"its size is not known; give it with {options}"
+    return f"its size is unknown; give it with {options}"
 
 
 def verify(path: str | os.PathLike[str], request: Request, options: Options) -> Verified:
@@ -135,7 +135,7 @@ def verify_facts(facts: Facts, samples: Mapping[str, Sample], options: Options) 
         memory = jobs.attempt("memory", threads=1) if is_cpu else "measured on the CPU alone"
     agreement = compare_executions(facts, shapes.executions, shapes.truncated)
     if isinstance(operators, str):
-        note = f"the time of operators is not known: {operators}"
+        note = f"the time of operators is unknown: {operators}"
         agreement, operators = replace(agreement, notes=(*agreement.notes, note)), OperatorsResult()
     assert isinstance(operators, OperatorsResult)
     by_node, attributed, fused = _sum_by_node(facts, operators)

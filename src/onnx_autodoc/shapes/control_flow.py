@@ -285,7 +285,7 @@ def _slice_inputs(call: Call, scanned: list[ValueInfo], is_batched: bool) -> tup
     sizes = sorted({size for size in lengths if type(size) is int})
     if len(sizes) > 1:
         raise Contradiction(f"a Scan goes along axes of {' and '.join(map(str, sizes))} elements at once")
-    why = "how often the Scan runs is not known: " + (scanned[0].reason if scanned else "it scans nothing")
+    why = "how often the Scan runs is unknown: " + (scanned[0].reason if scanned else "it scans nothing")
     return batch, (sizes or lengths or [Unknown(why)])[0], slices
 
 
@@ -317,7 +317,7 @@ def _infer_sequence_map(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
     steps, outputs = yield from walk.graph(body, Scope(scope.opsets, scope), first)
     items = call.known(0).items
     if items is None:
-        times = Unknown("how many elements the sequence has is not known")
+        times = Unknown("how many elements the sequence has is unknown")
         return [_sequence(known, None) for known in outputs], (Body("body", steps, times),)
     results = [_sequence(known, (known,) * len(items)) for known in outputs]
     if items and _has_gap(steps, []) and len(items) * pass_work(body) <= walk.limits.unrolled_rules:
@@ -336,7 +336,7 @@ def _sequence_item(known: ValueInfo, at: int | None = None) -> ValueInfo:
         return known
     if known.items is not None and at is not None and at < len(known.items):
         return known.items[at]
-    return known.element or unknown_value("the elements of the sequence are not known")
+    return known.element or unknown_value("the elements of the sequence are unknown")
 
 
 def _sequence(element: ValueInfo, items: tuple[ValueInfo, ...] | None) -> ValueInfo:

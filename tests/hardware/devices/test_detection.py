@@ -130,7 +130,7 @@ def test_unknown_core_has_no_rates(tmp_path: Path) -> None:
     )
     detected = detect_machine(system, make_absent_driver())
     assert detected.cpu.rates == {}
-    assert "rates: not known, since the width of this core's units is not" in detected.lines
+    assert "rates: unknown, since the width of this core's units is not" in detected.lines
 
 
 def test_machine_without_clock_has_upper_limits(tmp_path: Path) -> None:
@@ -139,9 +139,9 @@ def test_machine_without_clock_has_upper_limits(tmp_path: Path) -> None:
     )
     assert detected.cpu.rates["fp32"] == pytest.approx(2 * 6.2e9 * 32)
     assert detected.cpu.is_ceiling
-    assert "memory: not known (/proc/meminfo)" in detected.lines
+    assert "memory: unknown (/proc/meminfo)" in detected.lines
     assert detected.cpu.bandwidth is None
-    assert "memory bandwidth: not known; `onnx-autodoc calibrate` measures it" in detected.lines
+    assert "memory bandwidth: unknown; `onnx-autodoc calibrate` measures it" in detected.lines
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_part_number_of_another_vendor_is_unknown(tmp_path: Path) -> None:
 def test_memory_limit_is_reported_without_total(tmp_path: Path) -> None:
     detected = detect_machine(write_machine(tmp_path, list_limits(2, "max", str(2 << 30))), make_absent_driver())
     assert detected.cpu.memory_bytes == 2 << 30
-    message = "memory: 2.00 GiB, the container's limit (cgroup), of a machine whose own is not known (/proc/meminfo)"
+    message = "memory: 2.00 GiB, the container's limit (cgroup), of a machine whose own is unknown (/proc/meminfo)"
     assert message in detected.lines
 
 
@@ -383,7 +383,7 @@ def test_apple_chip_is_detected(tmp_path: Path) -> None:
     )
     assert "its memory is taken as listed" in silent.lines[0]
     nothing = detect_machine(write_machine(tmp_path, {}, platform="darwin"), make_absent_driver(), {}.get)
-    assert "processor: not known (sysctl); not listed" in nothing.lines
+    assert "processor: unknown (sysctl); not listed" in nothing.lines
 
 
 def test_this_machine_is_detected() -> None:

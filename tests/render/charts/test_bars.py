@@ -23,7 +23,7 @@ def test_operators_are_sorted_and_the_rest_is_merged() -> None:
     assert counts["Constant"] == [186]
     assert counts["13 more types"] == [45]
     assert len(counts) == 15
-    assert chart.alt == "646 nodes of 27 types; the most frequent is Constant: 186, 29 %."
+    assert chart.alt == "646 nodes of 27 types; the most frequent is Constant: 186, 29%."
 
 
 def test_operator_of_other_domain_is_qualified() -> None:
@@ -44,8 +44,8 @@ def test_parameter_panels_each_sum_to_total() -> None:
     assert sum_amounts(chart, "parameters") == 2 * 720_394
     counts = read_amounts(chart, "parameters")
     assert counts["2 × LSTM hidden 128, both ways"] == counts["LSTM"] == [593_920]
-    assert "594 k · 82 % · 2.27 MiB" in list_texts(chart)
-    assert chart.alt == "720 k parameters in 12 tensors; most in 2 × LSTM hidden 128, both ways: 594 k, 82 %."
+    assert "594 k · 82% · 2.27 MiB" in list_texts(chart)
+    assert chart.alt == "720 k parameters in 12 tensors; most in 2 × LSTM hidden 128, both ways: 594 k, 82%."
 
 
 def test_merged_blocks_and_remainder_are_separate() -> None:
@@ -152,4 +152,4 @@ def test_batch_with_unknown_memory_is_stated() -> None:
     rows = (replace(original.scaling[0], memory_bytes=None), *original.scaling[1:])
     chart = draw_chart("scaling", replace(original, scaling=rows))
     assert chart is not None
-    assert "not known" in list_texts(chart)
+    assert "unknown" in list_texts(chart)

@@ -61,7 +61,7 @@ def test_throughput_line_follows_rates() -> None:
 def test_best_batch_has_a_ring() -> None:
     chart = require_chart(draw_chart("throughput", on(SILERO, "t4", "rtx_4050_laptop")))
     assert count_marks(chart, "ring") == 2
-    assert "Ring: the smallest batch with 90 % of the best throughput." in list_texts(chart)
+    assert "Ring: the smallest batch with 90% of the best throughput." in list_texts(chart)
     assert "T4: at most 7.18 M per second at batch 32 (at most 258 k at batch 1)" in chart.alt
 
 
@@ -125,7 +125,7 @@ def test_memory_need_is_within_capacity() -> None:
     }
     assert count_marks(chart, "pale") == 3
     assert count_marks(chart, "bar") == 4
-    assert "723 MiB, of what is not known" in list_texts(require_chart(draw_chart("fit", on(SMOLLM, *FOUR))))
+    assert "723 MiB, of what is unknown" in list_texts(require_chart(draw_chart("fit", on(SMOLLM, *FOUR))))
     assert len(wide) == 4
 
 

@@ -22,7 +22,7 @@ def test_embedding_has_weights_without_work() -> None:
         "6 × MLP gelu, 384 → 1,536 → 384": [905_969_664],
     }
     assert list_texts(chart).count("none") == 2
-    assert chart.alt.startswith("Embedding 30,522 × 384: 53 % of the parameters, 0 % of all MACs; 6 × MLP")
+    assert chart.alt.startswith("Embedding 30,522 × 384: 53% of the parameters, 0% of all MACs; 6 × MLP")
 
 
 def test_weights_outside_the_diagram_are_a_bar() -> None:
@@ -68,7 +68,7 @@ def test_excess_parts_are_merged() -> None:
 def test_part_with_unknown_macs_is_stated() -> None:
     chart = draw_chart("overview", _replace_boxes(box("a", params=5, macs=7), box("b", params=3, macs=None)))
     assert chart is not None
-    assert "not known" in list_texts(chart)
+    assert "unknown" in list_texts(chart)
 
 
 def test_shares_of_counted_macs_are_marked() -> None:

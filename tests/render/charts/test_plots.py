@@ -59,8 +59,8 @@ def test_roofline_dots_are_placed_by_flops_and_bytes() -> None:
     up = {name: float(dot.attrib["cy"]) for name, dot in marks.items()}
     assert across["Add"] < across["MatMul"] < across["GRU"] < across["whole model"] < across["LSTM"]
     assert up["whole model"] <= up["LSTM"] < up["GRU"] < up["MatMul"] < up["Add"]
-    assert "5 types without arithmetic move 23 % of the bytes." in list_texts(chart)
-    assert "LSTM 90 %" in list_texts(chart)
+    assert "5 types without arithmetic move 23% of the bytes." in list_texts(chart)
+    assert "LSTM 90%" in list_texts(chart)
 
 
 def test_dot_area_is_share_of_bytes() -> None:

@@ -41,8 +41,7 @@ def test_unpacked_rows_match_the_card(name: str) -> None:
         assert (actual["read"], actual["written"]) == (expected.read_bytes, expected.written_bytes)
         assert (actual["block"], actual["gap"]) == (expected.block, expected.gap)
         shapes = [
-            "not known" if cell.shape is None else "×".join(map(str, cell.shape)) or "scalar"
-            for cell in expected.outputs
+            "unknown" if cell.shape is None else "×".join(map(str, cell.shape)) or "scalar" for cell in expected.outputs
         ]
         assert [output["shape"] for output in actual["outputs"]] == shapes
         assert [output["name"] for output in actual["outputs"]] == [cell.name for cell in expected.outputs]

@@ -8,7 +8,7 @@ import pytest
 from onnx_autodoc import card
 from onnx_autodoc.render.html.data import formula_data, to_script_json
 from onnx_autodoc.render.html.templates import read_asset
-from onnx_autodoc.text import format_count, format_memory, format_number, format_percent, format_short
+from onnx_autodoc.text import format_bytes, format_count, format_number, format_percent, format_short
 from tests._corpus import graph
 from tests.render.html._node import run
 
@@ -35,13 +35,13 @@ def test_script_formats_counts_and_memory_like_python() -> None:
         assert texts == [
             format_short(number),
             format_short(number, "MACs"),
-            format_memory(number),
+            format_bytes(number),
             format_count(number),
         ], number
 
 
 def test_ties_round_to_even() -> None:
-    assert (format_number(0.125), format_number(0.375), format_memory(1024 + 128 + 5)) == ("0.12", "0.38", "1.13 KiB")
+    assert (format_number(0.125), format_number(0.375), format_bytes(1024 + 128 + 5)) == ("0.12", "0.38", "1.13 KiB")
     assert run(NUMBERS, "[0.125, 0.375, 2.5, 1.005].map(Numbers.three)") == [
         format_number(value) for value in (0.125, 0.375, 2.5, 1.005)
     ]

@@ -17,7 +17,7 @@ import msgspec
 
 from onnx_autodoc.hardware.devices.catalog import find_device, match_cpu
 from onnx_autodoc.hardware.devices.device import THIS_MACHINE, Device
-from onnx_autodoc.text import format_memory, format_number, pluralize, sanitize
+from onnx_autodoc.text import format_bytes, format_number, pluralize, sanitize
 
 _NUMBER: Final = re.compile(r"[0-9]{1,19}")
 _MAX_CPUS: Final = 1 << 16
@@ -144,7 +144,7 @@ LISTED_FLAGS: Final = (
     *("amx_int8", "asimd", "asimddp", "asimdhp", "sve", "sve2", "bf16", "i8mm"),
 )
 _MAX_CLOCK_HZ: Final = 6.2e9  # assumed if unknown
-_UNKNOWN_CLOCK: Final = "the highest clock is not known: rates are for 6.2 GHz, which no such core exceeds"
+_UNKNOWN_CLOCK: Final = "the highest clock is unknown: rates are for 6.2 GHz, which no such core exceeds"
 
 CpuInfo = dict[int, dict[str, str]]  # by processor, its fields in /proc/cpuinfo
 
@@ -213,15 +213,15 @@ def detect_cpu(system: System) -> tuple[Device, tuple[str, ...]]:
     memory_bytes, memory_line = _find_memory(system)
     listed_id = match_cpu(name)
     listed = find_device(listed_id) if listed_id else None
-    lines = ["processor: not known (this system has no /proc/cpuinfo that could be read)"]
+    lines = ["processor: unknown (this system has no /proc/cpuinfo that could be read)"]
     if usable:
         counts = f"{pluralize(len(cores), 'core')}, {pluralize(len(usable), 'thread')}"
         lines = [f"processor: {sanitize(name)} ({counts}; /proc/cpuinfo)"]
     if quota is not None and quota < len(cores):
         lines.append(f"the container may use {format_number(quota)} of them (cgroup)")
     flags = _instruction_flags(next(iter(info.values()), {}))
-    instructions = ", ".join(flag for flag in LISTED_FLAGS if flag in flags) or "not known"
-    bandwidth = "not known; `onnx-autodoc calibrate` measures it"
+    instructions = ", ".join(flag for flag in LISTED_FLAGS if flag in flags) or "unknown"
+    bandwidth = "unknown; `onnx-autodoc calibrate` measures it"
     if listed and listed.bandwidth:
         bandwidth = f"at most {format_number(listed.bandwidth / 1e9)} GB/s (by its name, `{listed.id}`)"
     lines += [f"instruction set: {instructions}", *doubts, memory_line, f"memory bandwidth: {bandwidth}"]
@@ -287,7 +287,7 @@ def _find_clock(system: System, cpu: int) -> tuple[float, str]:
 def _sum_rates(cores: Sequence[CpuCore], quota: float | None) -> tuple[dict[str, float], tuple[str, ...], list[str]]:
     """Return operations per second of the usable cores, the rules that give them, and doubts."""
     if not cores or not all(core.per_cycle for core in cores):
-        return {}, (), ["rates: not known, since the width of this core's units is not"]
+        return {}, (), ["rates: unknown, since the width of this core's units is not"]
     shared = set.intersection(*(set(core.per_cycle) for core in cores))
     used = len(cores) if quota is None else min(quota, len(cores))
     rates = {name: _sum_fastest([core.clock * core.per_cycle[name] for core in cores], used) for name in sorted(shared)}
@@ -312,11 +312,11 @@ def _sum_fastest(rates: list[float], count: float) -> float:
 def _find_memory(system: System) -> tuple[int | None, str]:
     total, limit = total_memory(system), memory_limit(system)
     if limit is not None and (total is None or limit < total):
-        rest = f"of {format_memory(total)}" if total is not None else "of a machine whose own is not known"
-        return limit, f"memory: {format_memory(limit)}, the container's limit (cgroup), {rest} (/proc/meminfo)"
+        rest = f"of {format_bytes(total)}" if total is not None else "of a machine whose own is unknown"
+        return limit, f"memory: {format_bytes(limit)}, the container's limit (cgroup), {rest} (/proc/meminfo)"
     if total is None:
-        return None, "memory: not known (/proc/meminfo)"
-    return total, f"memory: {format_memory(total)} (/proc/meminfo)"
+        return None, "memory: unknown (/proc/meminfo)"
+    return total, f"memory: {format_bytes(total)} (/proc/meminfo)"
 
 
 def _find_name(system: System, info: CpuInfo) -> str:

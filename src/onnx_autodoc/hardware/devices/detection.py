@@ -10,7 +10,7 @@ import msgspec
 from onnx_autodoc.hardware.devices.catalog import find_device, match_apple, match_jetson, match_nvidia
 from onnx_autodoc.hardware.devices.cpu import System, detect_cpu, parse_number, read_text, total_memory
 from onnx_autodoc.hardware.devices.device import Device
-from onnx_autodoc.text import format_memory, sanitize
+from onnx_autodoc.text import format_bytes, sanitize
 
 _SYSCTL: Final = "/usr/sbin/sysctl"
 _SYSCTL_SECONDS: Final = 5
@@ -88,7 +88,7 @@ def _query_gpu(nvml: Any, index: int) -> tuple[str, int | None]:
 
 def _make_gpu(name: str, nbytes: int | None, number: int) -> tuple[Device, str]:
     """Return the published device, or one with a new id: `auto` is the CPU's id."""
-    size = f", {format_memory(nbytes)}" if nbytes else ""
+    size = f", {format_bytes(nbytes)}" if nbytes else ""
     line, key = f"GPU: {sanitize(name)}{size} (NVML)", match_nvidia(name, nbytes)
     if key:
         listed = find_device(key)
@@ -96,7 +96,7 @@ def _make_gpu(name: str, nbytes: int | None, number: int) -> tuple[Device, str]:
         return device, f"{line}, listed as `{key}`{'' if nbytes else _LISTED_MEMORY}"
     own_id = "auto_gpu" if number == 1 else f"auto_gpu_{number}"
     device = Device(id=own_id, name=sanitize(name), family="own", vendor="NVIDIA", kind="gpu", memory_bytes=nbytes)
-    return device, f"{line}; not listed, so its rates and bandwidth are not known"
+    return device, f"{line}; not listed, so its rates and bandwidth are unknown"
 
 
 def _detect_jetson(system: System) -> Detection:
@@ -118,9 +118,9 @@ def _detect_apple(system: System, cpu: Device, sysctl: Any) -> tuple[Device, Det
         return cpu, _NOTHING
     brand, nbytes = sysctl("machdep.cpu.brand_string"), parse_number(sysctl("hw.memsize"))
     cpu = msgspec.structs.replace(cpu, name=sanitize(brand or cpu.name), memory_bytes=nbytes)
-    key, size = match_apple(brand) if brand else None, f", {format_memory(nbytes)}" if nbytes else ""
+    key, size = match_apple(brand) if brand else None, f", {format_bytes(nbytes)}" if nbytes else ""
     if key is None:
-        return cpu, ((), (f"processor: {sanitize(brand or 'not known')}{size} (sysctl); not listed",))
+        return cpu, ((), (f"processor: {sanitize(brand or 'unknown')}{size} (sysctl); not listed",))
     listed = find_device(key)
     device = msgspec.structs.replace(listed, memory_bytes=nbytes or listed.memory_bytes)
     line = f"chip: {brand}{size} (sysctl), listed as `{key}`; its GPU may have fewer cores than listed"

@@ -8,7 +8,7 @@ from typing import Final
 from onnx_autodoc.limits import OPTIONS
 from onnx_autodoc.lint.context import LintContext
 from onnx_autodoc.lint.rule import Severity, Violation, list_names, rule
-from onnx_autodoc.text import display_name, format_count, format_memory, pluralize, sanitize
+from onnx_autodoc.text import display_name, format_bytes, format_count, pluralize, sanitize
 
 _DRIVE: Final = re.compile("[A-Za-z]:")
 
@@ -61,10 +61,10 @@ From 1.5 GiB on it is a note, beyond 2 GiB an error.
 def inline_weights(context: LintContext) -> Iterator[Violation]:
     size = context.model.nbytes
     if size > _MAX_MESSAGE_BYTES:
-        text = f"the file is {format_memory(size)} in one message, and protobuf reads no more than 2 GiB"
+        text = f"the file is {format_bytes(size)} in one message, and protobuf reads no more than 2 GiB"
         yield Violation(text, severity=Severity.ERROR)
     elif size >= _NOTE_MESSAGE_BYTES:
-        yield Violation(f"the file is {format_memory(size)} in one message, close to the 2 GiB that protobuf can read")
+        yield Violation(f"the file is {format_bytes(size)} in one message, close to the 2 GiB that protobuf can read")
 
 
 _MAX_SENTENCES: Final = 3

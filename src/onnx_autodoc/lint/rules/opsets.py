@@ -16,7 +16,7 @@ from onnx_autodoc.text import display_name, pluralize, sanitize
     Severity.WARNING,
     """The file is written in a newer version of the ONNX operators than tools know.
 
-Why it matters: onnxruntime refuses versions that were not released when it was built. Of a version that is not known
+Why it matters: onnxruntime refuses versions that were not released when it was built. Of a version that is unknown
 here, what an operator does may have changed, so that this card holds for the newest version known.
 
 What to do: use the newest release of this tool and of the runtime, or export with a version that both know

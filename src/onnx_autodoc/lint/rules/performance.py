@@ -9,7 +9,7 @@ from onnx_autodoc.lint.context import LintContext
 from onnx_autodoc.lint.rule import Severity, Violation, describe_sizes, rule
 from onnx_autodoc.ops import nbytes, operator_of
 from onnx_autodoc.shapes import required_inputs
-from onnx_autodoc.text import format_memory, format_number, format_percent, format_short, pluralize
+from onnx_autodoc.text import format_bytes, format_number, format_percent, format_short, pluralize
 
 _MIN_PEAK_BYTES: Final = 64 << 20
 _MIN_PEAK_RATIO: Final = 4  # to the weights
@@ -35,8 +35,8 @@ def large_activations(context: LintContext) -> Iterator[Violation]:
     peak, weights = context.facts.memory.peak, context.facts.parameters.nbytes
     if peak is not None and weights and peak.nbytes >= max(_MIN_PEAK_BYTES, _MIN_PEAK_RATIO * weights):
         bound = "at least " if context.facts.memory.unknown else ""
-        ratio = f"{format_number(peak.nbytes / weights)} times the {format_memory(weights)} of weights"
-        size = f"{bound}{format_memory(peak.nbytes)}"
+        ratio = f"{format_number(peak.nbytes / weights)} times the {format_bytes(weights)} of weights"
+        size = f"{bound}{format_bytes(peak.nbytes)}"
         yield Violation(f"activations peak at {size}, {ratio}{describe_sizes(context)}", [peak.node])
 
 
@@ -56,7 +56,7 @@ What to do: quantize the table too (quantize_dynamic of onnxruntime.quantization
 MatMulNBitsQuantizer does with op_types_to_quantize=("MatMul", "Gather")), keep it in float16, or drop the rows of
 tokens that never come, along with their tokens.
 
-Reported from 30 % of the parameters and 1 MiB on, for tables in floating point. A table that is the last layer's
+Reported from 30% of the parameters and 1 MiB on, for tables in floating point. A table that is the last layer's
 weight too counts here.
 """,
 )
@@ -76,7 +76,7 @@ def large_embedding(context: LintContext) -> Iterator[Violation]:
         dtypes = " and ".join(dict.fromkeys(table.dtype for table in tables))
         hold = pluralize(len(tables), "embedding table holds", "embedding tables hold")
         share = f"{format_percent(elements / parameters.total)} of the parameters"
-        yield Violation(f"{hold} {share}: {format_memory(nbytes)} in {dtypes}", [table.name for table in tables])
+        yield Violation(f"{hold} {share}: {format_bytes(nbytes)} in {dtypes}", [table.name for table in tables])
 
 
 _MIN_FLOPS_PER_BYTE: Final = 8
@@ -99,7 +99,7 @@ pictures in one batch.
 
 Reported below 8 FLOPs for each byte, where each weight is counted as read once, tables that are only looked up not at
 all, and each input once: a runtime that reads more only makes it worse. Only for models of 64 MiB at least, as smaller
-ones may stay in a device's cache, and not where a part of the arithmetic is not known or the data pick the weights.
+ones may stay in a device's cache, and not where a part of the arithmetic is unknown or the data pick the weights.
 """,
 )
 def low_intensity(context: LintContext) -> Iterator[Violation]:
@@ -115,7 +115,7 @@ def low_intensity(context: LintContext) -> Iterator[Violation]:
     if total.missing or is_sparse or read < _MIN_READ_BYTES or not 0 < total.flops < _MIN_FLOPS_PER_BYTE * read:
         return
     intensity = format_number(total.flops / read)
-    sums = f"{format_short(total.flops, 'FLOPs')} on {format_memory(read)} of weights and inputs"
+    sums = f"{format_short(total.flops, 'FLOPs')} on {format_bytes(read)} of weights and inputs"
     heaviest = heapq.nlargest(_MAX_NODES, weights, key=lambda item: item[1])
     yield Violation(
         f"{intensity} FLOPs for each byte that is read ({sums}){describe_sizes(context)}: memory bounds the speed",

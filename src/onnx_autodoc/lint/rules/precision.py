@@ -8,7 +8,7 @@ from onnx_autodoc.lint.context import LintContext, NodeRef
 from onnx_autodoc.lint.rule import Severity, Violation, list_names, rule
 from onnx_autodoc.ops import Trait, has_trait, operator_of
 from onnx_autodoc.shapes import required_inputs
-from onnx_autodoc.text import format_memory, format_percent, pluralize
+from onnx_autodoc.text import format_bytes, format_percent, pluralize
 
 _WARNING_SHARE: Final = 0.1  # of the arithmetic
 _WARNING_FLOPS: Final = 1_000_000
@@ -58,7 +58,7 @@ def float64(context: LintContext) -> Iterator[Violation]:
     elements = sum(weight.elements for weight in weights)
     if elements * 8 >= _MIN_STORED_BYTES and elements >= _MIN_STORED_SHARE * parameters.total:
         share = format_percent(elements / parameters.total)
-        message = f"weights of {format_memory(elements * 8)} are kept in float64, {share} of all numbers"
+        message = f"weights of {format_bytes(elements * 8)} are kept in float64, {share} of all numbers"
         yield Violation(message, [weight.name for weight in weights])
 
 

@@ -11,7 +11,7 @@ from onnx_autodoc.ir import Tensor, is_float
 from onnx_autodoc.lint.context import LintContext
 from onnx_autodoc.lint.rule import Confidence, Severity, Violation, list_names, rule
 from onnx_autodoc.ops import Trait, WorkClass, has_trait, operator_of
-from onnx_autodoc.text import format_count, format_memory, format_percent, pluralize
+from onnx_autodoc.text import format_bytes, format_count, format_percent, pluralize
 
 
 class WeightStats(Struct, frozen=True):
@@ -134,7 +134,7 @@ def duplicate_weight(context: LintContext) -> Iterator[Violation]:
     tensors = pluralize(sum(len(group) - 1 for group in groups), "tensor is a copy", "tensors are copies")
     originals = list_names([group[0].name for group in groups], _MAX_NAMES)
     evidence = [numbers.name for group in groups for numbers in group]
-    yield Violation(f"{tensors} of {originals}, which costs {format_memory(saved)}", evidence)
+    yield Violation(f"{tensors} of {originals}, which costs {format_bytes(saved)}", evidence)
 
 
 @rule(
@@ -237,7 +237,7 @@ def unused_weight(context: LintContext) -> Iterator[Violation]:
         nbytes = sum(tensor.nbytes or 0 for tensor in unused)
         share = nbytes / total if total else 0.0
         is_sized = all(tensor.nbytes is not None for tensor in unused)  # tensors of strings are not
-        size = f" with {format_memory(nbytes)}" if is_sized else ""
+        size = f" with {format_bytes(nbytes)}" if is_sized else ""
         of_all = f" ({format_percent(share)} of all)" if nbytes and is_sized else ""
         are = "is" if len(unused) == 1 else "are"
         is_note = share >= _NOTE_UNUSED_SHARE and nbytes >= _NOTE_UNUSED_BYTES

@@ -24,7 +24,7 @@ _MIN_DEVICES: Final = 2
 _MAX_DEVICES: Final = 12
 _MIN_BATCHES: Final = 3
 _MIN_CONTEXTS: Final = 2
-_RING_NOTE: Final = "Ring: the smallest batch with 90 % of the best throughput."
+_RING_NOTE: Final = "Ring: the smallest batch with 90% of the best throughput."
 _CONSTANT_RATIO: Final = 1.02  # a smaller rise of the throughput counts as none
 _PHASES: Final = {"decode": "Decode: one more token", "prefill": "Prefill: the whole prompt"}
 
@@ -36,7 +36,7 @@ def device_memory(card: Card) -> Chart | None:
         return None
     rows = rows[:_MAX_DEVICES]
     panel = BarPanel("Memory", "that a run takes (solid) of what there is", tuple(map(_memory_bar, rows)))
-    verdicts = {True: "It fits on", False: "does not fit on", None: "is not known to fit on"}
+    verdicts = {True: "It fits on", False: "does not fit on", None: "is unknown to fit on"}
     names = {fits: [short_device_name(row.name) for row in rows if row.fits is fits] for fits in verdicts}
     alt = "; ".join(f"{text} {join_names(names[fits])}" for fits, text in verdicts.items() if names[fits])
     return draw_bars("fit", "Memory on each device", f"{alt[0].upper()}{alt[1:]}.", (panel,))
@@ -48,7 +48,7 @@ def _memory_bar(row: DeviceRow) -> Bar:
     name, label = short_device_name(row.name), format_memory_need(row)
     tooltip = f"{name}: {format_count(need)} bytes needed"
     if capacity is None:
-        return Bar(name, need, f"{label}, of what is not known", tooltip)
+        return Bar(name, need, f"{label}, of what is unknown", tooltip)
     tooltip += f" of {format_count(capacity)}"
     if row.fits is False:
         return Bar(name, need, label, tooltip, "rest")

@@ -19,8 +19,8 @@ from onnx_autodoc.render.content import UNKNOWN
 from onnx_autodoc.render.numbers import at_least
 from onnx_autodoc.render.palette import block_category
 from onnx_autodoc.text import (
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_percent,
     format_short,
@@ -84,7 +84,7 @@ class Quantity(Struct, frozen=True):
         return Bar(name, amount.value, label, tooltip, amount.kind, detail)
 
     def describe_largest(self, amounts: Sequence[Amount]) -> str:
-        """Return the largest amount: "most in Embedding: 11.9 M, 53 %"."""
+        """Return the largest amount: "most in Embedding: 11.9 M, 53%"."""
         largest = max(amounts, key=lambda amount: amount.rank)
         value = largest.value or 0
         return f"most in {largest.label}: {format_short(value)}, {format_percent(value / self.total)}"
@@ -245,7 +245,7 @@ def overview(card: Card) -> Chart | None:
 def _describe_part(params: Amount, macs: Amount, weights: Quantity, work: Quantity) -> str:
     share = f"{params.label}: {format_percent((params.value or 0) / weights.total)} of the parameters"
     if macs.value is None:
-        return f"{share}, MACs not known"
+        return f"{share}, MACs unknown"
     return f"{share}, {format_percent(macs.value / work.total)} of {work.whole}"
 
 
@@ -269,7 +269,7 @@ def parameters(card: Card) -> Chart | None:
     weights = Quantity(card.parameters.total, "parameters")
     blocks = weights.complete(amounts_by_box(card, lambda box: box.params), _REMAINDER)
     rows = sorted((row for row in card.graph.operators if row.params), key=lambda row: -row.params)
-    by_operator = [Amount(operator_name(row), row.params, note=format_memory(row.weight_bytes)) for row in rows]
+    by_operator = [Amount(operator_name(row), row.params, note=format_bytes(row.weight_bytes)) for row in rows]
     by_operator = weights.complete(by_operator, "Used by no operator")
     panels = select_panels(
         format_short(weights.total),
@@ -314,12 +314,12 @@ def kv_cache(card: Card) -> Chart | None:
     rows = [(pluralize(size.tokens, "token"), pluralize(size.tokens, "token"), size.bytes, "bar") for size in cache.at]
     rows += [("Weights, for comparison", "Weights", weights, "rest")] if weights else []
     bars = tuple(
-        Bar(name, nbytes, format_memory(nbytes), f"{subject}: {pluralize(nbytes, 'byte')}", kind)
+        Bar(name, nbytes, format_bytes(nbytes), f"{subject}: {pluralize(nbytes, 'byte')}", kind)
         for name, subject, nbytes, kind in rows
     )
     per_token, last = pluralize(cache.bytes_per_token, "byte") + " per token", cache.at[-1]
-    beside = f", beside {format_memory(weights)} of weights" if weights else ""
-    alt = f"{per_token}: {format_memory(last.bytes)} at {pluralize(last.tokens, 'token')}{beside}."
+    beside = f", beside {format_bytes(weights)} of weights" if weights else ""
+    alt = f"{per_token}: {format_bytes(last.bytes)} at {pluralize(last.tokens, 'token')}{beside}."
     panel = BarPanel("KV cache", f"of one sequence in {cache.dtype}, {per_token}", bars)
     return draw_bars("cache", "KV cache by tokens", alt, (panel,))
 
@@ -345,7 +345,7 @@ def _memory_bar(row: BatchRow, weights: int) -> Bar:
     if nbytes is None:
         return Bar(name, None, UNKNOWN, "")
     tooltip = f"{name}: {format_count(nbytes)} bytes, {format_count(weights)} of them weights"
-    return Bar(name, nbytes, format_memory(nbytes), tooltip, "pale", solid=weights)
+    return Bar(name, nbytes, format_bytes(nbytes), tooltip, "pale", solid=weights)
 
 
 def _intensity_bar(row: BatchRow) -> Bar:

@@ -22,7 +22,6 @@ from onnx_autodoc.text import (
     format_number,
     format_percent,
     format_short,
-    format_size,
     format_time,
     pluralize,
     sanitize,
@@ -133,7 +132,7 @@ def device_roofs(card: Card, max_flops: int) -> tuple[list[Roof], str]:
     for kind, row in zip(CURVE_KINDS, known):
         rate, bandwidth = row.rate or 0.0, row.bandwidth or 0.0
         unit = "OP/s" if row.precision.startswith("int") else "FLOP/s"
-        speed, ridge = format_size(round(bandwidth)), format_number(rate / bandwidth)
+        speed, ridge = f"{format_number(bandwidth / 1e9)} GB", format_number(rate / bandwidth)
         peak = f"{format_short(round(rate), unit)}, {speed}/s, turns at {ridge}"
         name = short_device_name(row.name)
         label = f"{name} in {sanitize(row.precision, 20)}: {peak} per byte"

@@ -5,7 +5,7 @@ from typing import Final
 from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts import svg
 from onnx_autodoc.render.numbers import at_least
-from onnx_autodoc.text import display_name, format_count, format_memory, pluralize
+from onnx_autodoc.text import display_name, format_bytes, format_count, pluralize
 
 _MIN_MOMENTS: Final = 4
 _PADDING: Final = 4.0  # for a peak at the very end
@@ -19,7 +19,7 @@ def memory_timeline(card: Card) -> svg.Chart | None:
     levels = [moment.bytes for moment in card.memory.timeline]
     if len(levels) < _MIN_MOMENTS or len(set(levels)) == 1:
         return None
-    peak = at_least(card, "memory.peak_activation_bytes") + format_memory(max(levels))
+    peak = at_least(card, "memory.peak_activation_bytes") + format_bytes(max(levels))
     node, bindings = card.memory.peak_node, svg.format_bindings(card)
     short, long = (f" at {display_name(node, length)}" if node else "" for length in (80, 200))
     nodes_per_point = -(-card.graph.nodes // len(levels))
@@ -62,4 +62,4 @@ def _draw_levels(card: Card, peak_label: str) -> list[str]:
 
 
 def _format_bytes(nbytes: float) -> str:
-    return svg.strip_zeros(format_memory(int(nbytes))) if nbytes else "0"
+    return svg.strip_zeros(format_bytes(int(nbytes))) if nbytes else "0"

@@ -52,7 +52,7 @@ def render_html(comparison: Comparison) -> str:
 
 def _adapt_section(section: Section) -> Section:
     """Remove what the page shows elsewhere: the relation (its header), and diagrams (side by side)."""
-    if section.id == "in-short":
+    if section.id == "summary":
         evidence = tuple(
             block for block in section.blocks if not (isinstance(block, Paragraph) and isinstance(block.text, Strong))
         )

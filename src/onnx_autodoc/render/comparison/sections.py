@@ -189,7 +189,7 @@ def _others(diff: Diff) -> Iterator[doc.Block]:
 
 
 _SECTIONS: Final = (
-    ("in-short", "In short", _per_model(_summary)),
+    ("summary", "Summary", _per_model(_summary)),
     ("numbers", "Numbers", _numbers),
     ("figures", "Figures", _figures),
     ("interface", "Interface", _per_model(_interface)),

@@ -11,12 +11,11 @@ from onnx_autodoc.render.card_text import NO_WEIGHTS
 from onnx_autodoc.render.content import UNKNOWN, Name, Span, join_names
 from onnx_autodoc.text import (
     display_name,
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_percent,
     format_short,
-    format_size,
     format_time,
     pluralize,
     sanitize,
@@ -25,12 +24,11 @@ from onnx_autodoc.text import (
 _MAX_NAME_LENGTH: Final = 60
 MAX_LISTED: Final = 3
 _MAX_SHARES: Final = 4
-_FILE_PATHS: Final = "model.file."
 # Paths of collections, where a missing value means that the entry is absent.
 _COLLECTIONS: Final = ("model.opsets.", "model.metadata.", "model.file.external.", "gaps.")
 _FACTOR_PERCENT: Final = 1_000  # above which a factor is printed
 _MIN_PERCENT: Final = 0.005
-_NEARLY_ALL_PERCENT: Final = -99.95  # "−100 %" is printed for all only
+_NEARLY_ALL_PERCENT: Final = -99.95  # "−100%" is printed for all only
 _DIAGRAM_CHANGES: Final = {
     "retold": "with as many weights and as much work are told in other words",
     "spelling": "are another kind of block of the same name and sizes",
@@ -65,7 +63,7 @@ def format_value(path: str, unit: str, value: int | float | None, lower_bound: b
     elif isinstance(value, float):
         text = f"{format_number(value)} {unit}".rstrip()
     elif unit == "bytes":
-        text = format_size(value) if path.startswith(_FILE_PATHS) else format_memory(value)
+        text = format_bytes(value)
     else:
         text = format_short(value, unit if unit in ("MACs", "FLOPs") else "") if unit else format_count(value)
     return "at least " * lower_bound + text
@@ -109,19 +107,19 @@ def format_change(change: NumberChange | FigureChange) -> str:
 
 
 def format_percent_change(percent: float) -> str:
-    """Format as "−74.9 %", "+0.12 %", or "×4.83" for large increases."""
+    """Format as "−74.9%", "+0.12%", or "×4.83" for large increases."""
     if percent > _FACTOR_PERCENT:
         return f"×{format_number(1 + percent / 100)}"
     if -100 < percent < _NEARLY_ALL_PERCENT:
-        return "−99.9 % or more"
+        return "−99.9% or more"
     sign = "+" if percent > 0 else "−" if percent < 0 else "±"
     if 0 < abs(percent) < _MIN_PERCENT:
-        return f"{sign}0.01 % or less"
-    return f"{sign}{format_number(abs(percent))} %"
+        return f"{sign}0.01% or less"
+    return f"{sign}{format_number(abs(percent))}%"
 
 
 def format_precision_change(diff: Diff) -> str | None:
-    """Format as "fp32 → int8-dynamic (int8 weights …); of the weights: float32 100 % → none, int8 none → 47 %"."""
+    """Format as "fp32 → int8-dynamic (int8 weights …); of the weights: float32 100% → none, int8 none → 47%"."""
     change = diff.precision
     if change is None:
         return None

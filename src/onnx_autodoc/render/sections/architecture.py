@@ -29,21 +29,21 @@ _MAX_ROWS: Final = 60
 _MAX_CLASS_NAMES: Final = 200
 
 
-def architecture(card: Card) -> doc.Section | None:
+def diagram(card: Card) -> doc.Section | None:
     tree = card.structure.tree
     if tree is None:
         return None
     folded = "; repeated layers are folded, one of them opened" if any(box.repeats for box in tree.children) else ""
     skips = "; broken lines pass boxes by" if _has_skips(tree) else ""
     note = doc.Note(f"Drawn from the graph{folded}{skips}.")
-    return doc.Section("architecture", "Architecture", (doc.Diagram(tree), note))
+    return doc.Section("diagram", "Architecture diagram", (doc.Diagram(tree), note))
 
 
 def _has_skips(box: Box) -> bool:
     return any(edge.kind == "skip" for edge in box.edges) or any(map(_has_skips, box.children))
 
 
-def structure(card: Card) -> doc.Section:
+def architecture(card: Card) -> doc.Section:
     blocks = [doc.Bullets(tuple(_traits(card))), *_block_table(card)]
     kinds = card.structure.attention
     if kinds:
@@ -56,7 +56,7 @@ def structure(card: Card) -> doc.Section:
     )
     if connections:
         blocks.append(doc.Paragraph((doc.Strong("Skip connections: "), connections, ".")))
-    return doc.Section("structure", "Structure", (*blocks, *_declared_data(card)))
+    return doc.Section("architecture", "Architecture", (*blocks, *_declared_data(card)))
 
 
 def _traits(card: Card) -> Iterator[doc.Spans]:

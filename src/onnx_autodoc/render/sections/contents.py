@@ -7,7 +7,7 @@ from onnx_autodoc.card import Card, Numbers, OperatorRow, WeightGroup, is_lower_
 from onnx_autodoc.render import content as doc
 from onnx_autodoc.render import numbers
 from onnx_autodoc.render.card_text import capitalize
-from onnx_autodoc.text import format_memory, pluralize, sanitize
+from onnx_autodoc.text import format_bytes, pluralize, sanitize
 
 _MAX_ROWS: Final = 200
 _MAX_LAYERS: Final = 100
@@ -93,7 +93,7 @@ def weight_values(card: Card) -> doc.Section | None:
     if card.weights is None:
         return None
     tensors = card.weights.tensors
-    intro = f"{pluralize(len(tensors), 'tensor')} of the file, {format_memory(card.weights.bytes_read)} read."
+    intro = f"{pluralize(len(tensors), 'tensor')} of the file, {format_bytes(card.weights.bytes_read)} read."
     blocks: list[doc.Block] = [doc.Paragraph(intro)]
     reasons = [(doc.Name(tensor.name), f": {sanitize(tensor.unread, 200)}") for tensor in tensors if tensor.unread]
     if reasons:
@@ -106,7 +106,7 @@ def weight_values(card: Card) -> doc.Section | None:
         titles = ("Tensor", "Type", "Bytes#", "Zeros#", "Smallest#", "Largest#", "Not finite#", "SHA-256 begins")
         summary = pluralize(len(read), "tensor") if len(read) > _MAX_OPEN_TENSORS else None
         blocks += doc.limited_table(doc.columns(*titles), read, _tensor_row, _MAX_TENSORS, None, summary)
-    return doc.Section("weights", "Numbers in the weights", tuple(blocks))
+    return doc.Section("weights", "Weight values", tuple(blocks))
 
 
 def _tensor_row(tensor: Numbers) -> tuple[doc.Spans, ...]:

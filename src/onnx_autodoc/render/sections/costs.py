@@ -9,8 +9,8 @@ from onnx_autodoc.render import numbers
 from onnx_autodoc.render.card_text import describe_cache_layout, explain_missing_cache
 from onnx_autodoc.text import (
     display_name,
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_short,
     pluralize,
@@ -31,7 +31,7 @@ _FORMULAS: Final = {
 
 def compute(card: Card) -> doc.Section:
     blocks = (*_totals(card), *_formulas(card), *_work(card), *_top_nodes(card), *_uncounted(card))
-    return doc.Section("complexity", "Complexity", blocks)
+    return doc.Section("compute", "Compute", blocks)
 
 
 def _totals(card: Card) -> Iterator[doc.Block]:
@@ -55,9 +55,9 @@ def _formulas(card: Card) -> Iterator[doc.Block]:
     texts = {label: text for label, key in _FORMULAS.items() if (text := getattr(formula, key))}
     if not texts:
         return
-    yield doc.Heading("As formulas")
+    yield doc.Heading("Cost formulas")
     rows = tuple((label, doc.Name(sanitize(text, _MAX_FORMULA_LENGTH))) for label, text in texts.items())
-    yield doc.Table(doc.columns("Quantity", "In the open sizes"), rows)
+    yield doc.Table(doc.columns("Quantity", "In the dynamic dimensions"), rows)
     points = "; ".join(
         ", ".join(f"{display_name(name, 40)} {format_count(size)}" for name, size in point.items())
         for point in formula.checked_at
@@ -71,7 +71,7 @@ def _work(card: Card) -> Iterator[doc.Block]:
     parts = card.structure.work
     if not parts or not card.compute.macs:
         return
-    yield doc.Heading("Where the work is")
+    yield doc.Heading("Distribution of MACs")
     if len(parts) > 1:
         rows = tuple((part.part, numbers.short(part.macs, "MACs"), numbers.share(part.share)) for part in parts)
         total = ("All", numbers.short(sum(part.macs for part in parts), "MACs"), "")
@@ -135,7 +135,7 @@ def _memory_by_operator(card: Card) -> tuple[doc.Block, ...]:
         return ()
     none = doc.Number("none", 0, "bytes")
     written = sum(row.written_bytes or 0 for row in rows)
-    text = numbers.at_least(card, "memory.by_op.*.written_bytes") + format_memory(written)
+    text = numbers.at_least(card, "memory.by_op.*.written_bytes") + format_bytes(written)
     weights = numbers.memory(sum(row.weight_bytes for row in rows))
     return doc.limited_table(
         doc.columns("Operator", "Weights#", "Written in a run#"),

@@ -18,7 +18,7 @@ _MEMORY_BASIS: Final = (
 _OVERHEAD_BASIS: Final = "assumed: a runtime, its kernels, and a twentieth of the rest"
 _UTILISATION_BASIS: Final = "the run's multiply-adds at the device's peak rate, as a share of the time that is shown"
 _BALANCE_NOTE: Final = "; a device that can do more than that for each byte of its bandwidth waits for its memory"
-_BEST_BATCH: Final = "the smallest batch with 90 % of the best throughput"
+_BEST_BATCH: Final = "the smallest batch with 90% of the best throughput"
 _TOO_SMALL: Final = ("does not run", "memory size")  # instead of a time and of a bottleneck
 _BOTTLENECK: Final = "Limited by"
 _TOKENS_NOTE: Final = (
@@ -282,7 +282,7 @@ def _operators(card: Card, device: DeviceRow) -> Iterator[doc.Block]:
     if not device.operators or not device.roofline:
         return
     yield doc.Heading("Where the time goes")
-    limit = "at its own limit" if device.bandwidth else "at the peak rate, since the bandwidth is not known"
+    limit = "at its own limit" if device.bandwidth else "at the peak rate, since the bandwidth is unknown"
     where = f"on {_device_name(device)} in {sanitize(device.precision, 40)}"
     intro = f"How the work divides, not how long a run takes: {where}, each kernel {limit}, one after the other: "
     total = numbers.number(device.roofline, format_time, "seconds", "the roofline: before anything measured")
@@ -300,4 +300,4 @@ def _operators(card: Card, device: DeviceRow) -> Iterator[doc.Block]:
     )
     yield doc.Table(doc.columns("Operator", "Kernels#", "Time#", "Share#", _BOTTLENECK), rows)
     if len(shown) < len(timed):
-        yield doc.Paragraph("All other types take less than 1 % each.")
+        yield doc.Paragraph("All other types take less than 1% each.")

@@ -6,11 +6,11 @@ from typing import Final
 from onnx_autodoc.card import Card, Timing, Verified
 from onnx_autodoc.render import content as doc
 from onnx_autodoc.render import numbers
-from onnx_autodoc.text import format_count, format_memory, format_percent, format_time, pluralize, sanitize
+from onnx_autodoc.text import format_bytes, format_count, format_percent, format_time, pluralize, sanitize
 
 _MAX_ROWS: Final = 20
 _MAX_TEXT_LENGTH: Final = 600
-NO_REASON: Final = "not known why"
+NO_REASON: Final = "unknown why"
 _BASIS: Final = "measured: a run of this model on this machine"
 
 
@@ -19,7 +19,7 @@ def measured(card: Card) -> doc.Section | None:
     if run is None:
         return None
     blocks = (doc.Bullets(tuple(_results(run))), *_differences(run), *(_kernels(run) if run.by_operator else ()))
-    return doc.Section("measured", "What really happened", blocks)
+    return doc.Section("measured", "Verification", blocks)
 
 
 def _results(run: Verified) -> Iterator[doc.Spans]:
@@ -66,7 +66,7 @@ def _latency(run: Verified) -> tuple[doc.Span, ...]:
     timing = run.timing
     if timing is None:
         return (f"not taken: {sanitize(run.refused or NO_REASON, _MAX_TEXT_LENGTH)}",)
-    runs = f" in the median of {pluralize(timing.runs, 'run')}, {count_threads(timing)}; 95 % within "
+    runs = f" in the median of {pluralize(timing.runs, 'run')}, {count_threads(timing)}; 95% within "
     return (_seconds(timing.median_seconds), runs, _seconds(timing.p95_seconds))
 
 
@@ -74,9 +74,9 @@ def _memory(run: Verified) -> tuple[doc.Span, ...]:
     peak = run.memory
     if peak is None:
         return (f"not measured: {sanitize(run.memory_refused or NO_REASON, _MAX_TEXT_LENGTH)}",)
-    card = f"; the card says {format_memory(peak.card_bytes)}" if peak.card_bytes is not None else ""
+    card = f"; the card says {format_bytes(peak.card_bytes)}" if peak.card_bytes is not None else ""
     if not peak.tells:
-        return (f"too little to measure, under {format_memory(peak.LEAST)} of activations at the peak{card}",)
+        return (f"too little to measure, under {format_bytes(peak.LEAST)} of activations at the peak{card}",)
     return (numbers.memory(peak.peak_bytes, _BASIS), f" of activations at the peak, optimisations off{card}")
 
 

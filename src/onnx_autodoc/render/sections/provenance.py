@@ -84,7 +84,7 @@ def _assumptions(card: Card) -> Iterator[doc.Block]:
     if notes:
         yield doc.Bullets(tuple(sanitize(note, _MAX_TEXT_LENGTH) for note in notes[:_MAX_ROWS]))
         yield from doc.note_truncation(len(notes), _MAX_ROWS)
-    yield doc.Heading("Not known")
+    yield doc.Heading("Unknown")
     if card.gaps:
         gaps = (
             (doc.Strong(f"{gap.section}: "), sanitize(gap.reason, _MAX_TEXT_LENGTH)) for gap in card.gaps[:_MAX_ROWS]
@@ -98,4 +98,4 @@ def _assumptions(card: Card) -> Iterator[doc.Block]:
 def owner_questions(card: Card) -> doc.Section:
     intro = doc.Paragraph("A file does not hold these. Whoever knows the model may fill them in.")
     questions = [block for title, text in _QUESTIONS.items() for block in (doc.Heading(title), doc.Question(text))]
-    return doc.Section("for-people", "For people to fill in", (intro, *questions))
+    return doc.Section("to-be-completed", "To be completed by the owner", (intro, *questions))

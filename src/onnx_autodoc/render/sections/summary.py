@@ -7,18 +7,18 @@ from onnx_autodoc.render import content as doc
 from onnx_autodoc.render import numbers
 from onnx_autodoc.render.card_text import explain_missing_precision
 from onnx_autodoc.render.snippet import make_snippet
-from onnx_autodoc.text import format_percent, format_size, pluralize, sanitize
+from onnx_autodoc.text import format_bytes, format_percent, pluralize, sanitize
 
 
 def summary(card: Card) -> doc.Section:
     tldr = doc.Paragraph((doc.Strong("TL;DR:"), f" {card.summary.tldr}"))
-    return doc.Section("in-short", "In short", (tldr, doc.Paragraph(card.summary.text)))
+    return doc.Section("summary", "Summary", (tldr, doc.Paragraph(card.summary.text)))
 
 
-def key_numbers(card: Card) -> doc.Section:
+def at_a_glance(card: Card) -> doc.Section:
     table = doc.Table(doc.columns("What", "How much"), tuple(_rows(card)))
     sizes = doc.Paragraph(("Costs hold for ", numbers.format_sizes(card), "."))
-    return doc.Section("key-numbers", "Key numbers", (table, sizes, doc.ChartRef("overview")))
+    return doc.Section("at-a-glance", "At a glance", (table, sizes, doc.ChartRef("overview")))
 
 
 def _rows(card: Card) -> Iterator[tuple[str, doc.Spans]]:
@@ -66,7 +66,7 @@ def _format_external(card: Card) -> str:
         return ""
     sizes = [file.bytes for file in external if file.bytes is not None]
     absent = len(external) - len(sizes)
-    size = format_size(sum(sizes)) if not absent else f"{absent:,} of them not there" if sizes else "not there"
+    size = format_bytes(sum(sizes)) if not absent else f"{absent:,} of them not there" if sizes else "not there"
     return f" and {pluralize(len(external), 'file')} of weights beside it ({size})"
 
 

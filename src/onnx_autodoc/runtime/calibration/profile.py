@@ -123,7 +123,7 @@ def profile_path(chosen: str | None = None) -> Path:
         try:
             folder = Path.home() / ".local" / "share"
         except RuntimeError:  # no HOME, and the system does not know this user
-            raise BadInput("your folder for data is not known: set HOME, or name a file with --profile") from None
+            raise BadInput("your folder for data is unknown: set HOME, or name a file with --profile") from None
     return folder / "onnx-autodoc" / "cpu.json"
 
 
