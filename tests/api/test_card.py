@@ -108,7 +108,7 @@ def test_card_of_a_json_file_is_equal(made: Card, tmp_path: Path) -> None:
 
 def test_notebook_display_has_the_key_numbers(made: Card) -> None:
     text = made._repr_html_()
-    assert "Key numbers" in text and "83.4 MMACs" in text and "<script" not in text
+    assert "At a glance" in text and "83.4 MMACs" in text and "<script" not in text
 
 
 def test_notebook_display_escapes_names(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def read_edges(text: str) -> list[str]:
 
 def test_box_has_count_detail_parameters_and_share() -> None:
     text = draw_model(trees.encoder())
-    assert read_nodes(text)["n4"] == "<b>6 × Encoder layer</b><br/>post-norm<br/>10.6 M params · 100 #37; of MACs"
+    assert read_nodes(text)["n4"] == "<b>6 × Encoder layer</b><br/>post-norm<br/>10.6 M params · 100#37; of MACs"
     assert read_nodes(text)["n5"] == "<b>last_hidden_state</b>"
     assert '    n4[["' in text, "a repeated box has double sides"
     assert '    n0(["' in text, "ports are round"
@@ -68,7 +68,7 @@ def test_main_layer_is_opened() -> None:
     inside = draw_layer(tree)
     assert inside is not None
     assert 'subgraph layer["one of 6 × Encoder layer"]' in inside
-    assert read_nodes(inside)["m2"].endswith("1.18 M params · 63 #37; of its MACs")
+    assert read_nodes(inside)["m2"].endswith("1.18 M params · 63#37; of its MACs")
     both = draw_mermaid(tree)
     assert read_nodes(both) == read_nodes(draw_model(tree)) | read_nodes(inside)
     assert "n4 -.- layer" in both, "the box that is opened leads to its inside"

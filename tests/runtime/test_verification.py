@@ -244,5 +244,5 @@ def test_terminal_card_has_the_measurement(result: Verified) -> None:
     assert shown[1].startswith("measured ") and " in the median, 95% within " in shown[1]
     refused = msgspec.structs.replace(result, timing=None, refused="the machine is busy")
     text = render_terminal(Report(msgspec.structs.replace(card, measured=refused), lambda: iter(())))
-    assert "Run here     1 node ran, none differed from the card's shapes\n" in text
+    assert "Measured     1 node ran, none differed from the card's shapes\n" in text
     assert "no latency: the machine is busy\n" in text

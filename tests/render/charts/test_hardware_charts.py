@@ -151,7 +151,7 @@ def test_roof_slopes_to_its_ridge() -> None:
     start, turn, end = read_points(chart, "curve")
     assert start[0] < turn[0] < end[0]
     assert start[1] > turn[1] == end[1]
-    assert "T4 in fp32: 8.10 TFLOP/s, 320.0 GB/s, turns at 25.3 per byte" in list_texts(chart)
+    assert "T4 in fp32: 8.10 TFLOP/s, 320 GB/s, turns at 25.3 per byte" in list_texts(chart)
     assert chart.alt.endswith("T4 waits for its memory below 25.3.")
 
 

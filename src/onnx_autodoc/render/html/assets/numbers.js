@@ -92,7 +92,7 @@ const Numbers = (() => {
   function percent(share) {
     if (share > 0 && share < 0.01) return "<1%";
     if (share > 0.99 && share < 1) return ">99%";
-    return fixed(share * 100, 0) + " %";
+    return fixed(share * 100, 0) + "%";
   }
 
   // A whole number, or a quotient as [above, below], in one of the ways that a figure may be written.
