@@ -37,7 +37,7 @@ from onnx_autodoc.ops.values import (
 )
 
 _MOD_OF_FLOATS = 28  # the version since which Mod takes floats without fmod
-_ZERO_DIVISION = "a whole number is divided by 0"  # numpy returns 0, a processor traps
+_ZERO_DIVISION = "integer division by zero"  # numpy returns 0, a processor traps
 
 
 def _common_shape(call: Call) -> Shape:
@@ -58,7 +58,7 @@ def _modulo(call: Call) -> list[ValueInfo]:
     """Infer Mod; old versions compute floats by fmod."""
     old = call.version is not None and call.version < _MOD_OF_FLOATS
     if old and is_float(call.dtype(0)) and call.attr_int("fmod", 0) != 1:
-        raise Contradiction(f"Mod of {call.dtype(0)} without fmod")
+        raise Contradiction(f"Mod of {call.dtype(0)} requires fmod=1")
     return [tensor(call.dtype(0), _common_shape(call))]
 
 
@@ -128,38 +128,38 @@ def _clip(call: Call, arrays: list[Array]) -> list[Array]:
     low = arrays[1] if call.has(1) else np.array(call.attr_float("min", -np.inf))
     high = arrays[-1] if call.has(2) else np.array(call.attr_float("max", np.inf))
     if low.size != 1 or high.size != 1:
-        raise Contradiction("Clip takes one number for each bound")
+        raise Contradiction("Clip requires one number for each bound")
     clipped = arrays[0] if low == -np.inf else np.maximum(arrays[0], low.reshape(()))
     return [np.asarray(clipped if high == np.inf else np.minimum(clipped, high.reshape(()))).astype(arrays[0].dtype)]
 
 
 # Selecting one of two numbers by a comparison, as in Relu, is one operation.
-_one = per_output_element(1, "the operation itself")
+_one = per_output_element(1, "the operation")
 
 
 def _variadic_cost(call: Call) -> Cost:
-    """1 per element of the output for each input after the first"""
+    """1 FLOP per output element for each input after the first"""
     return Cost(other=(len(call.inputs) - 1) * size(call.output()))
 
 
 def _mean_cost(call: Call) -> Cost:
-    """1 per element of the output for each input: sums, quotient"""
+    """1 FLOP per output element for each input: adds, divide"""
     return Cost(other=len(call.inputs) * size(call.output()))
 
 
 def _clip_cost(call: Call) -> Cost:
-    """1 per element of the output for each bound that is given"""
+    """1 FLOP per output element for each bound present"""
     bounds = [call.has(at) or name in call.node.attributes for at, name in ((1, "min"), (2, "max"))]
     return Cost(other=sum(bounds) * size(call.output()))
 
 
 def _dropout_cost(call: Call) -> Cost:
-    """none: data are moved; in training, 3 per element of the output: number drawn, comparison, scale"""
+    """none: data movement; in training, 3 FLOPs per output element: random draw, comparison, scale"""
     if not call.has(2):
         return NO_COST
     training = call.value(2)
     if training is None or training.dtype == object:
-        raise InferenceError("Dropout: whether it trains is only known when the model runs")
+        raise InferenceError("Dropout: its training mode is known only at run time")
     return Cost(other=3 * size(call.output())) if training.any() else NO_COST
 
 
@@ -170,12 +170,12 @@ def _with_alpha(count: int, more: int, parts: str) -> CostRule:
         is_scaled = call.attr_float("alpha", 1.0) != 1
         return Cost(other=(count + more * is_scaled) * size(call.output()))
 
-    return documented(f"{count} per element of the output: {parts}; {more} more where alpha is not 1", rule)
+    return documented(f"{count} FLOPs per output element: {parts}; {more} more if alpha is not 1", rule)
 
 
 def _gelu_cost(call: Call) -> Cost:
-    """5 per element of the output: quotient, erf, sum, two products; 8 where tanh stands for erf: power, five products
-    and sums before and after, tanh"""
+    """5 FLOPs per output element: divide, erf, add, two multiplies; 8 with the tanh approximation: power, multiplies,
+    adds, tanh"""
     return Cost(other=(8 if call.attr_text("approximate", "none") == "tanh" else 5) * size(call.output()))
 
 
@@ -203,7 +203,7 @@ _UNARY = with_traits(  # they commute with Transpose
         "Abs": _unary(value=_by(np.abs)),
         "Ceil": _unary(value=_by(np.ceil), kernel="function round"),
         "Cos": _unary(kernel="function sine"),
-        "Elu": _unary(_with_alpha(3, 1, "exponential, difference, choice"), kernel="function exp"),
+        "Elu": _unary(_with_alpha(3, 1, "exp, subtract, select"), kernel="function exp"),
         "Erf": _unary(kernel="function erf"),
         "Exp": _unary(kernel="function exp"),
         "Floor": _unary(value=_by(np.floor), kernel="function round"),
@@ -211,23 +211,23 @@ _UNARY = with_traits(  # they commute with Transpose
             _gelu_cost, fused_block="gelu", choices={"approximate": words("none tanh")}, kernel="function gelu"
         ),
         "HardSigmoid": _unary(per_output_element(4, "scale, shift, two bounds")),
-        "HardSwish": _unary(per_output_element(5, "scale, shift, two bounds, product")),
-        "LeakyRelu": _unary(per_output_element(2, "slope, choice"), traits={Trait.CROSSES_QUANTIZATION}),
+        "HardSwish": _unary(per_output_element(5, "scale, shift, two bounds, multiply")),
+        "LeakyRelu": _unary(per_output_element(2, "slope, select"), traits={Trait.CROSSES_QUANTIZATION}),
         "Log": _unary(kernel="function log"),
-        "Mish": _unary(per_output_element(5, "exponential, sum, logarithm, tanh, product"), kernel="function tanh"),
+        "Mish": _unary(per_output_element(5, "exp, add, log, tanh, multiply"), kernel="function tanh"),
         "Neg": _unary(value=_by(np.negative), partial=True, traits={Trait.PRECEDES_SCORES}),
         "Not": Operator(_unary_bool, _by(np.logical_not), cost=_one),
         "Reciprocal": _unary(kernel="function root"),
         "Relu": _unary(value=_by(lambda x: np.asarray(np.maximum(x, 0))), traits={Trait.CROSSES_QUANTIZATION}),
         "Round": _unary(value=_by(lambda x: np.asarray(np.rint(x))), kernel="function round"),
-        "Selu": _unary(per_output_element(5, "exponential, difference, alpha, choice, gamma"), kernel="function exp"),
+        "Selu": _unary(per_output_element(5, "exp, subtract, alpha, select, gamma"), kernel="function exp"),
         "Sigmoid": _unary(kernel="function sigmoid"),
         "Sign": _unary(value=_by(np.sign)),
         "Sin": _unary(kernel="function sine"),
-        "Softplus": _unary(per_output_element(3, "exponential, sum, logarithm"), kernel="function tanh"),
-        "Softsign": Operator(same, cost=per_output_element(3, "absolute, sum, quotient")),
+        "Softplus": _unary(per_output_element(3, "exp, add, log"), kernel="function tanh"),
+        "Softsign": Operator(same, cost=per_output_element(3, "abs, add, divide")),
         "Sqrt": _unary(value=_by(np.sqrt), kernel="function root"),
-        "Swish": _unary(_with_alpha(2, 1, "sigmoid, product"), kernel="function silu"),
+        "Swish": _unary(_with_alpha(2, 1, "sigmoid, multiply"), kernel="function silu"),
         "Tanh": _unary(kernel="function tanh"),
         "ThresholdedRelu": _unary(),
     },
@@ -237,9 +237,9 @@ _REMOVED = with_traits(  # removed from ONNX, used in files of 2017
     {
         "Affine": _unary(per_output_element(2, "scale, shift")),
         "ImageScaler": _unary(per_output_element(2, "scale, shift")),
-        "ParametricSoftplus": _unary(per_output_element(5, "two products, exponential, sum, logarithm")),
+        "ParametricSoftplus": _unary(per_output_element(5, "two multiplies, exp, add, log")),
         "Scale": _unary(),
-        "ScaledTanh": _unary(per_output_element(3, "two products, tanh")),
+        "ScaledTanh": _unary(per_output_element(3, "two multiplies, tanh")),
     },
 )
 
@@ -310,10 +310,10 @@ OPERATORS: dict[str, Operator] = of_class(
             identity=Identity.INFERENCE,
             constraints={1: ZERO},
         ),
-        "Celu": _unary(_with_alpha(3, 2, "exponential, difference, choice"), kernel="function exp"),
+        "Celu": _unary(_with_alpha(3, 2, "exp, subtract, select"), kernel="function exp"),
         # the slope is broadcast to x, never x to the slope
-        "PRelu": _unary(per_output_element(2, "slope, choice"), roles=weights(1), traits={Trait.PROPAGATES_NAN}),
+        "PRelu": _unary(per_output_element(2, "slope, select"), roles=weights(1), traits={Trait.PROPAGATES_NAN}),
         "Shrink": _unary(per_output_element(3, "two comparisons, shift")),
-        "SwiGLU": Operator(broadcast_same, cost=_with_alpha(3, 1, "sigmoid, two products")),
+        "SwiGLU": Operator(broadcast_same, cost=_with_alpha(3, 1, "sigmoid, two multiplies")),
     },
 )

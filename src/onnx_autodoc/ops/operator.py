@@ -116,7 +116,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def no_shape_rule(call: Call) -> NoReturn:
-    raise InferenceError(f"there is no shape rule for {call.node.op}")
+    raise InferenceError(f"{call.node.op} has no shape rule")
 
 
 def unchanged(call: Call, arrays: list[Array]) -> list[Array]:

@@ -42,7 +42,7 @@ def _by(function: Callable[..., Array]) -> ValueRule:
         if axes is None and _is_noop(call):
             return [arrays[0]]
         if arrays[0].dtype == object and arrays[0].size > _MAX_UNKNOWN_ELEMENTS:
-            raise InferenceError("so many sizes are not followed one by one")
+            raise InferenceError("too many unknown sizes to combine")
         axis = None if axes is None else tuple(normalize_axis(axis, arrays[0].ndim) for axis in axes)
         return [limit_to_int64(np.asarray(function(arrays[0], axis=axis)))]  # the caller sets the output's shape
 
@@ -51,7 +51,7 @@ def _by(function: Callable[..., Array]) -> ValueRule:
 
 def _mean(array: Array, axis: tuple[int, ...] | None) -> Array:
     if not array.size:
-        raise ValueError("of no elements there is no mean")
+        raise ValueError("the mean of no elements is undefined")
     return np.asarray(array.mean(axis=axis))
 
 
@@ -74,14 +74,14 @@ def _row(
 
 
 OPERATORS: dict[str, Operator] = {
-    "ReduceL1": _row(2, 0, "absolute, sum"),
-    "ReduceL2": _row(2, 1, "square, sum, root"),
-    "ReduceLogSum": _row(1, 1, "sum, logarithm"),
-    "ReduceLogSumExp": _row(2, 1, "exponential, sum, logarithm"),
+    "ReduceL1": _row(2, 0, "abs, add"),
+    "ReduceL2": _row(2, 1, "square, add, sqrt"),
+    "ReduceLogSum": _row(1, 1, "add, log"),
+    "ReduceLogSumExp": _row(2, 1, "exp, add, log"),
     "ReduceMax": _row(1, 0, "comparison", np.max),
-    "ReduceMean": _row(1, 1, "sum, division", _mean),
+    "ReduceMean": _row(1, 1, "add, divide", _mean),
     "ReduceMin": _row(1, 0, "comparison", np.min),
-    "ReduceProd": _row(1, 0, "product", np.prod, partial=True),
-    "ReduceSum": _row(1, 0, "sum", np.sum, partial=True),
-    "ReduceSumSquare": _row(2, 0, "square, sum"),
+    "ReduceProd": _row(1, 0, "multiply", np.prod, partial=True),
+    "ReduceSum": _row(1, 0, "add", np.sum, partial=True),
+    "ReduceSumSquare": _row(2, 0, "square, add"),
 }
