@@ -12,6 +12,7 @@ from onnx_autodoc.ops.cost import NO_COST, Cost, CostRule, documented, free, per
 from onnx_autodoc.ops.input_constraints import ZERO, axis_size
 from onnx_autodoc.ops.operator import (
     FLAG,
+    Arithmetic,
     Identity,
     Neutral,
     Operator,
@@ -184,13 +185,15 @@ def _arithmetic(value: ValueRule, **fields: Any) -> Operator:
     return Operator(broadcast_same, value, partial=True, cost=_one, traits=traits, **fields)
 
 
-def _extreme(function: Callable[..., Array]) -> Operator:
+def _extreme(function: Callable[..., Array], **fields: Any) -> Operator:
     traits = {Trait.TESTS_NUMBERS, Trait.UNARY_WITH_SCALARS}
-    return Operator(broadcast_same, _fold(function), cost=_variadic_cost, traits=traits, identity=Identity.ONE_INPUT)
+    return Operator(
+        broadcast_same, _fold(function), cost=_variadic_cost, traits=traits, identity=Identity.ONE_INPUT, **fields
+    )
 
 
-def _comparison(function: Callable[..., Array]) -> Operator:
-    return Operator(_broadcast_bool, _by(function), cost=_one, traits={Trait.TESTS_NUMBERS})
+def _comparison(function: Callable[..., Array], *traits: Trait) -> Operator:
+    return Operator(_broadcast_bool, _by(function), cost=_one, traits={Trait.TESTS_NUMBERS, Trait.COMPARES, *traits})
 
 
 def _unary(cost: CostRule = _one, value: ValueRule | None = None, **fields: Any) -> Operator:
@@ -200,13 +203,13 @@ def _unary(cost: CostRule = _one, value: ValueRule | None = None, **fields: Any)
 _UNARY = with_traits(  # they commute with Transpose
     {Trait.UNARY},
     {
-        "Abs": _unary(value=_by(np.abs)),
-        "Ceil": _unary(value=_by(np.ceil), kernel="function round"),
+        "Abs": _unary(value=_by(np.abs), number_inputs=(0,)),
+        "Ceil": _unary(value=_by(np.ceil), number_inputs=(0,), kernel="function round"),
         "Cos": _unary(kernel="function sine"),
         "Elu": _unary(_with_alpha(3, 1, "exp, subtract, select"), kernel="function exp"),
         "Erf": _unary(kernel="function erf"),
         "Exp": _unary(kernel="function exp"),
-        "Floor": _unary(value=_by(np.floor), kernel="function round"),
+        "Floor": _unary(value=_by(np.floor), number_inputs=(0,), kernel="function round"),
         "Gelu": _unary(
             _gelu_cost, fused_block="gelu", choices={"approximate": words("none tanh")}, kernel="function gelu"
         ),
@@ -218,8 +221,10 @@ _UNARY = with_traits(  # they commute with Transpose
         "Neg": _unary(value=_by(np.negative), partial=True, traits={Trait.PRECEDES_SCORES}),
         "Not": Operator(_unary_bool, _by(np.logical_not), cost=_one),
         "Reciprocal": _unary(kernel="function root"),
-        "Relu": _unary(value=_by(lambda x: np.asarray(np.maximum(x, 0))), traits={Trait.CROSSES_QUANTIZATION}),
-        "Round": _unary(value=_by(lambda x: np.asarray(np.rint(x))), kernel="function round"),
+        "Relu": _unary(
+            value=_by(lambda x: np.asarray(np.maximum(x, 0))), number_inputs=(0,), traits={Trait.CROSSES_QUANTIZATION}
+        ),
+        "Round": _unary(value=_by(lambda x: np.asarray(np.rint(x))), number_inputs=(0,), kernel="function round"),
         "Selu": _unary(per_output_element(5, "exp, subtract, alpha, select, gamma"), kernel="function exp"),
         "Sigmoid": _unary(kernel="function sigmoid"),
         "Sign": _unary(value=_by(np.sign)),
@@ -252,18 +257,34 @@ OPERATORS: dict[str, Operator] = of_class(
         **dict.fromkeys(("Acos", "Asin", "Atan", "Tan"), _unary(kernel="function sine")),
         **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), Operator(broadcast_same, cost=_one)),
         "CumProd": Operator(_accumulated, cost=_one, work=WorkClass.REDUCTION),
-        "CumSum": Operator(_accumulated, cost=_one, work=WorkClass.REDUCTION, constraints={1: ZERO}),
-        "ReverseSequence": Operator(same, cost=free, work=WorkClass.MOVE, constraints={1: axis_size}),
-        "Trilu": Operator(one_output(lambda call: shape_of_min_rank(call, 0, 2)), cost=free),
+        "CumSum": Operator(
+            _accumulated, cost=_one, work=WorkClass.REDUCTION, constraints={1: ZERO}, traits={Trait.SUMS}
+        ),
+        "ReverseSequence": Operator(
+            same, cost=free, work=WorkClass.MOVE, number_inputs=(0,), constraints={1: axis_size}
+        ),
+        "Trilu": Operator(one_output(lambda call: shape_of_min_rank(call, 0, 2)), cost=free, number_inputs=(0,)),
         "BitShift": Operator(broadcast_same, cost=_one, choices={"direction": words("LEFT RIGHT")}),
         "IsInf": Operator(_unary_bool, cost=_one, traits={Trait.TESTS_NUMBERS}),
         "IsNaN": Operator(_unary_bool, cost=_one, traits={Trait.FOLLOWS_SCORES, Trait.TESTS_NUMBERS}),
-        "Add": _arithmetic(_by(np.add), position_shift=1, neutral=Neutral(0, (0, 1))),
-        "Sub": _arithmetic(_by(np.subtract), position_shift=-1, neutral=Neutral(0, (1,))),
-        "Mul": _arithmetic(
-            _by(np.multiply), position_shift=0, neutral=Neutral(1, (0, 1)), identity=Identity.NEUTRAL_OPERAND
+        "Add": _arithmetic(_by(np.add), position_shift=1, arithmetic=Arithmetic.SUM, neutral=Neutral(0, (0, 1))),
+        "Sub": _arithmetic(
+            _by(np.subtract), position_shift=-1, arithmetic=Arithmetic.DIFFERENCE, neutral=Neutral(0, (1,))
         ),
-        "Div": _arithmetic(_div, neutral=Neutral(1, (1,)), identity=Identity.NEUTRAL_OPERAND, kernel="function divide"),
+        "Mul": _arithmetic(
+            _by(np.multiply),
+            position_shift=0,
+            arithmetic=Arithmetic.PRODUCT,
+            neutral=Neutral(1, (0, 1)),
+            identity=Identity.NEUTRAL_OPERAND,
+        ),
+        "Div": _arithmetic(
+            _div,
+            arithmetic=Arithmetic.QUOTIENT,
+            neutral=Neutral(1, (1,)),
+            identity=Identity.NEUTRAL_OPERAND,
+            kernel="function divide",
+        ),
         "Mod": Operator(_modulo, _mod, cost=_one, choices={"fmod": FLAG}, kernel="function round"),
         "Pow": Operator(
             broadcast_same,
@@ -273,7 +294,7 @@ OPERATORS: dict[str, Operator] = of_class(
             neutral=Neutral(1, (1,)),
             kernel="function pow",
         ),
-        "Max": _extreme(np.maximum),
+        "Max": _extreme(np.maximum, number_inputs=None),
         "Min": _extreme(np.minimum),
         "Sum": Operator(broadcast_same, _fold(np.add), partial=True, cost=_variadic_cost, identity=Identity.ONE_INPUT),
         "Mean": Operator(broadcast_same, _mean, cost=_mean_cost, identity=Identity.ONE_INPUT),
@@ -281,10 +302,10 @@ OPERATORS: dict[str, Operator] = of_class(
         "Or": Operator(_broadcast_bool, _by(np.logical_or), cost=_one),
         "Xor": Operator(_broadcast_bool, _by(np.logical_xor), cost=_one),
         "Equal": _comparison(np.equal),
-        "Greater": _comparison(np.greater),
-        "GreaterOrEqual": _comparison(np.greater_equal),
-        "Less": _comparison(np.less),
-        "LessOrEqual": _comparison(np.less_equal),
+        "Greater": _comparison(np.greater, Trait.COMPARES_ORDER),
+        "GreaterOrEqual": _comparison(np.greater_equal, Trait.COMPARES_ORDER),
+        "Less": _comparison(np.less, Trait.COMPARES_ORDER),
+        "LessOrEqual": _comparison(np.less_equal, Trait.COMPARES_ORDER),
         "Where": Operator(
             lambda call: [tensor(call.dtype(1) or call.dtype(2), broadcast(*map(call.shape, range(3))))],
             _by(np.where),
@@ -293,6 +314,7 @@ OPERATORS: dict[str, Operator] = of_class(
             traits={Trait.FOLLOWS_SCORES, Trait.PRECEDES_SCORES, Trait.TESTS_NUMBERS},
             position_shift=0,
             overwrites=(1, 2),
+            number_inputs=(1, 2),
             kernel="function select",
         ),
         "Clip": Operator(
@@ -300,7 +322,8 @@ OPERATORS: dict[str, Operator] = of_class(
             _clip,
             cost=_clip_cost,
             roles=constants(1, 2),
-            traits={Trait.CROSSES_QUANTIZATION, Trait.TESTS_NUMBERS, Trait.UNARY_WITH_SCALARS},
+            traits={Trait.CLIPS, Trait.CROSSES_QUANTIZATION, Trait.TESTS_NUMBERS, Trait.UNARY_WITH_SCALARS},
+            number_inputs=(0,),
         ),
         "Dropout": Operator(
             _dropout,

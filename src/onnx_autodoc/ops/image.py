@@ -275,12 +275,19 @@ OPERATORS: dict[str, Operator] = of_class(
             old_choices=(20, {"mode": words("bicubic bilinear nearest")}),
         ),
         "DepthToSpace": Operator(
-            one_output(_move_blocks), cost=free, traits={Trait.CROSSES_QUANTIZATION}, choices={"mode": words("CRD DCR")}
+            one_output(_move_blocks),
+            cost=free,
+            number_inputs=(0,),
+            traits={Trait.CROSSES_QUANTIZATION},
+            choices={"mode": words("CRD DCR")},
         ),
-        "SpaceToDepth": Operator(one_output(_move_blocks), cost=free, traits={Trait.CROSSES_QUANTIZATION}),
+        "SpaceToDepth": Operator(
+            one_output(_move_blocks), cost=free, number_inputs=(0,), traits={Trait.CROSSES_QUANTIZATION}
+        ),
         "CenterCropPad": Operator(
             one_output(lambda call: _replace_dims(call, _axes(call, call.rank(0)), sizes(call, 1))),
             cost=free,
+            number_inputs=(0,),
             size_inputs=(1,),
         ),
         "Crop": Operator(_crop, cost=reads_picked_elements, traits={Trait.EXPERIMENTAL}),

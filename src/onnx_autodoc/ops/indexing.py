@@ -171,6 +171,7 @@ _SCATTER = Operator(
     cost=_scatter_cost,
     traits={Trait.SCATTERS_ALONG_AXIS, Trait.TESTS_NUMBERS},
     overwrites=(0,),
+    number_inputs=(0, 2),
     constraints={1: index_into(0, "axis")},
 )
 _ARG = Operator(_arg, cost=per_input_element(1, "comparison"), position_output=0, work=WorkClass.REDUCTION)
@@ -191,9 +192,10 @@ OPERATORS: dict[str, Operator] = of_class(
             _gather_elements,
             cost=reads_picked_elements,
             traits={Trait.PICKS_ROWS},
+            number_inputs=(0,),
             constraints={1: index_into(0, "axis")},
         ),
-        "GatherND": Operator(_gather_nd, cost=reads_picked_elements, constraints={1: nd_index}),
+        "GatherND": Operator(_gather_nd, cost=reads_picked_elements, number_inputs=(0,), constraints={1: nd_index}),
         "Scatter": replace(_SCATTER, deprecated=Deprecation(11, None, "ScatterElements")),
         "ScatterElements": _SCATTER,
         "ScatterND": Operator(
@@ -203,6 +205,7 @@ OPERATORS: dict[str, Operator] = of_class(
             cost=_scatter_cost,
             traits={Trait.TESTS_NUMBERS},
             overwrites=(0,),
+            number_inputs=(0, 2),
             constraints={1: nd_index},
         ),
         "OneHot": Operator(
@@ -213,11 +216,14 @@ OPERATORS: dict[str, Operator] = of_class(
             size_inputs=(1,),
             constraints={0: one_hot_index},
         ),
-        "Compress": Operator(_compress, cost=reads_picked_elements, traits={Trait.DATA_SIZED}),
+        "Compress": Operator(_compress, cost=reads_picked_elements, number_inputs=(0,), traits={Trait.DATA_SIZED}),
     },
 ) | {
     "Unique": Operator(
-        _unique, cost=unknown_arithmetic("the number of elements compared is data-dependent"), traits={Trait.DATA_SIZED}
+        _unique,
+        cost=unknown_arithmetic("the number of elements compared is data-dependent"),
+        number_inputs=(0,),
+        traits={Trait.DATA_SIZED},
     ),
     "ArgMax": _ARG,
     "ArgMin": _ARG,

@@ -177,7 +177,7 @@ OPERATORS: dict[str, Operator] = (
             "FastGelu": Operator(same, cost=cost_rules.fast_gelu, fused_block="gelu", kernel="function tanh"),
             "GatedAdd": Operator(same, cost=per_output_element(2, "multiply, add")),
             "QuickGelu": Operator(same, cost=cost_rules.scaled_silu, fused_block="gelu", kernel="function silu"),
-            "Trilu": Operator(same, cost=free),
+            "Trilu": Operator(same, cost=free, number_inputs=(0,)),
             "ComplexMul": Operator(broadcast_same, cost=_COMPLEX),
             "ComplexMulConj": Operator(broadcast_same, cost=_COMPLEX),
             "BiasDropout": Operator(
@@ -303,6 +303,6 @@ OPERATORS: dict[str, Operator] = (
             work=WorkClass.LOOKUP,
         ),
         "UnfoldTensor": Operator(_unfold, cost=free, work=WorkClass.MOVE),
-        "Unique": Operator(_unique, cost=INDEXING["Unique"].cost, traits={Trait.DATA_SIZED}),
+        "Unique": Operator(_unique, cost=INDEXING["Unique"].cost, number_inputs=(0,), traits={Trait.DATA_SIZED}),
     }
 )

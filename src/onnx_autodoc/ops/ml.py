@@ -194,7 +194,11 @@ _KEY_LISTS, _VALUE_LISTS = (
 
 OPERATORS: dict[str, Operator] = {
     "ArrayFeatureExtractor": Operator(
-        _extract, cost=reads_picked_elements, work=WorkClass.LOOKUP, constraints={1: index_into(0, -1)}
+        _extract,
+        cost=reads_picked_elements,
+        number_inputs=(0,),
+        work=WorkClass.LOOKUP,
+        constraints={1: index_into(0, -1)},
     ),
     "Binarizer": Operator(same, cost=per_output_element(1, "comparison"), work=WorkClass.POINTWISE),
     "CastMap": Operator(

@@ -140,7 +140,10 @@ OPERATORS: dict[str, Operator] = of_class(
     WorkClass.POOLING,
     {
         "MaxPool": Operator(
-            _max_pool, cost=_windowed(1, 0, "comparisons"), traits=_WINDOW_TRAITS | {Trait.CROSSES_QUANTIZATION}
+            _max_pool,
+            cost=_windowed(1, 0, "comparisons"),
+            number_inputs=(0,),
+            traits=_WINDOW_TRAITS | {Trait.CROSSES_QUANTIZATION},
         ),
         "AveragePool": Operator(
             _pool, cost=_windowed(1, 1, "adds, divide"), traits=_WINDOW_TRAITS | {Trait.CROSSES_QUANTIZATION}

@@ -83,6 +83,7 @@ _ROWS = with_traits(
             lambda call: [tensor("uint8", call.shape(0)), tensor("float32", ()), tensor("uint8", ())],
             cost=_dynamic_quantize_cost,
             kernel="quantize dynamically",
+            number_inputs=(),  # the scale depends on the data
         ),
     },
 )

@@ -228,6 +228,7 @@ _MOVES = with_traits(
             traits={Trait.TESTS_NUMBERS},
             size_inputs=(1,),
             identity=Identity.NO_PADDING,
+            number_inputs=(0,),
             choices={"mode": words("constant edge reflect wrap")},
             constraints={1: ZERO},
         ),
