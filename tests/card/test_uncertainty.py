@@ -81,7 +81,11 @@ def test_gap_of_a_section_covers_its_figures() -> None:
 def test_unchecked_rules_are_marked_by_id() -> None:
     card = replace(_resnet(), gaps=(Gap("findings", "failed"),))
     marked = with_uncertainty(card, ("dead-node",))
-    assert _kinds(marked, "findings", "findings.dead-node", "findings.no-op-node") == [LOWER_BOUND, UNKNOWN, LOWER_BOUND]
+    assert _kinds(marked, "findings", "findings.dead-node", "findings.no-op-node") == [
+        LOWER_BOUND,
+        UNKNOWN,
+        LOWER_BOUND,
+    ]
 
 
 def test_any_rule_may_be_unchecked_where_ids_are_unknown() -> None:
