@@ -164,7 +164,7 @@ def _blocks_sentence(card: Card) -> str:
     most = dict(boxes.most_common(count))
     shown = [f"{format_count(most[label])} × {label}" if most[label] > 1 else label for label in boxes if label in most]
     rest = len(boxes) - len(shown)
-    form = _join([*shown, *([f"{format_count(rest)} other kinds of blocks"] if rest else [])])
+    form = _join([*shown, *([f"{format_count(rest)} other kinds"] if rest else [])])
     if not form:
         return f"The graph has {pluralize(total, 'node')}." if total else "The graph has no nodes."
     return f"The graph has {pluralize(total, 'node')}; blocks: {form}."
