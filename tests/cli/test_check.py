@@ -151,7 +151,7 @@ def test_recommendation_is_printed_once(place: Path) -> None:
     (place / "two.toml").write_text('[limits]\n"graph.nodes" = { max = 0 }\n"graph.nodes_total" = { max = 0 }\n')
     done = run_command("check", "relu.onnx", "wider.onnx", "--policy", "two.toml", cwd=place)
     assert done.stdout.count("the policy asks for at most 0") == 4
-    assert done.stdout.count("to do: Change the model") == 1
+    assert done.stdout.count("recommendation: Change the model") == 1
 
 
 def test_step_summary_is_appended(place: Path) -> None:

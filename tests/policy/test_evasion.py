@@ -106,7 +106,7 @@ def test_changed_section_lists_its_fields() -> None:
 def test_unchecked_rule_does_not_pass() -> None:
     found = card_from_text(RELU)
     gap = Gap("findings", "the rule dead-node could not be checked: KeyError('x')")
-    broken = with_uncertainty(replace(found, gaps=(gap,)))
+    broken = with_uncertainty(replace(found, gaps=(gap,)), ("dead-node",))
     for rules, wanted in (({"fail_on": "never"}, "fail"), ({"fail_on": "never", "allow_gaps": True}, "allowed")):
         checks = check_card(broken, policy(rules=rules)).checks
         assert [check.status.value for check in checks if check.kind == "gap"] == [wanted]
@@ -117,7 +117,7 @@ def test_unchecked_rule_does_not_pass() -> None:
 def test_unchecked_runtime_is_not_reported_as_supported() -> None:
     for rule in ("unsupported-operator", "custom-domain"):
         gap = Gap("findings", f"the rule {rule} could not be checked: KeyError('x')")
-        broken = with_uncertainty(replace(card_from_text(RELU), gaps=(gap,)))
+        broken = with_uncertainty(replace(card_from_text(RELU), gaps=(gap,)), (rule,))
         checks = check_card(broken, policy(runtimes={"require": ["tensorrt"]})).checks
         assert [check.status.value for check in checks if check.kind == "runtime"] == ["fail"]
 

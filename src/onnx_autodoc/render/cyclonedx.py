@@ -96,7 +96,7 @@ def _file_component(ref: str, file: ExternalFile) -> BomObject:
         ("type", "file"),
         ("name", sanitize(file.path, _MAX_TEXT_LENGTH)),
         ("bom-ref", ref),
-        ("description", "weights" if file.present else "weights; absent when this document was made"),
+        ("description", "weights" if file.present else "weights; file not found when this document was generated"),
         ("hashes", _hashes(file.sha256)),
         ("properties", _make_properties(facts)),
     )
