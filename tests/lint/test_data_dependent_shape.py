@@ -21,7 +21,7 @@ def nodes_found(nodes: str, *dims: str, outputs: str = "float y") -> list[tuple[
     ],
 )
 def test_data_dependent_size_is_reported(nodes: str, what: str) -> None:
-    assert nodes_found(nodes) == [(f"1 node makes a result whose size the data decide: 1 {what}", ("n",))]
+    assert nodes_found(nodes) == [(f"1 node has a data-dependent shape: 1 {what}", ("n",))]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def some(seed: int, *dims: int) -> np.ndarray:
 
 def test_two_copies_of_a_matrix_are_reported(tmp_path: Path) -> None:
     (finding,) = check_weights(RULE, tmp_path, with_weights(TWO, v=some(0, 512, 512), w=some(0, 512, 512)))
-    assert finding.message == "1 tensor is a copy of v, which costs 1.00 MiB"
+    assert finding.message == "1 tensor is a copy of v: 1.00 MiB of duplicate data"
     assert (finding.severity, finding.evidence) == (Severity.NOTE, ("v", "w"))
 
 

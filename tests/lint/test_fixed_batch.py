@@ -26,7 +26,7 @@ def _tokens(ids: str) -> onnx.ModelProto:
 
 def test_image_batch_of_one_is_reported() -> None:
     (finding,) = check_rule("fixed-batch", _picture("1"))
-    assert finding.message == "the batch of its input is fixed at 1: x"
+    assert finding.message == "the batch size of the input is fixed at 1: x"
     assert finding.evidence == ("x",)
 
 

@@ -11,7 +11,7 @@ from tests.lint._check import check_rule
 def test_arithmetic_in_float64_is_reported() -> None:
     text = "g (double[2, 4] x, double[4, 3] w) => (double y) { [product] c = MatMul(x, w) [act] y = Sigmoid(c) }"
     (finding,) = check_rule("float64", text)
-    assert finding.message == "2 nodes compute in float64, among them a matrix product or convolution"
+    assert finding.message == "2 nodes compute in float64, including a matrix product or convolution"
     assert (finding.evidence, finding.severity) == (("product", "act"), Severity.NOTE)
 
 
@@ -76,7 +76,7 @@ def test_float64_tree_ensembles_are_not_reported() -> None:
 
 def test_large_stored_float64_weights_are_reported() -> None:
     text = "g (float[2, 512] x) => (float y) { c = Cast<to=1>(w) y = MatMul(x, c) }"
-    for size, message in ((512, ["weights of 2.00 MiB are kept in float64, 100% of all numbers"]), (128, [])):
+    for size, message in ((512, ["weights of 2.00 MiB are stored in float64, 100% of the parameters"]), (128, [])):
         made = proto(text)
         made.graph.initializer.append(numpy_helper.from_array(np.zeros((512, size)), "w"))
         assert [finding.message for finding in check_rule("float64", made)] == message

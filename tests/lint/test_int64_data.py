@@ -35,7 +35,7 @@ def test_int32_tokens_are_not_reported() -> None:
 )
 def test_int64_positions_from_data_are_reported(body: str) -> None:
     (finding,) = check_rule("int64-data", f"g (float[2, 8] x) => (int64 y) {{ {body} }}")
-    assert finding.message == "1 node finds int64 positions in the data"
+    assert finding.message == "1 node outputs int64 positions of data"
     assert finding.evidence == ("n",)
 
 

@@ -14,7 +14,7 @@ def model(rows: int, width: int, text: str = "{ [product] y = MatMul(x, w) }") -
 def test_single_row_times_a_large_matrix_is_reported() -> None:
     (finding,) = check_rule("low-intensity", model(1, 4096))
     sums = "33.6 MFLOPs on 64.0 MiB of weights and inputs"
-    assert finding.message == f"0.50 FLOPs for each byte that is read ({sums}): memory bounds the speed"
+    assert finding.message == f"memory-bound: 0.50 FLOPs per byte read ({sums})"
     assert finding.evidence == ("product",)
 
 

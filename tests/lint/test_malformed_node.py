@@ -55,7 +55,7 @@ def loop(inner: bytes, outputs: str = "y") -> bytes:
 
 
 WRONG = {
-    "no operator": (single_node_model(""), "it names no operator"),
+    "no operator": (single_node_model(""), "it has no op type"),
     "too many inputs": (single_node_model("Relu", inputs="x x"), "it has 2 inputs, not 1"),
     "too few inputs": (single_node_model("Add"), "it has 1 input, not 2"),
     "no outputs": (model(X + node("Relu", "x", "") + Y), "it has 0 outputs, not 1"),
@@ -108,7 +108,7 @@ WRONG = {
     "an attribute that is missing": (single_node_model("Cast"), "it lacks its attribute to"),
     "a reference to nothing": (
         single_node_model("Softmax", chunk(1, "axis") + chunk(21, "outer") + integer(20, 2)),
-        "it takes an attribute from a function, and stands in none",
+        "it refers to an attribute of a function outside any function",
     ),
     "a type that there is none of": (
         single_node_model("Cast", int_attribute("to", 99)),

@@ -102,7 +102,7 @@ WRONG = {
 def test_contradictory_tensor_is_reported(name: str) -> None:
     content, text = WRONG[name]
     (finding,) = check_bytes("malformed-tensor", content, beside=NINE)
-    assert finding.message.startswith("a tensor contradicts itself: ")
+    assert finding.message.startswith("a tensor is inconsistent: ")
     assert text in finding.message
     assert finding.severity == "error"
 
@@ -154,4 +154,4 @@ def test_weight_without_a_name_is_a_warning() -> None:
     (finding,) = check_bytes(
         "malformed-tensor", model(X + initializer("", (1,), bytes(4)) + node("Relu", "x", "y") + Y)
     )
-    assert finding.message == "1 initializer has no name, so that nothing can read it"
+    assert finding.message == "1 initializer has no name, so no node can read it"

@@ -26,13 +26,13 @@ def _saved(folder: Path, location: str = "weights.bin", held: int | None = None)
 
 def test_absent_file_is_reported(tmp_path: Path) -> None:
     (finding,) = check_rule("missing-external-data", read_model(_saved(tmp_path)))
-    assert finding.message == "1 file with weights is not there: weights.bin"
+    assert finding.message == "1 external data file not found: weights.bin"
     assert (finding.severity, finding.evidence) == ("error", ("weights.bin",))
 
 
 def test_short_file_is_reported(tmp_path: Path) -> None:
     (finding,) = check_rule("missing-external-data", read_model(_saved(tmp_path, held=63)))
-    assert finding.message == "weights.bin ends after 63 bytes, its weights need 64"
+    assert finding.message == "weights.bin ends after 63 bytes, the model requires 64"
 
 
 @pytest.mark.parametrize("held", [64, 4096])
@@ -51,7 +51,7 @@ def test_linked_file_is_reported_as_linked(tmp_path: Path) -> None:
     (tmp_path / "weights.bin").symlink_to("elsewhere")
     (finding,) = check_rule("missing-external-data", read_model(path))
     behind = "weights.bin is behind a symbolic link; --follow-links allows it"
-    assert finding.message == f"1 file with weights was not looked at: {behind}"
+    assert finding.message == f"1 external data file was not opened: {behind}"
     assert (finding.severity, finding.about) == ("warning", "linked")
     assert finding.recommendation.startswith("Run again with --follow-links")
 
@@ -78,5 +78,5 @@ def test_special_file_is_an_error(tmp_path: Path, location: str, reason: str) ->
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     (finding,) = check_rule("missing-external-data", read_model(_saved(tmp_path, location)))
-    assert finding.message == f"1 file with weights was not looked at: {reason}"
+    assert finding.message == f"1 external data file was not opened: {reason}"
     assert (finding.severity, finding.about, finding.evidence) == ("error", "refused", (location,))

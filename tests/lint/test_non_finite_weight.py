@@ -20,14 +20,14 @@ def odd(value: float, *dims: int, every: int = 100) -> np.ndarray:
 def test_nan_in_a_matrix_is_reported(tmp_path: Path) -> None:
     made = with_weights(LINEAR, w=odd(np.nan, 64, 64), b=odd(0, 64))
     (finding,) = check_weights(RULE, tmp_path, made)
-    assert finding.message == "1 weight holds 41 NaN: w" and finding.evidence == ("w",)
+    assert finding.message == "1 weight contains 41 NaN: w" and finding.evidence == ("w",)
     assert finding.severity is Severity.ERROR
 
 
 def test_infinities_in_a_matrix_and_nan_in_a_bias_are_reported_together(tmp_path: Path) -> None:
     made = with_weights(LINEAR, w=odd(np.inf, 64, 64, every=4096), b=odd(np.nan, 64))
     (finding,) = check_weights(RULE, tmp_path, made)
-    assert finding.message == "2 weights hold 1 NaN and 1 infinity: w, b"
+    assert finding.message == "2 weights contain 1 NaN and 1 infinity: w, b"
 
 
 def test_nan_in_an_embedding_table_is_a_warning(tmp_path: Path) -> None:

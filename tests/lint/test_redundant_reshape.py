@@ -12,7 +12,7 @@ def graph(nodes: str, outputs: str = "float y", shape: str = "n, 200, 3") -> str
 @pytest.mark.parametrize("first", ["Reshape(x, rows)", "Unsqueeze(x, axis)", "Flatten(x)"])
 def test_reshaping_before_another_is_reported(first: str) -> None:
     (finding,) = check_rule("redundant-reshape", graph(f"[a] a = {first} y = Reshape(a, flat)"), "n=4")
-    assert finding.message == "1 reshaping is not needed before another one"
+    assert finding.message == "1 reshape is redundant before another reshape"
     assert (finding.evidence, finding.severity) == (("a",), "info")
 
 

@@ -39,7 +39,7 @@ READ = {
 def test_undefined_value_is_reported_with_its_readers(name: str) -> None:
     content, readers = READ[name]
     (finding,) = check_bytes("undefined-value", content)
-    assert finding.message == "1 value is needed that nothing makes: 'ghost'"
+    assert finding.message == "1 value is used but never defined: 'ghost'"
     assert (finding.severity, finding.evidence) == ("error", readers)
 
 
@@ -61,7 +61,7 @@ def test_branch_reads_the_graph_around_it() -> None:
 
 def test_captured_value_as_branch_output_is_reported() -> None:
     (finding,) = check_bytes("undefined-value", branch_model(value(12, "x", (2, 3)), NEG))
-    assert finding.message == "1 value is handed out by a graph that does not make it: 'x'"
+    assert finding.message == "1 output of a subgraph is not defined in it: 'x'"
     assert finding.evidence == ("If_0/then_branch",)
 
 

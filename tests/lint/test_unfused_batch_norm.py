@@ -14,7 +14,7 @@ def test_normalization_after_a_convolution_is_reported() -> None:
     nodes = "[conv] c = Conv(x, w) [norm] y = BatchNormalization(c, s, b, m, v)"
     (finding,) = check_rule("unfused-batch-norm", graph(nodes))
     assert finding.evidence == ("norm",)
-    assert finding.message == "1 batch normalization could be folded into the convolution or linear map before it"
+    assert finding.message == "1 BatchNormalization node could be folded into the preceding convolution or linear layer"
 
 
 @pytest.mark.parametrize(
