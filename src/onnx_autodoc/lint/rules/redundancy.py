@@ -288,8 +288,7 @@ def redundant_transpose(context: LintContext) -> Iterator[Violation]:
         before, after = _permutation(first), _permutation(ref)
         if any(axes is not None and sorted(axes) != list(range(len(axes))) for axes in (before, after)):
             continue  # not a permutation: contradictory-shape reports the node
-        is_inverse = before is not None and after is not None and len(before) == len(after)
-        if is_inverse and all(before[axis] == at for at, axis in enumerate(after)):
+        if before is not None and after is not None and _is_inverse(before, after):
             undone.append(ref)
         elif first.only_consumer() is ref:
             joined.append(ref)
@@ -298,6 +297,10 @@ def redundant_transpose(context: LintContext) -> Iterator[Violation]:
         parts.append(f"{pluralize(len(joined), 'transpose')} could be merged with the previous transpose")
     if parts:
         yield Violation(", ".join(parts), undone + joined)
+
+
+def _is_inverse(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    return len(before) == len(after) and all(before[axis] == at for at, axis in enumerate(after))
 
 
 def _preceding_transpose(ref: NodeRef) -> NodeRef | None:
