@@ -219,9 +219,9 @@ Why it matters: a name identifies a size and shows which sizes are equal. Withou
 pass, runtimes can neither check that two inputs agree nor plan memory for both at once, and a size can only be fixed
 input by input.
 
-What to do: name it in the export (dynamic_axes={"input": {0: "batch"}} or dynamic_shapes of torch.onnx.export), or in
-the file: onnx.tools.update_model_dims.update_inputs_outputs_dims(model, {"input": ["batch", 3, "height", "width"]},
-{"output": ["batch", 1000]}).
+What to do: name the dimension in the export (dynamic_axes={"input": {0: "batch"}} or dynamic_shapes of
+torch.onnx.export), or in the file: onnx.tools.update_model_dims.update_inputs_outputs_dims(model, {"input": ["batch",
+3, "height", "width"]}, {"output": ["batch", 1000]}).
 
 "?", "unk__12" and negative numbers do not count as names: exporters write them as placeholders.
 """,

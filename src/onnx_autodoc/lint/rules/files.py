@@ -114,8 +114,8 @@ _FILE_RECOMMENDATION: Final = "Put a regular file into the model's folder under 
 
 Why it matters: the model cannot be loaded without it.
 
-What to do: put the file into the model's folder under the name that the model declares, which does not change when
-files are renamed. Download it again if it is too short. From Git LFS: git lfs pull.
+What to do: put the file into the model's folder under the name that the model declares; renaming a file does not update
+that name. Download it again if it is too short. From Git LFS: git lfs pull.
 
 Links are not followed by default, because a link can lead anywhere; --follow-links allows them, for example in a
 download cache, whose files are links. onnx rejects links, too; for it, put the files themselves into the model's
@@ -163,8 +163,8 @@ _TOOL_PREFIXES: Final = ("onnx.", "pkg.", "onnx_", "optimum")  # of keys that op
 Why it matters: once a file has left its project's folder, its version, its training data and its license cannot be
 determined.
 
-What to do: add them to the file: model = onnx.load(path, load_external_data=False); model.doc_string = "What it is";
-onnx.helper.set_model_props(model, {"author": "…", "license": "…", "version": "…"}); onnx.save(model, path).
+What to do: add the metadata to the file: model = onnx.load(path, load_external_data=False); model.doc_string = "What it
+is"; onnx.helper.set_model_props(model, {"author": "…", "license": "…", "version": "…"}); onnx.save(model, path).
 
 Reported only if the file has no description, no version and no metadata except entries that tools write for themselves.
 The name of the exporter does not describe the model.

@@ -19,8 +19,8 @@ from onnx_autodoc.text import pluralize
 Why it matters: a runtime that does not remove them runs them for nothing, and readers mistake them for part of the
 model. They are often left over from an output that was removed.
 
-What to do: remove them with onnxscript.optimizer.remove_unused_nodes(model) or onnxsim; onnxruntime's optimization does
-not remove them. If the result is needed, declare it as an output.
+What to do: remove the nodes with onnxscript.optimizer.remove_unused_nodes(model) or onnxsim; onnxruntime's optimization
+does not remove them. If the result is needed, declare it as an output.
 
 The severity is info if all unused nodes are Constant nodes, otherwise note. Each graph is checked against its own
 outputs: a node in a branch or loop body counts as used if an output of the body depends on it. Nodes inside a dead node
@@ -61,8 +61,8 @@ _UNKNOWN_BYTES: Final = 1 << 62  # more than any file has
 Why it matters: a runtime computes them whenever a session starts, and an engine without constant folding computes them
 in every inference. They also hide information: weights that are transposed before use, sizes that are known.
 
-What to do: fold them into the file once: export with constant folding (the default of torch.onnx.export), run onnxsim,
-or save the file that onnxruntime's basic optimization produces (SessionOptions.optimized_model_filepath).
+What to do: fold these nodes in the file once: export with constant folding (the default of torch.onnx.export), run
+onnxsim, or save the file that onnxruntime's basic optimization produces (SessionOptions.optimized_model_filepath).
 
 The severity is note if the folded results exceed 64 KiB, otherwise info. Not reported: constants, aliases of constants,
 and constants given as a shape and one value; results of quantized weights, which are stored small on purpose; nodes

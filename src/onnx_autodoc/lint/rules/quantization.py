@@ -106,9 +106,10 @@ Why it matters: a runtime executes an operator in int8 only if a DequantizeLinea
 and, in onnxruntime for convolutions, a QuantizeLinear follows directly. Otherwise it converts integers to floating
 point, computes as before, and converts them back, which is slower than the model was before quantization.
 
-What to do: check why they were left out: quantize_static of onnxruntime.quantization quantizes the operators named in
-op_types_to_quantize, except those in nodes_to_exclude; run onnxruntime.quantization.shape_inference.quant_pre_process
-on the model first. If they were left out to keep accuracy, this is the cost.
+What to do: check why these operators were not quantized: quantize_static of onnxruntime.quantization quantizes the
+operators named in op_types_to_quantize, except those in nodes_to_exclude; run
+onnxruntime.quantization.shape_inference.quant_pre_process on the model first. If they were excluded to keep accuracy,
+this is the cost.
 
 Reported if such operators have a fifth of the MACs, so not for a first or last layer that is kept in floating point.
 Two cases are reported separately: operators whose data are not quantized, which no runtime can execute in int8, and

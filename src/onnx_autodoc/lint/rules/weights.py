@@ -216,8 +216,8 @@ _NOTE_UNUSED_BYTES: Final = 1 << 10
 Why it matters: they are shipped, loaded and kept in memory for nothing. Often they are left over from a part that was
 removed, or from a conversion that wrote a second copy; then the file is larger than the model.
 
-What to do: remove them: onnxruntime's offline optimization (SessionOptions.optimized_model_filepath) and onnxsim write
-the model without them, and onnxscript.optimizer.remove_unused_nodes removes them from a loaded model.
+What to do: remove the initializers: onnxruntime's offline optimization (SessionOptions.optimized_model_filepath) and
+onnxsim write the model without them, and onnxscript.optimizer.remove_unused_nodes removes them from a loaded model.
 
 Reported are initializers of the main graph and of subgraphs that no node reads at any depth and that are not outputs.
 The severity is note from 1 KiB and one percent of the bytes of all initializers, otherwise info. A file with a training
