@@ -27,8 +27,8 @@ def test_matrix_of_zeros_is_reported(tmp_path: Path) -> None:
 
 def test_one_layer_of_many_that_is_zero_is_a_note(tmp_path: Path) -> None:
     text = "g (float[2, 512] x) => (float[2, 64] y) { h = MatMul(x, v) i = MatMul(h, u) y = MatMul(i, w) }"
-    made = with_weights(text, v=some(512, 512), u=some(512, 64), w=full(0, 64, 64))
-    (finding,) = check_weights(RULE, tmp_path, made)
+    model_proto = with_weights(text, v=some(512, 512), u=some(512, 64), w=full(0, 64, 64))
+    (finding,) = check_weights(RULE, tmp_path, model_proto)
     assert finding.message == "1 weight matrix is all zero, 1% of the parameters: w"
     assert finding.severity is Severity.NOTE
 
@@ -58,8 +58,8 @@ def test_biases_of_zero_and_scales_of_one_are_not_reported(tmp_path: Path) -> No
     text = """g (float[2, 8192] x) => (float[2, 8192] y) {
         n = LayerNormalization(x, scale, shift) y = Add(n, bias)
     }"""
-    made = with_weights(text, scale=full(1, 8192), shift=full(0, 8192), bias=full(0, 1, 8192))
-    assert check_weights(RULE, tmp_path, made) == []
+    model_proto = with_weights(text, scale=full(1, 8192), shift=full(0, 8192), bias=full(0, 1, 8192))
+    assert check_weights(RULE, tmp_path, model_proto) == []
 
 
 @pytest.mark.parametrize("weight", [full(0, 63, 64), full(0, 64, 64) + np.eye(64, dtype=np.float32)])

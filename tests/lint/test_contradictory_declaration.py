@@ -1,4 +1,4 @@
-"""contradictory-declaration: what is declared of a value, against what else the file says of it."""
+"""contradictory-declaration: declarations of a value that contradict each other or the graph."""
 
 import pytest
 
@@ -15,7 +15,7 @@ CHAIN = X + node("Relu", "x", "q") + node("Neg", "q", "y")
 WEIGHT = initializer("w", (2, 3), bytes(24))
 _MISTYPED = "a value contradicts its declared type"
 SUM = X + WEIGHT + node("Add", "x w", "y") + Y
-WRONG = {
+INVALID = {
     "an output of another type": (
         model(CHAIN + value(12, "y", (2, 3), 7)),
         "error",
@@ -56,12 +56,12 @@ WRONG = {
         "error",
         "an input has no type: x has an element type that ONNX does not define",
     ),
-    "an input of which nothing is said": (
+    "an input without a declaration": (
         model(chunk(11, chunk(1, "x")) + node("Relu", "x", "y") + Y),
         "error",
         "an input has no type: x has no declaration",
     ),
-    "a sequence of nothing": (
+    "a sequence without an element type": (
         model(chunk(11, chunk(1, "x") + chunk(2, chunk(4, b""))) + node("Identity", "x", "y") + Y),
         "error",
         "an input has no type: x is declared as sequence without an element type",
@@ -76,12 +76,12 @@ WRONG = {
         "error",
         "an initializer differs from the input of its name: w is float32[2, 3] but declared as int64[2, 3]",
     ),
-    "a weight that is declared otherwise inside": (
+    "a weight with another inner declaration": (
         model(SUM + value(13, "w", (5, 5))),
         "warning",
         "an initializer differs from its declaration: w is float32[2, 3] but declared as float32[5, 5]",
     ),
-    "a weight that goes out as another one": (
+    "a weight with another declaration as output": (
         model(SUM + value(12, "w", (2, 3), 7)),
         "warning",
         "an initializer differs from its declaration: w is float32[2, 3] but declared as int64[2, 3]",
@@ -91,7 +91,7 @@ WRONG = {
         "note",
         "1 initializer is not an input; IR version 3 requires all to be",
     ),
-    "an output of which nothing is said": (
+    "an output without a declaration": (
         model(CHAIN + chunk(12, chunk(1, "y"))),
         "note",
         "an output has no type: y has no declaration",
@@ -104,36 +104,36 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", INVALID)
 def test_contradictory_declarations_are_reported(name: str) -> None:
-    content, severity, said = WRONG[name]
+    content, severity, message = INVALID[name]
     (finding,) = check_bytes("contradictory-declaration", content)
-    assert (finding.severity, finding.message) == (severity, said)
+    assert (finding.severity, finding.message) == (severity, message)
 
 
-RIGHT = {
-    "what holds": model(CHAIN + Y + value(13, "q", (2, 3))),
+VALID = {
+    "a correct declaration": model(CHAIN + Y + value(13, "q", (2, 3))),
     "the same twice": model(CHAIN + Y + value(13, "q", (2, 3)) + value(13, "q", ("n", 3))),
     "no shape as a single number": model(CHAIN + Y + value(13, "q", (2, 3)) + value(13, "q", ())),
-    "what nobody makes": model(CHAIN + Y + value(13, "nobody", (7, 7))),
-    "a weight as it is declared": model(SUM + value(13, "w", ("n", 3))),
+    "a value that no node produces": model(CHAIN + Y + value(13, "unused", (7, 7))),
+    "a weight with its declaration": model(SUM + value(13, "w", ("n", 3))),
     "a weight of no known shape": model(SUM + value(13, "w", ())),
     "a weight among the inputs of an old file": model(value(11, "w", (2, 3)) + SUM, ir=3),
     "a weight as its input": model(value(11, "w", ("n", 3)) + SUM),
-    "an open size": model(value(11, "x", (-1, 3)) + node("Relu", "x", "y") + value(12, "y", (-1, 3))),
+    "a dynamic dimension": model(value(11, "x", (-1, 3)) + node("Relu", "x", "y") + value(12, "y", (-1, 3))),
     "a sequence": model(X + node("SequenceConstruct", "x x", "y") + sequence(12, "y")),
-    "an optional that comes in": model(sequence(11, "x", 9) + node("Identity", "x", "y") + sequence(12, "y", 9)),
-    "an operator of nobody": model(X + node("Wobble", "x", "y") + value(12, "y", (2, 3), 7)),
+    "an optional as input": model(sequence(11, "x", 9) + node("Identity", "x", "y") + sequence(12, "y", 9)),
+    "an unknown operator": model(X + node("Wobble", "x", "y") + value(12, "y", (2, 3), 7)),
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", VALID)
 def test_consistent_declarations_are_not_reported(name: str) -> None:
-    assert check_bytes("contradictory-declaration", RIGHT[name]) == []
+    assert check_bytes("contradictory-declaration", VALID[name]) == []
 
 
 def test_last_of_two_kinds_in_one_type_is_used() -> None:
-    """As protobuf has it of one field that can be written in several ways."""
+    """Protobuf uses the last of several fields of a oneof."""
     both = chunk(1, integer(1, 1)) + chunk(4, chunk(1, chunk(1, integer(1, 1))))
     content = model(chunk(11, chunk(1, "x") + chunk(2, both)) + node("Relu", "x", "y") + Y)
     (finding,) = check_bytes("malformed-node", content)

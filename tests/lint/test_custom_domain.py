@@ -34,8 +34,8 @@ def test_library_used_inside_a_function_is_reported() -> None:
 
 
 def test_onnxruntime_extensions_are_reported() -> None:
-    made = proto("g (uint8[n] x) => (uint8[h, w, 3] y) { y = com.microsoft.extensions.DecodeImage(x) }")
-    made.opset_import.append(onnx.helper.make_opsetid("com.microsoft.extensions", 1))
-    (finding,) = check_rule("custom-domain", made)
+    model_proto = proto("g (uint8[n] x) => (uint8[h, w, 3] y) { y = com.microsoft.extensions.DecodeImage(x) }")
+    model_proto.opset_import.append(onnx.helper.make_opsetid("com.microsoft.extensions", 1))
+    (finding,) = check_rule("custom-domain", model_proto)
     assert "com.microsoft.extensions.DecodeImage" in finding.message
-    assert check_rule("contrib-operator", made) == []
+    assert check_rule("contrib-operator", model_proto) == []

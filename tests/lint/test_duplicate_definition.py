@@ -1,4 +1,4 @@
-"""duplicate-definition: one name, two things."""
+"""duplicate-definition: one name with several definitions."""
 
 import pytest
 

@@ -22,9 +22,9 @@ def test_message_says_that_onnxruntime_does_not_load_it() -> None:
 def test_previews_of_onnx_are_reported() -> None:
     node = onnx.helper.make_node("FlexAttention", ["q", "q", "q"], ["y"], "new", domain="ai.onnx.preview")
     value = onnx.helper.make_tensor_value_info("q", onnx.TensorProto.FLOAT, [1, 2, 4, 8])
-    made = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 2, 4, 8])
+    output = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 2, 4, 8])
     opsets = [onnx.helper.make_opsetid("", 24), onnx.helper.make_opsetid("ai.onnx.preview", 1)]
-    graph = onnx.helper.make_graph([node], "g", [value], [made])
+    graph = onnx.helper.make_graph([node], "g", [value], [output])
     (finding,) = check_rule("experimental-operator", onnx.helper.make_model(graph, opset_imports=opsets))
     assert finding.message.startswith("1 node uses an operator that was never released: ai.onnx.preview.FlexAttention")
 

@@ -5,8 +5,8 @@ from tests.lint._check import check_rule
 _W = "float[2, 3] w = {1,2,3,4,5,6}, int8[2, 3] q = {1,2,3,4,5,6}, float s = {0.5}, int64[1] n = {400}"
 
 
-def graph(nodes: str, given: str = "", outputs: str = "float y") -> str:
-    return f"g (float[4, 3] x{given}) => ({outputs}) <{_W}> {{ {nodes} }}"
+def graph(nodes: str, inputs: str = "", outputs: str = "float y") -> str:
+    return f"g (float[4, 3] x{inputs}) => ({outputs}) <{_W}> {{ {nodes} }}"
 
 
 def test_nodes_on_constants_are_reported() -> None:
@@ -32,7 +32,7 @@ def test_large_transposed_weights_are_a_note() -> None:
         "a = Cast<to = 1>(q) b = Mul(a, s) c = Transpose(b) y = MatMul(x, c)",  # the same, written out
         "a = ConstantOfShape(n) b = Neg(a) y = Mul(x, b)",  # 8 bytes in the file, 1,600 if folded
         "a = RandomNormal<shape = [4, 3]>() b = Neg(a) y = Add(x, b)",
-        "a = custom.Noise(w) y = Add(x, a)",  # may be another one in every run
+        "a = custom.Noise(w) y = Add(x, a)",  # may differ in every run
         "a = Shape(x) b = Neg(a) y = Add(b, b)",  # of the input's sizes
     ],
 )

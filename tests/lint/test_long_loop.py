@@ -3,8 +3,10 @@ from tests.lint._check import check_rule
 _BODY = "<body = l (int64 i, bool k, float[2] v) => (bool k2, float[2] w) { k2 = Identity(k) w = Neg(v) }>"
 
 
-def graph(count: str, held: str = "") -> str:
-    return f"g (float[2] x, float[s] z, int64 n) => (float y) {held} {{ {count} [loop] y = Loop (m, , x) {_BODY} }}"
+def graph(count: str, constants: str = "") -> str:
+    return (
+        f"g (float[2] x, float[s] z, int64 n) => (float y) {constants} {{ {count} [loop] y = Loop (m, , x) {_BODY} }}"
+    )
 
 
 _BY_SIZE = graph("a = Shape(z) m = Squeeze(a)")

@@ -1,4 +1,4 @@
-"""malformed-function: calls that cannot be made."""
+"""malformed-function: invalid calls and definitions of local functions."""
 
 from tests._wire import chunk, integer, node
 from tests.lint._malformed import call, check_bytes, function, function_model, step
@@ -26,10 +26,10 @@ def test_function_that_calls_others_is_not_reported() -> None:
 
 
 def test_call_with_too_many_values_is_reported() -> None:
-    (given,) = check_bytes("malformed-function", function_model(call("F", "x x", "y"), RELU))
-    assert given.message == "a function call is invalid: F_0 passes 2 inputs to F, which declares 1"
-    (asked,) = check_bytes("malformed-function", function_model(call("F", "x", "y z"), RELU))
-    assert asked.message == "a function call is invalid: F_0 requests 2 outputs of F, which declares 1"
+    (inputs,) = check_bytes("malformed-function", function_model(call("F", "x x", "y"), RELU))
+    assert inputs.message == "a function call is invalid: F_0 passes 2 inputs to F, which declares 1"
+    (outputs,) = check_bytes("malformed-function", function_model(call("F", "x", "y z"), RELU))
+    assert outputs.message == "a function call is invalid: F_0 requests 2 outputs of F, which declares 1"
 
 
 def test_function_with_a_repeated_output_is_reported() -> None:

@@ -1,4 +1,4 @@
-"""malformed-node: nodes held against the specification of their operators."""
+"""malformed-node: nodes compared with the specification of their operators."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def loop(inner: bytes, outputs: str = "y") -> bytes:
     )
 
 
-WRONG = {
+INVALID = {
     "no operator": (single_node_model(""), "it has no op type"),
     "too many inputs": (single_node_model("Relu", inputs="x x"), "it has 2 inputs, not 1"),
     "too few inputs": (single_node_model("Add"), "it has 1 input, not 2"),
@@ -199,20 +199,20 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", INVALID)
 def test_malformed_node_is_reported(name: str) -> None:
-    content, said = WRONG[name]
+    content, problem = INVALID[name]
     (finding,) = check_bytes("malformed-node", content)
     assert finding.message.startswith("a node is malformed: ")
-    assert finding.message.endswith(said)
+    assert finding.message.endswith(problem)
     assert (finding.severity, finding.count) == ("error", 1)
 
 
-RIGHT = {
+VALID = {
     "an axis": single_node_model("Softmax", int_attribute("axis", 1)),
     "an attribute that is left out": single_node_model("Softmax"),
     "a note for tools": single_node_model("Relu", int_attribute("__tool", 1)),
-    "an operator of nobody": single_node_model("Wobble", int_attribute("axis", 1)),
+    "an unknown operator": single_node_model("Wobble", int_attribute("axis", 1)),
     "an old kind without its type": model(X + node("Softmax", "x", "y", chunk(1, "axis") + integer(3, 1)) + Y, ir=1),
     "a convolution": convolution(
         ints_attribute("kernel_shape", 3, 3), ints_attribute("strides", 2, 2), ints_attribute("pads", 1, 1, 1, 1)
@@ -227,21 +227,21 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", VALID)
 def test_well_formed_node_is_not_reported(name: str) -> None:
-    assert check_bytes("malformed-node", RIGHT[name]) == []
+    assert check_bytes("malformed-node", VALID[name]) == []
 
 
 def test_attribute_is_checked_by_its_version() -> None:
     """Squeeze had its axes as an attribute until opset 12, and has them as an input since."""
-    given = "g (float[1, 3] x) => (float[3] y) { y = Squeeze <axes = [0]> (x) }"
-    assert check_rule("malformed-node", proto(given, 11)) == []
-    (finding,) = check_rule("malformed-node", proto(given, 13))
+    text = "g (float[1, 3] x) => (float[3] y) { y = Squeeze <axes = [0]> (x) }"
+    assert check_rule("malformed-node", proto(text, 11)) == []
+    (finding,) = check_rule("malformed-node", proto(text, 13))
     assert finding.message.endswith("it has no attribute 'axes'")
 
 
 def test_local_function_call_is_not_checked_against_the_schema() -> None:
     head = '<domain: "local", opset_import: ["" : 18]>'
     functions = f"{head}\nRelu <axis> (x) => (y) {{ y = Softmax <axis: int = @axis> (x) }}"
-    given = "g (float[2, 3] x) => (float[2, 3] y) { y = local.Relu <axis = 1> (x) }"
-    assert check_rule("malformed-node", proto(given, functions=functions)) == []
+    text = "g (float[2, 3] x) => (float[2, 3] y) { y = local.Relu <axis = 1> (x) }"
+    assert check_rule("malformed-node", proto(text, functions=functions)) == []

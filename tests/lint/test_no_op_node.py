@@ -60,7 +60,7 @@ def test_no_op_at_the_only_size_is_reported(node: str) -> None:
         "Flatten<axis = 0>(r)",
         "Concat<axis = 0>(r, r)",
         "Div(one, r)",
-        "Mul(r, ones)",  # one axis more
+        "Mul(r, ones)",  # an additional axis
         "Mul(r, half)",
         "Pad(r, some)",
     ],
@@ -81,10 +81,10 @@ def test_message_counts_operators() -> None:
     "text",
     [
         "g (float[2] x) => (float y) { a = Relu(x) y = Identity(a) }",  # names the output
-        "g (float[2] x) => (float y) { y = Cast<to = 1>(x) }",  # an output must be made by somebody
+        "g (float[2] x) => (float y) { y = Cast<to = 1>(x) }",  # an output needs a producer
         "g (float[2] x) => (float y) <float[2] w = {1,2}> { a = Identity(w) y = Add(x, a) }",  # a weight
         "g (float[2, 3] x) => (int64 y) { a = Shape(x) b = Cast<to = 7>(a) y = Neg(b) }",  # shape arithmetic
-        "g (float[2] x) => (float y, bool[2] m) { a, m = Dropout(x) y = Neg(a) }",  # which were kept is asked for
+        "g (float[2] x) => (float y, bool[2] m) { a, m = Dropout(x) y = Neg(a) }",  # the mask is an output
     ],
 )
 def test_node_that_names_an_output_is_not_reported(text: str) -> None:

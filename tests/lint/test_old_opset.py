@@ -36,6 +36,6 @@ def test_version_11_is_not_old() -> None:
 
 
 def test_other_domains_are_not_reported() -> None:
-    """What a converter of trees writes: the default domain at 1, and not one node of it."""
+    """Converters of trees declare the default domain at 1 without a node of it."""
     text = "g (float[2, 2] x) => (float[2, 2] y) { y = custom.Thing(x) }"
     assert check_rule("old-opset", text, opset=1) == []

@@ -18,7 +18,7 @@ _UNTAKEN = """c = Constant<value_int = 0>() d = Cast<to = 9>(c) y = If (d) <
     "nodes",
     [
         "y = Dropout(x)",  # in inference
-        "a = RandomNormalLike(x) y = Relu(x)",  # nobody reads it
+        "a = RandomNormalLike(x) y = Relu(x)",  # no reader
         _UNTAKEN,
     ],
 )

@@ -19,11 +19,11 @@ def test_reshaping_before_another_is_reported(first: str) -> None:
 @pytest.mark.parametrize(
     ("nodes", "outputs"),
     [
-        ("a = Reshape(x, rows) y = Reshape(a, copied)", "float y"),  # copies a size that the first one made
+        ("a = Reshape(x, rows) y = Reshape(a, copied)", "float y"),  # copies a size from the first one
         ("a = Reshape(x, rows) y = Unsqueeze(a, axis)", "float y"),
         ("a = Reshape(x, rows) y = Reshape(a, flat) z = Neg(a)", "float y, float z"),
         ("a = Reshape(x, rows) y = Reshape(a, flat)", "float y, float a"),
-        ("a = Reshape(x, rows) s = Shape(a) y = Reshape(x, s)", "float y"),  # it tells the second its target
+        ("a = Reshape(x, rows) s = Shape(a) y = Reshape(x, s)", "float y"),  # it determines the target of the second
     ],
 )
 def test_needed_node_is_not_reported(nodes: str, outputs: str) -> None:

@@ -15,7 +15,7 @@ def graph(nodes: str, outputs: str = "float y") -> str:
         "[a] a = Transpose<perm = [0, 2, 1]>(x) [b] y = Transpose<perm = [0, 2, 1]>(a)",
         "[a] a = Transpose<perm = [1, 2, 0]>(x) [b] y = Transpose<perm = [2, 0, 1]>(a)",
         "[a] a = Transpose(x) [b] y = Transpose(a)",
-        "[a] a = Transpose(x) c = Relu(a) d = Mul(s, c) [b] y = Transpose(d)",  # each number by itself
+        "[a] a = Transpose(x) c = Relu(a) d = Mul(s, c) [b] y = Transpose(d)",  # elementwise
     ],
 )
 def test_transpose_that_undoes_one_is_reported(nodes: str) -> None:
@@ -36,7 +36,7 @@ def test_mergeable_transpose_is_reported() -> None:
     [
         ("a = Transpose(x) c = Softmax(a) y = Transpose(c)", "float y"),  # along an axis
         ("a = Transpose(x) c = Mul(a, a) y = Transpose(c)", "float y"),  # read twice
-        ("a = Transpose<perm = [0, 1, 2]>(x) c = Mul(a, v) y = Transpose(c)", "float y"),  # a vector lies along an axis
+        ("a = Transpose<perm = [0, 1, 2]>(x) c = Mul(a, v) y = Transpose(c)", "float y"),  # a vector has an axis
         ("a = Transpose(x) c = Relu(a) y = Transpose(c) z = Neg(c)", "float y, float z"),  # others need that order
         ("a = Transpose<perm = [1, 2, 0]>(x) y = Transpose<perm = [1, 2, 0]>(a)", "float y, float a"),
     ],

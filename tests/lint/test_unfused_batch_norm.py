@@ -6,8 +6,8 @@ _PARAMETERS = "float[4] s = {1,1,1,1}, float[4] b = {0,0,0,0}, float[4] m = {0,0
 _WEIGHT = "float[4, 1, 1, 1] w = {1,1,1,1}"
 
 
-def graph(nodes: str, given: str = "", outputs: str = "float y") -> str:
-    return f"g (float[1, 1, 8, 8] x{given}) => ({outputs}) <{_WEIGHT}, {_PARAMETERS}> {{ {nodes} }}"
+def graph(nodes: str, inputs: str = "", outputs: str = "float y") -> str:
+    return f"g (float[1, 1, 8, 8] x{inputs}) => ({outputs}) <{_WEIGHT}, {_PARAMETERS}> {{ {nodes} }}"
 
 
 def test_normalization_after_a_convolution_is_reported() -> None:
@@ -22,7 +22,7 @@ def test_normalization_after_a_convolution_is_reported() -> None:
     [
         ("c = Conv(x, w) r = Relu(c) y = BatchNormalization(r, s, b, m, v)", "float y"),  # not right after it
         ("c = Conv(x, w) y = BatchNormalization(c, s, b, m, v) z = Relu(c)", "float y, float z"),  # others read it
-        ("c = Conv(x, w) y = BatchNormalization(c, s, b, m, v)", "float y, float c"),  # it is an answer itself
+        ("c = Conv(x, w) y = BatchNormalization(c, s, b, m, v)", "float y, float c"),  # the convolution is an output
     ],
 )
 def test_unfoldable_normalization_is_not_reported(nodes: str, outputs: str) -> None:

@@ -47,8 +47,8 @@ def test_tensorrt_plugin_is_a_note() -> None:
 
 
 def test_missing_opset_is_not_reported() -> None:
-    made = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
-    kept = [each for each in made.opset_import if each.domain]
-    del made.opset_import[:]
-    made.opset_import.extend(kept)
-    assert check_rule("unknown-operator", made) == []
+    model_proto = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    opsets = [opset for opset in model_proto.opset_import if opset.domain]
+    del model_proto.opset_import[:]
+    model_proto.opset_import.extend(opsets)
+    assert check_rule("unknown-operator", model_proto) == []

@@ -41,7 +41,7 @@ def test_weight_that_is_an_output_is_used() -> None:
 
 
 def test_string_weights_have_no_size_in_the_message() -> None:
-    made = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
-    made.graph.initializer.append(onnx.helper.make_tensor("words", onnx.TensorProto.STRING, [2], [b"a", b"b"]))
-    (finding,) = check_rule("unused-weight", made)
+    model_proto = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    model_proto.graph.initializer.append(onnx.helper.make_tensor("words", onnx.TensorProto.STRING, [2], [b"a", b"b"]))
+    (finding,) = check_rule("unused-weight", model_proto)
     assert finding.message == "1 initializer is read by no node"

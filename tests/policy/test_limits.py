@@ -55,7 +55,7 @@ def test_absent_row_of_a_complete_table_is_zero(path: str) -> None:
     assert "not on the card" in check.message  # a hint for a misspelt name
 
 
-@pytest.mark.parametrize("path", ["model.opsets.com.microsoft", "scaling.3.macs", "interface.inputs.nobody.bound.0"])
+@pytest.mark.parametrize("path", ["model.opsets.com.microsoft", "scaling.3.macs", "interface.inputs.absent.bound.0"])
 def test_absent_row_of_other_tables_is_unknown(path: str) -> None:
     for limit in ({"max": 10**30}, {"min": 0}, {"equals": 0}):
         assert check_status(card(MINILM), path, **limit) == "fail"

@@ -98,7 +98,7 @@ def _show_name(name: str) -> str:
 
 
 def _kind_text(info: Type | ValueInfo, compared_kind: str) -> str:
-    """Return the element type alone where that is the difference."""
+    """Return only the element type if the kinds are equal."""
     dtype = info.dtype or "an unknown type"
     return dtype if info.kind == compared_kind else f"{info.kind} of {dtype}"
 
@@ -154,7 +154,7 @@ def _type_text(info: Type) -> str:
     return f"{info.dtype or 'unknown type'}{format_dims(info.dims) if info.dims is not None else ''}"
 
 
-_NO_SHAPE: Final = "[]"  # what some exporters declare inside a graph where they know no shape
+_NO_SHAPE: Final = "[]"  # declared by some exporters for inner values of unknown shape
 
 
 @rule(

@@ -114,7 +114,7 @@ def _shadowing_names(scope: GraphScope) -> Iterator[tuple[str, str]]:
             inner = inner.parent
 
 
-_MIN_NODES: Final = 10  # fewer can be told apart by their operators
+_MIN_NODES: Final = 10  # fewer are distinguished by their operators
 
 
 @rule(

@@ -13,7 +13,7 @@ from onnx_autodoc.ops import Identity, Trait, ValueInfo, has_trait, operator_of
 from onnx_autodoc.text import pluralize
 
 _SMALL_ELEMENTS: Final = 1024  # sizes, masks of one row, scalars
-_OPEN_END: Final = (1 << 31) - 1  # what exporters write for the end of an axis
+_OPEN_END: Final = (1 << 31) - 1  # written by exporters for the end of an axis
 
 
 @rule(
@@ -317,7 +317,7 @@ def _preceding_transpose(ref: NodeRef) -> NodeRef | None:
 
 
 def _elementwise_input(ref: NodeRef) -> str:
-    """The input of which a node treats each element alone, whatever the order of axes; "" if there is none."""
+    """The input that a node processes elementwise, whatever the order of axes; "" without one."""
     if ref.node.domain or not ref.node.inputs:
         return ""
     if has_trait(ref.node, Trait.UNARY):
