@@ -1,4 +1,4 @@
-"""malformed-node: nodes held against the specification of their operators."""
+"""malformed-node: nodes compared with the specification of their operators."""
 
 import pytest
 
@@ -54,8 +54,8 @@ def loop(inner: bytes, outputs: str = "y") -> bytes:
     )
 
 
-WRONG = {
-    "no operator": (single_node_model(""), "it names no operator"),
+INVALID = {
+    "no operator": (single_node_model(""), "it has no op type"),
     "too many inputs": (single_node_model("Relu", inputs="x x"), "has 2 inputs, expected 1"),
     "too few inputs": (single_node_model("Add"), "has 1 input, expected 2"),
     "no outputs": (model(X + node("Relu", "x", "") + Y), "has 0 outputs, expected 1"),
@@ -111,7 +111,7 @@ WRONG = {
     "an attribute that is missing": (single_node_model("Cast"), "required attribute to is missing"),
     "a reference to nothing": (
         single_node_model("Softmax", chunk(1, "axis") + chunk(21, "outer") + integer(20, 2)),
-        "it takes an attribute from a function, and stands in none",
+        "it refers to an attribute of a function outside any function",
     ),
     "a type that there is none of": (
         single_node_model("Cast", int_attribute("to", 99)),
@@ -211,20 +211,20 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", INVALID)
 def test_malformed_node_is_reported(name: str) -> None:
-    content, said = WRONG[name]
+    content, problem = INVALID[name]
     (finding,) = check_bytes("malformed-node", content)
     assert finding.message.startswith("a node is malformed: ")
-    assert finding.message.endswith(said)
+    assert finding.message.endswith(problem)
     assert (finding.severity, finding.count) == ("error", 1)
 
 
-RIGHT = {
+VALID = {
     "an axis": single_node_model("Softmax", int_attribute("axis", 1)),
     "an attribute that is left out": single_node_model("Softmax"),
     "a note for tools": single_node_model("Relu", int_attribute("__tool", 1)),
-    "an operator of nobody": single_node_model("Wobble", int_attribute("axis", 1)),
+    "an unknown operator": single_node_model("Wobble", int_attribute("axis", 1)),
     "an old kind without its type": model(X + node("Softmax", "x", "y", chunk(1, "axis") + integer(3, 1)) + Y, ir=1),
     "a convolution": convolution(
         ints_attribute("kernel_shape", 3, 3), ints_attribute("strides", 2, 2), ints_attribute("pads", 1, 1, 1, 1)
@@ -239,21 +239,21 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", VALID)
 def test_well_formed_node_is_not_reported(name: str) -> None:
-    assert check_bytes("malformed-node", RIGHT[name]) == []
+    assert check_bytes("malformed-node", VALID[name]) == []
 
 
 def test_attribute_is_checked_by_its_version() -> None:
     """Squeeze had its axes as an attribute until opset 12, and has them as an input since."""
-    given = "g (float[1, 3] x) => (float[3] y) { y = Squeeze <axes = [0]> (x) }"
-    assert check_rule("malformed-node", proto(given, 11)) == []
-    (finding,) = check_rule("malformed-node", proto(given, 13))
+    text = "g (float[1, 3] x) => (float[3] y) { y = Squeeze <axes = [0]> (x) }"
+    assert check_rule("malformed-node", proto(text, 11)) == []
+    (finding,) = check_rule("malformed-node", proto(text, 13))
     assert finding.message.endswith("attribute 'axes' is not defined for this operator")
 
 
 def test_local_function_call_is_not_checked_against_the_schema() -> None:
     head = '<domain: "local", opset_import: ["" : 18]>'
     functions = f"{head}\nRelu <axis> (x) => (y) {{ y = Softmax <axis: int = @axis> (x) }}"
-    given = "g (float[2, 3] x) => (float[2, 3] y) { y = local.Relu <axis = 1> (x) }"
-    assert check_rule("malformed-node", proto(given, functions=functions)) == []
+    text = "g (float[2, 3] x) => (float[2, 3] y) { y = local.Relu <axis = 1> (x) }"
+    assert check_rule("malformed-node", proto(text, functions=functions)) == []
