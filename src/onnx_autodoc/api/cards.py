@@ -116,7 +116,7 @@ def card(
 
 
 def _make_isolated(make: Callable[[], Report], path: str) -> Report:
-    """Make a card in a worker process; its nodes are listed by another one if a format needs them."""
+    """Create a card in a worker process; another one lists its nodes if a format requires them."""
     if not can_isolate():
         raise BadInput("isolated: this system cannot fork worker processes")
     data = run_isolated(CardData, lambda: make().card, path)
@@ -129,7 +129,7 @@ def _no_nodes() -> Iterator[NodeRow]:
 
 
 def can_render(report: Report, format_name: str) -> bool:
-    """Return whether a report has what a format lists: a stored card has no nodes."""
+    """Return whether a report has the nodes that a format lists: a stored card has none."""
     return report.nodes is not _no_nodes or format_name not in _NODE_LIST_FORMATS
 
 

@@ -37,11 +37,11 @@ def compare(*models: CardSource, weights: bool = False, figures: Figures | None 
 def load_cards(models: Sequence[CardSource], request: Request, weights: bool) -> list[CardData]:
     """Return a card for each source. `request` holds for models; cards among them keep their own sizes."""
     stored = [isinstance(model, CardData) or is_json_card(model) for model in models]
-    cards = []
-    for model, is_stored in zip(models, stored):
-        own = Request() if is_stored and not all(stored) else request
-        cards.append(model if isinstance(model, CardData) else load_or_make_card(model, own, weights))
-    return cards
+    requests = [Request() if is_stored and not all(stored) else request for is_stored in stored]
+    return [
+        model if isinstance(model, CardData) else load_or_make_card(model, model_request, weights)
+        for model, model_request in zip(models, requests)
+    ]
 
 
 def compare_sources(

@@ -52,10 +52,10 @@ def check(
     check_options_used(rules, options)
     reference = None
     if baseline is not None:
-        reference = _card_of(baseline, weights, baseline_options(baseline, options))
+        reference = _load_card(baseline, weights, baseline_options(baseline, options))
     if rules.needs_baseline and reference is None:
         raise BadInput(f"{policy}: its [changes] are measured against a card; give one as baseline")
-    return check_card(_card_of(model, weights, options), rules, reference, source_name(model), __version__)
+    return check_card(_load_card(model, weights, options), rules, reference, source_name(model), __version__)
 
 
 def check_options_used(policy: Policy, options: HardwareOptions, from_command_line: bool = False) -> None:
@@ -73,7 +73,7 @@ def baseline_options(baseline: CardSource, options: HardwareOptions) -> Hardware
     return HardwareOptions() if isinstance(baseline, CardData) or is_json_card(baseline) else options
 
 
-def _card_of(source: CardSource, weights: bool, options: HardwareOptions) -> CardData:
+def _load_card(source: CardSource, weights: bool, options: HardwareOptions) -> CardData:
     if not isinstance(source, CardData):
         return load_or_make_card(source, Request(), weights, options)
     if options != HardwareOptions():

@@ -1,4 +1,4 @@
-"""The user's hardware options, by name, and the request for estimates that they stand for."""
+"""The user's hardware options and their resolution to a request for estimates."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -75,8 +75,8 @@ def add_measurement(request: HardwareRequest, measured: Verified | None) -> Hard
     timing = measured.timing
     basis = f"{timing.runs} runs with {measured.runtime}, {measured.provider}, on this machine"
     times = TimeRange(timing.min_seconds, timing.median_seconds, timing.p95_seconds, MEASURED, basis)
-    others = tuple(device for device in request.devices if device.id != own_cpu.id)
-    return structs.replace(request, devices=(own_cpu, *others), measured=times)
+    rest = tuple(device for device in request.devices if device.id != own_cpu.id)
+    return structs.replace(request, devices=(own_cpu, *rest), measured=times)
 
 
 def add_profile(request: HardwareRequest, facts: Facts, options: HardwareOptions) -> HardwareRequest:
@@ -110,7 +110,7 @@ def _is_own_cpu(device: Device) -> bool:
 
 
 def _find_devices(names: Iterable[str], own: Mapping[str, Device]) -> tuple[Device, ...]:
-    """Return each device once. If `auto` is one that is also named, the detected memory holds."""
+    """Return each device once. If `auto` is a device that is also requested by id, the detected memory is used."""
     devices: dict[str, Device] = {}
     for name in names:
         device = _find_device(name, own)
@@ -156,9 +156,9 @@ def _check_runtime(name: str | None, devices: Iterable[Device], target: Target) 
     return name
 
 
-def _check_positive(number: float | None, what: str) -> float | None:
+def _check_positive(number: float | None, kind: str) -> float | None:
     if number is not None and not (math.isfinite(number) and number > 0):
-        raise BadInput(f"a target {what} is a number above 0, not {number}")
+        raise BadInput(f"a target {kind} is a number above 0, not {number}")
     return number
 
 

@@ -9,10 +9,10 @@ from onnx_autodoc.cli.options import (
     add_hardware_options,
     add_limit_options,
     add_logging_options,
-    given_hardware_option,
+    build_hardware_options,
+    build_request,
+    first_hardware_option,
     hardware_files,
-    hardware_of,
-    request_of,
 )
 from onnx_autodoc.cli.paths import check_not_source
 from onnx_autodoc.errors import BadInput
@@ -66,14 +66,14 @@ def run_card(options: argparse.Namespace) -> "CommandResult":
     target = Target.of(options.output, options.format, options.pictures)
     sources = (options.model, *hardware_files(options))
     check_not_source([target.path], sources)
-    unused = "--verify" if options.verify else given_hardware_option(options)
+    unused = "--verify" if options.verify else first_hardware_option(options)
     if unused and not target.has_estimates:
         raise BadInput(f"{unused}: nothing in --format {target.format} depends on it; leave it out")
     make = load_report if is_json_card(options.model, strict=True) else make_card
     report = make(
         options.model,
-        request_of(options),
-        hardware_of(options),
+        build_request(options),
+        build_hardware_options(options),
         sha256=options.sha256 or target.needs_hash,
         weights=options.weights,
         verify=options.verify,
@@ -94,6 +94,6 @@ def run_demo(options: argparse.Namespace) -> "CommandResult":
     target = Target.of(options.output, options.format, options.pictures)
     with as_file(files("onnx_autodoc") / "data" / "demo.onnx") as path:
         report = make_card(path, Request(), sha256=target.needs_hash)
-        is_printed_too = target.path is not None and not options.format
-        printed = render_documents(report, Target.of(None, None)) if is_printed_too else ()
+        prints_card = target.path is not None and not options.format
+        printed = render_documents(report, Target.of(None, None)) if prints_card else ()
         return CommandResult((*printed, *render_documents(report, target)), SourceFiles.of([str(path)]))

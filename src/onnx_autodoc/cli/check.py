@@ -12,9 +12,9 @@ from onnx_autodoc.cli.options import (
     add_hardware_options,
     add_limit_options,
     add_logging_options,
+    build_hardware_options,
+    build_request,
     hardware_files,
-    hardware_of,
-    request_of,
 )
 from onnx_autodoc.cli.paths import appendable_size, check_distinct, check_file, check_not_source
 from onnx_autodoc.errors import BadInput
@@ -74,13 +74,13 @@ def run_check(options: argparse.Namespace) -> "CommandResult":
     from onnx_autodoc.cli.result import CommandResult, SourceFiles
     from onnx_autodoc.policy import check_cards, read_policy
 
-    targets = _targets(options.output, options.format)
+    targets = _resolve_outputs(options.output, options.format)
     sources = (*options.models, options.policy, options.baseline, *hardware_files(options))
     check_distinct(path for path, _ in targets)
     check_not_source((path for path, _ in targets), sources)
     policy = read_policy(options.policy)
     _check_options_used(policy, options)
-    request, hardware = request_of(options), hardware_of(options)
+    request, hardware = build_request(options), build_hardware_options(options)
     models = list(dict.fromkeys(options.models))
     cards = [(_display_path(model), load_or_make_card(model, request, options.weights, hardware)) for model in models]
     baseline = _load_baseline(options) if options.baseline else None
@@ -92,14 +92,14 @@ def run_check(options: argparse.Namespace) -> "CommandResult":
     return CommandResult(tuple(documents), SourceFiles.of(sources, external), 0 if result.passed else 1)
 
 
-def _targets(outputs: list[str] | None, format_name: str | None) -> list[tuple[Path | None, str]]:
+def _resolve_outputs(outputs: list[str] | None, format_name: str | None) -> list[tuple[Path | None, str]]:
     """Return the path and the format of each output, checked before any work is done."""
     if outputs and len(outputs) > 1 and format_name:
         raise BadInput("--format: each of several -o has the format of its suffix; leave out --format")
-    return [_target(output, format_name) for output in outputs or ["-"]]
+    return [_resolve_output(output, format_name) for output in outputs or ["-"]]
 
 
-def _target(output: str, format_name: str | None) -> tuple[Path | None, str]:
+def _resolve_output(output: str, format_name: str | None) -> tuple[Path | None, str]:
     if output == "-":
         return None, format_name or "text"
     path = check_file(output)
@@ -113,7 +113,7 @@ def _target(output: str, format_name: str | None) -> tuple[Path | None, str]:
 def _check_options_used(policy: "Policy", options: argparse.Namespace) -> None:
     from onnx_autodoc.api.gate import check_options_used
 
-    check_options_used(policy, hardware_of(options), from_command_line=True)
+    check_options_used(policy, build_hardware_options(options), from_command_line=True)
     if policy.needs_baseline and not options.baseline:
         section = "[changes]" if policy.changes else "[rules] only_new"
         raise BadInput(f"{options.policy}: {section} is measured against a card; give it with --baseline")
@@ -124,14 +124,14 @@ def _check_options_used(policy: "Policy", options: argparse.Namespace) -> None:
 
 
 def _load_baseline(options: argparse.Namespace) -> "NamedCard":
-    """Return the baseline at the requested sizes. A JSON card has its own; the policy checks whether they fit."""
+    """Return the baseline at the requested sizes; a JSON card has fixed ones, which the policy compares."""
     from onnx_autodoc.api import load_or_make_card
     from onnx_autodoc.api.gate import baseline_options
     from onnx_autodoc.shapes import Request
 
-    path, hardware = options.baseline, baseline_options(options.baseline, hardware_of(options))
+    path, hardware = options.baseline, baseline_options(options.baseline, build_hardware_options(options))
     try:
-        card = load_or_make_card(path, request_of(options), options.weights, hardware)
+        card = load_or_make_card(path, build_request(options), options.weights, hardware)
     except BadInput:
         card = load_or_make_card(path, Request(), hardware=hardware)
     return _display_path(path), card

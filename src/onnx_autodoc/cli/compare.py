@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_autodoc.cli.isolated_command import isolate
-from onnx_autodoc.cli.options import add_dimension_options, add_limit_options, add_logging_options, request_of
+from onnx_autodoc.cli.options import add_dimension_options, add_limit_options, add_logging_options, build_request
 from onnx_autodoc.cli.paths import check_file, check_not_source
 from onnx_autodoc.cli.stdout import has_color
 from onnx_autodoc.errors import BadInput
@@ -44,22 +44,21 @@ def run_compare(options: argparse.Namespace) -> "CommandResult":
 
     if len(options.models) < 2:
         raise BadInput(f"compare: {options.models[0]} alone has nothing to be compared with; name two or more")
-    path, format_name = _target(options.output, options.format)
+    path, format_name = _resolve_output(options.output, options.format)
     sources = (*options.models, options.figures)
     check_not_source([path], sources)
     figures = None
     if options.figures is not None:
         text = read_config_text(options.figures, "a table of figures", _MAX_FIGURES_BYTES)
         figures = read_figures(text, options.figures)
-    cards = load_cards(options.models, request_of(options), options.weights)
+    cards = load_cards(options.models, build_request(options), options.weights)
     comparison = compare_sources(options.models, cards, options.weights, figures)
     external = (file for model, card in zip(options.models, cards) for file in external_paths(model, card))
     return CommandResult((_render(comparison, path, format_name),), SourceFiles.of(sources, external))
 
 
-def _target(output: str | None, format_name: str | None) -> tuple[Path | None, str]:
+def _resolve_output(output: str | None, format_name: str | None) -> tuple[Path | None, str]:
     """Return the path and the format, checked before any work is done."""
-
     if output is None or output == "-":
         return None, format_name or "terminal"
     path = check_file(output)

@@ -23,7 +23,7 @@ _MIN_MEMORY_BYTES: Final = 200_000_000  # of Python and the libraries
 _DEFAULTS: Final = Limits()
 
 
-def request_of(options: argparse.Namespace) -> "Request":
+def build_request(options: argparse.Namespace) -> "Request":
     """Return the request for dynamic dimensions."""
     from onnx_autodoc.shapes import parse_request
 
@@ -69,7 +69,9 @@ def add_hardware_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--runtime", metavar="R", help="the runtime that typical times are of: tensorrt, pytorch …")
     group.add_argument("--profile", metavar="FILE", help="what calibrate kept of this machine (default: your own)")
     group.add_argument("--target-latency", type=_latency, metavar="T", help="how long a run may take: 20ms, 0.5s")
-    group.add_argument("--target-throughput", type=_number, metavar="N", help="how many samples per second it must do")
+    group.add_argument(
+        "--target-throughput", type=_positive_number, metavar="N", help="how many samples per second it must do"
+    )
     group.add_argument("--prices", metavar="FILE", help="prices per hour in TOML, for the price of a million samples")
 
 
@@ -78,13 +80,13 @@ def hardware_files(options: argparse.Namespace) -> tuple[str | None, ...]:
     return options.devices, options.prices, options.profile
 
 
-def given_hardware_option(options: argparse.Namespace) -> str | None:
-    """Return one of the hardware options that were given."""
-    given = (name for name in _HARDWARE_OPTIONS if getattr(options, name) not in (None, []))
-    return next((f"--{name.replace('_', '-')}" for name in given), None)
+def first_hardware_option(options: argparse.Namespace) -> str | None:
+    """Return the first hardware option on the command line."""
+    names = (name for name in _HARDWARE_OPTIONS if getattr(options, name) not in (None, []))
+    return next((f"--{name.replace('_', '-')}" for name in names), None)
 
 
-def hardware_of(options: argparse.Namespace) -> "HardwareOptions":
+def build_hardware_options(options: argparse.Namespace) -> "HardwareOptions":
     """Return the hardware options."""
     from onnx_autodoc.api import HardwareOptions
 
@@ -100,7 +102,7 @@ def hardware_of(options: argparse.Namespace) -> "HardwareOptions":
     )
 
 
-def _number(text: str) -> float:
+def _positive_number(text: str) -> float:
     if not re.fullmatch(r"[0-9]{1,18}(\.[0-9]{0,18})?(e[+-]?[0-9]{1,2})?", text, re.IGNORECASE) or not float(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
     return float(text)
@@ -111,7 +113,7 @@ def _latency(text: str) -> float:
     match = re.fullmatch(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(us|µs|ms|s|)", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no time, for example 20ms or 0.5s")
-    return _number(match[1]) * _SECONDS_BY_UNIT[match[2]]
+    return _positive_number(match[1]) * _SECONDS_BY_UNIT[match[2]]
 
 
 def positive_int(text: str) -> int:
@@ -157,11 +159,12 @@ def add_limit_options(parser: argparse.ArgumentParser, default_timeout: str = "b
     )
 
 
-def limits_of(options: argparse.Namespace) -> Limits:
-    """Return the limits that were given, with defaults for the others."""
-    names = {field: option.removeprefix("--").replace("-", "_") for field, option in OPTIONS.items()}
-    given = {field: getattr(options, name, None) for field, name in names.items()}
-    return Limits(**{field: value for field, value in given.items() if value is not None})
+def build_limits(options: argparse.Namespace) -> Limits:
+    """Return the limits of the command line, with defaults for the others."""
+    values = {
+        field: getattr(options, option.removeprefix("--").replace("-", "_"), None) for field, option in OPTIONS.items()
+    }
+    return Limits(**{field: value for field, value in values.items() if value is not None})
 
 
 def _bytes(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Checks of output paths, made before any work is done."""
+"""Checks of output paths before any work is done."""
 
 import os
 import stat
@@ -43,12 +43,12 @@ def check_file(output: str) -> Path:
 
 def check_distinct(targets: Iterable[Path | None]) -> None:
     """Refuse two outputs to one file."""
-    seen: set[object] = set()
+    used: set[object] = set()
     for path in targets:
         identities = {"-"} if path is None else _identities(path)
-        if not seen.isdisjoint(identities):
+        if not used.isdisjoint(identities):
             raise BadInput(f"-o {path or '-'}: stands twice")
-        seen |= identities
+        used |= identities
 
 
 def check_not_source(
@@ -70,7 +70,7 @@ def check_not_source(
 
 
 def _identities(path: str | Path) -> set[object]:
-    """Return what identifies a file: device and inode, and real paths; of a link also those of its target."""
+    """Return a file's device, inode and real paths; for a link also those of its target."""
     identities: set[object] = set()
     for look_up in (Path.stat, Path.lstat):
         with suppress(OSError, ValueError):

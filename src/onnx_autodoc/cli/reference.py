@@ -1,4 +1,4 @@
-"""`onnx-autodoc rules`, `explain`, `devices` and `schema`: what the tool knows."""
+"""`onnx-autodoc rules`, `explain`, `devices` and `schema`: the tool's reference data."""
 
 import argparse
 from collections.abc import Iterable, Sequence
@@ -41,18 +41,20 @@ def run_devices(options: argparse.Namespace) -> int:
     if _is_auto(options.words):
         machine = detect_machine()
         write_stdout(
-            _devices_json((machine.cpu, *machine.accelerators)) if options.format == "json" else machine_page(machine)
+            _devices_json((machine.cpu, *machine.accelerators)) if options.format == "json" else format_machine(machine)
         )
         return 0
     own = load_devices(options.devices) if options.devices is not None else {}
-    ours = [item for item in all_devices() if item.id not in own]
-    found = select_devices(options.words, [*ours, *own.values()])
-    if not found:
+    builtin = [item for item in all_devices() if item.id not in own]
+    matches = select_devices(options.words, [*builtin, *own.values()])
+    if not matches:
         close = suggest_devices(" ".join(options.words), own)
         hint = f"near it: {', '.join(close)}" if close else "`onnx-autodoc devices` lists all"
         raise BadInput(f"no device has {' and '.join(map(repr, options.words))} in its name; {hint}")
     write_stdout(
-        sanitize_json(_devices_json(found)) if options.format == "json" else sanitize_text(_device_table(found, own))
+        sanitize_json(_devices_json(matches))
+        if options.format == "json"
+        else sanitize_text(_device_table(matches, own))
     )
     return 0
 
@@ -77,18 +79,20 @@ def _devices_json(devices: Iterable["Device"]) -> str:
 
 
 def _device_table(devices: Sequence["Device"], own: dict[str, "Device"]) -> str:
-    """Return one table with a heading per family, and which built-in devices the user's replace."""
+    """Return one table with a heading per family, and the built-in devices that the user's replace."""
     from onnx_autodoc.hardware.devices import FAMILIES, device_ids
     from onnx_autodoc.text import pluralize
 
     rows = {family: [_row(item) for item in devices if item.family == family] for family in FAMILIES}
-    widths = [max(map(len, column)) for column in zip(_COLUMNS, *(row for some in rows.values() for row in some))]
+    widths = [max(map(len, column)) for column in zip(_COLUMNS, *(row for group in rows.values() for row in group))]
     parts = [_line(_COLUMNS, widths)]
     parts += [
-        f"\n{FAMILIES[family]}\n" + "".join(_line(row, widths) for row in some) for family, some in rows.items() if some
+        f"\n{FAMILIES[family]}\n" + "".join(_line(row, widths) for row in group)
+        for family, group in rows.items()
+        if group
     ]
-    taken = sorted(set(own) & set(device_ids()))
-    replaced = f"Yours takes the place of ours: {', '.join(taken)}.\n" if taken else ""
+    overridden = sorted(set(own) & set(device_ids()))
+    replaced = f"Yours takes the place of ours: {', '.join(overridden)}.\n" if overridden else ""
     return f"{''.join(parts)}\n{pluralize(len(devices), 'device')}. {_LEGEND}{replaced}"
 
 
@@ -115,16 +119,16 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([*words, *(f"{cell:>{width}}" for cell, width in zip(cells[2:], widths[2:]))]).rstrip() + "\n"
 
 
-def machine_page(machine: "DetectedMachine") -> str:
-    """Return what this machine is, how that was detected, and the values for estimates."""
-    meant = [f"`auto` is {machine.device.name}"] if machine.accelerators else []
-    found = "".join(f"  {line}\n" for line in (*machine.lines, *meant))
-    values = "".join(f"\n{device_page(item)}" for item in (*machine.accelerators, machine.cpu))
-    return f"This machine:\n{found}{values}"
+def format_machine(machine: "DetectedMachine") -> str:
+    """Return the detection of this machine and the values that estimates use."""
+    auto = [f"`auto` is {machine.device.name}"] if machine.accelerators else []
+    detection = "".join(f"  {line}\n" for line in (*machine.lines, *auto))
+    values = "".join(f"\n{format_device(item)}" for item in (*machine.accelerators, machine.cpu))
+    return f"This machine:\n{detection}{values}"
 
 
-def device_page(item: "Device") -> str:
-    """Return everything known of one device: values, derivations, sources and disagreements."""
+def format_device(item: "Device") -> str:
+    """Return all data of one device: values, derivations, sources and disagreements."""
     from onnx_autodoc.text import sanitize
 
     lines = [f"{item.id}: {sanitize(item.name)}", "", *_values(item)]
@@ -136,10 +140,14 @@ def device_page(item: "Device") -> str:
         ("Sources that disagree", item.disagreements),
     ):
         lines += ["", f"{title}:", *(f"  {sanitize(text, 1000)}" for text in texts)] if texts else []
-    nowhere = (
+    no_source = (
         "  this machine, as said above" if item.id == "auto" or item.id.startswith("auto_gpu") else "  no source given"
     )
-    lines += ["", "Sources:", *(_sources(item) or [nowhere])]
+    sources = [
+        f"  {sanitize(source.ref, 500)}; date {sanitize(source.date)}; for {', '.join(map(sanitize, source.fields))}"
+        for source in item.sources
+    ]
+    lines += ["", "Sources:", *(sources or [no_source])]
     return "\n".join(lines) + "\n"
 
 
@@ -171,15 +179,6 @@ def _values(item: "Device") -> list[str]:
     return [*lines, f"  {'power':<22}{watts}", *(f"  {key:<34}{number:g}" for key, number in item.also.items())]
 
 
-def _sources(item: "Device") -> list[str]:
-    from onnx_autodoc.text import sanitize
-
-    return [
-        f"  {sanitize(source.ref, 500)}; date {sanitize(source.date)}; for {', '.join(map(sanitize, source.fields))}"
-        for source in item.sources
-    ]
-
-
 def add_rules(commands: Any) -> None:
     rules = commands.add_parser("rules", help="the rules that findings come from")
     rules.set_defaults(run=run_rules)
@@ -209,9 +208,9 @@ def run_explain(options: argparse.Namespace) -> int:
     elif options.id in RUNTIMES:
         write_stdout(_runtime_page(options.id))
     elif options.id == THIS_MACHINE:
-        write_stdout(device_page(detect_machine().device))
+        write_stdout(format_device(detect_machine().device))
     elif options.id in device_ids():
-        write_stdout(device_page(find_device(options.id)))
+        write_stdout(format_device(find_device(options.id)))
     else:
         similar = get_close_matches(options.id, [*RULES, *RUNTIMES], 3) or suggest_devices(options.id)
         hint = f"near it: {', '.join(similar)}" if similar else "`onnx-autodoc rules` and `devices` list them"
@@ -226,8 +225,8 @@ def _runtime_page(name: str) -> str:
     lines = [f"{table.name}: the operators it takes, as of {table.date}", "", f"Source: {table.source} ({table.basis})"]
     lines.append(f"Outside of it: {table.fallback}")
     for domain, operators in table.operators.items():
-        named = ", ".join(f"{op} {_opset_range(span)}" for op, span in sorted(operators.items()))
-        lines += ["", f"{domain or 'ai.onnx'}, {len(operators)} operators with their opsets:", fill(named, 80)]
+        ranges = ", ".join(f"{op} {_opset_range(span)}" for op, span in sorted(operators.items()))
+        lines += ["", f"{domain or 'ai.onnx'}, {len(operators)} operators with their opsets:", fill(ranges, 80)]
     return "\n".join(lines) + "\n"
 
 

@@ -8,8 +8,8 @@ from onnx_autodoc.cli.options import (
     add_dimension_options,
     add_limit_options,
     add_logging_options,
+    build_request,
     positive_int,
-    request_of,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def run_verify(options: argparse.Namespace) -> "CommandResult":
     run_options = Options(
         options.threads, options.runs, options.provider, options.timeout or _VERIFY_SECONDS, options.force
     )
-    verified = verify(options.model, request_of(options), run_options)
+    verified = verify(options.model, build_request(options), run_options)
     if options.format == "json":
         from onnx_autodoc.render import format_result
 
@@ -88,12 +88,12 @@ def run_calibrate(options: argparse.Namespace) -> "CommandResult":
     result = calibrate(
         options.models, generation_stamp().at, quick=options.quick, threads=options.threads, force=options.force
     )
-    text = sanitize_text(_describe(result) + f"Kept in {path}; `--device auto` uses it.\n")
+    text = sanitize_text(_format_calibration(result) + f"Kept in {path}; `--device auto` uses it.\n")
     documents = (OutputDocument.of(encode_profile(result.profile), path), OutputDocument.of(text))
     return CommandResult(documents, SourceFiles.of(options.models))
 
 
-def _describe(result: "CalibrationResult") -> str:
+def _format_calibration(result: "CalibrationResult") -> str:
     from onnx_autodoc.text import format_memory, format_number, format_percent, pluralize, sanitize
 
     profile, spread = result.profile, result.profile.spread

@@ -1,4 +1,4 @@
-"""Optional steps: one that fails costs its section of the card, not the card."""
+"""Optional steps: a failed step leaves out its section of the card."""
 
 import logging
 import time

@@ -87,7 +87,7 @@ def _outcome(work: Callable[[], Any]) -> tuple[bytes, bytes | bytearray]:
 
 
 def _encode_message(text: str) -> bytes:
-    """Keep the undecodable bytes of a file name; escape lone surrogates, which JSON may contain."""
+    """Encode a message with the undecodable bytes of file names; escape lone surrogates, which JSON may contain."""
     escaped = (rf"\u{ord(char):04x}" if char in _LONE_SURROGATES else char for char in text)
     return "".join(escaped).encode("utf-8", "surrogateescape")
 
