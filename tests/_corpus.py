@@ -1,4 +1,4 @@
-"""The corpus: real models with recorded truth. `graphs/` holds them without their big weights."""
+"""The corpus: real models with recorded results. `graphs/` has them without large weights."""
 
 import json
 from functools import cache
@@ -22,12 +22,12 @@ def graph(name: str) -> Path:
 
 @cache
 def reported(name: str) -> Report:
-    """At the card's own sizes; made once for all tests that look at it."""
+    """Return the report at the default sizes, cached for all tests."""
     return make_card(graph(name), Request())
 
 
 def request(name: str) -> Request:
-    """The binding of the recorded run."""
+    """Return the binding of the recorded run."""
     model = MODELS[name]
     dims = [f"{key}.{axis}={size}" for key, shape in model["inputs"].items() for axis, size in enumerate(shape)]
     return parse_request(
@@ -36,7 +36,7 @@ def request(name: str) -> Request:
 
 
 def recorded(name: str) -> dict[str, list[int]]:
-    """What onnxruntime really produced, by value name; inside subgraphs by scope and name."""
+    """Return the shapes that onnxruntime produced, by value name; inside subgraphs by scope and name."""
     shapes: dict[str, list[int]] = json.loads((DATA / MODELS[name]["shapes"]).read_text())
     return shapes
 
@@ -48,9 +48,9 @@ def resolved(path: Path, name: str) -> Shapes:
 
 
 def by_name(shapes: Shapes) -> dict[str, tuple[tuple[int, ...] | None, str, str]]:
-    """Every value's concrete shape, its node's gap and its scope, under the name the record uses."""
-    found = {}
+    """Return each value's concrete shape, its node's gap and its scope, by the name in the record."""
+    values = {}
     for scope, step in shapes.rows():
-        for value, known in zip(step.node.outputs, step.outputs):
-            found[f"{scope}/{value}" if scope else value] = (known.concrete, step.gap, scope)
-    return found
+        for value, info in zip(step.node.outputs, step.outputs):
+            values[f"{scope}/{value}" if scope else value] = (info.concrete, step.gap, scope)
+    return values

@@ -12,7 +12,7 @@ from onnx_autodoc.shapes import Shapes, bind, infer_shapes, parse_request
 
 
 def proto(text: str, opset: int = 18, functions: str = "") -> onnx.ModelProto:
-    """`text` is a graph in ONNX's own notation: g (float[2,3] x) => (float y) { y = Relu(x) }"""
+    """Parse a graph in ONNX's text notation: g (float[2,3] x) => (float y) { y = Relu(x) }"""
     head = f'<ir_version: 9, opset_import: ["" : {opset}, "local" : 1, "com.microsoft" : 1, "custom" : 1]>'
     return onnx.parser.parse_model(f"{head}\n{text}\n{functions}")
 
@@ -34,5 +34,5 @@ def shapes(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18,
 
 
 def known(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18, functions: str = "") -> ValueInfo:
-    """What is known of the value y."""
+    """Return the inferred type and shape of the value y."""
     return shapes(text, *dims, values=values, opset=opset, functions=functions).values["y"]

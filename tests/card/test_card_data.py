@@ -18,7 +18,7 @@ CARDS: dict[str, Callable[[], Card]] = {
 }
 
 
-def _json(card: Card) -> str:
+def _to_json(card: Card) -> str:
     text = FORMATS["json"].render(Report(card, tuple))
     assert isinstance(text, str)
     return text
@@ -39,12 +39,12 @@ def test_copied_card_is_equal(card: Card) -> None:
 
 
 def test_loaded_card_is_equal_and_writes_the_same_json(card: Card) -> None:
-    loaded = load(_json(card).encode(), "card.json")
+    loaded = load(_to_json(card).encode(), "card.json")
     assert loaded == card
-    assert _json(loaded) == _json(card)
+    assert _to_json(loaded) == _to_json(card)
 
 
 @pytest.mark.parametrize("name", ["markdown", "html", "terminal", "mermaid", "huggingface"])
 def test_loaded_card_renders_the_same_document(card: Card, name: str) -> None:
-    loaded = load(_json(card).encode(), "card.json")
+    loaded = load(_to_json(card).encode(), "card.json")
     assert FORMATS[name].render(Report(loaded, tuple)) == FORMATS[name].render(Report(card, tuple))

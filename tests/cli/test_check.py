@@ -52,10 +52,10 @@ def test_baseline_may_be_a_card_or_a_model(place: Path) -> None:
 
 def test_one_failing_model_fails_the_check(place: Path) -> None:
     done = run_command("check", "relu.onnx", "wider.onnx", "--policy", "one.toml", "--format", "json", cwd=place)
-    found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads(SCHEMAS["verdict"]()))
+    outcome = json.loads(done.stdout)
+    jsonschema.validate(outcome, json.loads(SCHEMAS["verdict"]()))
     assert done.returncode == 1
-    assert [(each["model"], each["passed"]) for each in found["verdicts"]] == [
+    assert [(verdict["model"], verdict["passed"]) for verdict in outcome["verdicts"]] == [
         ("relu.onnx", True),
         ("wider.onnx", False),
     ]
@@ -200,12 +200,12 @@ def test_check_takes_under_5_percent_of_the_time_of_a_card(tmp_path: Path) -> No
 
     policy = read_policy(Path(__file__).parent.parent.parent / "docs" / "policy.toml")
     check_card(make_card(MINILM, Request()).card, policy, make_card(MINILM, Request()).card)
-    carded, gated = [], []
+    card_seconds, check_seconds = [], []
     for _ in range(3):
         start = time.process_time()
-        found = make_card(MINILM, Request()).card
-        carded.append(time.process_time() - start)
+        card = make_card(MINILM, Request()).card
+        card_seconds.append(time.process_time() - start)
         start = time.process_time()
-        check_card(found, policy, found)
-        gated.append(time.process_time() - start)
-    assert min(gated) < 0.05 * min(carded)
+        check_card(card, policy, card)
+        check_seconds.append(time.process_time() - start)
+    assert min(check_seconds) < 0.05 * min(card_seconds)

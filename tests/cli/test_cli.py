@@ -128,9 +128,9 @@ def test_hash_is_null_without_its_option() -> None:
 def test_output_is_independent_of_environment_and_folder(words: list[str], tmp_path: Path) -> None:
     copied = tmp_path / Path(MINILM).name
     copied.write_bytes(Path(MINILM).read_bytes())
-    one = run_process(MINILM, *words, PYTHONHASHSEED="1", LC_ALL="C", TZ="UTC")
-    other = run_process(copied, *words, PYTHONHASHSEED="2", LC_ALL="C.UTF-8", TZ="Asia/Tokyo")
-    assert one.stdout == other.stdout != ""
+    first = run_process(MINILM, *words, PYTHONHASHSEED="1", LC_ALL="C", TZ="UTC")
+    second = run_process(copied, *words, PYTHONHASHSEED="2", LC_ALL="C.UTF-8", TZ="Asia/Tokyo")
+    assert first.stdout == second.stdout != ""
 
 
 @pytest.mark.parametrize(
@@ -172,13 +172,13 @@ def test_output_suffix_chooses_the_format(tmp_path: Path) -> None:
 
 
 def test_output_folder_gets_several_formats(tmp_path: Path) -> None:
-    assert run_command(MINILM, "-o", str(tmp_path / "made.card")).returncode == 0
-    made = {path.name for path in (tmp_path / "made.card").iterdir()}
-    assert made == {"card.md", "card.html", "card.json", "architecture.md", "nodes.csv", "pictures"}
-    text = (tmp_path / "made.card" / "card.md").read_text(encoding="utf-8")
-    shown = set(re.findall(r"\]\((pictures/[a-z]+\.svg)\)", text))
-    assert shown == {f"pictures/{path.name}" for path in (tmp_path / "made.card" / "pictures").iterdir()}
-    assert "pictures/memory.svg" in shown
+    assert run_command(MINILM, "-o", str(tmp_path / "new.card")).returncode == 0
+    names = {path.name for path in (tmp_path / "new.card").iterdir()}
+    assert names == {"card.md", "card.html", "card.json", "architecture.md", "nodes.csv", "pictures"}
+    text = (tmp_path / "new.card" / "card.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\((pictures/[a-z]+\.svg)\)", text))
+    assert linked == {f"pictures/{path.name}" for path in (tmp_path / "new.card" / "pictures").iterdir()}
+    assert "pictures/memory.svg" in linked
 
 
 def test_markdown_file_has_a_folder_of_pictures(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_markdown_on_standard_output_has_no_pictures() -> None:
     assert "](" not in run_command(CONTROL, "--format", "markdown").stdout
 
 
-def test_text_of_an_existing_readme_is_kept(tmp_path: Path) -> None:
+def test_text_of_an_existing_readme_is_preserved(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     readme.write_text("---\nlicense: mit # ours\n---\n\n# Mine\n\nWords of a person.\n", encoding="utf-8")
     for _ in range(2):
@@ -305,7 +305,7 @@ def test_stored_card_is_written_as_a_page_and_as_a_folder(stored: Path, tmp_path
     "words",
     [["--format", "nodes"], ["--format", "csv"], ["--batch", "2"], ["--device", "t4"], ["--weights"], ["--verify"]],
 )
-def test_stored_card_refuses_what_needs_the_model(
+def test_stored_card_refuses_options_that_require_the_model(
     words: list[str], stored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["card", str(stored / "card.json"), *words]) == 2
