@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from onnx_autodoc.card import Agreement, Measured
-from onnx_autodoc.text import format_memory, format_number, format_percent, format_time
+from onnx_autodoc.text import format_bytes, format_number, format_percent, format_time
 
 OUT = Path(__file__).parent / "accuracy.json"
 Line = tuple[object, ...]
@@ -76,8 +76,8 @@ def peaks(session: Session) -> list[Line]:
     return [
         (
             model.name,
-            format_memory(model.peak_card or 0),
-            format_memory(model.peak_measured or 0),
+            format_bytes(model.peak_card or 0),
+            format_bytes(model.peak_measured or 0),
             format_number(model.peak_ratio or 0.0),
         )
         for model in known

@@ -12,7 +12,7 @@ from onnx_autodoc.render.sections import CARD_SECTIONS, card_sections
 from tests._corpus import KEPT, graph
 
 PAGES = Path(__file__).parent.parent / "docs" / "sections"
-LABELLED_ROWS = ("key-numbers", "provenance")  # sections whose table rows are labels
+LABELLED_ROWS = ("at-a-glance", "provenance")  # sections whose table rows are labels
 MODELS = (
     "control-flow-loop-if",
     "resnet50-unfused-bn-op13",

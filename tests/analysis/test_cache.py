@@ -15,14 +15,14 @@ PAST = "float[B,2,P,8] x, float[B,2,P,8] z"
 TABLE = "table = Constant <value = float[2,16] {1.0}> ()"
 
 
-def kept(text: str, *sizes: str, opset: int = 18, functions: str = "") -> Cache | None:
+def measure_cache(text: str, *sizes: str, opset: int = 18, functions: str = "") -> Cache | None:
     found = model(text.replace("ATTEND", ATTEND), opset, functions)
     words = set(text.replace("[", ",").replace("]", ",").split(","))
     asked = [size for size in (*SIZES, *sizes) if size.partition("=")[0] in words]
     return cache(found, infer_shapes(found, bind(found, parse_request(dims=tuple(asked)))))
 
 
-def told(found: Cache | None) -> tuple[int, int | None, int | None, int | None, str]:
+def cache_summary(found: Cache | None) -> tuple[int, int | None, int | None, int | None, str]:
     assert found is not None
     return found.bytes_per_token, found.layers, found.kv_heads, found.head_dim, found.dtype
 
@@ -126,10 +126,10 @@ ONE_LAYER = (2 * 2 * 8 * 4, 1, 2, 8, "float32")
         ),
     ],
 )
-def test_one_layer_is_found_in_every_form(text: str) -> None:
+def test_layer_is_recognized_in_every_form(text: str) -> None:
     grow = '<domain: "local", opset_import: ["" : 18]> grow (x, y) => (z) { z = Concat <axis = 2> (x, y) }'
     attend = '<domain: "local", opset_import: ["" : 18]> attend (q, k, v) => (y) { ATTEND }'.replace("ATTEND", ATTEND)
-    assert told(kept(text, "BH=2", functions=f"{grow}\n{attend}")) == ONE_LAYER
+    assert cache_summary(measure_cache(text, "BH=2", functions=f"{grow}\n{attend}")) == ONE_LAYER
 
 
 OPERATORS = {
@@ -152,12 +152,12 @@ OPERATORS = {
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_what_operators_keep_is_found(name: str) -> None:
-    assert told(kept(OPERATORS[name], opset=24)) == ONE_LAYER
+def test_cache_of_operator_is_recognized(name: str) -> None:
+    assert cache_summary(measure_cache(OPERATORS[name], opset=24)) == ONE_LAYER
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int8", "float8e4m3fn"])
-def test_a_cache_has_the_type_that_goes_out(dtype: str) -> None:
+def test_cache_dtype_is_that_of_the_output(dtype: str) -> None:
     before, after = ("DequantizeLinear", "QuantizeLinear") if dtype in ("int8", "float8e4m3fn") else ("Cast", "Cast")
     nodes, kind = [], TensorProto.DataType.Value(dtype.upper())
     scale, into, back = (["scale"], {}, {}) if before != "Cast" else ([], {"to": 1}, {"to": kind})
@@ -178,14 +178,20 @@ def test_a_cache_has_the_type_that_goes_out(dtype: str) -> None:
     graph = helper.make_graph(nodes, "g", [*fresh, *past], outputs, held)
     found = loaded(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
     size = 2 if dtype.endswith("16") else 1
-    assert told(cache(found, infer_shapes(found, bind(found, Request())))) == (2 * 2 * 8 * size, 1, 2, 8, dtype)
+    assert cache_summary(cache(found, infer_shapes(found, bind(found, Request())))) == (
+        2 * 2 * 8 * size,
+        1,
+        2,
+        8,
+        dtype,
+    )
 
 
-def test_scales_that_are_kept_for_each_token_count_as_bytes_and_not_as_layers() -> None:
+def test_scales_per_token_count_as_bytes_not_as_layers() -> None:
     text = GROWING.replace("float[B,2,P,8] z)", "float[B,2,P,8] z, float[B,2,P,1] m, float[B,2,S,1] n)")
     text = text.replace("float[] v)", "float[] v, float[] o)")
-    found = kept(text + f"o = Concat <axis = 2> (m, n)  k9 = Mul(k, o) {ATTEND.replace('(k)', '(k9)')} }}")
-    assert told(found) == (2 * 2 * 8 * 4 + 2 * 4, 1, 2, 8, "float32")
+    found = measure_cache(text + f"o = Concat <axis = 2> (m, n)  k9 = Mul(k, o) {ATTEND.replace('(k)', '(k9)')} }}")
+    assert cache_summary(found) == (2 * 2 * 8 * 4 + 2 * 4, 1, 2, 8, "float32")
 
 
 FIRST = f"""g (int64[B,S] ids, float[B,E,16] states) => (float[] y, float[B,2,KEYS,8] k, float[B,2,VALUES,8] v) {{
@@ -197,25 +203,25 @@ FIRST = f"""g (int64[B,S] ids, float[B,E,16] states) => (float[] y, float[B,2,KE
 
 
 @pytest.mark.parametrize("declared", ["S", "what_ever", "6"])
-def test_a_first_run_begins_a_cache_of_its_own_tokens(declared: str) -> None:
+def test_prefill_starts_a_cache_of_its_tokens(declared: str) -> None:
     text = FIRST.replace("KEYS", declared).replace("VALUES", declared).replace("FROM", "h")
     text = text.replace("[B,S]", "[B,6]") if declared == "6" else text
     found = model(text)
     sizes = ("E=6",) if declared == "6" else ("S=6", "E=6")
-    assert told(cache(found, infer_shapes(found, bind(found, parse_request(dims=sizes))))) == ONE_LAYER
+    assert cache_summary(cache(found, infer_shapes(found, bind(found, parse_request(dims=sizes))))) == ONE_LAYER
 
 
-def test_what_is_kept_of_an_encoder_does_not_grow_and_does_not_count() -> None:
+def test_constant_encoder_cache_does_not_count() -> None:
     found = model(FIRST.replace("KEYS", "E").replace("VALUES", "E").replace("FROM", "states"))
     assert cache(found, infer_shapes(found, bind(found, parse_request(dims=("S=6", "E=6"))))) is None
 
 
-def test_a_cache_of_the_encoder_that_is_handed_on_does_not_count() -> None:
+def test_forwarded_encoder_cache_does_not_count() -> None:
     text = GROWING.replace(f"{PAST})", f"{PAST}, float[B,2,9,8] ek)").replace("float[] v)", "float[] v, float[] ek1)")
-    found = kept(
+    found = measure_cache(
         text + f"ek1 = Identity(ek)  t1 = Transpose <perm = [0, 1, 3, 2]> (ek)  s1 = MatMul(q, t1) {ATTEND} }}"
     )
-    assert told(found) == ONE_LAYER and found is not None and "ek1" not in found.tensors
+    assert cache_summary(found) == ONE_LAYER and found is not None and "ek1" not in found.tensors
 
 
 LAYERS = "".join(
@@ -230,18 +236,18 @@ LAYERS = "".join(
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3])
-def test_layers_and_keys_and_values_in_one_tensor(batch: int) -> None:
+def test_stacked_layers_keys_and_values_are_counted(batch: int) -> None:
     numbers = "".join(f"i{at} = Constant <value = int64 {{{at}}}> ()  " for at in range(3))
     text = f"""g ({NEW}, float[3,2,B,2,P,8] x) => (float[] y0, float[] y1, float[] y2, float[] present) {{
         zero = Constant <value = int64[1] {{0}}> ()  {numbers} {LAYERS}
         present = Concat <axis = 0> (l0, l1, l2) }}"""
-    assert told(kept(text, f"B={batch}")) == (3 * 2 * 2 * 8 * 4, 3, 2, 8, "float32")
+    assert cache_summary(measure_cache(text, f"B={batch}")) == (3 * 2 * 2 * 8 * 4, 3, 2, 8, "float32")
 
 
 @pytest.mark.parametrize("batch", [1, 2, 4])
-def test_bytes_of_a_token_are_of_one_sequence_and_the_total_of_all(batch: int) -> None:
-    found = kept(GROWING + " ATTEND }", f"B={batch}")
-    assert told(found) == ONE_LAYER and found is not None and found.nbytes == batch * 8 * found.bytes_per_token
+def test_bytes_per_token_are_of_one_sequence_total_of_all(batch: int) -> None:
+    found = measure_cache(GROWING + " ATTEND }", f"B={batch}")
+    assert cache_summary(found) == ONE_LAYER and found is not None and found.nbytes == batch * 8 * found.bytes_per_token
 
 
 WINDOW = f"""g (int64[B,S] ids, {PAST}) => (float[] y, float[] k1, float[] v1) {{ {TABLE}
@@ -252,9 +258,9 @@ WINDOW = f"""g (int64[B,S] ids, {PAST}) => (float[] y, float[] k1, float[] v1) {
 
 
 @pytest.mark.parametrize("past", [2, 4, 7])
-def test_a_window_that_slides_holds_no_more_than_its_tokens(past: int) -> None:
-    found = kept(WINDOW, f"P={past}")
-    assert told(found) == ONE_LAYER and found is not None
+def test_sliding_window_limits_cached_tokens(past: int) -> None:
+    found = measure_cache(WINDOW, f"P={past}")
+    assert cache_summary(found) == ONE_LAYER and found is not None
     assert (found.at(3), found.at(4), found.at(2048)) == (3 * 128, 4 * 128, 4 * 128)
 
 
@@ -316,11 +322,11 @@ def test_a_window_that_slides_holds_no_more_than_its_tokens(past: int) -> None:
         ),
     ],
 )
-def test_there_is_no_cache_where_none_is_proven(text: str) -> None:
-    assert kept(text, "S=3") is None
+def test_unproven_cache_is_not_reported(text: str) -> None:
+    assert measure_cache(text, "S=3") is None
 
 
-def test_the_card_and_its_formula_say_what_the_cache_takes() -> None:
+def test_card_and_formula_have_cache_bytes() -> None:
     found = model(GROWING.replace("P,", "past_len,") + f"{ATTEND} }}")
     facts = measure_model(found, parse_request(dims=("S=1",)))
     assert facts.gaps == () and facts.formula.expressions["kv_cache_bytes"] == "B·(128·S + 128·past_len)"

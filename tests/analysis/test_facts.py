@@ -31,19 +31,19 @@ def test_depth_is_the_longest_path(text: str, expected: int) -> None:
     assert depth(model(text, functions=twice)) == expected
 
 
-def test_depth_goes_through_branches_and_what_they_read_from_outside() -> None:
+def test_depth_includes_branches_and_their_captures() -> None:
     text = """g (float[2] x, bool c) => (float[] y) { a = Relu(x)  b = Relu(a)
         y = If (c) <then_branch = t () => (float[] p) { q = Relu(b)  p = Relu(q) },
                     else_branch = e () => (float[] r) { r = Relu(b) }> }"""
     assert depth(model(text)) == 2 + 1 + 2
 
 
-def test_twice_the_layers_are_about_twice_the_depth() -> None:
+def test_depth_grows_with_layers() -> None:
     six, twelve = (card(graph(f"{name}-dynquant-int8")).graph.depth for name in ("all-minilm-l6-v2", "e5-small-v2"))
     assert 1.8 < twelve / six < 2.1
 
 
-def with_weight(dtype: int, op: str = "Relu", **attributes: int) -> object:
+def make_model(dtype: int, op: str = "Relu", **attributes: int) -> object:
     shape = [4, 8]
     data = helper.make_tensor("w", dtype, shape, [1] * 32)
     node = helper.make_node(op, ["w"], ["y"], **attributes)
@@ -51,7 +51,7 @@ def with_weight(dtype: int, op: str = "Relu", **attributes: int) -> object:
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 21)])
 
 
-def told(model: object) -> Precision:
+def measure_precision(model: object) -> Precision:
     found = loaded(model)
     return precision(found, parameters(found))
 
@@ -60,22 +60,22 @@ def told(model: object) -> Precision:
     ("dtype", "label"),
     [("FLOAT", "fp32"), ("FLOAT16", "fp16"), ("BFLOAT16", "bf16"), ("DOUBLE", "fp64"), ("FLOAT8E4M3FN", "fp8")],
 )
-def test_plain_weights_have_their_types_name(dtype: str, label: str) -> None:
-    found = told(with_weight(TensorProto.DataType.Value(dtype)))
+def test_float_weights_are_labelled_by_type(dtype: str, label: str) -> None:
+    found = measure_precision(make_model(TensorProto.DataType.Value(dtype)))
     assert found.label == label and sum(found.weights.values()) == 1
 
 
-def test_indices_and_flags_are_no_weights() -> None:
-    found = told(with_weight(TensorProto.INT64))
+def test_indices_and_flags_are_not_weights() -> None:
+    found = measure_precision(make_model(TensorProto.INT64))
     assert found.label is None and found.weights == {}
 
 
-def test_int4_weights_that_are_dequantized_are_told() -> None:
-    assert told(with_weight(TensorProto.INT4, "DequantizeLinear")).label == "int4-weights"
-    assert told(with_weight(TensorProto.INT8, "DequantizeLinear")).label == "int8-weights"
+def test_dequantized_int4_weights_are_labelled() -> None:
+    assert measure_precision(make_model(TensorProto.INT4, "DequantizeLinear")).label == "int4-weights"
+    assert measure_precision(make_model(TensorProto.INT8, "DequantizeLinear")).label == "int8-weights"
 
 
-def test_a_number_that_may_steer_is_named_where_something_is_open() -> None:
+def test_unbound_integer_input_is_listed_as_gap() -> None:
     text = "g (int64 n, float[4] x) => (float[] y) { s = Unsqueeze(n, z)  y = Expand(x, s) }"
     text = text.replace("{ s", "{ z = Constant <value = int64[1] {0}> ()  s")
     gaps = [gap.reason for gap in measure_model(model(text.replace("float[4]", "float[1]")), Request()).gaps]
@@ -84,10 +84,10 @@ def test_a_number_that_may_steer_is_named_where_something_is_open() -> None:
     assert given.gaps == () and given.shapes.values["y"].concrete == (3,)
 
 
-def test_what_is_not_known_is_null_not_zero(tmp_path: Path) -> None:
+def test_unknown_figures_are_null_not_zero(tmp_path: Path) -> None:
     path = tmp_path / "magic.onnx"
     path.write_bytes(proto("g (float[2,3] x) => (float[] y) { y = custom.Magic(x) }").SerializeToString())
     made = card(path)
     assert (made.compute.macs, made.compute.flops) == (None, None)
     assert [(row.macs, row.flops) for row in made.graph.operators] == [(None, None)]
-    assert "MACs not known · FLOPs not known" in FORMATS["terminal"].render(make_card(path, Request()))
+    assert "MACs unknown · FLOPs unknown" in FORMATS["terminal"].render(make_card(path, Request()))

@@ -18,7 +18,7 @@ SIZES = {
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_the_numbers_are_those_of_a_card_at_these_sizes(name: str) -> None:
+def test_flat_figures_equal_those_of_a_card_at_these_sizes(name: str) -> None:
     source = read_model(graph(name))
     _, own = bind_and_infer(source, Request())
     _, other = bind_and_infer(source, parse_request(dims=SIZES[name]))
@@ -28,7 +28,7 @@ def test_the_numbers_are_those_of_a_card_at_these_sizes(name: str) -> None:
     assert FlatGraph(source, own).break_down(other) == real
 
 
-def test_what_is_not_known_is_left_out() -> None:
+def test_flat_figures_leave_out_unknown_ones() -> None:
     text = """g (float[n,4] x, int64[1] k, float[4,4] w) => (float[] y, float[] z) {
         z = MatMul(x, w)  o = Constant <value = int64[1] {0}> ()  y = Slice(z, o, k, o) }"""
     source = model(text)
@@ -38,7 +38,7 @@ def test_what_is_not_known_is_left_out() -> None:
     assert "peak_activation_bytes" not in found and "bytes_moved" not in found
 
 
-def test_a_graph_with_branches_is_not_plain() -> None:
+def test_graph_with_branches_is_not_flat() -> None:
     text = """g (bool c, float[4] x) => (float[] y) { y = If (c) <then_branch = a () => (float p) { p = Relu(x) },
         else_branch = b () => (float q) { q = Exp(x) }> }"""
     _, shapes = bind_and_infer(model(text), Request())

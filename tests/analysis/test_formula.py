@@ -7,9 +7,8 @@ import pytest
 
 from onnx_autodoc.analysis import Figures
 from onnx_autodoc.analysis.formula import Formula
-from onnx_autodoc.analysis.polynomial import evaluate, format_terms
+from onnx_autodoc.analysis.polynomial import SparseFitter, evaluate, format_terms
 from onnx_autodoc.analysis.size_variables import Variable
-from onnx_autodoc.analysis.sparse_fit import SparseFitter
 from onnx_autodoc.api import card, measure_model
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request, Role, bind_and_infer, dynamic_axes, parse_request
@@ -19,11 +18,11 @@ from tests._text import model
 OPEN = [name for name in KEPT if dynamic_axes(read_model(graph(name)))]
 
 
-def formula(text: str, *dims: str) -> Formula:
+def fit(text: str, *dims: str) -> Formula:
     return measure_model(model(text), parse_request(dims=dims)).formula
 
 
-def value(expression: str, sizes: dict[str, int]) -> int:
+def evaluate_text(expression: str, sizes: dict[str, int]) -> int:
     """The written expression, worked out by itself."""
     text = expression.replace(",", "").replace("·", "*").replace("²", "**2").replace("³", "**3").replace("/", "//")
     text = text.replace(";", ",")
@@ -47,140 +46,140 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
-def test_costs_are_written_in_the_open_dimensions(text: str, expected: str | None) -> None:
-    assert formula(text).expressions.get("macs") == expected
+def test_formula_is_written_in_dynamic_dimensions(text: str, expected: str | None) -> None:
+    assert fit(text).expressions.get("macs") == expected
 
 
-def test_what_a_batch_shares_stands_by_itself() -> None:
+def test_cost_shared_by_batch_is_a_separate_term() -> None:
     text = """g (float[batch,seq,4] x, float[seq,4] p, float[4,4] w) => (float[] y) {
         q = MatMul(p, w)  r = MatMul(x, w)  y = Add(r, q) }"""
-    assert formula(text).expressions["macs"] == "16·seq + 16·batch·seq"
+    assert fit(text).expressions["macs"] == "16·seq + 16·batch·seq"
 
 
 CONV = "g (float[batch,3,height,width] x, float[8,3,3,3] w) => (float[] y) { y = Conv STRIDES (x, w) }"
 
 
-def test_a_window_makes_a_formula_with_edges() -> None:
-    found = formula(CONV.replace("STRIDES", ""))
+def test_unpadded_convolution_formula_has_edge_terms() -> None:
+    found = fit(CONV.replace("STRIDES", ""))
     assert found.expressions["macs"] == "batch·(864 - 432·height - 432·width + 216·height·width)"
     assert found.steps == {}
     assert 3 <= found.least["height"] < 16 and 3 <= found.least["width"] < 16
 
 
-def test_sizes_that_strides_round_have_a_formula_in_steps() -> None:
-    found = formula(CONV.replace("STRIDES", "<strides = [2, 2], pads = [1, 1, 1, 1]>"))
+def test_strided_sizes_have_formula_in_steps() -> None:
+    found = fit(CONV.replace("STRIDES", "<strides = [2, 2], pads = [1, 1, 1, 1]>"))
     assert found.expressions["macs"] == "54·batch·height·width"
     assert found.steps == {"height": 2, "width": 2}
     assert found.least == {"batch": 1, "height": 2, "width": 2}
 
 
-def test_each_size_has_its_own_step() -> None:
-    found = formula(CONV.replace("STRIDES", "<strides = [4, 1], pads = [1, 1, 1, 1]>"))
+def test_step_is_per_variable() -> None:
+    found = fit(CONV.replace("STRIDES", "<strides = [4, 1], pads = [1, 1, 1, 1]>"))
     assert found.expressions["macs"] == "54·batch·height·width"
     assert found.steps == {"height": 4}
 
 
-def test_steps_are_not_always_powers_of_two() -> None:
+def test_step_may_be_any_stride() -> None:
     text = "g (float[1,3,height,width] x, float[8,3,14,14] w) => (float[] y) { y = Conv <strides = [14, 14]> (x, w) }"
-    found = formula(text)
+    found = fit(text)
     assert found.expressions["macs"] == "24·height·width"
     assert found.steps == {"height": 14, "width": 14}
 
 
-def test_coefficients_that_are_not_whole_have_one_divisor() -> None:
+def test_fractional_coefficients_share_a_divisor() -> None:
     text = """g (float[batch,1,height,8] x, float[1,1,1,1] w) => (float[] y) {
         y = Conv <strides = [4, 4]> (x, w) }"""
-    found = formula(text)
+    found = fit(text)
     assert (found.expressions["macs"], found.divisors["macs"]) == ("batch·height/2", 2)
     assert found.terms["macs"] == [{(1, 1): 1}]
     assert found.steps == {"height": 4}
 
 
-def test_a_size_at_which_alone_the_model_runs_is_no_variable() -> None:
+def test_only_possible_size_is_no_variable() -> None:
     text = """g (float[batch,height,width] x, float[48,4] w) => (float[] y) {
         t = Transpose <perm = [0, 2, 1]> (x)  y = MatMul(t, w) }"""
-    found = formula(text, "height=48")
+    found = fit(text, "height=48")
     assert found.expressions["macs"] == "192·batch·width"
     assert [variable.name for variable in found.variables] == ["batch", "width"]
 
 
-def test_the_peak_inside_a_function_has_a_formula() -> None:
+def test_peak_inside_function_has_formula() -> None:
     text = """g (float[batch,seq] x) => (float[] y) { y = own.twice(x) }
         <domain: "own", opset_import: ["" : 17]> twice (x) => (y) { s = Add(x, x)  t = Concat <axis = 1> (s, s)
             y = Relu(t) }"""
-    assert formula(text).expressions["peak_activation_bytes"] == "20·batch·seq"
+    assert fit(text).expressions["peak_activation_bytes"] == "20·batch·seq"
 
 
-def test_sums_of_what_is_new_and_what_is_past_are_told_apart() -> None:
+def test_new_and_past_tokens_are_separate_variables() -> None:
     text = """g (float[batch,seq,4] x, float[batch,past_len,4] p) => (float[] y, float[] a) {
         a = Concat <axis = 1> (p, x)  t = Transpose <perm = [0, 2, 1]> (a)  y = MatMul(x, t) }"""
-    found = formula(text, "seq=1")
+    found = fit(text, "seq=1")
     assert found.expressions["macs"] == "batch·(4·seq² + 4·seq·past_len)"
     assert found.least == {"batch": 1, "seq": 1, "past_len": 0}
 
 
-def test_where_a_table_ends_so_does_a_formula() -> None:
+def test_formula_ends_where_a_table_ends() -> None:
     """Beyond its end a slice stays as long as it is: what holds below must not be printed as if it held above."""
     text = """g (float[1,4] x, float[seq,1] z, float[100,4] w) => (float[] y) {
         s = Shape <start = 0, end = 1> (z)  o = Constant <value = int64[1] {0}> ()
         p = Slice(w, o, s, o)  t = Transpose(p)  y = MatMul(x, t) }"""
-    assert formula(text, "seq=60").expressions.get("macs") is None
-    beyond = formula(text)
+    assert fit(text, "seq=60").expressions.get("macs") is None
+    beyond = fit(text)
     assert beyond.expressions["macs"] == "400"
     assert 100 <= beyond.least["seq"] <= 128
     assert all(point["seq"] >= 100 for point in beyond.checked_at)
 
 
-def test_the_smallest_sizes_are_meant_with_the_smallest_batch() -> None:
+def test_least_sizes_hold_at_the_smallest_batch() -> None:
     """A table that a large batch reads to its end is read in part by a batch of one."""
     text = """g (float[batch,seq] x, float[1,4] v, float[100,4] w) => (float[] y) {
         l = Constant <value = int64[1] {-1}> ()  z = Size(x)  s = Reshape(z, l)  o = Constant <value = int64[1] {0}> ()
         p = Slice(w, o, s, o)  t = Transpose(p)  y = MatMul(v, t) }"""
-    found = formula(text)
+    found = fit(text)
     assert found.expressions["macs"] == "400"
     assert found.least["batch"] == 1 and 100 <= found.least["seq"] <= 128
 
 
-def test_a_peak_that_only_small_pictures_have_is_among_the_largest() -> None:
+def test_peak_of_small_images_is_in_the_formula() -> None:
     """Steps are made finer after the fit: what is never the largest on the coarse lattice may be so on the fine one."""
     text = """g (float[batch,3,height,width] x, float[500] z, float[8,3,3,3] w) => (float[] y, float[] e) {
         d = Concat <axis = 0> (z, z)  e = ReduceSum(d)
         y = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, w) }"""
-    found = formula(text)
+    found = fit(text)
     assert found.steps == {"height": 2, "width": 2}
     assert found.least == {"batch": 1, "height": 2, "width": 2}
     for sizes in ((1, 2, 2), (1, 16, 16), (3, 8, 30), (2, 64, 64)):
         dims = tuple(f"{name}={size}" for name, size in zip(("batch", "height", "width"), sizes))
         real = measure_model(model(text), parse_request(dims=dims)).memory.peak
-        assert real and evaluated(found, "peak_activation_bytes", sizes) == real.nbytes
+        assert real and evaluate_formula(found, "peak_activation_bytes", sizes) == real.nbytes
 
 
-def test_sizes_in_one_role_are_one_where_only_so_a_formula_holds() -> None:
+def test_sizes_of_one_role_are_merged_if_needed() -> None:
     """Two caches, and what is as long as the longer one: right while they are alike, wrong where they are not."""
     text = """g (float[batch,seq] x, float[batch,past_a,4] a, float[batch,past_b,4] b) => (float[] y) {
         n = Shape <start = 1, end = 2> (x)  i = Shape <start = 1, end = 2> (a)  j = Shape <start = 1, end = 2> (b)
         t = Add(n, i)  k = Max(t, j)  s = ReduceSum <keepdims = 0> (x)  r = Expand(s, k)  y = Exp(r) }"""
-    found = formula(text)
+    found = fit(text)
     assert [variable.keys for variable in found.variables] == [("batch",), ("seq",), ("past_a", "past_b")]
     assert found.terms.keys() >= {"flops", "bytes_moved"}
 
 
-def test_where_sizes_pick_a_branch_there_is_no_formula() -> None:
+def test_size_dependent_branch_has_no_formula() -> None:
     text = """g (float[seq,4] x) => (float[] y) { s = Size(x)  k = Constant <value = int64 {2000}> ()  c = Less(s, k)
         t = Transpose(x)  y = If (c) <then_branch = a () => (float p) { p = MatMul(x, t) },
                                        else_branch = b () => (float q) { q = Relu(x) }> }"""
-    assert formula(text).expressions.get("macs") is None
+    assert fit(text).expressions.get("macs") is None
 
 
-def test_different_names_for_one_size_are_one_variable() -> None:
+def test_generated_names_of_one_role_are_one_variable() -> None:
     text = "g (float[unk__1,8] x, float[unk__2,8] z, float[8,8] w) => (float[] y) { a = Add(x, z)  y = MatMul(a, w) }"
-    found = formula(text)
+    found = fit(text)
     assert found.expressions["macs"] == "64·unk__1"
     assert found.variables[0].keys == ("unk__1", "unk__2")
 
 
 @pytest.mark.parametrize("name", ["all-minilm-l6-v2-ts-op14", "ppocr-mobile-cls-v2", "bilstm-gru-tagger"])
-def test_a_printed_formula_is_what_the_card_says_at_other_sizes(name: str) -> None:
+def test_printed_formula_equals_card_at_other_sizes(name: str) -> None:
     made, drawn = card(graph(name)), random.Random(name)
     formula = made.compute.formula
     for _ in range(2):
@@ -189,12 +188,12 @@ def test_a_printed_formula_is_what_the_card_says_at_other_sizes(name: str) -> No
         }
         other = card(graph(name), dims={key: sizes[variable] for variable in sizes for key in formula.dims[variable]})
         peak = other.memory.peak_activation_bytes
-        assert [value(formula.macs or "", sizes), value(formula.flops or "", sizes)] == [
+        assert [evaluate_text(formula.macs or "", sizes), evaluate_text(formula.flops or "", sizes)] == [
             other.compute.macs,
             other.compute.flops,
         ]
-        assert value(formula.bytes_moved or "", sizes) == other.compute.bytes_moved
-        assert value(formula.peak_activation_bytes or "", sizes) == peak
+        assert evaluate_text(formula.bytes_moved or "", sizes) == other.compute.bytes_moved
+        assert evaluate_text(formula.peak_activation_bytes or "", sizes) == peak
 
 
 ALL = {"macs", "flops", "bytes_moved", "peak_activation_bytes"}
@@ -213,36 +212,38 @@ LACKING = {  # what has no formula, of the graphs with open sizes
 
 
 @pytest.mark.parametrize("name", OPEN)
-def test_formulas_of_real_models_are_right_at_other_sizes(name: str) -> None:
+def test_formulas_of_real_models_hold_at_other_sizes(name: str) -> None:
     source, drawn = read_model(graph(name)), random.Random(name)
     found = measure_model(source, Request()).formula
     assert ALL - found.terms.keys() == LACKING.get(name, (set(), ""))[0]
     ran = 0
     for _ in range(4 * bool(found.terms)):
-        point = tuple(_drawn(drawn, found, variable) for variable in found.variables)
+        point = tuple(draw_size(drawn, found, variable) for variable in found.variables)
         dims = [f"{key}={size}" for variable, size in zip(found.variables, point) for key in variable.keys]
         _, shapes = bind_and_infer(source, parse_request(dims=tuple(dims)))
         if not shapes.contradictions:
             ran += 1
             real = Figures.of(source, shapes).exact()
-            assert {key: evaluated(found, key, point) for key in found.terms} == {key: real[key] for key in found.terms}
+            assert {key: evaluate_formula(found, key, point) for key in found.terms} == {
+                key: real[key] for key in found.terms
+            }
     assert ran or not found.terms
 
 
-def _drawn(drawn: random.Random, found: Formula, variable: Variable) -> int:
+def draw_size(drawn: random.Random, found: Formula, variable: Variable) -> int:
     """A size at which the formula holds; tables of positions often end at 512."""
     step, least = found.steps.get(variable.name, 1), found.least[variable.name]
     most = drawn.choice((3, 130, 700)) if variable.role is Role.BATCH else drawn.choice((40, 250, 900))
     return least + step * drawn.randint(0, max(1, (most - least) // step))
 
 
-def evaluated(found: Formula, name: str, point: tuple[int, ...]) -> int:
+def evaluate_formula(found: Formula, name: str, point: tuple[int, ...]) -> int:
     number, rest = divmod(max(evaluate(each, point) for each in found.terms[name]), found.divisors.get(name, 1))
     assert not rest
     return number
 
 
-def test_polynomials_are_fitted_exactly_or_not_at_all() -> None:
+def test_fit_is_exact_or_none() -> None:
     points = [(3, 5), (4, 7), (6, 6), (7, 11), (9, 8), (12, 13), (40, 2)]
     terms = {(0, 2): 10**30, (1, 1): -3, (1, 0): 7}
     numbers = tuple(evaluate({(1, 1): -3, (1, 0): 10**30}, point) for point in points)
@@ -251,7 +252,7 @@ def test_polynomials_are_fitted_exactly_or_not_at_all() -> None:
     assert SparseFitter(points, True, None).fit(tuple(-(-point[1] // 2) for point in points)) is None
 
 
-def test_points_that_do_not_tell_sizes_apart_tell_nothing() -> None:
+def test_proportional_points_do_not_distinguish_sizes() -> None:
     assert not SparseFitter([(1, 8, 8), (2, 16, 16), (3, 24, 24), (4, 40, 40)], True, (0, 1)).distinguishes_all
     assert SparseFitter([(1, 8, 8), (2, 16, 24), (3, 40, 24), (4, 40, 32)], True, (0, 1)).distinguishes_all
 
@@ -267,23 +268,23 @@ def test_points_that_do_not_tell_sizes_apart_tell_nothing() -> None:
         ({(1, 1): 2, (1, 0): -3}, "b·(-3 + 2·s)"),
     ],
 )
-def test_polynomials_are_written_for_people(terms: dict[tuple[int, ...], int], text: str) -> None:
+def test_polynomial_is_formatted(terms: dict[tuple[int, ...], int], text: str) -> None:
     assert format_terms(terms, ("b", "s")) == text
 
 
-def test_a_divisor_stands_behind_the_sum() -> None:
+def test_divisor_is_formatted_after_the_sum() -> None:
     assert format_terms({(1, 1): 3}, ("b", "s"), 16) == "3·b·s/16"
     assert format_terms({(1, 1): 3, (1, 0): 1}, ("b", "s"), 16) == "b·(1 + 3·s)/16"
     assert format_terms({(1, 1): 3, (0, 0): 1}, ("b", "s"), 1024) == "(1 + 3·b·s)/1,024"
 
 
-def test_a_formula_is_in_lowest_terms() -> None:
+def test_formula_is_in_lowest_terms() -> None:
     """Its multiply-adds have a divisor; its peak, of which the coarse steps left one, needs none."""
     found = card(graph("ppocrv4-det-ch")).compute.formula
     assert (found.divisors["macs"], found.divisors["peak_activation_bytes"]) == (16, 1)
 
 
 @pytest.mark.parametrize("name", ["8", "seq^2", "N²", "0·seq", "N+8", "seq (verified: no findings)"])
-def test_a_dimension_that_is_called_like_arithmetic_is_seen_to_be_a_name(name: str) -> None:
+def test_dimension_name_like_arithmetic_is_quoted(name: str) -> None:
     assert format_terms({(1, 1): 4096}, ["M", name]) == f"4,096·M·“{name}”"
     assert format_terms({(1, 1): 4096}, ["M", "input_ids.1"]) == "4,096·M·input_ids.1"

@@ -7,13 +7,13 @@ from onnx_autodoc.shapes import bind, infer_shapes, parse_request
 from tests._text import model
 
 
-def used(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> Memory:
+def measure_memory(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> Memory:
     found = model(text, functions=functions)
     return memory(found, infer_shapes(found, bind(found, parse_request(dims=dims, values=values))))
 
 
 def peak(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> tuple[str, int]:
-    found = used(text, *dims, values=values, functions=functions).peak
+    found = measure_memory(text, *dims, values=values, functions=functions).peak
     assert found is not None
     return found.node, found.nbytes
 
@@ -34,25 +34,25 @@ def peak(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "
         ("g (float[10] x) => (float[] y) { y = Mul(x, x) }", ("Mul_0", 80)),
     ],
 )
-def test_a_value_lives_from_its_maker_to_its_last_reader(text: str, expected: tuple[str, int]) -> None:
+def test_value_lives_from_producer_to_last_reader(text: str, expected: tuple[str, int]) -> None:
     assert peak(text) == expected
 
 
-def test_weights_and_what_is_made_of_them_alone_take_no_memory_of_a_run() -> None:
+def test_constants_take_no_activation_memory() -> None:
     text = """g (float[10] x) => (float[] y) <float[10] w = {1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0}> {
         k = Constant <value = float[10] {1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0}> ()
         v = Mul(w, k)  u = Exp(v)  y = Mul(x, u) }"""
     assert peak(text) == ("Mul_3", 80)
 
 
-def test_what_only_changes_the_shape_shares_its_memory() -> None:
+def test_view_shares_memory_of_its_input() -> None:
     text = """g (float[2,5] x) => (float[] y) { f = Flatten(x)  i = Identity(f)
         s = Constant <value = int64[1] {10}> ()  r = Reshape(i, s)  a = Exp(r)  y = Add(a, r) }"""
     assert peak(text) == ("Add_5", 120)
-    assert used(text).timeline[0] == (0, 40)
+    assert measure_memory(text).timeline[0] == (0, 40)
 
 
-def test_what_runs_inside_a_node_comes_on_top() -> None:
+def test_memory_of_subgraph_adds_to_outer_graph() -> None:
     text = """g (float[10] x, bool c) => (float[] y) { a = Relu(x)
         b = If (c) <then_branch = t () => (float p) { q = Exp(a)  r = Exp(q)  p = Add(q, r) },
                     else_branch = e () => (float u) { u = Exp(a) }>
@@ -62,29 +62,29 @@ def test_what_runs_inside_a_node_comes_on_top() -> None:
     assert peak(text, values=("c=0",)) == ("Add_2", 120)
 
 
-def test_a_function_works_on_the_values_of_its_caller() -> None:
+def test_function_uses_memory_of_its_caller() -> None:
     function = '<domain: "local", opset_import: ["" : 18]> f (x) => (y) { a = Exp(x)  y = Exp(a) }'
     assert peak("g (float[10] x) => (float[] y) { y = local.f(x) }", functions=function) == ("f_0/f/Exp_1", 120)
 
 
-def test_what_has_no_known_size_is_named() -> None:
-    found = used("g (float[4] x) => (int64[] y) { i = NonZero(x)  y = Transpose(i) }")
+def test_value_of_unknown_size_is_listed() -> None:
+    found = measure_memory("g (float[4] x) => (int64[] y) { i = NonZero(x)  y = Transpose(i) }")
     assert found.peak is not None and found.peak.nbytes == 16
     assert list(found.unknown.values()) == [2]
 
 
-def test_the_timeline_is_short_and_keeps_the_peak() -> None:
+def test_timeline_is_short_and_has_the_peak() -> None:
     nodes = "  ".join(f"a{at + 1} = Relu(a{at})" for at in range(999))
     text = f"g (float[10] a0) => (float[] y) {{ {nodes}  b = Concat <axis = 0> (a999, a999)  y = Relu(b) }}"
-    found = used(text)
+    found = measure_memory(text)
     assert found.peak is not None and found.peak.nbytes == 160
     assert len(found.timeline) <= 200 and max(nbytes for _, nbytes in found.timeline) == 160
 
 
-def test_an_output_counts_even_where_constants_alone_make_it() -> None:
+def test_constant_output_counts() -> None:
     text = "g (float[1] x) => (int64[N] y, float[1] z) { c = Constant <value = int64[3] {1, 1, 1}> ()"
     assert peak(text + " y = Neg(c)  z = Relu(x) }") == ("Relu_2", 24 + 8)
-    unknown = used(text + " w = Identity(c)  y = NonZero(w)  z = Relu(x) }")
+    unknown = measure_memory(text + " w = Identity(c)  y = NonZero(w)  z = Relu(x) }")
     assert unknown.peak is not None
 
 
@@ -119,13 +119,13 @@ WRITTEN_OUT = {
 
 
 @pytest.mark.parametrize("name", WRITTEN_OUT)
-def test_a_function_takes_what_its_nodes_take_where_they_are_written_out(name: str) -> None:
+def test_function_memory_equals_inlined_memory(name: str) -> None:
     called, function, flat = WRITTEN_OUT[name]
     text = "g (float[10] x) => (float[] y, float[] z, float[] w) <float[10] k = {{1,1,1,1,1,1,1,1,1,1}}> {{ {} }}"
     assert peak(text.format(called), functions=f"{_HEAD} {function}")[1] == peak(text.format(flat))[1]
 
 
-def test_a_view_of_what_is_around_a_branch_takes_nothing() -> None:
+def test_view_of_captured_value_allocates_nothing() -> None:
     branch = "{} () => (float[] {}) {{ v{} = Identity(x)  {} = ReduceSum <keepdims = 0> (v{}) }}"
     both = ", ".join(f"{key} = {branch.format(*(at,) * 5)}" for key, at in (("then_branch", "a"), ("else_branch", "b")))
     assert peak(f"g (float[10] x, bool c) => (float[] y) {{ y = If (c) <{both}> }}")[1] == 40 + 1 + 4

@@ -7,16 +7,16 @@ from onnx_autodoc.analysis.parameters import Parameters, parameters
 from tests._text import loaded, model
 
 
-def held(text: str, functions: str = "", opset: int = 18) -> Parameters:
+def count_parameters(text: str, functions: str = "", opset: int = 18) -> Parameters:
     return parameters(model(text, opset, functions))
 
 
-def owners(found: Parameters) -> dict[str, tuple[int, int]]:
+def readers_by_name(found: Parameters) -> dict[str, tuple[int, int]]:
     """Node -> (weights, bytes)."""
     return {found.readers[place].name: (share.elements, share.nbytes) for place, share in found.nodes.items()}
 
 
-def test_weights_count_wherever_the_file_keeps_them() -> None:
+def test_weights_count_wherever_they_are_stored() -> None:
     text = """g (float[1,2] x, bool c) => (float[] y) <float[2,2] w = {1.0, 2.0, 3.0, 4.0}> {
         a = MatMul(x, w)  k = Constant <value = float[2,3] {1.0, 2.0, 3.0, 4.0, 5.0, 6.0}> ()  b = MatMul(a, k)
         d = If (c) <then_branch = t () => (float p) <float[3,1] v = {1.0, 2.0, 3.0}> { p = MatMul(b, v) },
@@ -24,9 +24,9 @@ def test_weights_count_wherever_the_file_keeps_them() -> None:
         y = local.f(d) }"""
     function = """<domain: "local", opset_import: ["" : 18]> f (x) => (y) {
         u = Constant <value = float[5] {1.0, 2.0, 3.0, 4.0, 5.0}> ()  y = Mul(x, u) }"""
-    found = held(text, function)
+    found = count_parameters(text, function)
     assert found.total == 4 + 6 + 3 + 5
-    assert owners(found) == {
+    assert readers_by_name(found) == {
         "MatMul_0": (4, 16),
         "MatMul_2": (6, 24),
         "If_3/then_branch/MatMul_0": (3, 12),
@@ -37,40 +37,40 @@ def test_weights_count_wherever_the_file_keeps_them() -> None:
 def test_a_weight_with_several_readers_counts_once() -> None:
     text = """g (float[1,4] x, int64[3] i) => (float[] y, float[] z) <float[4,4] w> {
         z = Gather(w, i)  t = Transpose(w)  y = MatMul(x, t) }"""
-    found = held(text.replace("w>", "w = {" + ", ".join(["1.0"] * 16) + "}>"))
+    found = count_parameters(text.replace("w>", "w = {" + ", ".join(["1.0"] * 16) + "}>"))
     assert (found.total, found.tensors) == (16, 1)
-    assert owners(found) == {"Gather_0": (16, 64)}
+    assert readers_by_name(found) == {"Gather_0": (16, 64)}
 
 
-def test_numbers_of_the_code_and_of_shapes_are_no_weights() -> None:
+def test_literals_and_shapes_are_not_weights() -> None:
     text = """g (float[2,4] x) => (float[] y)
         <float[4] b = {1.0, 2.0, 3.0, 4.0}, float eps = {0.1}, int64[2] s = {4, 2}> {
         a = Add(x, b)  c = Add(a, eps)  d = Reshape(c, s)
         anchors = Constant <value = float[2] {1.0, 2.0}> ()  y = Sub(d, anchors) }"""
-    found = held(text)
+    found = count_parameters(text)
     assert (found.total, found.constants) == (4, 1 + 2 + 2)
 
 
-def test_numbers_written_out_in_a_constant_node_are_constants_too() -> None:
+def test_plain_numbers_of_constant_node_are_constants() -> None:
     text = """g (float[2] x) => (float[] y) <float[2,2] w = {1.0, 2.0, 3.0, 4.0}> {
         s = Constant <value_ints = [4]> ()  r = Reshape(w, s)  k = Constant <value_floats = [1.0, 2.0]> ()
         a = Mul(x, k)  y = Mul(a, r) }"""
-    found = held(text)
+    found = count_parameters(text)
     assert (found.total, found.constants) == (4, 3)
-    assert owners(found) == {"Mul_4": (4, 16)}
+    assert readers_by_name(found) == {"Mul_4": (4, 16)}
 
 
-def test_what_an_exporter_fills_in_for_a_missing_bias_is_no_weight() -> None:
+def test_placeholder_for_missing_bias_is_not_a_weight() -> None:
     text = """g (float[1,2] x) => (float[] y) <float[2] w = {1.0, 2.0}> {
         b = Constant <value = float[2] {0.0, 0.0}> ()  y = LayerNormalization(x, w, b) }"""
-    assert held(text).total == 2
+    assert count_parameters(text).total == 2
 
 
-def test_statistics_are_counted_apart() -> None:
+def test_statistics_are_counted_separately() -> None:
     ones = "{1.0, 1.0, 1.0}"
     text = f"""g (float[1,3,2,2] x) => (float[] y) <float[3] s = {ones}, float[3] b = {ones}, float[3] m = {ones},
         float[3] v = {ones}> {{ y = BatchNormalization(x, s, b, m, v) }}"""
-    found = held(text)
+    found = count_parameters(text)
     assert (found.total, found.statistics, found.nbytes) == (6, 6, 4 * 12)
 
 
@@ -81,10 +81,10 @@ QUANTIZED = """g (float[1,2] x) => (float[] y) <int8[2,2] q = {1, 2, 3, 4}, floa
 
 
 def test_a_quantized_weight_is_one_weight_with_its_scale_and_zero_point() -> None:
-    found = held(QUANTIZED)
+    found = count_parameters(QUANTIZED)
     assert (found.total, found.tensors, found.quantization) == (6, 2, 6)
     assert found.by_dtype == {"int8": 4, "int32": 2}
-    assert owners(found) == {"MatMul_1": (4, 4 + 8 + 2), "Add_3": (2, 8 + 8)}
+    assert readers_by_name(found) == {"MatMul_1": (4, 4 + 8 + 2), "Add_3": (2, 8 + 8)}
 
 
 def test_the_scale_of_a_dynamically_quantized_weight_is_no_weight() -> None:
@@ -92,7 +92,7 @@ def test_the_scale_of_a_dynamically_quantized_weight_is_no_weight() -> None:
         <int8[2,3] w = {1, 2, 3, 4, 5, 6}, float[3] s = {0.1, 0.2, 0.3}, int8[3] z = {0, 0, 0}> {
         q, qs, qz = DynamicQuantizeLinear(x)  p = MatMulInteger(q, w, qz, z)  f = Cast <to = 1> (p)
         k = Mul(qs, s)  y = Mul(f, k) }"""
-    found = held(text)
+    found = count_parameters(text)
     assert (found.total, found.quantization) == (6, 6)
 
 
@@ -113,7 +113,7 @@ def packed_model(bits: int, dtype: int, shape: list[int]) -> object:
 
 
 @pytest.mark.parametrize(("bits", "width", "dtype"), [(4, 16, "int4"), (8, 32, "int8")])
-def test_a_packed_weight_counts_the_numbers_it_stands_for(bits: int, width: int, dtype: str) -> None:
+def test_packed_weight_counts_its_elements(bits: int, width: int, dtype: str) -> None:
     found = parameters(loaded(packed_model(bits, TensorProto.UINT8, [6, 2, width])))
     assert found.by_dtype == {dtype: 360} and found.packed
     assert (found.quantization, found.nbytes) == (12, 6 * 2 * width + 48)
@@ -132,12 +132,12 @@ def test_two_names_for_one_place_of_an_external_file_are_one_weight() -> None:
     assert parameters(loaded(made)).total == 64
 
 
-def test_a_weight_that_nothing_reads_is_unread() -> None:
-    found = held("g (float[2] x) => (float[] y) <float[3] w = {1.0, 2.0, 3.0}> { y = Relu(x) }")
-    assert (found.total, found.unread, owners(found)) == (3, 3, {})
+def test_weight_without_reader_is_unread() -> None:
+    found = count_parameters("g (float[2] x) => (float[] y) <float[3] w = {1.0, 2.0, 3.0}> { y = Relu(x) }")
+    assert (found.total, found.unread, readers_by_name(found)) == (3, 3, {})
 
 
-def test_models_that_learn_without_tensors_have_parameters_too() -> None:
+def test_learned_attributes_are_parameters() -> None:
     node = helper.make_node(
         "LinearRegressor", ["x"], ["y"], domain="ai.onnx.ml", coefficients=[0.1] * 5, intercepts=[1.0], targets=1
     )

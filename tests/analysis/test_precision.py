@@ -17,11 +17,11 @@ def ints(dtype: str, *dims: int, of: int = 1) -> str:
     return f"{dtype}[{','.join(map(str, dims))}] {{{', '.join([str(of)] * count)}}}"
 
 
-def story(text: str, opset: int = 21) -> tuple[WeightGroup, ...]:
-    return told(text, opset).story
+def measure_groups(text: str, opset: int = 21) -> tuple[WeightGroup, ...]:
+    return measure_precision(text, opset).story
 
 
-def told(text: str, opset: int = 21) -> Precision:
+def measure_precision(text: str, opset: int = 21) -> Precision:
     found = model(text, opset)
     return precision(found, parameters(found))
 
@@ -30,7 +30,7 @@ def constants(**given: str) -> str:
     return " ".join(f"{name} = Constant <value = {value}> ()" for name, value in given.items())
 
 
-def kept(group: WeightGroup) -> tuple[object, ...]:
+def group_summary(group: WeightGroup) -> tuple[object, ...]:
     return (group.op, group.dtype, group.how, group.bits, group.block_size, group.per_channel, group.symmetric)
 
 
@@ -45,73 +45,73 @@ DYNAMIC = "q, s, z = DynamicQuantizeLinear(x)"
         (ints("int8", 4, of=3), ("MatMulInteger", "int8", "dynamic", 8, None, True, False)),
     ],
 )
-def test_integer_products_of_running_data_are_dynamic(zero: str, expected: tuple[object, ...]) -> None:
+def test_integer_product_of_activations_is_dynamic(zero: str, expected: tuple[object, ...]) -> None:
     held = constants(w=ints("int8", 4, 4), n=zero)
-    (only,) = story(f"g (float[2,4] x) => (int32[2,4] y) {{ {held} {DYNAMIC} y = MatMulInteger(q, w, z, n) }}")
-    assert kept(only) == expected
+    (only,) = measure_groups(f"g (float[2,4] x) => (int32[2,4] y) {{ {held} {DYNAMIC} y = MatMulInteger(q, w, z, n) }}")
+    assert group_summary(only) == expected
     assert (only.nodes, only.params, only.share) == (1, 16, 1.0)
 
 
-def test_without_scales_and_zero_points_channels_are_not_told() -> None:
+def test_channels_are_unknown_without_scales_and_zero_points() -> None:
     held = constants(w=ints("uint8", 4, 4))
-    (only,) = story(f"g (float[2,4] x) => (int32[2,4] y) {{ {held} {DYNAMIC} y = MatMulInteger(q, w, z) }}")
-    assert kept(only)[3:] == (8, None, None, False)  # unsigned numbers from zero on lie on one side of it
+    (only,) = measure_groups(f"g (float[2,4] x) => (int32[2,4] y) {{ {held} {DYNAMIC} y = MatMulInteger(q, w, z) }}")
+    assert group_summary(only)[3:] == (8, None, None, False)  # unsigned numbers from zero on lie on one side of it
 
 
 PAIR = "qx = QuantizeLinear(x, s, z) dx = DequantizeLinear(qx, s, z)"
 SCALE = {"s": "float {0.5}", "z": "int8 {0}", "w": ints("int8", 4, 4), "one": "float {0.1}"}
 
 
-def test_weights_and_data_between_the_pairs_are_qdq() -> None:
+def test_weights_and_activations_between_pairs_are_qdq() -> None:
     body = f"{constants(**SCALE)} {PAIR} dw = DequantizeLinear(w, one, z) y = MatMul(dx, dw)"
-    (only,) = story(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
-    assert kept(only) == ("MatMul", "int8", "qdq", 8, None, False, True)
+    (only,) = measure_groups(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
+    assert group_summary(only) == ("MatMul", "int8", "qdq", 8, None, False, True)
 
 
-def test_weights_that_are_dequantized_for_data_in_floating_point_are_weight_only() -> None:
+def test_dequantized_weights_with_float_activations_are_weight_only() -> None:
     held = constants(w=ints("int8", 4, 4), n=ints("float", 4))
-    (only,) = story(
+    (only,) = measure_groups(
         f"g (float[2,4] x) => (float[2,4] y) {{ {held} d = DequantizeLinear <axis = 1> (w, n) y = MatMul(x, d) }}"
     )
-    assert kept(only) == ("MatMul", "int8", "weight-only", 8, None, True, True)
+    assert group_summary(only) == ("MatMul", "int8", "weight-only", 8, None, True, True)
 
 
-def test_blocks_are_told_by_their_size() -> None:
+def test_block_size_is_reported() -> None:
     held = constants(w=ints("int8", 4, 4), n=ints("float", 2, 4))
     body = f"{held} d = DequantizeLinear <axis = 0, block_size = 2> (w, n) y = MatMul(x, d)"
-    (only,) = story(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
-    assert kept(only) == ("MatMul", "int8", "weight-only", 8, 2, None, True)
+    (only,) = measure_groups(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
+    assert group_summary(only) == ("MatMul", "int8", "weight-only", 8, 2, None, True)
 
 
-def test_floating_point_weights_that_are_quantized_on_their_way_are_qdq_of_their_bits() -> None:
+def test_float_weights_quantized_in_the_graph_are_qdq() -> None:
     held = constants(**{**SCALE, "w": ints("float", 4, 4)})
     body = f"{held} {PAIR} qw = QuantizeLinear(w, one, z) dw = DequantizeLinear(qw, one, z) y = MatMul(dx, dw)"
-    (only,) = story(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
-    assert kept(only) == ("MatMul", "float32", "qdq", 8, None, False, True)
+    (only,) = measure_groups(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
+    assert group_summary(only) == ("MatMul", "float32", "qdq", 8, None, False, True)
 
 
-def test_operators_on_integers_are_told_with_where_zero_is() -> None:
+def test_integer_operators_have_symmetry() -> None:
     held = constants(s="float {0.5}", z="uint8 {7}", w=ints("uint8", 4, 4), n="uint8 {128}")
     body = f"{held} q = QuantizeLinear(x, s, z) y = QLinearMatMul(q, s, z, w, s, n, s, z)"
-    (only,) = story(f"g (float[2,4] x) => (uint8[2,4] y) {{ {body} }}")
-    assert kept(only) == ("QLinearMatMul", "uint8", "qoperator", 8, None, False, True)
-    (other,) = story(f"g (float[2,4] x) => (uint8[2,4] y) {{ {body.replace('w, s, n', 'w, s, z')} }}")
+    (only,) = measure_groups(f"g (float[2,4] x) => (uint8[2,4] y) {{ {body} }}")
+    assert group_summary(only) == ("QLinearMatMul", "uint8", "qoperator", 8, None, False, True)
+    (other,) = measure_groups(f"g (float[2,4] x) => (uint8[2,4] y) {{ {body.replace('w, s, n', 'w, s, z')} }}")
     assert other.symmetric is False
 
 
 def test_rows_of_a_quantized_table_are_weight_only() -> None:
     held = constants(t=ints("uint8", 9, 4), s="float {0.5}", z="uint8 {9}")
     body = f"{held} r = Gather(t, i) y = DequantizeLinear(r, s, z)"
-    (only,) = story(f"g (int64[2] i) => (float[2,4] y) {{ {body} }}")
-    assert kept(only) == ("Gather", "uint8", "weight-only", 8, None, False, False)
+    (only,) = measure_groups(f"g (int64[2] i) => (float[2,4] y) {{ {body} }}")
+    assert group_summary(only) == ("Gather", "uint8", "weight-only", 8, None, False, False)
 
 
-def test_a_dequantization_that_is_written_out_is_found_and_its_scales_are_no_weights() -> None:
+def test_explicit_dequantization_is_recognized() -> None:
     held = constants(w=ints("int8", 4, 4), s=ints("float", 1, 4), t=ints("int8", 9, 4), u=ints("float", 4))
     body = f"{held} c = Cast <to = 1> (w) d = Mul(c, s) m = MatMul(x, d)"
     body += " r = Gather(t, i) f = Cast <to = 1> (r) e = Mul(f, u) y = Add(m, e)"
-    found = told(f"g (float[2,4] x, int64[2] i) => (float[2,4] y) {{ {body} }}")
-    assert [kept(group)[:6] for group in found.story] == [
+    found = measure_precision(f"g (float[2,4] x, int64[2] i) => (float[2,4] y) {{ {body} }}")
+    assert [group_summary(group)[:6] for group in found.story] == [
         ("Gather", "int8", "weight-only", 8, None, True),
         ("MatMul", "int8", "weight-only", 8, None, True),
     ]
@@ -119,14 +119,14 @@ def test_a_dequantization_that_is_written_out_is_found_and_its_scales_are_no_wei
     assert found.label == "int8-weights" and found.stayed is None
 
 
-def test_a_mask_on_weights_is_no_quantization_of_it() -> None:
+def test_mask_on_weights_is_not_quantization() -> None:
     held = constants(m=ints("uint8", 4, 4), w=ints("float", 4, 4))
     body = f"{held} c = Cast <to = 1> (m) d = Mul(c, w) y = MatMul(x, d)"
-    (only,) = story(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
+    (only,) = measure_groups(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
     assert only.params == 32 and only.how in ("float", "integer")
 
 
-def packed(zero: np.ndarray | None = None, bits: int = 4) -> tuple[WeightGroup, ...]:
+def measure_packed(zero: np.ndarray | None = None, bits: int = 4) -> tuple[WeightGroup, ...]:
     """y[2,8] = x[2,32] @ w[32,8], in blocks of 16: text has no types for the bytes of packed weights."""
     given = {"w": np.full((8, 2, 16 * bits // 8), 0x88, np.uint8), "s": np.ones((8, 2), np.float32)}
     if zero is not None:
@@ -152,42 +152,42 @@ def packed(zero: np.ndarray | None = None, bits: int = 4) -> tuple[WeightGroup, 
     ],
 )
 def test_packed_weights_have_bits_and_blocks(zero: np.ndarray | None, symmetric: bool | None) -> None:
-    (only,) = packed(zero)
-    assert kept(only) == ("MatMulNBits", "int4", "weight-only", 4, 16, None, symmetric)
+    (only,) = measure_packed(zero)
+    assert group_summary(only) == ("MatMulNBits", "int4", "weight-only", 4, 16, None, symmetric)
     assert (only.params, only.example) == (32 * 8, "packed")
 
 
-def test_bytes_that_hold_one_number_have_their_own_middle() -> None:
-    assert kept(packed(np.full((8, 2), 0x80, np.uint8), bits=8)[0]) == (
+def test_unpacked_zero_point_has_mid_range_of_its_type() -> None:
+    assert group_summary(measure_packed(np.full((8, 2), 0x80, np.uint8), bits=8)[0]) == (
         *("MatMulNBits", "int8", "weight-only", 8),
         *(16, None, True),
     )
-    assert packed(np.full((8, 2), 0x88, np.uint8), bits=8)[0].symmetric is False
+    assert measure_packed(np.full((8, 2), 0x88, np.uint8), bits=8)[0].symmetric is False
 
 
 def test_a_node_with_several_weights_is_in_one_group() -> None:
     held = constants(w=ints("float16", 4, 4), b=ints("float", 4))
     body = f"{held} c = Cast <to = 1> (w) y = Gemm(x, c, b)"
-    (only,) = story(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
+    (only,) = measure_groups(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
     assert (only.dtype, only.how, only.params) == ("float16", "float", 20)
 
 
-def test_what_stayed_is_said_of_quantized_models_only() -> None:
+def test_float_rest_is_reported_for_quantized_models_only() -> None:
     held = constants(**SCALE, b=ints("float", 4), t=ints("float", 9, 4))
     body = f"{held} {PAIR} dw = DequantizeLinear(w, one, z) m = MatMul(dx, dw) a = Add(m, b) r = Gather(t, i)"
-    found = told(f"g (float[2,4] x, int64[2] i) => (float[2,4] y) {{ {body} y = Add(a, r) }}")
-    assert found.stayed == "stayed in float32: 1 Gather (embeddings) (Gather_11), 1 Add (Add_10); 71.4 % of the weights"
-    plain = told(f"g (float[2,4] x) => (float[2,4] y) {{ {constants(b=ints('float', 4))} y = Add(x, b) }}")
+    found = measure_precision(f"g (float[2,4] x, int64[2] i) => (float[2,4] y) {{ {body} y = Add(a, r) }}")
+    assert found.stayed == "stayed in float32: 1 Gather (embeddings) (Gather_11), 1 Add (Add_10); 71.4% of the weights"
+    plain = measure_precision(f"g (float[2,4] x) => (float[2,4] y) {{ {constants(b=ints('float', 4))} y = Add(x, b) }}")
     assert plain.stayed is None and plain.story[0].how == "float"
 
 
-def test_a_few_quantized_numbers_do_not_name_the_model() -> None:
+def test_few_quantized_numbers_do_not_set_the_label() -> None:
     held = constants(w=ints("float", 40, 40), t=ints("uint8", 4), s="float {0.5}")
     body = f"{held} d = DequantizeLinear(t, s) m = MatMul(x, w) y = Concat <axis = 0> (m, d)"
-    found = told(f"g (float[40] x) => (float[44] y) {{ {body} }}")
+    found = measure_precision(f"g (float[40] x) => (float[44] y) {{ {body} }}")
     assert (found.label, found.scheme) == ("fp32", None)
     assert [group.how for group in found.story] == ["float", "weight-only"]
-    assert found.stayed is not None and found.stayed.endswith("99.8 % of the weights")
+    assert found.stayed is not None and found.stayed.endswith("99.8% of the weights")
 
 
 # name -> (operator, type, how, bits, block size, per channel, symmetric, nodes, weights)
@@ -235,37 +235,37 @@ TRUTH: dict[str, set[tuple[object, ...]]] = {
 }
 
 
-def of(name: str) -> Precision:
+def precision_of(name: str) -> Precision:
     found = read_model(graph(name))
     return precision(found, parameters(found))
 
 
 @pytest.mark.parametrize("name", TRUTH)
-def test_real_models_tell_their_story(name: str) -> None:
-    rows = {(*kept(group), group.nodes, group.params) for group in of(name).story}
+def test_real_models_have_expected_groups(name: str) -> None:
+    rows = {(*group_summary(group), group.nodes, group.params) for group in precision_of(name).story}
     assert rows >= TRUTH[name]
 
 
 def test_all_convolutions_of_the_qdq_resnet_are_quantized_by_channels() -> None:
     """The record keeps no zero points of 2048 channels, so four of them cannot be seen to be symmetric."""
-    groups = [group for group in of("resnet50-qdq-int8").story if group.op == "Conv"]
+    groups = [group for group in precision_of("resnet50-qdq-int8").story if group.op == "Conv"]
     assert sum(group.nodes for group in groups) == 53
     assert {(group.how, group.per_channel) for group in groups} == {("qdq", True)}
 
 
 STAYED = {
     "all-minilm-l6-v2-int4-matmulnbits": (
-        "stayed in float32: 2 Gather (embeddings), 50 Add, 13 Mul; 53.0 % of the weights"
+        "stayed in float32: 2 Gather (embeddings), 50 Add, 13 Mul; 53.0% of the weights"
     ),
-    "all-minilm-l6-v2-dynquant-int8": "stayed in float32: 49 Add, 13 Mul; 0.1 % of the weights",
+    "all-minilm-l6-v2-dynquant-int8": "stayed in float32: 49 Add, 13 Mul; 0.1% of the weights",
     "resnet50-qdq-int8": None,
     "silero-vad": None,
 }
 
 
 @pytest.mark.parametrize("name", STAYED)
-def test_real_models_say_what_stayed(name: str) -> None:
-    assert of(name).stayed == STAYED[name]
+def test_real_models_have_expected_float_rest(name: str) -> None:
+    assert precision_of(name).stayed == STAYED[name]
 
 
 @pytest.mark.parametrize("name", KEPT)

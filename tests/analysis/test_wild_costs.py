@@ -25,7 +25,7 @@ def facts(text: str, **sizes: int) -> Facts:
     return measure_model(model(text), parse_request(dims=tuple(f"{name}={size}" for name, size in sizes.items())))
 
 
-def value(expression: str, **sizes: int) -> int:
+def evaluate_text(expression: str, **sizes: int) -> int:
     """A formula's value: polynomials, the largest of which holds."""
     texts = expression.removeprefix("max(").removesuffix(")").split("; ") if "max(" in expression else [expression]
     named = "|".join(sizes)
@@ -34,20 +34,20 @@ def value(expression: str, **sizes: int) -> int:
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (2, 3), (1, 59), (1, 61), (5, 128), (2, 4000)])
-def test_the_formula_of_the_peak_holds_where_another_node_is_the_worst(sizes: tuple[int, int]) -> None:
+def test_peak_formula_holds_where_the_peak_moves(sizes: tuple[int, int]) -> None:
     batch, seq = sizes
     expression = facts(ATTENTION).formula.expressions["peak_activation_bytes"]
     other = facts(ATTENTION, batch=batch, seq=seq).memory.peak
     assert expression is not None and expression.startswith("max(") and other is not None
-    assert value(expression, batch=batch, seq=seq) == other.nbytes
+    assert evaluate_text(expression, batch=batch, seq=seq) == other.nbytes
 
 
-def test_a_peak_that_others_cover_stands_alone() -> None:
+def test_dominated_peaks_are_not_in_the_formula() -> None:
     text = "g (float[batch,seq,8] x) => (float[] y) { a = Relu(x)  b = Concat <axis = 2> (a, a)  y = ReduceSum(b) }"
     assert facts(text).formula.expressions["peak_activation_bytes"] == "96·batch·seq"
 
 
-def test_a_peak_inside_of_nodes_has_its_formula() -> None:
+def test_peak_inside_nodes_has_formula() -> None:
     text = """g (float[seq,8] x, bool c) => (float[] y) {
         y = If (c) <then_branch = t () => (float p) { q = Exp(x)  p = Exp(q) },
                     else_branch = e () => (float u) { u = Exp(x) }> }"""
@@ -56,18 +56,18 @@ def test_a_peak_inside_of_nodes_has_its_formula() -> None:
     assert found.memory.peak is not None and found.memory.peak.nbytes == 1 + 96 * 128
 
 
-def test_what_is_left_of_polynomials_is_somewhere_the_find_largest() -> None:
+def test_each_largest_polynomial_is_largest_somewhere() -> None:
     one, square, low = {(1,): 10}, {(2,): 1}, {(0,): 3, (1,): 7}
     assert find_largest([low, one, square], [1]) == [one, square]
     assert find_largest([low, one, square], [0]) == [low, one, square]
 
 
 @pytest.mark.parametrize(("rows", "expected"), [(300, None), (5000, None), (10**9, "4·seq")])
-def test_a_formula_holds_far_above_the_sizes_of_the_card(rows: int, expected: str | None) -> None:
+def test_formula_holds_far_above_card_sizes(rows: int, expected: str | None) -> None:
     assert facts(TABLE.replace("ROWS", str(rows))).formula.expressions.get("macs") == expected
 
 
-def test_a_formula_says_from_which_size_on_it_holds() -> None:
+def test_formula_has_least_sizes() -> None:
     """Up to 32 tokens, fewer rows are read than the table has."""
     text = """g (float[1,8] x, int64[1,seq] i, uint8[32,4] t, float[32,1] s) => (float[] y) {
         w = com.microsoft.GatherBlockQuantized <gather_axis = 0, quantize_axis = 1, block_size = 16> (t, i, s)
@@ -77,7 +77,7 @@ def test_a_formula_says_from_which_size_on_it_holds() -> None:
     assert found.least == {"seq": 33}
 
 
-def test_nodes_in_no_order_that_runs_are_counted_in_one_that_does() -> None:
+def test_unsorted_nodes_are_counted_in_topological_order() -> None:
     nodes = ["a = Relu(x)", "b = Exp(a)", "c = Exp(b)", "d = Exp(c)", "y = Exp(d)"]
     text = "g (float[10] x) => (float[] y) { NODES }"
     plain, moved = (facts(text.replace("NODES", "  ".join(each))) for each in (nodes, nodes[1:] + nodes[:1]))
@@ -86,7 +86,7 @@ def test_nodes_in_no_order_that_runs_are_counted_in_one_that_does() -> None:
     assert [at for at, _ in moved.memory.timeline] == [4, 0, 1, 2, 3]
 
 
-def test_a_weight_behind_many_constants_has_its_reader() -> None:
+def test_weight_behind_many_constants_has_reader() -> None:
     doubled = "  ".join(f"k{at + 1} = Add(k{at}, k{at})" for at in range(8))
     text = f"""g (float[2] x) => (float[] y) <float[2] k0 = {{1.0, 2.0}}, float[2] w = {{3.0, 4.0}}> {{
         {doubled}  v = Mul(k8, w)  y = Mul(x, v) }}"""

@@ -112,9 +112,9 @@ def test_card_of_a_json_file_is_equal(model_card: Card, tmp_path: Path) -> None:
         assert loaded.to_json() == model_card.to_json()
 
 
-def test_notebook_display_has_the_key_numbers(model_card: Card) -> None:
+def test_notebook_display_has_the_main_figures(model_card: Card) -> None:
     text = model_card._repr_html_()
-    assert "Key numbers" in text and "83.4 MMACs" in text and "<script" not in text
+    assert "At a glance" in text and "83.4 MMACs" in text and "<script" not in text
 
 
 def test_notebook_display_escapes_names(tmp_path: Path) -> None:

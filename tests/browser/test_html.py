@@ -112,7 +112,7 @@ def test_sliders_match_card_at_other_sizes(name: str, pages: dict[str, Any]) -> 
     result = pages[name]["moved"]
     figures = [key.text for key in slider_figures(other) if isinstance(key.text, Number)]
     truth = {figure.quantity: figure.text for figure in figures}
-    shown = {key: text for key, text in result["away"].items() if text != "not known at this size"}
+    shown = {key: text for key, text in result["away"].items() if text != "unknown at this size"}
     assert shown, "no figure changed"
     assert shown == {key: truth[key] for key in shown}
     assert set(result["away"]) - set(shown) <= {

@@ -92,8 +92,8 @@ def test_diagram_is_colored_by_selected_quantity(folder: Path) -> None:
     for by, words in {"macs": "MACs", "params": "parameters", "bytes": "weight bytes"}.items():
         assert set(result[by]["fill"]) == {"rgb(9,94,156)"}
         assert words in result[by]["legend"]
-        assert f"{result[by]['top'] * 100:.0f} %" in result[by]["legend"]
-        assert all(f"{result[by]['top'] * 100:.0f} %" in line for line in result[by]["lines"])
+        assert f"{result[by]['top'] * 100:.0f}%" in result[by]["legend"]
+        assert all(f"{result[by]['top'] * 100:.0f}%" in line for line in result[by]["lines"])
     assert "MiB" in result["bytes"]["lines"][0]
 
 
@@ -107,7 +107,7 @@ def test_fixed_figures_are_marked_at_other_sizes(folder: Path) -> None:
       const tag = (place) => getComputedStyle(place, "::before").content;
       const look = () => ({ banner: document.getElementById("away").checkVisibility(),
         graph: tag(document.getElementById("graph")), picture: tag(document.querySelector(".picture")),
-        moving: tag(document.querySelector("#key-numbers .table")) });
+        moving: tag(document.querySelector("#at-a-glance .table")) });
       const before = look();
       set(8);
       const away = { ...look(), words: document.getElementById("away").innerText };

@@ -68,5 +68,5 @@ def test_every_kind_of_block_is_listed_or_counted(kinds: int, tmp_path: Path) ->
 
 def test_single_gap_is_stated_once(tmp_path: Path) -> None:
     card = make_text_card(tmp_path, "g (float[2,3] x) => (float[2,3] y) { y = custom.Odd(x) }")
-    single = replace(card, gaps=(Gap("compute", "the cost of 1 Odd node is not known."),))
-    assert summarize(single).text.endswith("Left open: the cost of 1 Odd node is not known; the totals are without it.")
+    single = replace(card, gaps=(Gap("compute", "the cost of 1 Odd node is unknown."),))
+    assert summarize(single).text.endswith("Left open: the cost of 1 Odd node is unknown; the totals are without it.")

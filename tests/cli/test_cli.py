@@ -198,7 +198,7 @@ def test_text_of_an_existing_readme_is_preserved(tmp_path: Path) -> None:
         assert run_command(CONTROL, "-o", str(readme), "--format", "huggingface").returncode == 0
     text = readme.read_text(encoding="utf-8")
     assert text.startswith("---\nlicense: mit # ours\n") and "\n# Mine\n\nWords of a person.\n" in text
-    assert text.count("onnx-autodoc: begin") == text.count("## Key numbers") == 1
+    assert text.count("onnx-autodoc: begin") == text.count("## At a glance") == 1
 
 
 def test_malformed_readme_is_left_unchanged(tmp_path: Path) -> None:

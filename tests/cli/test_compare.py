@@ -73,7 +73,7 @@ def test_figures_are_read_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixt
     figures.write_text(f"model,top1\n{SMALL.name},0.5\n{OTHER.stem},0.25\n")
     code, out, _ = run(capsys, SMALL, OTHER, "--figures", figures)
     assert code == 0
-    assert any("top1 *" in line and "−50.0 %" in line for line in out.splitlines())
+    assert any("top1 *" in line and "−50.0%" in line for line in out.splitlines())
 
 
 def test_wrong_request_is_one_line(card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

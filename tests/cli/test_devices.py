@@ -126,7 +126,7 @@ def test_page_of_an_own_device_states_that_it_has_no_source(own: Path) -> None:
     page = reference.format_device(load_devices(own)["mine"])
     assert "no source given" in page
     assert "\x1b" not in page
-    assert "bandwidth             not known" in page
+    assert "bandwidth             unknown" in page
 
 
 def test_missing_values_are_explained() -> None:

@@ -28,9 +28,9 @@ def of_text(text: str, *dims: str) -> Card:
     return of_proto(proto(text), *dims)
 
 
-def diff_of(was: Card, now: Card) -> Diff:
+def compare_cards(was: Card, now: Card) -> Diff:
     return compare([was, now], ["was", "now"]).diffs[0]
 
 
-def corpus_diff(was: str, now: str) -> Diff:
-    return diff_of(of_corpus(was), of_corpus(now))
+def compare_corpus_models(was: str, now: str) -> Diff:
+    return compare_cards(of_corpus(was), of_corpus(now))

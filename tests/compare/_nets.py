@@ -12,13 +12,13 @@ WIDTH, LENGTH = 48, 16
 
 
 class Layer(Struct, frozen=True):
-    """Of an encoder: post-norm, as BERT has it."""
+    """A layer of a post-norm encoder, as in BERT."""
 
     heads: int = 4
     head_dim: int = 12
     inner: int = 96
     act: str = "Relu"
-    skip: bool = True  # around the map
+    skip: bool = True  # around the feed-forward layers
 
 
 class _Graph:
@@ -43,8 +43,8 @@ class _Graph:
         self.weights.append(numpy_helper.from_array(np.array(values, np.int64), name))
         return name
 
-    def linear(self, x: str, width: int, made: int) -> str:
-        return self.add("Add", self.add("MatMul", x, self.weight(width, made)), self.weight(made))
+    def linear(self, x: str, width: int, out_width: int) -> str:
+        return self.add("Add", self.add("MatMul", x, self.weight(width, out_width)), self.weight(out_width))
 
     def norm(self, x: str, width: int) -> str:
         return self.add("LayerNormalization", x, self.weight(width), self.weight(width), axis=-1)
@@ -83,7 +83,7 @@ def encoder(layers: Sequence[Layer], seed: int = 0) -> onnx.ModelProto:
 
 
 class Block(Struct, frozen=True):
-    """Of a convolutional network: two convolutions, perhaps a gate over channels, and a skip around them."""
+    """A block of a convolutional network: two convolutions, an optional channel gate, and a skip around them."""
 
     kernel: int = 3
     excite: bool = False
@@ -115,14 +115,16 @@ def _block(graph: _Graph, x: str, channels: int, block: Block) -> str:
     return graph.add("Relu", graph.add("Add", x, y) if block.skip else y)
 
 
-def _conv(graph: _Graph, x: str, given: int, made: int, kernel: int, **more: object) -> str:
+def _conv(graph: _Graph, x: str, in_channels: int, out_channels: int, kernel: int, **more: object) -> str:
     edge = kernel // 2
-    weight = graph.weight(made, given, kernel, kernel)
-    return graph.add("Conv", x, weight, graph.weight(made), pads=[edge] * 4, kernel_shape=[kernel, kernel], **more)
+    weight = graph.weight(out_channels, in_channels, kernel, kernel)
+    return graph.add(
+        "Conv", x, weight, graph.weight(out_channels), pads=[edge] * 4, kernel_shape=[kernel, kernel], **more
+    )
 
 
-def _model(graph: _Graph, given: onnx.ValueInfoProto, made: onnx.ValueInfoProto) -> onnx.ModelProto:
-    proto = helper.make_graph(graph.nodes, "g", [given], [made], graph.weights)
+def _model(graph: _Graph, input_info: onnx.ValueInfoProto, output_info: onnx.ValueInfoProto) -> onnx.ModelProto:
+    proto = helper.make_graph(graph.nodes, "g", [input_info], [output_info], graph.weights)
     return helper.make_model(proto, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
 

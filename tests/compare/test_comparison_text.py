@@ -1,4 +1,4 @@
-"""The terminal output of a comparison, and what only the other formats show."""
+"""The terminal output of a comparison, and parts that only the other formats have."""
 
 import re
 
@@ -7,22 +7,22 @@ from msgspec.structs import replace
 from onnx_autodoc.compare import CountChange, WeightsChange, compare
 from onnx_autodoc.compare.relation import similarity_ratio
 from onnx_autodoc.render import COMPARISON_FORMATS
-from onnx_autodoc.render.comparison.text import format_weights_change, operator_name
+from onnx_autodoc.render.comparison.terminal import format_weights_change, operator_name
 from tests.compare._cards import of_corpus
-from tests.render.test_comparison import AT, MINILM, SETS, Page, made
+from tests.render.test_comparison import AT, MINILM, SETS, Page, render_pair
 
 
 def test_runtime_findings_are_counted_in_the_terminal() -> None:
-    text = made(SETS[0], "terminal")
+    text = render_pair(SETS[0], "terminal")
     assert "unsupported-operator" not in text
     assert "remarks on runtimes: 3 new" in text
-    assert made(SETS[0], "markdown").count("unsupported-operator") >= 3
+    assert render_pair(SETS[0], "markdown").count("unsupported-operator") >= 3
 
 
 def test_equal_cards_have_no_table_of_numbers() -> None:
-    assert made(SETS[5], "terminal").count("\n") <= 3
-    assert "| Parameters |" not in made(SETS[5], "markdown")
-    assert not any(tag == "table" for tag, _ in Page(made(SETS[5], "html")).tags)
+    assert render_pair(SETS[5], "terminal").count("\n") <= 3
+    assert "| Parameters |" not in render_pair(SETS[5], "markdown")
+    assert not any(tag == "table" for tag, _ in Page(render_pair(SETS[5], "html")).tags)
 
 
 def test_long_names_wrap_at_separators() -> None:
@@ -42,17 +42,17 @@ def test_operator_names_include_the_domain() -> None:
 def test_opsets_of_one_file_are_one_line() -> None:
     card = of_corpus(MINILM)
     more = {**card.model.opsets, **{f"domain.{at}": 1 for at in range(9)}}
-    other = replace(card, model=replace(card.model, opsets=more))
-    text = COMPARISON_FORMATS["terminal"].render(compare([card, other], ["a", "b"], generated=AT))
+    second = replace(card, model=replace(card.model, opsets=more))
+    text = COMPARISON_FORMATS["terminal"].render(compare([card, second], ["a", "b"], generated=AT))
     assert text.count("Also imports: domain.0 1") == 1
     assert "and 3 more" in " ".join(text.split())
     assert "Opset of" not in text.split("Besides")[1]
 
 
 def test_changed_tensor_is_named_in_the_terminal() -> None:
-    found = WeightsChange(8, 8, 7, 1, 0, 0, 0, 0, 0, 0, "7 of 8 equal", {"changed": ("w\x1b3",)}, ())
-    assert format_weights_change(found) == "7 of 8 equal (“w\\x1b3”)"
-    assert format_weights_change(replace(found, changed=9)) == "7 of 8 equal"
+    change = WeightsChange(8, 8, 7, 1, 0, 0, 0, 0, 0, 0, "7 of 8 equal", {"changed": ("w\x1b3",)}, ())
+    assert format_weights_change(change) == "7 of 8 equal (“w\\x1b3”)"
+    assert format_weights_change(replace(change, changed=9)) == "7 of 8 equal"
 
 
 def test_many_models_are_split_into_tables() -> None:
@@ -66,15 +66,15 @@ def test_many_models_are_split_into_tables() -> None:
 
 def test_figure_of_the_last_model_is_in_its_column() -> None:
     names = ["a.onnx", "b.onnx", "c.onnx"]
-    found = compare([of_corpus(MINILM)] * 3, names, {"c": {"ms": 4}}, generated=AT)
+    comparison = compare([of_corpus(MINILM)] * 3, names, {"c": {"ms": 4}}, generated=AT)
     for format_name in ("terminal", "markdown"):
-        row = next(line for line in COMPARISON_FORMATS[format_name].render(found).splitlines() if "known" in line)
-        assert re.findall(r"not known|4", row) == ["not known", "not known", "4"], row
+        row = next(line for line in COMPARISON_FORMATS[format_name].render(comparison).splitlines() if "known" in line)
+        assert re.findall(r"unknown|4", row) == ["unknown", "unknown", "4"], row
 
 
 def test_thousands_of_boxes_are_compared_by_count() -> None:
     """In their order that takes the square of it."""
-    one, other = ["a", "b"] * 2_000, ["a", "a", "b", "b"] * 1_000
-    assert similarity_ratio(one, other) == 1
-    assert similarity_ratio(one, ["a"] * 4_000) == 0.5
+    first, second = ["a", "b"] * 2_000, ["a", "a", "b", "b"] * 1_000
+    assert similarity_ratio(first, second) == 1
+    assert similarity_ratio(first, ["a"] * 4_000) == 0.5
     assert similarity_ratio(["a", "b"], ["b", "a"]) == 0.5

@@ -11,26 +11,28 @@ FLOAT, QUANTIZED = "resnet50-ts-op17", "resnet50-qdq-int8"
 T4 = "hardware.devices.t4.seconds.expected"
 
 
-def times(comparison: Comparison) -> dict[str, tuple[object, object]]:
-    """That changed, by path."""
+def read_times(comparison: Comparison) -> dict[str, tuple[object, object]]:
+    """Return the changed times of devices by path."""
     changes = comparison.diffs[0].numbers
-    return {each.path: (each.was, each.now) for each in changes if each.path.startswith("hardware.")}
+    return {change.path: (change.was, change.now) for change in changes if change.path.startswith("hardware.")}
 
 
-def on(card: Card, **changes: object) -> Card:
-    """The card with its first device changed."""
+def with_first_device(card: Card, **changes: object) -> Card:
+    """Return the card with changes of its first device."""
     assert card.hardware is not None
-    first, *others = card.hardware.devices
-    return replace(card, hardware=replace(card.hardware, devices=(replace(first, **changes), *others)))
+    first, *rest = card.hardware.devices
+    return replace(card, hardware=replace(card.hardware, devices=(replace(first, **changes), *rest)))
 
 
 def test_quantized_model_is_compared_on_each_device() -> None:
     cards = [of_corpus(FLOAT), of_corpus(QUANTIZED)]
-    found = times(compare(cards, ["was", "now"]))
+    times_by_path = read_times(compare(cards, ["was", "now"]))
     sections = [card.hardware for card in cards]
     assert sections[0] is not None and sections[1] is not None
-    assert found[T4] == tuple(section.devices[0].seconds.expected for section in sections if section is not None)
-    assert len(found) == len(sections[0].devices) == 3
+    assert times_by_path[T4] == tuple(
+        section.devices[0].seconds.expected for section in sections if section is not None
+    )
+    assert len(times_by_path) == len(sections[0].devices) == 3
 
 
 def test_device_times_are_key_figures_in_every_format() -> None:
@@ -42,12 +44,12 @@ def test_device_times_are_key_figures_in_every_format() -> None:
 
 def test_times_of_other_grades_or_devices_are_not_compared() -> None:
     was, now = of_corpus(FLOAT), of_corpus(QUANTIZED)
-    assert T4 not in times(compare([was, on(now, basis="calibrated")], ["was", "now"]))
-    elsewhere = compare([was, on(now, device="far_away")], ["was", "now"])
-    assert T4 not in times(elsewhere) and "far_away" not in COMPARISON_FORMATS["terminal"].render(elsewhere)
+    assert T4 not in read_times(compare([was, with_first_device(now, basis="calibrated")], ["was", "now"]))
+    elsewhere = compare([was, with_first_device(now, device="far_away")], ["was", "now"])
+    assert T4 not in read_times(elsewhere) and "far_away" not in COMPARISON_FORMATS["terminal"].render(elsewhere)
     assert "on t4" not in COMPARISON_FORMATS["terminal"].render(elsewhere)
 
 
 def test_card_without_hardware_is_compared_without_it() -> None:
     bare = replace(of_corpus(QUANTIZED), hardware=None)
-    assert not times(compare([of_corpus(FLOAT), bare], ["was", "now"]))
+    assert not read_times(compare([of_corpus(FLOAT), bare], ["was", "now"]))

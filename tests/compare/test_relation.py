@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from onnx_autodoc.card import Card
-from tests.compare._cards import corpus_diff, diff_of, of_proto, of_text
+from tests.compare._cards import compare_cards, compare_corpus_models, of_proto, of_text
 from tests.compare._nets import Layer, encoder
 
 MINILM = "all-minilm-l6-v2-ts-op14"
@@ -59,30 +59,32 @@ KNOWN = [
 
 @pytest.mark.parametrize(("was", "now", "text"), KNOWN)
 def test_related_models_are_recognized(was: str, now: str, text: str) -> None:
-    assert corpus_diff(was, now).relation.text == text
+    assert compare_corpus_models(was, now).relation.text == text
 
 
 @pytest.mark.parametrize(("was", "now", "text"), KNOWN)
 def test_relation_is_symmetric(was: str, now: str, text: str) -> None:
-    here, there = corpus_diff(was, now).relation, corpus_diff(now, was).relation
-    assert here.kind == there.kind
-    assert here.text.startswith("Looks like") == there.text.startswith("Looks like") == text.startswith("Looks like")
+    forward, backward = compare_corpus_models(was, now).relation, compare_corpus_models(now, was).relation
+    assert forward.kind == backward.kind
+    assert (
+        forward.text.startswith("Looks like") == backward.text.startswith("Looks like") == text.startswith("Looks like")
+    )
 
 
 def test_relation_has_evidence() -> None:
-    found = corpus_diff(MINILM, "all-minilm-l6-v2-dynquant-int8").relation
-    assert "the same inputs and outputs" in found.evidence
-    assert "22,565,376 parameters in both" in found.evidence
-    assert found.against == ()
+    relation = compare_corpus_models(MINILM, "all-minilm-l6-v2-dynquant-int8").relation
+    assert "the same inputs and outputs" in relation.evidence
+    assert "22,565,376 parameters in both" in relation.evidence
+    assert relation.against == ()
 
 
 def test_relation_has_counter_evidence() -> None:
-    found = corpus_diff("smollm2-135m-kv-op17", "smollm2-135m-genai-int4").relation
-    assert "another number of parameters" in found.against
+    relation = compare_corpus_models("smollm2-135m-kv-op17", "smollm2-135m-genai-int4").relation
+    assert "another number of parameters" in relation.against
 
 
 def test_int8_model_differs_in_weights_not_in_compute() -> None:
-    diff = corpus_diff(MINILM, "all-minilm-l6-v2-dynquant-int8")
+    diff = compare_corpus_models(MINILM, "all-minilm-l6-v2-dynquant-int8")
     changed = {change.path: change for change in diff.numbers}
     assert changed["parameters.bytes"].percent == pytest.approx(-74.9, abs=0.05)
     assert "parameters.total" not in changed
@@ -92,7 +94,7 @@ def test_int8_model_differs_in_weights_not_in_compute() -> None:
 
 def test_same_model_at_other_sizes_is_recognized() -> None:
     text = "g (float[n, 3] x) => (float[n, 3] y) { y = Relu(x) }"
-    diff = diff_of(of_text(text, "n=2"), of_text(text, "n=5"))
+    diff = compare_cards(of_text(text, "n=2"), of_text(text, "n=5"))
     assert diff.relation.kind == "other-assumptions"
     assert diff.sizes is not None
     assert "x 2×3 against x 5×3" in diff.sizes.text
@@ -102,39 +104,41 @@ def test_same_model_at_other_sizes_is_recognized() -> None:
     assert all(change.change is None for change in diff.numbers if change.note)
 
 
-def quantized(card: Card) -> Card:
-    """As a card of it would be whose drawing suffered: another precision, other sizes seen."""
+def quantize_card(card: Card) -> Card:
+    """Return the card of a quantized model whose diagram is incomplete: another precision, other inferred sizes."""
     model = replace(card.model, precision=replace(card.model.precision, label="int8-qdq"))
     return replace(card, model=model, structure=replace(card.structure, layers=1, hidden=8, family="hybrid"))
 
 
 def test_equal_node_names_outweigh_inferred_sizes() -> None:
     card = of_proto(encoder([Layer()] * 3))
-    found = diff_of(card, quantized(card)).relation
-    assert found.text == "Looks like the same model in another precision: fp32 → int8-qdq."
-    assert "the cards tell layers 3 → 1" in found.against
+    relation = compare_cards(card, quantize_card(card)).relation
+    assert relation.text == "Looks like the same model in another precision: fp32 → int8-qdq."
+    assert "the cards tell layers 3 → 1" in relation.against
 
 
 def test_different_macs_are_not_outweighed() -> None:
     was, now = (of_proto(encoder([Layer(inner=inner)] * 3)) for inner in (96, 128))
-    assert diff_of(was, quantized(now)).relation.kind not in ("other-precision", "other-export")
+    assert compare_cards(was, quantize_card(now)).relation.kind not in ("other-precision", "other-export")
 
 
 def test_activation_that_regroups_blocks_is_not_an_export() -> None:
     was, now = (of_proto(encoder([Layer(), Layer(act=act), Layer()])) for act in ("Relu", "Sin"))
-    found = diff_of(was, now).relation
-    assert found.kind == "variant"
-    assert "MLP" in found.text
+    relation = compare_cards(was, now).relation
+    assert relation.kind == "variant"
+    assert "MLP" in relation.text
 
 
 def test_differing_parts_of_one_architecture_are_named() -> None:
-    model, other = encoder([Layer()]), encoder([Layer()])
-    old = other.graph.input[0].name
-    other.graph.input[0].name = "mine"
-    for node in other.graph.node:
+    model, renamed = encoder([Layer()]), encoder([Layer()])
+    old = renamed.graph.input[0].name
+    renamed.graph.input[0].name = "mine"
+    for node in renamed.graph.node:
         node.input[:] = ["mine" if name == old else name for name in node.input]
-    found = diff_of(of_proto(model, weights=True), of_proto(other, weights=True)).relation
-    assert found.text.startswith("The same architecture and weights; what differs: the interface (1 breaking change)")
+    relation = compare_cards(of_proto(model, weights=True), of_proto(renamed, weights=True)).relation
+    assert relation.text.startswith(
+        "The same architecture and weights; what differs: the interface (1 breaking change)"
+    )
 
 
 BRANCHES = """g (float[1, 8, 8, 8] x) => (float[1, 12, 8, 8] y)
@@ -147,14 +151,14 @@ BRANCHES = """g (float[1, 8, 8, 8] x) => (float[1, 12, 8, 8] y)
 
 def test_reordered_branches_are_equal() -> None:
     lines = "p = Conv<pads = [1, 1, 1, 1]>(x, a)", "q = Conv(x, b)"
-    was, now = (of_text(BRANCHES.format(first=one, second=two)) for one, two in (lines, lines[::-1]))
-    assert {change.kind for change in diff_of(was, now).blocks} <= {"moved", "wiring"}
+    was, now = (of_text(BRANCHES.format(first=p, second=q)) for p, q in (lines, lines[::-1]))
+    assert {change.kind for change in compare_cards(was, now).blocks} <= {"moved", "wiring"}
 
 
 def test_unknown_families_are_not_equal() -> None:
     was = of_text("g (float[2, 3] x) => (float[2, 3] y) { y = Sin(x) }")
     now = of_text("g (float[4] x) => (float[4] y) { a = Floor(x) b = Cos(a) y = Mul(a, b) }")
     assert {was.structure.family, now.structure.family} == {"unknown"}
-    found = diff_of(was, now).relation
-    assert "unknown" not in found.text + " ".join(found.evidence)
-    assert "family" not in found.text + " ".join(found.evidence)
+    relation = compare_cards(was, now).relation
+    assert "unknown" not in relation.text + " ".join(relation.evidence)
+    assert "family" not in relation.text + " ".join(relation.evidence)

@@ -19,15 +19,17 @@ NAMES = ["models/a.onnx", "models/b.onnx"]
     ],
 )
 def test_figures_are_assigned_by_model_name(text: str) -> None:
-    found = compare([CARD, CARD], NAMES, read_figures(text, "f"))
-    rows = [(one.name, one.was, one.now, one.change, one.percent) for one in found.diffs[0].figures]
+    comparison = compare([CARD, CARD], NAMES, read_figures(text, "f"))
+    rows = [
+        (figure.name, figure.was, figure.now, figure.change, figure.percent) for figure in comparison.diffs[0].figures
+    ]
     assert rows == [("top1", 0.5, 0.25, -0.25, -50.0), ("ms", 4, 5, 1, 25.0)]
-    assert found.empty, "what a user brings is no part of the cards"
+    assert comparison.empty, "figures of the user are no part of the cards"
 
 
 def test_figure_of_one_model_has_no_difference() -> None:
-    found = compare([CARD, CARD], NAMES, read_figures("model,ms\na,4\nb,\n", "f"))
-    assert [(one.was, one.now, one.change) for one in found.diffs[0].figures] == [(4, None, None)]
+    comparison = compare([CARD, CARD], NAMES, read_figures("model,ms\na,4\nb,\n", "f"))
+    assert [(figure.was, figure.now, figure.change) for figure in comparison.diffs[0].figures] == [(4, None, None)]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests import _corpus as corpus
 from tests._text import loaded, proto
 
 
-def weighted(text: str) -> onnx.ModelProto:
+def add_weights(text: str) -> onnx.ModelProto:
     model = proto(text)
     for value in list(model.graph.value_info):
         tensor = value.type.tensor_type
@@ -25,10 +25,10 @@ def weighted(text: str) -> onnx.ModelProto:
     return model
 
 
-def facts(text: str, *dims: str) -> Facts:
-    return measure_model(loaded(weighted(text)), parse_request(dims=dims))
+def measure_text(text: str, *dims: str) -> Facts:
+    return measure_model(loaded(add_weights(text)), parse_request(dims=dims))
 
 
 @cache
-def corpus_facts(name: str) -> Facts:
+def measure_corpus_model(name: str) -> Facts:
     return measure_model(read_model(corpus.graph(name)), Request())

@@ -28,7 +28,7 @@ def test_nearly_all_published_rows_are_used() -> None:
 
 
 def test_operation_counts_match_published_ones() -> None:
-    """Where a source prints its operations: most within 3 %; the others follow another convention (README there)."""
+    """Where a source prints its operations: most within 3%; the others follow another convention (README there)."""
     works = json.loads((FOLDER / "works.json").read_text())
     ratios = []
     with (FOLDER / "published.csv").open() as file:
@@ -49,8 +49,8 @@ def test_typical_data_is_generated_from_the_measurements() -> None:
 @pytest.mark.parametrize("far", [False, True])
 def test_typical_times_hold_for_left_out_sources(runtime_known: bool, far: bool) -> None:
     """And for publishers: sources of one may be twins. Fewer of those have others near."""
-    every = cross_validate(runtime_known, far)
-    said = [each for each in every if each.error is not None]
-    assert len(said) > (0.6 if far else 0.85) * len(every)
-    assert statistics.median(each.error for each in said if each.error is not None) <= 0.40
-    assert sum(each.is_inside for each in said) >= 0.80 * len(said)
+    predictions = cross_validate(runtime_known, far)
+    in_range = [prediction for prediction in predictions if prediction.error is not None]
+    assert len(in_range) > (0.6 if far else 0.85) * len(predictions)
+    assert statistics.median(prediction.error for prediction in in_range if prediction.error is not None) <= 0.40
+    assert sum(prediction.is_inside for prediction in in_range) >= 0.80 * len(in_range)

@@ -20,7 +20,7 @@ from onnx_autodoc.hardware import (
 from onnx_autodoc.hardware.devices import Device, find_device
 from onnx_autodoc.hardware.requirements import find_requirements
 from tests import _corpus as corpus
-from tests.hardware._models import facts
+from tests.hardware._models import measure_text
 
 GIB = 1 << 30
 PRODUCT = "g (float[1,512] x) => (float[1,1024] y) <float[512,1024] w> { y = MatMul(x, w) }"
@@ -31,18 +31,18 @@ LOOP = """g (float[1,4] x, int64 n) => (float[1,4] y) <bool c = {1}, float[4,4] 
         go = Identity(on)  next = MatMul(h0, w) }> }"""
 
 
-def device(name: str, rate: float, memory: int = 8 * GIB, form: str = "PCIe card") -> Device:
+def make_device(name: str, rate: float, memory: int = 8 * GIB, form: str = "PCIe card") -> Device:
     rates = {"fp32": rate}
     return Device(id=name, name=name, family="own", form=form, memory_bytes=memory, bandwidth=1e15, rates=rates)
 
 
-SMALL, LARGE = device("small", 1e9), device("large", 1e10)
+SMALL, LARGE = make_device("small", 1e9), make_device("large", 1e10)
 WORK = 2 * 512 * 1024  # operations of PRODUCT
 
 
-def chosen(devices: list[Device], target: Target, known: dict[str, float], text: str = PRODUCT) -> Requirements:
+def choose_devices(devices: list[Device], target: Target, known: dict[str, float], text: str = PRODUCT) -> Requirements:
     """`known`: seconds that are expected of a device, the range a factor of 2 to each side."""
-    made = measure_workload(facts(text), "mlp")
+    built = measure_workload(measure_text(text), "mlp")
 
     def estimate_time(
         workload: Workload, device: Device, number_format: NumberFormat, bound: LowerBound
@@ -50,88 +50,88 @@ def chosen(devices: list[Device], target: Target, known: dict[str, float], text:
         seconds = known.get(device.id)
         return TimeRange(seconds / 2, seconds, seconds * 2, "typical", "") if seconds else None
 
-    def asked(device: Device) -> Iterator[Estimate]:
-        yield estimate(made, device, NUMBER_FORMATS["fp32"], estimate_time)
+    def requested(device: Device) -> Iterator[Estimate]:
+        yield estimate(built, device, NUMBER_FORMATS["fp32"], estimate_time)
 
-    return find_requirements(devices, NUMBER_FORMATS["fp32"], asked, target)
+    return find_requirements(devices, NUMBER_FORMATS["fp32"], requested, target)
 
 
-def names(found: Requirements) -> list[str | None]:
-    levels = (found.minimum, found.recommended, found.comfortable)
+def list_names(result: Requirements) -> list[str | None]:
+    levels = (result.minimum, result.recommended, result.comfortable)
     return [each.device if each is not None else None for each in levels]
 
 
 def test_bounds_are_not_compared_with_expected_times() -> None:
     assert WORK / 1e9 * 4 < 0.01  # by its bound, the small one would do for all
-    found = chosen([SMALL, LARGE], Target(latency=0.1), {"large": 0.02})
-    assert names(found) == ["large", "large", "large"]
-    assert found.minimum is not None and found.minimum.basis == "typical"
-    assert any("1 device" in note for note in found.notes)
+    result = choose_devices([SMALL, LARGE], Target(latency=0.1), {"large": 0.02})
+    assert list_names(result) == ["large", "large", "large"]
+    assert result.minimum is not None and result.minimum.basis == "typical"
+    assert any("1 device" in note for note in result.notes)
 
 
 def test_bounds_decide_without_expected_times() -> None:
-    found = chosen([SMALL, LARGE], Target(latency=0.005), {})
-    assert names(found) == ["small", "large", "large"]
-    assert found.minimum is not None and found.minimum.basis == "bound"
-    assert "by its bound alone" in found.minimum.why
+    result = choose_devices([SMALL, LARGE], Target(latency=0.005), {})
+    assert list_names(result) == ["small", "large", "large"]
+    assert result.minimum is not None and result.minimum.basis == "bound"
+    assert "by its bound alone" in result.minimum.why
 
 
 def test_levels_have_margins_of_speed() -> None:
     known = {"small": 0.1, "large": 0.05}
-    assert names(chosen([SMALL, LARGE], Target(latency=0.1), known)) == ["small", "large", None]
-    assert names(chosen([SMALL, LARGE], Target(throughput=10), known)) == ["small", "large", None]
+    assert list_names(choose_devices([SMALL, LARGE], Target(latency=0.1), known)) == ["small", "large", None]
+    assert list_names(choose_devices([SMALL, LARGE], Target(throughput=10), known)) == ["small", "large", None]
 
 
 def test_memory_decides_without_a_target() -> None:
-    assert names(chosen([SMALL, LARGE], Target(), {"large": 0.02})) == ["small", "small", "small"]
+    assert list_names(choose_devices([SMALL, LARGE], Target(), {"large": 0.02})) == ["small", "small", "small"]
 
 
 def test_rack_device_is_chosen_only_if_no_card_suffices() -> None:
-    rack = device("rack", 1e8, form="SXM5")
+    rack = make_device("rack", 1e8, form="SXM5")
     known = {"rack": 0.01, "small": 0.1}
-    assert names(chosen([rack, SMALL], Target(latency=0.1), known)) == ["small", None, None]
-    assert names(chosen([rack, SMALL], Target(latency=0.05), known)) == ["rack", "rack", "rack"]
+    assert list_names(choose_devices([rack, SMALL], Target(latency=0.1), known)) == ["small", None, None]
+    assert list_names(choose_devices([rack, SMALL], Target(latency=0.05), known)) == ["rack", "rack", "rack"]
 
 
 def test_device_with_less_memory_is_smaller() -> None:
-    wide = device("wide", 9e8, memory=96 * GIB)
+    wide = make_device("wide", 9e8, memory=96 * GIB)
     known = {"small": 0.01, "wide": 0.01}
-    assert names(chosen([wide, SMALL], Target(latency=0.1), known)) == ["small", "small", "small"]
+    assert list_names(choose_devices([wide, SMALL], Target(latency=0.1), known)) == ["small", "small", "small"]
 
 
 def test_unmet_target_names_the_nearest_device() -> None:
-    found = chosen([SMALL, LARGE], Target(latency=1e-6), {"small": 0.1, "large": 0.05})
-    assert names(found) == [None, None, None]
-    assert "large" in found.notes[0] and "50.0 ms" in found.notes[0]
-    found = chosen([SMALL, LARGE], Target(throughput=1e6), {"small": 0.1, "large": 0.05})
-    assert "20.0 samples/s" in found.notes[0]
+    result = choose_devices([SMALL, LARGE], Target(latency=1e-6), {"small": 0.1, "large": 0.05})
+    assert list_names(result) == [None, None, None]
+    assert "large" in result.notes[0] and "50.0 ms" in result.notes[0]
+    result = choose_devices([SMALL, LARGE], Target(throughput=1e6), {"small": 0.1, "large": 0.05})
+    assert "20.0 samples/s" in result.notes[0]
 
 
 def test_model_too_large_for_all_devices_is_noted() -> None:
-    tiny = device("tiny", 1e9, memory=1 << 20)
+    tiny = make_device("tiny", 1e9, memory=1 << 20)
     for target in (Target(), Target(latency=1)):
-        found = chosen([tiny], target, {"tiny": 0.1})
-        assert names(found) == [None, None, None]
-        assert found.notes[0] == "no device that is known has the memory"
+        result = choose_devices([tiny], target, {"tiny": 0.1})
+        assert list_names(result) == [None, None, None]
+        assert result.notes[0] == "no device that is known has the memory"
 
 
 @pytest.mark.parametrize("text", [SUM, LOOP])
 def test_unknown_workload_has_no_choice_by_speed(text: str) -> None:
-    found = chosen([SMALL], Target(latency=1), {"small": 1e-3}, text)
-    assert names(found) == [None, None, None]
-    assert "how much work" in found.notes[0]
-    assert names(chosen([SMALL], Target(), {}, text)) == ["small", "small", "small"]
+    result = choose_devices([SMALL], Target(latency=1), {"small": 1e-3}, text)
+    assert list_names(result) == [None, None, None]
+    assert "how much work" in result.notes[0]
+    assert list_names(choose_devices([SMALL], Target(), {}, text)) == ["small", "small", "small"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "least"),
+    ("requested", "least"),
     [({"target_latency": 0.05}, 1), ({"target_latency": 0.01}, 1), ({"target_latency": 0.01, "precision": "fp16"}, 2)],
 )
-def test_requirements_of_a_detector_are_no_rack_devices(asked: dict[str, object], least: int) -> None:
-    found = card(corpus.graph("yolov8l-nc1"), devices=["t4"], **asked).hardware  # type: ignore[arg-type]
-    assert found is not None and found.requirements is not None
-    devices = [find_device(name) for name in names(found.requirements) if name]
+def test_requirements_of_a_detector_are_no_rack_devices(requested: dict[str, object], least: int) -> None:
+    result = card(corpus.graph("yolov8l-nc1"), devices=["t4"], **requested).hardware  # type: ignore[arg-type]
+    assert result is not None and result.requirements is not None
+    devices = [find_device(name) for name in list_names(result.requirements) if name]
     assert len(devices) >= least
     assert not any(each.form.startswith(("SXM", "OAM", "superchip")) for each in devices)
-    levels = (found.requirements.minimum, found.requirements.recommended, found.requirements.comfortable)
+    levels = (result.requirements.minimum, result.requirements.recommended, result.requirements.comfortable)
     assert {each.basis for each in levels if each is not None} == {"typical"}

@@ -1,4 +1,4 @@
-"""Typical times: what is expected, and how wide the range is, by the measurements that are near."""
+"""Typical times: the expected time and the width of its range, by the closest measurements."""
 
 from itertools import pairwise
 
@@ -28,16 +28,16 @@ SLOW = structs.replace(ONE, runtime="pytorch", factor=1.3)
 
 
 def estimate_query(some: list[Measurement], runtime: str | None = None) -> TimeRange:
-    found = estimate_from(QUERY, MeasurementTable(some), runtime)
-    assert found is not None
-    return found
+    result = estimate_from(QUERY, MeasurementTable(some), runtime)
+    assert result is not None
+    return result
 
 
 def test_median_is_expected_without_a_runtime() -> None:
     """Three fast ones and a slow one: the mean of them is a time that none of them took."""
-    found = estimate_query([ONE, ONE, ONE, SLOW])
-    assert found.expected == pytest.approx(QUERY.roofline * 10**0.3, rel=0.05)
-    assert found.low < found.expected < found.high
+    result = estimate_query([ONE, ONE, ONE, SLOW])
+    assert result.expected == pytest.approx(QUERY.roofline * 10**0.3, rel=0.05)
+    assert result.low < result.expected < result.high
 
 
 def test_range_includes_slow_runtimes_without_a_runtime() -> None:

@@ -18,19 +18,19 @@ from onnx_autodoc.hardware.scaling import find_phases, make_consistent, scale_ba
 from onnx_autodoc.hardware.workload import find_batch, kernels_at
 from onnx_autodoc.shapes import Role
 from tests import _corpus as corpus
-from tests.hardware._models import corpus_facts, facts
+from tests.hardware._models import measure_corpus_model, measure_text
 
 T4 = find_device("t4")
 
 
-def constant_range(seconds: float) -> TimeRange:
+def make_constant_range(seconds: float) -> TimeRange:
     return TimeRange(seconds / 2, seconds, seconds * 2, "typical", "")
 
 
 def test_constant_products_are_not_part_of_the_bound() -> None:
     text = """g (float[1,8] x) => (float[1,8] y) <float[8,512] a, float[512,8] b> {
         w = MatMul(a, b)  y = MatMul(x, w) }"""
-    workload = measure_workload(facts(text), "mlp")
+    workload = measure_workload(measure_text(text), "mlp")
     assert workload.macs == 8 * 512 * 8 + 64  # as the file has them
     assert estimate(workload, T4, NUMBER_FORMATS["fp16"], lambda *_: None).lower_bound.compute == pytest.approx(
         2 * 64 / T4.rates["fp16"]
@@ -40,7 +40,7 @@ def test_constant_products_are_not_part_of_the_bound() -> None:
 def test_unread_inputs_are_not_counted() -> None:
     text = """g (float[1,8] x, float[1,4096] rest, float[1,4096] sized) => (float[1,8] y, int64[2] s) {
         y = Relu(x)  s = Shape(sized) }"""
-    assert measure_workload(facts(text), "other").io_volume == DataVolume(16, 16)
+    assert measure_workload(measure_text(text), "other").io_volume == DataVolume(16, 16)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_unread_inputs_are_not_counted() -> None:
 def test_static_size_is_a_batch_if_outputs_begin_with_it(shapes: tuple[str, str], batch: int | None) -> None:
     wanted = shapes[1].split("[")[1].split("]")[0].replace("B", "-1")
     body = f"r = Relu(x)  to = Constant <value_ints = [{wanted}]> ()  y = Reshape(r, to)"
-    assert find_batch(facts(f"g ({shapes[0]}) => ({shapes[1]}) {{ {body} }}")) == batch
+    assert find_batch(measure_text(f"g ({shapes[0]}) => ({shapes[1]}) {{ {body} }}")) == batch
 
 
 def test_partial_workload_has_no_expected_time() -> None:
@@ -65,21 +65,28 @@ def test_partial_workload_has_no_expected_time() -> None:
         h = MatMul(x, v)
         y = Loop (n, c, h) <body = b (int64 i, bool on, float[1,4] h0) => (bool go, float[1,4] next) {
             go = Identity(on)  next = MatMul(h0, w) }> }"""
-    found = estimate(measure_workload(facts(text), "other"), T4, NUMBER_FORMATS["fp32"], lambda *_: constant_range(1.0))
-    assert found.range is None and found.basis == "bound"
-    assert any("not all of the model is counted" in note for note in make_device_row(found, None).notes)
+    result = estimate(
+        measure_workload(measure_text(text), "other"), T4, NUMBER_FORMATS["fp32"], lambda *_: make_constant_range(1.0)
+    )
+    assert result.range is None and result.basis == "bound"
+    assert any("not all of the model is counted" in note for note in make_device_row(result, None).notes)
 
 
 def test_unknown_sizes_make_memory_a_lower_bound() -> None:
     row = make_device_row(
-        estimate(measure_workload(corpus_facts("slanet-table-en"), "cnn"), T4, NUMBER_FORMATS["fp32"], lambda *_: None),
+        estimate(
+            measure_workload(measure_corpus_model("slanet-table-en"), "cnn"),
+            T4,
+            NUMBER_FORMATS["fp32"],
+            lambda *_: None,
+        ),
         None,
     )
     assert any("at least this memory" in note for note in row.notes)
 
 
 def test_quantized_activations_widen_with_the_precision() -> None:
-    workload = measure_workload(corpus_facts("mobilenetv2-qoperator-int8"), "cnn")
+    workload = measure_workload(measure_corpus_model("mobilenetv2-qoperator-int8"), "cnn")
     need = {
         name: estimate(workload, T4, NUMBER_FORMATS[name], lambda *_: None).need for name in ("int8", "fp16", "fp32")
     }
@@ -92,7 +99,7 @@ def test_quantized_activations_widen_with_the_precision() -> None:
 def test_embeddings_are_not_stored_in_four_bits() -> None:
     text = """g (int64[1,5] ids) => (float[1,5,16] y) <float[1000,64] table, float[64,16] w> {
         x = Gather(table, ids)  y = MatMul(x, w) }"""
-    workload = measure_workload(facts(text), "other")
+    workload = measure_workload(measure_text(text), "other")
     weights = {
         name: estimate(workload, T4, NUMBER_FORMATS[name], lambda *_: None).need.weights for name in NUMBER_FORMATS
     }
@@ -102,10 +109,10 @@ def test_embeddings_are_not_stored_in_four_bits() -> None:
 
 @pytest.mark.parametrize("name", corpus.KEPT)
 def test_roofline_is_not_below_the_bound(name: str) -> None:
-    workload = measure_workload(corpus_facts(name), "other")
+    workload = measure_workload(measure_corpus_model(name), "other")
     for precision in ("fp32", "int4"):
-        found = estimate(workload, T4, NUMBER_FORMATS[precision], lambda *_: None).lower_bound
-        assert found.roofline is None or found.seconds is None or found.roofline >= found.seconds * (1 - 1e-9)
+        result = estimate(workload, T4, NUMBER_FORMATS[precision], lambda *_: None).lower_bound
+        assert result.roofline is None or result.seconds is None or result.roofline >= result.seconds * (1 - 1e-9)
 
 
 def test_times_of_batches_are_consistent() -> None:
@@ -115,9 +122,9 @@ def test_times_of_batches_are_consistent() -> None:
     def estimate_time(
         workload: Workload, device: Device, number_format: NumberFormat, bound: LowerBound
     ) -> TimeRange | None:
-        return constant_range(seconds_by_batch.get(workload.batch or 0, 4.0))
+        return make_constant_range(seconds_by_batch.get(workload.batch or 0, 4.0))
 
-    workload = facts(text, "B=1")
+    workload = measure_text(text, "B=1")
     rows = [
         estimate(each, T4, NUMBER_FORMATS["fp32"], estimate_time)
         for each in scale_batches(workload, measure_workload(workload, "mlp"))
@@ -127,8 +134,8 @@ def test_times_of_batches_are_consistent() -> None:
 
 def test_scaled_kernels_of_phases_match_inferred_ones() -> None:
     """Kernels are inferred at one size and scaled: within 5% of those inferred at another."""
-    model = corpus_facts("smollm2-135m-genai-int4")
-    found = {
+    model = measure_corpus_model("smollm2-135m-genai-int4")
+    result = {
         (each.name, each.context): each.workload.kernels
         for each in find_phases(model, measure_workload(model, "decoder"), None, True)
     }
@@ -137,34 +144,34 @@ def test_scaled_kernels_of_phases_match_inferred_ones() -> None:
         for name, (new, past) in sizes.items():
             true = kernels_at(model, {Role.SEQUENCE: new, Role.PAST: past})
             assert true is not None
-            assert found[name, context].macs.sum() == pytest.approx(true.macs.sum(), rel=1e-9)
-            assert found[name, context].floats.sum() == pytest.approx(true.floats.sum(), rel=0.05)
+            assert result[name, context].macs.sum() == pytest.approx(true.macs.sum(), rel=1e-9)
+            assert result[name, context].floats.sum() == pytest.approx(true.floats.sum(), rel=0.05)
 
 
 def test_prefill_is_compute_bound_and_decode_memory_bound() -> None:
-    model = corpus_facts("smollm2-135m-kv-op17")
-    found = find_phases(model, measure_workload(model, "decoder"), None, True)
-    rows = {(each.name, each.context): estimate(each.workload, T4, NUMBER_FORMATS["fp16"], twice) for each in found}
+    model = measure_corpus_model("smollm2-135m-kv-op17")
+    result = find_phases(model, measure_workload(model, "decoder"), None, True)
+    rows = {(each.name, each.context): estimate(each.workload, T4, NUMBER_FORMATS["fp16"], twice) for each in result}
     assert rows["prefill", 2048].bottleneck == "compute"
     assert rows["decode", 2048].bottleneck == "memory"
 
 
 def twice(workload: Workload, device: Device, number_format: NumberFormat, bound: LowerBound) -> TimeRange | None:
-    return constant_range(2 * bound.roofline) if bound.roofline else None
+    return make_constant_range(2 * bound.roofline) if bound.roofline else None
 
 
 def test_quantized_weights_take_the_bytes_of_the_file() -> None:
     """Also where its kernels read scales with the weights."""
-    workload = corpus_facts("resnet50-qdq-int8")
-    found = estimate(measure_workload(workload, "cnn"), T4, NUMBER_FORMATS["int8"], lambda *_: None)
-    assert found.need.weights == workload.parameters.nbytes
+    workload = measure_corpus_model("resnet50-qdq-int8")
+    result = estimate(measure_workload(workload, "cnn"), T4, NUMBER_FORMATS["int8"], lambda *_: None)
+    assert result.need.weights == workload.parameters.nbytes
 
 
 def test_generated_weights_count_as_stored() -> None:
     text = """g (float[1,64] x) => (float[1,64] y) <float[64,64] a> {
         s = Constant <value_ints = [64, 64]> ()  w = ConstantOfShape(s)  h = MatMul(x, a)  y = MatMul(h, w) }"""
     assert (
-        measure_workload(facts(text), "mlp").weight_bytes == 2 * 64 * 64 * 4 - 2 * 4
+        measure_workload(measure_text(text), "mlp").weight_bytes == 2 * 64 * 64 * 4 - 2 * 4
     )  # the two numbers of `s` pass for weights
 
 
@@ -173,7 +180,7 @@ def test_small_weights_may_stay_on_an_npu() -> None:
     npu = find_device("hailo_10h")
     small, large = (
         measure_workload(
-            facts(f"g (float[1,{n}] x) => (float[1,{n}] y) <float[{n},{n}] w> {{ y = MatMul(x, w) }}"), "mlp"
+            measure_text(f"g (float[1,{n}] x) => (float[1,{n}] y) <float[{n},{n}] w> {{ y = MatMul(x, w) }}"), "mlp"
         )
         for n in (512, 6144)
     )
@@ -186,7 +193,7 @@ def test_small_weights_may_stay_on_an_npu() -> None:
 
 
 def test_decode_of_a_large_graph_uses_the_kernels_of_the_card() -> None:
-    own = corpus_facts("smollm2-135m-kv-op17")
+    own = measure_corpus_model("smollm2-135m-kv-op17")
     workload = measure_workload(own, "x")
     unrequested, requested = (
         {(each.name, each.context): each.workload.kernels for each in find_phases(own, workload, None, is_requested)}
@@ -199,13 +206,13 @@ def test_decode_of_a_large_graph_uses_the_kernels_of_the_card() -> None:
 
 
 def test_dynamic_quantization_is_noted() -> None:
-    workload = corpus_facts("all-minilm-l6-v2-dynquant-int8")
+    workload = measure_corpus_model("all-minilm-l6-v2-dynquant-int8")
     row = make_device_row(
         estimate(
             measure_workload(workload, "transformer-encoder"),
             T4,
             NUMBER_FORMATS["int8"],
-            lambda *_: constant_range(1e-3),
+            lambda *_: make_constant_range(1e-3),
         ),
         None,
     )
@@ -214,8 +221,8 @@ def test_dynamic_quantization_is_noted() -> None:
 
 @pytest.mark.parametrize(("device", "is_noted"), [("apple_m2", True), ("jetson_tx2", False)])
 def test_unknown_rate_is_noted(device: str, is_noted: bool) -> None:
-    workload = measure_workload(corpus_facts("resnet50-ts-op17"), "cnn")
+    workload = measure_workload(measure_corpus_model("resnet50-ts-op17"), "cnn")
     row = estimate(workload, find_device(device), NUMBER_FORMATS["int8"], lambda *_: None)
     (note,) = make_device_row(row, None).notes
     assert note.startswith("int8 is computed at its fp16 rate")
-    assert ("in int8 itself is not known" in note) is is_noted
+    assert ("in int8 itself is unknown" in note) is is_noted

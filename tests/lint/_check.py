@@ -21,16 +21,18 @@ def lint_context(model: Model, *dims: str) -> LintContext:
     return LintContext(facts, describe(facts))
 
 
-def check_rule(rule: str, given: Model | onnx.ModelProto | str, *dims: str, opset: int = 18) -> list[Finding]:
+def check_rule(rule: str, source: Model | onnx.ModelProto | str, *dims: str, opset: int = 18) -> list[Finding]:
     """Return the findings of one rule on a model, a proto, or a graph in ONNX's text format."""
-    read = model(given, opset) if isinstance(given, str) else loaded(given) if not isinstance(given, Model) else given
+    read = (
+        model(source, opset) if isinstance(source, str) else loaded(source) if not isinstance(source, Model) else source
+    )
     return list(RULES[rule].findings(lint_context(read, *dims)))
 
 
-def check_weights(rule: str, folder: Path, made: onnx.ModelProto) -> list[Finding]:
+def check_weights(rule: str, folder: Path, model_proto: onnx.ModelProto) -> list[Finding]:
     """Return the findings of one rule on a model whose weights are read."""
     path = folder / "model.onnx"
-    path.write_bytes(made.SerializeToString())
+    path.write_bytes(model_proto.SerializeToString())
     read = read_model(path)
     facts = measure_model(read, parse_request())
     return list(RULES[rule].findings(LintContext(facts, describe(facts), survey(read))))
@@ -38,6 +40,6 @@ def check_weights(rule: str, folder: Path, made: onnx.ModelProto) -> list[Findin
 
 def with_weights(text: str, opset: int = 18, **arrays: np.ndarray) -> onnx.ModelProto:
     """Parse a graph and add initializers for names that nothing defines."""
-    made = proto(text, opset)
-    made.graph.initializer.extend(onnx.numpy_helper.from_array(array, name) for name, array in arrays.items())
-    return made
+    model_proto = proto(text, opset)
+    model_proto.graph.initializer.extend(onnx.numpy_helper.from_array(array, name) for name, array in arrays.items())
+    return model_proto

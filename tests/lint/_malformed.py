@@ -14,8 +14,8 @@ X, Y = value(11, "x", (2, 3)), value(12, "y", (2, 3))
 FLAG = value(11, "flag", (), 9)
 
 
-def loaded(content: bytes, beside: bytes | None = None) -> Model:
-    """The model in these bytes; `beside` are those of a file w.bin in the same folder."""
+def read_bytes(content: bytes, beside: bytes | None = None) -> Model:
+    """Read a model from bytes; `beside` are those of a file w.bin in the same folder."""
     with tempfile.TemporaryDirectory() as folder:
         if beside is not None:
             (Path(folder) / "w.bin").write_bytes(beside)
@@ -25,37 +25,37 @@ def loaded(content: bytes, beside: bytes | None = None) -> Model:
 
 
 def check_bytes(rule: str, content: bytes, beside: bytes | None = None) -> list[Finding]:
-    return check_rule(rule, loaded(content, beside))
+    return check_rule(rule, read_bytes(content, beside))
 
 
-def one(op: str, *attributes: bytes, inputs: str = "x") -> bytes:
-    """A model of a single node."""
+def single_node_model(op: str, *attributes: bytes, inputs: str = "x") -> bytes:
+    """Return a model of one node."""
     return model(X + node(op, inputs, "y", *attributes) + Y)
 
 
-def whole(name: str, number: int) -> bytes:
+def int_attribute(name: str, number: int) -> bytes:
     return chunk(1, name) + integer(3, number) + integer(20, 2)
 
 
-def real(name: str, number: float) -> bytes:
+def float_attribute(name: str, number: float) -> bytes:
     return chunk(1, name) + varint(2 << 3 | 5) + struct.pack("<f", number) + integer(20, 1)
 
 
-def text(name: str, held: str) -> bytes:
-    return chunk(1, name) + chunk(4, held) + integer(20, 3)
+def string_attribute(name: str, value: str) -> bytes:
+    return chunk(1, name) + chunk(4, value) + integer(20, 3)
 
 
-def wholes(name: str, *numbers: int) -> bytes:
+def ints_attribute(name: str, *numbers: int) -> bytes:
     return chunk(1, name) + b"".join(integer(8, number) for number in numbers) + integer(20, 7)
 
 
-def body(name: str, graph: bytes) -> bytes:
+def graph_attribute(name: str, graph: bytes) -> bytes:
     return chunk(1, name) + chunk(6, graph) + integer(20, 5)
 
 
 def tensor(name: str, dims: tuple[int, ...], raw: bytes | None = None, extra: bytes = b"", dtype: int = 1) -> bytes:
-    held = b"" if raw is None else chunk(9, raw)
-    return b"".join(integer(1, dim) for dim in dims) + integer(2, dtype) + chunk(8, name) + held + extra
+    content = b"" if raw is None else chunk(9, raw)
+    return b"".join(integer(1, dim) for dim in dims) + integer(2, dtype) + chunk(8, name) + content + extra
 
 
 def initializer(
@@ -66,32 +66,32 @@ def initializer(
 
 def function(name: str, nodes: bytes, opsets: bytes = chunk(9, integer(2, 17))) -> bytes:
     """A function of the domain f, from x to y; `nodes` are made by `step`."""
-    own = chunk(9, chunk(1, "f") + integer(2, 1))
-    return chunk(25, chunk(1, name) + chunk(4, "x") + chunk(5, "y") + nodes + opsets + own + chunk(10, "f"))
+    domain = chunk(9, chunk(1, "f") + integer(2, 1))
+    return chunk(25, chunk(1, name) + chunk(4, "x") + chunk(5, "y") + nodes + opsets + domain + chunk(10, "f"))
 
 
 def step(op: str, inputs: str, outputs: str, domain: str = "") -> bytes:
     """A node of a function."""
-    return chunk(7, _called(op, inputs, outputs, domain))
+    return chunk(7, _node_fields(op, inputs, outputs, domain))
 
 
 def call(op: str, inputs: str, outputs: str) -> bytes:
     """A node that calls a function of the domain f."""
-    return chunk(1, _called(op, inputs, outputs, "f"))
+    return chunk(1, _node_fields(op, inputs, outputs, "f"))
 
 
-def _called(op: str, inputs: str, outputs: str, domain: str) -> bytes:
+def _node_fields(op: str, inputs: str, outputs: str, domain: str) -> bytes:
     names = b"".join(chunk(1, name) for name in inputs.split()) + b"".join(chunk(2, name) for name in outputs.split())
     return names + chunk(4, op) + chunk(7, domain)
 
 
-def calling(nodes: bytes, *functions: bytes) -> bytes:
+def function_model(nodes: bytes, *functions: bytes) -> bytes:
     return model(X + nodes + Y, extra=chunk(8, chunk(1, "f") + integer(2, 1)) + b"".join(functions))
 
 
-def choice(then: bytes, otherwise: bytes, outputs: str = "y") -> bytes:
+def branch_model(then: bytes, otherwise: bytes, outputs: str = "y") -> bytes:
     """If of two graphs."""
-    branches = body("then_branch", then), body("else_branch", otherwise)
+    branches = graph_attribute("then_branch", then), graph_attribute("else_branch", otherwise)
     return model(X + FLAG + node("If", "flag", outputs, *branches) + Y)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests._wire import model, node
-from tests.lint._malformed import NEG, X, Y, call, calling, check_bytes, choice, function, step, value
+from tests.lint._malformed import NEG, X, Y, branch_model, call, check_bytes, function, function_model, step, value
 
 CYCLES = {
     "two nodes": (
@@ -15,13 +15,13 @@ CYCLES = {
         model(X + node("Relu", "a", "b") + node("Neg", "b", "a") + node("Relu", "x", "y") + Y),
         ("Relu_0", "Neg_1"),
     ),
-    "through a branch": (choice(node("Relu", "y", "t") + value(12, "t", (2, 3)), NEG), ("If_0",)),
+    "through a branch": (branch_model(node("Relu", "y", "t") + value(12, "t", (2, 3)), NEG), ("If_0",)),
     "inside a branch": (
-        choice(node("Add", "x t", "t") + value(12, "t", (2, 3)), NEG),
+        branch_model(node("Add", "x t", "t") + value(12, "t", (2, 3)), NEG),
         ("If_0/then_branch/Add_0",),
     ),
     "inside a function": (
-        calling(call("F", "x", "y"), function("F", step("Add", "x a", "a") + step("Relu", "a", "y"))),
+        function_model(call("F", "x", "y"), function("F", step("Add", "x a", "a") + step("Relu", "a", "y"))),
         ("F/Add_0",),
     ),
 }
@@ -45,7 +45,7 @@ def test_name_that_is_also_an_input_is_not_reported() -> None:
 
 def test_name_reused_in_a_subgraph_is_not_reported() -> None:
     inner = node("Relu", "x", "a") + node("Neg", "a", "t") + value(12, "t", (2, 3))
-    assert check_bytes("cycle", choice(inner, inner)) == []
+    assert check_bytes("cycle", branch_model(inner, inner)) == []
 
 
 def test_long_cycle_needs_no_recursion() -> None:

@@ -9,12 +9,12 @@ from tests.lint._malformed import (
     RELU,
     X,
     Y,
-    body,
+    branch_model,
     call,
-    calling,
     check_bytes,
-    choice,
     function,
+    function_model,
+    graph_attribute,
     initializer,
     step,
     value,
@@ -38,7 +38,9 @@ TWICE = {
         "'w' is 2 initializers",
     ),
     "two functions": (
-        calling(call("F", "x", "y"), function("F", step("Relu", "x", "y")), function("F", step("Neg", "x", "y"))),
+        function_model(
+            call("F", "x", "y"), function("F", step("Relu", "x", "y")), function("F", step("Neg", "x", "y"))
+        ),
         "there are 2 functions f:F",
     ),
 }
@@ -59,7 +61,7 @@ def test_repeated_weight_is_a_warning() -> None:
 
 def test_shadowing_name_of_a_subgraph_is_reported() -> None:
     inner = node("Neg", "x", "a") + node("Relu", "a", "t") + value(12, "t", (2, 3))
-    choose = node("If", "flag", "q", body("then_branch", inner), body("else_branch", NEG))
+    choose = node("If", "flag", "q", graph_attribute("then_branch", inner), graph_attribute("else_branch", NEG))
     before = model(X + FLAG + node("Relu", "x", "a") + choose + node("Add", "q a", "y") + Y)
     (finding,) = check_bytes("duplicate-definition", before)
     assert finding.message == "a name is used again: 'a' is made in If_1/then_branch and around it"
@@ -73,7 +75,7 @@ def test_input_with_a_default_is_not_reported() -> None:
 
 
 def test_same_names_in_branches_and_omitted_outputs_are_not_reported() -> None:
-    assert check_bytes("duplicate-definition", choice(RELU, NEG)) == []
+    assert check_bytes("duplicate-definition", branch_model(RELU, NEG)) == []
     silent = model(X + node("Split", "x", " ") + node("Relu", "x", "y") + Y)
     assert check_bytes("duplicate-definition", silent) == []
 

@@ -76,7 +76,7 @@ def test_float64_tree_ensembles_are_not_reported() -> None:
 
 def test_large_stored_float64_weights_are_reported() -> None:
     text = "g (float[2, 512] x) => (float y) { c = Cast<to=1>(w) y = MatMul(x, c) }"
-    for size, message in ((512, ["weights of 2.00 MiB are kept in float64, 100 % of all numbers"]), (128, [])):
+    for size, message in ((512, ["weights of 2.00 MiB are kept in float64, 100% of all numbers"]), (128, [])):
         made = proto(text)
         made.graph.initializer.append(numpy_helper.from_array(np.zeros((512, size)), "w"))
         assert [finding.message for finding in check_rule("float64", made)] == message

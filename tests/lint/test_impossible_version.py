@@ -3,7 +3,7 @@
 import pytest
 
 from tests._wire import chunk, integer, model, node
-from tests.lint._malformed import X, Y, call, calling, check_bytes, function, step
+from tests.lint._malformed import X, Y, call, check_bytes, function, function_model, step
 
 GRAPH = X + node("Relu", "x", "y") + Y
 WRONG = {
@@ -54,7 +54,7 @@ def test_impossible_version_is_reported(name: str) -> None:
 def test_two_versions_in_a_function_are_reported() -> None:
     both = chunk(9, integer(2, 11)) + chunk(9, integer(2, 17))
     (finding,) = check_bytes(
-        "impossible-version", calling(call("F", "x", "y"), function("F", step("Relu", "x", "y"), both))
+        "impossible-version", function_model(call("F", "x", "y"), function("F", step("Relu", "x", "y"), both))
     )
     assert finding.message == "in the function F the version of ai.onnx is said to be 11 and 17"
 

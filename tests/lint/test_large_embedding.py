@@ -17,7 +17,7 @@ LOOKUP = "e = Gather(table, ids) y = MatMul(e, w)"
 
 def test_table_that_holds_most_of_the_parameters_is_reported() -> None:
     (finding,) = check_rule("large-embedding", model(np.zeros((40_000, 64), np.float32), LOOKUP))
-    assert finding.message == "1 embedding table holds >99 % of the parameters: 9.77 MiB in float32"
+    assert finding.message == "1 embedding table holds >99% of the parameters: 9.77 MiB in float32"
     assert finding.evidence == ("table",)
 
 

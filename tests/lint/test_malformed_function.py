@@ -1,14 +1,14 @@
 """malformed-function: calls that cannot be made."""
 
 from tests._wire import chunk, integer, node
-from tests.lint._malformed import call, calling, check_bytes, function, step
+from tests.lint._malformed import call, check_bytes, function, function_model, step
 
 RELU = function("F", step("Relu", "x", "y"))
 
 
 def test_recursive_function_is_reported() -> None:
     (finding,) = check_bytes(
-        "malformed-function", calling(call("F", "x", "y"), function("F", step("F", "x", "y", "f")))
+        "malformed-function", function_model(call("F", "x", "y"), function("F", step("F", "x", "y", "f")))
     )
     assert finding.message == "a call cannot be made: the function F calls itself"
     assert (finding.severity, finding.evidence) == ("error", ("F",))
@@ -16,39 +16,41 @@ def test_recursive_function_is_reported() -> None:
 
 def test_uncalled_mutually_recursive_functions_are_reported() -> None:
     ring = function("F", step("G", "x", "y", "f")), function("G", step("F", "x", "y", "f"))
-    (finding,) = check_bytes("malformed-function", calling(node("Relu", "x", "y"), *ring))
+    (finding,) = check_bytes("malformed-function", function_model(node("Relu", "x", "y"), *ring))
     assert set(finding.evidence) == {"F", "G"}
 
 
 def test_function_that_calls_others_is_not_reported() -> None:
     outer = function("G", step("F", "x", "a", "f") + step("F", "a", "y", "f"))
-    assert check_bytes("malformed-function", calling(call("G", "x", "y"), RELU, outer)) == []
+    assert check_bytes("malformed-function", function_model(call("G", "x", "y"), RELU, outer)) == []
 
 
 def test_call_with_too_many_values_is_reported() -> None:
-    (given,) = check_bytes("malformed-function", calling(call("F", "x x", "y"), RELU))
+    (given,) = check_bytes("malformed-function", function_model(call("F", "x x", "y"), RELU))
     assert given.message == "a call cannot be made: F_0 gives F 2 values, which takes 1"
-    (asked,) = check_bytes("malformed-function", calling(call("F", "x", "y z"), RELU))
+    (asked,) = check_bytes("malformed-function", function_model(call("F", "x", "y z"), RELU))
     assert asked.message == "a call cannot be made: F_0 asks F for 2 values, which gives 1"
 
 
 def test_function_with_a_repeated_output_is_reported() -> None:
     both = function("F", step("Relu", "x", "y"), chunk(5, "y") + chunk(9, integer(2, 17)))
-    (finding,) = check_bytes("malformed-function", calling(call("F", "x", "y z"), both))
+    (finding,) = check_bytes("malformed-function", function_model(call("F", "x", "y z"), both))
     assert finding.message == "a call cannot be made: the function F gives y 2 times"
     assert (finding.severity, finding.evidence) == ("error", ("F",))
 
 
 def test_defect_that_runtimes_accept_is_a_warning() -> None:
     both = function("F", step("Relu", "x", "y"), chunk(6, "q") + chunk(6, "q") + chunk(9, integer(2, 17)))
-    (twice,) = check_bytes("malformed-function", calling(call("F", "x", "y"), both))
+    (twice,) = check_bytes("malformed-function", function_model(call("F", "x", "y"), both))
     assert (twice.severity, twice.message) == ("warning", "a function is odd: of F: it has 2 attributes q")
-    (bare,) = check_bytes("malformed-function", calling(node("Relu", "x", "y"), function("", step("Relu", "x", "y"))))
+    (bare,) = check_bytes(
+        "malformed-function", function_model(node("Relu", "x", "y"), function("", step("Relu", "x", "y")))
+    )
     assert (bare.severity, bare.message) == ("warning", "a function is odd: one of the domain f has no name")
-    assert check_bytes("impossible-version", calling(call("F", "x", "y"), both)) == []
+    assert check_bytes("impossible-version", function_model(call("F", "x", "y"), both)) == []
 
 
 def test_long_call_chain_needs_no_recursion() -> None:
     chain = [function(f"f{at}", step(f"f{at + 1}", "x", "y", "f")) for at in range(3_000)]
     end = function("f3000", step("Relu", "x", "y"))
-    assert check_bytes("malformed-function", calling(call("f0", "x", "y"), *chain, end)) == []
+    assert check_bytes("malformed-function", function_model(call("f0", "x", "y"), *chain, end)) == []

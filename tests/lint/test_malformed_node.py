@@ -11,16 +11,16 @@ from tests.lint._malformed import (
     RELU,
     X,
     Y,
-    body,
+    branch_model,
     check_bytes,
-    choice,
+    float_attribute,
+    graph_attribute,
     initializer,
-    one,
-    real,
-    text,
+    int_attribute,
+    ints_attribute,
+    single_node_model,
+    string_attribute,
     value,
-    whole,
-    wholes,
 )
 
 PICTURE, MAP = value(11, "x", (1, 4, 8, 8)), value(12, "y", (1, 4, "h", "w"))
@@ -29,7 +29,12 @@ SIZES = value(11, "i", (), 7) + value(11, "on", (), 9) + value(11, "h", (2, 3))
 GO = node("Identity", "on", "go") + value(12, "go", (), 9)
 PASS = node("Relu", "h", "g") + GO + value(12, "g", (2, 3))
 TURN = (
-    *(value(11, "h", (3,)), value(11, "e", (3,)), node("Cast", "h", "g", whole("to", 7)), node("Relu", "e", "r")),
+    *(
+        value(11, "h", (3,)),
+        value(11, "e", (3,)),
+        node("Cast", "h", "g", int_attribute("to", 7)),
+        node("Relu", "e", "r"),
+    ),
     *(value(12, "g", (3,), 7), value(12, "r", (3,))),
 )
 LIST = chunk(4, chunk(1, chunk(1, integer(1, 1))))  # a sequence of float tensors
@@ -44,57 +49,80 @@ def pool(*attributes: bytes) -> bytes:
 
 
 def loop(inner: bytes, outputs: str = "y") -> bytes:
-    return model(X + value(11, "n", (), 7) + FLAG + node("Loop", "n flag x", outputs, body("body", inner)) + Y)
+    return model(
+        X + value(11, "n", (), 7) + FLAG + node("Loop", "n flag x", outputs, graph_attribute("body", inner)) + Y
+    )
 
 
 WRONG = {
-    "no operator": (one(""), "it names no operator"),
-    "too many inputs": (one("Relu", inputs="x x"), "it has 2 inputs, not 1"),
-    "too few inputs": (one("Add"), "it has 1 input, not 2"),
+    "no operator": (single_node_model(""), "it names no operator"),
+    "too many inputs": (single_node_model("Relu", inputs="x x"), "it has 2 inputs, not 1"),
+    "too few inputs": (single_node_model("Add"), "it has 1 input, not 2"),
     "no outputs": (model(X + node("Relu", "x", "") + Y), "it has 0 outputs, not 1"),
     "two outputs": (model(X + node("Relu", "x", "y z") + Y), "it has 2 outputs, not 1"),
     "an output left out": (
         model(X + chunk(1, chunk(1, "x") + chunk(2, "") + chunk(4, "Relu")) + Y),
         "its output 0 is left out, and must be there",
     ),
-    "an axis that is real": (one("Softmax", real("axis", 1)), "its attribute axis is a number, not a whole number"),
-    "an axis in letters": (one("Softmax", text("axis", "1")), "its attribute axis is a text, not a whole number"),
+    "an axis that is real": (
+        single_node_model("Softmax", float_attribute("axis", 1)),
+        "its attribute axis is a number, not a whole number",
+    ),
+    "an axis in letters": (
+        single_node_model("Softmax", string_attribute("axis", "1")),
+        "its attribute axis is a text, not a whole number",
+    ),
     "a slope that is whole": (
-        one("LeakyRelu", whole("alpha", 1)),
+        single_node_model("LeakyRelu", int_attribute("alpha", 1)),
         "its attribute alpha is a whole number, not a number",
     ),
-    "an axis too far": (one("Softmax", whole("axis", 7)), "axis 7 does not exist in 2 dimensions"),
-    "two of one name": (one("Softmax", whole("axis", 0), whole("axis", 1)), "it has 2 attributes axis"),
+    "an axis too far": (
+        single_node_model("Softmax", int_attribute("axis", 7)),
+        "axis 7 does not exist in 2 dimensions",
+    ),
+    "two of one name": (
+        single_node_model("Softmax", int_attribute("axis", 0), int_attribute("axis", 1)),
+        "it has 2 attributes axis",
+    ),
     "a value of another kind": (
-        one("Softmax", chunk(1, "axis") + integer(3, 1) + integer(20, 1)),
+        single_node_model("Softmax", chunk(1, "axis") + integer(3, 1) + integer(20, 1)),
         "its attribute axis holds a value of another kind than it says",
     ),
     "two values in one": (
-        one("Softmax", chunk(1, "axis") + integer(3, 1) + chunk(4, "1") + integer(20, 2)),
+        single_node_model("Softmax", chunk(1, "axis") + integer(3, 1) + chunk(4, "1") + integer(20, 2)),
         "its attribute axis holds a value of another kind than it says",
     ),
     "an attribute of no kind": (
-        one("Softmax", chunk(1, "axis") + integer(3, 1) + integer(20, 99)),
+        single_node_model("Softmax", chunk(1, "axis") + integer(3, 1) + integer(20, 99)),
         "its attribute axis is of type 99, which ONNX does not define",
     ),
     "an attribute without a type": (
-        one("Softmax", chunk(1, "axis") + integer(3, 1)),
+        single_node_model("Softmax", chunk(1, "axis") + integer(3, 1)),
         "its attribute axis does not say of which type it is",
     ),
-    "an attribute without a name": (one("Relu", integer(3, 1) + integer(20, 2)), "it has an attribute without a name"),
-    "an attribute of others": (one("Relu", whole("axis", 1)), "it has no attribute 'axis'"),
-    "an attribute that is missing": (one("Cast"), "it lacks its attribute to"),
+    "an attribute without a name": (
+        single_node_model("Relu", integer(3, 1) + integer(20, 2)),
+        "it has an attribute without a name",
+    ),
+    "an attribute of others": (single_node_model("Relu", int_attribute("axis", 1)), "it has no attribute 'axis'"),
+    "an attribute that is missing": (single_node_model("Cast"), "it lacks its attribute to"),
     "a reference to nothing": (
-        one("Softmax", chunk(1, "axis") + chunk(21, "outer") + integer(20, 2)),
+        single_node_model("Softmax", chunk(1, "axis") + chunk(21, "outer") + integer(20, 2)),
         "it takes an attribute from a function, and stands in none",
     ),
-    "a type that there is none of": (one("Cast", whole("to", 99)), "its attribute to is 99, which is no element type"),
-    "no groups": (convolution(whole("group", 0)), "its attribute group is 0"),
-    "a stride of nothing": (convolution(wholes("strides", 1, 0)), "its attribute strides is [1, 0]"),
-    "a negative kernel": (convolution(wholes("kernel_shape", -3, -3)), "its attribute kernel_shape is [-3, -3]"),
-    "negative pads": (convolution(wholes("pads", -1, 0, 0, 0)), "its attribute pads is [-1, 0, 0, 0]"),
+    "a type that there is none of": (
+        single_node_model("Cast", int_attribute("to", 99)),
+        "its attribute to is 99, which is no element type",
+    ),
+    "no groups": (convolution(int_attribute("group", 0)), "its attribute group is 0"),
+    "a stride of nothing": (convolution(ints_attribute("strides", 1, 0)), "its attribute strides is [1, 0]"),
+    "a negative kernel": (
+        convolution(ints_attribute("kernel_shape", -3, -3)),
+        "its attribute kernel_shape is [-3, -3]",
+    ),
+    "negative pads": (convolution(ints_attribute("pads", -1, 0, 0, 0)), "its attribute pads is [-1, 0, 0, 0]"),
     "pads wider than the kernel": (
-        pool(wholes("kernel_shape", 2, 2), wholes("pads", 2, 0, 0, 0)),
+        pool(ints_attribute("kernel_shape", 2, 2), ints_attribute("pads", 2, 0, 0, 0)),
         "its pads [2, 0, 0, 0] are as wide as its kernel [2, 2]",
     ),
     "a constant of nothing": (
@@ -110,16 +138,16 @@ WRONG = {
         "it takes no string as input 0",
     ),
     "a condition of numbers": (
-        model(X + node("If", "x", "y", body("then_branch", RELU), body("else_branch", NEG)) + Y),
+        model(X + node("If", "x", "y", graph_attribute("then_branch", RELU), graph_attribute("else_branch", NEG)) + Y),
         "it takes no float32 as input 0",
     ),
     "a branch with inputs": (
-        choice(value(11, "q", (2,)) + RELU, NEG),
+        branch_model(value(11, "q", (2,)) + RELU, NEG),
         "it has 0 values for its branches, its then_branch 1",
     ),
-    "branches of fewer outputs": (choice(RELU, NEG, outputs="y z"), "it has 2 outputs, its then_branch 1"),
+    "branches of fewer outputs": (branch_model(RELU, NEG, outputs="y z"), "it has 2 outputs, its then_branch 1"),
     "branches of unlike types": (
-        choice(RELU, node("Cast", "x", "t", whole("to", 7)) + value(12, "t", (2, 3), 7)),
+        branch_model(RELU, node("Cast", "x", "t", int_attribute("to", 7)) + value(12, "t", (2, 3), 7)),
         "its branches give float32 and int64 as output 0",
     ),
     "a body that takes less": (loop(value(11, "i", (), 7) + RELU), "it has 3 inputs, its body 1"),
@@ -136,26 +164,36 @@ WRONG = {
         "the number of the pass that its body takes is float32, not int64",
     ),
     "a body that hands on another type": (
-        loop(SIZES + node("Cast", "h", "g", whole("to", 7)) + GO + value(12, "g", (2, 3), 7)),
+        loop(SIZES + node("Cast", "h", "g", int_attribute("to", 7)) + GO + value(12, "g", (2, 3), 7)),
         "value 0 that its body hands on is int64, not float32",
     ),
     "a scan that hands on another type": (
         model(
             X
             + value(11, "s", (3,))
-            + node("Scan", "s x", "t y", body("body", b"".join(TURN)), whole("num_scan_inputs", 1))
+            + node("Scan", "s x", "t y", graph_attribute("body", b"".join(TURN)), int_attribute("num_scan_inputs", 1))
             + Y
         ),
         "value 0 that its body hands on is int64, not float32",
     ),
     "branches of a tensor and a sequence": (
-        choice(RELU, node("SequenceConstruct", "x", "t") + chunk(12, chunk(1, "t") + chunk(2, LIST))),
+        branch_model(RELU, node("SequenceConstruct", "x", "t") + chunk(12, chunk(1, "t") + chunk(2, LIST))),
         "its branches give float32 and sequence of float32 as output 0",
     ),
-    "a tensor for a sequence": (one("SequenceLength"), "it takes no float32 tensor as input 0"),
-    "a tensor for an optional": (one("OptionalGetElement"), "it takes no float32 tensor as input 0"),
+    "a tensor for a sequence": (single_node_model("SequenceLength"), "it takes no float32 tensor as input 0"),
+    "a tensor for an optional": (single_node_model("OptionalGetElement"), "it takes no float32 tensor as input 0"),
     "a scan of nothing": (
-        model(X + node("Scan", "x", "y", body("body", value(11, "x", (3,)) + RELU), whole("num_scan_inputs", -1)) + Y),
+        model(
+            X
+            + node(
+                "Scan",
+                "x",
+                "y",
+                graph_attribute("body", value(11, "x", (3,)) + RELU),
+                int_attribute("num_scan_inputs", -1),
+            )
+            + Y
+        ),
         "its attribute num_scan_inputs is -1",
     ),
 }
@@ -171,17 +209,19 @@ def test_malformed_node_is_reported(name: str) -> None:
 
 
 RIGHT = {
-    "an axis": one("Softmax", whole("axis", 1)),
-    "an attribute that is left out": one("Softmax"),
-    "a note for tools": one("Relu", whole("__tool", 1)),
-    "an operator of nobody": one("Wobble", whole("axis", 1)),
+    "an axis": single_node_model("Softmax", int_attribute("axis", 1)),
+    "an attribute that is left out": single_node_model("Softmax"),
+    "a note for tools": single_node_model("Relu", int_attribute("__tool", 1)),
+    "an operator of nobody": single_node_model("Wobble", int_attribute("axis", 1)),
     "an old kind without its type": model(X + node("Softmax", "x", "y", chunk(1, "axis") + integer(3, 1)) + Y, ir=1),
-    "a convolution": convolution(wholes("kernel_shape", 3, 3), wholes("strides", 2, 2), wholes("pads", 1, 1, 1, 1)),
-    "a pool": pool(wholes("kernel_shape", 2, 2), wholes("pads", 1, 1, 1, 1)),
+    "a convolution": convolution(
+        ints_attribute("kernel_shape", 3, 3), ints_attribute("strides", 2, 2), ints_attribute("pads", 1, 1, 1, 1)
+    ),
+    "a pool": pool(ints_attribute("kernel_shape", 2, 2), ints_attribute("pads", 1, 1, 1, 1)),
     "an input left out in the middle": model(
         X + chunk(1, chunk(1, "x") + chunk(1, "") + chunk(1, "x") + chunk(2, "y") + chunk(4, "Clip")) + Y
     ),
-    "a choice": choice(RELU, NEG),
+    "a choice": branch_model(RELU, NEG),
     "a loop": loop(SIZES + node("Relu", "h", "g") + GO + value(12, "g", (2, 3))),
     "the length of a sequence": model(chunk(11, chunk(1, "x") + chunk(2, LIST)) + node("SequenceLength", "x", "y") + Y),
 }

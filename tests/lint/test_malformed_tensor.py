@@ -9,11 +9,11 @@ from tests.lint._malformed import (
     NEG,
     X,
     Y,
+    branch_model,
     call,
-    calling,
     check_bytes,
-    choice,
     function,
+    function_model,
     initializer,
     step,
     tensor,
@@ -73,7 +73,7 @@ WRONG = {
         "it names w.bin for its data, but not as data_location EXTERNAL",
     ),
     "a function's default": (
-        calling(
+        function_model(
             call("F", "x", "y"),
             function(
                 "F",
@@ -88,7 +88,7 @@ WRONG = {
     "elements in a table": (sparse(2, 0, 1, values=2), "its elements are no list, but of [2, 1]"),
     "too many indices": (sparse(2, 0, 1, 2), "it has 2 elements and indices of [3]"),
     "in a branch": (
-        choice(initializer("w", (3, 3), bytes(4)) + node("MatMul", "x w", "t") + value(12, "t", (2, 3)), NEG),
+        branch_model(initializer("w", (3, 3), bytes(4)) + node("MatMul", "x w", "t") + value(12, "t", (2, 3)), NEG),
         "If_0/then_branch/w: [3, 3] of float32 take 36 bytes",
     ),
     "in a node": (

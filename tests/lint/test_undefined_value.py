@@ -8,11 +8,11 @@ from tests.lint._malformed import (
     RELU,
     X,
     Y,
+    branch_model,
     call,
-    calling,
     check_bytes,
-    choice,
     function,
+    function_model,
     initializer,
     step,
     value,
@@ -25,10 +25,10 @@ READ = {
         model(X + node("Relu", "ghost", "q") + node("Relu", "x", "y") + Y),
         ("Relu_0",),
     ),
-    "in a branch": (choice(GHOST, NEG), ("If_0/then_branch/Add_0",)),
-    "in a function": (calling(call("F", "x", "y"), function("F", step("Add", "x ghost", "y"))), ("F/Add_0",)),
+    "in a branch": (branch_model(GHOST, NEG), ("If_0/then_branch/Add_0",)),
+    "in a function": (function_model(call("F", "x", "y"), function("F", step("Add", "x ghost", "y"))), ("F/Add_0",)),
     "in a function that nobody calls": (
-        calling(node("Relu", "x", "y"), function("F", step("Add", "x ghost", "y"))),
+        function_model(node("Relu", "x", "y"), function("F", step("Add", "x ghost", "y"))),
         ("F/Add_0",),
     ),
     "by nobody but the caller": (model(X + node("Relu", "x", "y") + Y + value(12, "ghost", (4,))), ("ghost",)),
@@ -46,21 +46,21 @@ def test_undefined_value_is_reported_with_its_readers(name: str) -> None:
 def test_function_cannot_read_the_calling_graph() -> None:
     inner = function("F", step("Add", "x w", "y"))
     (finding,) = check_bytes(
-        "undefined-value", calling(initializer("w", (2, 3), bytes(24)) + call("F", "x", "y"), inner)
+        "undefined-value", function_model(initializer("w", (2, 3), bytes(24)) + call("F", "x", "y"), inner)
     )
     assert "'w'" in finding.message
 
 
 def test_branch_reads_the_graph_around_it() -> None:
     inner = node("Add", "x w", "t") + value(12, "t", (2, 3))
-    content = choice(inner, NEG)
+    content = branch_model(inner, NEG)
     held = model(X + initializer("w", (2, 3), bytes(24)) + node("Add", "x w", "y") + Y)
     assert check_bytes("undefined-value", held) == []
     assert [finding.message[-3:] for finding in check_bytes("undefined-value", content)] == ["'w'"]
 
 
 def test_captured_value_as_branch_output_is_reported() -> None:
-    (finding,) = check_bytes("undefined-value", choice(value(12, "x", (2, 3)), NEG))
+    (finding,) = check_bytes("undefined-value", branch_model(value(12, "x", (2, 3)), NEG))
     assert finding.message == "1 value is handed out by a graph that does not make it: 'x'"
     assert finding.evidence == ("If_0/then_branch",)
 
@@ -68,7 +68,7 @@ def test_captured_value_as_branch_output_is_reported() -> None:
 def test_output_that_is_an_input_or_a_weight_is_defined() -> None:
     held = initializer("w", (2, 3), bytes(24))
     assert check_bytes("undefined-value", model(X + held + value(12, "w", (2, 3)) + value(12, "x", (2, 3)))) == []
-    assert check_bytes("undefined-value", choice(RELU, NEG)) == []
+    assert check_bytes("undefined-value", branch_model(RELU, NEG)) == []
 
 
 def test_unnamed_input_or_output_is_reported() -> None:

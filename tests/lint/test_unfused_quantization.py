@@ -63,7 +63,7 @@ def test_convolution_with_a_float_output_is_reported(nodes: str, tmp_path: objec
     (finding,) = check_rule("unfused-quantization", made)
     assert left_in_float(made, f"{tmp_path}/model.onnx") == 1
     assert (finding.about, finding.evidence) == ("onnxruntime", ("conv",))
-    start = "1 of 1 convolution or matrix product, with 100 % of the multiply-adds, computes in floating point"
+    start = "1 of 1 convolution or matrix product, with 100% of the multiply-adds, computes in floating point"
     assert finding.message == f"{start} in onnxruntime, which needs the answer quantized as well"
 
 
@@ -95,7 +95,7 @@ def test_matrix_product_with_a_float_output_is_not_reported(tmp_path: object) ->
 def test_products_of_float_data_are_reported(tmp_path: object) -> None:
     made = model("c = MatMul(xd, md) [first] d = MatMul(c, m) e = Tanh(d) [second] y = MatMul(e, e)")
     (finding,) = check_rule("unfused-quantization", made)
-    start = "2 of 3 convolutions and matrix products, with 67 % of the multiply-adds, compute in floating point"
+    start = "2 of 3 convolutions and matrix products, with 67% of the multiply-adds, compute in floating point"
     assert finding.message == f"{start}; 1 can run in int8"
     assert (finding.about, finding.evidence) == (None, ("first", "second"))
     assert left_in_float(made, f"{tmp_path}/model.onnx") == 2

@@ -1,7 +1,7 @@
 """unsorted-nodes: an order exists, and the file's is another one."""
 
 from tests._wire import model, node
-from tests.lint._malformed import FLAG, NEG, X, Y, body, check_bytes, value
+from tests.lint._malformed import FLAG, NEG, X, Y, check_bytes, graph_attribute, value
 
 
 def test_early_node_is_reported() -> None:
@@ -11,7 +11,7 @@ def test_early_node_is_reported() -> None:
 
 def test_branch_with_an_early_capture_is_reported() -> None:
     late = node("Relu", "late", "t") + value(12, "t", (2, 3))
-    branches = body("then_branch", late), body("else_branch", NEG)
+    branches = graph_attribute("then_branch", late), graph_attribute("else_branch", NEG)
     nodes = node("If", "flag", "y", *branches) + node("Neg", "x", "late")
     (finding,) = check_bytes("unsorted-nodes", model(X + FLAG + nodes + Y))
     assert finding.evidence == ("If_0",)

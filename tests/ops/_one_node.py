@@ -1,4 +1,4 @@
-"""What a rule of ai.onnx says of one node, beside what onnxruntime makes of it."""
+"""Inference and cost of one ai.onnx node, compared with onnxruntime."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -47,8 +47,8 @@ def assert_as_it_runs(
     """The rule gives the types and dims that really come out, and nothing else where less of the inputs is known."""
     case = Case(op, inputs, attributes, outputs, opset, fixed)
     truth = seen(run(case, ""))
-    said = infer(table, op, inputs, opset, outputs, **attributes)
-    assert [(known.dtype, known.shape) for known in said] == truth
+    inferred = infer(table, op, inputs, opset, outputs, **attributes)
+    assert [(known.dtype, known.shape) for known in inferred] == truth
     stays_right(table[op].infer, case, "", truth)
     refuses_politely(table[op].infer, case, "")
 

@@ -1,4 +1,4 @@
-"""Values that attributes may have, and lists beside each other, held against onnxruntime."""
+"""Allowed values of attributes, and lengths of parallel lists, compared with onnxruntime."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -154,15 +154,15 @@ def _name(row: Row) -> str:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=_name)
-def test_an_attribute_is_refused_where_onnxruntime_refuses_it(row: Row) -> None:
+def test_attribute_is_rejected_where_onnxruntime_rejects_it(row: Row) -> None:
     domain, op, opset, inputs, base, name, values = row
     fixed = (1, 2) if op == "Resize" else (1,) if op == "Upsample" else ()
     for value in values:
         case = Case(op, inputs, {**base, name: value}, OUTPUTS.get(op, 1), opset, fixed)
-        assert bool(list(check_attributes(call_of(case, domain).node, opset))) == _is_refused(case, domain), value
+        assert bool(list(check_attributes(call_of(case, domain).node, opset))) == _is_rejected(case, domain), value
 
 
-def _is_refused(case: Case, domain: str) -> bool:
+def _is_rejected(case: Case, domain: str) -> bool:
     try:
         run(case, domain)
     except Exception:
@@ -170,15 +170,15 @@ def _is_refused(case: Case, domain: str) -> bool:
     return False
 
 
-def test_every_row_of_the_tables_is_held_against_it() -> None:
-    held = {(domain, op) for domain, op, *_ in ROWS}
+def test_every_operator_with_choices_is_compared_with_onnxruntime() -> None:
+    tested = {(domain, op) for domain, op, *_ in ROWS}
     unable = {("", "Scan"), ("", "StringNormalizer")}  # below; a locale that not every machine has
     checked = {
         key
         for key, row in OPERATORS.items()
         if key[0] in ("", ML) and (row.choices or row.equal_lengths or row.alternatives)
     }
-    assert checked and checked <= held | unable
+    assert checked and checked <= tested | unable
 
 
 def _scan(**lists: Sequence[int]) -> list[str]:
@@ -186,19 +186,19 @@ def _scan(**lists: Sequence[int]) -> list[str]:
     return list(check_attributes(Node("Scan", ("s", "x"), ("y", "z"), attributes=attributes), 11))
 
 
-def test_a_scan_has_a_direction_for_each_of_what_it_scans() -> None:
+def test_scan_needs_a_direction_for_each_scanned_input() -> None:
     assert _scan(scan_input_directions=[1], scan_output_axes=[0]) == []
     assert _scan(scan_input_directions=[3]) == ["its attribute scan_input_directions is 3, not one of 0, 1"]
     assert _scan(scan_input_directions=[0, 0]) == ["its attribute scan_input_directions has 2 items, not 1"]
     assert _scan(scan_output_axes=[0, 0]) == ["its attribute scan_output_axes has 2 items, not 1"]
 
 
-def test_a_word_of_the_file_stays_a_word() -> None:
-    (said,) = check_attributes(Node("Pad", ("x", "p"), ("y",), attributes={"mode": "x; all is well"}), 13)
-    assert said == "its attribute mode is “x; all is well”, not one of constant, edge, reflect, wrap"
+def test_attribute_text_is_quoted() -> None:
+    (problem,) = check_attributes(Node("Pad", ("x", "p"), ("y",), attributes={"mode": "x; all is well"}), 13)
+    assert problem == "its attribute mode is “x; all is well”, not one of constant, edge, reflect, wrap"
 
 
-def test_what_a_call_decides_is_not_held_against_a_node() -> None:
+def test_reference_to_an_attribute_of_the_caller_is_accepted() -> None:
     assert (
         list(check_attributes(Node("Pad", ("x", "p"), ("y",), attributes={"mode": AttributeReference("m")}), 13)) == []
     )

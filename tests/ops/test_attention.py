@@ -23,13 +23,13 @@ CACHED = [(2, 2, 12, 8), (2, 2, 12, 6), (2, 4, 3, 12)]
         ([*UNPACKED, *PAST], {}, [(2, 4, 3, 6), *CACHED]),
     ],
 )
-def test_attention_gives_the_result_the_caches_and_the_scores(inputs: Any, attributes: Any, shapes: Any) -> None:
+def test_attention_outputs_equal_those_of_a_run(inputs: Any, attributes: Any, shapes: Any) -> None:
     out = infer(OPERATORS, "Attention", inputs, 23, outputs=4, **attributes)
     assert [known.shape for known in out] == shapes
     assert {known.dtype for known in out} == {"float32"}
 
 
-def test_attention_is_linear_or_rotates_or_is_cached() -> None:
+def test_attention_variants_have_their_specified_shapes() -> None:
     q, k, v = zeros(2, 3, 4 * 8), zeros(2, 3, 2 * 8), zeros(2, 3, 2 * 6)
     out = infer(OPERATORS, "LinearAttention", [q, k, v], 27, outputs=2, **HEADS)
     assert [known.shape for known in out] == [(2, 3, 4 * 6), (2, 2, 8, 6)]
@@ -39,18 +39,18 @@ def test_attention_is_linear_or_rotates_or_is_cached() -> None:
     assert infer(OPERATORS, "TensorScatter", [zeros(1, 9, 4), zeros(1, 2, 4), numbers(3)], 24)[0].shape == (1, 9, 4)
 
 
-def test_a_past_of_free_length_leaves_only_that_length_free() -> None:
+def test_past_of_unknown_length_leaves_other_dims_known() -> None:
     free = Unknown("the past is free")
     shapes = [(2, 4, 1, 8), (2, 2, 1, 8), (2, 2, 1, 6), (1,), (2, 2, free, 8), (2, 2, free, 6)]
     assert shape_of(OPERATORS, "Attention", *shapes) == (2, 4, 1, 6)
 
 
 @pytest.mark.parametrize("attributes", [{}, {"q_num_heads": 3, "kv_num_heads": 2}, {"q_num_heads": 0}])
-def test_heads_that_do_not_fit_are_a_contradiction(attributes: dict[str, int]) -> None:
+def test_indivisible_heads_are_a_contradiction(attributes: dict[str, int]) -> None:
     with pytest.raises(Contradiction):
         infer(OPERATORS, "Attention", PACKED, 23, **attributes)
 
 
-def test_attention_runs_like_this() -> None:
+def test_attention_reference_runs_in_onnxruntime() -> None:
     assert_as_it_runs(OPERATORS, "Attention", PACKED, 23, **HEADS)
     assert_as_it_runs(OPERATORS, "Attention", [*UNPACKED, *PAST], 23, outputs=3)

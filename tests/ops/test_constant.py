@@ -14,7 +14,7 @@ X = zeros(2, 3)
 
 
 @pytest.mark.parametrize("op", ["Shape", "Size", "Identity"])
-def test_what_the_shape_tells_moves_no_byte(op: str) -> None:
+def test_shape_query_reads_and_writes_no_bytes(op: str) -> None:
     assert cost(OPERATORS, op, [X], 13) == Cost(read=0, written=0)
     assert cost(OPERATORS, "Constant", [], 13, value_float=1.0) == Cost(read=0, written=0)
     assert cost(OPERATORS, "BitCast", [X], 26, to=6) == Cost(read=0, written=0)
@@ -29,24 +29,24 @@ def test_what_the_shape_tells_moves_no_byte(op: str) -> None:
         ("ConstantFill", [X]),
     ],
 )
-def test_what_is_made_is_written_and_nothing_is_read(op: str, inputs: list[Any]) -> None:
+def test_generated_data_are_written_and_nothing_is_read(op: str, inputs: list[Any]) -> None:
     assert cost(OPERATORS, op, inputs, 13) == Cost(read=0)
 
 
-def test_a_cast_is_no_arithmetic_but_looking_for_zeros_is() -> None:
+def test_cast_costs_no_operations_and_non_zero_costs_comparisons() -> None:
     assert cost(OPERATORS, "Cast", [X], 13, to=10) == Cost()
     assert cost(OPERATORS, "CastLike", [X, zeros(1, dtype=np.float16)], 15) == Cost()
     assert cost(OPERATORS, "NonZero", [X], 13) == Cost(other=6)
 
 
-def test_of_a_tensor_that_contradicts_itself_no_element_is_believed() -> None:
-    held = Tensor("s", "int64", (2,), payload=Payload("floats", 8, bytes(8)), defects=("its data are in float_data",))
-    known = tensor_info(held)
+def test_defective_tensor_has_no_elements() -> None:
+    stored = Tensor("s", "int64", (2,), payload=Payload("floats", 8, bytes(8)), defects=("its data are in float_data",))
+    known = tensor_info(stored)
     assert (known.shape, known.value) == ((2,), None)
     assert known.why == "the tensor s contradicts itself: its data are in float_data"
 
 
-def test_a_tensor_of_negative_dims_has_no_shape() -> None:
+def test_tensor_of_negative_dims_has_no_shape() -> None:
     known = tensor_info(Tensor("w", "float32", (-3, 3), defects=("its dimensions are [-3, 3]",)))
     assert known.shape is None
     assert known.reason == "the tensor w contradicts itself: its dimensions are [-3, 3]"

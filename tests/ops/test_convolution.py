@@ -24,7 +24,7 @@ CONVOLUTIONS: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
 
 @pytest.mark.parametrize("opset", [1, 11, 22])
 @pytest.mark.parametrize(("x", "w", "attributes"), CONVOLUTIONS)
-def test_a_convolution_has_the_size_that_runs(
+def test_convolution_has_the_size_of_a_run(
     x: tuple[int, ...], w: tuple[int, ...], attributes: dict[str, Any], opset: int
 ) -> None:
     assert_as_it_runs(OPERATORS, "Conv", [zeros(*x), zeros(*w)], opset, **attributes)
@@ -43,14 +43,14 @@ TRANSPOSED: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
 
 @pytest.mark.parametrize("opset", [1, 11, 22])
 @pytest.mark.parametrize(("x", "w", "attributes"), TRANSPOSED)
-def test_a_transposed_convolution_has_the_size_that_runs(
+def test_transposed_convolution_has_the_size_of_a_run(
     x: tuple[int, ...], w: tuple[int, ...], attributes: dict[str, Any], opset: int
 ) -> None:
     assert_as_it_runs(OPERATORS, "ConvTranspose", [zeros(*x), zeros(*w)], opset, **attributes)
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_any_window_has_the_size_that_runs(seed: int) -> None:
+def test_random_windows_have_the_size_of_a_run(seed: int) -> None:
     pick = random.Random(seed)
     rank = pick.randint(1, 3)
     kernel = [pick.randint(1, 3) for _ in range(rank)]
@@ -67,7 +67,7 @@ def test_any_window_has_the_size_that_runs(seed: int) -> None:
         assert_as_it_runs(OPERATORS, "ConvTranspose", [zeros(1, 2, *x), zeros(2, 3, *kernel)], 11, **attributes)
 
 
-def test_integer_convolutions_have_the_types_that_run() -> None:
+def test_integer_convolutions_have_the_types_of_a_run() -> None:
     x, w = zeros(1, 2, 6, 6, dtype=np.uint8), zeros(4, 2, 3, 3, dtype=np.int8)
     scale, x_zero, w_zero = np.array(1, np.float32), np.array(0, np.uint8), np.array(0, np.int8)
     quantized = [x, scale, x_zero, w, scale, w_zero, scale, x_zero]
@@ -75,27 +75,27 @@ def test_integer_convolutions_have_the_types_that_run() -> None:
     assert_as_it_runs(OPERATORS, "ConvInteger", [x, w.astype(np.uint8)], 10, strides=[2, 2])
 
 
-def test_columns_become_the_image_that_runs() -> None:
+def test_col2im_has_the_size_of_a_run() -> None:
     assert_as_it_runs(OPERATORS, "Col2Im", [zeros(2, 3 * 4, 9), numbers(4, 4), numbers(2, 2)], 18)
 
 
-def test_output_shape_may_name_batch_and_channels_too() -> None:
+def test_output_shape_with_batch_and_channels_is_accepted() -> None:
     assert shape_of(OPERATORS, "ConvTranspose", (1, 2, 5), (2, 3, 3), output_shape=(1, 3, 10)) == (1, 3, 10)
 
 
-def test_where_the_specification_and_onnxruntime_disagree_no_size_is_said() -> None:
+def test_size_is_unknown_where_specification_and_onnxruntime_disagree() -> None:
     shape = shape_of(OPERATORS, "ConvTranspose", (1, 2, 5), (2, 3, 1), auto_pad="SAME_UPPER", strides=(3,))
     assert shape is not None
     assert shape[:2] == (1, 3)
     assert isinstance(shape[2], Unknown)
 
 
-def test_the_state_of_a_causal_convolution_is_one_shorter_than_its_kernel() -> None:
+def test_state_of_causal_convolution_is_one_shorter_than_its_kernel() -> None:
     out = infer(OPERATORS, "CausalConvWithState", [zeros(2, 5, 9), zeros(5, 1, 4)], 27, outputs=2)
     assert [known.shape for known in out] == [(2, 5, 9), (2, 5, 3)]
 
 
-def test_a_free_size_stays_free_and_the_others_are_known() -> None:
+def test_unknown_size_stays_unknown_and_others_are_known() -> None:
     shape = shape_of(OPERATORS, "Conv", (N, 2, N, 8), (4, 2, 3, 3))
     assert shape is not None and (shape[0], shape[1], shape[3]) == (N, 4, 6)
     assert isinstance(shape[2], Unknown) and shape[2] is not N  # smaller by two: another size
@@ -103,7 +103,7 @@ def test_a_free_size_stays_free_and_the_others_are_known() -> None:
     assert shape_of(OPERATORS, "ConvTranspose", (N, 2, 8), (2, 4, 3), strides=(2,)) == (N, 4, 17)
 
 
-def test_a_huge_size_does_not_overflow() -> None:
+def test_huge_size_does_not_overflow() -> None:
     assert shape_of(OPERATORS, "Conv", (1, 2, 2**80), (4, 2, 3)) == (1, 4, 2**80 - 2)
 
 
@@ -123,6 +123,6 @@ def test_a_huge_size_does_not_overflow() -> None:
         ((1, 2, 8), (4, 2, 0), {}),
     ],
 )
-def test_a_convolution_that_cannot_run_is_a_contradiction(x: Any, w: Any, attributes: dict[str, Any]) -> None:
+def test_impossible_convolution_is_a_contradiction(x: Any, w: Any, attributes: dict[str, Any]) -> None:
     with pytest.raises(Contradiction):
         shape_of(OPERATORS, "Conv", x, w, **attributes)

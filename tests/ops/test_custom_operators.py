@@ -53,18 +53,18 @@ def use_entry_points(monkeypatch: pytest.MonkeyPatch, *values: str) -> None:
 
 
 def test_unregistered_operator_is_a_gap(model: Path) -> None:
-    made = card(model)
-    assert [gap.op for gap in made.compute.coverage.gaps][:1] == ["Double"]
-    assert made.interface.outputs[0].bound is None
+    result = card(model)
+    assert [gap.op for gap in result.compute.coverage.gaps][:1] == ["Double"]
+    assert result.interface.outputs[0].bound is None
 
 
 @pytest.mark.parametrize("isolated", [False, True])
 def test_registered_operator_is_inferred_and_counted(model: Path, isolated: bool) -> None:
     register_operator(DOUBLE)
-    made = card(model, isolated=isolated)
-    assert made.compute.coverage.gaps == ()
-    assert made.compute.macs == 7
-    assert made.interface.outputs[0].bound == (4, 6)
+    result = card(model, isolated=isolated)
+    assert result.compute.coverage.gaps == ()
+    assert result.compute.macs == 7
+    assert result.interface.outputs[0].bound == (4, 6)
 
 
 def test_operator_of_an_entry_point_is_counted(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,10 +90,10 @@ def test_failing_rule_is_the_gap_of_its_node(model: Path) -> None:
         raise RuntimeError("two\nlines")
 
     register_operator(Operator(infer_double, cost=fail, domain="acme", op_type="Double"))
-    made = card(model)
-    (gap,) = made.compute.coverage.gaps
+    result = card(model)
+    (gap,) = result.compute.coverage.gaps
     assert "acme.Double" in gap.reason and "RuntimeError" in gap.reason
-    assert made.interface.outputs[0].bound == (4, 6)
+    assert result.interface.outputs[0].bound == (4, 6)
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ X, ROW, ONE = zeros(2, 3, 4), zeros(4), zeros()  # 24 elements, 4, 1
 
 
 @pytest.mark.parametrize("op", ["Relu", "Sigmoid", "Tanh", "Erf", "Exp", "Sqrt", "Neg", "Not", "IsNaN", "CumSum"])
-def test_a_function_is_one_operation_per_element(op: str) -> None:
+def test_unary_function_costs_one_operation_per_element(op: str) -> None:
     assert cost(OPERATORS, op, [X], 20) == Cost(other=24)
 
 
 @pytest.mark.parametrize("op", ["Add", "Div", "Pow", "Mod", "Equal", "Less", "And", "BitShift"])
-def test_what_is_stretched_is_worked_on_in_full(op: str) -> None:
+def test_broadcast_operand_costs_one_operation_per_output_element(op: str) -> None:
     more = {"fmod": 1} if op == "Mod" else {}
     assert cost(OPERATORS, op, [ROW, X], 20, **more) == cost(OPERATORS, op, [X, ROW], 20, **more) == Cost(other=24)
     assert cost(OPERATORS, "Where", [ONE, ROW, X], 20) == Cost(other=24)
@@ -51,23 +51,23 @@ def test_what_is_stretched_is_worked_on_in_full(op: str) -> None:
         ("ScaledTanh", 3, {}),
     ],
 )
-def test_an_activation_costs_what_its_formula_does(op: str, each: int, attributes: dict[str, Any]) -> None:
+def test_activation_costs_the_operations_of_its_formula(op: str, each: int, attributes: dict[str, Any]) -> None:
     assert cost(OPERATORS, op, [X], 24, **attributes) == Cost(other=24 * each)
 
 
-def test_activations_of_two_inputs() -> None:
+def test_activation_of_two_inputs_costs_the_operations_of_its_formula() -> None:
     assert cost(OPERATORS, "PRelu", [X, zeros(3, 1)], 16) == Cost(other=48)
     assert cost(OPERATORS, "SwiGLU", [X, X], 28) == Cost(other=72)
     assert cost(OPERATORS, "SwiGLU", [X, X], 28, alpha=2.0) == Cost(other=96)
 
 
 @pytest.mark.parametrize(("op", "more"), [("Sum", 0), ("Max", 0), ("Min", 0), ("Mean", 24)])
-def test_many_inputs_are_folded_one_after_the_other(op: str, more: int) -> None:
+def test_variadic_operator_costs_one_operation_per_further_input(op: str, more: int) -> None:
     assert cost(OPERATORS, op, [X], 13) == Cost(other=more)
     assert cost(OPERATORS, op, [X, ROW, ONE], 13) == Cost(other=48 + more)
 
 
-def test_a_clip_compares_with_the_bounds_it_has() -> None:
+def test_clip_costs_one_comparison_per_bound() -> None:
     assert cost(OPERATORS, "Clip", [X, ONE, ONE], 13) == Cost(other=48)
     assert cost(OPERATORS, "Clip", [X, None, ONE], 13) == Cost(other=24)
     assert cost(OPERATORS, "Clip", [X, ONE], 13) == Cost(other=24)
@@ -75,7 +75,7 @@ def test_a_clip_compares_with_the_bounds_it_has() -> None:
     assert cost(OPERATORS, "Clip", [X], 6, min=0.0, max=6.0) == Cost(other=48)
 
 
-def test_a_dropout_only_works_in_training() -> None:
+def test_dropout_costs_operations_only_in_training() -> None:
     assert cost(OPERATORS, "Dropout", [X], 7) == Cost()
     assert cost(OPERATORS, "Dropout", [X, ONE, np.array(False)], 13) == Cost()
     assert cost(OPERATORS, "Dropout", [X, ONE, np.array(True)], 13) == Cost(other=72)
@@ -83,11 +83,11 @@ def test_a_dropout_only_works_in_training() -> None:
         cost(OPERATORS, "Dropout", [X, ONE, zeros(5, 5, 5)], 13)
 
 
-def test_moving_elements_is_no_arithmetic() -> None:
+def test_moved_elements_cost_no_operations() -> None:
     assert cost(OPERATORS, "Trilu", [X], 14) == Cost()
     assert cost(OPERATORS, "ReverseSequence", [X, zeros(3)], 10) == Cost()
 
 
-def test_a_slope_is_a_weight_and_bounds_are_not() -> None:
+def test_slope_is_a_weight_and_bounds_are_constants() -> None:
     assert OPERATORS["PRelu"].roles == {1: ConstantRole.WEIGHT}
     assert OPERATORS["Clip"].roles == {1: ConstantRole.CONSTANT, 2: ConstantRole.CONSTANT}

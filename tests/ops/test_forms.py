@@ -1,4 +1,4 @@
-"""What is known of operators' forms is what the specification says, and is held against nodes as its checker does."""
+"""Node signatures are checked as the onnx checker checks them, and the schema file is that of the onnx package."""
 
 import json
 from collections.abc import Iterator
@@ -18,22 +18,22 @@ _OPSETS = (6, 7, 9, 11, 13, 17, 18, 21, 22, 23)  # those that changed most opera
 _OUTPUTS = {"BatchNormalization": (0, 1)}  # others may come in certain numbers alone
 
 
-def test_the_table_is_that_of_the_onnx_package() -> None:
-    """Written anew by `make docs`. The nodes below hold it to whichever release is installed."""
-    stored, current = json.loads(SCHEMA_FILE.read_text(encoding="utf-8")), json.loads(json.dumps(collect_operators()))
-    if stored["source"] != current["source"]:
-        pytest.skip(f"the table is of {stored['source']}, installed is {current['source']}")
-    assert stored == current
+def test_schema_file_matches_the_onnx_package() -> None:
+    """`make docs` generates the file. The tests of nodes below compare it with the installed release."""
+    stored, generated = json.loads(SCHEMA_FILE.read_text(encoding="utf-8")), json.loads(json.dumps(collect_operators()))
+    if stored["source"] != generated["source"]:
+        pytest.skip(f"the table is of {stored['source']}, installed is {generated['source']}")
+    assert stored == generated
 
 
-def _names() -> Iterator[tuple[str, int]]:
+def _list_operators() -> Iterator[tuple[str, int]]:
     for opset in _OPSETS:
         for schema in defs.get_all_schemas_with_history():
             if schema.domain == "" and not schema.deprecated and schema.since_version == opset:
                 yield schema.name, opset
 
 
-def _refused(node: onnx.NodeProto, opset: int) -> bool:
+def _is_rejected(node: onnx.NodeProto, opset: int) -> bool:
     context = onnx.checker.C.CheckerContext()
     context.ir_version, context.opset_imports = 8, {"": opset}
     try:
@@ -43,16 +43,20 @@ def _refused(node: onnx.NodeProto, opset: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("op", "opset"), sorted(_names()))
-def test_a_node_is_refused_where_the_checker_refuses_it(op: str, opset: int) -> None:
-    """Of every operator: nodes of so many inputs and outputs, without attributes and with one that nobody has."""
+@pytest.mark.parametrize(("op", "opset"), sorted(_list_operators()))
+def test_node_is_rejected_where_the_onnx_checker_rejects_it(op: str, opset: int) -> None:
+    """Compare nodes with 0 to 7 inputs and 0 to 3 outputs, with and without an unknown attribute."""
     for inputs, outputs, more in product(range(8), _OUTPUTS.get(op, range(4)), ({}, {"wobble": 1})):
         names = tuple(f"i{at}" for at in range(inputs)), tuple(f"o{at}" for at in range(outputs))
-        refused = _refused(helper.make_node(op, *names, **more), opset)
-        assert bool(list(check_signature(Node(op, *names, attributes=more), opset))) == refused, (inputs, outputs, more)
+        rejected = _is_rejected(helper.make_node(op, *names, **more), opset)
+        assert bool(list(check_signature(Node(op, *names, attributes=more), opset))) == rejected, (
+            inputs,
+            outputs,
+            more,
+        )
 
 
-def test_what_is_not_known_is_not_held_against_a_node() -> None:
+def test_node_without_a_known_schema_is_accepted() -> None:
     node = Node("Relu", ("a", "b"), ("y",), attributes={"axis": 1})
     assert list(check_signature(node, None)) == []
     assert list(check_signature(node, 1_000)) == []
@@ -60,14 +64,14 @@ def test_what_is_not_known_is_not_held_against_a_node() -> None:
     assert schema_of("", "Gelu", 17) is None
 
 
-def test_an_attribute_from_a_call_may_be_of_any_kind() -> None:
+def test_attribute_reference_may_have_any_type() -> None:
     assert (
         list(check_signature(Node("Softmax", ("x",), ("y",), attributes={"axis": AttributeReference("outer")}), _OPSET))
         == []
     )
 
 
-def test_types_are_compared_where_they_are_known() -> None:
+def test_known_types_are_compared() -> None:
     node = Node("Add", ("a", "b"), ("y",))
     both = ValueInfo("float32", ()), ValueInfo("int64", ())
     assert list(check_signature(node, _OPSET, both)) == ["its inputs of float32 and int64 must be of one type"]

@@ -20,7 +20,7 @@ def total(steps: tuple[Step, ...]) -> Dim:
         for body in step.bodies:
             counted = counted + body.times * total(body.steps)
         if not step.bodies and not all(_is_shape(known) for known in step.inputs):
-            counted = counted + price(step).flops
+            counted = counted + step_cost(step).flops
     return counted
 
 
@@ -28,7 +28,7 @@ def _is_shape(known: ValueInfo | None) -> bool:
     return known is None or known.dtype == "int64"
 
 
-def price(step: Step) -> Cost:
+def step_cost(step: Step) -> Cost:
     entry = find(step.node.domain, step.node.op)
     assert entry is not None and entry.cost is not None, step.node.op
     return entry.cost(Call(step.node, step.inputs, step.version, step.outputs))
@@ -38,7 +38,7 @@ INPUTS = "float[2,3,4,8] x, float[8] scale, float[8] bias, float[3] channels, fl
 HELD = "float two = {2}, float half = {0.5}, int64[1] last = {-1}, int64[2] inner = {2, 3}"
 
 
-def flops(lines: str) -> Dim:
+def count_flops(lines: str) -> Dim:
     return total(shapes(f"g ({INPUTS}) => (float y) <{HELD}> {{ {lines} }}", opset=24).steps)
 
 
@@ -74,11 +74,9 @@ ROWS, IMAGES = STANDARDIZED.format(axes="last"), STANDARDIZED.format(axes="inner
         ("y = LpNormalization(x)", "n = ReduceL2(x, last) y = Div(x, n)"),
     ],
 )
-def test_a_fused_operator_costs_what_its_parts_cost_where_an_exporter_writes_them_out(
-    fused: str, written_out: str
-) -> None:
-    assert flops(fused) == flops(written_out)
-    assert flops(fused) >= 2 * 3 * 4 * 8
+def test_fused_operator_costs_the_sum_of_exported_operators(fused: str, written_out: str) -> None:
+    assert count_flops(fused) == count_flops(written_out)
+    assert count_flops(fused) >= 2 * 3 * 4 * 8
 
 
 EXACTLY = frozenset(
@@ -92,28 +90,31 @@ EXACTLY = frozenset(
 NEARLY = frozenset(("Gelu", "GroupNormalization", "LayerNormalization", "MeanVarianceNormalization"))
 
 
-def expanded() -> Iterator[tuple[str, Any, Any]]:
+def iter_expanded_cases() -> Iterator[tuple[str, Any, Any]]:
     """The specification's cases that come as one node and as the nodes that define it."""
     named = {case.name: case for case in cases()}
     for name, case in named.items():
-        plain, found, _ = name.partition("_expanded")
-        if found and plain in named:
+        plain, suffix, _ = name.partition("_expanded")
+        if suffix and plain in named:
             yield named[plain].model.graph.node[0].op_type, named[plain], case
 
 
-def spent(case: Any, path: Path) -> tuple[Dim, Shape | None]:
+def infer_case(case: Any, path: Path) -> tuple[Dim, Shape | None]:
     """The FLOPs of a case and the dims of its first output."""
     inputs, _ = case.data_sets[0]
-    found = shapes_of(as_constants(case.model, inputs), inputs, path)
-    return total(found.steps), found.steps[0].outputs[0].shape
+    inferred = shapes_of(as_constants(case.model, inputs), inputs, path)
+    return total(inferred.steps), inferred.steps[0].outputs[0].shape
 
 
-def test_a_fused_operator_costs_what_the_specification_makes_of_it(tmp_path: Path) -> None:
+def test_fused_operator_costs_its_function_body(tmp_path: Path) -> None:
     seen = set()
-    for op, plain, parts in expanded():
+    for op, plain, parts in iter_expanded_cases():
         if op in EXACTLY | NEARLY:
             seen.add(op)
-            (fused, dims), (written_out, _) = spent(plain, tmp_path / "a.onnx"), spent(parts, tmp_path / "b.onnx")
+            (fused, dims), (written_out, _) = (
+                infer_case(plain, tmp_path / "a.onnx"),
+                infer_case(parts, tmp_path / "b.onnx"),
+            )
             assert type(fused) is type(written_out) is int and dims is not None, parts.name
             assert abs(written_out - fused) < (1 if op in EXACTLY else size(dims)), parts.name
     assert seen == EXACTLY | NEARLY

@@ -1,4 +1,4 @@
-"""Elements are computed of what a file says: whatever that is, no rule takes a machine's memory or a second for it."""
+"""Value rules compute elements from untrusted files: none takes much memory or time, whatever the elements are."""
 
 import itertools
 import time
@@ -13,10 +13,10 @@ import pytest
 from onnx_autodoc import ops
 from onnx_autodoc.ir import Attribute, Node
 from onnx_autodoc.ops import MAX_ELEMENTS, Call, InferenceError, Operator, Unknown, ValueInfo
-from onnx_autodoc.shapes.rule_application import apply
+from onnx_autodoc.shapes.rule_application import apply_rules
 
 _MOST_BYTES = 64 << 20
-_MOST_SECONDS = 5.0  # a bound, far above what any of them takes: the machine may be busy
+_MAX_SECONDS = 5.0  # a bound, far above what any of them takes: the machine may be busy
 _EVALUATED = {op: entry for (_, op), entry in ops.OPERATORS.items() if entry.value}
 _NUMBERS = {
     "int64": (0, 1, -1, 2, 1 << 31, 1 << 62, -1 << 63, (1 << 63) - 1),
@@ -56,7 +56,7 @@ def _full(shape: tuple[int, ...], number: float, dtype: str) -> ValueInfo:
 
 
 def _sizes(*dims: int) -> ValueInfo:
-    """Sizes of which the first is not known."""
+    """Sizes of which the first is unknown."""
     array = np.empty(len(dims) + 1, object)
     array[:] = [Unknown("it is not said"), *dims]
     return ValueInfo("int64", array.shape, array)
@@ -98,13 +98,13 @@ def _measured(entry: Operator, call: Call) -> tuple[list[ValueInfo], int, float]
     """What comes out, the most bytes on the way, and how long it takes."""
     tracemalloc.reset_peak()
     before, start = tracemalloc.get_traced_memory()[0], time.process_time()
-    found: list[ValueInfo] = []
+    inferred: list[ValueInfo] = []
     try:
         with np.errstate(all="ignore"):  # as the walk does
-            found = apply(entry, call)
+            inferred = apply_rules(entry, call)
     except InferenceError as reason:
         assert str(reason)
-    return found, tracemalloc.get_traced_memory()[1] - before, time.process_time() - start
+    return inferred, tracemalloc.get_traced_memory()[1] - before, time.process_time() - start
 
 
 def _node(op: str, inputs: Sequence[Any], attributes: dict[str, Attribute]) -> Node:
@@ -112,7 +112,7 @@ def _node(op: str, inputs: Sequence[Any], attributes: dict[str, Attribute]) -> N
 
 
 @pytest.mark.parametrize("op", sorted(_EVALUATED))
-def test_whatever_it_is_given_an_operator_takes_little_and_only_ever_says_that_it_does_not_know(op: str) -> None:
+def test_hostile_values_cost_little_and_raise_only_inference_errors(op: str) -> None:
     entry = _EVALUATED[op]
     tracemalloc.start()
     try:
@@ -121,10 +121,10 @@ def test_whatever_it_is_given_an_operator_takes_little_and_only_ever_says_that_i
             for at, inputs in enumerate(_inputs()):
                 attributes = _ATTRIBUTES[at % len(_ATTRIBUTES)] if at % 3 else _ATTRIBUTES[1]
                 call = Call(_node(op, inputs, attributes), inputs, 13)
-                found, nbytes, seconds = _measured(entry, call)
+                inferred, nbytes, seconds = _measured(entry, call)
                 shown = (attributes, [known and (known.dtype, known.shape) for known in inputs])
                 assert nbytes < _MOST_BYTES, shown
-                assert seconds < _MOST_SECONDS, shown
-                assert all(known.value is None or known.value.size <= MAX_ELEMENTS for known in found), shown
+                assert seconds < _MAX_SECONDS, shown
+                assert all(known.value is None or known.value.size <= MAX_ELEMENTS for known in inferred), shown
     finally:
         tracemalloc.stop()

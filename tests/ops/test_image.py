@@ -13,7 +13,7 @@ from tests.ops._one_node import assert_as_it_runs, cost, infer, numbers, shape_o
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_an_image_scaled_by_any_factor_has_the_size_that_runs(seed: int) -> None:
+def test_image_scaled_by_any_factor_has_the_size_of_a_run(seed: int) -> None:
     pick = random.Random(seed)
     x = zeros(1, 2, pick.randint(1, 40), pick.randint(1, 40))
     up = [pick.choice([2.0, pick.uniform(1, 4), pick.randint(10, 40) / 10]) for _ in range(2)]
@@ -28,7 +28,7 @@ def test_an_image_scaled_by_any_factor_has_the_size_that_runs(seed: int) -> None
 
 @pytest.mark.parametrize("policy", ["stretch", "not_larger", "not_smaller"])
 @pytest.mark.parametrize("seed", range(20))
-def test_an_image_resized_to_any_size_has_the_size_that_runs(seed: int, policy: str) -> None:
+def test_image_resized_to_any_size_has_the_size_of_a_run(seed: int, policy: str) -> None:
     pick = random.Random(seed)
     x = zeros(1, 2, pick.randint(1, 40), pick.randint(1, 40))
     to = numbers(pick.randint(1, 60), pick.randint(1, 60))
@@ -37,13 +37,13 @@ def test_an_image_resized_to_any_size_has_the_size_that_runs(seed: int, policy: 
     assert_as_it_runs(OPERATORS, "Resize", [x, None, None, to], 18, **options)
 
 
-def test_a_list_of_sizes_wins_over_an_empty_list_of_scales() -> None:
+def test_sizes_take_precedence_over_empty_scales() -> None:
     assert_as_it_runs(
         OPERATORS, "Resize", [zeros(1, 1, 4, 4), numbers(), numbers(), numbers(1, 1, 3, 5)], 11, fixed=(2, 3)
     )
 
 
-def test_the_first_upsample_had_a_height_and_a_width_scale() -> None:
+def test_first_upsample_reads_height_and_width_scales() -> None:
     assert shape_of(OPERATORS, "Upsample", (1, 2, 3, 3), opset=1, height_scale=1.5, width_scale=2.0) == (1, 2, 4, 6)
 
 
@@ -60,7 +60,7 @@ def test_the_first_upsample_had_a_height_and_a_width_scale() -> None:
         ),
     ],
 )
-def test_where_the_specification_and_onnxruntime_disagree_no_size_is_said(inputs: Any, attributes: Any) -> None:
+def test_size_is_unknown_where_specification_and_onnxruntime_disagree(inputs: Any, attributes: Any) -> None:
     (out,) = infer(OPERATORS, "Resize", inputs, 18, **attributes)
     assert out.shape is not None
     assert out.shape[:2] == (1, 1)
@@ -89,11 +89,11 @@ def test_sizes_that_the_data_decides_leave_the_number_of_dimensions_known() -> N
         ("Crop", [zeros(1, 2, 10, 12)], 1, {"border": [1, 2, 3, 4], "scale": [3, 5]}),
     ],
 )
-def test_pixels_move_to_the_size_that_runs(op: str, inputs: Any, opset: int, attributes: dict[str, Any]) -> None:
+def test_moved_pixels_have_the_size_of_a_run(op: str, inputs: Any, opset: int, attributes: dict[str, Any]) -> None:
     assert_as_it_runs(OPERATORS, op, inputs, opset, **attributes)
 
 
-def test_how_many_boxes_are_selected_is_not_said() -> None:
+def test_number_of_selected_boxes_is_unknown() -> None:
     (out,) = infer(OPERATORS, "NonMaxSuppression", [zeros(1, 6, 4), zeros(1, 1, 6)], 11)
     assert out.dtype == "int64"
     assert out.shape is not None
@@ -111,7 +111,7 @@ def test_how_many_boxes_are_selected_is_not_said() -> None:
         ("Resize", [zeros(1, 1, 4, 4), None, None, np.array([1, 1, -4, 4])], {}),
     ],
 )
-def test_an_image_that_cannot_be_made_is_a_contradiction(op: str, inputs: Any, attributes: dict[str, Any]) -> None:
+def test_impossible_image_is_a_contradiction(op: str, inputs: Any, attributes: dict[str, Any]) -> None:
     with pytest.raises(Contradiction):
         infer(OPERATORS, op, inputs, 18, **attributes)
 
@@ -120,18 +120,18 @@ IMAGE = zeros(1, 2, 4, 6)
 
 
 @pytest.mark.parametrize(("mode", "each"), [("nearest", 0), ("linear", 7), ("cubic", 31)])
-def test_a_resized_image_is_placed_between_its_neighbours(mode: str, each: int) -> None:
+def test_resized_image_costs_an_interpolation_per_element(mode: str, each: int) -> None:
     to = [IMAGE, None, None, numbers(1, 2, 8, 9)]
     assert cost(OPERATORS, "Resize", to, 19, mode=mode) == Cost(other=2 * 8 * 9 * each)
 
 
-def test_an_axis_that_keeps_its_size_has_no_neighbours() -> None:
+def test_unchanged_axis_is_not_interpolated() -> None:
     assert cost(OPERATORS, "Resize", [IMAGE, None, numbers(1, 1, 1, 2)], 19, mode="linear") == Cost(other=96 * 3)
     assert cost(OPERATORS, "Resize", [IMAGE, None, numbers(1, 1, 1, 1)], 19, mode="linear") == Cost()
     assert cost(OPERATORS, "Upsample", [IMAGE, numbers(1, 1, 2, 2)], 9, mode="linear") == Cost(other=192 * 7)
 
 
-def test_antialias_looks_at_all_that_becomes_one_element() -> None:
+def test_antialias_widens_the_interpolation() -> None:
     by = [IMAGE, None, numbers(1, 1, 0.5, 0.5)]
     assert cost(OPERATORS, "Resize", by, 19, mode="linear") == Cost(other=12 * 7)
     assert cost(OPERATORS, "Resize", by, 19, mode="linear", antialias=1) == Cost(other=12 * (2 * 4 * 4 - 1))
@@ -140,7 +140,7 @@ def test_antialias_looks_at_all_that_becomes_one_element() -> None:
 
 
 @pytest.mark.parametrize(("mode", "each"), [({}, 7), ({"mode": "nearest"}, 0), ({"mode": "bicubic"}, 31)])
-def test_a_sample_is_placed_between_its_neighbours(mode: dict[str, str], each: int) -> None:
+def test_grid_sample_costs_an_interpolation_per_element(mode: dict[str, str], each: int) -> None:
     assert cost(OPERATORS, "GridSample", [zeros(2, 3, 5, 6), zeros(2, 7, 8, 2)], 16, **mode) == Cost(
         other=2 * 3 * 7 * 8 * each
     )
@@ -148,11 +148,11 @@ def test_a_sample_is_placed_between_its_neighbours(mode: dict[str, str], each: i
     assert cost(OPERATORS, "GridSample", volume, 20, mode="linear") == Cost(other=8 * 15)
 
 
-def test_an_affine_grid_is_a_matrix_product() -> None:
+def test_affine_grid_costs_a_matrix_product() -> None:
     assert cost(OPERATORS, "AffineGrid", [zeros(2, 2, 3), numbers(2, 3, 5, 6)], 20) == Cost(macs=2 * 5 * 6 * 2 * 3)
 
 
-def test_moved_pixels_cost_nothing_and_what_is_cut_off_is_not_read() -> None:
+def test_moved_pixels_cost_no_operations_and_cropped_ones_are_not_read() -> None:
     assert cost(OPERATORS, "DepthToSpace", [zeros(1, 8, 2, 3)], 13, blocksize=2) == Cost()
     cropped = cost(OPERATORS, "Crop", [zeros(1, 2, 10, 12)], 1, border=[1, 2, 3, 4])
     assert cropped == Cost(read=2 * 4 * 8 * 4)
@@ -161,5 +161,5 @@ def test_moved_pixels_cost_nothing_and_what_is_cut_off_is_not_read() -> None:
 @pytest.mark.parametrize(
     ("op", "inputs"), [("NonMaxSuppression", [zeros(1, 6, 4), zeros(1, 1, 6)]), ("ImageDecoder", [zeros(9)])]
 )
-def test_what_only_the_data_decide_is_not_counted(op: str, inputs: Any) -> None:
+def test_data_dependent_operations_are_not_counted(op: str, inputs: Any) -> None:
     assert re.match(f"{op}: .* the data decide", unsaid(cost(OPERATORS, op, inputs, 20)))

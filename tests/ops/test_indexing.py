@@ -12,7 +12,7 @@ from tests.ops._one_node import cost, numbers, zeros
 TABLE = zeros(1000, 16)
 
 
-def test_of_a_table_only_the_rows_that_are_picked_are_read() -> None:
+def test_gather_reads_only_the_picked_rows() -> None:
     # 3 rows of 16 floats and 3 indices of 8 bytes
     assert cost(OPERATORS, "Gather", [TABLE, numbers(5, 7, 7)], 13) == Cost(read=3 * 16 * 4 + 3 * 8)
     assert cost(OPERATORS, "GatherND", [TABLE, np.array([[5], [7]])], 13) == Cost(read=2 * 16 * 4 + 2 * 8)
@@ -21,7 +21,7 @@ def test_of_a_table_only_the_rows_that_are_picked_are_read() -> None:
     assert cost(OPERATORS, "Compress", [TABLE, kept], 11, axis=0) == Cost(read=2 * 16 * 4 + 3)
 
 
-def test_what_is_placed_is_only_moved_unless_it_is_combined() -> None:
+def test_scatter_costs_operations_only_with_a_reduction() -> None:
     inputs = [TABLE, np.zeros((2, 16), np.int64), zeros(2, 16)]
     assert cost(OPERATORS, "ScatterElements", inputs, 18) == Cost()
     assert cost(OPERATORS, "ScatterElements", inputs, 18, reduction="add") == Cost(other=32)
@@ -31,14 +31,14 @@ def test_what_is_placed_is_only_moved_unless_it_is_combined() -> None:
 
 
 @pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
-def test_to_find_the_greatest_each_element_is_compared(op: str) -> None:
+def test_arg_reduction_costs_one_comparison_per_element(op: str) -> None:
     assert cost(OPERATORS, op, [TABLE], 13, axis=1) == Cost(other=16000)
 
 
-def test_how_many_comparisons_find_what_differs_is_not_counted() -> None:
+def test_comparisons_of_unique_are_not_counted() -> None:
     assert unsaid(cost(OPERATORS, "Unique", [TABLE], 11)).startswith("Unique: how many elements are compared")
 
 
-def test_the_two_values_of_a_one_hot_are_not_learned() -> None:
+def test_values_of_one_hot_are_constants() -> None:
     assert cost(OPERATORS, "OneHot", [numbers(1, 2), np.array(9), numbers(0, 1)], 11) == Cost()
     assert OPERATORS["OneHot"].roles == {2: ConstantRole.CONSTANT}

@@ -32,7 +32,7 @@ SIGNED = (SCALE, np.array(3, np.int8))
 TWO = {"num_heads": 4, "kv_num_heads": 2}
 
 
-def group_query(batch: int, new: int, past: int | None, total: int, packed: bool = False, **more: int) -> Case:
+def group_query_case(batch: int, new: int, past: int | None, total: int, packed: bool = False, **more: int) -> Case:
     query, key = floats(batch, new, 64 if packed else 32), None if packed else floats(batch, new, 16)
     caches = [None if past is None else floats(batch, 2, past, 8) for _ in range(2)]
     lengths = np.full(batch, total - 1, np.int32)
@@ -46,12 +46,12 @@ def attention(weights: int, past: int | None = None, **more: object) -> Case:
     return Case("Attention", inputs, {"num_heads": 4, **more}, 2)
 
 
-def quantised_attention(*past: object) -> Case:
+def quantized_attention_case(*past: object) -> Case:
     inputs = [bytes_(2, 3, 16), bytes_(16, 48), floats(48), SCALE, SCALE, None, ZERO, ZERO, *past]
     return Case("QAttention", inputs, {"num_heads": 4}, 2)
 
 
-def multi_head(*inputs: object, outputs: int = 4) -> Case:
+def multi_head_case(*inputs: object, outputs: int = 4) -> Case:
     return Case("MultiHeadAttention", inputs, {"num_heads": 4}, outputs, free=[3])
 
 
@@ -65,11 +65,11 @@ ATTENTION = [
     attention(96, past=5),
     attention(48),
     attention(56, qkv_hidden_sizes=[16, 16, 24]),
-    multi_head(floats(2, 3, 32), floats(2, 5, 32), floats(2, 5, 48)),
-    multi_head(floats(2, 3, 32), floats(2, 4, 5, 8), floats(2, 4, 5, 8)),
-    multi_head(*[floats(2, 3, 32)] * 3, None, None, None, *[floats(2, 4, 7, 8)] * 2),
-    multi_head(*[floats(2, 1, 32)] * 3, None, None, None, *[floats(2, 4, 7, 8)] * 2, numbers(3)),
-    multi_head(floats(2, 3, 32), *[floats(2, 0, 32)] * 2, None, None, None, *[floats(2, 4, 7, 8)] * 2, outputs=3),
+    multi_head_case(floats(2, 3, 32), floats(2, 5, 32), floats(2, 5, 48)),
+    multi_head_case(floats(2, 3, 32), floats(2, 4, 5, 8), floats(2, 4, 5, 8)),
+    multi_head_case(*[floats(2, 3, 32)] * 3, None, None, None, *[floats(2, 4, 7, 8)] * 2),
+    multi_head_case(*[floats(2, 1, 32)] * 3, None, None, None, *[floats(2, 4, 7, 8)] * 2, numbers(3)),
+    multi_head_case(floats(2, 3, 32), *[floats(2, 0, 32)] * 2, None, None, None, *[floats(2, 4, 7, 8)] * 2, outputs=3),
     Case(
         "DecoderMaskedMultiHeadAttention",
         [*[floats(2, 1, 32)] * 3, None, None, *[floats(2, 4, 7, 8)] * 2, numbers(4)],
@@ -78,19 +78,19 @@ ATTENTION = [
         free=[3],
     ),
     Case("DecoderMaskedMultiHeadAttention", [floats(2, 1, 32), *[floats(2, 4, 9, 8)] * 2], {"num_heads": 4}),
-    group_query(1, 3, None, 3),
-    group_query(2, 3, 0, 3),
-    group_query(2, 3, None, 3, packed=True),
-    group_query(1, 1, 127, 128),
-    group_query(1, 1, 10, 5),
-    group_query(1, 1, 10, 10),
-    group_query(1, 3, 7, 10, packed=True),
-    group_query(2, 3, 16, 3, packed=True),
-    group_query(1, 3, 5, 8, qk_output=1),
-    group_query(1, 3, 10, 8, qk_output=2),
-    group_query(1, 1, 4, 9, sliding_window_cache=1, local_window_size=4),
-    quantised_attention(),
-    quantised_attention(floats(2, 2, 4, 5, 4)),
+    group_query_case(1, 3, None, 3),
+    group_query_case(2, 3, 0, 3),
+    group_query_case(2, 3, None, 3, packed=True),
+    group_query_case(1, 1, 127, 128),
+    group_query_case(1, 1, 10, 5),
+    group_query_case(1, 1, 10, 10),
+    group_query_case(1, 3, 7, 10, packed=True),
+    group_query_case(2, 3, 16, 3, packed=True),
+    group_query_case(1, 3, 5, 8, qk_output=1),
+    group_query_case(1, 3, 10, 8, qk_output=2),
+    group_query_case(1, 1, 4, 9, sliding_window_cache=1, local_window_size=4),
+    quantized_attention_case(),
+    quantized_attention_case(floats(2, 2, 4, 5, 4)),
     Case("RotaryEmbedding", [floats(2, 3, 32), ints(2, 3, dtype=np.int64), *[floats(10, 4)] * 2], {"num_heads": 4}),
     Case("RotaryEmbedding", [floats(2, 4, 3, 8), ints(2, 3, dtype=np.int64), *[floats(10, 4)] * 2]),
     Case(
@@ -231,7 +231,7 @@ MOVED = [
 ]
 
 
-def convolved(*shape: int, past: tuple[int, ...] = (), **more: int) -> Case:
+def convolution_case(*shape: int, past: tuple[int, ...] = (), **more: int) -> Case:
     state = floats(*past) if past else None
     return Case("CausalConvWithState", [floats(*shape), floats(4, 1, 3), None, state], more, 2)
 
@@ -247,10 +247,10 @@ STATEFUL = [
     *(linear(*heads) for heads in ((2, 2), (2, 1), (1, 2))),
     linear(2, 2, past=True),
     Case("LinearAttentionGate", [floats(2, 3, 4), floats(4), floats(4), floats(2, 3, 4)], outputs=2),
-    convolved(2, 4, 9),
-    convolved(2, 4, 9, past=(2, 4, 2)),
-    convolved(2, 4, 9, dilation=2),
-    convolved(2, 9, 2, 2, channels_last=1),
+    convolution_case(2, 4, 9),
+    convolution_case(2, 4, 9, past=(2, 4, 2)),
+    convolution_case(2, 4, 9, dilation=2),
+    convolution_case(2, 9, 2, 2, channels_last=1),
     Case("EngramGate", [*[floats(2, 3, 2, 8)] * 2, floats(2, 3, 8), *[floats(2, 8)] * 3], outputs=2),
     Case("HyperConnectionPreMix", [floats(2, 3, 4, 8), floats(2, 3, 4)]),
     Case("HyperConnectionPreMix", [floats(2, 3, 32), floats(2, 3, 4)], {"num_branches": 4}),
@@ -290,10 +290,10 @@ CASES = [*ATTENTION, *NORMALISED, *PRODUCTS, *QUANTISED, *LAID_OUT, *MOVED, *STA
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_what_runs_has_the_shape_the_rule_says(case: Case) -> None:
+def test_inferred_shape_equals_the_shape_of_a_run(case: Case) -> None:
     assert_as_run(OPERATORS[case.op].infer, case, DOMAIN)
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_nonsense_is_refused_with_a_reason(case: Case) -> None:
+def test_malformed_inputs_are_rejected_with_a_reason(case: Case) -> None:
     refuses_politely(OPERATORS[case.op].infer, case, DOMAIN)

@@ -19,27 +19,27 @@ from tests.ops.test_microsoft import (
     STATEFUL,
     TWO,
     attention,
-    group_query,
-    multi_head,
+    group_query_case,
+    multi_head_case,
     numbers,
-    quantised_attention,
+    quantized_attention_case,
 )
-from tests.ops.test_microsoft_schemas import BLOCKS, CACHE, FOUR, SAID
+from tests.ops.test_microsoft_schemas import BLOCKS, CACHE, FOUR, SCHEMA_CASES
 
 TABLE = {**microsoft_attention.OPERATORS, **microsoft_decoding.OPERATORS, **microsoft_state.OPERATORS}
-CASES = [case for case in [*ATTENTION, *STATEFUL, *DECODED, *(case for case, _ in SAID)] if case.op in TABLE]
+CASES = [case for case in [*ATTENTION, *STATEFUL, *DECODED, *(case for case, _ in SCHEMA_CASES)] if case.op in TABLE]
 
 
 def cost(case: Case) -> Cost:
     return cost_of(TABLE[case.op], case, DOMAIN)
 
 
-def counts(case: Case) -> tuple[Any, Any]:
-    found = cost(case)
-    return found.macs, found.other
+def count_operations(case: Case) -> tuple[Any, Any]:
+    counted = cost(case)
+    return counted.macs, counted.other
 
 
-def priced(case: Case, inputs: list[ValueInfo | None]) -> Cost:
+def cost_of_inputs(case: Case, inputs: list[ValueInfo | None]) -> Cost:
     call = call_of(case, DOMAIN, inputs)
     price = TABLE[case.op].cost
     assert price is not None
@@ -47,7 +47,7 @@ def priced(case: Case, inputs: list[ValueInfo | None]) -> Cost:
 
 
 @pytest.mark.parametrize("op", TABLE)
-def test_every_operator_has_a_price_and_a_line_about_it(op: str) -> None:
+def test_every_operator_has_a_documented_cost_rule(op: str) -> None:
     price = TABLE[op].cost
     assert price is not None
     assert price.__doc__
@@ -55,42 +55,45 @@ def test_every_operator_has_a_price_and_a_line_about_it(op: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_of_less_the_price_is_the_same_or_not_known(case: Case) -> None:
+def test_cost_with_fewer_known_inputs_is_equal_or_unknown(case: Case) -> None:
     try:
         whole = cost(case)
     except InferenceError:
         whole = Cost(Unknown("data"), Unknown("data"))
     for inputs in less_known(case):
         try:
-            said = priced(case, inputs)
+            partial = cost_of_inputs(case, inputs)
         except InferenceError as gap:
             assert str(gap)
         else:
-            for ours, true in ((said.macs, whole.macs), (said.other, whole.other)):
+            for ours, true in ((partial.macs, whole.macs), (partial.other, whole.other)):
                 assert isinstance(ours, Unknown) or ours == true, inputs
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_of_nonsense_there_is_a_price_or_a_reason(case: Case) -> None:
+def test_malformed_inputs_have_a_cost_or_a_reason(case: Case) -> None:
     for inputs in misshapen(case):
         try:
-            priced(case, inputs)
+            cost_of_inputs(case, inputs)
         except InferenceError as gap:
             assert str(gap)
 
 
 # the projections are inside
-def test_attention_projects_then_scores_then_weighs_values() -> None:
-    assert counts(attention(96)) == (2 * 3 * 32 * 96 + 2 * 4 * 3 * 3 * (8 + 8), 6 * 96 + 72 * 6)
-    assert counts(attention(56, qkv_hidden_sizes=[16, 16, 24])) == (6 * 32 * 56 + 72 * (4 + 6), 6 * 56 + 72 * 6)
-    assert counts(quantised_attention()) == (6 * 16 * 48 + 72 * (4 + 4), 6 * 48 * 2 + 72 * 6)
+def test_attention_cost_is_projections_scores_and_context() -> None:
+    assert count_operations(attention(96)) == (2 * 3 * 32 * 96 + 2 * 4 * 3 * 3 * (8 + 8), 6 * 96 + 72 * 6)
+    assert count_operations(attention(56, qkv_hidden_sizes=[16, 16, 24])) == (
+        6 * 32 * 56 + 72 * (4 + 6),
+        6 * 56 + 72 * 6,
+    )
+    assert count_operations(quantized_attention_case()) == (6 * 16 * 48 + 72 * (4 + 4), 6 * 48 * 2 + 72 * 6)
 
 
-def test_attention_sees_the_past() -> None:
-    assert counts(attention(96, past=5)) == (18432 + 2 * 4 * 3 * 8 * 16, 576 + 192 * 6)
+def test_attention_cost_includes_past_keys() -> None:
+    assert count_operations(attention(96, past=5)) == (18432 + 2 * 4 * 3 * 8 * 16, 576 + 192 * 6)
 
 
-def test_of_a_shared_buffer_only_what_is_in_use_counts() -> None:
+def test_shared_buffer_counts_only_its_used_part() -> None:
     plain = attention(96)
     inputs = [*plain.inputs[:4], floats(2, 2, 4, 100, 8), None, numbers(5)]
     shared = cost(plain._replace(inputs=inputs, attributes={**FOUR, "past_present_share_buffer": 1}))
@@ -99,153 +102,153 @@ def test_of_a_shared_buffer_only_what_is_in_use_counts() -> None:
     assert shared.written == 4 * (2 * 3 * 32 + 2 * 2 * 4 * 3 * 8)
 
 
-def test_a_mask_a_bias_and_a_rotation_are_counted() -> None:
+def test_mask_bias_and_rotation_are_counted() -> None:
     plain = attention(96)
     inputs = [*plain.inputs[:3], numbers(3, 3), None, floats(1, 4, 3, 3)]
-    assert counts(plain._replace(inputs=inputs))[1] == 576 + 72 * 8
-    assert counts(plain._replace(attributes={**FOUR, "do_rotary": 1}))[1] == 576 + 72 * 6 + 3 * 2 * 2 * 3 * 32
+    assert count_operations(plain._replace(inputs=inputs))[1] == 576 + 72 * 8
+    assert count_operations(plain._replace(attributes={**FOUR, "do_rotary": 1}))[1] == 576 + 72 * 6 + 3 * 2 * 2 * 3 * 32
 
 
-def test_a_fused_attention_costs_what_its_parts_cost() -> None:
+def test_fused_attention_costs_the_sum_of_its_parts() -> None:
     x, w, projected, q = (2, 3, 32), (32, 96), (2, 3, 96), (2, 4, 3, 8)
     transposed, scores = (2, 4, 8, 3), (2, 4, 3, 3)
     parts = [
-        _plain("MatMul", projected, x, w),
-        _plain("Add", projected, projected, (96,)),
-        _plain("MatMul", scores, q, transposed),
-        _plain("Div", scores, scores, ()),
-        _plain("Softmax", scores, scores),
-        _plain("MatMul", q, scores, q),
+        plain_cost("MatMul", projected, x, w),
+        plain_cost("Add", projected, projected, (96,)),
+        plain_cost("MatMul", scores, q, transposed),
+        plain_cost("Div", scores, scores, ()),
+        plain_cost("Softmax", scores, scores),
+        plain_cost("MatMul", q, scores, q),
     ]
-    assert counts(attention(96)) == (sum(part.macs for part in parts), sum(part.other for part in parts))
+    assert count_operations(attention(96)) == (sum(part.macs for part in parts), sum(part.other for part in parts))
 
 
-def _plain(op: str, made: tuple[int, ...], *inputs: tuple[int, ...]) -> Any:
+def plain_cost(op: str, output_dims: tuple[int, ...], *inputs: tuple[int, ...]) -> Any:
     entry = find("", op)
     assert entry is not None
     assert entry.cost is not None
     knowns = [tensor("float32", shape) for shape in inputs]
-    return entry.cost(Call(Node(op), knowns, 21, [tensor("float32", made)]))
+    return entry.cost(Call(Node(op), knowns, 21, [tensor("float32", output_dims)]))
 
 
-def test_ordered_attention_has_three_weights() -> None:
-    macs, other = counts(next(case for case in CASES if case.op == "QOrderedAttention"))
+def test_ordered_attention_cost_has_three_weights() -> None:
+    macs, other = count_operations(next(case for case in CASES if case.op == "QOrderedAttention"))
     assert macs == 12 * 3 * 32 * 32 + 2 * 4 * 6 * 6 * 16
     assert other == 12 * 3 * 32 * 3 + 288 * 10 + 2 * 12 * 32
 
 
 # the projections are before
-def test_heads_see_keys_of_any_form() -> None:
+def test_multi_head_cost_accepts_every_layout_of_keys() -> None:
     q = floats(2, 3, 32)
-    assert counts(multi_head(q, floats(2, 5, 32), floats(2, 5, 48))) == (120 * (8 + 12), 120 * 6)
-    assert counts(multi_head(q, floats(2, 4, 5, 8), floats(2, 4, 5, 8))) == (120 * 16, 120 * 6)
-    assert counts(multi_head(floats(2, 6, 4, 3, 8), outputs=1)) == (288 * 16, 288 * 6)
-    assert counts(multi_head(floats(2, 6, 32), floats(2, 5, 4, 2, 8), outputs=1)) == (240 * 16, 240 * 6)
+    assert count_operations(multi_head_case(q, floats(2, 5, 32), floats(2, 5, 48))) == (120 * (8 + 12), 120 * 6)
+    assert count_operations(multi_head_case(q, floats(2, 4, 5, 8), floats(2, 4, 5, 8))) == (120 * 16, 120 * 6)
+    assert count_operations(multi_head_case(floats(2, 6, 4, 3, 8), outputs=1)) == (288 * 16, 288 * 6)
+    assert count_operations(multi_head_case(floats(2, 6, 32), floats(2, 5, 4, 2, 8), outputs=1)) == (240 * 16, 240 * 6)
 
 
-def test_heads_see_the_past_or_what_is_in_use_of_a_buffer() -> None:
+def test_multi_head_cost_includes_past_keys_or_the_used_part_of_a_buffer() -> None:
     past = [floats(2, 4, 7, 8)] * 2
-    grown = multi_head(*[floats(2, 3, 32)] * 3, None, None, None, *past)
-    assert counts(grown) == (2 * 4 * 3 * 10 * 16, 240 * 6)
-    shared = cost(multi_head(*[floats(2, 1, 32)] * 3, None, None, None, *past, numbers(3), outputs=3))
+    grown = multi_head_case(*[floats(2, 3, 32)] * 3, None, None, None, *past)
+    assert count_operations(grown) == (2 * 4 * 3 * 10 * 16, 240 * 6)
+    shared = cost(multi_head_case(*[floats(2, 1, 32)] * 3, None, None, None, *past, numbers(3), outputs=3))
     assert (shared.macs, shared.other) == (2 * 4 * 4 * 16, 32 * 6)
     assert (shared.read, shared.written) == (4 * (3 * 64 + 2 * 2 * 4 * 3 * 8 + 1), 4 * (64 + 2 * 64))
 
 
-def test_a_bias_is_for_all_that_is_new() -> None:
+def test_bias_cost_covers_queries_and_new_keys_and_values() -> None:
     bias = floats(96)
-    assert counts(multi_head(*[floats(2, 3, 32)] * 3, bias))[1] == 72 * 6 + 3 * 192
-    crossed = multi_head(floats(2, 3, 32), *[floats(2, 4, 5, 8)] * 2, bias)
-    assert counts(crossed)[1] == 120 * 6 + 192
+    assert count_operations(multi_head_case(*[floats(2, 3, 32)] * 3, bias))[1] == 72 * 6 + 3 * 192
+    crossed = multi_head_case(floats(2, 3, 32), *[floats(2, 4, 5, 8)] * 2, bias)
+    assert count_operations(crossed)[1] == 120 * 6 + 192
 
 
-def test_a_decoding_step_sees_its_cache() -> None:
+def test_decode_step_cost_includes_its_cache() -> None:
     own, crossed = (case for case in ATTENTION if case.op == "DecoderMaskedMultiHeadAttention")
-    assert counts(own) == (2 * 4 * 5 * 16, 40 * 6)
-    assert counts(crossed) == (2 * 4 * 9 * 16, 72 * 6)
+    assert count_operations(own) == (2 * 4 * 5 * 16, 40 * 6)
+    assert count_operations(crossed) == (2 * 4 * 9 * 16, 72 * 6)
 
 
 # groups of queries
 @pytest.mark.parametrize(
     ("case", "scores"),
     [
-        (group_query(1, 3, None, 3), 4 * 3 * 3),
-        (group_query(2, 3, 0, 3), 2 * 4 * 3 * 3),
-        (group_query(1, 1, 127, 128), 4 * 128),
-        (group_query(1, 3, 7, 10, packed=True), 4 * 3 * 10),
-        (group_query(1, 1, 10, 5), 4 * 5),
-        (group_query(2, 3, 16, 3, packed=True), 2 * 4 * 3 * 3),
-        (group_query(1, 1, 4, 9, sliding_window_cache=1, local_window_size=4), 4 * 4),
+        (group_query_case(1, 3, None, 3), 4 * 3 * 3),
+        (group_query_case(2, 3, 0, 3), 2 * 4 * 3 * 3),
+        (group_query_case(1, 1, 127, 128), 4 * 128),
+        (group_query_case(1, 3, 7, 10, packed=True), 4 * 3 * 10),
+        (group_query_case(1, 1, 10, 5), 4 * 5),
+        (group_query_case(2, 3, 16, 3, packed=True), 2 * 4 * 3 * 3),
+        (group_query_case(1, 1, 4, 9, sliding_window_cache=1, local_window_size=4), 4 * 4),
     ],
     ids=["no-past", "empty-past", "grown", "packed", "longer-buffer", "prompt-in-a-buffer", "window"],
 )
-def test_a_group_of_queries_sees_as_many_keys_as_there_are(case: Case, scores: int) -> None:
-    assert counts(case) == (scores * 16, scores * 6)
+def test_group_query_scores_cover_all_keys(case: Case, scores: int) -> None:
+    assert count_operations(case) == (scores * 16, scores * 6)
 
 
-def test_a_longer_buffer_is_not_moved_whole() -> None:
-    moved = cost(group_query(1, 1, 10, 5))
+def test_longer_buffer_is_read_and_written_in_part() -> None:
+    moved = cost(group_query_case(1, 1, 10, 5))
     assert moved.read == 4 * (32 + 16 + 16 + 2 * 2 * 4 * 8 + 1 + 1)
     assert moved.written == 4 * (32 + 2 * 2 * 1 * 8)
-    assert cost(group_query(1, 1, 127, 128)).written is None
+    assert cost(group_query_case(1, 1, 127, 128)).written is None
 
 
-def test_without_the_total_the_lengths_tell() -> None:
-    case = group_query(1, 1, 10, 5)
+def test_sequence_lengths_replace_an_unknown_total() -> None:
+    case = group_query_case(1, 1, 10, 5)
     inputs = list(call_of(case, DOMAIN).inputs)
     inputs[6] = ValueInfo("int32", (1,), why="hidden")
-    assert priced(case, inputs).macs == 4 * 5 * 16
+    assert cost_of_inputs(case, inputs).macs == 4 * 5 * 16
     inputs[5] = ValueInfo("int32", (1,), why="hidden")
-    assert isinstance(priced(case, inputs).macs, Unknown)
+    assert isinstance(cost_of_inputs(case, inputs).macs, Unknown)
 
 
-def test_queries_and_keys_are_rotated_normalized_and_cached() -> None:
-    plain = group_query(1, 1, 7, 8)
+def test_rotation_normalization_and_quantized_cache_are_counted() -> None:
+    plain = group_query_case(1, 1, 7, 8)
     inputs = [*plain.inputs, floats(100, 3), floats(100, 3), None, None, floats(4), None, None, floats(8), floats(8)]
-    found = cost(plain._replace(inputs=inputs, attributes={**TWO, "do_rotary": 1, "softcap": 5.0}))
-    assert found.other == 32 * 9 + 6 * (3 * 6) + 6 * (4 * 8 + 3) + 2 * 4
-    assert found.read == 4 * (64 + 2 * 2 * 7 * 8 + 2 + 2 * 3 + 4 + 16)
+    counted = cost(plain._replace(inputs=inputs, attributes={**TWO, "do_rotary": 1, "softcap": 5.0}))
+    assert counted.other == 32 * 9 + 6 * (3 * 6) + 6 * (4 * 8 + 3) + 2 * 4
+    assert counted.read == 4 * (64 + 2 * 2 * 7 * 8 + 2 + 2 * 3 + 4 + 16)
     eight = {**TWO, "k_quant_type": "PER_TENSOR", "v_quant_type": "PER_TENSOR", "kv_cache_bit_width": 8}
-    assert counts(plain._replace(attributes=eight))[1] == 32 * 6 + 2 * 2 * 8 * (2 * 1 + 8)
+    assert count_operations(plain._replace(attributes=eight))[1] == 32 * 6 + 2 * 2 * 8 * (2 * 1 + 8)
 
 
 # sequences without padding, and not all keys
-def test_packed_sequences_see_themselves_where_their_lengths_are_told() -> None:
+def test_packed_attention_scores_each_sequence_if_lengths_are_known() -> None:
     ends, weights = numbers(0, 4, 9), [half(32, 96), half(96)]
     offsets = np.zeros((2, 5), np.int32)
-    assert counts(Case("PackedAttention", [half(9, 32), *weights, offsets, ends], FOUR)) == (
+    assert count_operations(Case("PackedAttention", [half(9, 32), *weights, offsets, ends], FOUR)) == (
         9 * 32 * 96 + 4 * (16 + 25) * 16,
         9 * 96 + 164 * 6,
     )
     packed = Case("PackedMultiHeadAttention", [half(9, 4, 3, 8), None, None, half(96), offsets, ends], FOUR)
-    assert counts(packed) == (164 * 16, 164 * 6 + 9 * 96)
+    assert count_operations(packed) == (164 * 16, 164 * 6 + 9 * 96)
     untold = call_of(packed, DOMAIN).inputs[:5]
-    assert isinstance(priced(packed, [*untold, tensor("int32", (3,))]).macs, Unknown)
+    assert isinstance(cost_of_inputs(packed, [*untold, tensor("int32", (3,))]).macs, Unknown)
 
 
-def test_paged_keys_count_where_their_number_is_told() -> None:
+def test_paged_attention_is_counted_if_lengths_are_known() -> None:
     lengths = [numbers(0, 4, 9), numbers(2, 0), np.zeros((2, 4), np.int32)]
     paged = Case("PagedAttention", [half(9, 64), None, None, BLOCKS, BLOCKS, *lengths], TWO)
-    assert counts(paged) == (4 * (4 * 6 + 5 * 5) * 16, 196 * 6)
+    assert count_operations(paged) == (4 * (4 * 6 + 5 * 5) * 16, 196 * 6)
 
 
-def test_selected_keys_count_with_the_window_beside_them() -> None:
+def test_selected_keys_and_local_window_are_counted() -> None:
     selected = [np.zeros((2, 4), np.int32), numbers(4, 4), numbers(11, 11), numbers(12)]
     case = Case("DynamicSparseAttention", [half(2, 1, 64), None, None, CACHE, CACHE, None, None, *selected], TWO)
-    assert counts(case) == (2 * 4 * 4 * 16, 32 * 6)
+    assert count_operations(case) == (2 * 4 * 4 * 16, 32 * 6)
     near = {**TWO, "attention_mode": "local_plus_selected", "local_window_size": 3}
-    assert counts(case._replace(attributes=near)) == (2 * 4 * 7 * 16, 56 * 6)
+    assert count_operations(case._replace(attributes=near)) == (2 * 4 * 7 * 16, 56 * 6)
 
 
-def test_only_the_listed_blocks_count() -> None:
+def test_block_sparse_attention_counts_only_listed_blocks() -> None:
     cache, rows = half(2, 2, 64, 8), np.array([[0, 1, 3, 4]], np.int32)
     inputs = [half(2, 3, 64), None, None, cache, cache, rows, numbers(0, 0, 1, 2)[None], numbers(20), numbers(20, 20)]
     case = Case("SparseAttention", inputs, {**TWO, "sparse_block_size": 16})
-    assert counts(case) == (2 * 4 * 3 * 2 * 16 * 16, 768 * 6)
+    assert count_operations(case) == (2 * 4 * 3 * 2 * 16 * 16, 768 * 6)
 
 
 @pytest.mark.parametrize("op", ["LongformerAttention", "DecoderAttention", "BeamSearch", "WhisperBeamSearch"])
-def test_what_the_data_decide_is_not_counted(op: str) -> None:
+def test_data_dependent_attention_is_not_counted(op: str) -> None:
     price = TABLE[op].cost
     assert price is not None
     with pytest.raises(InferenceError, match="decide"):
@@ -253,7 +256,7 @@ def test_what_the_data_decide_is_not_counted(op: str) -> None:
 
 
 # positions
-def test_only_what_is_rotated_counts() -> None:
+def test_rotary_cost_covers_only_rotated_elements() -> None:
     tables = [floats(10, 4), floats(10, 4)]
     whole = Case("RotaryEmbedding", [floats(2, 3, 32), np.zeros((2, 3), np.int64), *tables], {"num_heads": 4})
     assert cost(whole) == Cost(0, 3 * 192, 4 * 192 + 8 * 6 + 2 * 4 * 6 * 4)
@@ -261,8 +264,8 @@ def test_only_what_is_rotated_counts() -> None:
     assert cost(part).other == 3 * 6 * 4 * 4
 
 
-def test_relative_positions_are_found_for_each_pair() -> None:
+def test_relative_position_cost_covers_each_pair() -> None:
     bias = Case("RelativePositionBias", [half(32, 4), numbers(6), numbers(7)], {"max_distance": 128})
-    assert counts(bias) == (0, 11 * 42)
+    assert count_operations(bias) == (0, 11 * 42)
     gated = next(case for case in CASES if case.op == "GatedRelativePositionBias")
-    assert counts(gated) == (12 * 4 * 8 * 8, 12 * 32 + 12 * 4 * (16 + 6) + 2 * 4 * 36)
+    assert count_operations(gated) == (12 * 4 * 8 * 8, 12 * 32 + 12 * 4 * (16 + 6) + 2 * 4 * 36)

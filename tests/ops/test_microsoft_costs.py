@@ -18,7 +18,7 @@ from tests.ops import test_microsoft as run_here
 from tests.ops._arrays import half, single, small
 from tests.ops._calls import Case, call_of, cost_of, less_known, name_of, unsaid
 from tests.ops.test_microsoft_layout import BLOCKED, EXTRAS, LAST, NCHWC, NHWC
-from tests.ops.test_microsoft_schemas import SAID
+from tests.ops.test_microsoft_schemas import SCHEMA_CASES
 
 DOMAIN = "com.microsoft"
 OURS = {**fused.OPERATORS, **microsoft_quantized.OPERATORS, **microsoft_layout.OPERATORS}
@@ -42,7 +42,7 @@ def cost(op: str, *inputs: Any, table: Mapping[str, Operator] = OURS, outputs: i
 
 
 # numbers by hand
-def test_experts_are_paid_for_by_those_that_each_row_visits() -> None:
+def test_moe_cost_covers_the_experts_of_each_row() -> None:
     case = [half(2, 3, 8), half(6, 4), half(4, 16, 8), half(4, 16), half(4, 8, 16)]
     visited = cost("MoE", *case, k=2)
     assert visited.macs == 6 * 2 * (16 * 8 + 8 * 16)
@@ -51,7 +51,7 @@ def test_experts_are_paid_for_by_those_that_each_row_visits() -> None:
     assert visited.read == sum(array.nbytes for array in case)  # twelve visits may reach all four experts
 
 
-def test_one_row_reads_only_the_experts_that_it_visits() -> None:
+def test_single_row_reads_only_its_experts() -> None:
     case = [half(1, 8), half(1, 4), half(4, 32, 8), None, half(4, 8, 16)]
     visited = cost("MoE", *case, k=2, activation_type="swiglu", swiglu_fusion=1)
     assert visited.macs == 2 * (32 * 8 + 8 * 16)
@@ -60,30 +60,30 @@ def test_one_row_reads_only_the_experts_that_it_visits() -> None:
 
 
 @pytest.mark.parametrize(("bits", "width"), [(4, 16), (2, 8), (8, 32)])
-def test_packed_experts_multiply_as_many_numbers_as_they_hold(bits: int, width: int) -> None:
+def test_packed_experts_multiply_their_unpacked_weights(bits: int, width: int) -> None:
     inputs = [half(6, 32), half(6, 2), small(2, 64, width), half(2, 64), None, small(2, 32, width * 2), half(2, 32)]
     assert cost("QMoE", *inputs, k=1, expert_weight_bits=bits).macs == 6 * (64 * 32 + 32 * 64)
 
 
-def test_a_table_of_packed_rows_is_read_where_it_is_picked() -> None:
-    found = cost("GatherBlockQuantized", small(9, 16), np.zeros((2, 3), np.int64), single(9, 1), block_size=32)
-    assert (found.macs, found.other) == (0, 2 * 6 * 32)
-    assert found.read == 6 * 16 + 6 * 4 + 6 * 8
+def test_packed_table_reads_only_picked_rows() -> None:
+    counted = cost("GatherBlockQuantized", small(9, 16), np.zeros((2, 3), np.int64), single(9, 1), block_size=32)
+    assert (counted.macs, counted.other) == (0, 2 * 6 * 32)
+    assert counted.read == 6 * 16 + 6 * 4 + 6 * 8
 
 
-def test_embeddings_are_read_where_they_are_picked() -> None:
+def test_embedding_tables_read_only_picked_rows() -> None:
     assert cost("EmbedLayerNormalization", *run_here.embed(), outputs=2).read == 4 * (2 * 6 + (6 + 6 + 2) * 8 + 2 * 8)
     assert cost("TorchEmbedding", half(9, 4), np.zeros((2, 3), np.int64)).read == 2 * 24 + 8 * 6
 
 
-def test_channels_in_blocks_are_multiplied_with_what_pads_them() -> None:
+def test_blocked_convolution_cost_includes_padded_channels() -> None:
     blocked = microsoft_layout.NCHWC
     assert cost("Conv", single(1, 3, 8, 8), single(32, 3, 3, 3), table=blocked).macs == 32 * 36 * 27
     summed = [single(1, 16, 8, 8), single(16, 16, 1, 1), None, single(1, 16, 8, 8)]
     assert cost("Conv", *summed, table=blocked, activation="Relu").other == 2 * 16 * 64
 
 
-def test_channels_that_come_last_cost_as_those_that_come_first() -> None:
+def test_channels_last_cost_equals_channels_first_cost() -> None:
     last = microsoft_layout.NHWC
     assert cost("Conv", LAST_PIXELS, KERNELS, table=last, activation="Relu").other == 4 * 6 * 7
     assert cost("InstanceNormalization", LAST_PIXELS, half(3), half(3), table=last).other == 7 * 216 + 4 * 3
@@ -94,7 +94,7 @@ def test_channels_that_come_last_cost_as_those_that_come_first() -> None:
     assert cost("QLinearConvTranspose", *grown, table=last) == Cost(216 * 36, (1 + 3) * 4 * 10 * 11)
 
 
-def test_what_is_neither_a_product_nor_fused() -> None:
+def test_other_operators_cost_their_formula() -> None:
     assert cost("Inverse", single(5, 3, 3)).other == 5 * (2 * 27 - 2 * 9 + 3)
     assert cost("CDist", single(3, 4), single(5, 4), metric="euclidean").other == 15 * (3 * 4 + 1)
     assert cost("ComplexMul", half(2, 3, 2), half(3, 2)).other == 6 * 6
@@ -107,7 +107,7 @@ def test_what_is_neither_a_product_nor_fused() -> None:
     assert cost("MaxpoolWithMask", single(1, 2, 8, 8), small(1, 2, 8, 8), kernel_shape=[3, 3]).other == 2 * 9 * 72
 
 
-def test_what_no_processor_here_runs() -> None:
+def test_operators_without_cpu_kernel_cost_their_formula() -> None:
     tokens, ordered = half(2, 3, 64), small(2, 3, 8, dtype=np.int8)
     fp8 = cost("MatMulBlockQuantizedFp8Weight", tokens, small(10, 64), single(10, 1), single(), half(10))
     assert fp8 == Cost(6 * 64 * 10, 6 * 10 + 3 * 6 * 64)
@@ -122,7 +122,7 @@ def test_what_no_processor_here_runs() -> None:
     assert cost("BitmaskBiasDropout", *trained, outputs=2).other == 48 * (1 + 3)
 
 
-def test_what_onnxruntime_adds_to_onnx() -> None:
+def test_unspecified_operators_cost_their_formula() -> None:
     extras = microsoft_decoding.UNSPECIFIED
     assert cost("GRUUnit", single(2, 4), single(2, 12), table=extras).other == 6 * 8
     assert cost("DisentangledAttention_TRT", *[single(2, 3, 3)] * 3, table=extras).other == 3 * 18
@@ -132,18 +132,18 @@ def test_what_onnxruntime_adds_to_onnx() -> None:
     assert "sampled" in unsaid(cost("PyramidROIAlign_TRT", *regions, table=extras, pooled_size=7))
 
 
-def test_moved_data_cost_nothing() -> None:
+def test_data_movement_has_no_arithmetic() -> None:
     assert cost("ExpandDims", half(2, 3), np.array(1, np.int32)) == Cost(read=0, written=0)
     assert cost("Trilu", X) == cost("UnfoldTensor", X, size=2) == Cost()
 
 
-def test_what_the_shapes_do_not_tell_is_not_counted() -> None:
+def test_cost_that_shapes_do_not_determine_is_not_counted() -> None:
     with pytest.raises(InferenceError, match="SparseToDenseMatMul"):
         cost("SparseToDenseMatMul", *[half(4, 4)] * 2)
     assert all(op in unsaid(cost(op, half(4, 4))) for op in ("MurmurHash3", "Unique"))
 
 
-def test_an_activation_that_nobody_knows_is_not_counted() -> None:
+def test_unknown_activation_is_not_counted() -> None:
     with pytest.raises(InferenceError, match="Magic"):
         cost("FusedConv", half(1, 3, 8, 9), KERNELS, activation="Magic")
 
@@ -170,27 +170,27 @@ def test_an_activation_that_nobody_knows_is_not_counted() -> None:
         ("MatMulNBits", 1, ("uint8", 10, 2, 16), {"bits": 0, "K": "many"}, ("int4", 640)),
     ],
 )
-def test_a_packed_weight_holds_more_numbers_than_bytes(
+def test_packed_weight_has_more_elements_than_bytes(
     op: str, at: int, weight: tuple[Any, ...], attributes: dict[str, Any], packed: tuple[str, int]
 ) -> None:
     dtype, *dims = weight
-    held = OURS[op].packed[at](Node(op, attributes=attributes), Tensor("w", dtype, tuple(dims)))
-    assert (held.dtype, held.elements) == packed
+    unpacked = OURS[op].packed[at](Node(op, attributes=attributes), Tensor("w", dtype, tuple(dims)))
+    assert (unpacked.dtype, unpacked.elements) == packed
 
 
-def test_scales_are_told_from_weights() -> None:
+def test_scales_and_weights_have_their_roles() -> None:
     assert OURS["QLinearConcat"].roles.keys() & set(range(11)) == {0, 1, 3, 4, 6, 7, 9, 10}
     assert OURS["QGemm"].roles[6] is ConstantRole.WEIGHT and OURS["QGemm"].roles[4] is ConstantRole.QUANTIZATION
     assert OURS["MatMulNBits"].roles == dict.fromkeys((2, 3), ConstantRole.QUANTIZATION)
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_real_models_multiply_as_often_as_was_recorded(name: str) -> None:
+def test_real_model_macs_equal_the_recorded_macs(name: str) -> None:
     steps = [step for _, step in resolved(graph(name), name).rows()]
-    found = [
+    counted = [
         _cost(find(step.node.domain, step.node.op), Call(step.node, step.inputs, 17), step.outputs) for step in steps
     ]
-    assert 2 * sum(each.macs for each in found) == MODELS[name]["flops_2mac"]
+    assert 2 * sum(each.macs for each in counted) == MODELS[name]["flops_2mac"]
 
 
 # every entry, and every use of it
@@ -202,7 +202,7 @@ FAMILIES = {
 }
 USES = [
     *((OURS[case.op], case, DOMAIN) for case in run_here.CASES if case.op in OURS),
-    *((OURS[case.op], case, DOMAIN) for case, _ in SAID if case.op in OURS),
+    *((OURS[case.op], case, DOMAIN) for case, _ in SCHEMA_CASES if case.op in OURS),
     *((microsoft_layout.NCHWC[case.op], case, BLOCKED) for case in NCHWC),
     *((microsoft_layout.NHWC[case.op], case, LAST) for case, _ in NHWC),
     *((microsoft_decoding.UNSPECIFIED[case.op], case, "") for case in EXTRAS),
@@ -210,13 +210,13 @@ USES = [
 
 
 @pytest.mark.parametrize(("entry", "case", "domain"), USES, ids=[name_of(case) for _, case, _ in USES])
-def test_of_less_known_inputs_a_price_says_less_but_nothing_else(entry: Operator, case: Case, domain: str) -> None:
-    whole, made = _cost(entry, call_of(case, domain), None), entry.infer(call_of(case, domain))
+def test_cost_with_unknown_inputs_is_equal_or_unknown(entry: Operator, case: Case, domain: str) -> None:
+    whole, inferred = _cost(entry, call_of(case, domain), None), entry.infer(call_of(case, domain))
     for inputs in less_known(case):
         call = call_of(case, domain, inputs)
-        for outputs in (made, None, [unknown_value("hidden")] * len(made)):
-            said = _cost(entry, call, outputs)
-            assert _agree(said.macs, whole.macs) and _agree(said.other, whole.other), inputs
+        for outputs in (inferred, None, [unknown_value("hidden")] * len(inferred)):
+            partial = _cost(entry, call, outputs)
+            assert _agree(partial.macs, whole.macs) and _agree(partial.other, whole.other), inputs
 
 
 def _cost(entry: Operator | None, call: Call, outputs: Any) -> Cost:
@@ -229,5 +229,5 @@ def _cost(entry: Operator | None, call: Call, outputs: Any) -> Cost:
         return Cost(Unknown(str(gap)), Unknown(str(gap)))
 
 
-def _agree(said: object, truth: object) -> bool:
-    return isinstance(said, Unknown) or said == truth
+def _agree(partial: object, truth: object) -> bool:
+    return isinstance(partial, Unknown) or partial == truth

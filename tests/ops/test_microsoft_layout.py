@@ -77,31 +77,31 @@ NHWC.append((Case("QLinearAveragePool", POOLED_NHWC, {"kernel_shape": [2, 2]}, o
 
 
 @pytest.mark.parametrize("case", NCHWC, ids=name_of)
-def test_channels_in_blocks_run_as_the_rule_says(case: Case) -> None:
+def test_blocked_layout_shape_equals_the_shape_of_a_run(case: Case) -> None:
     assert_as_run(microsoft_layout.NCHWC[case.op].infer, case, BLOCKED)
     refuses_politely(microsoft_layout.NCHWC[case.op].infer, case, BLOCKED)
 
 
 @pytest.mark.parametrize("channels", [4, 20, 24])
-def test_channels_that_the_machine_pads_are_not_known(channels: int) -> None:
+def test_padded_channel_count_is_unknown(channels: int) -> None:
     case = Case("ReorderInput", [floats(1, channels, 4, 5)])
-    (said,) = microsoft_layout.NCHWC["ReorderInput"].infer(call_of(case, BLOCKED))
-    assert said.shape is not None and isinstance(said.shape[1], Unknown)
+    (inferred,) = microsoft_layout.NCHWC["ReorderInput"].infer(call_of(case, BLOCKED))
+    assert inferred.shape is not None and isinstance(inferred.shape[1], Unknown)
     (real,) = run(case, BLOCKED)
     assert real.shape[1] in {-(-channels // block) * block for block in (8, 16)}
 
 
 @pytest.mark.parametrize(("case", "expected"), NHWC, ids=[name_of(case) for case, _ in NHWC])
-def test_channels_last_are_as_onnxruntime_infers(case: Case, expected: Expected) -> None:
+def test_channels_last_shape_equals_onnxruntime_inference(case: Case, expected: Expected) -> None:
     assert_as_inferred(microsoft_layout.NHWC[case.op].infer, case, LAST, expected)
 
 
 @pytest.mark.parametrize("case", EXTRAS, ids=name_of)
-def test_what_onnxruntime_adds_to_onnx_runs_as_the_rule_says(case: Case) -> None:
+def test_unspecified_operator_shape_equals_the_shape_of_a_run(case: Case) -> None:
     assert_as_run(microsoft_decoding.UNSPECIFIED[case.op].infer, case, "")
     refuses_politely(microsoft_decoding.UNSPECIFIED[case.op].infer, case, "")
 
 
-def test_every_operator_of_the_layouts_has_a_rule() -> None:
+def test_every_layout_operator_has_a_rule() -> None:
     assert not schemas(BLOCKED) - microsoft_layout.NCHWC.keys()
     assert schemas(LAST) - microsoft_layout.NHWC.keys() <= {"MaxUnpool"}  # its indices have no documented layout

@@ -21,7 +21,7 @@ CSA = {"policy_mode": "csa", "compress_ratio": 4, "index_topk": 5}
 INDEXED = [half(8), half(8), half(64, 4), half(64, 4)]
 
 # a use of an operator, and its results
-SAID: list[tuple[Case, Expected]] = [
+SCHEMA_CASES: list[tuple[Case, Expected]] = [
     (Case("MultiHeadAttention", [half(2, 6, 4, 3, 8)], FOUR), halves((2, 6, 32))),
     (Case("MultiHeadAttention", [half(2, 6, 32), half(2, 5, 4, 2, 8)], FOUR), halves((2, 6, 32))),
     (
@@ -314,6 +314,6 @@ SAID: list[tuple[Case, Expected]] = [
 ]
 
 
-@pytest.mark.parametrize(("case", "expected"), SAID, ids=[name_of(case) for case, _ in SAID])
-def test_what_cannot_run_here_has_the_shape_that_onnxruntime_infers(case: Case, expected: Expected) -> None:
+@pytest.mark.parametrize(("case", "expected"), SCHEMA_CASES, ids=[name_of(case) for case, _ in SCHEMA_CASES])
+def test_inferred_shape_equals_onnxruntime_inference(case: Case, expected: Expected) -> None:
     assert_as_inferred(OPERATORS[case.op].infer, case, DOMAIN, expected)

@@ -33,21 +33,21 @@ SVM = {"kernel_type": "LINEAR", "kernel_params": [0.1, 0.0, 3.0]}
 MAP = {1: 2.0, 5: 3.0}
 
 
-def linear(scores: int, x: Any = ROWS, **labels: Any) -> Case:
+def linear_case(scores: int, x: Any = ROWS, **labels: Any) -> Case:
     weights = {"coefficients": [1.0, 2.0] * scores, "intercepts": [0.1] * scores}
     return Case("LinearClassifier", [x], {**weights, **labels}, 2, 3)
 
 
-def vectors(classes: int, x: Any = ROWS, probabilities: bool = False, **more: Any) -> Case:
+def svm_case(classes: int, x: Any = ROWS, probabilities: bool = False, **more: Any) -> Case:
     """A support vector for each class."""
     pairs = classes * (classes - 1) // 2
-    held = {"support_vectors": [1.0, 2.0] * classes, "vectors_per_class": [1] * classes, "rho": [0.1] * pairs}
+    machine = {"support_vectors": [1.0, 2.0] * classes, "vectors_per_class": [1] * classes, "rho": [0.1] * pairs}
     likely = {"prob_a": [0.1] * pairs, "prob_b": [0.2] * pairs} if probabilities else {}
     weights = {"coefficients": [1.0] * (classes * (classes - 1)), "classlabels_ints": list(range(classes))}
-    return Case("SVMClassifier", [x], {**SVM, **held, **likely, **weights, **more}, 2, 3)
+    return Case("SVMClassifier", [x], {**SVM, **machine, **likely, **weights, **more}, 2, 3)
 
 
-def planes(classes: int) -> Case:
+def svm_planes_case(classes: int) -> Case:
     weights = {"coefficients": [1.0, 2.0] * classes, "rho": [0.1], "classlabels_ints": list(range(classes))}
     return Case("SVMClassifier", [ROWS], {**SVM, **weights}, 2, 3)
 
@@ -63,48 +63,52 @@ TREE = {
 }
 
 
-def votes(kind: str, *ids: int) -> dict[str, Any]:
+def leaf_attributes(kind: str, *ids: int) -> dict[str, Any]:
     leaves = {f"{kind}_treeids": [0, 0], f"{kind}_nodeids": [1, 2], f"{kind}_weights": [0.3, 0.4]}
     return {**TREE, **leaves, f"{kind}_ids": list(ids)}
 
 
 def tree(*ids: int, x: Any = ROWS, **labels: Any) -> Case:
-    return Case("TreeEnsembleClassifier", [x], {**votes("class", *ids), **labels}, 2, 3)
+    return Case("TreeEnsembleClassifier", [x], {**leaf_attributes("class", *ids), **labels}, 2, 3)
 
 
-def regression(*ids: int, x: Any = ROWS) -> Case:
-    return Case("TreeEnsembleRegressor", [x], {**votes("target", *ids), "n_targets": max(ids) + 1}, opset=3)
+def tree_regressor_case(*ids: int, x: Any = ROWS) -> Case:
+    return Case("TreeEnsembleRegressor", [x], {**leaf_attributes("target", *ids), "n_targets": max(ids) + 1}, opset=3)
 
 
-def ensemble(dtype: Any) -> Case:
-    def held(*items: float, kind: Any = dtype) -> Any:
+def tree_ensemble_case(dtype: Any) -> Case:
+    def stored_tensor(*items: float, kind: Any = dtype) -> Any:
         return numpy_helper.from_array(np.array(items, kind))
 
-    nodes = {"nodes_modes": held(0, kind=np.uint8), "nodes_splits": held(0.5), "nodes_featureids": [0]}
+    nodes = {
+        "nodes_modes": stored_tensor(0, kind=np.uint8),
+        "nodes_splits": stored_tensor(0.5),
+        "nodes_featureids": [0],
+    }
     branches = {"nodes_trueleafs": [1], "nodes_falseleafs": [1], "nodes_truenodeids": [0], "nodes_falsenodeids": [1]}
-    leaves = {"tree_roots": [0], "leaf_weights": held(1, 2), "leaf_targetids": [0, 1], "n_targets": 2}
+    leaves = {"tree_roots": [0], "leaf_weights": stored_tensor(1, 2), "leaf_targetids": [0, 1], "n_targets": 2}
     return Case("TreeEnsemble", [ROWS.astype(dtype)], {**nodes, **branches, **leaves}, opset=5)
 
 
 CLASSIFIERS = [
-    linear(1, classlabels_ints=[0, 1]),
-    linear(1, classlabels_strings=["no", "yes"]),
-    linear(1, classlabels_ints=[0, 1], post_transform="LOGISTIC"),
-    linear(1, classlabels_ints=[0, 1], x=ROWS.astype(np.float64)),
-    linear(2, classlabels_ints=[0, 1]),
-    linear(3, classlabels_ints=[0, 1, 2]),
-    linear(3, classlabels_strings=["a", "b", "c"], x=ONE),
-    linear(1),
-    vectors(2),
-    vectors(2, x=ONE),
-    vectors(2, probabilities=True, post_transform="PROBIT"),
-    vectors(3),
-    vectors(3, probabilities=True),
-    vectors(4),
-    vectors(4, probabilities=True),
-    planes(2),
-    planes(3),
-    planes(4),
+    linear_case(1, classlabels_ints=[0, 1]),
+    linear_case(1, classlabels_strings=["no", "yes"]),
+    linear_case(1, classlabels_ints=[0, 1], post_transform="LOGISTIC"),
+    linear_case(1, classlabels_ints=[0, 1], x=ROWS.astype(np.float64)),
+    linear_case(2, classlabels_ints=[0, 1]),
+    linear_case(3, classlabels_ints=[0, 1, 2]),
+    linear_case(3, classlabels_strings=["a", "b", "c"], x=ONE),
+    linear_case(1),
+    svm_case(2),
+    svm_case(2, x=ONE),
+    svm_case(2, probabilities=True, post_transform="PROBIT"),
+    svm_case(3),
+    svm_case(3, probabilities=True),
+    svm_case(4),
+    svm_case(4, probabilities=True),
+    svm_planes_case(2),
+    svm_planes_case(3),
+    svm_planes_case(4),
     tree(0, 0, classlabels_int64s=[0, 1]),
     tree(1, 1, classlabels_strings=["no", "yes"], post_transform="LOGISTIC"),
     tree(0, 1, classlabels_int64s=[0, 1]),
@@ -123,11 +127,11 @@ REGRESSORS = [
         {**SVM, "coefficients": [1.0, -1.0], "support_vectors": [1.0, 2.0, 3.0, 4.0], "n_supports": 2, "rho": [0.1]},
         opset=3,
     ),
-    regression(0, 0),
-    regression(0, 1),
-    regression(0, 0, x=ROWS.astype(np.float64)),
-    ensemble(np.float32),
-    ensemble(np.float64),
+    tree_regressor_case(0, 0),
+    tree_regressor_case(0, 1),
+    tree_regressor_case(0, 0, x=ROWS.astype(np.float64)),
+    tree_ensemble_case(np.float32),
+    tree_ensemble_case(np.float64),
 ]
 
 FEATURES = [
@@ -173,21 +177,21 @@ CASES = [*CLASSIFIERS, *REGRESSORS, *FEATURES]
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_what_runs_has_the_shape_the_rule_says(case: Case) -> None:
+def test_inferred_shape_equals_the_shape_of_a_run(case: Case) -> None:
     assert_as_run(OPERATORS[case.op].infer, case, DOMAIN)
     refuses_politely(OPERATORS[case.op].infer, case, DOMAIN)
 
 
 @pytest.mark.parametrize("labels", [{"classlabels_int64s": [1, 2, 3]}, {"classlabels_strings": ["a", "b", "c"]}])
-def test_zip_map_gives_a_map_for_each_row(labels: dict[str, Any]) -> None:
+def test_zip_map_is_a_sequence_of_maps(labels: dict[str, Any]) -> None:
     case = Case("ZipMap", [floats(2, 3)], labels, opset=3)
     (real,) = run(case, DOMAIN)
     assert len(real) == 2 and all(isinstance(row, dict) for row in real)
-    (said,) = OPERATORS["ZipMap"].infer(call_of(case, DOMAIN))
-    assert (said.kind, said.element and said.element.kind) == ("sequence", "map")
+    (inferred,) = OPERATORS["ZipMap"].infer(call_of(case, DOMAIN))
+    assert (inferred.kind, inferred.element and inferred.element.kind) == ("sequence", "map")
 
 
-def test_a_list_too_long_to_be_kept_still_counts() -> None:
+def test_truncated_list_attribute_has_its_length() -> None:
     labels = TruncatedList(3000, (0, 1, 2))
     call = Call(
         Node("TreeEnsembleClassifier", attributes={"classlabels_int64s": labels}), [ValueInfo("float32", (5, 9))], 3
@@ -195,7 +199,7 @@ def test_a_list_too_long_to_be_kept_still_counts() -> None:
     assert [each.shape for each in OPERATORS["TreeEnsembleClassifier"].infer(call)] == [(5,), (5, 3000)]
 
 
-def test_every_operator_of_the_domain_has_a_rule() -> None:
+def test_every_ml_operator_has_a_rule() -> None:
     assert schemas(DOMAIN) == OPERATORS.keys()
 
 
@@ -204,32 +208,34 @@ def cost(case: Case) -> Cost:
 
 
 # ROWS are 3 rows of 2 features.
-def test_a_linear_model_is_a_matrix_product() -> None:
-    three = linear(3, classlabels_ints=[0, 1, 2])
+def test_linear_model_cost_is_that_of_a_matrix_product() -> None:
+    three = linear_case(3, classlabels_ints=[0, 1, 2])
     assert cost(three) == Cost(macs=3 * 2 * 3, other=9 * 2)  # intercept, greatest
     transformed = Case(three.op, three.inputs, {**three.attributes, "post_transform": "SOFTMAX"}, 2, 3)
     assert cost(transformed) == Cost(macs=18, other=9 * 7)
-    held = {"coefficients": [1.0] * 4, "intercepts": [0.1, 0.2], "targets": 2}
-    assert cost(Case("LinearRegressor", [ROWS], held, opset=3)) == Cost(macs=3 * 2 * 2, other=6)
+    regressor = {"coefficients": [1.0] * 4, "intercepts": [0.1, 0.2], "targets": 2}
+    assert cost(Case("LinearRegressor", [ROWS], regressor, opset=3)) == Cost(macs=3 * 2 * 2, other=6)
 
 
 @pytest.mark.parametrize(("kernel", "each"), [("LINEAR", 0), ("POLY", 3), ("SIGMOID", 3), ("RBF", 2 + 2)])
-def test_a_support_vector_machine_compares_each_row_with_each_vector(kernel: str, each: int) -> None:
+def test_svm_cost_covers_each_row_and_support_vector(kernel: str, each: int) -> None:
     vectors_of = {"support_vectors": [1.0, 2.0, 3.0, 4.0], "n_supports": 2, "coefficients": [1.0, -1.0], "rho": [0.1]}
     regressor = Case("SVMRegressor", [ROWS], {**SVM, **vectors_of, "kernel_type": kernel}, opset=3)
     assert cost(regressor) == Cost(macs=3 * (4 + 2), other=3 * (2 * each + 1))
-    three = vectors(3, kernel_type=kernel)  # one vector and two coefficients of each class, three pairs
+    three = svm_case(3, kernel_type=kernel)  # one vector and two coefficients of each class, three pairs
     assert cost(three) == Cost(macs=3 * (6 + 6), other=3 * (3 * each + 2 * 3))
 
 
-def test_the_probabilities_of_a_support_vector_machine_are_not_counted() -> None:
-    likely = cost(vectors(3, probabilities=True))
+def test_svm_probabilities_are_not_counted() -> None:
+    likely = cost(svm_case(3, probabilities=True))
     assert likely.macs == 36
     assert isinstance(likely.other, Unknown)
 
 
-@pytest.mark.parametrize("case", [tree(0, 1, classlabels_int64s=[0, 1]), regression(0, 0), ensemble(np.float32)])
-def test_how_deep_rows_fall_through_trees_is_not_counted(case: Case) -> None:
+@pytest.mark.parametrize(
+    "case", [tree(0, 1, classlabels_int64s=[0, 1]), tree_regressor_case(0, 0), tree_ensemble_case(np.float32)]
+)
+def test_tree_depth_is_not_counted(case: Case) -> None:
     assert "how deep each row falls" in unsaid(cost(case))
 
 
@@ -245,17 +251,17 @@ def test_how_deep_rows_fall_through_trees_is_not_counted(case: Case) -> None:
         ("FeatureVectorizer", {"inputdimensions": [4]}, 0),
     ],
 )
-def test_what_prepares_features_costs_what_its_formula_does(op: str, attributes: dict[str, Any], other: int) -> None:
+def test_feature_operators_cost_their_formula(op: str, attributes: dict[str, Any], other: int) -> None:
     assert cost(Case(op, [floats(3, 4)], attributes, opset=3)) == Cost(other=other)
 
 
-def test_of_an_array_only_the_columns_that_are_extracted_are_read() -> None:
+def test_extractor_reads_only_extracted_columns() -> None:
     case = Case("ArrayFeatureExtractor", [floats(3, 4), np.array([0, 2])], opset=3)
     assert cost(case) == Cost(read=3 * 2 * 4 + 2 * 8)
 
 
 @pytest.mark.parametrize("op", ["LinearClassifier", "SVMClassifier", "TreeEnsembleRegressor", "TreeEnsemble", "Scaler"])
-def test_what_is_held_in_attributes_is_named_as_the_operator_names_it(op: str) -> None:
+def test_learned_attributes_are_attributes_of_the_schema(op: str) -> None:
     schema = onnx.defs.get_schema(op, DOMAIN)
     assert OPERATORS[op].learned_attributes
     assert set(OPERATORS[op].learned_attributes) <= set(schema.attributes)

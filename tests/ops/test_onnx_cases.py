@@ -32,38 +32,38 @@ def cases() -> list[Any]:
 
 
 def shapes_of(model: onnx.ModelProto, inputs: list[object], path: Path) -> Shapes:
-    found, request = asked(model, inputs, path)
-    return infer_shapes(found, bind(found, request))
+    parsed, request = read_case(model, inputs, path)
+    return infer_shapes(parsed, bind(parsed, request))
 
 
-def asked(model: onnx.ModelProto, inputs: list[object], path: Path) -> tuple[Model, Request]:
+def read_case(model: onnx.ModelProto, inputs: list[object], path: Path) -> tuple[Model, Request]:
     """A case read from its bytes, and the sizes of its recorded inputs."""
     path.write_bytes(model.SerializeToString())
-    found = read_model(path)
-    held = {tensor.name for tensor in found.graph.initializers}
+    parsed = read_model(path)
+    initializers = {tensor.name for tensor in parsed.graph.initializers}
     dims = [
         f"{value.name}.{axis}={size}"
         for value, item in zip(model.graph.input, inputs)
-        if isinstance(item, np.ndarray) and value.name and value.name not in held
+        if isinstance(item, np.ndarray) and value.name and value.name not in initializers
         for axis, size in enumerate(item.shape)
     ]
-    return found, parse_request(dims=tuple(dims))
+    return parsed, parse_request(dims=tuple(dims))
 
 
 def as_constants(model: onnx.ModelProto, inputs: list[object]) -> onnx.ModelProto:
-    """The same model with its recorded inputs held as initializers."""
-    made = onnx.ModelProto()
-    made.CopyFrom(model)
+    """Return the model with its recorded inputs as initializers."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
     for value, item in zip(model.graph.input, inputs):
         if isinstance(item, np.ndarray | np.generic) and value.name and value.type.WhichOneof("value") == "tensor_type":
             tensor = numpy_helper.from_array(np.asarray(item), value.name)
             if tensor.data_type == value.type.tensor_type.elem_type:
-                made.graph.initializer.append(tensor)
-    return made
+                copy.graph.initializer.append(tensor)
+    return copy
 
 
-def outcomes(tmp_path: Path, constant: bool) -> Iterator[tuple[str, str, str]]:
-    """For each output of each case: the case, how it went, and what was said."""
+def list_outcomes(tmp_path: Path, constant: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield for each output of each case: the case, the outcome, and the inferred shape."""
     for case in cases():
         inputs, outputs = case.data_sets[0]
         model = as_constants(case.model, inputs) if constant else case.model
@@ -71,10 +71,10 @@ def outcomes(tmp_path: Path, constant: bool) -> Iterator[tuple[str, str, str]]:
         yield from ((case.name, "wrong", text) for text in shapes.contradictions)
         for value, item in zip(case.model.graph.output, outputs):
             if isinstance(item, np.ndarray) and value.name:
-                yield case.name, *judged(shapes, value, item)
+                yield case.name, *compare_shape(shapes, value, item)
 
 
-def judged(shapes: Shapes, value: onnx.ValueInfoProto, item: np.ndarray) -> tuple[str, str]:
+def compare_shape(shapes: Shapes, value: onnx.ValueInfoProto, item: np.ndarray) -> tuple[str, str]:
     known = shapes.values[value.name]
     if known.dtype is not None and known.dtype != dtype_name(value.type.tensor_type.elem_type):
         return "wrong", f"{known.dtype} is really {dtype_name(value.type.tensor_type.elem_type)}"
@@ -84,21 +84,21 @@ def judged(shapes: Shapes, value: onnx.ValueInfoProto, item: np.ndarray) -> tupl
 
 
 @pytest.mark.parametrize("constant", [False, True], ids=["as they are", "with constant inputs"])
-def test_no_shape_of_the_specifications_cases_is_wrong(constant: bool, tmp_path: Path) -> None:
+def test_no_shape_of_the_specification_cases_is_wrong(constant: bool, tmp_path: Path) -> None:
     counts, bad, unknown = Counter[str](), [], []
-    for name, how, said in outcomes(tmp_path, constant):
+    for name, how, text in list_outcomes(tmp_path, constant):
         counts[how] += 1
         if how in ("wrong", "silent"):
-            bad.append(f"{name}: {said}")
+            bad.append(f"{name}: {text}")
         elif how == "unknown":
-            unknown.append(f"{name}: {said}")
+            unknown.append(f"{name}: {text}")
     assert bad == []
     assert counts["right"] > 1500
     share = counts["unknown"] / counts.total()
     assert share < (0.03 if constant else 0.18), "\n".join(unknown)
 
 
-def test_every_operator_of_the_specification_has_an_entry() -> None:
+def test_every_operator_of_the_specification_has_a_row() -> None:
     control = {"If", "Loop", "Scan", "SequenceMap"}
     known_gap = {("ai.onnx.preview.training", "Gradient")}  # its outputs follow from other nodes, not from its inputs
     missing = {

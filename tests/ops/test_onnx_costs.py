@@ -10,12 +10,12 @@ from onnx_autodoc.analysis import Facts
 from onnx_autodoc.api import measure_model
 from onnx_autodoc.card.builder import node_rows
 from onnx_autodoc.ops import OPERATORS, Trait
-from tests.ops.test_onnx_cases import as_constants, asked, cases
+from tests.ops.test_onnx_cases import as_constants, cases, read_case
 
 
 def measured(case: Any, path: Path, constant: bool) -> Facts:
     inputs, _ = case.data_sets[0]
-    return measure_model(*asked(as_constants(case.model, inputs) if constant else case.model, inputs, path))
+    return measure_model(*read_case(as_constants(case.model, inputs) if constant else case.model, inputs, path))
 
 
 @pytest.mark.parametrize("constant", [False, True], ids=["as they are", "with constant inputs"])
@@ -37,7 +37,7 @@ def test_every_case_is_costed_or_listed(constant: bool, tmp_path: Path) -> None:
     assert counts["listed"] / counts.total() < (0.05 if constant else 0.12)
 
 
-def test_every_operator_has_a_documented_price() -> None:
+def test_every_operator_has_a_documented_cost() -> None:
     assert OPERATORS, Trait
     for key, row in OPERATORS.items():
         if Trait.CONTROL_FLOW in row.traits:

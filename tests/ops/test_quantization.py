@@ -10,7 +10,7 @@ from tests.ops._one_node import cost, zeros
 X, SCALE, ZERO = zeros(4, 6), zeros(), np.array(0, np.uint8)
 
 
-def test_a_zero_point_is_one_operation_more() -> None:
+def test_zero_point_costs_one_operation_more() -> None:
     quantized = X.astype(np.uint8)
     assert cost(OPERATORS, "QuantizeLinear", [X, SCALE, ZERO], 13) == Cost(other=72)
     assert cost(OPERATORS, "QuantizeLinear", [X, SCALE], 13) == Cost(other=48)
@@ -18,11 +18,11 @@ def test_a_zero_point_is_one_operation_more() -> None:
     assert cost(OPERATORS, "DequantizeLinear", [quantized, SCALE], 13) == Cost(other=24)
 
 
-def test_a_scale_that_is_not_given_is_found_first() -> None:
+def test_dynamic_quantization_costs_its_scale_and_zero_point() -> None:
     assert cost(OPERATORS, "DynamicQuantizeLinear", [X], 11, outputs=3) == Cost(other=24 * 5 + 9)
 
 
-def test_what_is_quantized_in_the_file_is_a_weight() -> None:
+def test_stored_quantized_tensor_is_a_weight() -> None:
     scales = {1: ConstantRole.QUANTIZATION, 2: ConstantRole.QUANTIZATION}
     assert OPERATORS["QuantizeLinear"].roles == scales
     assert OPERATORS["DequantizeLinear"].roles == {0: ConstantRole.WEIGHT, **scales}

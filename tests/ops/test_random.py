@@ -24,19 +24,19 @@ X = zeros(2, 3)
         ("Multinomial", [X], 7, {"sample_size": 5, "dtype": 7}),
     ],
 )
-def test_random_numbers_have_the_type_and_dims_that_run(
+def test_random_numbers_have_the_type_and_dims_of_a_run(
     op: str, inputs: list[Any], opset: int, attributes: dict[str, Any]
 ) -> None:
     assert_as_it_runs(OPERATORS, op, inputs, opset, **attributes)
 
 
 @pytest.mark.parametrize("attributes", [{}, {"shape": [2, -1]}])
-def test_no_shape_is_a_contradiction(attributes: dict[str, Any]) -> None:
+def test_missing_shape_is_a_contradiction(attributes: dict[str, Any]) -> None:
     with pytest.raises(Contradiction):
         infer(OPERATORS, "RandomNormal", [], 1, **attributes)
 
 
-def test_each_number_is_drawn_once_and_only_what_decides_it_is_read() -> None:
+def test_random_operator_costs_one_operation_per_number() -> None:
     assert cost(OPERATORS, "RandomNormal", [], 1, shape=[2, 3]) == Cost(other=6, read=0)
     assert cost(OPERATORS, "RandomUniformLike", [X], 1) == Cost(other=6, read=0)
     assert cost(OPERATORS, "Bernoulli", [X], 15) == Cost(other=12)

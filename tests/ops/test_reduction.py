@@ -19,37 +19,37 @@ def model_of(op: str, opset: int, axes: list[int] | None, **attributes: int) -> 
     node = helper.make_node(op, ["x", "axes"] if axes is not None and as_input else ["x"], ["y"], **attributes)
     if axes is not None and not as_input:
         node.attribute.append(onnx.AttributeProto(name="axes", type=onnx.AttributeProto.INTS, ints=axes))
-    held = [numpy_helper.from_array(np.array(axes or [], np.int64), "axes")] if axes is not None and as_input else []
+    initializers = (
+        [numpy_helper.from_array(np.array(axes or [], np.int64), "axes")] if axes is not None and as_input else []
+    )
     x, y = (
         helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in (("x", [2, 1, 3]), ("y", None))
     )
-    made = helper.make_graph([node], "g", [x], [y], held)
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    graph = helper.make_graph([node], "g", [x], [y], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
 
 
-def ours(made: onnx.ModelProto) -> tuple[int | Unknown, ...] | None:
-    read_back = loaded(made)
-    return infer_shapes(read_back, bind(read_back, Request())).values["y"].shape
+def infer_output_dims(model: onnx.ModelProto) -> tuple[int | Unknown, ...] | None:
+    parsed = loaded(model)
+    return infer_shapes(parsed, bind(parsed, Request())).values["y"].shape
 
 
 @pytest.mark.parametrize("opset", [11, 13, 18])
 @pytest.mark.parametrize("axes", [None, [], [0], [-1, 0], [1]])
 @pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize("op", ["ReduceSum", "ReduceMax", "ReduceMean"])
-def test_a_reduction_has_the_dims_that_really_come_out(
-    op: str, keepdims: int, axes: list[int] | None, opset: int
-) -> None:
-    made = model_of(op, opset, axes, keepdims=keepdims)
-    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
-    (really,) = session.run(None, {"x": np.ones((2, 1, 3), np.float32)})
-    assert ours(made) == really.shape
+def test_reduction_has_the_dims_of_a_run(op: str, keepdims: int, axes: list[int] | None, opset: int) -> None:
+    model = model_of(op, opset, axes, keepdims=keepdims)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    (expected,) = session.run(None, {"x": np.ones((2, 1, 3), np.float32)})
+    assert infer_output_dims(model) == expected.shape
 
 
 @pytest.mark.parametrize("opset", [11, 13])
-def test_a_squeeze_by_no_axes_is_left_open_where_runtimes_differ(opset: int) -> None:
-    assert ours(model_of("Squeeze", opset, None)) == (2, 3)
-    assert ours(model_of("Squeeze", opset, [1])) == (2, 3)
-    assert ours(model_of("Squeeze", opset, [])) is None
+def test_squeeze_by_no_axes_is_unknown_where_runtimes_differ(opset: int) -> None:
+    assert infer_output_dims(model_of("Squeeze", opset, None)) == (2, 3)
+    assert infer_output_dims(model_of("Squeeze", opset, [1])) == (2, 3)
+    assert infer_output_dims(model_of("Squeeze", opset, [])) is None
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_squeeze_by_no_axes_is_left_open_where_runtimes_differ(opset: int) -> 
         ("ReduceLogSumExp", 2, 1),
     ],
 )
-def test_a_reduction_works_on_each_input_and_finishes_each_output(op: str, each: int, once: int) -> None:
+def test_reduction_costs_operations_per_input_and_output_element(op: str, each: int, once: int) -> None:
     x = zeros(2, 3, 4)
     assert cost(OPERATORS, op, [x, numbers(2)], 18) == Cost(other=24 * each + 6 * once)
     assert cost(OPERATORS, op, [x], 18, keepdims=0) == Cost(other=24 * each + once)

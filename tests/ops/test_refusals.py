@@ -228,7 +228,7 @@ def _name(item: object) -> str | None:
 
 
 @pytest.mark.parametrize(("domain", "case"), RUNS, ids=_name)
-def test_what_runs_is_not_refused(domain: str, case: Case) -> None:
+def test_node_that_runs_is_accepted(domain: str, case: Case) -> None:
     """Nor where less is known of its inputs."""
     entry = find(domain, case.op)
     assert entry is not None
@@ -238,7 +238,7 @@ def test_what_runs_is_not_refused(domain: str, case: Case) -> None:
 
 
 @pytest.mark.parametrize(("domain", "case"), REFUSED, ids=_name)
-def test_what_cannot_run_is_refused(domain: str, case: Case) -> None:
+def test_node_that_cannot_run_is_rejected(domain: str, case: Case) -> None:
     entry = find(domain, case.op)
     assert entry is not None
     with pytest.raises(Contradiction):
@@ -247,7 +247,7 @@ def test_what_cannot_run_is_refused(domain: str, case: Case) -> None:
         run(case, domain)
 
 
-def test_indices_that_are_computed_only_hang_on_sizes() -> None:
+def test_computed_indices_are_not_checked() -> None:
     """A sequence longer than its table of positions has the shapes and the costs that it would have."""
     case = picked("Gather", rows(4))
     entry = find("", "Gather")
@@ -263,7 +263,7 @@ BODY = "body = b (int64 i, bool g, float[2] s) => (bool h, float[2] t) { h = Ide
 
 
 @pytest.mark.parametrize(("dims", "is_array_size"), [("", True), ("[1]", True), ("[N]", True), ("[3]", False)])
-def test_one_element_decides_what_runs(dims: str, is_array_size: bool) -> None:
+def test_input_of_other_than_one_element_is_rejected(dims: str, is_array_size: bool) -> None:
     choice = f"g (float[2] x, bool{dims} c) => (float[2] y) {{ y = If (c) <{BRANCHES}> }}"
     loop = f"g (float[2] x, int64{dims} n, bool c) => (float[2] y) {{ y = Loop (n, c, x) <{BODY}> }}"
     for text in (choice, loop):
@@ -271,8 +271,8 @@ def test_one_element_decides_what_runs(dims: str, is_array_size: bool) -> None:
 
 
 @pytest.mark.parametrize(("axis", "is_array_size"), [(0, True), (1, True), (-2, True), (2, False), (-3, False)])
-def test_a_scan_puts_results_together_along_an_axis_that_they_have(axis: int, is_array_size: bool) -> None:
-    made = Value("z", Type("tensor", "float32", (4,)))
-    attributes = {"body": Graph("b", outputs=(made,)), "num_scan_inputs": 1, "scan_output_axes": (axis,)}
+def test_scan_output_axis_beyond_the_rank_is_rejected(axis: int, is_array_size: bool) -> None:
+    output = Value("z", Type("tensor", "float32", (4,)))
+    attributes = {"body": Graph("b", outputs=(output,)), "num_scan_inputs": 1, "scan_output_axes": (axis,)}
     node = Node("Scan", ("x",), ("y",), attributes=attributes)
     assert ([text for text in check_subgraphs(node, 11) if "scan_output_axes" in text] == []) == is_array_size

@@ -20,12 +20,12 @@ X = zeros(2, 1, 6)
         ("Unsqueeze", [X, numbers(0)]),
     ],
 )
-def test_another_shape_of_the_same_data_moves_no_byte(op: str, inputs: list[Any]) -> None:
+def test_view_reads_and_writes_no_bytes(op: str, inputs: list[Any]) -> None:
     assert cost(OPERATORS, op, inputs, 13) == Cost(read=0, written=0)
 
 
 @pytest.mark.parametrize(
     ("op", "inputs"), [("Transpose", [X]), ("Expand", [X, numbers(2, 3, 6)]), ("Tile", [X, numbers(1, 2, 1)])]
 )
-def test_another_order_or_more_of_them_moves_all_bytes(op: str, inputs: list[Any]) -> None:
+def test_reordered_or_repeated_elements_move_all_bytes(op: str, inputs: list[Any]) -> None:
     assert cost(OPERATORS, op, inputs, 13) == Cost()

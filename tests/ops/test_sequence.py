@@ -17,7 +17,7 @@ from tests.ops._one_node import cost, infer, numbers, zeros
 A, B, C = zeros(3, 1), zeros(3, 2), zeros(3, 3)
 
 
-def _inferred(lines: str, inputs: dict[str, Any]) -> ValueInfo:
+def infer_output(lines: str, inputs: dict[str, Any]) -> ValueInfo:
     """The last result, by the rules one after the other."""
     values = {name: known(array) for name, array in inputs.items()}
     for line in lines.split("\n"):
@@ -28,7 +28,7 @@ def _inferred(lines: str, inputs: dict[str, Any]) -> ValueInfo:
     return values["y"]
 
 
-def _run(lines: str, inputs: dict[str, Any]) -> Any:
+def run_output(lines: str, inputs: dict[str, Any]) -> Any:
     nodes = [parser.parse_node(line) for line in lines.split("\n")]
     declared = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
@@ -40,22 +40,22 @@ def _run(lines: str, inputs: dict[str, Any]) -> Any:
     return session.run(None, inputs)[0]
 
 
-def _three(then: str) -> str:
+def sequence_of_three(then: str) -> str:
     return f"s = SequenceConstruct(a, b, c)\n{then}"
 
 
 @pytest.mark.parametrize(
     ("lines", "place"),
     [
-        (_three("y = SequenceAt(s, p)"), 0),
-        (_three("y = SequenceAt(s, p)"), -1),
-        (_three("y = SequenceErase(s, p)"), -3),
-        (_three("y = SequenceInsert(s, b, p)"), -1),
-        (_three("y = SequenceInsert(s, a, p)"), 3),
-        (_three("y = SequenceInsert(s, a)"), 0),
-        (_three("y = SequenceErase(s)"), 0),
-        (_three("y = SequenceLength(s)"), 0),
-        (_three("y = ConcatFromSequence<axis = -1>(s)"), 0),
+        (sequence_of_three("y = SequenceAt(s, p)"), 0),
+        (sequence_of_three("y = SequenceAt(s, p)"), -1),
+        (sequence_of_three("y = SequenceErase(s, p)"), -3),
+        (sequence_of_three("y = SequenceInsert(s, b, p)"), -1),
+        (sequence_of_three("y = SequenceInsert(s, a, p)"), 3),
+        (sequence_of_three("y = SequenceInsert(s, a)"), 0),
+        (sequence_of_three("y = SequenceErase(s)"), 0),
+        (sequence_of_three("y = SequenceLength(s)"), 0),
+        (sequence_of_three("y = ConcatFromSequence<axis = -1>(s)"), 0),
         ("s = SequenceConstruct(b, b)\ny = ConcatFromSequence<axis = -1, new_axis = 1>(s)", 0),
         ("s = SequenceConstruct(b, b)\ny = ConcatFromSequence<axis = 1, new_axis = 1>(s)", 0),
         ("s = SequenceEmpty()\nt = SequenceInsert(s, c)\ny = SequenceAt(t, p)", 0),
@@ -65,16 +65,16 @@ def _three(then: str) -> str:
         ("s = Optional(a)\ny = OptionalHasElement(s)", 0),
     ],
 )
-def test_a_sequence_is_followed_tensor_by_tensor(lines: str, place: int) -> None:
+def test_sequence_items_are_inferred_one_by_one(lines: str, place: int) -> None:
     inputs = {"a": A, "b": B, "c": C, "p": np.array(place)}
     used = {name: array for name, array in inputs.items() if f"({name}" in lines or f", {name}" in lines}
-    said, real = _inferred(lines, used), _run(lines, used)
+    inferred, real = infer_output(lines, used), run_output(lines, used)
     if isinstance(real, list):
-        assert said.items is not None
-        assert [(item.dtype, item.shape) for item in said.items] == seen(real)
+        assert inferred.items is not None
+        assert [(item.dtype, item.shape) for item in inferred.items] == seen(real)
     else:
-        assert [(said.dtype, said.shape)] == seen([real])
-        assert said.value is None or np.array_equal(said.value, real)
+        assert [(inferred.dtype, inferred.shape)] == seen([real])
+        assert inferred.value is None or np.array_equal(inferred.value, real)
 
 
 @pytest.mark.parametrize(
@@ -88,16 +88,16 @@ def test_a_sequence_is_followed_tensor_by_tensor(lines: str, place: int) -> None
         ([numbers(7)], {"axis": 1, "keepdims": 0}),
     ],
 )
-def test_a_tensor_splits_into_the_parts_that_run(split: list[Any], attributes: dict[str, Any]) -> None:
+def test_split_parts_equal_those_of_a_run(split: list[Any], attributes: dict[str, Any]) -> None:
     options = ", ".join(f"{key} = {value}" for key, value in attributes.items())
     inputs = {"x": zeros(2, 7), **({"n": split[0]} if split else {})}
-    real = _run(f"y = SplitToSequence<{options}>({', '.join(inputs)})", inputs)
-    (said,) = infer(OPERATORS, "SplitToSequence", [zeros(2, 7), *split], 11, **attributes)
-    assert said.items is not None
-    assert [(item.dtype, item.shape) for item in said.items] == seen(real)
+    real = run_output(f"y = SplitToSequence<{options}>({', '.join(inputs)})", inputs)
+    (inferred,) = infer(OPERATORS, "SplitToSequence", [zeros(2, 7), *split], 11, **attributes)
+    assert inferred.items is not None
+    assert [(item.dtype, item.shape) for item in inferred.items] == seen(real)
 
 
-def test_of_a_sequence_of_unknown_length_the_common_dims_are_known() -> None:
+def test_sequence_of_unknown_length_has_known_common_dims() -> None:
     many = sequence(tensor("float32", (3, 2)))
     (at,) = OPERATORS["SequenceAt"].infer(Call(Node("SequenceAt"), [many, known(np.array(0))], 11))
     assert at.shape == (3, 2)
@@ -108,8 +108,8 @@ def test_of_a_sequence_of_unknown_length_the_common_dims_are_known() -> None:
     assert isinstance(shape[1], Unknown)
 
 
-def test_a_place_that_the_data_decides_leaves_what_all_tensors_share() -> None:
-    three = _inferred("y = SequenceConstruct(a, b, c)", {"a": A, "b": B, "c": C})
+def test_unknown_position_gives_the_common_type() -> None:
+    three = infer_output("y = SequenceConstruct(a, b, c)", {"a": A, "b": B, "c": C})
     (at,) = OPERATORS["SequenceAt"].infer(Call(Node("SequenceAt"), [three, tensor("int64", ())], 11))
     assert at.shape is not None
     assert at.shape[0] == 3
@@ -127,16 +127,16 @@ def test_a_place_that_the_data_decides_leaves_what_all_tensors_share() -> None:
         "s = SequenceConstruct(a, b)\ny = SequenceInsert(s, n)",
     ],
 )
-def test_a_sequence_that_cannot_be_is_a_contradiction(lines: str) -> None:
+def test_invalid_sequence_is_a_contradiction(lines: str) -> None:
     with pytest.raises(Contradiction):
-        _inferred(lines, {"a": A, "b": B, "p": np.array(2), "n": numbers(1, 1)})
+        infer_output(lines, {"a": A, "b": B, "p": np.array(2), "n": numbers(1, 1)})
 
 
-def test_a_sequence_refers_to_its_tensors_and_moves_none() -> None:
+def test_sequence_operators_move_no_data() -> None:
     assert cost(OPERATORS, "SequenceConstruct", [A, B], 15) == Cost(read=0, written=0)
     assert cost(OPERATORS, "SequenceEmpty", [], 15) == Cost(read=0, written=0)
     assert cost(OPERATORS, "Optional", [A], 15) == Cost(read=0, written=0)
 
 
-def test_cutting_a_tensor_into_a_sequence_moves_it() -> None:
+def test_split_to_sequence_moves_data() -> None:
     assert cost(OPERATORS, "SplitToSequence", [C], 15) == Cost()

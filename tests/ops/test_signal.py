@@ -13,7 +13,7 @@ from tests.ops._one_node import assert_as_it_runs, cost, infer, numbers, shape_o
 @pytest.mark.parametrize(
     ("onesided", "inverse", "parts"), [(0, 0, 1), (0, 0, 2), (1, 0, 1), (0, 1, 1), (0, 1, 2), (1, 1, 2)]
 )
-def test_a_fourier_transform_has_the_size_that_runs(onesided: int, inverse: int, parts: int, length: Any) -> None:
+def test_dft_shape_equals_the_shape_of_a_run(onesided: int, inverse: int, parts: int, length: Any) -> None:
     x, kind = zeros(2, 5, 6, parts), {"onesided": onesided, "inverse": inverse}
     assert_as_it_runs(OPERATORS, "DFT", [x, length], 17, **kind)
     assert_as_it_runs(OPERATORS, "DFT", [x, length], 17, axis=2, **kind)
@@ -23,22 +23,22 @@ def test_a_fourier_transform_has_the_size_that_runs(onesided: int, inverse: int,
 
 @pytest.mark.parametrize("onesided", [0, 1])
 @pytest.mark.parametrize("frame", [[zeros(7)], [None, np.array(6)], [zeros(6), np.array(6)]])
-def test_a_short_time_transform_has_the_size_that_runs(frame: list[Any], onesided: int) -> None:
+def test_stft_shape_equals_the_shape_of_a_run(frame: list[Any], onesided: int) -> None:
     assert_as_it_runs(OPERATORS, "STFT", [zeros(2, 20, 1), np.array(3), *frame], 17, onesided=onesided)
 
 
 @pytest.mark.parametrize("op", ["HannWindow", "HammingWindow", "BlackmanWindow"])
 @pytest.mark.parametrize("attributes", [{}, {"output_datatype": 11}])
-def test_a_window_has_the_type_and_size_that_run(op: str, attributes: dict[str, int]) -> None:
+def test_window_type_and_size_equal_those_of_a_run(op: str, attributes: dict[str, int]) -> None:
     assert_as_it_runs(OPERATORS, op, [np.array(9)], 17, **attributes)
 
 
-def test_a_mel_matrix_has_the_size_that_runs() -> None:
+def test_mel_matrix_shape_equals_the_shape_of_a_run() -> None:
     edges = [np.array(8000), np.array(0, np.float32), np.array(2000, np.float32)]
     assert_as_it_runs(OPERATORS, "MelWeightMatrix", [np.array(4), np.array(33), *edges], 17)
 
 
-def test_a_length_that_the_data_decides_is_the_only_unknown_size() -> None:
+def test_unknown_length_leaves_other_dims_known() -> None:
     window = shape_of(OPERATORS, "HannWindow", ())
     assert window is not None
     assert isinstance(window[0], Unknown)
@@ -58,12 +58,12 @@ def test_a_length_that_the_data_decides_is_the_only_unknown_size() -> None:
         ("HannWindow", [numbers(1, 2)]),
     ],
 )
-def test_a_transform_that_cannot_run_is_a_contradiction(op: str, inputs: list[Any]) -> None:
+def test_invalid_transform_is_a_contradiction(op: str, inputs: list[Any]) -> None:
     with pytest.raises(Contradiction):
         infer(OPERATORS, op, inputs, 20)
 
 
-def test_a_fourier_transform_costs_what_the_fast_one_does() -> None:
+def test_dft_costs_a_fast_fourier_transform() -> None:
     # 5 n log2 n for n = 8 complex numbers; half of it for real ones
     assert cost(OPERATORS, "DFT", [zeros(3, 8, 2)], 20) == Cost(other=3 * 5 * 8 * 3)
     assert cost(OPERATORS, "DFT", [zeros(3, 8, 1)], 20, onesided=1) == Cost(other=3 * 5 * 8 * 3 // 2)
@@ -73,19 +73,19 @@ def test_a_fourier_transform_costs_what_the_fast_one_does() -> None:
     assert cost(OPERATORS, "DFT", [zeros(3, 1, 2)], 20) == Cost(other=0)
 
 
-def test_a_short_time_transform_is_one_for_each_frame() -> None:
+def test_stft_costs_one_transform_per_frame() -> None:
     signal, step = zeros(2, 20, 1), np.array(4)  # four frames of 8
     assert cost(OPERATORS, "STFT", [signal, step, None, np.array(8)], 17) == Cost(other=2 * 4 * 60)
     assert cost(OPERATORS, "STFT", [signal, step, zeros(8)], 17) == Cost(other=2 * 4 * (60 + 8))
     assert cost(OPERATORS, "STFT", [zeros(2, 20, 2), step, zeros(8)], 17, onesided=0) == Cost(other=2 * 4 * (120 + 16))
 
 
-def test_a_window_is_a_sum_of_cosines() -> None:
+def test_window_cost_counts_its_cosines() -> None:
     assert cost(OPERATORS, "HannWindow", [np.array(10)], 17) == Cost(other=40)
     assert cost(OPERATORS, "HammingWindow", [np.array(10)], 17) == Cost(other=40)
     assert cost(OPERATORS, "BlackmanWindow", [np.array(10)], 17) == Cost(other=80)
 
 
-def test_each_weight_of_a_mel_matrix_is_a_place_on_a_slope() -> None:
+def test_mel_matrix_cost_is_counted_per_weight() -> None:
     edges = [np.array(8000), np.array(0, np.float32), np.array(2000, np.float32)]
     assert cost(OPERATORS, "MelWeightMatrix", [np.array(4), np.array(32), *edges], 17) == Cost(other=17 * 4 * 2)

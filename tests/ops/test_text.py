@@ -33,15 +33,15 @@ COUNTING: dict[str, Any] = {
         ("TfIdfVectorizer", [np.array([[1, 2], [3, 4]])], COUNTING),
     ],
 )
-def test_text_has_the_type_and_dims_that_run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> None:
+def test_text_outputs_equal_those_of_a_run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> None:
     assert_as_it_runs(OPERATORS, op, inputs, 20, **attributes)
 
 
-def test_a_split_of_nothing_has_no_parts() -> None:
+def test_split_of_empty_tensor_has_no_parts() -> None:
     assert_as_it_runs(OPERATORS, "StringSplit", [np.zeros((2, 0), object)], 20, outputs=2)
 
 
-def test_what_the_words_decide_is_not_said() -> None:
+def test_size_that_depends_on_words_is_unknown() -> None:
     parts, counts = infer(OPERATORS, "StringSplit", [WORDS], 20, outputs=2)
     assert parts.shape is not None
     assert isinstance(parts.shape[1], Unknown)
@@ -50,21 +50,21 @@ def test_what_the_words_decide_is_not_said() -> None:
     assert left.concrete is None
 
 
-def test_a_vocabulary_that_is_not_read_whole_is_not_guessed() -> None:
+def test_truncated_vocabulary_has_unknown_size() -> None:
     node = Node("TfIdfVectorizer", attributes={"ngram_indexes": TruncatedList(10**6, (0, 1))})
     (out,) = OPERATORS["TfIdfVectorizer"].infer(Call(node, [tensor("int64", (9,))], 9))
     assert out.concrete is None
 
 
-def test_joining_strings_is_no_arithmetic() -> None:
+def test_string_concatenation_has_no_arithmetic() -> None:
     assert cost(OPERATORS, "StringConcat", [WORDS, WORDS], 20) == Cost()
 
 
 @pytest.mark.parametrize("op", ["StringSplit", "StringNormalizer", "RegexFullMatch"])
-def test_what_is_done_with_characters_is_not_counted(op: str) -> None:
+def test_work_per_character_is_not_counted(op: str) -> None:
     assert unsaid(cost(OPERATORS, op, [WORDS], 20)) == f"{op}: how many characters are read, the data decide"
 
 
-def test_the_weights_of_a_vocabulary_are_learned() -> None:
+def test_vocabulary_weights_are_learned() -> None:
     assert "n-grams" in unsaid(cost(OPERATORS, "TfIdfVectorizer", [np.array([1, 2])], 20, **COUNTING))
     assert OPERATORS["TfIdfVectorizer"].learned_attributes == ("weights",)

@@ -1,7 +1,7 @@
-"""Attention as torch writes it, to be varied: what is between its projections and its end is up to a test."""
+"""Attention as PyTorch exports it; tests vary the ops between its projections and its output."""
 
 from onnx_autodoc.patterns import Net, Op
-from tests.patterns._nets import Value, net
+from tests.patterns._nets import Value, build_net
 
 # four heads of eight features; Q K V O are projections, C their bias
 W: dict[str, Value] = {"Q": (32, 32), "K": (32, 32), "V": (32, 32), "O": (32, 32), "C": (32,)}
@@ -16,13 +16,13 @@ END = "y = Add(MatMul(Reshape(Transpose<perm = [0, 2, 1, 3]>(MatMul(p, v)), [{b}
 PLAIN = f"{HEADS} {SCORES} p = Softmax(s) {END}"
 
 
-def at(body: str, batch: int = 1, places: int = 6) -> str:
+def fill_sizes(body: str, batch: int = 1, places: int = 6) -> str:
     return body.replace("{b}", str(batch)).replace("{s}", str(places))
 
 
-def seen(body: str, batch: int = 1, places: int = 6, **more: Value) -> Net:
-    return net(at(body, batch, places), x=(batch, places, 32), **{**W, **more})
+def build_attention(body: str, batch: int = 1, places: int = 6, **more: Value) -> Net:
+    return build_net(fill_sizes(body, batch, places), x=(batch, places, 32), **{**W, **more})
 
 
-def sizes(term: Op) -> tuple[int | None, int | None, int | None]:
-    return term.attention.heads, term.attention.kv_heads, term.attention.head_dim
+def attention_sizes(op: Op) -> tuple[int | None, int | None, int | None]:
+    return op.attention.heads, op.attention.kv_heads, op.attention.head_dim

@@ -1,4 +1,4 @@
-"""Small models for what goes in and comes out: text for the nodes, sizes for the weights."""
+"""Small models for roles of inputs and outputs: nodes as text, weights as sizes."""
 
 import numpy as np
 from onnx import helper, numpy_helper

@@ -1,8 +1,8 @@
-"""Small models in the notation of patterns, and the nets that are made of them.
+"""Small models in the notation of patterns, and their nets.
 
-`y = Mul(Sigmoid(MatMul(x, W)), 0.5)`: calls stand in each other, small letters are inputs or what lines before made,
+`y = Mul(Sigmoid(MatMul(x, W)), 0.5)`: calls are nested, lower-case names are inputs or results of earlier lines,
 capitals are weights, numbers and lists of numbers are constants (with a point: float, without: int64). Attributes
-stand where ONNX's own notation has them: `Transpose<perm = [0, 2, 1]>(x)`.
+are written as in the notation of ONNX: `Transpose<perm = [0, 2, 1]>(x)`.
 """
 
 import re
@@ -15,7 +15,7 @@ import onnx
 from msgspec.structs import replace
 from onnx import numpy_helper
 
-from onnx_autodoc import patterns as room
+from onnx_autodoc import patterns as patterns_package
 from onnx_autodoc.patterns import Net, Op, convolutions, feed_forward, find_blocks
 from onnx_autodoc.patterns.flatten import flatten
 from onnx_autodoc.patterns.rules import RewriteRule, apply_rules
@@ -28,48 +28,63 @@ _TOKEN = re.compile(
 )
 
 
-def net(
-    body: str, *, opset: int = 18, leaving: str = "y", odd: bool = False, flat: bool = False, **values: Value
+def build_net(
+    body: str,
+    *,
+    opset: int = 18,
+    outputs: str = "y",
+    invalid: bool = False,
+    flat: bool = False,
+    **values: Value,
 ) -> Net:
     """Inputs (small letters) are sizes of floats or a type, `"int64[1,8]"`; weights (capitals) are sizes or numbers.
 
-    `odd` says that the model need not be able to run, `flat` that no blocks are sought.
+    `invalid`: the model need not be able to run; `flat`: no blocks are matched.
     """
     declared = {name: value for name, value in values.items() if name[0].islower()}
     inputs = ", ".join(f"{_typed(value)} {name}" for name, value in declared.items())
     weights = {name: value for name, value in values.items() if name not in declared}
-    return whole(f"g ({inputs}) => ({leaving}) {{ {written(body)} }}", opset=opset, odd=odd, flat=flat, **weights)
+    return build_graph_net(
+        f"g ({inputs}) => ({outputs}) {{ {to_onnx_text(body)} }}",
+        opset=opset,
+        invalid=invalid,
+        flat=flat,
+        **weights,
+    )
 
 
-def whole(
+def build_graph_net(
     graph: str,
     *,
     opset: int = 18,
     functions: str = "",
-    odd: bool = False,
+    invalid: bool = False,
     flat: bool = False,
-    given: tuple[str, ...] = (),
+    bound_values: tuple[str, ...] = (),
     runs: Sequence[bool] | None = None,
     **weights: Value,
 ) -> Net:
-    """A graph in ONNX's own notation, where it has branches or loops."""
+    """Return the net of a graph in the notation of ONNX, for graphs with branches or loops."""
     made = proto(graph, opset, functions)
     for name, value in weights.items():
         array = np.full(value, 0.37, np.float32) if isinstance(value, tuple) else value
         made.graph.initializer.append(numpy_helper.from_array(np.asarray(array), name))
-    return of(made, odd, flat, given, runs)
+    return build_proto_net(made, invalid, flat, bound_values, runs)
 
 
-def of(
+def build_proto_net(
     made: onnx.ModelProto,
-    odd: bool = False,
+    invalid: bool = False,
     flat: bool = False,
-    given: tuple[str, ...] = (),
+    bound_values: tuple[str, ...] = (),
     runs: Sequence[bool] | None = None,
 ) -> Net:
     model = loaded(made)
-    shapes = infer_shapes(model, bind(model, parse_request(values=given)))
-    assert odd or not (shapes.contradictions or shapes.misdeclared), (shapes.contradictions, shapes.misdeclared)
+    shapes = infer_shapes(model, bind(model, parse_request(values=bound_values)))
+    assert invalid or not (shapes.contradictions or shapes.misdeclared), (
+        shapes.contradictions,
+        shapes.misdeclared,
+    )
     find = flatten if flat else find_blocks
     return find(model, shapes, runs or [True] * sum(1 for _ in shapes.rows()))
 
@@ -78,8 +93,8 @@ def _typed(value: Value) -> str:
     return value if isinstance(value, str) else f"float[{','.join(map(str, value))}]"
 
 
-def written(body: str) -> str:
-    """The same in ONNX's own notation: one call after another, constants as nodes."""
+def to_onnx_text(body: str) -> str:
+    """Return the body in the notation of ONNX: one call after another, constants as nodes."""
     return " ".join(_Writer(_TOKEN.findall(body)).lines())
 
 
@@ -138,46 +153,48 @@ def _constant(token: str) -> str:
     return f"{kind}[{len(items)}] {{{', '.join(items)}}}"
 
 
-# -- asking
+# Queries
 
 
-def count(found: Net, kind: str) -> int:
-    """Blocks of a kind, inside others too."""
-    return sum(term.kind == kind for term in found.walk())
+def count_blocks(net: Net, kind: str) -> int:
+    """Return the number of blocks of a kind, nested ones included."""
+    return sum(op.kind == kind for op in net.walk())
 
 
-def only(found: Net, kind: str) -> Op:
-    (term,) = [term for term in found.walk() if term.kind == kind]
-    return term
+def find_only(net: Net, kind: str) -> Op:
+    (op,) = [op for op in net.walk() if op.kind == kind]
+    return op
 
 
-def kinds(found: Net) -> list[str]:
-    """What the net is made of, in order, what is inside blocks left out."""
-    return [term.kind for term in found]
+def list_kinds(net: Net) -> list[str]:
+    """Return the kinds of the ops of the net, in order, without those inside blocks."""
+    return [op.kind for op in net]
 
 
-def skips(found: Net) -> list[str]:
-    return [term.residual_kind for term in found if term.residual is not None]
+def list_residual_kinds(net: Net) -> list[str]:
+    return [op.residual_kind for op in net if op.residual is not None]
 
 
-# -- complete shelves
+# Coverage of rules
 
 
-def unused(rules: Sequence[RewriteRule], examples: Sequence[tuple[str, dict[str, Value]]]) -> set[tuple[str, str]]:
-    """The patterns of rules (their kind and text) that no example is claimed by."""
+def find_unused_patterns(
+    rules: Sequence[RewriteRule], examples: Sequence[tuple[str, dict[str, Value]]]
+) -> set[tuple[str, str]]:
+    """Return the patterns of rules (their kind and text) that match no example."""
     left = {(rule.kind, text) for rule in rules for text in rule.patterns}
 
-    def watched(found: Net, tried: Sequence[RewriteRule]) -> None:
-        for rule in tried:
+    def apply_and_record(net: Net, tried_rules: Sequence[RewriteRule]) -> None:
+        for rule in tried_rules:
             for text in rule.patterns:
-                before = set(found.ops.values())
-                apply_rules(found, (replace(rule, patterns=(text,)),))
-                if before != set(found.ops.values()):
+                before = set(net.ops.values())
+                apply_rules(net, (replace(rule, patterns=(text,)),))
+                if before != set(net.ops.values()):
                     left.discard((rule.kind, text))
 
     with ExitStack() as stack:
-        for module in (room, feed_forward, convolutions):
-            stack.enter_context(patch.object(module, "apply_rules", watched))
+        for module in (patterns_package, feed_forward, convolutions):
+            stack.enter_context(patch.object(module, "apply_rules", apply_and_record))
         for body, values in examples:
-            net(body, **values)
+            build_net(body, **values)
     return left

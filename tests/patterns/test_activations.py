@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from onnx_autodoc.patterns import activations
-from tests.patterns._nets import count, kinds, net, skips, unused
+from tests.patterns._nets import build_net, count_blocks, find_unused_patterns, list_kinds, list_residual_kinds
 
 X = {"x": (2, 8, 16), "z": (2, 8, 1)}
 THIRD = "c = Add(x, Mul(Pow(x, 3.0), 0.044715))"
@@ -73,12 +73,12 @@ CASES = [pytest.param(kind, body, id=f"{kind}, {name}") for kind, each in FORMS.
 
 @pytest.mark.parametrize(("kind", "body"), CASES)
 def test_decomposed_activation_is_one_block(kind: str, body: str) -> None:
-    found = net(body, **X)
-    assert kinds(found) == [kind]
+    net = build_net(body, **X)
+    assert list_kinds(net) == [kind]
 
 
 def test_every_pattern_has_an_example() -> None:
-    assert not unused(activations.RULES, [(body, X) for each in FORMS.values() for body in each.values()])
+    assert not find_unused_patterns(activations.RULES, [(body, X) for each in FORMS.values() for body in each.values()])
 
 
 @pytest.mark.parametrize(
@@ -98,19 +98,19 @@ def test_every_pattern_has_an_example() -> None:
 )
 def test_activation_operator_is_the_same_block(body: str, kind: str) -> None:
     quantized = "QLinear" in body
-    found = net(body, x="uint8[2,16]" if quantized else (2, 16), B=(16,), Z=np.array(0, np.uint8), opset=24)
-    assert count(found, kind) == 1
+    net = build_net(body, x="uint8[2,16]" if quantized else (2, 16), B=(16,), Z=np.array(0, np.uint8), opset=24)
+    assert count_blocks(net, kind) == 1
 
 
 def test_casts_in_between_are_ignored() -> None:
     body = "c = Cast<to = 1>(x) y = Cast<to = 10>(Mul(c, Cast<to = 1>(Cast<to = 10>(Sigmoid(c)))))"
-    assert kinds(net(body, x="float16[2,16]")) == ["silu"]
+    assert list_kinds(build_net(body, x="float16[2,16]")) == ["silu"]
 
 
 def test_quantizers_in_between_are_ignored() -> None:
     pair = "DequantizeLinear(QuantizeLinear({}, 0.02), 0.02)"
     body = f"s = {pair.format('Sigmoid(x)')} y = {pair.format('Mul(x, s)')}"
-    assert kinds(net(body, x=(2, 16))) == ["silu"]
+    assert list_kinds(build_net(body, x=(2, 16))) == ["silu"]
 
 
 @pytest.mark.parametrize(
@@ -124,30 +124,32 @@ def test_quantizers_in_between_are_ignored() -> None:
     ],
 )
 def test_gate_is_not_a_silu(body: str) -> None:
-    found = net(body, x=(2, 16), z=(2, 16), W=(16, 16), V=(16, 16))
-    assert count(found, "silu") == count(found, "gelu") == 0
+    net = build_net(body, x=(2, 16), z=(2, 16), W=(16, 16), V=(16, 16))
+    assert count_blocks(net, "silu") == count_blocks(net, "gelu") == 0
 
 
-def test_silu_beside_a_gate_is_found() -> None:
+def test_silu_beside_a_gate_is_matched() -> None:
     """z = w·σ(Wx) is a gate; x·σ(x) is silu and never a gate."""
-    found = net("s = Mul(x, Sigmoid(x)) y = Mul(s, Sigmoid(MatMul(s, W)))", x=(2, 16), W=(16, 16))
-    assert count(found, "silu") == 1
-    assert skips(found) == ["gate"]
+    net = build_net("s = Mul(x, Sigmoid(x)) y = Mul(s, Sigmoid(MatMul(s, W)))", x=(2, 16), W=(16, 16))
+    assert count_blocks(net, "silu") == 1
+    assert list_residual_kinds(net) == ["gate"]
 
 
 def test_clip_bounds_in_attributes_are_read() -> None:
     body = "s = Clip<min = 0.0, max = {}>(Add(x, 3.0)) y = Div(Mul(x, s), 6.0)"
-    assert kinds(net(body.format("6.0"), **X, opset=10)) == ["hard-swish"]
-    assert count(net(body.format("1.0"), **X, opset=10), "hard-swish") == 0
+    assert list_kinds(build_net(body.format("6.0"), **X, opset=10)) == ["hard-swish"]
+    assert count_blocks(build_net(body.format("1.0"), **X, opset=10), "hard-swish") == 0
 
 
-@pytest.mark.parametrize(("alpha", "found"), [("0.16666667", 1), ("0.2", 0)])
-def test_hard_swish_requires_slope_one_sixth(alpha: str, found: int) -> None:
-    assert count(net(f"y = Mul(x, HardSigmoid<alpha = {alpha}, beta = 0.5>(x))", **X), "hard-swish") == found
+@pytest.mark.parametrize(("alpha", "count"), [("0.16666667", 1), ("0.2", 0)])
+def test_hard_swish_requires_slope_one_sixth(alpha: str, count: int) -> None:
+    assert (
+        count_blocks(build_net(f"y = Mul(x, HardSigmoid<alpha = {alpha}, beta = 0.5>(x))", **X), "hard-swish") == count
+    )
 
 
 def test_hard_sigmoid_default_slope_is_one_fifth() -> None:
-    assert count(net("y = Mul(x, HardSigmoid(x))", **X), "hard-swish") == 0
+    assert count_blocks(build_net("y = Mul(x, HardSigmoid(x))", **X), "hard-swish") == 0
 
 
 @pytest.mark.parametrize(
@@ -163,10 +165,10 @@ def test_hard_sigmoid_default_slope_is_one_fifth() -> None:
     ],
 )
 def test_other_functions_are_not_activations(body: str) -> None:
-    found = net(body, **X)
-    assert not any(count(found, kind) for kind in FORMS)
+    net = build_net(body, **X)
+    assert not any(count_blocks(net, kind) for kind in FORMS)
 
 
 def test_shared_sigmoid_stays_outside_the_block() -> None:
-    found = net("s = Sigmoid(x) a = Mul(x, s) y = Concat<axis = -1>(a, s)", x=(2, 16))
-    assert kinds(found) == ["Sigmoid", "silu", "Concat"]
+    net = build_net("s = Sigmoid(x) a = Mul(x, s) y = Concat<axis = -1>(a, s)", x=(2, 16))
+    assert list_kinds(net) == ["Sigmoid", "silu", "Concat"]

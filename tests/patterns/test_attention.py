@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.patterns._attention import END, HEADS, PLAIN, SCORES, SPLIT, W, at, seen, sizes
-from tests.patterns._nets import Value, count, kinds, net, only, skips
+from tests.patterns._attention import END, HEADS, PLAIN, SCORES, SPLIT, W, attention_sizes, build_attention, fill_sizes
+from tests.patterns._nets import Value, build_net, count_blocks, find_only, list_kinds, list_residual_kinds
 
 SELF = {
     "A, the scale after the product": PLAIN,
@@ -46,21 +46,21 @@ PACKED = {
 @pytest.mark.parametrize(("batch", "places"), [(1, 6), (4, 6), (1, 1), (4, 1)])
 @pytest.mark.parametrize("body", SELF.values(), ids=SELF)
 def test_attention_with_its_projections_is_one_block(body: str, batch: int, places: int) -> None:
-    found = seen(body, batch, places)
-    assert kinds(found) == ["attention"]
-    attention = only(found, "attention")
-    assert sizes(attention) == (4, 4, 8)
+    net = build_attention(body, batch, places)
+    assert list_kinds(net) == ["attention"]
+    attention = find_only(net, "attention")
+    assert attention_sizes(attention) == (4, 4, 8)
     assert (attention.attention.cross, attention.out_features, attention.attention.causal) == (False, 32, None)
-    assert count(found, "linear") == 4
+    assert count_blocks(net, "linear") == 4
 
 
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize("body", PACKED.values(), ids=PACKED)
 def test_packed_projection_computes_queries_keys_and_values(body: str, batch: int) -> None:
-    found = seen(body, batch, P=(32, 96))
-    assert kinds(found) == ["attention"]
-    assert sizes(only(found, "attention")) == (4, 4, 8)
-    assert count(found, "linear") == 2
+    net = build_attention(body, batch, P=(32, 96))
+    assert list_kinds(net) == ["attention"]
+    assert attention_sizes(find_only(net, "attention")) == (4, 4, 8)
+    assert count_blocks(net, "linear") == 2
 
 
 FEW = "[{b}, {s}, 2, 8]"
@@ -76,9 +76,9 @@ REPEATED = f"""
 
 @pytest.mark.parametrize("batch", [1, 4])
 def test_grouped_query_attention_has_fewer_kv_heads(batch: int) -> None:
-    found = seen(REPEATED, batch, K=(32, 16), V=(32, 16))
-    assert kinds(found) == ["attention"]
-    assert sizes(only(found, "attention")) == (4, 2, 8)
+    net = build_attention(REPEATED, batch, K=(32, 16), V=(32, 16))
+    assert list_kinds(net) == ["attention"]
+    assert attention_sizes(find_only(net, "attention")) == (4, 2, 8)
 
 
 @pytest.mark.parametrize("batch", [1, 4])
@@ -87,7 +87,7 @@ def test_multi_query_attention_has_one_kv_head(batch: int) -> None:
         k = Transpose<perm = [0, 2, 3, 1]>(Reshape(MatMul(x, K), [{{b}}, {{s}}, 1, 8]))
         v = Transpose<perm = [0, 2, 1, 3]>(Reshape(MatMul(x, V), [{{b}}, {{s}}, 1, 8]))
         p = Softmax(MatMul(q, k)) {END}"""
-    assert sizes(only(seen(body, batch, K=(32, 8), V=(32, 8)), "attention")) == (4, 1, 8)
+    assert attention_sizes(find_only(build_attention(body, batch, K=(32, 8), V=(32, 8)), "attention")) == (4, 1, 8)
 
 
 def test_packed_grouped_query_projection_yields_both_head_counts() -> None:
@@ -97,7 +97,7 @@ def test_packed_grouped_query_projection_yields_both_head_counts() -> None:
         l = Reshape(Expand(Unsqueeze(k, [2]), [{{b}}, 2, 2, {{s}}, 8]), [{{b}}, 4, {{s}}, 8])
         w = Reshape(Expand(Unsqueeze(v, [2]), [{{b}}, 2, 2, {{s}}, 8]), [{{b}}, 4, {{s}}, 8])
         p = Softmax(MatMul(q, Transpose<perm = [0, 1, 3, 2]>(l))) {END.replace("v)", "w)")}"""
-    assert sizes(only(seen(body, P=(32, 64)), "attention")) == (4, 2, 8)
+    assert attention_sizes(find_only(build_attention(body, P=(32, 64)), "attention")) == (4, 2, 8)
 
 
 def test_decoder_with_rotary_embedding_and_cache_is_one_block() -> None:
@@ -109,9 +109,9 @@ def test_decoder_with_rotary_embedding_and_cache_is_one_block() -> None:
         "ak = Concat<axis = 2>(pk, rk) av = Concat<axis = 2>(pv, v) s = MatMul(rq, Transpose<perm = [0, 1, 3, 2]>(ak))"
     )
     body += f"p = Cast<to = 1>(Cast<to = 1>(Softmax(s))) {END.replace('v)', 'av)')}"
-    found = net(
-        at(body),
-        leaving="y, ak, av",
+    net = build_net(
+        fill_sizes(body),
+        outputs="y, ak, av",
         x=(1, 6, 32),
         pk=(1, 4, 9, 8),
         pv=(1, 4, 9, 8),
@@ -119,24 +119,24 @@ def test_decoder_with_rotary_embedding_and_cache_is_one_block() -> None:
         R=(1, 1, 6, 8),
         I=(1, 1, 6, 8),
     )
-    assert kinds(found) == ["attention"]
-    assert sizes(only(found, "attention")) == (4, 4, 8)
-    assert only(found, "attention").attention.rotary is True
-    assert skips(found) == []
-    assert {found.outputs["ak"], found.outputs["av"]} <= set(only(found, "attention").outputs)
+    assert list_kinds(net) == ["attention"]
+    assert attention_sizes(find_only(net, "attention")) == (4, 4, 8)
+    assert find_only(net, "attention").attention.rotary is True
+    assert list_residual_kinds(net) == []
+    assert {net.outputs["ak"], net.outputs["av"]} <= set(find_only(net, "attention").outputs)
 
 
 def test_single_head_needs_no_reshape() -> None:
     body = "p = Softmax(Mul(MatMul(MatMul(x, Q), Transpose<perm = [0, 2, 1]>(MatMul(x, K))), 0.1767))"
-    found = seen(f"{body} y = MatMul(MatMul(p, MatMul(x, V)), O)")
-    assert kinds(found) == ["attention"] and sizes(only(found, "attention")) == (1, 1, 32)
+    net = build_attention(f"{body} y = MatMul(MatMul(p, MatMul(x, V)), O)")
+    assert list_kinds(net) == ["attention"] and attention_sizes(find_only(net, "attention")) == (1, 1, 32)
 
 
-def test_additive_attention_is_found() -> None:
+def test_additive_attention_is_matched() -> None:
     body = "h = Tanh(Add(MatMul(f, K), Unsqueeze(MatMul(g, Q), [1]))) p = Softmax<axis = 1>(MatMul(h, S))"
     body += " y = MatMul(Transpose<perm = [0, 2, 1]>(p), f)"
-    found = net(body, f=(1, 6, 32), g=(1, 16), K=(32, 24), Q=(16, 24), S=(24, 1))
-    assert only(found, "attention").attention.form == "additive"
+    net = build_net(body, f=(1, 6, 32), g=(1, 16), K=(32, 24), Q=(16, 24), S=(24, 1))
+    assert find_only(net, "attention").attention.form == "additive"
 
 
 def test_learned_queries_are_attention() -> None:
@@ -144,26 +144,26 @@ def test_learned_queries_are_attention() -> None:
     body = HEADS.replace("\n    q =", "\n    unread =") + "p = Softmax(MatMul(L, k))"
     body += "y = MatMul(Reshape(Transpose<perm = [0, 2, 1, 3]>(MatMul(p, v)), [{b}, 3, 32]), O)"
     for batch in (1, 4):
-        attention = only(seen(body, batch, L=(1, 4, 3, 8)), "attention")
+        attention = find_only(build_attention(body, batch, L=(1, 4, 3, 8)), "attention")
         assert (attention.attention.heads, attention.attention.head_dim) == (4, 8)
 
 
 @pytest.mark.parametrize("kernel", ["Relu", "Elu"])
-def test_linear_attention_is_found_without_softmax(kernel: str) -> None:
+def test_linear_attention_is_matched_without_softmax(kernel: str) -> None:
     body = HEADS + f"y0 = MatMul({kernel}(q), MatMul({kernel}(k), v))"
-    found = seen(f"{body} y = MatMul(Reshape(Transpose<perm = [0, 2, 1, 3]>(y0), [{{b}}, {{s}}, 32]), O)")
-    assert count(found, "attention") == 1
-    assert only(found, "attention").attention.form == "linear"
-    assert only(found, "attention").attention.heads == 4
+    net = build_attention(f"{body} y = MatMul(Reshape(Transpose<perm = [0, 2, 1, 3]>(y0), [{{b}}, {{s}}, 32]), O)")
+    assert count_blocks(net, "attention") == 1
+    assert find_only(net, "attention").attention.form == "linear"
+    assert find_only(net, "attention").attention.heads == 4
 
 
 def test_keys_of_another_source_make_cross_attention() -> None:
     crossed = HEADS.replace("MatMul(x, K)", "MatMul(z, K)").replace("MatMul(x, V)", "MatMul(z, V)")
     queries, *others = crossed.split("k =")
     body = queries + "k =" + "".join(others).replace("{s}", "9")
-    found = seen(f"{body} {SCORES} p = Softmax(s) {END}", z=(1, 9, 32))
-    assert only(found, "attention").attention.cross is True
-    assert sizes(only(found, "attention")) == (4, 4, 8)
+    net = build_attention(f"{body} {SCORES} p = Softmax(s) {END}", z=(1, 9, 32))
+    assert find_only(net, "attention").attention.cross is True
+    assert attention_sizes(find_only(net, "attention")) == (4, 4, 8)
 
 
 def test_two_layers_have_two_attention_blocks() -> None:
@@ -175,8 +175,8 @@ def test_two_layers_have_two_attention_blocks() -> None:
             .replace(f" {name})", f" {name}2)")
         )
         second = second.replace(f"({name})", f"({name}2)")
-    found = net(at(PLAIN.replace("y =", "h =") + second.replace("y2 =", "y =")), x=(1, 6, 32), **W)
-    assert kinds(found) == ["attention", "attention"]
+    net = build_net(fill_sizes(PLAIN.replace("y =", "h =") + second.replace("y2 =", "y =")), x=(1, 6, 32), **W)
+    assert list_kinds(net) == ["attention", "attention"]
 
 
 @pytest.mark.parametrize(
@@ -195,17 +195,17 @@ def test_two_layers_have_two_attention_blocks() -> None:
     ],
 )
 def test_other_softmaxes_are_not_attention(body: str, values: dict[str, Value]) -> None:
-    found = net(body, **{"x": (1, 6, 32), **W, **values})
-    assert count(found, "attention") == 0
+    net = build_net(body, **{"x": (1, 6, 32), **W, **values})
+    assert count_blocks(net, "attention") == 0
 
 
-def test_a_convolution_net_may_end_with_the_distance_head_beside_attention() -> None:
+def test_convolution_net_may_end_with_the_distance_head_beside_attention() -> None:
     body = PLAIN.replace("y =", "a =") + "n = Transpose<perm = [0, 2, 1]>(a)"
     body += "t = Transpose<perm = [0, 2, 1, 3]>(Reshape(MatMul(D, n), [1, 4, 16, 6])) y = Conv(Softmax<axis = 1>(t), F)"
-    found = seen(body, D=(64, 32), F=np.arange(16, dtype=np.float32).reshape(1, 16, 1, 1))
-    assert count(found, "attention") == 1 and count(found, "softmax") == 2
+    net = build_attention(body, D=(64, 32), F=np.arange(16, dtype=np.float32).reshape(1, 16, 1, 1))
+    assert count_blocks(net, "attention") == 1 and count_blocks(net, "softmax") == 2
 
 
 @pytest.mark.parametrize("body", ["y = Sigmoid(MatMul(x, Q))", "y = MatMul(x, Q)"])
 def test_products_without_softmax_are_not_attention(body: str) -> None:
-    assert count(seen(body), "attention") == 0
+    assert count_blocks(build_attention(body), "attention") == 0

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.patterns._attention import END, HEADS, SCORES, W, at, seen
-from tests.patterns._nets import Value, net, only, skips
+from tests.patterns._attention import END, HEADS, SCORES, W, build_attention, fill_sizes
+from tests.patterns._nets import Value, build_net, find_only, list_residual_kinds
 
 LOW = -65504.0
 PLACES = "n = Gather(Shape(x), 1) r = Range(0, n, 1)"
@@ -58,30 +58,30 @@ AROUND: dict[str, tuple[str, dict[str, Value]]] = {
 
 @pytest.mark.parametrize(("masks", "values"), BACK.values(), ids=BACK)
 def test_causal_mask_makes_attention_causal(masks: str, values: dict[str, Value]) -> None:
-    found = seen(f"{HEADS} {SCORES} {masks} {END}", **values)
-    assert only(found, "attention").attention.causal is True
-    assert skips(found) == []
+    net = build_attention(f"{HEADS} {SCORES} {masks} {END}", **values)
+    assert find_only(net, "attention").attention.causal is True
+    assert list_residual_kinds(net) == []
 
 
 @pytest.mark.parametrize(("masks", "values"), AROUND.values(), ids=AROUND)
 def test_other_masks_are_not_causal(masks: str, values: dict[str, Value]) -> None:
-    found = seen(f"{HEADS} {SCORES} {masks} {END}", **values)
-    assert not only(found, "attention").attention.causal
-    assert skips(found) == []
+    net = build_attention(f"{HEADS} {SCORES} {masks} {END}", **values)
+    assert not find_only(net, "attention").attention.causal
+    assert list_residual_kinds(net) == []
 
 
 def test_padding_mask_is_not_causal() -> None:
     """They are as many as the batch is large: no list of positions."""
     masks = f"{PLACES} m = Unsqueeze(Less(r, Unsqueeze(h, [1])), [1, 2]) {CHOSEN}"
-    found = seen(f"{HEADS} {SCORES} {masks} {END}", 4, h="int64[4]")
-    assert not only(found, "attention").attention.causal
+    net = build_attention(f"{HEADS} {SCORES} {masks} {END}", 4, h="int64[4]")
+    assert not find_only(net, "attention").attention.causal
 
 
 def test_shifted_window_mask_is_not_causal() -> None:
     """Swin: a constant for each window, a bias for each head."""
     body = f"{HEADS} {SCORES} a = Add(s, T) m = Reshape(Add(Reshape(a, [1, 4, 4, 6, 6]), M), [4, 4, 6, 6])"
-    found = seen(f"{body} p = Softmax(m) {END}", 4, T=(1, 4, 6, 6), M=(1, 4, 1, 6, 6))
-    attention = only(found, "attention")
+    net = build_attention(f"{body} p = Softmax(m) {END}", 4, T=(1, 4, 6, 6), M=(1, 4, 1, 6, 6))
+    attention = find_only(net, "attention")
     assert not attention.attention.causal
     assert (attention.attention.heads, attention.attention.head_dim, attention.attention.relative_bias) == (4, 8, True)
 
@@ -97,12 +97,12 @@ def test_shared_mask_is_not_a_residual() -> None:
             .replace(f", {name})", f", {name}2)")
         )
     second = second.replace("y =", "z =")
-    found = net(
-        at(body + second),
-        leaving="z",
+    net = build_net(
+        fill_sizes(body + second),
+        outputs="z",
         x=(1, 6, 32),
         h="int64[1,1,1,6]",
         **W,
     )
-    assert [term.kind for term in found.of("attention")] == ["attention", "attention"]
-    assert skips(found) == []
+    assert [op.kind for op in net.of("attention")] == ["attention", "attention"]
+    assert list_residual_kinds(net) == []

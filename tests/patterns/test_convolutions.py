@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from onnx_autodoc.patterns import convolutions
-from tests.patterns._nets import Value, count, kinds, net, only, skips, unused
+from tests.patterns._nets import (
+    Value,
+    build_net,
+    count_blocks,
+    find_only,
+    find_unused_patterns,
+    list_kinds,
+    list_residual_kinds,
+)
 
 X: dict[str, Value] = {"x": (2, 8, 6, 6), "W": (8, 8, 3, 3), "O": (8, 8, 1, 1), "C": (1, 8, 1, 1), "E": (1,)}
 X |= {"B": (8,), "S": (8,), "Z": (8,), "M": (8,), "V": (8,), "D": (8, 1, 3, 3), "L": (8, 8)}
@@ -57,29 +65,29 @@ MORE: dict[str, Value] = {**X, "N": (1, 1, 3)}
 
 
 @pytest.mark.parametrize(("body", "norm", "act"), AFTER.values(), ids=AFTER)
-def test_a_convolution_with_what_follows_is_one_block(body: str, norm: str | None, act: str | None) -> None:
-    found = net(body, **X)
-    assert kinds(found) == ["conv-norm-act"]
-    block = only(found, "conv-norm-act")
+def test_convolution_with_norm_and_activation_is_one_block(body: str, norm: str | None, act: str | None) -> None:
+    net = build_net(body, **X)
+    assert list_kinds(net) == ["conv-norm-act"]
+    block = find_only(net, "conv-norm-act")
     assert (block.conv.norm, block.conv.activation, block.conv.kernel, block.out_features) == (norm, act, (3, 3), 8)
 
 
-def test_where_norms_come_first_they_belong_to_what_follows() -> None:
-    found = net(BEFORE, **X)
-    assert kinds(found) == ["conv-norm-act", "Relu"]
-    assert only(found, "conv-norm-act").conv.norm == "batch-norm"
+def test_leading_norms_belong_to_the_following_convolution() -> None:
+    net = build_net(BEFORE, **X)
+    assert list_kinds(net) == ["conv-norm-act", "Relu"]
+    assert find_only(net, "conv-norm-act").conv.norm == "batch-norm"
 
 
 @pytest.mark.parametrize("body", EXCITE.values(), ids=EXCITE)
 def test_squeeze_and_excite(body: str) -> None:
-    found = net(body, **MORE)
-    assert [op for op in kinds(found) if op != "Strange"] == ["squeeze-excite"]
-    assert skips(found) == []
+    net = build_net(body, **MORE)
+    assert [op for op in list_kinds(net) if op != "Strange"] == ["squeeze-excite"]
+    assert list_residual_kinds(net) == []
 
 
 def test_every_pattern_has_an_example() -> None:
     examples = [(body, X) for body, _, _ in AFTER.values()] + [(body, MORE) for body in EXCITE.values()]
-    assert not unused(convolutions.RULES, [*examples, (BEFORE, X)])
+    assert not find_unused_patterns(convolutions.RULES, [*examples, (BEFORE, X)])
 
 
 @pytest.mark.parametrize(
@@ -94,21 +102,21 @@ def test_every_pattern_has_an_example() -> None:
     ],
 )
 def test_squeeze_excite_lookalikes_are_rejected(body: str) -> None:
-    assert count(net(body, **X, z=(2, 8, 6, 6)), "squeeze-excite") == 0
+    assert count_blocks(build_net(body, **X, z=(2, 8, 6, 6)), "squeeze-excite") == 0
 
 
-def test_squeeze_and_excite_may_stand_in_a_skip_of_its_own() -> None:
+def test_squeeze_excite_may_be_inside_a_residual() -> None:
     """x + x·s, as in text detectors."""
-    found = net(EXCITE["mobile nets"].replace("y =", "e =") + " y = Add(x, e)", **X)
-    assert kinds(found) == ["squeeze-excite", "Add"] and skips(found) == ["add"]
+    net = build_net(EXCITE["mobile nets"].replace("y =", "e =") + " y = Add(x, e)", **X)
+    assert list_kinds(net) == ["squeeze-excite", "Add"] and list_residual_kinds(net) == ["add"]
 
 
 @pytest.mark.parametrize("act", ["{0}", "Relu({0})"])
-def test_a_depthwise_convolution_and_a_pointwise_one_are_separable(act: str) -> None:
+def test_depthwise_convolution_and_a_pointwise_one_are_separable(act: str) -> None:
     body = f"d = {act.format('Conv<group = 8>(x, D)')} y = {act.format('Conv(d, O)')}"
-    found = net(body, **{**X, "O": (12, 8, 1, 1)})
-    assert kinds(found) == ["depthwise-separable"]
-    block = only(found, "depthwise-separable")
+    net = build_net(body, **{**X, "O": (12, 8, 1, 1)})
+    assert list_kinds(net) == ["depthwise-separable"]
+    block = find_only(net, "depthwise-separable")
     assert (block.in_features, block.out_features, block.conv.kernel) == (8, 12, (3, 3))
 
 
@@ -123,33 +131,33 @@ MOBILE: dict[str, Value] = {
 
 
 def test_wider_depthwise_narrower_is_an_inverted_residual() -> None:
-    found = net(f"{WIDER} y = Add(x, Conv(d, N))", **MOBILE)
-    assert kinds(found) == ["inverted-residual", "Add"] and skips(found) == ["add"]
-    block = only(found, "inverted-residual")
+    net = build_net(f"{WIDER} y = Add(x, Conv(d, N))", **MOBILE)
+    assert list_kinds(net) == ["inverted-residual", "Add"] and list_residual_kinds(net) == ["add"]
+    block = find_only(net, "inverted-residual")
     assert (block.in_features, block.out_features) == (8, 8)
 
 
 def test_squeeze_and_excite_may_stand_in_the_middle() -> None:
     excite = "e = Mul(d, Sigmoid(Conv(Relu(Conv(GlobalAveragePool(d), O)), O)))"
-    found = net(f"{WIDER} {excite} y = Conv(e, N)", **MOBILE)
-    assert kinds(found) == ["inverted-residual"] and count(found, "squeeze-excite") == 1
+    net = build_net(f"{WIDER} {excite} y = Conv(e, N)", **MOBILE)
+    assert list_kinds(net) == ["inverted-residual"] and count_blocks(net, "squeeze-excite") == 1
 
 
-def test_an_activation_at_the_end_makes_it_separable() -> None:
-    found = net(f"{WIDER} y = Relu(Conv(d, N))", **MOBILE)
-    assert kinds(found) == ["conv-norm-act", "depthwise-separable"]
+def test_activation_at_the_end_makes_it_separable() -> None:
+    net = build_net(f"{WIDER} y = Relu(Conv(d, N))", **MOBILE)
+    assert list_kinds(net) == ["conv-norm-act", "depthwise-separable"]
 
 
-def test_a_grouped_convolution_is_not_depthwise() -> None:
-    found = net("y = Conv(Relu(Conv<group = 2>(x, D)), O)", **{**X, "D": (8, 4, 3, 3)})
-    assert kinds(found) == ["conv-norm-act", "conv"]
+def test_grouped_convolution_is_not_depthwise() -> None:
+    net = build_net("y = Conv(Relu(Conv<group = 2>(x, D)), O)", **{**X, "D": (8, 4, 3, 3)})
+    assert list_kinds(net) == ["conv-norm-act", "conv"]
 
 
 def test_ops_read_elsewhere_stay_outside_the_block() -> None:
-    found = net(f"{CONV} {BATCH} y = Add(Relu(n), c)", **X)
-    assert count(found, "conv") == 1 and kinds(found)[0] == "conv"
+    net = build_net(f"{CONV} {BATCH} y = Add(Relu(n), c)", **X)
+    assert count_blocks(net, "conv") == 1 and list_kinds(net)[0] == "conv"
 
 
 def test_table_per_position_is_not_a_channel_scale() -> None:
-    found = net(f"{CONV} y = Mul(c, T)", **X, T=np.ones((1, 8, 6, 6), np.float32))
-    assert kinds(found) == ["conv", "Mul"]
+    net = build_net(f"{CONV} y = Mul(c, T)", **X, T=np.ones((1, 8, 6, 6), np.float32))
+    assert list_kinds(net) == ["conv", "Mul"]

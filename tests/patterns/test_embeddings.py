@@ -5,7 +5,7 @@ import pytest
 
 from onnx_autodoc.patterns.attributes import EmbeddingAttributes
 from tests.patterns._attention import END, HEADS, SCORES, W
-from tests.patterns._nets import Value, count, kinds, net, only, skips
+from tests.patterns._nets import Value, build_net, count_blocks, find_only, list_kinds, list_residual_kinds
 
 ATTENTION = f"{HEADS} {SCORES} p = Softmax(s) {END}".replace("{b}", "1").replace("{s}", "6")
 IDS: dict[str, Value] = {"ids": "int64[1,6]", "types": "int64[1,6]", "T": (100, 32), "P": (48, 32), "Y": (2, 32)}
@@ -14,8 +14,8 @@ BYTES = np.ones((100, 32), np.uint8)
 
 def found_tables(body: str, **values: Value) -> list[tuple[str | None, int | None, int | None]]:
     """Role, rows and width of each table, in order."""
-    found = net(body, **{**IDS, **W, **values})
-    return [(term.embedding.role, term.embedding.rows, term.out_features) for term in found.of("embedding")]
+    net = build_net(body, **{**IDS, **W, **values})
+    return [(op.embedding.role, op.embedding.rows, op.out_features) for op in net.of("embedding")]
 
 
 @pytest.mark.parametrize(
@@ -31,55 +31,55 @@ def found_tables(body: str, **values: Value) -> list[tuple[str | None, int | Non
     ],
 )
 def test_gather_of_a_table_is_an_embedding(body: str) -> None:
-    found = net(body, **IDS, Q=BYTES, S=(100, 1), N=np.arange(100).reshape(1, 1, 100))
-    embedding = only(found, "embedding")
+    net = build_net(body, **IDS, Q=BYTES, S=(100, 1), N=np.arange(100).reshape(1, 1, 100))
+    embedding = find_only(net, "embedding")
     assert (embedding.embedding.role, embedding.embedding.rows, embedding.out_features) == ("token", 100, 32)
-    assert embedding.inputs[0] == found.inputs["ids"]
+    assert embedding.inputs[0] == net.inputs["ids"]
 
 
 def test_embedding_roles_follow_from_row_counts() -> None:
     """BERT as torch writes it: positions are a part of a list that the sizes cut off."""
     body = "n = Unsqueeze(Gather(Shape(ids), 1), [0]) at = Slice(L, [0], n, [1])"
     body += " x = Add(Add(Gather(T, ids), Gather(Y, types)), Gather(P, at))"
-    found = found_tables(body + ATTENTION, L=np.arange(48).reshape(1, 48))
-    assert found == [("token", 100, 32), ("type", 2, 32), ("position", 48, 32)]
+    net = found_tables(body + ATTENTION, L=np.arange(48).reshape(1, 48))
+    assert net == [("token", 100, 32), ("type", 2, 32), ("position", 48, 32)]
 
 
 def test_sums_of_embeddings_are_not_residuals() -> None:
     body = "x = Add(Add(Gather(T, ids), Gather(Y, types)), Gather(P, at))"
-    found = net(body + ATTENTION, **IDS, **W, at="int64[1,6]")
-    assert skips(found) == []
-    assert [term.embedding.role for term in found.of("embedding")] == ["token", "type", "position"]
+    net = build_net(body + ATTENTION, **IDS, **W, at="int64[1,6]")
+    assert list_residual_kinds(net) == []
+    assert [op.embedding.role for op in net.of("embedding")] == ["token", "type", "position"]
 
 
 @pytest.mark.parametrize("at", ["Range(0, Gather(Shape(ids), 1), 1)", "Sub(CumSum(mask, 1), 1)"])
 def test_counted_indices_are_positions(at: str) -> None:
-    found = found_tables(f"x = Add(Gather(T, ids), Gather(P, {at}))" + ATTENTION, mask="int64[1,6]")
-    assert found == [("token", 100, 32), ("position", 48, 32)]
+    net = found_tables(f"x = Add(Gather(T, ids), Gather(P, {at}))" + ATTENTION, mask="int64[1,6]")
+    assert net == [("token", 100, 32), ("position", 48, 32)]
 
 
 @pytest.mark.parametrize("table", [(6, 32), (1, 6, 32)])
-def test_a_table_that_is_added_before_attention_is_positions(table: tuple[int, ...]) -> None:
+def test_table_that_is_added_before_attention_is_positions(table: tuple[int, ...]) -> None:
     assert found_tables("x = Add(Gather(T, ids), A)" + ATTENTION, A=table) == [("token", 100, 32), ("position", 6, 32)]
 
 
-def test_a_bias_beside_it_is_none() -> None:
+def test_bias_beside_it_is_none() -> None:
     """One number for each feature spans one axis, positions span two."""
-    found = net("x = Add(MatMul(e, O), C)" + ATTENTION, e=(1, 6, 32), **W)
-    assert count(found, "embedding") == 0
-    found = net("x = Add(Add(MatMul(e, O), C), A)" + ATTENTION, e=(1, 6, 32), **W, A=(6, 32))
-    assert [term.embedding.role for term in found.of("embedding")] == ["position"]
+    net = build_net("x = Add(MatMul(e, O), C)" + ATTENTION, e=(1, 6, 32), **W)
+    assert count_blocks(net, "embedding") == 0
+    net = build_net("x = Add(Add(MatMul(e, O), C), A)" + ATTENTION, e=(1, 6, 32), **W, A=(6, 32))
+    assert [op.embedding.role for op in net.of("embedding")] == ["position"]
 
 
-def test_a_table_that_is_added_to_features_is_none() -> None:
+def test_table_that_is_added_to_features_is_none() -> None:
     """Whatever was summed before it, tables were not."""
-    found = net("x = Add(Add(MatMul(e, O), z), A)" + ATTENTION, e=(1, 6, 32), z=(1, 6, 32), **W, A=(6, 32))
-    assert count(found, "embedding") == 0
+    net = build_net("x = Add(Add(MatMul(e, O), z), A)" + ATTENTION, e=(1, 6, 32), z=(1, 6, 32), **W, A=(6, 32))
+    assert count_blocks(net, "embedding") == 0
 
 
-def test_a_table_that_is_added_after_attention_is_none() -> None:
-    found = net(ATTENTION.replace("y =", "o =") + "y = Add(o, A)", x=(1, 6, 32), **W, A=(6, 32))
-    assert count(found, "embedding") == 0
+def test_table_that_is_added_after_attention_is_none() -> None:
+    net = build_net(ATTENTION.replace("y =", "o =") + "y = Add(o, A)", x=(1, 6, 32), **W, A=(6, 32))
+    assert count_blocks(net, "embedding") == 0
 
 
 @pytest.mark.parametrize(
@@ -97,12 +97,12 @@ def test_a_table_that_is_added_after_attention_is_none() -> None:
 )
 def test_other_lookups_are_no_embeddings(body: str) -> None:
     values: dict[str, Value] = {"T": (100, 32), "L": (100,), "I": np.ones((100, 32), np.int64), "N": (100, 4)}
-    found = net(body, x=(2, 6, 32), at="int64[12]", **values)
-    assert count(found, "embedding") == 0
+    net = build_net(body, x=(2, 6, 32), at="int64[12]", **values)
+    assert count_blocks(net, "embedding") == 0
 
 
 def test_weights_that_are_picked_are_of_experts() -> None:
-    assert kinds(net("y = Gather(E, at)", at="int64[5]", E=(8, 16, 32))) == ["expert-weights"]
+    assert list_kinds(build_net("y = Gather(E, at)", at="int64[5]", E=(8, 16, 32))) == ["expert-weights"]
 
 
 # -- pictures
@@ -114,23 +114,23 @@ PICTURE: dict[str, Value] = {"i": (1, 3, 24, 16), "F": (32, 3, 8, 8)}
 @pytest.mark.parametrize("before", ["", "i = Div(Sub(j, 0.5), 0.25)"])
 def test_image_patches_are_one_embedding(before: str) -> None:
     values = PICTURE if not before else {"j": (1, 3, 24, 16), "F": (32, 3, 8, 8)}
-    found = net(f"{before} {PATCHES} x = Identity(t) {ATTENTION}", **values, **W)
-    block = only(found, "patch-embedding")
+    net = build_net(f"{before} {PATCHES} x = Identity(t) {ATTENTION}", **values, **W)
+    block = find_only(net, "patch-embedding")
     assert (block.embedding.patch, block.out_features) == ((8, 8), 32)
 
 
 def test_positions_are_added_to_patches() -> None:
-    found = net(f"{PATCHES} x = Add(t, A) {ATTENTION}", **PICTURE, **W, A=(1, 6, 32))
-    assert [term.kind for term in found][-3:-1] == ["patch-embedding", "embedding"]
+    net = build_net(f"{PATCHES} x = Add(t, A) {ATTENTION}", **PICTURE, **W, A=(1, 6, 32))
+    assert [op.kind for op in net][-3:-1] == ["patch-embedding", "embedding"]
     expected = EmbeddingAttributes(rows=6, out_features=32, role="position")
-    assert only(found, "embedding").attributes == expected
+    assert find_only(net, "embedding").attributes == expected
 
 
 def test_positions_are_added_after_a_class_token_joined() -> None:
     body = f"{PATCHES} a = Concat<axis = 1>(N, Slice(t, [0], [5], [1])) x = Add(a, A) {ATTENTION}"
-    found = net(body, **PICTURE, **W, A=(1, 6, 32), N=(1, 1, 32))
-    assert count(found, "patch-embedding") == 1 and only(found, "embedding").embedding.role == "position"
-    assert skips(found) == []
+    net = build_net(body, **PICTURE, **W, A=(1, 6, 32), N=(1, 1, 32))
+    assert count_blocks(net, "patch-embedding") == 1 and find_only(net, "embedding").embedding.role == "position"
+    assert list_residual_kinds(net) == []
 
 
 @pytest.mark.parametrize(
@@ -141,19 +141,19 @@ def test_positions_are_added_after_a_class_token_joined() -> None:
     ],
 )
 def test_without_attention_there_are_no_patches(body: str) -> None:
-    assert count(net(body, **PICTURE, **W), "patch-embedding") == 0
+    assert count_blocks(build_net(body, **PICTURE, **W), "patch-embedding") == 0
 
 
-def test_a_convolution_of_overlapping_windows_cuts_no_patches() -> None:
+def test_convolution_of_overlapping_windows_cuts_no_patches() -> None:
     body = PATCHES.replace("strides = [8, 8]", "strides = [4, 4], pads = [2, 2, 2, 2]").replace(
         "[1, 32, 6]", "[1, 32, 24]"
     )
     attention = ATTENTION.replace("[1, 6,", "[1, 24,")
-    assert count(net(f"{body} x = Identity(t) {attention}", **PICTURE, **W), "patch-embedding") == 0
+    assert count_blocks(build_net(f"{body} x = Identity(t) {attention}", **PICTURE, **W), "patch-embedding") == 0
 
 
 @pytest.mark.parametrize("before", ["Relu(Conv<pads = [1, 1, 1, 1]>(i, G))", "Add(i, Conv<pads = [1, 1, 1, 1]>(i, G))"])
-def test_a_convolution_in_the_middle_cuts_no_patches(before: str) -> None:
+def test_convolution_in_the_middle_cuts_no_patches(before: str) -> None:
     """It makes features smaller: the picture is what the first one sees."""
     body = f"f = {before} {PATCHES.replace('(i, F, C)', '(f, F, C)')} x = Identity(t) {ATTENTION}"
-    assert count(net(body, **PICTURE, **W, G=(3, 3, 3, 3)), "patch-embedding") == 0
+    assert count_blocks(build_net(body, **PICTURE, **W, G=(3, 3, 3, 3)), "patch-embedding") == 0

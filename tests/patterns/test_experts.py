@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.patterns._nets import Value, count, kinds, net, only, skips
+from tests.patterns._nets import Value, build_net, count_blocks, find_only, list_kinds, list_residual_kinds
 
 X: dict[str, Value] = {"x": (6, 16), "R": (16, 4), "G": (16,), "U": (16, 64), "D": (64, 16)}
 X |= {"E": (4, 16, 64), "F": (4, 64, 16), "K": (16, 10)}
@@ -17,16 +17,16 @@ ONE = "h = MatMul(Relu(MatMul(n, U)), D) y = Add(x, Mul(h, ReduceSum(w, [-1])))"
 
 @pytest.mark.parametrize("body", [f"{ROUTER} {DENSE}", f"{ROUTER} {ONE}"], ids=["all of them", "one of them"])
 def test_routed_topk_in_a_residual_is_moe(body: str) -> None:
-    found = net(body, **X)
-    block = only(found, "moe")
+    net = build_net(body, **X)
+    block = find_only(net, "moe")
     assert (block.experts.experts, block.experts.experts_per_token) == (4, 2)
-    assert kinds(found) == ["layer-norm", "moe", "Add"]
-    assert skips(found) == ["add"]
+    assert list_kinds(net) == ["layer-norm", "moe", "Add"]
+    assert list_residual_kinds(net) == ["add"]
 
 
 def test_topk_before_softmax_is_moe() -> None:
     body = "n = LayerNormalization(x, G) t, i = TopK(MatMul(n, R), [2]) w = Softmax(t)"
-    block = only(net(f"{body} {ONE}", **X), "moe")
+    block = find_only(build_net(f"{body} {ONE}", **X), "moe")
     assert (block.experts.experts, block.experts.experts_per_token) == (4, 2)
 
 
@@ -34,8 +34,8 @@ def test_topk_before_softmax_is_moe() -> None:
 def test_moe_operator_is_moe(op: str) -> None:
     packed = {"E": np.ones((4, 64, 16), np.uint8), "F": np.ones((4, 16, 64), np.uint8)} if op == "QMoE" else {}
     inputs = "x, MatMul(x, R), E, S, , F, T" if packed else "x, MatMul(x, R), E, , F"
-    found = net(f"y = com.microsoft.{op}<k = 2>({inputs})", **{**X, **packed}, S=(4, 64), T=(4, 16), odd=True)
-    assert count(found, "moe") == 1
+    net = build_net(f"y = com.microsoft.{op}<k = 2>({inputs})", **{**X, **packed}, S=(4, 64), T=(4, 16), invalid=True)
+    assert count_blocks(net, "moe") == 1
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_moe_operator_is_moe(op: str) -> None:
     ],
 )
 def test_other_topks_are_not_moe(body: str) -> None:
-    found = net(body, **X)
-    assert count(found, "moe") == 0 and count(found, "linear") + count(found, "mlp") > 0
+    net = build_net(body, **X)
+    assert count_blocks(net, "moe") == 0 and count_blocks(net, "linear") + count_blocks(net, "mlp") > 0
 
 
 def test_each_layer_has_its_own_moe() -> None:
@@ -60,5 +60,5 @@ def test_each_layer_has_its_own_moe() -> None:
         second = second.replace(f"{name} =", f"{name}2 =").replace(f"{name}, i =", f"{name}2, i =")
         second = second.replace(f"({name},", f"({name}2,").replace(f"({name})", f"({name}2)")
     body = f"{ROUTER} {ONE} {second.replace('y =', 'last =').replace('w, i2', 'w2, i2')}"
-    found = net(body, leaving="last", **X)
-    assert count(found, "moe") == 2 and skips(found) == ["add", "add"]
+    net = build_net(body, outputs="last", **X)
+    assert count_blocks(net, "moe") == 2 and list_residual_kinds(net) == ["add", "add"]

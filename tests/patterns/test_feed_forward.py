@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from onnx_autodoc.patterns import convolutions, feed_forward
-from tests.patterns._nets import Value, count, kinds, net, only, skips, unused
+from tests.patterns._nets import (
+    Value,
+    build_net,
+    count_blocks,
+    find_only,
+    find_unused_patterns,
+    list_kinds,
+    list_residual_kinds,
+)
 
 X: dict[str, Value] = {
     "x": (2, 8, 16),
@@ -66,30 +74,32 @@ PICTURE: dict[str, Value] = {"x": (1, 4, 8, 8), "K": (6, 4, 3, 3), "S": (6, 1, 1
 
 @pytest.mark.parametrize("body", PLAIN.values(), ids=PLAIN)
 def test_linear_layers_with_activation_are_an_mlp(body: str) -> None:
-    found = net(body, **MORE)
-    assert [op for op in kinds(found) if op != "Reshape"] == ["mlp"]
-    block = only(found, "mlp")
+    net = build_net(body, **MORE)
+    assert [op for op in list_kinds(net) if op != "Reshape"] == ["mlp"]
+    block = find_only(net, "mlp")
     assert (block.in_features, block.mlp.inner_features, block.out_features) == (16, 64, 16)
 
 
 def test_every_pattern_has_an_example() -> None:
-    assert not unused(feed_forward.RULES, [(body, MORE) for body in PLAIN.values()])
-    assert not unused(convolutions.BIAS_RULES, [("y = Add(MatMul(x, U), B)", X), ("y = Add(Conv(x, K), S)", PICTURE)])
+    assert not find_unused_patterns(feed_forward.RULES, [(body, MORE) for body in PLAIN.values()])
+    assert not find_unused_patterns(
+        convolutions.BIAS_RULES, [("y = Add(MatMul(x, U), B)", X), ("y = Add(Conv(x, K), S)", PICTURE)]
+    )
 
 
 @pytest.mark.parametrize(("body", "act"), GATED.values(), ids=GATED)
-def test_a_gated_mlp_is_one_block(body: str, act: str) -> None:
-    found = net(body, **X, P=(16, 128))
-    assert kinds(found) == ["gated-mlp"]
-    block = only(found, "gated-mlp")
+def test_gated_mlp_is_one_block(body: str, act: str) -> None:
+    net = build_net(body, **X, P=(16, 128))
+    assert list_kinds(net) == ["gated-mlp"]
+    block = find_only(net, "gated-mlp")
     assert (block.mlp.activation, block.in_features, block.mlp.inner_features, block.out_features) == (act, 16, 64, 16)
-    assert count(found, "silu") == (act == "silu")
-    assert count(found, "mlp") == 0
+    assert count_blocks(net, "silu") == (act == "silu")
+    assert count_blocks(net, "mlp") == 0
 
 
 def test_the_activation_is_named() -> None:
-    assert only(net(PLAIN["gelu"], **MORE), "mlp").mlp.activation == "gelu"
-    assert only(net(PLAIN["tanh"], **MORE), "mlp").mlp.activation == "Tanh"
+    assert find_only(build_net(PLAIN["gelu"], **MORE), "mlp").mlp.activation == "gelu"
+    assert find_only(build_net(PLAIN["tanh"], **MORE), "mlp").mlp.activation == "Tanh"
 
 
 @pytest.mark.parametrize(
@@ -105,13 +115,13 @@ def test_the_activation_is_named() -> None:
     ],
 )
 def test_lookalikes_are_not_mlps(body: str) -> None:
-    found = net(body, **X, z=(2, 8, 16), J=(512, 16))
-    assert count(found, "mlp") == count(found, "gated-mlp") == 0
+    net = build_net(body, **X, z=(2, 8, 16), J=(512, 16))
+    assert count_blocks(net, "mlp") == count_blocks(net, "gated-mlp") == 0
 
 
-def test_a_gated_linear_unit_is_no_silu() -> None:
-    found = net("a, b = Split<axis = -1, num_outputs = 2>(MatMul(x, U)) y = Mul(a, Sigmoid(b))", **X)
-    assert count(found, "silu") == 0 and count(found, "linear") == 1
+def test_gated_linear_unit_is_no_silu() -> None:
+    net = build_net("a, b = Split<axis = -1, num_outputs = 2>(MatMul(x, U)) y = Mul(a, Sigmoid(b))", **X)
+    assert count_blocks(net, "silu") == 0 and count_blocks(net, "linear") == 1
 
 
 @pytest.mark.parametrize(
@@ -123,26 +133,30 @@ def test_a_gated_linear_unit_is_no_silu() -> None:
     ],
     ids=["fp32", "casts", "quantizers"],
 )
-def test_a_gated_mlp_in_every_precision(call: str) -> None:
+def test_gated_mlp_in_every_precision(call: str) -> None:
     body = (
         f"g = {call.format('x', 'U')} a = Mul(Mul(g, Sigmoid(g)), {call.format('x', 'V')}) y = {call.format('a', 'D')}"
     )
-    assert kinds(net(body, **X)) == ["gated-mlp"]
+    assert list_kinds(build_net(body, **X)) == ["gated-mlp"]
 
 
 def test_packed_weights_make_a_gated_mlp_too() -> None:
     four = "com.microsoft.MatMulNBits<K = {0}, N = {1}, bits = 4, block_size = 16>({2}, {3}, S)"
     body = f"g = {four.format(16, 64, 'x', 'U')} a = Mul(Mul(g, Sigmoid(g)), {four.format(16, 64, 'x', 'V')})"
     packed: dict[str, Value] = {"U": np.ones((64, 1, 8), np.uint8), "V": np.ones((64, 1, 8), np.uint8), "S": (64,)}
-    found = net(f"{body} y = {four.format(64, 16, 'a', 'D')}", x=(2, 8, 16), **packed, D=np.ones((16, 4, 8), np.uint8))
-    assert kinds(found) == ["gated-mlp"] and only(found, "gated-mlp").mlp.inner_features == 64
+    net = build_net(
+        f"{body} y = {four.format(64, 16, 'a', 'D')}", x=(2, 8, 16), **packed, D=np.ones((16, 4, 8), np.uint8)
+    )
+    assert list_kinds(net) == ["gated-mlp"] and find_only(net, "gated-mlp").mlp.inner_features == 64
 
 
-def test_an_mlp_in_a_skip_stays_one() -> None:
-    found = net(f"n = LayerNormalization(x, E) {GELU.replace('x, U', 'n, U')} y = Add(x, MatMul(g, D))", **X, E=(16,))
-    assert kinds(found) == ["layer-norm", "mlp", "Add"] and skips(found) == ["add"]
+def test_mlp_in_a_skip_stays_one() -> None:
+    net = build_net(
+        f"n = LayerNormalization(x, E) {GELU.replace('x, U', 'n, U')} y = Add(x, MatMul(g, D))", **X, E=(16,)
+    )
+    assert list_kinds(net) == ["layer-norm", "mlp", "Add"] and list_residual_kinds(net) == ["add"]
 
 
-def test_an_mlp_outside_of_all_skips_is_a_head() -> None:
+def test_mlp_outside_of_all_skips_is_a_head() -> None:
     body = "h = Add(x, MatMul(Relu(MatMul(x, U)), D)) y = MatMul(Relu(MatMul(h, U)), D)"
-    assert kinds(net(body, **X)) == ["mlp", "Add", "head"]
+    assert list_kinds(build_net(body, **X)) == ["mlp", "Add", "head"]

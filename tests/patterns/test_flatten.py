@@ -9,27 +9,35 @@ from onnx import helper
 
 from onnx_autodoc.patterns import Net
 from tests._text import proto
-from tests.patterns._nets import count, kinds, net, of, skips, whole, written
+from tests.patterns._nets import (
+    build_graph_net,
+    build_net,
+    build_proto_net,
+    count_blocks,
+    list_kinds,
+    list_residual_kinds,
+    to_onnx_text,
+)
 
 
 def test_constants_are_not_ops_of_the_net() -> None:
     body = "n = Gather(Shape(x), 0) y = Reshape(MatMul(x, Transpose(W)), Concat<axis = 0>(Unsqueeze(n, [0]), [2, -1]))"
-    found = net(body, x=(2, 8), W=(4, 8), flat=True)
-    assert kinds(found) == ["linear", "Reshape"]
-    reshape = found.of("Reshape")[0]
-    assert [found.constant[value] for value in reshape.inputs] == [False, True]
-    made = found.producers[reshape.inputs[1]]
+    net = build_net(body, x=(2, 8), W=(4, 8), flat=True)
+    assert list_kinds(net) == ["linear", "Reshape"]
+    reshape = net.of("Reshape")[0]
+    assert [net.constant[value] for value in reshape.inputs] == [False, True]
+    made = net.producers[reshape.inputs[1]]
     assert made is not None and made.kind == "Concat"  # it can be asked for
 
 
 def test_dead_code_is_removed() -> None:
-    found = net("a = Relu(x) b = Exp(a) c = Sigmoid(b) y = Tanh(a)", x=(2, 8))
-    assert kinds(found) == ["Relu", "Tanh"]
+    net = build_net("a = Relu(x) b = Exp(a) c = Sigmoid(b) y = Tanh(a)", x=(2, 8))
+    assert list_kinds(net) == ["Relu", "Tanh"]
 
 
 def test_row_belongs_to_one_op() -> None:
     body = "n = LayerNormalization(x, G) a = MatMul(n, W) y = Add(x, MatMul(Mul(a, Sigmoid(a)), W))"
-    rows = [row for term in net(body, x=(2, 8), G=(8,), W=(8, 8)) for row in term.rows]
+    rows = [row for term in build_net(body, x=(2, 8), G=(8,), W=(8, 8)) for row in term.rows]
     assert sorted(rows) == list(range(6))
 
 
@@ -45,15 +53,15 @@ def test_row_belongs_to_one_op() -> None:
 )
 def test_weights_are_independent_of_inputs(weight: str) -> None:
     held = {"Q": np.ones((2, 2), np.int8), "H": np.ones((2, 2), np.float16), "F": np.ones((2, 2), np.float32)}
-    found = net(f"y = MatMul(x, {weight})", x=(3, 2), flat=True, **held)
-    assert kinds(found) == ["linear"]
-    assert (found.of("linear")[0].in_features, found.of("linear")[0].out_features) == (2, 2)
+    net = build_net(f"y = MatMul(x, {weight})", x=(3, 2), flat=True, **held)
+    assert list_kinds(net) == ["linear"]
+    assert (net.of("linear")[0].in_features, net.of("linear")[0].out_features) == (2, 2)
 
 
 def test_initializers_that_are_inputs_too_are_weights() -> None:
     """As files of IR 3 have them."""
-    found = whole("g (float[2,8] x, float[8,4] w) => (y) { y = MatMul(x, w) }", w=(8, 4))
-    assert kinds(found) == ["linear"] and list(found.inputs) == ["x"]
+    net = build_graph_net("g (float[2,8] x, float[8,4] w) => (y) { y = MatMul(x, w) }", w=(8, 4))
+    assert list_kinds(net) == ["linear"] and list(net.inputs) == ["x"]
 
 
 FUNCTION = """
@@ -65,10 +73,10 @@ FUNCTION = """
 
 def test_functions_are_inlined_at_each_call() -> None:
     graph = "g (float[2,8] x) => (y) { h = local.layer(x, W, V) y = local.layer(h, W, V) }"
-    found = whole(graph, functions=FUNCTION, W=(8, 16), V=(16, 8))
-    assert kinds(found) == ["mlp", "mlp"] and count(found, "silu") == 2
-    assert [term.mlp.inner_features for term in found.of("mlp")] == [16, 16]
-    assert sorted(row for term in found for row in term.rows) == [1, 3, 4, 5, 7, 9, 10, 11]  # without the calls
+    net = build_graph_net(graph, functions=FUNCTION, W=(8, 16), V=(16, 8))
+    assert list_kinds(net) == ["mlp", "mlp"] and count_blocks(net, "silu") == 2
+    assert [term.mlp.inner_features for term in net.of("mlp")] == [16, 16]
+    assert sorted(row for term in net for row in term.rows) == [1, 3, 4, 5, 7, 9, 10, 11]  # without the calls
 
 
 BRANCHES = """g (float[2,8] x, bool c) => (y) {
@@ -78,14 +86,14 @@ BRANCHES = """g (float[2,8] x, bool c) => (y) {
 
 @pytest.mark.parametrize(("given", "made"), [("c=1", ["silu"]), ("c=0", ["linear"])])
 def test_known_branch_is_inlined(given: str, made: list[str]) -> None:
-    assert kinds(whole(BRANCHES, given=(given,), W=(8, 8))) == made
+    assert list_kinds(build_graph_net(BRANCHES, bound_values=(given,), W=(8, 8))) == made
 
 
 @pytest.mark.parametrize(
     ("runs", "made"), [([True, True, True, False], ["silu"]), ([True, False, False, True], ["linear"])]
 )
 def test_counted_branch_is_inlined_if_the_condition_is_unknown(runs: list[bool], made: list[str]) -> None:
-    assert kinds(whole(BRANCHES, runs=runs, W=(8, 8))) == made
+    assert list_kinds(build_graph_net(BRANCHES, runs=runs, W=(8, 8))) == made
 
 
 def test_branch_may_forward_a_value() -> None:
@@ -93,7 +101,7 @@ def test_branch_may_forward_a_value() -> None:
         h = Exp(x) y = If (c) <then_branch = t () => (float[2,8] a) { a = Identity(h) },
                                else_branch = e () => (float[2,8] b) { b = Identity(x) }>
         z = Relu(y) }"""
-    assert kinds(whole(graph, given=("c=1",))) == ["Exp", "Relu"]
+    assert list_kinds(build_graph_net(graph, bound_values=("c=1",))) == ["Exp", "Relu"]
 
 
 LOOP = """g (float[2,8] x, int64 n) => (y, z) {
@@ -105,32 +113,32 @@ LOOP = LOOP.replace("VALUES", ", ".join(["0.5"] * 64))
 
 
 def test_loop_body_is_inlined_once_and_invariants_stay_constant() -> None:
-    found = whole(LOOP, given=("n=3",))
-    assert kinds(found) == ["carry", "linear", "Relu", "stack"]
-    carry = found.of("carry")[0]
-    assert found.loop_states == {carry.outputs[0]: found.inputs["x"]}
-    assert [term.loop for term in found] == [1, 1, 1, 0]
-    assert found.outputs["z"] == found.of("stack")[0].outputs[0]
+    net = build_graph_net(LOOP, bound_values=("n=3",))
+    assert list_kinds(net) == ["carry", "linear", "Relu", "stack"]
+    carry = net.of("carry")[0]
+    assert carry.inputs == (net.inputs["x"],)
+    assert [term.loop for term in net] == [1, 1, 1, 0]
+    assert net.outputs["z"] == net.of("stack")[0].outputs[0]
 
 
 def test_scan_body_is_inlined_once() -> None:
     graph = """g (float[5,8] x, float[8] s) => (y, z) {
         y, z = Scan<num_scan_inputs = 1, body = b (float[8] h, float[8] t) => (float[8] next, float[8] out)
             { next = Add(h, t) out = Tanh(next) }>(s, x) }"""
-    found = whole(graph, odd=True)
-    assert [op for op in kinds(found) if op in ("Add", "Tanh", "stack")] == ["Add", "Tanh", "stack"]
+    net = build_graph_net(graph, invalid=True)
+    assert [op for op in list_kinds(net) if op in ("Add", "Tanh", "stack")] == ["Add", "Tanh", "stack"]
 
 
 # -- odd graphs
 
 
-def test_a_graph_without_nodes_has_no_blocks() -> None:
-    assert kinds(whole("g (float[2] x) => (x) { }")) == []
+def test_graph_without_nodes_has_no_blocks() -> None:
+    assert list_kinds(build_graph_net("g (float[2] x) => (x) { }")) == []
 
 
 def test_unknown_operator_becomes_an_op() -> None:
-    found = net("y = Relu(custom.Strange(x, W))", x=(2, 8), W=(8,))
-    assert kinds(found) == ["Strange", "Relu"]
+    net = build_net("y = Relu(custom.Strange(x, W))", x=(2, 8), W=(8,))
+    assert list_kinds(net) == ["Strange", "Relu"]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +149,7 @@ def test_unknown_operator_becomes_an_op() -> None:
 )
 @pytest.mark.parametrize("outputs", [["y"], ["", "y"], []])
 def test_nodes_may_lack_inputs_and_outputs(op: str, inputs: list[str], outputs: list[str]) -> None:
-    assert isinstance(of(_single(op, "", inputs, outputs), odd=True), Net)
+    assert isinstance(build_proto_net(_single(op, "", inputs, outputs), invalid=True), Net)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +174,7 @@ def test_nodes_may_lack_inputs_and_outputs(op: str, inputs: list[str], outputs: 
 )
 def test_fused_nodes_may_lack_inputs_and_attributes(op: str, inputs: list[str]) -> None:
     for outputs in ([], ["y"], ["y", "", "z", "u"]):
-        assert isinstance(of(_single(op, "com.microsoft", inputs, outputs), odd=True), Net)
+        assert isinstance(build_proto_net(_single(op, "com.microsoft", inputs, outputs), invalid=True), Net)
 
 
 def _single(op: str, domain: str, inputs: list[str], outputs: list[str]) -> onnx.ModelProto:
@@ -178,23 +186,23 @@ def _single(op: str, domain: str, inputs: list[str], outputs: list[str]) -> onnx
 @pytest.mark.parametrize("dims", ["float", "float[]", "float[N,M]", "float[0,8]"])
 def test_sizes_may_be_unknown_or_nothing(dims: str) -> None:
     body = "a = Mul(MatMul(x, W), Sigmoid(MatMul(x, W))) n = LayerNormalization(x, G) y = Add(x, MatMul(Softmax(a), W))"
-    found = net(body, x=dims, W=(8, 8), G=(8,), odd=True)
-    assert count(found, "linear") == 3 and skips(found) == ["add"]
+    net = build_net(body, x=dims, W=(8, 8), G=(8,), invalid=True)
+    assert count_blocks(net, "linear") == 3 and list_residual_kinds(net) == ["add"]
 
 
 def test_missing_producer_is_tolerated() -> None:
-    found = net("y = Add(x, MatMul(nowhere, W))", x=(2, 8), W=(8, 8), odd=True)
-    assert kinds(found)[-1] == "Add"
+    net = build_net("y = Add(x, MatMul(nowhere, W))", x=(2, 8), W=(8, 8), invalid=True)
+    assert list_kinds(net)[-1] == "Add"
 
 
 def test_cycle_is_tolerated() -> None:
-    found = whole("g (float[2,8] x) => (y) { a = Add(x, b) b = Relu(a) y = Relu(b) }", odd=True)
-    assert kinds(found) == ["Add", "Relu", "Relu"]
+    net = build_graph_net("g (float[2,8] x) => (y) { a = Add(x, b) b = Relu(a) y = Relu(b) }", invalid=True)
+    assert list_kinds(net) == ["Add", "Relu", "Relu"]
 
 
-def test_of_a_name_that_is_made_twice_the_last_one_counts() -> None:
-    found = whole("g (float[2,8] x) => (y) { a = Relu(x) a = Exp(x) y = Tanh(a) }", odd=True)
-    assert kinds(found) == ["Exp", "Tanh"]
+def test_name_with_two_producers_belongs_to_the_last() -> None:
+    net = build_graph_net("g (float[2,8] x) => (y) { a = Relu(x) a = Exp(x) y = Tanh(a) }", invalid=True)
+    assert list_kinds(net) == ["Exp", "Tanh"]
 
 
 @pytest.mark.parametrize(
@@ -211,8 +219,8 @@ def test_of_a_name_that_is_made_twice_the_last_one_counts() -> None:
 def test_long_chains_are_fast(step: str, nodes: int) -> None:
     """A search that went back to the beginning from each of 5,000 nodes would take minutes."""
     steps = [(at, step.format(a=f"v{at}" if at else "x", b=f"v{at + 1}")) for at in range(5000 // nodes)]
-    calls = [written(text).replace("made", f"made{at}_") for at, text in steps]
+    calls = [to_onnx_text(text).replace("made", f"made{at}_") for at, text in steps]
     graph = f"g (float[8,8] x) => (v{len(steps)}) {{ {' '.join(calls)} }}"
     began = time.process_time()
-    whole(graph, W=(8, 8), odd=True)
+    build_graph_net(graph, W=(8, 8), invalid=True)
     assert time.process_time() - began < 8

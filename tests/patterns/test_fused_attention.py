@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from tests.patterns._attention import sizes
-from tests.patterns._nets import Value, count, kinds, net, only
+from tests.patterns._attention import attention_sizes
+from tests.patterns._nets import Value, build_net, count_blocks, find_only, list_kinds
 
 X: dict[str, Value] = {"x": (2, 6, 32), "P": (32, 96), "C": (96,), "Q": (32, 32), "K": (32, 16), "O": (32, 32)}
 BYTES = np.ones((32, 96), np.int8)
@@ -92,26 +92,29 @@ CASES: dict[str, tuple[str, dict[str, Value], dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("body", "values", "expected"), CASES.values(), ids=CASES)
 def test_fused_attention_attributes_are_read(body: str, values: dict[str, Value], expected: dict[str, Any]) -> None:
-    found = net(body, opset=23, **{**X, **values})
-    attention = only(found, "attention")
-    found_attributes = {"sizes": sizes(attention), **structs.asdict(attention.attention)}
+    net = build_net(body, opset=23, **{**X, **values})
+    attention = find_only(net, "attention")
+    found_attributes = {"sizes": attention_sizes(attention), **structs.asdict(attention.attention)}
     assert {key: found_attributes[key] for key in expected} == expected
 
 
 def test_projections_around_it_belong_to_it() -> None:
-    found = net(CASES["MultiHeadAttention"][0], **X)
-    assert kinds(found) == ["attention"] and count(found, "linear") == 4
+    net = build_net(CASES["MultiHeadAttention"][0], **X)
+    assert list_kinds(net) == ["attention"] and count_blocks(net, "linear") == 4
 
 
-def test_a_projection_inside_it_is_one() -> None:
-    found = net(CASES["Attention"][0], **X)
-    assert kinds(found) == ["attention"] and count(found, "linear") == 2
-    inner = next(term for term in found.walk() if term.kind == "linear")
-    assert (inner.in_features, inner.out_features, inner.biased) == (32, 96, True)
+def test_projection_inside_it_is_one() -> None:
+    net = build_net(CASES["Attention"][0], **X)
+    assert list_kinds(net) == ["attention"] and count_blocks(net, "linear") == 2
+    inner = next(op for op in net.walk() if op.kind == "linear")
+    assert (inner.in_features, inner.out_features, inner.linear.biased) == (32, 96, True)
 
 
-def test_an_operator_without_sizes_is_attention_all_the_same() -> None:
-    found = net(
-        "y = com.microsoft.MultiHeadAttention<num_heads = 4>(q, k, k)", q="float[N,S,H]", k="float[N,T,H]", odd=True
+def test_operator_without_sizes_is_attention_too() -> None:
+    net = build_net(
+        "y = com.microsoft.MultiHeadAttention<num_heads = 4>(q, k, k)",
+        q="float[N,S,H]",
+        k="float[N,T,H]",
+        invalid=True,
     )
-    assert only(found, "attention").attention.heads == 4
+    assert find_only(net, "attention").attention.heads == 4

@@ -16,26 +16,26 @@ def placed(end: str, given: str, before: str = "", **weights: tuple[int, ...]) -
 
 
 def test_positions_that_were_counted_are_no_tokens_though_their_table_is_longer() -> None:
-    found = placed("y = Identity(h)", "mask", COUNTED)
-    assert found["ids"] == "tokens"
-    assert found.get("mask") != "tokens"
+    net = placed("y = Identity(h)", "mask", COUNTED)
+    assert net["ids"] == "tokens"
+    assert net.get("mask") != "tokens"
 
 
 def test_tokens_are_those_that_there_are_answers_for() -> None:
-    found = placed("y = MatMul(h, w)", "at0", w=(16, 100))
-    assert (found["ids"], found["at0"], found["y"]) == ("tokens", "positions", "token logits")
+    net = placed("y = MatMul(h, w)", "at0", w=(16, 100))
+    assert (net["ids"], net["at0"], net["y"]) == ("tokens", "positions", "token logits")
 
 
 @pytest.mark.parametrize(("name", "role"), [("position_ids", "positions"), ("at0", "tokens")])
-def test_a_name_breaks_the_tie_between_two_tables(name: str, role: str) -> None:
+def test_name_breaks_the_tie_between_two_tables(name: str, role: str) -> None:
     assert placed("y = Identity(h)", name, f"at0 = Identity({name})" if name != "at0" else "")[name] == role
 
 
 def test_two_alphabets_are_no_positions() -> None:
     text = "g (int64[1,24] a, int64[1,24] b) => (float y) { e1 = Gather(t1, a) e2 = Gather(t2, b)"
     text += " j = Concat<axis = -1>(e1, e2) y = LayerNormalization(j, g) }"
-    found = roles_of(*built(text, t1=(90, 16), t2=(40, 16), g=(32,)))
-    assert (found["a"], found["b"]) == ("tokens", "tokens")
+    net = roles_of(*built(text, t1=(90, 16), t2=(40, 16), g=(32,)))
+    assert (net["a"], net["b"]) == ("tokens", "tokens")
 
 
 def test_numbers_of_rows_may_be_real() -> None:
@@ -48,17 +48,17 @@ def test_keys_of_an_encoder_that_come_in_are_no_picture() -> None:
     body = ENCODER.replace("SCORES", PLAIN).replace("1, -1, 2, 8", "1, -1, 4, 4")
     body = body.replace("k = Transpose<perm = [0, 2, 3, 1]>(k1)", "k = Transpose<perm = [0, 1, 3, 2]>(pk)")
     text = f"g (int64[1,5] ids, float[1,4,30,4] pk, float[1,4,30,4] pv) => (float h) {{ {body} }}"
-    found = roles_of(*built(text.replace("MatMul(p, v)", "MatMul(p, pv)"), **LAYER))
-    assert (found["pk"], found["pv"]) == ("past state", "past state")
+    net = roles_of(*built(text.replace("MatMul(p, v)", "MatMul(p, pv)"), **LAYER))
+    assert (net["pk"], net["pv"]) == ("past state", "past state")
 
 
-def test_an_axis_of_frames_is_no_side_of_a_picture() -> None:
+def test_axis_of_frames_is_no_side_of_a_picture() -> None:
     text = "g (float[1,3,HIGH,64] x) => (float y) { y = Conv<strides = [2, 2]>(x, w) }"
-    found = {name: roles_of(*built(text.replace("HIGH", name), w=(8, 3, 3, 3)))["x"] for name in ("height", "frames")}
-    assert found == {"height": "image NCHW", "frames": "spectrogram"}
+    net = {name: roles_of(*built(text.replace("HIGH", name), w=(8, 3, 3, 3)))["x"] for name in ("height", "frames")}
+    assert net == {"height": "image NCHW", "frames": "spectrogram"}
 
 
-def test_a_picture_is_cut_before_it_is_attended_to() -> None:
+def test_picture_is_cut_before_it_is_attended_to() -> None:
     text = "g (float[1,3,16,16] q, float[1,3,16,16] k, float[1,3,16,16] v) => (float y) {"
     text += " t = Transpose<perm = [0, 1, 3, 2]>(k) s = MatMul(q, t) p = Softmax(s) y = MatMul(p, v) }"
     assert not {"image NCHW", "past state"} & set(roles_of(*built(text)).values())
@@ -67,11 +67,11 @@ def test_a_picture_is_cut_before_it_is_attended_to() -> None:
 def test_keys_that_leave_and_are_multiplied_are_handed_on() -> None:
     """One projection, turned one way for the output and another way for the product."""
     body = ENCODER.replace("SCORES", PLAIN) + " pk = Transpose<perm = [0, 2, 1, 3]>(k1)"
-    found = roles_of(*built(f"g (int64[1,24] ids) => (float h, float pk) {{ {body} }}", **LAYER))
-    assert (found["h"], found["pk"]) == ("hidden states", "present state")
+    net = roles_of(*built(f"g (int64[1,24] ids) => (float h, float pk) {{ {body} }}", **LAYER))
+    assert (net["h"], net["pk"]) == ("hidden states", "present state")
 
 
-def test_a_memory_that_is_weighed_as_it_is_comes_from_an_encoder() -> None:
+def test_memory_that_is_weighed_as_it_is_comes_from_an_encoder() -> None:
     text = "g (int64[1,1] ids, float[1,30,16] z) => (float y) { e = Gather(table, ids) q = MatMul(e, wq)"
     text += " t = Transpose<perm = [0, 2, 1]>(z) s = MatMul(q, t) p = Softmax(s) c = MatMul(p, z) y = MatMul(c, wo) }"
     weights = {name: LAYER[name] for name in ("table", "wq", "wo")}
@@ -83,8 +83,8 @@ def test_positions_that_become_angles_by_a_product() -> None:
     turn = "f = Cast<to = 1>(at) three0 = Constant<value = int64[3] {1, 24, 1}>() f3 = Reshape(f, three0)"
     turn += " a = MatMul(f3, freq) si = Sin(a) e2 = Mul(e, si)"
     body = body.replace("e = Gather(table, ids)", f"e = Gather(table, ids) {turn}")
-    found = roles_of(*built(f"g (int64[1,24] ids, int64[1,24] at) => (float h) {{ {body} }}", freq=(1, 16), **LAYER))
-    assert found["at"] == "positions"
+    net = roles_of(*built(f"g (int64[1,24] ids, int64[1,24] at) => (float h) {{ {body} }}", freq=(1, 16), **LAYER))
+    assert net["at"] == "positions"
 
 
 def test_tokens_that_are_compared_with_each_other_are_of_one_segment() -> None:
@@ -93,15 +93,15 @@ def test_tokens_that_are_compared_with_each_other_are_of_one_segment() -> None:
     assert roles_of(*encoder("y = Identity(h)", "float y", ", int64[1,24] seg", same))["seg"] == "segment"
 
 
-def test_what_only_orders_tokens_is_none() -> None:
+def test_input_that_only_orders_tokens_has_no_role() -> None:
     text = "g (int64[3,9] ids, int64[3] long) => (float y) { k = Constant<value = int64[1] {3}>()"
     text += " v, at = TopK<axis = 0>(long, k) o = Gather(ids, at) e = Gather(table, o)"
     text += " t = Transpose<perm = [1, 0, 2]>(e) n = Cast<to = 6>(v) y = GRU<hidden_size = 8>(t, w, r, , n) }"
-    found = roles_of(*built(text, table=(90, 16), w=(1, 24, 16), r=(1, 24, 8)))
-    assert (found["ids"], found["long"]) == ("tokens", "lengths")
+    net = roles_of(*built(text, table=(90, 16), w=(1, 24, 16), r=(1, 24, 8)))
+    assert (net["ids"], net["long"]) == ("tokens", "lengths")
 
 
-def test_a_state_comes_back_as_large_as_it_left() -> None:
+def test_state_comes_back_as_large_as_it_left() -> None:
     """Cut out of a larger one on the way in, joined to it on the way out."""
     text = "g (float[1,1,4] x, float[2,1,8] h) => (float o) { a = Constant<value = int64 {0}>() i = Gather(h, a)"
     text += (
@@ -109,11 +109,11 @@ def test_a_state_comes_back_as_large_as_it_left() -> None:
     )
     text += " at = Constant<value = int64[1] {0}>() s0 = Unsqueeze(m, at)"
     text += " p, s = GRU<hidden_size = 8>(x, w, r, , , s0) o = Concat<axis = 0>(s, s) }"
-    found = roles_of(*built(text, w=(1, 24, 4), r=(1, 24, 8), v=(8, 8)))
-    assert (found["x"], found["h"], found["o"]) == ("features", "state", "present state")
+    net = roles_of(*built(text, w=(1, 24, 4), r=(1, 24, 8), v=(8, 8)))
+    assert (net["x"], net["h"], net["o"]) == ("features", "state", "present state")
 
 
 def test_flags_and_whole_numbers_are_no_features() -> None:
     end = "lim = Constant<value = float {0.5}>() y = Greater(h, lim) l = MatMul(h, w) t = ArgMax<axis = -1>(l)"
-    found = roles_of(*encoder(end, "bool y, int64 t", w=(16, 100)))
-    assert (found.get("y"), found["t"]) == (None, "tokens")
+    net = roles_of(*encoder(end, "bool y, int64 t", w=(16, 100)))
+    assert (net.get("y"), net["t"]) == (None, "tokens")

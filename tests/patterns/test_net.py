@@ -1,4 +1,4 @@
-"""The net stays one: whatever blocks are found in a graph, every value is made once, before it is read."""
+"""The net stays consistent: every value is computed once, before it is read, whatever blocks are merged."""
 
 import math
 
@@ -11,7 +11,7 @@ from onnx_autodoc.limits import Limits, current_limits, within
 from onnx_autodoc.ops import ValueInfo
 from onnx_autodoc.patterns import Net, Op
 from onnx_autodoc.patterns.attributes import BlockAttributes
-from tests.patterns._nets import kinds, net, whole, written
+from tests.patterns._nets import build_graph_net, build_net, list_kinds, to_onnx_text
 
 # every value is [8, 8], so that anything can follow anything
 STEPS = (
@@ -29,81 +29,79 @@ STEPS = (
 GRAPHS = st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=24)
 
 
-def drawn(steps: list[tuple[str, int, int]], leaving: int) -> Net:
+def build_chain(steps: list[tuple[str, int, int]], outputs: int) -> Net:
     """Each step reads values that were made not long before; one more value leaves in the middle."""
     lines = []
     for at, (call, *back) in enumerate(steps):
         names = [f"v{at - 1 - each}" if at > each else "x" for each in back]
         lines.append(f"v{at} = {call.format(*names)}")
-    out = dict.fromkeys((f"v{len(steps) - 1}", f"v{leaving % len(steps)}"))
-    return net(" ".join(lines), leaving=", ".join(out), x=(8, 8), W=(8, 8), B=(8,), odd=True)
+    out = dict.fromkeys((f"v{len(steps) - 1}", f"v{outputs % len(steps)}"))
+    return build_net(" ".join(lines), outputs=", ".join(out), x=(8, 8), W=(8, 8), B=(8,), invalid=True)
 
 
-def broken(found: Net) -> list[str]:
-    """What is wrong with a net."""
-    terms = list(found)
-    rows = [row for term in terms for row in term.rows]
+def find_defects(net: Net) -> list[str]:
+    """Return the inconsistencies of a net."""
+    terms = list(net)
+    rows = [row for op in terms for row in op.rows]
     wrong = [f"row {row} is in two terms" for row in set(rows) if rows.count(row) > 1]
-    for term in terms:
-        wrong += [
-            f"{term} reads {value} before it is made" for value in term.inputs if not _is_ready(found, term, value)
-        ]
-        wrong += [f"{value} is not made by {term}" for value in term.outputs if found.producers[value] is not term]
-        wrong += [f"{value} forgot {term}" for value in term.inputs if term not in found.consumers[value]]
-        inner = {row for part in term.walk() if not part.parts for row in part.rows}
-        wrong += [f"{term} lost rows"] if inner != set(term.rows) else []
-    wrong += [f"{value} leaves unmade" for value in found.output_values if not _is_made(found, value)]
-    read = {(value, reader) for value, readers in enumerate(found.consumers) for reader in readers}
-    wrong += [f"{reader} is gone" for _, reader in read if found.ops.get(reader.position) is not reader]
+    for op in terms:
+        wrong += [f"{op} reads {value} before it is computed" for value in op.inputs if not _is_ready(net, op, value)]
+        wrong += [f"{value} is not computed by {op}" for value in op.outputs if net.producers[value] is not op]
+        wrong += [f"{value} forgot {op}" for value in op.inputs if op not in net.consumers[value]]
+        inner = {row for part in op.walk() if not part.parts for row in part.rows}
+        wrong += [f"{op} lost rows"] if inner != set(op.rows) else []
+    wrong += [f"{value} is an output and not computed" for value in net.output_values if not _is_computed(net, value)]
+    read = {(value, reader) for value, readers in enumerate(net.consumers) for reader in readers}
+    wrong += [f"{reader} is gone" for _, reader in read if net.ops.get(reader.position) is not reader]
     return wrong
 
 
-def _is_made(found: Net, value: int) -> bool:
-    maker = found.producers[value]
-    return found.constant[value] or maker is None or found.ops.get(maker.position) is maker
+def _is_computed(net: Net, value: int) -> bool:
+    producer = net.producers[value]
+    return net.constant[value] or producer is None or net.ops.get(producer.position) is producer
 
 
-def _is_ready(found: Net, term: Op, value: int) -> bool:
-    maker = found.producers[value]
+def _is_ready(net: Net, op: Op, value: int) -> bool:
+    producer = net.producers[value]
     return (
-        found.constant[value]
-        or maker is None
-        or (found.ops.get(maker.position) is maker and maker.position < term.position)
+        net.constant[value]
+        or producer is None
+        or (net.ops.get(producer.position) is producer and producer.position < op.position)
     )
 
 
 @settings(max_examples=150, deadline=None)
 @given(GRAPHS, st.integers(0, 23))
-def test_rewriting_keeps_the_net_consistent(steps: list[tuple[str, int, int]], leaving: int) -> None:
-    assert broken(drawn(steps, leaving)) == []
+def test_rewriting_keeps_the_net_consistent(steps: list[tuple[str, int, int]], outputs: int) -> None:
+    assert find_defects(build_chain(steps, outputs)) == []
 
 
-def test_a_broken_net_is_noticed() -> None:
-    found = net("y = Exp(Relu(x))", x=(8, 8))
-    assert broken(found) == []
-    found.remove(found.of("Relu")[0])
-    assert broken(found)
+def test_inconsistent_net_is_detected() -> None:
+    net = build_net("y = Exp(Relu(x))", x=(8, 8))
+    assert find_defects(net) == []
+    net.remove(net.of("Relu")[0])
+    assert find_defects(net)
 
 
 def test_values_read_early_stay_outside_the_block() -> None:
     """The keys leave the model, and the queries are made of them."""
-    found = net("k = Neg(x) q = Erf(k) y = MatMul(Softmax(MatMul(q, k)), q)", leaving="y, k", x=(8, 8))
-    assert kinds(found) == ["Neg", "Erf", "attention"] and broken(found) == []
+    net = build_net("k = Neg(x) q = Erf(k) y = MatMul(Softmax(MatMul(q, k)), q)", outputs="y, k", x=(8, 8))
+    assert list_kinds(net) == ["Neg", "Erf", "attention"] and find_defects(net) == []
 
 
-def test_merging_keeps_what_others_read() -> None:
-    found = net("a = Relu(x) b = Exp(a) y = Add(b, Tanh(a))", x=(8, 8), flat=True)
-    relu, exp = found.of("Relu")[0], found.of("Exp")[0]
-    block = found.merge("pair", [relu, exp], exp.outputs, BlockAttributes(out_features=1))
-    assert kinds(found) == ["Relu", "pair", "Tanh", "Add"]
+def test_merging_leaves_ops_that_others_read() -> None:
+    net = build_net("a = Relu(x) b = Exp(a) y = Add(b, Tanh(a))", x=(8, 8), flat=True)
+    relu, exp = net.of("Relu")[0], net.of("Exp")[0]
+    block = net.merge("pair", [relu, exp], exp.outputs, BlockAttributes(out_features=1))
+    assert list_kinds(net) == ["Relu", "pair", "Tanh", "Add"]
     assert (block.inputs, block.parts, block.out_features) == (relu.outputs, (exp,), 1)
 
 
 def test_growing_block_does_not_nest() -> None:
-    found = net("y = Mul(Relu(x), B)", x=(8, 8), B=(8,), flat=True)
-    block = found.merge("norm", found.of("Relu"), found.of("Relu")[0].outputs, BlockAttributes(out_features=1))
-    grown = found.merge("norm", [block, *found.of("Mul")], found.of("Mul")[0].outputs)
-    assert [term.kind for term in grown.walk()] == ["norm", "Relu", "Mul"]
+    net = build_net("y = Mul(Relu(x), B)", x=(8, 8), B=(8,), flat=True)
+    block = net.merge("norm", net.of("Relu"), net.of("Relu")[0].outputs, BlockAttributes(out_features=1))
+    grown = net.merge("norm", [block, *net.of("Mul")], net.of("Mul")[0].outputs)
+    assert [op.kind for op in grown.walk()] == ["norm", "Relu", "Mul"]
     assert grown.out_features == 1
 
 
@@ -118,10 +116,10 @@ def test_growing_block_does_not_nest() -> None:
     ],
 )
 def test_scalar_returns_the_value_of_a_constant(constant: str, number: float | None) -> None:
-    found = net(f"y = Mul(x, {constant})", x=(8, 2), Q=np.array(3, np.int8), flat=True)
-    asked = found.scalar(found.of("Mul")[0].inputs[1])
-    assert asked == number or (asked is not None and number is not None and math.isclose(asked, number))
-    assert found.scalar(found.inputs["x"]) is None
+    net = build_net(f"y = Mul(x, {constant})", x=(8, 2), Q=np.array(3, np.int8), flat=True)
+    scalar = net.scalar(net.of("Mul")[0].inputs[1])
+    assert scalar == number or (scalar is not None and number is not None and math.isclose(scalar, number))
+    assert net.scalar(net.inputs["x"]) is None
 
 
 def test_nested_functions_are_truncated_at_the_row_limit() -> None:
@@ -131,12 +129,12 @@ def test_nested_functions_are_truncated_at_the_row_limit() -> None:
         functions += f'\n<domain: "local", opset_import: ["" : 18, "local" : 1]> f{at} (a) => (b) {inner}'
     graph = "g (float[8] x) => (y) { y = local.f8(x) }"
     with within(Limits(rows=104)):
-        cut = whole(graph, functions=functions, runs=[True])
-    assert cut.truncation.startswith("the model has more than 104 operations") and cut.truncation.endswith(
+        truncated = build_graph_net(graph, functions=functions, runs=[True])
+    assert truncated.truncation.startswith("the model has more than 104 operations") and truncated.truncation.endswith(
         "--max-rows raises the limit"
     )
-    assert broken(cut) == []
-    assert whole(graph, functions=functions).truncation == ""
+    assert find_defects(truncated) == []
+    assert build_graph_net(graph, functions=functions).truncation == ""
 
 
 @pytest.mark.parametrize("rows", [4, 5])
@@ -145,8 +143,8 @@ def test_row_limit_is_exact(rows: int) -> None:
         '<domain: "local", opset_import: ["" : 18]> f (a) => (b) { c = Relu(a) d = Exp(c) e = Exp(d) b = Exp(e) }'
     )
     with within(Limits(rows=rows)):
-        found = whole("g (float[8] x) => (y) { y = local.f(x) }", functions=functions, runs=[True])
-    assert (found.truncation == "") == (rows == 5)  # a call and four nodes
+        net = build_graph_net("g (float[8] x) => (y) { y = local.f(x) }", functions=functions, runs=[True])
+    assert (net.truncation == "") == (rows == 5)  # a call and four nodes
 
 
 def test_functions_are_inlined_up_to_the_depth_limit() -> None:
@@ -154,14 +152,14 @@ def test_functions_are_inlined_up_to_the_depth_limit() -> None:
     for at in range(1, 300):
         head = f'<domain: "local", opset_import: ["" : 18, "local" : 1]> f{at} (a) => (b)'
         functions += f"\n{head} {{ c = local.f{at - 1}(a) b = Exp(c) }}"
-    found = whole("g (float[8] x) => (y) { y = local.f299(x) }", functions=functions, odd=True)
+    net = build_graph_net("g (float[8] x) => (y) { y = local.f299(x) }", functions=functions, invalid=True)
     assert (
-        kinds(found).count("Exp") == current_limits().depth + 1 and broken(found) == []
+        list_kinds(net).count("Exp") == current_limits().depth + 1 and find_defects(net) == []
     )  # of the last, no sizes are known
 
 
 def test_the_notation_of_tests_is_that_of_models() -> None:
-    text = written("a, b = Split<axis = -1>(x, [2, 2]) y = Clip(Mul(a, 0.5), , b)")
+    text = to_onnx_text("a, b = Split<axis = -1>(x, [2, 2]) y = Clip(Mul(a, 0.5), , b)")
     assert text == (
         "made1 = Constant<value = int64[2] {2,  2}>() a, b = Split<axis = -1>(x, made1)"
         " made2 = Constant<value = float {0.5}>() made3 = Mul(a, made2) y = Clip(made3, , b)"
@@ -169,13 +167,13 @@ def test_the_notation_of_tests_is_that_of_models() -> None:
 
 
 def test_repeated_dequantization_needs_no_recursion() -> None:
-    found = Net()
-    one = found.add_value("s", ValueInfo("float32", (), value=np.array(1, np.float32)), constant=True)
-    last = found.add_value("x", ValueInfo("int8", (), value=np.array(4, np.int8)), constant=True)
+    net = Net()
+    one = net.add_value("s", ValueInfo("float32", (), value=np.array(1, np.float32)), constant=True)
+    last = net.add_value("x", ValueInfo("int8", (), value=np.array(4, np.int8)), constant=True)
     for at in range(20_000):
-        made = found.add_value(f"v{at}", ValueInfo("float32", ()), constant=True)
-        found.producers[made] = Op("DequantizeLinear", [last, one], [made], -1, ())
+        made = net.add_value(f"v{at}", ValueInfo("float32", ()), constant=True)
+        net.add_constant(Op("DequantizeLinear", [last, one], [made], -1, ()))
         last = made
-    twice = found.add_value("y", ValueInfo("float32", ()), constant=True)
-    found.producers[twice] = Op("DequantizeLinear", [last, last, last], [twice], -1, ())
-    assert (found.scalar(last), found.scalar(twice)) == (4, 0)
+    doubled = net.add_value("y", ValueInfo("float32", ()), constant=True)
+    net.add_constant(Op("DequantizeLinear", [last, last, last], [doubled], -1, ()))
+    assert (net.scalar(last), net.scalar(doubled)) == (4, 0)

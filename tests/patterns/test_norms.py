@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from onnx_autodoc.patterns import norms
-from tests.patterns._nets import Value, count, kinds, net, only, unused
+from tests.patterns._nets import Value, build_net, count_blocks, find_only, find_unused_patterns, list_kinds
 
 X: dict[str, Value] = {"x": (2, 8, 16), "G": (16,), "B": (16,)}
 MEAN = "m = ReduceMean(x, [-1])"
@@ -70,37 +70,37 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("body", LAYER.values(), ids=LAYER)
-def test_a_layer_norm_written_out_is_one_block(body: str) -> None:
-    assert kinds(net(body, **X)) == ["layer-norm"]
+def test_layer_norm_written_out_is_one_block(body: str) -> None:
+    assert list_kinds(build_net(body, **X)) == ["layer-norm"]
 
 
-def test_a_mean_may_be_a_pool() -> None:
+def test_mean_may_be_a_pool() -> None:
     """Over the places of a picture, as optimizers turn ReduceMean."""
-    assert kinds(net(POOLED, **PICTURE)) == ["layer-norm"]
-    assert kinds(net("y = Mul(x, Sigmoid(GlobalAveragePool(x)))", **PICTURE))[0] == "GlobalAveragePool"
+    assert list_kinds(build_net(POOLED, **PICTURE)) == ["layer-norm"]
+    assert list_kinds(build_net("y = Mul(x, Sigmoid(GlobalAveragePool(x)))", **PICTURE))[0] == "GlobalAveragePool"
 
 
 @pytest.mark.parametrize("body", RMS.values(), ids=RMS)
-def test_an_rms_norm_written_out_is_one_block(body: str) -> None:
-    assert kinds(net(body, **X)) == ["rms-norm"]
+def test_rms_norm_written_out_is_one_block(body: str) -> None:
+    assert list_kinds(build_net(body, **X)) == ["rms-norm"]
 
 
 @pytest.mark.parametrize("body", GROUP.values(), ids=GROUP)
-def test_an_instance_norm_over_groups_is_a_group_norm(body: str) -> None:
-    found = net(body, **IMAGE)
-    assert kinds(found) == ["group-norm"]
-    assert only(found, "group-norm").parts
+def test_instance_norm_over_groups_is_a_group_norm(body: str) -> None:
+    net = build_net(body, **IMAGE)
+    assert list_kinds(net) == ["group-norm"]
+    assert find_only(net, "group-norm").parts
 
 
 @pytest.mark.parametrize(("kind", "body"), OTHERS.items(), ids=OTHERS)
 def test_other_norms(kind: str, body: str) -> None:
-    assert kinds(net(body, **WIDE)) == [kind]
+    assert list_kinds(build_net(body, **WIDE)) == [kind]
 
 
 def test_every_pattern_has_an_example() -> None:
     examples = [(body, X) for body in (*LAYER.values(), *RMS.values())]
     examples += [(body, IMAGE) for body in GROUP.values()] + [(body, WIDE) for body in OTHERS.values()]
-    assert not unused(norms.RULES, [*examples, (POOLED, PICTURE)])
+    assert not find_unused_patterns(norms.RULES, [*examples, (POOLED, PICTURE)])
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_every_pattern_has_an_example() -> None:
         ("y = com.microsoft.SkipSimplifiedLayerNormalization(x, z, G)", "rms-norm"),
     ],
 )
-def test_an_operator_is_the_same_norm(body: str, kind: str) -> None:
-    found = net(body, **X, z=(2, 8, 16), opset=23, odd="Simplified" in body)
-    assert count(found, kind) == 1
+def test_operator_is_the_same_norm(body: str, kind: str) -> None:
+    net = build_net(body, **X, z=(2, 8, 16), opset=23, invalid="Simplified" in body)
+    assert count_blocks(net, kind) == 1
 
 
 def test_casts_and_rounded_constants_change_nothing() -> None:
@@ -123,13 +123,13 @@ def test_casts_and_rounded_constants_change_nothing() -> None:
     body = "c = Cast<to = 1>(x) m = ReduceMean(c, [-1]) d = Sub(c, m) v = ReduceMean(Pow(d, 2.0), [-1])"
     body += " n = Cast<to = 10>(Div(d, Sqrt(Add(v, 5.96e-8)))) y = Add(Mul(n, G), B)"
     half = np.ones(16, np.float16)
-    assert kinds(net(body, x="float16[2,8,16]", G=half, B=half)) == ["layer-norm"]
+    assert list_kinds(build_net(body, x="float16[2,8,16]", G=half, B=half)) == ["layer-norm"]
 
 
 def test_quantizers_in_between_are_ignored() -> None:
     pair = "DequantizeLinear(QuantizeLinear({}, 0.02), 0.02)"
     body = f"{VARIANCE} n = {pair.format('Div(d, Sqrt(v))')} y = {pair.format('Add(Mul(n, G), B)')}"
-    assert kinds(net(body, **X)) == ["layer-norm"]
+    assert list_kinds(build_net(body, **X)) == ["layer-norm"]
 
 
 @pytest.mark.parametrize(
@@ -146,34 +146,34 @@ def test_quantizers_in_between_are_ignored() -> None:
     ],
 )
 def test_lookalikes_are_not_norms(body: str) -> None:
-    found = net(body, x=(2, 8, 16), z=(2, 8, 16))
-    assert not any(count(found, kind) for kind in ("layer-norm", "rms-norm", "group-norm", "batch-norm"))
+    net = build_net(body, x=(2, 8, 16), z=(2, 8, 16))
+    assert not any(count_blocks(net, kind) for kind in ("layer-norm", "rms-norm", "group-norm", "batch-norm"))
 
 
-def test_an_affine_map_without_a_norm_is_none() -> None:
+def test_affine_map_without_a_norm_is_none() -> None:
     """A folded batch norm, or the learned scale of a mobile net."""
-    assert kinds(net("y = Add(Mul(x, G), B)", **IMAGE)) == ["Mul", "Add"]
+    assert list_kinds(build_net("y = Add(Mul(x, G), B)", **IMAGE)) == ["Mul", "Add"]
 
 
-def test_a_norm_has_one_scale() -> None:
+def test_norm_has_one_scale() -> None:
     """The second product is something else: here, it stays outside."""
-    found = net(f"{VARIANCE} y = Mul(Mul(Div(d, Sqrt(v)), G), H)", **X, H=(16,))
-    assert kinds(found) == ["layer-norm", "Mul"]
+    net = build_net(f"{VARIANCE} y = Mul(Mul(Div(d, Sqrt(v)), G), H)", **X, H=(16,))
+    assert list_kinds(net) == ["layer-norm", "Mul"]
 
 
-def test_a_table_of_two_axes_is_no_scale() -> None:
+def test_table_of_two_axes_is_no_scale() -> None:
     """A rotation by positions, or a mask."""
-    found = net("y = Mul(LayerNormalization(x, G), T)", **X, T=(8, 16))
-    assert kinds(found) == ["layer-norm", "Mul"]
+    net = build_net("y = Mul(LayerNormalization(x, G), T)", **X, T=(8, 16))
+    assert list_kinds(net) == ["layer-norm", "Mul"]
 
 
-def test_a_norm_that_two_scales_read_is_one() -> None:
-    found = net(f"{VARIANCE} n = Div(d, Sqrt(v)) a = Mul(n, G) b = Mul(n, B) y = Concat<axis = -1>(a, b)", **X)
-    assert count(found, "layer-norm") == 1 and kinds(found) == ["layer-norm", "Mul", "Mul", "Concat"]
+def test_norm_that_two_scales_read_is_one() -> None:
+    net = build_net(f"{VARIANCE} n = Div(d, Sqrt(v)) a = Mul(n, G) b = Mul(n, B) y = Concat<axis = -1>(a, b)", **X)
+    assert count_blocks(net, "layer-norm") == 1 and list_kinds(net) == ["layer-norm", "Mul", "Mul", "Concat"]
 
 
-def test_the_sum_inside_a_fused_norm_is_kept() -> None:
+def test_sum_inside_fused_norm_is_a_residual() -> None:
     """The fourth output of a skip norm is the sum, which the next layer reads."""
     body = "n, m, i, s = com.microsoft.SkipLayerNormalization(x, MatMul(x, W), G, B) y = Add(MatMul(n, W), s)"
-    found = net(body, **X, W=(16, 16), odd=True)
-    assert [term.residual_kind for term in found.of("Add")] == ["add", "add"]
+    net = build_net(body, **X, W=(16, 16), invalid=True)
+    assert [op.residual_kind for op in net.of("Add")] == ["add", "add"]

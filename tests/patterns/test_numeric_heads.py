@@ -23,24 +23,24 @@ def test_numbers_for_each_step(end: str, kind: str) -> None:
     assert head.kind == kind
 
 
-def test_a_mark_from_one_to_five_is_no_probability() -> None:
+def test_mark_from_one_to_five_is_no_probability() -> None:
     end = "t = Gemm(z, w, b) s = Sigmoid(t) four = Constant<value = float {4.0}>() m = Mul(s, four) y = Add(m, one)"
     end = f"one = Constant<value = float {{1.0}}>() {POOL} {end}"
     assert roles_of(*picture(end, w=(8, 1), b=(1,)))["y"] == "score"
     assert "y" not in roles_of(*picture(end, w=(8, 2), b=(2,)))
 
 
-def test_a_box_beside_classes_is_no_list_of_classes() -> None:
+def test_box_beside_classes_is_no_list_of_classes() -> None:
     end = f"{POOL} box = Gemm(z, w, b) t = Gemm(z, w2, b2) y = Softmax(t)"
-    found = roles_of(*picture(end, "float box, float y", w=(8, 4), b=(4,), w2=(8, 2), b2=(2,)))
-    assert (found.get("box"), found["y"]) == (None, "probabilities")
+    net = roles_of(*picture(end, "float box, float y", w=(8, 4), b=(4,), w2=(8, 2), b2=(2,)))
+    assert (net.get("box"), net["y"]) == (None, "probabilities")
 
 
-def test_a_box_for_each_cell_beside_classes_is_no_mask() -> None:
+def test_box_for_each_cell_beside_classes_is_no_mask() -> None:
     end = "box = Conv(f, w, b) t = Conv(f, w2, b2) y = Softmax<axis = 1>(t)"
     weights = {"w": (4, 8, 1, 1), "b": (4,), "w2": (2, 8, 1, 1), "b2": (2,)}
-    found = roles_of(*picture(end, "float box, float y", **weights))
-    assert (found.get("box"), found["y"]) == (None, "masks")
+    net = roles_of(*picture(end, "float box, float y", **weights))
+    assert (net.get("box"), net["y"]) == (None, "masks")
 
 
 def test_one_number_for_each_sample_is_no_score_of_tokens() -> None:

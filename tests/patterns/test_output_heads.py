@@ -74,7 +74,7 @@ def test_features_of_each_place_are_hidden_states() -> None:
     assert (only(net).kind, only(net).positions) == ("hidden", 24)
 
 
-def test_a_mean_over_tokens_is_an_embedding() -> None:
+def test_mean_over_tokens_is_an_embedding() -> None:
     end = "at1 = Constant<value = int64[1] {1}>() t = ReduceMean<keepdims = 0>(h, at1) y = LpNormalization(t)"
     net, _ = encoder(end, "float y")
     assert (only(net).kind, only(net).activation) == ("embedding", "normalised")
@@ -92,7 +92,7 @@ def test_one_number_is_a_probability_only_through_a_sigmoid(end: str, kind: str,
     assert (only(net).kind, only(net).activation, only(net).classes) == (kind, act, None)
 
 
-def test_a_softmax_over_time_is_none_over_classes() -> None:
+def test_softmax_over_time_is_none_over_classes() -> None:
     text = "g (float[1,12,8] x) => (float y) { l = MatMul(x, w) t = Add(l, b) y = Softmax<axis = AXIS>(t) }"
     over_classes, _ = built(text.replace("AXIS", "2"), w=(8, 12), b=(12,))
     over_time, _ = built(text.replace("AXIS", "1"), w=(8, 9), b=(9,))
@@ -118,7 +118,7 @@ SCALES = "f2a = Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(f, w3, b3) f2 = Relu
 BIG: dict[str, tuple[int, ...]] = {"w3": (8, 8, 3, 3), "b3": (8,)}
 
 
-def test_a_box_and_its_scores_for_each_cell_of_grids() -> None:
+def test_box_and_its_scores_for_each_cell_of_grids() -> None:
     """4 of a box and 3 classes."""
     end = f"{SCALES} ba = Conv(f, wb, bb) ca = Conv(f, wc, bc) bz = Conv(f2, wb, bb) cz = Conv(f2, wc, bc)"
     end += " s4 = Constant<value = int64[3] {1, 4, -1}>() s5 = Constant<value = int64[3] {1, 3, -1}>()"
@@ -141,7 +141,7 @@ def test_separate_boxes_and_scores_are_paired() -> None:
     }
 
 
-def test_a_score_that_there_is_anything_is_no_class() -> None:
+def test_score_that_there_is_anything_is_no_class() -> None:
     """One convolution for each grid, 5 + 3 numbers for each cell."""
     end = f"{SCALES} ya = Conv(f, wb, bb) yz = Conv(f2, wb, bb) s4 = Constant<value = int64[3] {{1, 8, -1}}>()"
     end += " y1 = Reshape(ya, s4) y2 = Reshape(yz, s4) j = Concat<axis = 2>(y1, y2) sg = Sigmoid(j)"

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from onnx_autodoc.patterns import Net
-from tests.patterns._nets import Value, count, kinds, net, only, skips, whole, written
+from tests.patterns._nets import (
+    Value,
+    build_graph_net,
+    build_net,
+    count_blocks,
+    find_only,
+    list_kinds,
+    list_residual_kinds,
+    to_onnx_text,
+)
 
 SEQUENCE: dict[str, Value] = {"x": (5, 2, 16), "W": (1, 32, 16), "R": (1, 32, 8)}
 
@@ -19,21 +28,21 @@ SEQUENCE: dict[str, Value] = {"x": (5, 2, 16), "W": (1, 32, 16), "R": (1, 32, 8)
     ],
 )
 def test_recurrent_operator_is_a_cell(body: str, kind: str, gates: int, both: bool) -> None:
-    found = net(body, x=(5, 2, 16), W=(1 + both, gates * 8, 16), R=(1 + both, gates * 8, 8))
-    assert kinds(found) == [kind]
-    block = only(found, kind)
+    net = build_net(body, x=(5, 2, 16), W=(1 + both, gates * 8, 16), R=(1 + both, gates * 8, 8))
+    assert list_kinds(net) == [kind]
+    block = find_only(net, kind)
     assert (block.recurrent.hidden, block.recurrent.bidirectional) == (8, both)
 
 
-def test_a_quantized_operator_is_a_cell() -> None:
+def test_quantized_operator_is_a_cell() -> None:
     held: dict[str, Value] = {
         "W": np.ones((1, 16, 32), np.int8),
         "R": np.ones((1, 8, 32), np.int8),
         "Z": np.zeros(1, np.int8),
     }
     body = "y = com.microsoft.DynamicQuantizeLSTM<hidden_size = 8>(x, W, R, , , , , , S, Z, S, Z)"
-    found = net(body, x=(5, 2, 16), **held, S=(1,))
-    assert only(found, "lstm").recurrent.hidden == 8
+    net = build_net(body, x=(5, 2, 16), **held, S=(1,))
+    assert find_only(net, "lstm").recurrent.hidden == 8
 
 
 # -- written out: x is the whole sequence outside, h and c are carried from step to step
@@ -64,28 +73,28 @@ def looped(cell: str) -> Net:
         true = Constant<value = bool {{1}}>() five = Constant<value = int64 {{5}}>()
         last, rest, y = Loop (five, true, h0, c0) <body = b (int64 step, bool on, float[2,8] h, float[2,8] c)
             => (bool go, float[2,8] n, float[2,8] m, float[2,8] out) {{
-            go = Identity(on) t = Gather(x, step) {written(cell)} out = Identity(n) }}> }}"""
-    return whole(graph, **WEIGHTS)
+            go = Identity(on) t = Gather(x, step) {to_onnx_text(cell)} out = Identity(n) }}> }}"""
+    return build_graph_net(graph, **WEIGHTS)
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_a_cell_in_a_loop_is_one_block(name: str) -> None:
-    found, kind = looped(CELLS[name]), name.partition(",")[0]
-    assert count(found, kind) == 1
-    assert count(found, "lstm") + count(found, "gru") == 1
-    block = only(found, kind)
+def test_cell_in_a_loop_is_one_block(name: str) -> None:
+    net, kind = looped(CELLS[name]), name.partition(",")[0]
+    assert count_blocks(net, kind) == 1
+    assert count_blocks(net, "lstm") + count_blocks(net, "gru") == 1
+    block = find_only(net, kind)
     assert (block.recurrent.hidden, block.recurrent.looped) == (8, True)
-    assert count(found, "linear") == (8 if "each gate" in name else 2)
-    assert skips(found) == []
-    assert not [term for term in found if term.kind in ("linear", "Sigmoid", "Tanh", "Mul")]  # they are inside
+    assert count_blocks(net, "linear") == (8 if "each gate" in name else 2)
+    assert list_residual_kinds(net) == []
+    assert not [op for op in net if op.kind in ("linear", "Sigmoid", "Tanh", "Mul")]  # they are inside
 
 
-def test_a_cell_without_a_loop_takes_one_step() -> None:
+def test_cell_without_a_loop_takes_one_step() -> None:
     """A model that is called once for each step, its state coming in and going out."""
-    found = net(CELLS["lstm"], leaving="n, m", t=(2, 16), h=(2, 8), c=(2, 8), **WEIGHTS)
-    assert kinds(found) == ["lstm"]
-    assert only(found, "lstm").recurrent.looped is False
-    assert set(found.outputs.values()) <= set(only(found, "lstm").outputs)
+    net = build_net(CELLS["lstm"], outputs="n, m", t=(2, 16), h=(2, 8), c=(2, 8), **WEIGHTS)
+    assert list_kinds(net) == ["lstm"]
+    assert find_only(net, "lstm").recurrent.looped is False
+    assert set(net.outputs.values()) <= set(find_only(net, "lstm").outputs)
 
 
 @pytest.mark.parametrize(
@@ -97,15 +106,15 @@ def test_a_cell_without_a_loop_takes_one_step() -> None:
     ],
 )
 def test_other_bodies_are_no_cells(cell: str) -> None:
-    found = looped(cell)
-    assert count(found, "lstm") == count(found, "gru") == 0
-    assert count(found, "linear") > 0
+    net = looped(cell)
+    assert count_blocks(net, "lstm") == count_blocks(net, "gru") == 0
+    assert count_blocks(net, "linear") > 0
 
 
 def test_three_sigmoids_are_not_a_recurrent_cell() -> None:
     """The body of a GRU with a head has as many sigmoids and tanhs as that of an LSTM."""
-    found = looped(CELLS["gru, (h-n)·z + n"].replace("m = Identity(c)", "m = Sigmoid(Tanh(MatMul(n, E)))"))
-    assert (count(found, "gru"), count(found, "lstm")) == (1, 0)
+    net = looped(CELLS["gru, (h-n)·z + n"].replace("m = Identity(c)", "m = Sigmoid(Tanh(MatMul(n, E)))"))
+    assert (count_blocks(net, "gru"), count_blocks(net, "lstm")) == (1, 0)
 
 
 def test_cells_that_were_unrolled_are_one_each() -> None:
@@ -113,5 +122,5 @@ def test_cells_that_were_unrolled_are_one_each() -> None:
         c{1} = Add(Mul(Sigmoid(f{1}), c{0}), Mul(Sigmoid(i{1}), Tanh(g{1}))) h{1} = Mul(Sigmoid(o{1}), Tanh(c{1}))"""
     steps: dict[str, Value] = {f"t{at}": (2, 16) for at in (1, 2, 3)}
     body = " ".join(step.format(at, at + 1) for at in range(3))
-    found = net(body, leaving="h3, c3", **steps, h0=(2, 8), c0=(2, 8), W=(16, 32), R=(8, 32))
-    assert kinds(found) == ["lstm"] * 3 and count(found, "linear") == 6
+    net = build_net(body, outputs="h3, c3", **steps, h0=(2, 8), c0=(2, 8), W=(16, 32), R=(8, 32))
+    assert list_kinds(net) == ["lstm"] * 3 and count_blocks(net, "linear") == 6

@@ -5,7 +5,7 @@ import pytest
 
 from onnx_autodoc.patterns import Net
 from onnx_autodoc.patterns.residuals import find_bypassed_ops
-from tests.patterns._nets import Value, kinds, net, skips
+from tests.patterns._nets import Value, build_net, list_kinds, list_residual_kinds
 
 X: dict[str, Value] = {
     "x": (2, 8, 16),
@@ -28,9 +28,9 @@ SAME = "Conv<pads = [1, 1, 1, 1]>"
 TWICE = f"a = Relu({SAME}(x, K)) b = {SAME}(a, O)"
 
 
-def begins(found: Net) -> list[str]:
+def begins(net: Net) -> list[str]:
     """The names of the values where skips begin."""
-    return [found.names[term.residual_start] for term in found if term.residual is not None]
+    return [net.names[op.residual_start] for op in net if op.residual is not None]
 
 
 TRUNK: dict[str, tuple[str, dict[str, Value]]] = {
@@ -70,10 +70,10 @@ TRUNK: dict[str, tuple[str, dict[str, Value]]] = {
 
 
 @pytest.mark.parametrize(("body", "values"), TRUNK.values(), ids=TRUNK)
-def test_a_sum_with_what_it_was_computed_from_is_a_skip(body: str, values: dict[str, Value]) -> None:
-    found = net(body, **values)
-    assert skips(found) == ["add"]
-    assert begins(found) == ["x"]
+def test_sum_with_its_ancestor_is_a_residual(body: str, values: dict[str, Value]) -> None:
+    net = build_net(body, **values)
+    assert list_residual_kinds(net) == ["add"]
+    assert begins(net) == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -96,32 +96,32 @@ def test_a_sum_with_what_it_was_computed_from_is_a_skip(body: str, values: dict[
     ],
 )
 def test_other_sums_are_none(body: str, values: dict[str, Value]) -> None:
-    assert skips(net(body, **values)) == []
+    assert list_residual_kinds(build_net(body, **values)) == []
 
 
-def test_a_bias_beside_a_skip_is_no_second_one() -> None:
-    found = net("y = Add(x, Add(MatMul(x, W), B))", **X)
-    assert skips(found) == ["add"] and kinds(found) == ["linear", "Add"]
+def test_bias_beside_a_skip_is_no_second_one() -> None:
+    net = build_net("y = Add(x, Add(MatMul(x, W), B))", **X)
+    assert list_residual_kinds(net) == ["add"] and list_kinds(net) == ["linear", "Add"]
 
 
 def test_layers_in_a_row_have_a_skip_each() -> None:
     body = "a = Add(x, MatMul(x, W)) b = Add(a, MatMul(a, V)) y = Add(b, MatMul(b, W))"
-    found = net(body, **X)
-    assert skips(found) == ["add"] * 3
-    assert begins(found) == ["x", "a", "b"]
+    net = build_net(body, **X)
+    assert list_residual_kinds(net) == ["add"] * 3
+    assert begins(net) == ["x", "a", "b"]
 
 
 def test_norms_after_the_sum_begin_the_next_skip() -> None:
     body = "a = LayerNormalization(Add(x, MatMul(x, W)), G) y = LayerNormalization(Add(a, MatMul(a, V)), G)"
-    assert begins(net(body, **X)) == ["x", "a"]
+    assert begins(build_net(body, **X)) == ["x", "a"]
 
 
 @pytest.mark.parametrize(("lateral", "kind"), [("Conv(x, P)", []), ("Relu(Conv(x, P))", []), ("x", ["add"])])
-def test_a_level_of_a_pyramid_is_none(lateral: str, kind: list[str]) -> None:
+def test_level_of_a_pyramid_is_none(lateral: str, kind: list[str]) -> None:
     """Its map is added to the resized level above. What is added as it is, is a skip: an hourglass."""
     body = f"c = Relu(Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(x, K)) t = {SAME}(c, O)"
     body += f' y = Add({lateral}, Resize<mode = "nearest">(t, , [1.0, 1.0, 2.0, 2.0]))'
-    assert skips(net(body, **IMAGE)) == kind
+    assert list_residual_kinds(build_net(body, **IMAGE)) == kind
 
 
 JOINED: dict[str, tuple[str, dict[str, Value]]] = {
@@ -150,15 +150,15 @@ JOINED: dict[str, tuple[str, dict[str, Value]]] = {
 
 
 @pytest.mark.parametrize(("body", "values"), JOINED.values(), ids=JOINED)
-def test_a_join_with_what_it_was_computed_from_is_a_skip(body: str, values: dict[str, Value]) -> None:
-    assert skips(net(body, **values)) == ["concat"]
+def test_concat_with_its_ancestor_is_a_residual(body: str, values: dict[str, Value]) -> None:
+    assert list_residual_kinds(build_net(body, **values)) == ["concat"]
 
 
-def test_the_longest_skip_of_a_deep_net_is_found() -> None:
+def test_longest_residual_of_a_deep_net_is_detected() -> None:
     layers = " ".join(f"m{at + 1} = Relu({SAME}(m{at}, K))" for at in range(800))
     body = f"m0 = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) {layers}"
-    found = net(f"{body} y = Concat<axis = 1>(x, Resize(m800, , [1.0, 1.0, 2.0, 2.0]))", **IMAGE)
-    assert skips(found) == ["concat"] and begins(found) == ["x"]
+    net = build_net(f"{body} y = Concat<axis = 1>(x, Resize(m800, , [1.0, 1.0, 2.0, 2.0]))", **IMAGE)
+    assert list_residual_kinds(net) == ["concat"] and begins(net) == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_the_longest_skip_of_a_deep_net_is_found() -> None:
     ],
 )
 def test_other_joins_are_none(body: str, values: dict[str, Value]) -> None:
-    assert skips(net(body, **values)) == []
+    assert list_residual_kinds(build_net(body, **values)) == []
 
 
 @pytest.mark.parametrize(
@@ -195,42 +195,42 @@ def test_other_joins_are_none(body: str, values: dict[str, Value]) -> None:
     ],
 )
 def test_differences_and_gates(body: str, kind: list[str]) -> None:
-    assert skips(net(body, **X)) == kind
+    assert list_residual_kinds(build_net(body, **X)) == kind
 
 
-def test_what_lies_in_a_skip_is_its_region() -> None:
+def test_bypassed_ops_of_a_residual() -> None:
     body = "n = LayerNormalization(x, G) h = MatMul(n, W) y = Relu(Add(x, MatMul(Erf(h), V)))"
-    found = net(body, **X)
-    assert [[term.kind for term in terms] for terms in find_bypassed_ops(found).values()] == [
+    net = build_net(body, **X)
+    assert [[op.kind for op in ops] for ops in find_bypassed_ops(net).values()] == [
         ["layer-norm", "linear", "Erf", "linear"]
     ]
 
 
 def test_regions_lie_in_each_other() -> None:
     body = "a = MatMul(x, W) b = Add(a, MatMul(Erf(a), V)) y = Concat<axis = 2>(x, b)"
-    found = net(body, **X)
-    inner, outer = find_bypassed_ops(found).values()
-    assert [term.kind for term in inner] == ["Erf", "linear"]
-    assert [term.kind for term in outer] == ["linear", "Erf", "linear", "Add"]
+    net = build_net(body, **X)
+    inner, outer = find_bypassed_ops(net).values()
+    assert [op.kind for op in inner] == ["Erf", "linear"]
+    assert [op.kind for op in outer] == ["linear", "Erf", "linear", "Add"]
 
 
-def test_a_way_through_sizes_is_none() -> None:
+def test_way_through_sizes_is_none() -> None:
     """The shape of x steers what is added, but x does not flow into it."""
     body = "n = Shape(x) y = Add(x, MatMul(Expand(Slice(z, [0], [1], [1]), n), W))"
-    assert skips(net(body, **X)) == []
+    assert list_residual_kinds(build_net(body, **X)) == []
 
 
-def test_a_way_around_by_the_scale_of_a_quantizer_is_none() -> None:
+def test_way_around_by_the_scale_of_a_quantizer_is_none() -> None:
     body = (
         "q, s, o = DynamicQuantizeLinear(x) m = Mul(Cast<to = 1>(MatMulInteger(q, N, o)), Mul(s, 0.02)) y = Add(z, m)"
     )
-    assert skips(net(body, x=(8, 16), z=(8, 16), N=np.ones((16, 16), np.int8))) == []
+    assert list_residual_kinds(build_net(body, x=(8, 16), z=(8, 16), N=np.ones((16, 16), np.int8))) == []
     body = body.replace("Add(z, m)", "Add(x, m)")
-    assert skips(net(body, x=(8, 16), N=np.ones((16, 16), np.int8))) == ["add"]
+    assert list_residual_kinds(build_net(body, x=(8, 16), N=np.ones((16, 16), np.int8))) == ["add"]
 
 
 def test_many_changes_of_layout_are_not_followed_to_their_end() -> None:
     """Each of many sums would walk all the way back."""
     turned = " ".join(f"t{at + 1} = Transpose<perm = [0, 2, 1]>(t{at})" for at in range(60))
     text = turned.replace("(t0)", "(x)") + " y = Add(t60, MatMul(t60, W))"
-    assert begins(net(text, **X)) != ["x"]
+    assert begins(build_net(text, **X)) != ["x"]

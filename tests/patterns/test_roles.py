@@ -22,7 +22,7 @@ def test_name_does_not_decide_the_role() -> None:
     assert roles_of(*built(text, table=(50, 16)))["attention_mask"] == "tokens"
 
 
-def test_a_mask_hides_places_of_a_sum() -> None:
+def test_mask_hides_places_of_a_sum() -> None:
     end = "f = Cast<to = 1>(m) last = Constant<value = int64[1] {-1}>() u = Unsqueeze(f, last) t = Mul(h, u)"
     end += " at = Constant<value = int64[1] {1}>() y = ReduceSum<keepdims = 0>(t, at)"
     assert roles_of(*encoder(end, "float y", ", int64[1,24] m"))["m"] == "mask"
@@ -63,7 +63,7 @@ def test_the_layout_follows_from_the_way_to_the_first_convolution(dims: str, bef
     assert roles_of(net, model)["i"] == role
 
 
-def test_a_name_breaks_a_tie_between_a_picture_and_a_spectrogram() -> None:
+def test_name_breaks_a_tie_between_a_picture_and_a_spectrogram() -> None:
     text = "g (float[1,1,64,96] NAME) => (float y) { y = Conv<strides = [2, 2]>(NAME, w) }"
     named = {name: roles_of(*built(text.replace("NAME", name), w=(8, 1, 3, 3)))[name] for name in ("x", "mel")}
     assert named == {"x": "image NCHW", "mel": "spectrogram"}
@@ -105,7 +105,7 @@ def test_keys_and_values_of_tokens_before() -> None:
     assert (found["k2"], found["v2"]) == ("present state", "present state")
 
 
-def test_what_cross_attention_projects_comes_from_an_encoder() -> None:
+def test_input_projected_by_cross_attention_is_encoder_states() -> None:
     body = ENCODER.replace("SCORES", PLAIN)
     body = body.replace("MatMul(e, wk)", "MatMul(z, wk)").replace("MatMul(e, wv)", "MatMul(z, wv)")
     found = roles_of(*built(f"g (int64[1,5] ids, float[1,30,16] z) => (float h) {{ {body} }}", **LAYER))
@@ -129,12 +129,12 @@ def test_convolutions_that_take_channels_last() -> None:
     assert roles_of(*built(turned, w=(8, 3, 3, 3)))["x"] == "image NCHW"
 
 
-def test_numbers_made_of_a_table_may_be_any() -> None:
+def test_numbers_computed_from_a_table_have_no_role() -> None:
     text = "g (float[1,6] x) => (float y) { y = Gemm(x, w, b) }"
     assert "y" not in roles_of(*built(text, w=(6, 3), b=(3,)))
 
 
-def test_a_time_becomes_sines_and_a_map() -> None:
+def test_time_becomes_sines_and_a_map() -> None:
     text = "g (float[1,4,8,8] x, float[1] t) => (float y) { tf = Mul(t, freq) s = Sin(tf) c = Cos(tf)"
     text += (
         " e0 = Concat<axis = -1>(s, c) at = Constant<value = int64[1] {0}>() e = Unsqueeze(e0, at) m = MatMul(e, wt)"

@@ -14,17 +14,17 @@ from onnx_autodoc.patterns.rules import (
     match_pattern,
     parse_pattern,
 )
-from tests.patterns._nets import Value, kinds, net
+from tests.patterns._nets import Value, build_net, list_kinds
 
 X: dict[str, Value] = {"x": (2, 16), "z": (2, 16), "W": (16,)}
 
 
 def matched(pattern: str, body: str, **values: Value) -> Match | None:
     """Whether what makes y is like a pattern."""
-    found = net(body, flat=True, **{**X, **values})
-    last = found.producers[found.outputs["y"]]
+    net = build_net(body, flat=True, **{**X, **values})
+    last = net.producers[net.outputs["y"]]
     assert last is not None
-    return match_pattern(found, parse_pattern(pattern), last)
+    return match_pattern(net, parse_pattern(pattern), last)
 
 
 def test_named_lines_are_substituted() -> None:
@@ -46,7 +46,7 @@ def test_capitals_are_constants() -> None:
 
 
 @pytest.mark.parametrize("text", ["y = x", "", "y = 1.5"])
-def test_a_pattern_ends_with_an_operator(text: str) -> None:
+def test_pattern_ends_with_an_operator(text: str) -> None:
     with pytest.raises(ValueError, match="a pattern ends with an operator"):
         parse_pattern(text)
 
@@ -98,31 +98,31 @@ def test_pattern_notation_matches_as_documented(pattern: str, body: str, like: b
 
 
 def test_match_binds_values_and_ops() -> None:
-    found = net("y = Mul(Sigmoid(x), z)", flat=True, **X)
-    match_ = match_pattern(found, parse_pattern("s = Sigmoid(a)\ny = Mul(b, s)"), found.of("Mul")[0])
+    net = build_net("y = Mul(Sigmoid(x), z)", flat=True, **X)
+    match_ = match_pattern(net, parse_pattern("s = Sigmoid(a)\ny = Mul(b, s)"), net.of("Mul")[0])
     assert match_ is not None
-    assert (match_["a"], match_["b"]) == (found.inputs["x"], found.inputs["z"])
-    assert [term.kind for term in match_.ops] == ["Mul", "Sigmoid"]
+    assert (match_["a"], match_["b"]) == (net.inputs["x"], net.inputs["z"])
+    assert [op.kind for op in match_.ops] == ["Mul", "Sigmoid"]
 
 
-def test_a_second_output_is_another_value() -> None:
+def test_second_output_is_another_value() -> None:
     body = "a, b = Split<axis = -1, num_outputs = 2>(x) y = Exp({})"
     assert matched("y = Exp(Split(x))", body.format("a")) is not None
     assert matched("y = Exp(Split(x))", body.format("b")) is None
 
 
 def test_rule_replaces_a_match_by_one_op() -> None:
-    found = net("y = Exp(Mul(x, Sigmoid(x)))", flat=True, **X)
-    apply_rules(found, (RewriteRule("silu", ("y = Mul(x, Sigmoid(x))",)),))
-    assert kinds(found) == ["silu", "Exp"]
-    (silu,) = found.of("silu")
-    assert [term.kind for term in silu.parts] == ["Sigmoid", "Mul"]
-    assert (silu.inputs, silu.outputs) == ((found.inputs["x"],), found.of("Exp")[0].inputs)
+    net = build_net("y = Exp(Mul(x, Sigmoid(x)))", flat=True, **X)
+    apply_rules(net, (RewriteRule("silu", ("y = Mul(x, Sigmoid(x))",)),))
+    assert list_kinds(net) == ["silu", "Exp"]
+    (silu,) = net.of("silu")
+    assert [op.kind for op in silu.parts] == ["Sigmoid", "Mul"]
+    assert (silu.inputs, silu.outputs) == ((net.inputs["x"],), net.of("Exp")[0].inputs)
     assert silu.rows == (0, 1)
 
 
-def test_condition_rejects_matches_and_attributes_are_kept() -> None:
-    found = net("y = Add(Mul(x, 2.0), Mul(z, 3.0))", flat=True, **X)
+def test_condition_rejects_matches_and_attributes_are_stored() -> None:
+    net = build_net("y = Add(Mul(x, 2.0), Mul(z, 3.0))", flat=True, **X)
 
     def is_two(net_: Net, match: Match) -> bool:
         return net_.scalar(match["C"]) == 2
@@ -130,27 +130,27 @@ def test_condition_rejects_matches_and_attributes_are_kept() -> None:
     def attributes(net_: Net, match: Match) -> BlockAttributes:
         return BlockAttributes(in_features=match["x"])
 
-    apply_rules(found, (RewriteRule("double", ("y = Mul(x, C)",), is_two, attributes),))
-    assert kinds(found) == ["double", "Mul", "Add"]
-    assert found.of("double")[0].in_features == found.inputs["x"]
+    apply_rules(net, (RewriteRule("double", ("y = Mul(x, C)",), is_two, attributes),))
+    assert list_kinds(net) == ["double", "Mul", "Add"]
+    assert net.of("double")[0].in_features == net.inputs["x"]
 
 
 def test_closed_rule_rejects_ops_read_elsewhere() -> None:
     body = "s = Sigmoid(x) y = Add(Mul(x, s), s)"
     for rule, made in ((False, ["Sigmoid", "silu", "Add"]), (True, ["Sigmoid", "Mul", "Add"])):
-        found = net(body, flat=True, **X)
-        apply_rules(found, (RewriteRule("silu", ("y = Mul(x, Sigmoid(x))",), closed=rule),))
-        assert kinds(found) == made
+        net = build_net(body, flat=True, **X)
+        apply_rules(net, (RewriteRule("silu", ("y = Mul(x, Sigmoid(x))",), closed=rule),))
+        assert list_kinds(net) == made
 
 
 def test_rules_match_blocks_of_earlier_rules() -> None:
-    found = net("y = Sqrt(Add(Mul(x, x), Mul(z, z)))", flat=True, **X)
+    net = build_net("y = Sqrt(Add(Mul(x, x), Mul(z, z)))", flat=True, **X)
     apply_rules(
-        found,
+        net,
         (RewriteRule("square", ("y = Mul(x, x)",)), RewriteRule("length", ("y = Sqrt(Add(square(a), square(b)))",))),
     )
-    assert kinds(found) == ["length"]
-    assert [term.kind for term in found.of("length")[0].walk()] == [
+    assert list_kinds(net) == ["length"]
+    assert [op.kind for op in net.of("length")[0].walk()] == [
         "length",
         "square",
         "Mul",

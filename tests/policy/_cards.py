@@ -29,7 +29,7 @@ def card(name: str, *dims: str) -> Card:
     return make_card(graph(name), parse_request(dims=dims)).card
 
 
-def of_text(text: str, *dims: str, opset: int = 18) -> Card:
+def card_from_text(text: str, *dims: str, opset: int = 18) -> Card:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         path.write_bytes(proto(text, opset).SerializeToString())
@@ -40,21 +40,21 @@ def policy(**tables: Any) -> Policy:
     return parse_policy(tables)
 
 
-def checked(found: Card, baseline: Card | None = None, **tables: Any) -> list[Check]:
-    """The checks of limits and changes alone; rules are told not to fail."""
-    asked = policy(**{"rules": {"fail_on": "never"}, **tables})
-    return [check for check in check_card(found, asked, baseline).checks if check.bound is not None]
+def check_bounds(subject: Card, baseline: Card | None = None, **tables: Any) -> list[Check]:
+    """Return the checks of limits and changes; no rule fails."""
+    limits = policy(**{"rules": {"fail_on": "never"}, **tables})
+    return [check for check in check_card(subject, limits, baseline).checks if check.bound is not None]
 
 
-def status(found: Card, path: str, baseline: Card | None = None, **limit: Any) -> str:
-    """What becomes of one limit."""
-    (check,) = checked(found, baseline, **{"changes" if baseline is not None else "limits": {path: limit}})
+def check_status(subject: Card, path: str, baseline: Card | None = None, **limit: Any) -> str:
+    """Return the status of the only limit."""
+    (check,) = check_bounds(subject, baseline, **{"changes" if baseline is not None else "limits": {path: limit}})
     return check.status.value
 
 
-def changed(found: Card, path: str, value: Any) -> Card:
-    """A card with another value at a plain path."""
-    data = msgspec.to_builtins(found)
+def replace_figure(subject: Card, path: str, value: Any) -> Card:
+    """Return the card with another value at a path of fields."""
+    data = msgspec.to_builtins(subject)
     *way, last = path.split(".")
     at = data
     for key in way:

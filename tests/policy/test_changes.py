@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.policy._cards import SAMPLE, card, changed, checked, of_text, status
+from tests.policy._cards import SAMPLE, card, card_from_text, check_bounds, check_status, replace_figure
 
 RESNET, MINILM, MOBILENET = SAMPLE[1], SAMPLE[0], SAMPLE[4]
 COUNTS = st.integers(0, 10**20)
@@ -22,7 +22,7 @@ def pair(was: int, now: int):  # type: ignore[no-untyped-def]
 
 def told(was: int, now: int, **limit: object) -> str:
     old, new = pair(was, now)
-    return status(new, "parameters.total", old, **limit)
+    return check_status(new, "parameters.total", old, **limit)
 
 
 @settings(deadline=None)
@@ -79,8 +79,8 @@ def test_increase_limit_ignores_decreases_and_vice_versa() -> None:
     "path", ["model.precision.label", "structure.family", "graph.nodes", "model.opsets", "interface", "structure"]
 )
 def test_equal_compares_texts_numbers_tables_and_sections(path: str) -> None:
-    assert status(card(MINILM), path, card(MINILM), equal=True) == "pass"
-    assert status(card(MINILM), path, card(MOBILENET), equal=True) == "fail"
+    assert check_status(card(MINILM), path, card(MINILM), equal=True) == "pass"
+    assert check_status(card(MINILM), path, card(MOBILENET), equal=True) == "fail"
 
 
 def test_lists_of_equal_length_with_other_content_differ() -> None:
@@ -88,7 +88,7 @@ def test_lists_of_equal_length_with_other_content_differ() -> None:
     ports = tuple(replace(port, name=f"{port.name}_") for port in old.interface.inputs)
     new = replace(old, interface=replace(old.interface, inputs=ports))
     assert (
-        status(
+        check_status(
             new,
             "interface.inputs",
             old,
@@ -96,15 +96,15 @@ def test_lists_of_equal_length_with_other_content_differ() -> None:
         )
         == "pass"
     )
-    assert status(new, "interface.inputs", old, equal=True) == "fail"
+    assert check_status(new, "interface.inputs", old, equal=True) == "fail"
 
 
 def test_unknown_figure_on_either_side_fails() -> None:
-    known, unknown = card(RESNET), changed(card(RESNET), "compute.macs", None)
+    known, unknown = card(RESNET), replace_figure(card(RESNET), "compute.macs", None)
     for old, new in ((known, unknown), (unknown, known), (unknown, unknown)):
         for limit in ({"max_percent": 1000}, {"equal": True}):
-            assert status(new, "compute.macs", old, **limit) == "fail"
-            assert status(new, "compute.macs", old, **limit, allow_gaps=True) == "allowed"
+            assert check_status(new, "compute.macs", old, **limit) == "fail"
+            assert check_status(new, "compute.macs", old, **limit, allow_gaps=True) == "allowed"
 
 
 def test_costs_at_other_sizes_fail() -> None:
@@ -115,17 +115,17 @@ def test_costs_at_other_sizes_fail() -> None:
         "graph.operators.MatMul.macs",
         "scaling.8.memory_bytes",
     ):
-        (check,) = checked(new, old, changes={path: {"max_percent": 10**6}})
+        (check,) = check_bounds(new, old, changes={path: {"max_percent": 10**6}})
         assert check.status == "fail" and "other sizes" in check.message, path
-    assert status(new, "parameters.total", old, max_percent=0) == "pass"
-    assert status(new, "graph.nodes", old, equal=True) == "pass"
+    assert check_status(new, "parameters.total", old, max_percent=0) == "pass"
+    assert check_status(new, "graph.nodes", old, equal=True) == "pass"
 
 
 def test_breaking_interface_change_fails() -> None:
-    old = of_text("g (float[n,3] x) => (float[n,3] y) { y = Relu(x) }")
-    fixed = of_text("g (float[4,3] x) => (float[4,3] y) { y = Relu(x) }")
-    renamed = of_text("g (float[n,3] z) => (float[n,3] y) { y = Relu(z) }")
-    more = of_text("g (float[n,3] x) => (float[n,3] y, float[n,3] w) { y = Relu(x) w = Exp(x) }")
+    old = card_from_text("g (float[n,3] x) => (float[n,3] y) { y = Relu(x) }")
+    fixed = card_from_text("g (float[4,3] x) => (float[4,3] y) { y = Relu(x) }")
+    renamed = card_from_text("g (float[n,3] z) => (float[n,3] y) { y = Relu(z) }")
+    more = card_from_text("g (float[n,3] x) => (float[n,3] y, float[n,3] w) { y = Relu(x) w = Exp(x) }")
     for new, what in ((old, "pass"), (more, "pass"), (fixed, "fail"), (renamed, "fail")):
-        assert status(new, "interface", old, breaking=False) == what
-    assert status(old, "interface", more, breaking=False) == "fail"
+        assert check_status(new, "interface", old, breaking=False) == what
+    assert check_status(old, "interface", more, breaking=False) == "fail"

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from onnx_autodoc.card import Gap, Generated, with_uncertainty
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.policy import Status, check_card, check_cards, read_policy
-from tests.policy._cards import SAMPLE, card, checked, of_text, policy, status
+from tests.policy._cards import SAMPLE, card, card_from_text, check_bounds, check_status, policy
 
 RELU = "g (float[n,3] x) => (float[n,3] y) { y = Relu(x) }"
 LIMIT = "limits: {graph.nodes: %s}"
@@ -65,44 +65,46 @@ def test_malformed_policy_is_rejected_with_one_line(notation: str, text: str, sa
 
 def test_runtime_listed_twice_is_checked_once() -> None:
     asked = policy(runtimes={"require": ["tensorrt", "tensorrt"]})
-    assert [check.id for check in check_card(of_text(RELU), asked).checks if check.kind == "runtime"] == ["tensorrt"]
+    assert [check.id for check in check_card(card_from_text(RELU), asked).checks if check.kind == "runtime"] == [
+        "tensorrt"
+    ]
 
 
 @pytest.mark.parametrize(
     "path", ["structure.work.MLPP.share", "structure.attention.plian.count", "model.precision.story.Convv.params"]
 )
 def test_name_that_only_some_cards_have_is_unknown(path: str) -> None:
-    assert status(card("all-minilm-l6-v2-ts-op14"), path, max=0) == "fail"
+    assert check_status(card("all-minilm-l6-v2-ts-op14"), path, max=0) == "fail"
 
 
 def test_missing_name_lists_the_existing_names() -> None:
-    (check,) = checked(of_text(RELU), limits={"model.opsets.ai.onx": {"max": 99}})
+    (check,) = check_bounds(card_from_text(RELU), limits={"model.opsets.ai.onx": {"max": 99}})
     assert check.status == "fail"
     assert "nothing of the name ai.onx; there are ai.onnx" in check.message
-    (check,) = checked(of_text(RELU), limits={"interface.inputs.y.dtype": {"equals": "float32"}})
+    (check,) = check_bounds(card_from_text(RELU), limits={"interface.inputs.y.dtype": {"equals": "float32"}})
     assert "nothing of the name y; there are x" in check.message
 
 
 def test_reason_of_an_unknown_figure_is_its_own() -> None:
     found = card("resnet50-ts-op17")  # whose file of weights is not there, and that has no description
-    (check,) = checked(found, limits={"model.doc": {"equals": "x"}})
+    (check,) = check_bounds(found, limits={"model.doc": {"equals": "x"}})
     assert check.status == "fail"
     assert "weights" not in check.message
-    (check,) = checked(found, limits={"findings.99.count": {"max": 1}})
+    (check,) = check_bounds(found, limits={"findings.99.count": {"max": 1}})
     assert "at most 1: the card has nothing of the name 99; there are missing-external-data" in check.message
 
 
 def test_changed_section_lists_its_fields() -> None:
     old, new = card("all-minilm-l6-v2-ts-op14"), card("resnet50-ts-op17")
-    (check,) = checked(new, old, changes={"parameters": {"equal": True}})
+    (check,) = check_bounds(new, old, changes={"parameters": {"equal": True}})
     assert check.status == "fail"
     assert check.message.startswith("parameters differs in total, bytes, tensors")
-    (check,) = checked(new, new, changes={"parameters": {"equal": True}})
+    (check,) = check_bounds(new, new, changes={"parameters": {"equal": True}})
     assert check.message.startswith("parameters is as it was")
 
 
 def test_unchecked_rule_does_not_pass() -> None:
-    found = of_text(RELU)
+    found = card_from_text(RELU)
     gap = Gap("findings", "the rule dead-node could not be checked: KeyError('x')")
     broken = with_uncertainty(replace(found, gaps=(gap,)))
     for rules, wanted in (({"fail_on": "never"}, "fail"), ({"fail_on": "never", "allow_gaps": True}, "allowed")):
@@ -115,7 +117,7 @@ def test_unchecked_rule_does_not_pass() -> None:
 def test_unchecked_runtime_is_not_reported_as_supported() -> None:
     for rule in ("unsupported-operator", "custom-domain"):
         gap = Gap("findings", f"the rule {rule} could not be checked: KeyError('x')")
-        broken = with_uncertainty(replace(of_text(RELU), gaps=(gap,)))
+        broken = with_uncertainty(replace(card_from_text(RELU), gaps=(gap,)))
         checks = check_card(broken, policy(runtimes={"require": ["tensorrt"]})).checks
         assert [check.status.value for check in checks if check.kind == "runtime"] == ["fail"]
 

@@ -9,7 +9,7 @@ import pytest
 from onnx_autodoc.card import Card
 from onnx_autodoc.policy.figures import find_figure
 from onnx_autodoc.policy.paths import list_figures, names_of
-from tests.policy._cards import SAMPLE, card, status
+from tests.policy._cards import SAMPLE, card, check_status
 
 NUMERIC = [path for path, kinds in list_figures().items() if "number" in kinds]
 
@@ -55,12 +55,12 @@ def test_limit_passes_at_the_value_and_fails_below_it(name: str) -> None:
             if read.value is None or read.uncertainty is not None:
                 continue
             n = read.value
-            assert status(found, path, max=n) == "pass", path
-            assert status(found, path, max=n - 1) == "fail", path
-            assert status(found, path, min=n) == "pass", path
-            assert status(found, path, min=n + 1) == "fail", path
-            assert status(found, path, equals=n) == "pass", path
-            assert status(found, path, equals=n + 1) == "fail", path
+            assert check_status(found, path, max=n) == "pass", path
+            assert check_status(found, path, max=n - 1) == "fail", path
+            assert check_status(found, path, min=n) == "pass", path
+            assert check_status(found, path, min=n + 1) == "fail", path
+            assert check_status(found, path, equals=n) == "pass", path
+            assert check_status(found, path, equals=n + 1) == "fail", path
             tried += 1
     assert tried > 60
 
@@ -77,7 +77,7 @@ def test_figure_equals_the_json_value(name: str) -> None:
 
 
 def test_sample_covers_every_number_of_the_card() -> None:
-    """Those that no model of the sample has are read all the same: as not known, which fails."""
+    """Those that no model of the sample has are read all the same: as unknown, which fails."""
     met = {shape for name in SAMPLE for shape in by_shape(card(name))}
     for path in NUMERIC:
         if path in met:
@@ -93,17 +93,19 @@ def test_sample_covers_every_number_of_the_card() -> None:
         read = find_figure(card(SAMPLE[0]), tried)
         assert read.value in (None, 0), path
         if read.value is None:
-            assert status(card(SAMPLE[0]), tried, max=10**30) == "fail", path
-            assert status(card(SAMPLE[0]), tried, max=10**30, allow_gaps=True) == "allowed", path
+            assert check_status(card(SAMPLE[0]), tried, max=10**30) == "fail", path
+            assert check_status(card(SAMPLE[0]), tried, max=10**30, allow_gaps=True) == "allowed", path
     assert len(met & set(NUMERIC)) > 50
 
 
 @pytest.mark.parametrize("path", ["graph.nodes", "parameters.total", "compute.macs", "model.opsets.ai.onnx"])
 @pytest.mark.parametrize("n", [0, 1, 2**31, 2**53, 2**53 + 1, 2**63, 10**30])
 def test_limits_are_exact_for_large_numbers(path: str, n: int) -> None:
-    from tests.policy._cards import changed
+    from tests.policy._cards import replace_figure
 
-    made = changed(card(SAMPLE[0]), path.replace("ai.onnx", "").rstrip("."), {"ai.onnx": n} if "ops" in path else n)
-    assert status(made, path, max=n) == "pass"
-    assert status(made, path, max=n - 1) == "fail"
-    assert status(made, path, min=n + 1) == "fail"
+    made = replace_figure(
+        card(SAMPLE[0]), path.replace("ai.onnx", "").rstrip("."), {"ai.onnx": n} if "ops" in path else n
+    )
+    assert check_status(made, path, max=n) == "pass"
+    assert check_status(made, path, max=n - 1) == "fail"
+    assert check_status(made, path, min=n + 1) == "fail"

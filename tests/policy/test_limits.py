@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from onnx_autodoc.card import Card, Gap, Uncounted, with_uncertainty
-from tests.policy._cards import SAMPLE, card, changed, checked, of_text, status
+from tests.policy._cards import SAMPLE, card, card_from_text, check_bounds, check_status, replace_figure
 
 MINILM, RESNET = SAMPLE[0], SAMPLE[1]
 OPEN = """g (float[2,3] x) => (float[n] y) { y = custom.Mystery(x) }"""  # an operator that nobody knows
@@ -34,8 +34,8 @@ def with_gap(found: Card, macs: bool) -> Card:
     ],
 )
 def test_rows_are_found_by_name(path: str, value: int) -> None:
-    assert status(card(MINILM), path, equals=value) == "pass"
-    assert status(card(MINILM), path, max=value - 1) == "fail"
+    assert check_status(card(MINILM), path, equals=value) == "pass"
+    assert check_status(card(MINILM), path, max=value - 1) == "fail"
 
 
 @pytest.mark.parametrize(
@@ -48,58 +48,58 @@ def test_rows_are_found_by_name(path: str, value: int) -> None:
     ],
 )
 def test_absent_row_of_a_complete_table_is_zero(path: str) -> None:
-    assert status(card(MINILM), path, max=0) == "pass"
-    assert status(card(MINILM), path, min=1) == "fail"
-    (check,) = checked(card(MINILM), limits={path: {"max": 0}})
+    assert check_status(card(MINILM), path, max=0) == "pass"
+    assert check_status(card(MINILM), path, min=1) == "fail"
+    (check,) = check_bounds(card(MINILM), limits={path: {"max": 0}})
     assert "nothing of this name" in check.message  # for who mistyped it
 
 
 @pytest.mark.parametrize("path", ["model.opsets.com.microsoft", "scaling.3.macs", "interface.inputs.nobody.bound.0"])
 def test_absent_row_of_other_tables_is_unknown(path: str) -> None:
     for limit in ({"max": 10**30}, {"min": 0}, {"equals": 0}):
-        assert status(card(MINILM), path, **limit) == "fail"
-        assert status(card(MINILM), path, **limit, allow_gaps=True) == "allowed"
+        assert check_status(card(MINILM), path, **limit) == "fail"
+        assert check_status(card(MINILM), path, **limit, allow_gaps=True) == "allowed"
 
 
 def test_names_with_dots_are_matched_to_the_longest_on_the_card() -> None:
-    found = of_text("g (float[2,3] a, float[2,3] b) => (float[2,3] y) { y = Add(a, b) }")
+    found = card_from_text("g (float[2,3] a, float[2,3] b) => (float[2,3] y) { y = Add(a, b) }")
     ports = (
         replace(found.interface.inputs[0], name="input.1"),
         replace(found.interface.inputs[1], name="input.1.bound"),
     )
     made = replace(found, interface=replace(found.interface, inputs=ports))
-    assert status(made, "interface.inputs.input.1.bound", equals=2) == "pass"
-    assert status(made, "interface.inputs.input.1.bound.bound", equals=2) == "pass"
-    assert status(made, "interface.inputs.input.1.dtype", equals="float32") == "pass"
+    assert check_status(made, "interface.inputs.input.1.bound", equals=2) == "pass"
+    assert check_status(made, "interface.inputs.input.1.bound.bound", equals=2) == "pass"
+    assert check_status(made, "interface.inputs.input.1.dtype", equals="float32") == "pass"
 
 
 def test_rows_of_one_name_are_summed() -> None:
     found = card(MINILM)
     twin = replace(next(row for row in found.graph.operators if row.op == "MatMul"), domain="custom", count=2)
     made = replace(found, graph=replace(found.graph, operators=(*found.graph.operators, twin)))
-    assert status(made, "graph.operators.MatMul.count", equals=50) == "pass"
-    assert status(made, "graph.operators.custom.MatMul.count", equals=2) == "pass"
+    assert check_status(made, "graph.operators.MatMul.count", equals=50) == "pass"
+    assert check_status(made, "graph.operators.custom.MatMul.count", equals=2) == "pass"
 
 
 def test_texts_and_flags_are_compared_without_conversion() -> None:
-    assert status(card(MINILM), "model.precision.label", one_of=["fp16", "fp32"]) == "pass"
-    assert status(card(MINILM), "model.precision.label", equals="fp16") == "fail"
-    assert status(card(MINILM), "structure.family", equals="transformer-encoder") == "pass"
-    assert status(card(MINILM), "structure.attention.plain.causal", equals=False) == "pass"
+    assert check_status(card(MINILM), "model.precision.label", one_of=["fp16", "fp32"]) == "pass"
+    assert check_status(card(MINILM), "model.precision.label", equals="fp16") == "fail"
+    assert check_status(card(MINILM), "structure.family", equals="transformer-encoder") == "pass"
+    assert check_status(card(MINILM), "structure.attention.plain.causal", equals=False) == "pass"
 
 
 def test_share_is_compared_as_the_written_decimal() -> None:
-    made = changed(card(MINILM), "task.confidence", 0.1)
-    assert status(made, "task.confidence", max=0.1) == "pass"
-    assert status(made, "task.confidence", max=0.09999999999999999) == "fail"
+    made = replace_figure(card(MINILM), "task.confidence", 0.1)
+    assert check_status(made, "task.confidence", max=0.1) == "pass"
+    assert check_status(made, "task.confidence", max=0.09999999999999999) == "fail"
 
 
 def test_unknown_figure_fails_unless_gaps_are_allowed() -> None:
-    found = of_text(OPEN)
+    found = card_from_text(OPEN)
     assert found.compute.macs is None
-    assert status(found, "compute.macs", max=10**30) == "fail"
-    assert status(found, "compute.macs", max=10**30, allow_gaps=True) == "allowed"
-    (check,) = checked(found, limits={"compute.macs": {"max": 1}})
+    assert check_status(found, "compute.macs", max=10**30) == "fail"
+    assert check_status(found, "compute.macs", max=10**30, allow_gaps=True) == "allowed"
+    (check,) = check_bounds(found, limits={"compute.macs": {"max": 1}})
     assert "Mystery" in check.message
 
 
@@ -125,42 +125,42 @@ def test_lower_bound_can_pass_min_and_fails_max(path: str, macs: bool) -> None:
     if path == "structure.work.MLP.macs":
         path, n = f"structure.work.{whole.structure.work[0].part}.macs", whole.structure.work[0].macs
     assert isinstance(n, int) and n > 0
-    assert status(whole, path, max=n) == "pass"
-    assert status(found, path, max=10 * n) == "fail"
-    assert status(found, path, max=10 * n, allow_gaps=True) == "allowed"
-    assert status(found, path, max=n - 1, allow_gaps=True) == "fail"  # more can only be worse
-    assert status(found, path, min=n) == "pass"  # more can only be better
-    assert status(found, path, min=n + 1) == "fail"
-    assert status(found, path, equals=n) == "fail"
+    assert check_status(whole, path, max=n) == "pass"
+    assert check_status(found, path, max=10 * n) == "fail"
+    assert check_status(found, path, max=10 * n, allow_gaps=True) == "allowed"
+    assert check_status(found, path, max=n - 1, allow_gaps=True) == "fail"  # more can only be worse
+    assert check_status(found, path, min=n) == "pass"  # more can only be better
+    assert check_status(found, path, min=n + 1) == "fail"
+    assert check_status(found, path, equals=n) == "fail"
 
 
 @pytest.mark.parametrize("path", ["compute.arithmetic_intensity", "compute.top.0.share", "structure.tree.share"])
 def test_ratio_of_incomplete_figures_fails_every_limit(path: str) -> None:
     found = with_gap(card(MINILM), macs=True)
     for limit in ({"max": 10**9}, {"min": 0}):
-        assert status(card(MINILM), path, **limit) == "pass"
-        assert status(found, path, **limit) == "fail"
-        assert status(found, path, **limit, allow_gaps=True) == "allowed"
+        assert check_status(card(MINILM), path, **limit) == "pass"
+        assert check_status(found, path, **limit) == "fail"
+        assert check_status(found, path, **limit, allow_gaps=True) == "allowed"
 
 
 def test_uncounted_other_work_leaves_macs_exact() -> None:
-    assert status(with_gap(card(MINILM), macs=False), "compute.macs", max=10**12) == "pass"
+    assert check_status(with_gap(card(MINILM), macs=False), "compute.macs", max=10**12) == "pass"
 
 
 def test_peak_with_unsized_values_is_a_lower_bound() -> None:
-    found = of_text(DECIDED)
+    found = card_from_text(DECIDED)
     assert found.memory.unsized and found.memory.peak_activation_bytes
     for path in ("memory.peak_activation_bytes", "memory.run_bytes"):
-        assert status(found, path, max=10**12) == "fail"
-        assert status(found, path, max=10**12, allow_gaps=True) == "allowed"
-        assert status(found, path, min=1) == "pass"
+        assert check_status(found, path, max=10**12) == "fail"
+        assert check_status(found, path, max=10**12, allow_gaps=True) == "allowed"
+        assert check_status(found, path, min=1) == "pass"
 
 
 def test_unanalyzed_structure_is_unknown() -> None:
     found = with_uncertainty(replace(card(MINILM), gaps=(Gap("structure", "too many nodes"),)))
-    assert status(card(MINILM), "structure.blocks.moe.count", max=0) == "pass"
-    assert status(found, "structure.blocks.moe.count", max=0) == "fail"
-    assert status(found, "structure.family", equals="transformer-encoder") == "fail"
+    assert check_status(card(MINILM), "structure.blocks.moe.count", max=0) == "pass"
+    assert check_status(found, "structure.blocks.moe.count", max=0) == "fail"
+    assert check_status(found, "structure.family", equals="transformer-encoder") == "fail"
 
 
 def test_findings_of_an_unchecked_rule_are_a_lower_bound() -> None:
@@ -168,11 +168,11 @@ def test_findings_of_an_unchecked_rule_are_a_lower_bound() -> None:
     gap = Gap("findings", "the rule dead-node could not be checked: ValueError()")
     found = with_uncertainty(replace(whole, gaps=(gap,)))
     for path in ("findings", "findings.dead-node.count"):
-        assert status(whole, path, max=0) == "pass"
-        assert status(found, path, max=0) == "fail"
+        assert check_status(whole, path, max=0) == "pass"
+        assert check_status(found, path, max=0) == "fail"
 
 
 def test_rows_of_a_list_over_the_limit_are_evidence() -> None:
     found = replace(card(RESNET), gaps=(Gap("graph", "this one"),))
-    (check,) = checked(found, limits={"gaps": {"max": 0}})
+    (check,) = check_bounds(found, limits={"gaps": {"max": 0}})
     assert (check.status, check.evidence) == ("fail", ("this one",))

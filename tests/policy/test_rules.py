@@ -8,7 +8,7 @@ from onnx_autodoc import lint as rules
 from onnx_autodoc.card import Card, Confidence, Finding, Gap, Severity, with_uncertainty
 from onnx_autodoc.lint import RULES
 from onnx_autodoc.policy import Check, Verdict, check_card
-from tests.policy._cards import SAMPLE, card, of_text, policy
+from tests.policy._cards import SAMPLE, card, card_from_text, policy
 
 RESNET = SAMPLE[1]
 SEVERITIES = ["info", "note", "warning", "error"]
@@ -115,7 +115,7 @@ def test_crashing_rule_fails_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ValueError("a file that no rule expected")
 
     monkeypatch.setitem(rules.RULES, "dead-node", msgspec.structs.replace(RULES["dead-node"], check=crash))
-    found = of_text(TEXT)
+    found = card_from_text(TEXT)
     for fail_on in ("error", "never"):
         given = verdict(found, fail_on=fail_on)
         assert [check.kind for check in given.failed] == ["gap"]

@@ -18,7 +18,7 @@ from tests._corpus import graph
 from tests._wire import chunk, integer, model, relu, value
 
 
-def zipped() -> bytes:
+def make_zip() -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         archive.writestr("model.onnx", relu())
@@ -31,7 +31,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "unicode text": ("Größe: 3 übrig\n".encode(), "text"),
     "html": (b"<!DOCTYPE html><html><body>Sign in</body></html>", "HTML"),
     "html after a blank line": (b"\n\n <html><body>404</body></html>", "HTML"),
-    "zip": (zipped(), "zip"),
+    "zip": (make_zip(), "zip"),
     "gzip": (gzip.compress(relu()), "gzip"),
     "pickle": (pickle.dumps({"weights": [1, 2, 3]}), "pickle"),
     "git lfs pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n", "git lfs pull"),
@@ -64,7 +64,7 @@ FILES: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_what_is_not_a_model_is_called_so(name: str, tmp_path: Path) -> None:
+def test_foreign_file_is_identified(name: str, tmp_path: Path) -> None:
     content, word = FILES[name]
     path = tmp_path / "model.onnx"
     path.write_bytes(content)
@@ -75,24 +75,24 @@ def test_what_is_not_a_model_is_called_so(name: str, tmp_path: Path) -> None:
     assert "\n" not in str(error.value)
 
 
-def folder(path: Path) -> None:
+def make_folder(path: Path) -> None:
     path.mkdir()
 
 
-def pipe(path: Path) -> None:
+def make_pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
-def nothing(path: Path) -> None:
+def skip_creation(path: Path) -> None:
     pass
 
 
-def unreadable(path: Path) -> None:
+def make_link_to_itself(path: Path) -> None:
     path.symlink_to(path)
 
 
-@pytest.mark.parametrize("make", [folder, pipe, nothing, unreadable])
-def test_what_is_not_a_file_is_refused_at_once(make: Callable[[Path], None], tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", [make_folder, make_pipe, skip_creation, make_link_to_itself])
+def test_special_file_is_rejected_at_once(make: Callable[[Path], None], tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     make(path)
     with pytest.raises(BadInput):
@@ -100,7 +100,7 @@ def test_what_is_not_a_file_is_refused_at_once(make: Callable[[Path], None], tmp
 
 
 @pytest.mark.parametrize("name", ["control-flow-loop-if", "local-functions-mlp", "bilstm-gru-tagger"])
-def test_a_file_cut_anywhere_gives_a_model_or_one_line(name: str, tmp_path: Path) -> None:
+def test_truncated_file_is_read_or_rejected_with_one_line(name: str, tmp_path: Path) -> None:
     whole = graph(name).read_bytes()
     path = tmp_path / "model.onnx"
     refused = 0
@@ -115,7 +115,7 @@ def test_a_file_cut_anywhere_gives_a_model_or_one_line(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["empty", "html", "a graph longer than the file"])
-def test_the_command_says_one_line_and_writes_nothing(name: str, tmp_path: Path) -> None:
+def test_command_rejects_bad_file_with_one_line(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(FILES[name][0])
     command = [sys.executable, "-m", "onnx_autodoc", "card", str(path), "-o", str(tmp_path / "out.json")]

@@ -98,7 +98,7 @@ def made(folder: Path, put: Put, location: str) -> Model:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_path_that_leads_out_is_found_wherever_it_stands(place: str, tmp_path: Path) -> None:
+def test_path_out_of_folder_is_reported_in_every_place(place: str, tmp_path: Path) -> None:
     model = made(tmp_path, PLACES[place], OUT)
     assert [file.path for file in model.external] == [OUT] and model.external[0].reason
     assert [each.evidence for each in check_rule("escaping-external-data", model)] == [(OUT,)]
@@ -107,7 +107,7 @@ def test_a_path_that_leads_out_is_found_wherever_it_stands(place: str, tmp_path:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_file_beside_the_model_is_named_wherever_it_stands(place: str, tmp_path: Path) -> None:
+def test_external_file_is_listed_in_every_place(place: str, tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(bytes(64))
     model = made(tmp_path, PLACES[place], "w.bin")
     assert [(file.path, file.nbytes) for file in model.external] == [("w.bin", 64)]
@@ -117,14 +117,14 @@ def test_a_file_beside_the_model_is_named_wherever_it_stands(place: str, tmp_pat
     assert file.sha256
 
 
-def test_indices_beside_the_model_are_no_flaw(tmp_path: Path) -> None:
+def test_external_indices_are_no_defect(tmp_path: Path) -> None:
     """onnxruntime takes them; the specification does not forbid it."""
     (tmp_path / "w.bin").write_bytes(b"".join(at.to_bytes(8, "little") for at in range(8)))
     model = made(tmp_path, PLACES["the indices of a sparse one"], "w.bin")
     assert check_rule("malformed-tensor", model) == []
 
 
-def test_a_hole_is_no_byte_that_time_is_given_for(tmp_path: Path) -> None:
+def test_stored_bytes_exclude_holes(tmp_path: Path) -> None:
     """Only a file of usual size is believed: some disks do not tell."""
     model = made(tmp_path, PLACES["an initializer"], "w.bin")
     own = (tmp_path / "m.onnx").stat().st_size

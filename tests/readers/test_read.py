@@ -17,13 +17,13 @@ from tests._corpus import KEPT, graph
 from tests._wire import chunk, integer, model, node, relu, value
 
 
-def saved(tmp_path: Path, content: bytes | onnx.ModelProto) -> Model:
+def read_saved(tmp_path: Path, content: bytes | onnx.ModelProto) -> Model:
     path = tmp_path / "model.onnx"
     path.write_bytes(content if isinstance(content, bytes) else content.SerializeToString())
     return read_model(path)
 
 
-def same_graph(ours: Graph, theirs: onnx.GraphProto) -> None:
+def assert_same_graph(ours: Graph, theirs: onnx.GraphProto) -> None:
     assert [(n.op, n.name, n.inputs, n.outputs) for n in ours.nodes] == [
         (n.op_type, n.name, tuple(n.input), tuple(n.output)) for n in theirs.node
     ]
@@ -32,14 +32,14 @@ def same_graph(ours: Graph, theirs: onnx.GraphProto) -> None:
     assert [v.name for v in (*ours.inputs, *ours.outputs)] == [v.name for v in (*theirs.input, *theirs.output)]
     for one, other in zip(ours.nodes, theirs.node, strict=True):
         for attribute in other.attribute:
-            same_attribute(one.attributes[attribute.name], attribute)
+            assert_same_attribute(one.attributes[attribute.name], attribute)
 
 
-def same_attribute(ours: object, theirs: onnx.AttributeProto) -> None:
+def assert_same_attribute(ours: object, theirs: onnx.AttributeProto) -> None:
     value = helper.get_attribute_value(theirs)
     if theirs.type == onnx.AttributeProto.GRAPH:
         assert isinstance(ours, Graph)
-        same_graph(ours, value)
+        assert_same_graph(ours, value)
     elif theirs.type == onnx.AttributeProto.TENSOR:
         assert isinstance(ours, Tensor) and ours.dims == tuple(value.dims)
     elif theirs.type == onnx.AttributeProto.STRING:
@@ -51,9 +51,9 @@ def same_attribute(ours: object, theirs: onnx.AttributeProto) -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_the_structure_is_what_the_reference_library_reads(name: str) -> None:
+def test_structure_equals_that_of_onnx(name: str) -> None:
     ours, theirs = read_model(graph(name)), onnx.load(graph(name), load_external_data=False)
-    same_graph(ours.graph, theirs.graph)
+    assert_same_graph(ours.graph, theirs.graph)
     assert {f.name: len(f.nodes) for f in ours.functions} == {f.name: len(f.node) for f in theirs.functions}
     assert ours.opsets == {"" if o.domain == "ai.onnx" else o.domain: o.version for o in theirs.opset_import}
     assert (ours.producer, ours.ir_version) == (theirs.producer_name, theirs.ir_version)
@@ -68,10 +68,10 @@ def model_of(*tensors: onnx.TensorProto) -> onnx.ModelProto:
 
 
 @pytest.mark.parametrize("dtype", [TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT8, TensorProto.FLOAT16])
-def test_a_payload_is_a_place_in_the_file(dtype: int, tmp_path: Path) -> None:
+def test_payload_has_its_location(dtype: int, tmp_path: Path) -> None:
     array = (np.arange(100_000) % 100).astype(helper.tensor_dtype_to_np_dtype(dtype))
     made = model_of(onnx.numpy_helper.from_array(array, "w"))
-    tensor = saved(tmp_path, made).graph.initializers[0]
+    tensor = read_saved(tmp_path, made).graph.initializers[0]
     assert tensor.location is not None and tensor.location.length == array.nbytes == tensor.nbytes
     content = (tmp_path / "model.onnx").read_bytes()
     assert content[tensor.location.offset :][: tensor.location.length] == array.tobytes()
@@ -83,7 +83,7 @@ def test_a_payload_is_a_place_in_the_file(dtype: int, tmp_path: Path) -> None:
 )
 def test_every_element_type_has_its_size(dtype: str, tmp_path: Path) -> None:
     tensor = helper.make_tensor("w", TensorProto.DataType.Value(dtype), [3, 5], [1] * 15)
-    found = saved(tmp_path, model_of(tensor)).graph.initializers[0]
+    found = read_saved(tmp_path, model_of(tensor)).graph.initializers[0]
     assert found.nbytes == {"INT4": 8, "UINT4": 8, "FLOAT4E2M1": 8, "BFLOAT16": 30, "DOUBLE": 120}.get(dtype, 15)
 
 
@@ -94,7 +94,7 @@ def test_strings_and_typed_fields_are_read(tmp_path: Path) -> None:
         helper.make_tensor("f", TensorProto.FLOAT, [2], [0.5, 2.0]),
         helper.make_tensor("d", TensorProto.DOUBLE, [1], [0.25]),
     )
-    strings, *_ = saved(tmp_path, made).graph.initializers
+    strings, *_ = read_saved(tmp_path, made).graph.initializers
     assert strings.payload is not None and strings.payload.data == (b"one", b"two")
 
 
@@ -107,30 +107,30 @@ def test_a_sparse_initializer_has_its_full_dims(tmp_path: Path) -> None:
     made = model_of()
     made.graph.sparse_initializer.append(sparse)
     made.graph.node.append(helper.make_node("Identity", ["w"], ["y"]))
-    found = saved(tmp_path, made).graph.initializers[0]
+    found = read_saved(tmp_path, made).graph.initializers[0]
     assert (found.name, found.dims, found.stored_elements) == ("w", (4, 5), 2)
 
 
-def test_external_data_is_named_and_measured_but_not_opened(tmp_path: Path) -> None:
+def test_external_data_is_listed_with_size_but_not_opened(tmp_path: Path) -> None:
     made = model_of(helper.make_tensor("w", TensorProto.FLOAT, [4], [0.0] * 4))
     tensor = made.graph.initializer[0]
     tensor.ClearField("float_data")
     tensor.data_location = TensorProto.EXTERNAL
     for key, text in (("location", "w.bin"), ("offset", "8"), ("length", "16")):
         tensor.external_data.add(key=key, value=text)
-    missing = saved(tmp_path, made).external[0]
+    missing = read_saved(tmp_path, made).external[0]
     assert (missing.path, missing.nbytes, missing.required_bytes) == ("w.bin", None, 24)
     (tmp_path / "w.bin").write_bytes(b"\0" * 20)
-    assert saved(tmp_path, made).external[0].nbytes == 20
+    assert read_saved(tmp_path, made).external[0].nbytes == 20
 
 
 @pytest.mark.parametrize("path", ["../w.bin", "/etc/passwd", "", "a/../../w.bin", "sub"])
-def test_external_data_outside_the_folder_is_not_looked_at(path: str, tmp_path: Path) -> None:
+def test_external_data_outside_folder_are_not_looked_up(path: str, tmp_path: Path) -> None:
     (tmp_path / "model" / "sub").mkdir(parents=True)
     (tmp_path / "w.bin").write_bytes(b"\0" * 64)
     pairs = chunk(13, chunk(1, "location") + chunk(2, path))
     tensor = chunk(5, integer(1, 4) + integer(2, 1) + chunk(8, "w") + pairs + integer(14, 1))
-    found = saved(tmp_path / "model", model(tensor + node("Relu", "w", "y") + value(12, "y", (4,))))
+    found = read_saved(tmp_path / "model", model(tensor + node("Relu", "w", "y") + value(12, "y", (4,))))
     assert found.external[0].nbytes is None
 
 
@@ -144,11 +144,11 @@ def test_a_functions_attributes_may_refer_to_the_call() -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        found = saved(Path(folder), path_model)
+        found = read_saved(Path(folder), path_model)
     assert found.functions[0].nodes[0].attributes["axis"] == AttributeReference("a")
 
 
-def test_long_lists_are_counted_not_kept(tmp_path: Path) -> None:
+def test_long_lists_are_truncated_with_count(tmp_path: Path) -> None:
     many = helper.make_node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml")
     numbers = list(range(70_000))
     many.attribute.append(helper.make_attribute("nodes_nodeids", numbers))
@@ -156,7 +156,7 @@ def test_long_lists_are_counted_not_kept(tmp_path: Path) -> None:
     made = helper.make_model(
         helper.make_graph([many], "g", [], []), opset_imports=[helper.make_opsetid("ai.onnx.ml", 3)]
     )
-    attributes = saved(tmp_path, made).graph.nodes[0].attributes
+    attributes = read_saved(tmp_path, made).graph.nodes[0].attributes
     ints, floats = attributes["nodes_nodeids"], attributes["nodes_values"]
     assert isinstance(ints, TruncatedList) and isinstance(floats, TruncatedList)
     assert ints.count == floats.count == 70_000
@@ -168,23 +168,23 @@ def test_packed_and_unpacked_lists_read_the_same(tmp_path: Path) -> None:
     packed = chunk(8, b"".join(integer(0, number)[1:] for number in (1, -2, 300)))
     for body in (unpacked, packed):
         attribute = chunk(1, "perm") + body + integer(20, 7)
-        found = saved(tmp_path, model(node("Transpose", "x", "y", attribute) + value(12, "y", (1,))))
+        found = read_saved(tmp_path, model(node("Transpose", "x", "y", attribute) + value(12, "y", (1,))))
         assert found.graph.nodes[0].attributes["perm"] == (1, -2, 300)
 
 
-def test_training_graphs_are_kept_apart(tmp_path: Path) -> None:
+def test_training_graphs_are_separate(tmp_path: Path) -> None:
     step = chunk(20, chunk(2, node("Relu", "a", "b")))
-    found = saved(tmp_path, relu() + step)
+    found = read_saved(tmp_path, relu() + step)
     assert len(found.training) == 1 and found.training[0].nodes[0].op == "Relu"
 
 
-def test_names_that_are_no_text_stay_apart(tmp_path: Path) -> None:
+def test_invalid_utf8_names_stay_distinct(tmp_path: Path) -> None:
     names = [chunk(1, b"\xff"), chunk(1, b"\xfe")]
-    found = saved(tmp_path, model(chunk(1, names[0] + names[1] + chunk(4, "Add")) + value(12, "y", (1,))))
+    found = read_saved(tmp_path, model(chunk(1, names[0] + names[1] + chunk(4, "Add")) + value(12, "y", (1,))))
     assert found.graph.nodes[0].inputs == ("\\xff", "\\xfe")
 
 
-def nested(levels: int) -> bytes:
+def nest_subgraphs(levels: int) -> bytes:
     body = node("Relu", "x", "y")
     for _ in range(levels):
         body = node("If", "c", "y", chunk(1, "then_branch") + chunk(6, body) + integer(20, 5))
@@ -193,7 +193,7 @@ def nested(levels: int) -> bytes:
 
 def test_subgraphs_nest_deeper_than_any_library_reads(tmp_path: Path) -> None:
     with within(Limits(depth=200)):
-        found, levels = saved(tmp_path, nested(150)).graph, 0
+        found, levels = read_saved(tmp_path, nest_subgraphs(150)).graph, 0
     while found.nodes[0].op == "If":
         inner = found.nodes[0].attributes["then_branch"]
         assert isinstance(inner, Graph)
@@ -203,11 +203,11 @@ def test_subgraphs_nest_deeper_than_any_library_reads(tmp_path: Path) -> None:
 
 def test_a_limit_is_named(tmp_path: Path) -> None:
     with pytest.raises(LimitReached, match="--max-depth"):
-        saved(tmp_path, nested(300))
+        read_saved(tmp_path, nest_subgraphs(300))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is measured in Linux's unit")
-def test_memory_follows_the_graph_not_the_file(tmp_path: Path) -> None:
+def test_memory_depends_on_graph_not_on_file_size(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     graph_bytes = node("Relu", "w", "y") + value(12, "y", (1,))
     size = 3 << 30

@@ -22,7 +22,7 @@ VALIDATORS = {"1.7": JsonStrictValidator(SchemaVersion.V1_7), "1.6": JsonStrictV
 RELU = "g (float[2,3] x) => (float y) { y = Relu(x) }"
 
 
-def checked(found: Report) -> dict[str, Any]:
+def validate_bom(found: Report) -> dict[str, Any]:
     """The document, which is valid and refers to nothing that is not in it."""
     text = render_cyclonedx(found)
     assert VALIDATORS["1.6"].validate_str(text) is None
@@ -35,19 +35,19 @@ def checked(found: Report) -> dict[str, Any]:
     return made
 
 
-def saved(folder: Path, model: onnx.ModelProto) -> Path:
+def save_model(folder: Path, model: onnx.ModelProto) -> Path:
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
     return path
 
 
-def of_text(folder: Path, text: str, **metadata: str) -> dict[str, Any]:
+def make_bom(folder: Path, text: str, **metadata: str) -> dict[str, Any]:
     model = proto(text)
     helper.set_model_props(model, metadata)
-    return checked(make_card(saved(folder, model), Request(), sha256=True))
+    return validate_bom(make_card(save_model(folder, model), Request(), sha256=True))
 
 
-def facts(made: dict[str, Any]) -> dict[str, list[str]]:
+def read_properties(made: dict[str, Any]) -> dict[str, list[str]]:
     """Properties of the file and of the model, by name."""
     model = made["metadata"]["component"]
     found: dict[str, list[str]] = {}
@@ -60,7 +60,7 @@ def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def with_files(folder: Path) -> Path:
+def save_external_model(folder: Path) -> Path:
     """A model with weights in two files beside it."""
     model = proto("g (float[1,64] x) => (float y) { h = MatMul(x, a) y = MatMul(h, b) }")
     for at, name in enumerate("ab"):
@@ -70,4 +70,4 @@ def with_files(folder: Path) -> Path:
         tensor.data_location = onnx.TensorProto.EXTERNAL
         tensor.external_data.add(key="location", value=f"{name}.bin")
         model.graph.initializer.append(tensor)
-    return saved(folder, model)
+    return save_model(folder, model)

@@ -32,7 +32,7 @@ POLICY: dict[str, Any] = {
 }
 
 
-def nasty_card() -> Card:
+def make_hostile_card() -> Card:
     found = card(SAMPLE[1])
     findings = tuple(
         Finding(rule, severity, Confidence.HIGH, text, text, (text, text, "b"), 60, text or None)
@@ -48,15 +48,15 @@ def nasty_card() -> Card:
 
 
 @cache
-def real() -> Outcome:
+def check_corpus() -> Outcome:
     cards = [(f"models/{name}.onnx", card(name)) for name in SAMPLE[:3]]
     return check_cards(cards, parse_policy(POLICY), "policy.toml", ("main.card.json", card(SAMPLE[0])))
 
 
 @cache
-def nasty() -> Outcome:
+def check_hostile() -> Outcome:
     names = ("dir with space/::error::m%ö.onnx", "a,b:c\n::x.onnx", str(Path("/abs/##[error]m.onnx")))
-    cards = [(name, nasty_card()) for name in names]
+    cards = [(name, make_hostile_card()) for name in names]
     return check_cards(cards, parse_policy(POLICY), "::p.toml", (NASTY[1], card(SAMPLE[0])))
 
 

@@ -74,14 +74,14 @@ Licence questions: write to us.\x20\x20
 """
 
 
-def hub_reads(text: str) -> dict[str, Any]:
+def read_as_hub(text: str) -> dict[str, Any]:
     found = _BLOCK.search(text.removeprefix("\ufeff"))
     assert found is not None, "the Hub finds no front matter"
     data = yaml.safe_load(found[2] + "\n")
     return {} if data is None else dict(data)
 
 
-def without_part(text: str) -> str:
+def remove_generated(text: str) -> str:
     """What is not ours."""
     begin, end = text.index(readme.BEGIN), text.index(readme.END)
     return text[:begin] + text[end + len(readme.END) :]
@@ -102,14 +102,14 @@ HOSTILE = [
 
 
 @cache
-def told(name: str) -> Report:
+def make_report(name: str) -> Report:
     return reported(name)
 
 
 def card(name: str) -> Card:
-    return told(name).card
+    return make_report(name).card
 
 
-def saying(found: Card, **said: str) -> Card:
+def declare(found: Card, **said: str) -> Card:
     dataset = replace(found.dataset, said=Dataset(extras=said))
     return replace(found, dataset=dataset)

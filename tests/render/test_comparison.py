@@ -37,13 +37,13 @@ FIGURES = {MINILM: {"top1": 0.5, "ms": 3.25}}
 
 
 @cache
-def compared(names: tuple[str, ...]) -> Comparison:
+def compare_corpus(names: tuple[str, ...]) -> Comparison:
     figures = FIGURES if MINILM in names and "all-minilm-l6-v2-fp16" in names else None
     return compare([of_corpus(name) for name in names], names, figures, generated=AT)
 
 
-def made(names: tuple[str, ...], format_name: str) -> str:
-    return COMPARISON_FORMATS[format_name].render(compared(names))
+def render_pair(names: tuple[str, ...], format_name: str) -> str:
+    return COMPARISON_FORMATS[format_name].render(compare_corpus(names))
 
 
 class Page(HTMLParser):
@@ -52,100 +52,100 @@ class Page(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.said: list[str] = []
+        self.texts: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data: str) -> None:
-        self.said.append(data)
+        self.texts.append(data)
 
 
 @pytest.mark.parametrize("names", SETS)
 @pytest.mark.parametrize("format_name", ["terminal", "markdown", "html"])
 def test_every_format_states_the_relation(names: tuple[str, ...], format_name: str) -> None:
-    text = " ".join(re.sub(r"<[^>]*>", "", made(names, format_name)).replace("*", "").split())
-    for diff in compared(names).diffs:
+    text = " ".join(re.sub(r"<[^>]*>", "", render_pair(names, format_name)).replace("*", "").split())
+    for diff in compare_corpus(names).diffs:
         assert diff.relation.text in text
 
 
 @pytest.mark.parametrize("names", SETS)
 def test_terminal_has_80_columns_and_relation_first(names: tuple[str, ...]) -> None:
-    lines = made(names, "terminal").splitlines()
+    lines = render_pair(names, "terminal").splitlines()
     assert max(map(len, lines)) <= 80
     if len(names) == 2:
-        assert lines[0].startswith(compared(names).diffs[0].relation.text[:60])
+        assert lines[0].startswith(compare_corpus(names).diffs[0].relation.text[:60])
     else:
         assert lines[0].endswith(f"→ {names[1]}")
 
 
 @pytest.mark.parametrize("names", SETS)
 def test_json_is_valid_by_schema(names: tuple[str, ...]) -> None:
-    data = json.loads(made(names, "json"))
+    data = json.loads(render_pair(names, "json"))
     jsonschema.validate(data, json.loads(SCHEMAS["comparison"]()))
     assert data["schema_version"] == "1.0"
     assert [diff["relation"]["kind"] for diff in data["diffs"]] == [
-        diff.relation.kind for diff in compared(names).diffs
+        diff.relation.kind for diff in compare_corpus(names).diffs
     ]
     assert all({"was", "is"} <= set(change) for diff in data["diffs"] for change in diff["numbers"])
 
 
 @pytest.mark.parametrize("names", SETS)
 def test_comparison_is_deterministic(names: tuple[str, ...]) -> None:
-    again = compare([of_corpus(name) for name in names], names, compared(names).figures, generated=AT)
+    again = compare([of_corpus(name) for name in names], names, compare_corpus(names).figures, generated=AT)
     for format_name in COMPARISON_FORMATS:
-        assert COMPARISON_FORMATS[format_name].render(again) == made(names, format_name)
+        assert COMPARISON_FORMATS[format_name].render(again) == render_pair(names, format_name)
 
 
 @pytest.mark.parametrize("names", SETS)
 def test_page_has_no_scripts_and_no_requests(names: tuple[str, ...]) -> None:
-    page = Page(made(names, "html"))
+    page = Page(render_pair(names, "html"))
     tags = {tag for tag, _ in page.tags}
     assert not tags & {"script", "img", "iframe", "link", "object", "embed", "form"}
-    policy = next(found["content"] for tag, found in page.tags if found.get("http-equiv"))
+    policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv"))
     assert policy is not None
     assert policy.startswith("default-src 'none'")
-    assert not any("style" in found or any(key.startswith("on") for key in found) for _, found in page.tags)
+    assert not any("style" in attrs or any(key.startswith("on") for key in attrs) for _, attrs in page.tags)
 
 
 def test_diagrams_are_side_by_side_with_change_signs() -> None:
-    page = Page(made(SETS[1], "html"))
+    page = Page(render_pair(SETS[1], "html"))
     assert sum(tag == "svg" for tag, _ in page.tags) == 2
-    said = set(page.said)
-    assert {"6 × ≠ Encoder layer", "12 × ≠ Encoder layer", "+ Linear"} <= said
+    texts = set(page.texts)
+    assert {"6 × ≠ Encoder layer", "12 × ≠ Encoder layer", "+ Linear"} <= texts
 
 
 def test_equal_diagrams_are_drawn_once() -> None:
-    page = Page(made(SETS[0], "html"))
+    page = Page(render_pair(SETS[0], "html"))
     assert sum(tag == "svg" for tag, _ in page.tags) == 1
-    assert any("Drawn just like" in words for words in page.said)
+    assert any("Drawn just like" in words for words in page.texts)
 
 
 def test_costs_at_different_sizes_are_not_compared() -> None:
     for format_name in ("terminal", "markdown", "html"):
-        text = " ".join(made(SETS[1], format_name).split())
+        text = " ".join(render_pair(SETS[1], format_name).split())
         assert "at other sizes" in text
         assert "Give all models the same sizes" in text
-        row = next(line for line in made(SETS[1], format_name).splitlines() if "GMACs" in line)
+        row = next(line for line in render_pair(SETS[1], format_name).splitlines() if "GMACs" in line)
         assert "%" not in row
 
 
 def test_user_figures_are_marked() -> None:
     names = SETS[4]
-    assert "top1 *" in made(names, "terminal")
-    assert "brought by you" in made(names, "terminal")
-    assert "Brought by the user" in made(names, "markdown")
-    assert "not known" in made(names, "markdown")
+    assert "top1 *" in render_pair(names, "terminal")
+    assert "brought by you" in render_pair(names, "terminal")
+    assert "Brought by the user" in render_pair(names, "markdown")
+    assert "unknown" in render_pair(names, "markdown")
 
 
-def _cards(folder: Path) -> list[Card]:
-    """Hostile in every string, and both of them other ones."""
+def _make_hostile_cards(folder: Path) -> list[Card]:
+    """Return two cards with hostile strings in every field, which differ between them."""
     card = load_or_make_card(hostile(folder), Request())
-    found = card.model
-    other = replace(
-        found,
-        producer=replace(found.producer, name=NAMES[0] + "2"),
+    original = card.model
+    changed = replace(
+        original,
+        producer=replace(original.producer, name=NAMES[0] + "2"),
         doc=NAMES[4],
         metadata={name + "2": name + "3" for name in NAMES},
         opsets={name + "2": 3 for name in NAMES},
@@ -160,7 +160,7 @@ def _cards(folder: Path) -> list[Card]:
         card,
         replace(
             card,
-            model=other,
+            model=changed,
             interface=replace(card.interface, inputs=tuple(ports)),
             structure=replace(card.structure, tree=replace(tree, children=tuple(boxes), edges=())),
         ),
@@ -168,32 +168,32 @@ def _cards(folder: Path) -> list[Card]:
 
 
 @pytest.fixture(scope="module")
-def hostile_one(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
-    cards = _cards(tmp_path_factory.mktemp("hostile"))
+def hostile_comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    cards = _make_hostile_cards(tmp_path_factory.mktemp("hostile"))
     names = [f"{NAMES[0]}.onnx", f"{NAMES[3]}{NAMES[7]}.json"]
     return compare(cards, names, {names[0]: {NAMES[0]: 1, NAMES[6]: 2}}, generated=AT)
 
 
-def test_hostile_names_are_text_in_page(hostile_one: Comparison) -> None:
-    page = Page(COMPARISON_FORMATS["html"].render(hostile_one))
+def test_hostile_names_are_text_in_page(hostile_comparison: Comparison) -> None:
+    page = Page(COMPARISON_FORMATS["html"].render(hostile_comparison))
     tags = {tag for tag, _ in page.tags}
     assert not tags & {"script", "img", "i", "iframe"}
-    assert not any(key.startswith("on") or key in ("style", "src") for _, found in page.tags for key in found)
-    links = [found["href"] or "" for tag, found in page.tags if tag == "a"]
+    assert not any(key.startswith("on") or key in ("style", "src") for _, attrs in page.tags for key in attrs)
+    links = [attrs["href"] or "" for tag, attrs in page.tags if tag == "a"]
     assert all(link.startswith("#") for link in links)
-    assert any("<script>alert(1)</script>" in words for words in page.said)
+    assert any("<script>alert(1)</script>" in words for words in page.texts)
 
 
-def test_hostile_names_are_text_in_markdown(hostile_one: Comparison) -> None:
-    text = COMPARISON_FORMATS["markdown"].render(hostile_one)
+def test_hostile_names_are_text_in_markdown(hostile_comparison: Comparison) -> None:
+    text = COMPARISON_FORMATS["markdown"].render(hostile_comparison)
     page = Page(cmarkgfm.github_flavored_markdown_to_html(text, options=Options.CMARK_OPT_UNSAFE))
     ours = {"h1", "h2", "h3", "p", "ul", "li", "strong", "code", "pre", "blockquote"}
     ours |= {"table", "thead", "tbody", "tr", "th", "td", "details", "summary"}
     assert {tag for tag, _ in page.tags} <= ours
 
 
-def test_hostile_names_do_not_reach_a_terminal_as_commands(hostile_one: Comparison) -> None:
-    text = COMPARISON_FORMATS["terminal"].render(hostile_one)
+def test_hostile_names_do_not_reach_a_terminal_as_commands(hostile_comparison: Comparison) -> None:
+    text = COMPARISON_FORMATS["terminal"].render(hostile_comparison)
     assert all(char.isprintable() or char == "\n" for char in text)
     assert max(map(len, text.splitlines())) <= 80
 
@@ -201,13 +201,13 @@ def test_hostile_names_do_not_reach_a_terminal_as_commands(hostile_one: Comparis
 @pytest.mark.parametrize(
     ("percent", "text"),
     [
-        (-74.9, "−74.9 %"),
-        (0.4557, "+0.46 %"),
-        (0.001, "+0.01 % or less"),
+        (-74.9, "−74.9%"),
+        (0.4557, "+0.46%"),
+        (0.001, "+0.01% or less"),
         (4830.0, "×49.3"),
-        (-99.99, "−99.9 % or more"),
-        (-100.0, "−100 %"),
-        (100.0, "+100 %"),
+        (-99.99, "−99.9% or more"),
+        (-100.0, "−100%"),
+        (100.0, "+100%"),
     ],
 )
 def test_percent_changes_are_exact_at_the_edges(percent: float, text: str) -> None:
@@ -231,20 +231,20 @@ def test_model_names_are_as_long_as_needed(paths: tuple[str, ...], names: list[s
 GOLDEN = """\
 The same model in another precision: fp32 → int8-qdq.
 Told from: the same inputs and outputs; family cnn; the same 18 boxes with
-weights or work; 100 % of the weights are at nodes of the same names; 25,530,472
+weights or work; 100% of the weights are at nodes of the same names; 25,530,472
 parameters in both; 4.09 GMACs in both, to the last one.
 
                       resnet50-ts-op17  resnet50-qdq-int8
                                  .onnx              .onnx          change
 Precision                         fp32           int8-qdq
 Parameters                      25.5 M             25.5 M
-Weights                       97.4 MiB           24.8 MiB         −74.6 %
-File                           51.1 kB           398.8 kB          +680 %
+Weights                       97.4 MiB           24.8 MiB         −74.6%
+File                           51.1 kB           398.8 kB          +680%
 MACs                        4.09 GMACs         4.09 GMACs
 """
 
 
 def test_quantized_model_is_recognized() -> None:
     names = ("resnet50-ts-op17", "resnet50-qdq-int8")
-    found = compare([of_corpus(name) for name in names], [f"{name}.onnx" for name in names], generated=AT)
-    assert COMPARISON_FORMATS["terminal"].render(found).startswith(GOLDEN)
+    comparison = compare([of_corpus(name) for name in names], [f"{name}.onnx" for name in names], generated=AT)
+    assert COMPARISON_FORMATS["terminal"].render(comparison).startswith(GOLDEN)

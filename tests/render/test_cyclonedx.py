@@ -16,7 +16,16 @@ from onnx_autodoc.render.cyclonedx import render_cyclonedx
 from onnx_autodoc.shapes import Request
 from tests._corpus import KEPT, graph, reported
 from tests._text import proto
-from tests.render._boms import RELU, VALIDATORS, checked, facts, of_text, saved, sha256, with_files
+from tests.render._boms import (
+    RELU,
+    VALIDATORS,
+    make_bom,
+    read_properties,
+    save_external_model,
+    save_model,
+    sha256,
+    validate_bom,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -30,12 +39,12 @@ def _same_time(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", KEPT)
 def test_document_of_real_model_is_valid_and_matches_its_card(name: str) -> None:
     found = make_card(graph(name), Request(), sha256=True)
-    made, card = checked(found), found.card
+    made, card = validate_bom(found), found.card
     model = made["metadata"]["component"]
     assert (model["type"], model["name"]) == ("machine-learning-model", card.model.name)
     assert model["hashes"] == [{"alg": "SHA-256", "content": sha256(graph(name))}]
     assert [part["name"] for part in model.get("components", ())] == [file.path for file in card.model.file.external]
-    assert facts(made)["parameters.total"] == [str(card.parameters.total)]
+    assert read_properties(made)["parameters.total"] == [str(card.parameters.total)]
     said = model["modelCard"]["modelParameters"]
     assert len(said["inputs"]) == len(card.interface.inputs)
     assert len(said["outputs"]) == len(card.interface.outputs)
@@ -73,7 +82,7 @@ def test_document_is_deterministic(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_weight_files_are_components_with_hash_and_size(tmp_path: Path) -> None:
-    made = checked(make_card(with_files(tmp_path), Request(), sha256=True))
+    made = validate_bom(make_card(save_external_model(tmp_path), Request(), sha256=True))
     parts = {part["name"]: part for part in made["metadata"]["component"]["components"]}
     assert set(parts) == {"a.bin", "b.bin"}
     for name, part in parts.items():
@@ -83,70 +92,70 @@ def test_weight_files_are_components_with_hash_and_size(tmp_path: Path) -> None:
 
 
 def test_absent_weight_file_is_listed_as_absent(tmp_path: Path) -> None:
-    path = with_files(tmp_path)
+    path = save_external_model(tmp_path)
     (tmp_path / "b.bin").unlink()
-    made = checked(make_card(path, Request(), sha256=True))
+    made = validate_bom(make_card(path, Request(), sha256=True))
     absent = next(part for part in made["metadata"]["component"]["components"] if part["name"] == "b.bin")
     assert "hashes" not in absent
     assert absent["properties"] == [{"name": "onnx-autodoc:model.file.external.present", "value": "false"}]
-    assert any("b.bin" in reason for reason in facts(made)["gaps"])
+    assert any("b.bin" in reason for reason in read_properties(made)["gaps"])
 
 
 def test_card_without_hash_gives_valid_document(tmp_path: Path) -> None:
-    model = checked(make_card(with_files(tmp_path), Request()))["metadata"]["component"]
+    model = validate_bom(make_card(save_external_model(tmp_path), Request()))["metadata"]["component"]
     assert not any("hashes" in each for each in (model, *model["components"]))
     assert model["bom-ref"] == "model:model.onnx"
 
 
-# What is not known is not there
+# What is unknown is not there
 
 
 def test_file_without_metadata_gives_no_claims(tmp_path: Path) -> None:
-    found = make_card(saved(tmp_path, proto("g () => (float y) { y = custom.Unheard() }")), Request(), sha256=True)
-    made = checked(replace(found, card=replace(found.card, findings=())))
+    found = make_card(save_model(tmp_path, proto("g () => (float y) { y = custom.Unheard() }")), Request(), sha256=True)
+    made = validate_bom(replace(found, card=replace(found.card, findings=())))
     model = made["metadata"]["component"]
     assert set(model["modelCard"]["modelParameters"]) == {"outputs"}
     assert set(model) == {"type", "name", "bom-ref", "description", "hashes", "modelCard", "properties"}
     assert not {"annotations", "vulnerabilities", "components"} & set(made)
-    assert "compute.macs" not in facts(made) and "task.name" not in facts(made)
-    assert facts(made)["parameters.total"] == ["0"]
+    assert "compute.macs" not in read_properties(made) and "task.name" not in read_properties(made)
+    assert read_properties(made)["parameters.total"] == ["0"]
 
 
 def test_training_and_quality_are_never_claimed() -> None:
     for name in KEPT[::6]:
-        said = checked(reported(name))["metadata"]["component"]["modelCard"]
+        said = validate_bom(reported(name))["metadata"]["component"]["modelCard"]
         assert set(said) == {"modelParameters", "properties"}
         assert set(said["modelParameters"]) <= {"task", "architectureFamily", "modelArchitecture", "inputs", "outputs"}
 
 
 def test_uncertain_task_is_property_with_confidence() -> None:
     found = reported("yolov8l-nc1")
-    assert checked(found)["metadata"]["component"]["modelCard"]["modelParameters"]["task"] == "object detection"
+    assert validate_bom(found)["metadata"]["component"]["modelCard"]["modelParameters"]["task"] == "object detection"
     doubtful = replace(found, card=replace(found.card, task=Task("object detection", 0.6, None, ())))
-    made = checked(doubtful)
+    made = validate_bom(doubtful)
     assert "task" not in made["metadata"]["component"]["modelCard"]["modelParameters"]
-    assert facts(made)["task.name"] + facts(made)["task.confidence"] == ["object detection", "0.6"]
+    assert read_properties(made)["task.name"] + read_properties(made)["task.confidence"] == ["object detection", "0.6"]
 
 
 def test_lower_bound_has_its_own_property_name(tmp_path: Path) -> None:
     text = "g (float[2,2] x) => (float y) { h = MatMul(x, x) y = custom.Unheard(h) }"
-    said = facts(of_text(tmp_path, text))
+    said = read_properties(make_bom(tmp_path, text))
     assert said["compute.macs.at_least"] == ["8"]
     assert "compute.macs" not in said and "compute.flops" not in said
-    assert facts(of_text(tmp_path, RELU))["compute.macs"] == ["0"]
+    assert read_properties(make_bom(tmp_path, RELU))["compute.macs"] == ["0"]
 
 
 def test_assumed_sizes_are_properties(tmp_path: Path) -> None:
     text = "g (float[batch,2] x) => (float y) { y = MatMul(x, w) }"
-    path = saved(tmp_path, proto(text.replace("float[batch,2] x", "float[batch,2] x, float[2,2] w")))
-    said = facts(checked(make_card(path, Request(batch=3))))
+    path = save_model(tmp_path, proto(text.replace("float[batch,2] x", "float[batch,2] x, float[2,2] w")))
+    said = read_properties(validate_bom(make_card(path, Request(batch=3))))
     assert said["compute.macs"] == ["12"]
     assert said["assumptions.dims"] == ["batch = 3"]
 
 
 def test_inputs_are_described_as_declared(tmp_path: Path) -> None:
     text = "g (float[N,2] x, seq(float[2]) s, float[] n) => (float[?,2] y) { y = Identity(x) }"
-    said = of_text(tmp_path, text)["metadata"]["component"]["modelCard"]["modelParameters"]
+    said = make_bom(tmp_path, text)["metadata"]["component"]["modelCard"]["modelParameters"]
     assert said["inputs"][0]["format"].startswith("x: float32 [N, 2]")
     assert said["inputs"][1]["format"].startswith("s: sequence of float32")
     assert said["outputs"][0]["format"].startswith("y: float32 [?, 2]")
@@ -156,14 +165,14 @@ def test_version_is_that_of_the_file(tmp_path: Path) -> None:
     model = proto(RELU)
     model.model_version = 7
     helper.set_model_props(model, {"version": "8.2.0"})  # the exporter's, as often as not
-    made = checked(make_card(saved(tmp_path, model), Request()))
+    made = validate_bom(make_card(save_model(tmp_path, model), Request()))
     assert made["metadata"]["component"]["version"] == "7"
-    assert facts(made)["dataset.said.extras.version"] == ["8.2.0"]
+    assert read_properties(made)["dataset.said.extras.version"] == ["8.2.0"]
 
 
 def test_finding_is_annotation_by_this_tool() -> None:
     found = reported("smollm2-135m-genai-int4")
-    notes = checked(found)["annotations"]
+    notes = validate_bom(found)["annotations"]
     finding = next(each for each in found.card.findings if each.rule == "dynamic-input")
     note = next(each for each in notes if "rule dynamic-input" in each["text"])
     assert note["annotator"]["component"]["name"] == "onnx-autodoc"
@@ -174,7 +183,7 @@ def test_finding_is_annotation_by_this_tool() -> None:
 
 
 def test_command_computes_hash_by_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = with_files(tmp_path)
+    path = save_external_model(tmp_path)
     assert main([str(path), "--format", "cyclonedx"]) == 0
     model = json.loads(capsys.readouterr().out)["metadata"]["component"]
     assert model["hashes"][0]["content"] == sha256(path)
@@ -184,7 +193,7 @@ def test_command_computes_hash_by_default(tmp_path: Path, capsys: pytest.Capture
 
 @pytest.mark.parametrize("name", ("model.cdx.json", "MODEL.CDX.JSON", "a.b.cdx.json"))
 def test_cdx_json_suffix_selects_cyclonedx(name: str, tmp_path: Path) -> None:
-    path, target = saved(tmp_path, proto(RELU)), tmp_path / name
+    path, target = save_model(tmp_path, proto(RELU)), tmp_path / name
     assert main([str(path), "-o", str(target)]) == 0
     text = target.read_text(encoding="utf-8")
     assert VALIDATORS["1.6"].validate_str(text) is None
@@ -193,5 +202,5 @@ def test_cdx_json_suffix_selects_cyclonedx(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ("model.json", "cdx.json", "model-cdx.json"))
 def test_other_json_suffix_selects_card(name: str, tmp_path: Path) -> None:
-    assert main([str(saved(tmp_path, proto(RELU))), "-o", str(tmp_path / name)]) == 0
+    assert main([str(save_model(tmp_path, proto(RELU))), "-o", str(tmp_path / name)]) == 0
     assert json.loads((tmp_path / name).read_text(encoding="utf-8"))["schema_version"]

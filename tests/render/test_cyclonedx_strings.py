@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from onnx_autodoc.api import make_card
 from onnx_autodoc.card import Card, Task
-from onnx_autodoc.render.cyclonedx import SPDX_IDS, declared_licenses, render_cyclonedx
+from onnx_autodoc.render.cyclonedx import declared_licenses, render_cyclonedx
+from onnx_autodoc.render.hub_metadata import SPDX_IDS
 from onnx_autodoc.shapes import Request
 from tests._hostile_names import NAMES, hostile
-from tests.render._boms import RELU, checked, of_text, with_files
+from tests.render._boms import RELU, make_bom, save_external_model, validate_bom
 
 SURROGATE = "a\udcffb"  # how Python hands on a file name that is no UTF-8
 
@@ -32,13 +33,13 @@ SURROGATE = "a\udcffb"  # how Python hands on a file name that is no UTF-8
     ],
 )
 def test_known_license_is_spdx_id(said: str, known: str, tmp_path: Path) -> None:
-    stated = of_text(tmp_path, RELU, license=said)["metadata"]["component"]["licenses"]
+    stated = make_bom(tmp_path, RELU, license=said)["metadata"]["component"]["licenses"]
     assert stated == [{"license": {"acknowledgement": "declared", "id": known}}]
 
 
 @pytest.mark.parametrize("said", ("llama3", "openrail", "ours", "MIT or so", "GPL-3.0+", "see LICENSE"))
 def test_other_license_is_quoted(said: str, tmp_path: Path) -> None:
-    stated = of_text(tmp_path, RELU, license=said)["metadata"]["component"]["licenses"]
+    stated = make_bom(tmp_path, RELU, license=said)["metadata"]["component"]["licenses"]
     assert stated == [{"license": {"acknowledgement": "declared", "name": said}}]
 
 
@@ -54,7 +55,7 @@ def test_every_license_id_is_in_the_specification() -> None:
 
 def test_hostile_model_gives_valid_document(tmp_path: Path) -> None:
     found = make_card(hostile(tmp_path), Request(), sha256=True)
-    made = checked(found)
+    made = validate_bom(found)
     texts = list(_texts(made))
     assert max(map(len, texts)) <= 2100
     assert all(text.isprintable() for text in texts)
@@ -71,9 +72,9 @@ def _texts(part: object) -> Iterator[str]:
 
 @pytest.mark.parametrize("text", (*NAMES, SURROGATE, "", "urn:cdx:x/1#y"))
 def test_hostile_strings_give_valid_document(text: str, tmp_path: Path) -> None:
-    found = make_card(with_files(tmp_path), Request(), sha256=True)
+    found = make_card(save_external_model(tmp_path), Request(), sha256=True)
     assert render_cyclonedx(replace(found, card=_saying(found.card, text))) != render_cyclonedx(found)
-    made = checked(replace(found, card=_saying(found.card, text)))
+    made = validate_bom(replace(found, card=_saying(found.card, text)))
     assert all(each.isprintable() for each in _texts(made))
     assert not made["metadata"]["component"]["bom-ref"].startswith("urn:cdx:")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from onnx_autodoc.render import readme
 from onnx_autodoc.render.huggingface import merge_readme
 from onnx_autodoc.render.readme import parse_front_matter, split_readme, write_scalar
-from tests.render._readmes import HUMAN, NEW, hub_reads, without_part
+from tests.render._readmes import HUMAN, NEW, read_as_hub, remove_generated
 
 KEYS = (
     "license",
@@ -56,7 +56,7 @@ STYLES = st.fixed_dictionaries(
 TEXTS = st.one_of(st.lists(st.sampled_from(LINES), max_size=12).map("\n".join), st.text(max_size=60))
 
 
-def dumped(data: dict[str, Any], style: dict[str, Any]) -> str:
+def dump_yaml(data: dict[str, Any], style: dict[str, Any]) -> str:
     """One key to a line, whatever is behind it."""
     parts = [yaml.safe_dump({key: value}, default_flow_style=None, **style) for key, value in data.items()]
     plain = [yaml.safe_dump({key: value}, default_flow_style=False, **style) for key, value in data.items()]
@@ -67,15 +67,15 @@ def dumped(data: dict[str, Any], style: dict[str, Any]) -> str:
 
 @given(DATA, STYLES)
 def test_keys_of_any_front_matter_are_found(data: dict[str, Any], style: dict[str, Any]) -> None:
-    text = dumped(data, style)
+    text = dump_yaml(data, style)
     assert [key for key, _ in parse_front_matter(text).entries] == list(data)
 
 
 @given(DATA, STYLES, st.sampled_from(("\n", "\r\n")))
 def test_merged_front_matter_keeps_all_values(data: dict[str, Any], style: dict[str, Any], ending: str) -> None:
-    old = f"---\n{dumped(data, style)}---\nText\n".replace("\n", ending)
+    old = f"---\n{dump_yaml(data, style)}---\nText\n".replace("\n", ending)
     merged = merge_readme(old, NEW)
-    before, after = hub_reads(old), hub_reads(merged)
+    before, after = read_as_hub(old), read_as_hub(merged)
     ours = {"pipeline_tag", "license", "tags"}
     assert {key: value for key, value in after.items() if key not in ours - before.keys() | {"tags"}} == {
         key: value for key, value in before.items() if key != "tags"
@@ -106,7 +106,7 @@ def test_text_around_generated_part_is_unchanged(one: str, two: str, mark: str, 
         assert head.rstrip("\r\n").endswith(text.removeprefix(mark).rstrip("\r\n"))
     assert merged == old
     newer = NEW.replace("A detector.", "Something else.\n\n- of more\n- lines")
-    assert without_part(merge_readme(old, newer)) == without_part(old)
+    assert remove_generated(merge_readme(old, newer)) == remove_generated(old)
     assert merge_readme(merge_readme(old, newer), NEW) == old
 
 

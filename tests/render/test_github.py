@@ -14,7 +14,7 @@ from onnx_autodoc.render.github import MAX_SUMMARY_BYTES, render_annotations, re
 from onnx_autodoc.render.outcome import render_outcome_json, render_outcome_text
 from tests._corpus import reported
 from tests.policy._cards import SAMPLE
-from tests.render._outcomes import is_tame, nasty, real
+from tests.render._outcomes import check_corpus, check_hostile, is_tame
 
 COMMAND = re.compile(r"::(error|warning|notice) (?:file=([^,:]*),)?title=([^,:]*)::(.*)")
 
@@ -27,7 +27,7 @@ def test_annotations_load_without_charts() -> None:
     assert not {"onnx_autodoc.render.charts", "onnx_autodoc.render.sections", "ssl"} & set(loaded)
 
 
-@pytest.mark.parametrize("make", [real, nasty])
+@pytest.mark.parametrize("make", [check_corpus, check_hostile])
 def test_every_line_is_one_annotation(make: Any) -> None:
     lines = render_annotations(make()).splitlines()
     assert lines
@@ -37,7 +37,7 @@ def test_every_line_is_one_annotation(make: Any) -> None:
         assert not re.search(r"%(?!25|0D|0A|3A|2C)", line)
 
 
-@pytest.mark.parametrize("make", [real, nasty])
+@pytest.mark.parametrize("make", [check_corpus, check_hostile])
 def test_annotations_are_limited_per_level(make: Any) -> None:
     found = make()
     levels = [line.split(" ")[0] for line in render_annotations(found).splitlines()]
@@ -54,13 +54,13 @@ def test_card_alone_has_annotations() -> None:
 
 
 def test_passed_models_get_a_notice() -> None:
-    found = replace(real(), verdicts=tuple(replace(each, checks=()) for each in real().verdicts))
+    found = replace(check_corpus(), verdicts=tuple(replace(each, checks=()) for each in check_corpus().verdicts))
     lines = render_annotations(found).splitlines()
     assert len(lines) == 3
     assert all(COMMAND.fullmatch(line) and "passed: 0 checks" in line for line in lines)
 
 
-@pytest.mark.parametrize("make", [real, nasty])
+@pytest.mark.parametrize("make", [check_corpus, check_hostile])
 def test_job_summary_is_plain_tables(make: Any) -> None:
     text = render_job_summary(make())
     page = cmarkgfm.github_flavored_markdown_to_html(text)
@@ -71,7 +71,7 @@ def test_job_summary_is_plain_tables(make: Any) -> None:
 
 
 def test_job_summary_stays_below_size_limit() -> None:
-    found = real()
+    found = check_corpus()
     many = replace(found, verdicts=tuple(found.verdicts) * 200)
     for most in (MAX_SUMMARY_BYTES, 50_000, 1_000):
         text = render_job_summary(many, most)
@@ -86,12 +86,12 @@ def test_job_summary_stays_below_size_limit() -> None:
 
 @pytest.mark.parametrize("render", [render_outcome_text, render_outcome_json])
 def test_model_text_is_no_workflow_command_in_any_format(render: Any) -> None:
-    assert is_tame(render(nasty()))
+    assert is_tame(render(check_hostile()))
 
 
 def test_text_starts_with_verdict_and_has_recommendations() -> None:
-    lines = render_outcome_text(real()).splitlines()
+    lines = render_outcome_text(check_corpus()).splitlines()
     assert lines[0] == "FAIL 3 models, 3 failed"
     assert lines[1].startswith("FAIL models/all-minilm-l6-v2-ts-op14.onnx: ")
     assert any("to do: " in line for line in lines)
-    assert all(line.isprintable() for line in render_outcome_text(nasty()).splitlines())
+    assert all(line.isprintable() for line in render_outcome_text(check_hostile()).splitlines())

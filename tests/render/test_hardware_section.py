@@ -29,36 +29,36 @@ def tables(card: Card, heading: str = "") -> list[Table]:
     return [block for block in blocks(card, heading) if isinstance(block, Table)]
 
 
-def said(text: Spans) -> str:
+def text_of(text: Spans) -> str:
     return "".join(part if isinstance(part, str) else part.text for part in to_spans(text))
 
 
 def column(table: Table, title: str) -> list[str]:
     at = [column.title for column in table.columns].index(title)
-    return [said(row[at]) for row in table.rows]
+    return [text_of(row[at]) for row in table.rows]
 
 
 def titles(table: Table) -> list[str]:
     return [column.title for column in table.columns]
 
 
-def titled(card: Card) -> str:
+def tooltips(card: Card) -> str:
     """What stands in bold, and the lines that tables hide behind."""
     folded = [block.summary or "" for block in section(card).blocks if isinstance(block, Table)]
-    return "\n".join([*folded, *(said(b.text) for b in section(card).blocks if isinstance(b, Paragraph))])
+    return "\n".join([*folded, *(text_of(b.text) for b in section(card).blocks if isinstance(b, Paragraph))])
 
 
-def everything(card: Card) -> str:
+def section_text(card: Card) -> str:
     """All words of the section, cells apart."""
     found = []
     for block in section(card).blocks:
         match block:
             case Table():
-                found += [said(cell) for row in block.rows for cell in row]
+                found += [text_of(cell) for row in block.rows for cell in row]
             case Bullets():
-                found += [said(row) for row in block.items]
+                found += [text_of(row) for row in block.items]
             case Paragraph():
-                found.append(said(block.text))
+                found.append(text_of(block.text))
     return "\n".join(found)
 
 
@@ -66,7 +66,7 @@ def test_bound_is_never_printed_as_time() -> None:
     table = tables(on(MINILM, "t4"))[0]
     assert column(table, "Not faster than") == ["354 µs"]
     assert column(table, "Samples/s") == ["at most 2.82 k"]
-    assert column(table, "Of peak rate") == ["at most 100 %"]
+    assert column(table, "Of peak rate") == ["at most 100%"]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_single_grade_is_in_the_column_title(grade: str, shown: str, speed: str)
     table = tables(graded(on(MINILM, "t4"), grade))[0]
     assert column(table, f"Time, {grade}") == [shown]
     assert column(table, "Samples/s") == [speed]
-    assert column(table, "Of peak rate") == ["33 %"], "it agrees with the time"
+    assert column(table, "Of peak rate") == ["33%"], "it agrees with the time"
 
 
 def test_mixed_grades_are_beside_their_times() -> None:
@@ -90,11 +90,11 @@ def test_mixed_grades_are_beside_their_times() -> None:
         "measured # ms (#–#)",
         "calibrated # ms (#–#)",
     ]
-    meanings = [said(row).split(":")[0] for row in next(b for b in blocks(found) if isinstance(b, Bullets)).items]
+    meanings = [text_of(row).split(":")[0] for row in next(b for b in blocks(found) if isinstance(b, Bullets)).items]
     assert meanings == ["measured", "calibrated", "typical", "bound"], "each is explained, the best first"
 
 
-def half_told(card: Card) -> Card:
+def with_bounds_only(card: Card) -> Card:
     """Typical times, but none at the largest batches: there the bound stands in."""
     found = hardware(graded(card, "typical"))
     rows = tuple(
@@ -107,7 +107,7 @@ def half_told(card: Card) -> Card:
 
 
 def test_bound_in_place_of_time_is_marked() -> None:
-    card = half_told(on(SILERO, "t4"))
+    card = with_bounds_only(on(SILERO, "t4"))
     table = tables(card, "Larger batches")[0]
     times = column(table, "Time of a run")
     assert [time.split(" ")[0] for time in times] == ["typical"] * 5 + ["not"] * 3
@@ -115,27 +115,29 @@ def test_bound_in_place_of_time_is_marked() -> None:
     assert (last.exact, last.basis.split(":")[0]) == (0.001, "bound"), (
         "who asks behind it gets its grade, not the row's"
     )
-    assert "NVIDIA T4, fp32 (typical, bound)" in titled(card)
-    assert "of those that a time is known of: " in everything(card)
-    meanings = [said(row).split(":")[0] for row in next(b for b in blocks(card) if isinstance(b, Bullets)).items]
+    assert "NVIDIA T4, fp32 (typical, bound)" in tooltips(card)
+    assert "of those that a time is known of: " in section_text(card)
+    meanings = [text_of(row).split(":")[0] for row in next(b for b in blocks(card) if isinstance(b, Bullets)).items]
     assert meanings == ["typical", "bound"], "a grade that stands only in a later table is explained, too"
 
 
 def test_best_batches_state_mixed_grades() -> None:
-    text = everything(graded(on(SILERO, *TWO), "typical", "bound"))
+    text = section_text(graded(on(SILERO, *TWO), "typical", "bound"))
     assert re.search(r"\d+ on T4 \(typical\); \d+ on RTX 4050 Laptop \(bound\)\.", text)
-    alike = next(line for line in everything(on(SILERO, *TWO)).splitlines() if "Best is" in line)
+    alike = next(line for line in section_text(on(SILERO, *TWO)).splitlines() if "Best is" in line)
     assert "bound" not in alike, "all of one grade"
 
 
 def test_times_precede_their_grades() -> None:
     kinds = [type(block) for block in blocks(on(MINILM, "t4"))]
     assert kinds[:4] == [Paragraph, Table, Paragraph, Bullets]
-    assert everything(on(MINILM, "t4")).startswith("One run in fp32 at batch_size 1, sequence_length 128:")
+    assert section_text(on(MINILM, "t4")).startswith("One run in fp32 at batch_size 1, sequence_length 128:")
     first = blocks(on(MINILM, "t4"))[0]
     assert isinstance(first, Paragraph)
     assert isinstance(first.text, str), "sizes that stand alone follow a page's sliders, which these times do not"
-    assert everything(on("yolov8l-nc1", "t4")).startswith("One run in fp32 at the sizes that the file fixes, batch 1:")
+    assert section_text(on("yolov8l-nc1", "t4")).startswith(
+        "One run in fp32 at the sizes that the file fixes, batch 1:"
+    )
 
 
 def test_precision_column_appears_only_for_mixed_precisions() -> None:
@@ -153,19 +155,19 @@ def test_operators_without_time_are_not_listed() -> None:
     blind = replace(row, operators=still, bandwidth=None)
     made = replace(card, hardware=replace(hardware(card), devices=(blind,)))
     assert len(tables(made, "Where the time goes")[0].rows) == 1
-    assert "at the peak rate, since the bandwidth is not known" in everything(made)
-    assert "All other types" not in everything(made)
+    assert "at the peak rate, since the bandwidth is unknown" in section_text(made)
+    assert "All other types" not in section_text(made)
 
 
 def test_source_of_range_is_listed() -> None:
     notes = [block for block in blocks(graded(on(MINILM, *TWO), "typical", "bound")) if isinstance(block, Bullets)][-1]
-    assert [said(row) for row in notes.items] == [f"NVIDIA T4: typical by {RESTS}"]
+    assert [text_of(row) for row in notes.items] == [f"NVIDIA T4: typical by {RESTS}"]
 
 
 def test_common_note_is_listed_once() -> None:
     card = on(MINILM, *TWO)
     rows = tuple(replace(row, notes=("its cores are counted twice",)) for row in hardware(card).devices)
-    text = everything(replace(card, hardware=replace(hardware(card), devices=rows)))
+    text = section_text(replace(card, hardware=replace(hardware(card), devices=rows)))
     assert text.count("its cores are counted twice") == 1
     assert "NVIDIA T4 and NVIDIA GeForce RTX 4050 Laptop: its cores are counted twice" in text
 
@@ -192,7 +194,7 @@ def test_memory_parts_add_up() -> None:
 
 @pytest.mark.parametrize("name", [MINILM, SMOLLM, SILERO, "sd-vae-decoder", "control-flow-loop-if"])
 def test_no_number_is_infinite_or_nan(name: str) -> None:
-    text = everything(on(name))
+    text = section_text(on(name))
     assert not re.search(r"\binf\b|\bnan\b|\bNone\b|(^|\s)0(\.0+)? (samples|tokens|ms|s)\b", text)
 
 
@@ -201,8 +203,8 @@ def test_best_batch_is_marked() -> None:
     assert hardware(card).best_batch == 32
     table = tables(card, "Larger batches")[0]
     assert [cell for cell in column(table, "Batch") if "best" in cell] == ["32 (best)"]
-    text = everything(card)
-    assert "Best is the smallest batch with 90 % of the best throughput: 32 on T4." in text
+    text = section_text(card)
+    assert "Best is the smallest batch with 90% of the best throughput: 32 on T4." in text
 
 
 def test_only_first_device_table_is_expanded() -> None:
@@ -222,7 +224,7 @@ def test_decoder_has_prefill_and_decode_rows() -> None:
 def test_same_device_for_all_levels_is_a_sentence() -> None:
     card = on(MINILM)
     assert not tables(card, "What it needs")
-    assert "NVIDIA Jetson Nano 2GB in fp32, with room to spare: takes 349 MiB of 2.00 GiB." in everything(card)
+    assert "NVIDIA Jetson Nano 2GB in fp32, with room to spare: takes 349 MiB of 2.00 GiB." in section_text(card)
 
 
 def test_levels_list_devices_with_reasons() -> None:
@@ -232,7 +234,7 @@ def test_levels_list_devices_with_reasons() -> None:
     assert needs.comfortable is not None
     larger = replace(needs, comfortable=replace(needs.comfortable, device="x", name="X"), recommended=None)
     found = blocks(replace(card, hardware=replace(hardware(card), requirements=larger)), "What it needs")
-    levels = [said(row) for block in found if isinstance(block, Bullets) for row in block.items]
+    levels = [text_of(row) for block in found if isinstance(block, Bullets) for row in block.items]
     assert levels == [
         "minimum: NVIDIA Jetson Nano 2GB in fp32: takes 349 MiB of 2.00 GiB",
         "recommended: none that is known",
@@ -240,7 +242,7 @@ def test_levels_list_devices_with_reasons() -> None:
     ]
     same = replace(larger, recommended=larger.minimum)
     found = blocks(replace(card, hardware=replace(hardware(card), requirements=same)), "What it needs")
-    levels = [said(row) for block in found if isinstance(block, Bullets) for row in block.items]
+    levels = [text_of(row) for block in found if isinstance(block, Bullets) for row in block.items]
     assert [level.split(":")[0] for level in levels] == ["minimum and recommended", "comfortable"]
 
 
@@ -249,7 +251,7 @@ def test_price_from_bound_is_lower_bound() -> None:
     prices = (Price("t4", 0.35, 1.25, 8, "bound"), Price("t4", 0.35, 0.0004, 8, "typical"))
     prices += (Price("t4", 0.35, None, None, "bound"),)
     table = tables(replace(card, hardware=replace(hardware(card), prices=prices)), "What runs cost")[0]
-    assert column(table, "Per million samples") == ["at least 1.25", "less than a hundredth", "not known"]
+    assert column(table, "Per million samples") == ["at least 1.25", "less than a hundredth", "unknown"]
     assert column(table, "Per hour") == ["0.35"] * 3
 
 
@@ -258,7 +260,7 @@ def test_small_shares_are_summarized() -> None:
     table = tables(card, "Where the time goes")[0]
     assert column(table, "Operator") == ["MatMul", "Expand", "Transpose", "Concat"]
     assert len(hardware(card).devices[0].operators) > 4
-    assert "All other types take less than 1 % each." in everything(card)
+    assert "All other types take less than 1% each." in section_text(card)
 
 
 def test_card_without_hardware_has_model_facts() -> None:

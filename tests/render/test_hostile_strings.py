@@ -31,9 +31,9 @@ from onnx_autodoc.shapes import Request
 from onnx_autodoc.text import escape_hidden, sanitize_text
 from tests._corpus import reported
 from tests.render._poison import ATTACKS, MARK, Poison, model
-from tests.render._readmes import hub_reads
+from tests.render._readmes import read_as_hub
 from tests.render.html._parsed import Parsed
-from tests.render.test_markdown import OURS, read
+from tests.render.test_markdown import OURS, parse_page
 
 NAME = "all-minilm-l6-v2-ts-op14"
 FIRST = range(0, len(ATTACKS), 5)
@@ -47,36 +47,40 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @cache
-def poisoned(first: int) -> Report:
+def make_hostile_report(first: int) -> Report:
     """A real card and the rows of its nodes, each string of them replaced: a stranger wrote that JSON card."""
-    found, poison = reported(NAME), Poison(first)
-    card = replace(poison.all(found.card), schema_version=POISONED)
-    rows = [poison.all(row) for row in list(found.nodes())[:200]]
+    hostile, poison = reported(NAME), Poison(first)
+    card = replace(poison.all(hostile.card), schema_version=POISONED)
+    rows = [poison.all(row) for row in list(hostile.nodes())[:200]]
     return Report(card, lambda: iter(rows))
 
 
 @pytest.fixture(scope="module", params=[*(("card", first) for first in FIRST), *(("file", first) for first in FIRST)])
-def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
+def hostile(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
     kind, first = request.param
-    return poisoned(first) if kind == "card" else make_card(model(tmp_path_factory.mktemp("m"), first), Request())
+    return (
+        make_hostile_report(first)
+        if kind == "card"
+        else make_card(model(tmp_path_factory.mktemp("m"), first), Request())
+    )
 
 
 @pytest.fixture(scope="module")
-def tame(found: Report, tmp_path_factory: pytest.TempPathFactory) -> Report:
+def plain(hostile: Report, tmp_path_factory: pytest.TempPathFactory) -> Report:
     """Each string a word of its own, in the same places."""
-    if found.card.schema_version == POISONED:
-        return Report(Poison(0, ("word{}",)).all(found.card), found.nodes)
+    if hostile.card.schema_version == POISONED:
+        return Report(Poison(0, ("word{}",)).all(hostile.card), hostile.nodes)
     return make_card(model(tmp_path_factory.mktemp("tame"), 0, ("word{}",)), Request())
 
 
-def made(found: Report, name: str) -> str:
-    text = FORMATS[name].render(found)
+def render_format(hostile: Report, name: str) -> str:
+    text = FORMATS[name].render(hostile)
     assert isinstance(text, str)
     assert re.search(MARK, text) or name in ("mermaid", "github", "junit"), "the strings are in it"
     return text
 
 
-def strict(text: str) -> Any:
+def parse_strict(text: str) -> Any:
     def refused(word: str) -> None:
         raise ValueError(word)
 
@@ -92,39 +96,43 @@ def is_mute(text: str) -> bool:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_texts_have_no_control_characters_or_workflow_commands(name: str, found: Report) -> None:
-    assert is_mute(made(found, name))
+def test_texts_have_no_control_characters_or_workflow_commands(name: str, hostile: Report) -> None:
+    assert is_mute(render_format(hostile, name))
 
 
-def test_colored_terminal_has_only_color_codes(found: Report) -> None:
-    assert is_mute(COLOURS.sub("", render_terminal(found, color=True)))
+def test_colored_terminal_has_only_color_codes(hostile: Report) -> None:
+    assert is_mute(COLOURS.sub("", render_terminal(hostile, color=True)))
 
 
 @pytest.mark.parametrize("name", [*OBJECTS, "nodes"])
-def test_data_formats_are_strict_json_without_hidden_characters(name: str, found: Report) -> None:
-    text = made(found, name)
+def test_data_formats_are_strict_json_without_hidden_characters(name: str, hostile: Report) -> None:
+    text = render_format(hostile, name)
     assert is_mute(text)
-    for line in text.splitlines() if name == "nodes" else [text]:
-        assert isinstance(strict(line), dict)
+    lines = text.splitlines() if name == "nodes" else [text]
+    assert lines
+    for line in lines:
+        assert isinstance(parse_strict(line), dict)
 
 
-def test_json_with_escapes_decodes_to_the_card(found: Report) -> None:
-    card = strict(msgspec.json.encode(found.card).decode())
-    assert strict(made(found, "json")) == card
+def test_json_with_escapes_decodes_to_the_card(hostile: Report) -> None:
+    card = parse_strict(msgspec.json.encode(hostile.card).decode())
+    assert parse_strict(render_format(hostile, "json")) == card
 
 
 @pytest.mark.parametrize("name", ["markdown", "architecture", "huggingface"])
-def test_hostile_strings_are_no_markdown(name: str, found: Report) -> None:
-    page = read(made(found, name).partition("\n---\n")[2] if name == "huggingface" else made(found, name))
+def test_hostile_strings_are_no_markdown(name: str, hostile: Report) -> None:
+    page = parse_page(
+        render_format(hostile, name).partition("\n---\n")[2] if name == "huggingface" else render_format(hostile, name)
+    )
     assert {tag for tag, _ in page.tags} <= OURS
     assert not [attrs for _, attrs in page.tags if set(attrs) - {"align", "lang", "class"}]
     assert not [tag for tag, _ in page.tags if tag == "img"]
 
 
 @pytest.mark.parametrize("name", ["markdown", "architecture", "huggingface"])
-def test_hostile_strings_add_no_heading_or_cell(name: str, found: Report, tame: Report) -> None:
+def test_hostile_strings_add_no_heading_or_cell(name: str, hostile: Report, plain: Report) -> None:
     """As many of each as where all strings are tame."""
-    theirs, ours = read(made(found, name)), read(str(FORMATS[name].render(tame)))
+    theirs, ours = parse_page(render_format(hostile, name)), parse_page(str(FORMATS[name].render(plain)))
     for tag in ("h1", "h2", "table", "tr", "td", "hr", "pre"):
         assert _count(theirs, tag) == _count(ours, tag), tag
 
@@ -133,21 +141,21 @@ def _count(page: Any, tag: str) -> int:
     return sum(one == tag for one, _ in page.tags)
 
 
-def test_front_matter_has_no_hostile_text(found: Report) -> None:
-    fields = hub_reads(made(found, "huggingface"))
+def test_front_matter_has_no_hostile_text(hostile: Report) -> None:
+    fields = read_as_hub(render_format(hostile, "huggingface"))
     assert set(fields) <= {"library_name", "pipeline_tag", "license", "tags"}
     assert not re.search(MARK, repr(fields))
 
 
-def pages(found: Report) -> Iterator[str]:
-    yield made(found, "html")
-    yield render_print(found)
-    yield render_fragment(found.card)
+def render_pages(hostile: Report) -> Iterator[str]:
+    yield render_format(hostile, "html")
+    yield render_print(hostile)
+    yield render_fragment(hostile.card)
 
 
-def test_hostile_strings_are_text_in_html(found: Report) -> None:
+def test_hostile_strings_are_text_in_html(hostile: Report) -> None:
     ours = [text for attrs, text in Parsed(str(FORMATS["html"].render(reported(NAME)))).scripts if not attrs]
-    for text in pages(found):
+    for text in render_pages(hostile):
         page = Parsed(text)
         assert page.wrong == []
         assert not {tag for tag, _ in page.elements} & {"img", "i", "b", "iframe", "object", "link", "base", "form"}
@@ -161,16 +169,16 @@ def test_hostile_strings_are_text_in_html(found: Report) -> None:
         assert not [word for word in page.words if escape_hidden(word) != word]
 
 
-def test_hostile_strings_are_no_spreadsheet_formulas(found: Report) -> None:
-    rows = list(csv.reader(io.StringIO(made(found, "csv"))))
-    assert len(rows) == 1 + len(list(found.nodes()))
+def test_hostile_strings_are_no_spreadsheet_formulas(hostile: Report) -> None:
+    rows = list(csv.reader(io.StringIO(render_format(hostile, "csv"))))
+    assert len(rows) == 1 + len(list(hostile.nodes()))
     assert {len(row) for row in rows} == {len(rows[0])}
     cells = [cell.strip() for row in rows for cell in row]
     assert not [cell for cell in cells if cell[:1] in tuple("=+-@") and cell]
 
 
-def test_hostile_strings_are_values_in_xml(found: Report) -> None:
-    text = made(found, "junit")
+def test_hostile_strings_are_values_in_xml(hostile: Report) -> None:
+    text = render_format(hostile, "junit")
     tree = etree.fromstring(text.encode())
     assert is_mute(text)
     tags = {"testsuites", "testsuite", "properties", "property", "testcase", "failure", "skipped"}
@@ -178,9 +186,9 @@ def test_hostile_strings_are_values_in_xml(found: Report) -> None:
 
 
 @pytest.mark.parametrize("name", VERDICTS)
-def test_outcome_has_only_own_workflow_commands(name: str, found: Report) -> None:
+def test_outcome_has_only_own_workflow_commands(name: str, hostile: Report) -> None:
     other = reported(NAME).card
-    text = render_outcome(check_cards([("##[x]\n::m.onnx", found.card)], Policy(), "::p", ("::b", other)), name)
+    text = render_outcome(check_cards([("##[x]\n::m.onnx", hostile.card)], Policy(), "::p", ("::b", other)), name)
     if name == "github":
         levels = ("::error ", "::warning ", "::notice ")
         assert all(line.startswith(levels) and is_mute(line[2:]) for line in text.splitlines())
@@ -189,17 +197,17 @@ def test_outcome_has_only_own_workflow_commands(name: str, found: Report) -> Non
 
 
 @pytest.fixture(scope="module")
-def compared(found: Report) -> Comparison:
-    return compare([reported(NAME).card, found.card], ["::a.onnx", "##[b] <i>.json"], generated=AT)
+def comparison(hostile: Report) -> Comparison:
+    return compare([reported(NAME).card, hostile.card], ["::a.onnx", "##[b] <i>.json"], generated=AT)
 
 
 @pytest.mark.parametrize("name", COMPARISON_FORMATS)
-def test_comparison_escapes_hostile_strings(name: str, compared: Comparison) -> None:
-    text = COMPARISON_FORMATS[name].render(compared)
+def test_comparison_escapes_hostile_strings(name: str, comparison: Comparison) -> None:
+    text = COMPARISON_FORMATS[name].render(comparison)
     if name == "json":
-        assert strict(text)
+        assert parse_strict(text)
     if name == "markdown":
-        assert {tag for tag, _ in read(text).tags} <= OURS - {"img"}
+        assert {tag for tag, _ in parse_page(text).tags} <= OURS - {"img"}
     if name == "html":
         page = Parsed(text)
         assert page.wrong == []
@@ -207,42 +215,42 @@ def test_comparison_escapes_hostile_strings(name: str, compared: Comparison) -> 
     assert is_mute(text)
 
 
-def test_colored_comparison_has_only_color_codes(compared: Comparison) -> None:
-    assert is_mute(COLOURS.sub("", render_comparison_terminal(compared, color=True)))
+def test_colored_comparison_has_only_color_codes(comparison: Comparison) -> None:
+    assert is_mute(COLOURS.sub("", render_comparison_terminal(comparison, color=True)))
 
 
 def test_very_long_name_is_shortened(tmp_path: Path) -> None:
     """In data it is shortened where a document says it often; nowhere does the document grow beyond the file."""
     huge = tuple(attack + "x" * 1_000_000 for attack in ATTACKS[:3])
     path = model(tmp_path, 0, huge)
-    found = make_card(path, Request())
+    hostile = make_card(path, Request())
     for name in (*LINES, "html", "junit", "github", "nodes", "cyclonedx", "sarif"):
-        assert len(made(found, name)) < 2_000_000, name
-    assert len(made(found, "json")) < 2 * path.stat().st_size
+        assert len(render_format(hostile, name)) < 2_000_000, name
+    assert len(render_format(hostile, "json")) < 2 * path.stat().st_size
 
 
 @pytest.mark.parametrize("size", [2**62, 2**200, 2**1900])
 def test_huge_sizes_are_printed_in_every_format(size: int) -> None:
     """As dimensions of 2^62 make them; beyond what a float holds, too."""
-    found = reported(NAME)
-    card = _sized(found.card, size)
-    rows = [_sized(row, size) for row in list(found.nodes())[:50]]
+    hostile = reported(NAME)
+    card = _set_size(hostile.card, size)
+    rows = [_set_size(row, size) for row in list(hostile.nodes())[:50]]
     for name in FORMATS.keys() - {"pdf"}:
         text = FORMATS[name].render(Report(card, lambda: iter(rows)))
         assert isinstance(text, str)
         assert "inf" not in text.split() and "nan" not in text.split()
-    assert load(str(FORMATS["json"].render(Report(card, found.nodes))).encode(), "card.json") == card
+    assert load(str(FORMATS["json"].render(Report(card, hostile.nodes))).encode(), "card.json") == card
 
 
-def _sized(value: Any, size: int) -> Any:
+def _set_size(value: Any, size: int) -> Any:
     """With this in the place of every number above a thousand."""
     if type(value) is int:
         return size if value > 1_000 else value
     if isinstance(value, msgspec.Struct):
-        return type(value)(**{name: _sized(getattr(value, name), size) for name in value.__struct_fields__})
+        return type(value)(**{name: _set_size(getattr(value, name), size) for name in value.__struct_fields__})
     if isinstance(value, tuple):
-        return tuple(_sized(item, size) for item in value)
-    return {key: _sized(item, size) for key, item in value.items()} if isinstance(value, dict) else value
+        return tuple(_set_size(item, size) for item in value)
+    return {key: _set_size(item, size) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def test_undecodable_file_names_are_escaped(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from onnx_autodoc.architecture import TASK_NAMES, family
 from onnx_autodoc.render import hub_metadata
 from onnx_autodoc.render.huggingface import front_matter
-from tests.render._readmes import HOSTILE, card, saying
+from tests.render._readmes import HOSTILE, card, declare
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_feature_tag_follows_input_role() -> None:
     ],
 )
 def test_license_is_listed_only_if_known_to_the_hub(said: str, known: str | None) -> None:
-    assert front_matter(saying(card("yolov8l-nc1"), license=said)).get("license") == known
+    assert front_matter(declare(card("yolov8l-nc1"), license=said)).get("license") == known
 
 
 def test_every_task_is_tagged_or_listed_as_untagged() -> None:

@@ -5,21 +5,21 @@ from msgspec.structs import replace
 
 from onnx_autodoc.render import huggingface, readme
 from onnx_autodoc.render.huggingface import front_matter, merge_readme, render_huggingface
-from tests.render._readmes import HOSTILE, HUMAN, NEW, PART, card, hub_reads, saying, told, without_part
+from tests.render._readmes import HOSTILE, HUMAN, NEW, PART, card, declare, make_report, read_as_hub, remove_generated
 
 # A fresh README
 
 
 def test_new_readme_has_metadata_title_and_generated_part() -> None:
-    text = render_huggingface(told("yolov8l-nc1"))
-    assert hub_reads(text) == front_matter(card("yolov8l-nc1"))
+    text = render_huggingface(make_report("yolov8l-nc1"))
+    assert read_as_hub(text) == front_matter(card("yolov8l-nc1"))
     assert "\n---\n\n# yolov8l-nc1.onnx\n\n<!-- onnx-autodoc: begin" in text
     assert "\n## " in text[text.index(readme.BEGIN) : text.index(readme.END)]
     assert merge_readme(text, text) == text
 
 
 def test_owner_answers_survive_a_merge() -> None:
-    text = render_huggingface(told("yolov8l-nc1"))
+    text = render_huggingface(make_report("yolov8l-nc1"))
     after = text[text.index(readme.END) :]
     assert "*not filled in*" in after
     assert "*not filled in*" not in text[: text.index(readme.END)]
@@ -30,14 +30,14 @@ def test_owner_answers_survive_a_merge() -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_cannot_end_generated_part_or_front_matter(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface, "write_sections", lambda *_: f"## In short\n\n{text}\n{readme.BEGIN}\n{text}\n")
-    found = saying(card("yolov8l-nc1"), license=text, description=text)
+    found = declare(card("yolov8l-nc1"), license=text, description=text)
     model = replace(found.model, name=text, metadata={"license": text, text: text})
-    made = render_huggingface(replace(told("yolov8l-nc1"), card=replace(found, model=model)))
-    assert hub_reads(made) == front_matter(card("yolov8l-nc1"))
+    made = render_huggingface(replace(make_report("yolov8l-nc1"), card=replace(found, model=model)))
+    assert read_as_hub(made) == front_matter(card("yolov8l-nc1"))
     assert made.count("<!-- onnx-autodoc:") == 2
     assert merge_readme(made, made) == made
-    assert without_part(merge_readme(HUMAN, made)).startswith(HUMAN.partition("tags:")[0])
-    assert hub_reads(merge_readme(HUMAN, made))["license"] == "apache-2.0"
+    assert remove_generated(merge_readme(HUMAN, made)).startswith(HUMAN.partition("tags:")[0])
+    assert read_as_hub(merge_readme(HUMAN, made))["license"] == "apache-2.0"
 
 
 # A README that people wrote
@@ -46,11 +46,11 @@ def test_hostile_text_cannot_end_generated_part_or_front_matter(text: str, monke
 def test_existing_readme_keeps_lines_and_gains_missing_fields() -> None:
     merged = merge_readme(HUMAN, NEW)
     ours = ["  - onnx", "  - int8", "pipeline_tag: object-detection"]
-    left = [line for line in without_part(merged).split("\n") if line not in ours]
+    left = [line for line in remove_generated(merged).split("\n") if line not in ours]
     assert "\n".join(left) == HUMAN + "\n\n"
     assert merged.startswith(HUMAN.partition("widget:")[0] + "  - onnx\n  - int8\nwidget:")
     assert merged.endswith(f"write to us.  \n\n{PART}\n")
-    read, before = hub_reads(merged), hub_reads(HUMAN)
+    read, before = read_as_hub(merged), read_as_hub(HUMAN)
     assert read == before | {"tags": ["detection", "edge ai", "onnx", "int8"], "pipeline_tag": "object-detection"}
     assert merge_readme(merged, NEW) == merged
 
@@ -59,7 +59,7 @@ def test_line_breaks_and_byte_order_mark_are_kept() -> None:
     old = "\ufeff" + HUMAN.replace("\n", "\r\n")
     assert merge_readme(old, NEW) == "\ufeff" + merge_readme(HUMAN, NEW).replace("\n", "\r\n")
     mixed = "---\r\nlicense: mit\nlanguage: en\r\n---\nText\n"
-    assert without_part(merge_readme(mixed, NEW)).startswith("---\r\nlicense: mit\nlanguage: en\r\n")
+    assert remove_generated(merge_readme(mixed, NEW)).startswith("---\r\nlicense: mit\nlanguage: en\r\n")
 
 
 def test_empty_readme_is_replaced() -> None:
@@ -99,13 +99,13 @@ def test_tags_are_added_to_plain_lists_only(tags: str, after: str) -> None:
     merged = merge_readme(f"---\n{tags}\n---\n", NEW)
     assert merged.startswith(f"---\n{after}\npipeline_tag: object-detection\nlicense: agpl-3.0\n---\n")
     assert merge_readme(merged, NEW) == merged
-    hub_reads(merged)
+    read_as_hub(merged)
 
 
 def test_equivalent_fields_are_respected() -> None:
-    named = hub_reads(merge_readme("---\nlicense_name: ours\nlicense_link: LICENSE\n---\n", NEW))
+    named = read_as_hub(merge_readme("---\nlicense_name: ours\nlicense_link: LICENSE\n---\n", NEW))
     assert "license" not in named
-    tagged = hub_reads(merge_readme("---\ntags: [image-segmentation]\n---\n", NEW))
+    tagged = read_as_hub(merge_readme("---\ntags: [image-segmentation]\n---\n", NEW))
     assert "pipeline_tag" not in tagged
     assert "library_name" not in tagged  # the Hub may find another one in the repository by itself
 
@@ -115,7 +115,7 @@ def test_equivalent_fields_are_respected() -> None:
 )
 def test_sparse_front_matter_is_filled(old: str) -> None:
     merged = merge_readme(old, NEW)
-    assert hub_reads(merged)["license"] == "agpl-3.0"
+    assert read_as_hub(merged)["license"] == "agpl-3.0"
     assert "---\n\n<!-- onnx-autodoc: begin" in merged
     assert merge_readme(merged, NEW) == merged
 

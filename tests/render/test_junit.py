@@ -10,31 +10,32 @@ from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.junit import render_outcome_junit
 from tests._corpus import reported
 from tests.policy._cards import SAMPLE
-from tests.render._outcomes import is_tame, nasty, real
+from tests.render._outcomes import check_corpus, check_hostile, is_tame
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).parent.parent / "data" / "schemas" / "junit-10.xsd"))
 
 
-def parsed(text: str) -> Any:
+def parse_xml(text: str) -> Any:
     root = etree.fromstring(text.encode())
     SCHEMA.assertValid(root)
     return root
 
 
-@pytest.mark.parametrize("make", [real, nasty])
+@pytest.mark.parametrize("make", [check_corpus, check_hostile])
 def test_report_is_valid_by_schema(make: Any) -> None:
-    assert len(parsed(render_outcome_junit(make()))) == 3
+    assert len(parse_xml(render_outcome_junit(make()))) == 3
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_report_of_card_alone_is_valid(name: str) -> None:
-    assert len(parsed(str(FORMATS["junit"].render(reported(name))))) == 1
+    assert len(parse_xml(str(FORMATS["junit"].render(reported(name))))) == 1
 
 
-@pytest.mark.parametrize("make", [real, nasty])
+@pytest.mark.parametrize("make", [check_corpus, check_hostile])
 def test_required_attributes_are_present(make: Any) -> None:
-    root = parsed(render_outcome_junit(make()))
+    root = parse_xml(render_outcome_junit(make()))
     assert not root.attrib
+    assert len(root)
     for at, suite in enumerate(root):
         assert suite.get("id") == str(at)
         assert suite.get("hostname") and suite.get("package") and suite.get("time") == "0"
@@ -49,24 +50,24 @@ def test_required_attributes_are_present(make: Any) -> None:
 
 
 def test_counts_match_cases() -> None:
-    for suite, verdict in zip(parsed(render_outcome_junit(real())), real().verdicts):
+    for suite, verdict in zip(parse_xml(render_outcome_junit(check_corpus())), check_corpus().verdicts):
         assert int(suite.get("tests")) == len(suite.findall("testcase")) == len(verdict.checks)
         assert int(suite.get("failures")) == len(suite.findall("testcase/failure")) == len(verdict.failed)
         assert int(suite.get("skipped")) == len(suite.findall("testcase/skipped"))
 
 
 def test_case_names_are_unique() -> None:
-    for suite in parsed(render_outcome_junit(nasty())):
+    for suite in parse_xml(render_outcome_junit(check_hostile())):
         names = [(case.get("classname"), case.get("name")) for case in suite.iter("testcase")]
         assert len(names) == len(set(names))
 
 
 def test_failure_has_recommendation_and_skip_has_reason() -> None:
-    text = render_outcome_junit(real())
+    text = render_outcome_junit(check_corpus())
     assert "to do: Change the model, or the limit in the policy." in text
     assert "allowed: the server batches" in text
 
 
 def test_model_text_is_no_workflow_command() -> None:
-    assert is_tame(render_outcome_junit(nasty()))
-    assert "\x1b" not in render_outcome_junit(nasty())
+    assert is_tame(render_outcome_junit(check_hostile()))
+    assert "\x1b" not in render_outcome_junit(check_hostile())

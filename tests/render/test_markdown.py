@@ -52,16 +52,16 @@ class Page(HTMLParser):
             self.coded[-1] += data
 
 
-def read(text: str) -> Page:
+def parse_page(text: str) -> Page:
     return Page(cmarkgfm.github_flavored_markdown_to_html(text, options=Options.CMARK_OPT_UNSAFE))
 
 
 @cache
-def made(name: str, format_name: str = "markdown") -> str:
-    return shown(reported(name), format_name)
+def render_corpus(name: str, format_name: str = "markdown") -> str:
+    return render_report(reported(name), format_name)
 
 
-def shown(found: Report, format_name: str) -> str:
+def render_report(found: Report, format_name: str) -> str:
     beside = ChartLinks("pictures", ".svg") if format_name in ILLUSTRATED else None
     text = FORMATS[format_name].render(Report(found.card, found.nodes, beside))
     assert isinstance(text, str)
@@ -70,7 +70,7 @@ def shown(found: Report, format_name: str) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_name_is_a_code_span(name: str) -> None:
-    page = read(f"before {code_span(name)} after")
+    page = parse_page(f"before {code_span(name)} after")
     assert [tag for tag, _ in page.tags] == ["p", "code"]
     assert page.coded == [sanitize(name, 600)]
 
@@ -79,7 +79,7 @@ def test_name_is_a_code_span(name: str) -> None:
 def test_name_in_table_stays_in_its_cell(name: str) -> None:
     section = Section("s", name, (Table((Column(name), Column("b")), (((Name(name),), (name,)),)),))
     card = reported("control-flow-loop-if").card
-    page = read(write_sections((section,), card, None))
+    page = parse_page(write_sections((section,), card, None))
     assert [tag for tag, _ in page.tags] == [
         "h2",
         "table",
@@ -99,10 +99,10 @@ def test_name_in_table_stays_in_its_cell(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_text_is_escaped(name: str) -> None:
     blocks = (Paragraph((name,)), Bullets(((name, " ", Strong(name)),)))
-    page = read(write_sections((Section("s", "t", blocks),), reported("control-flow-loop-if").card, None))
+    page = parse_page(write_sections((Section("s", "t", blocks),), reported("control-flow-loop-if").card, None))
     assert [tag for tag, _ in page.tags] == ["h2", "p", "ul", "li", "strong"]
-    shown = sanitize(" ".join(name.split()) if "\n" in name else name, 20_000)
-    assert "".join(shown.split()) in "".join("".join(page.said).split())
+    render_report = sanitize(" ".join(name.split()) if "\n" in name else name, 20_000)
+    assert "".join(render_report.split()) in "".join("".join(page.said).split())
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_no_name_becomes_a_link(name: str) -> None:
     card = reported("control-flow-loop-if").card
     blocks = (Paragraph((name, Strong(name))), Table((Column(name),), (((name,),),)))
     text = write_sections((Section("s", name, blocks),), card, None)
-    page = read(text)
+    page = parse_page(text)
     assert "a" not in {tag for tag, _ in page.tags}
     assert "".join(page.said).count(name) == 5
     assert not re.search(r"@\w", text)
@@ -132,9 +132,9 @@ def test_line_start_is_escaped(text: str, safe: str) -> None:
 
 @pytest.mark.parametrize("format_name", TEXTS)
 def test_hostile_model_adds_no_markup(format_name: str, tmp_path: Path) -> None:
-    text = shown(make_card(hostile(tmp_path), Request()), format_name)
+    text = render_report(make_card(hostile(tmp_path), Request()), format_name)
     body = text.split("\n---\n", 1)[1] if format_name == "huggingface" else text
-    page = read(body)
+    page = parse_page(body)
     assert {tag for tag, _ in page.tags} <= OURS
     for tag, attributes in page.tags:
         allowed = {"img": {"src", "alt"}, "pre": {"lang"}, "td": {"align"}, "th": {"align"}}.get(tag, set())
@@ -146,39 +146,39 @@ def test_hostile_model_adds_no_markup(format_name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("format_name", TEXTS)
 @pytest.mark.parametrize("name", KEPT)
 def test_corpus_cards_are_well_formed(name: str, format_name: str) -> None:
-    text = made(name, format_name)
+    text = render_corpus(name, format_name)
     body = text.split("\n---\n", 1)[1] if format_name == "huggingface" else text
-    page = read(body)
+    page = parse_page(body)
     assert {tag for tag, _ in page.tags} <= OURS
     assert text.count("<details>") == text.count("</details>") == sum(tag == "details" for tag, _ in page.tags)
     assert len(text.encode()) < 1 << 20
     assert "\\" not in "".join(attributes.get("src") or "" for _, attributes in page.tags)
-    assert not re.search(r"(?i)\| *(inf|nan|n/a|null|none) *\|", body), "what is not known is said in words"
+    assert not re.search(r"(?i)\| *(inf|nan|n/a|null|none) *\|", body), "what is unknown is said in words"
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_table_rows_sum_to_totals(name: str) -> None:
     for format_name in TEXTS:
-        sums = list(totals(made(name, format_name)))
+        sums = list(read_totals(render_corpus(name, format_name)))
         assert sums
         for heading, summed, total in sums:
             assert summed == total, (format_name, heading)
 
 
-def totals(text: str) -> list[tuple[str, int, int]]:
+def read_totals(text: str) -> list[tuple[str, int, int]]:
     """Of every table with a total: its column's title, the sum of its rows, and what the total says."""
     found = []
     for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
         head, _, *rows = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
         if rows and rows[-1][0] == "**All**":
             for at, title in enumerate(head):
-                cells = [number(row[at]) for row in rows]
+                cells = [parse_number(row[at]) for row in rows]
                 if cells[-1] is not None:
                     found.append((title, sum(cell or 0 for cell in cells[:-1]), cells[-1]))
     return found
 
 
-def number(cell: str) -> int | None:
+def parse_number(cell: str) -> int | None:
     plain = cell.replace("*", "").removeprefix("at least ").replace(",", "")
     return int(plain) if plain.isdigit() else None
 

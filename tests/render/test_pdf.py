@@ -13,21 +13,21 @@ from tests._corpus import reported
 
 
 @pytest.fixture(scope="module")
-def made() -> Report:
+def report() -> Report:
     return reported("bilstm-gru-tagger")
 
 
-def test_a_pdf_has_every_section(made: Report) -> None:
-    data = FORMATS["pdf"].render(made)
+def test_a_pdf_has_every_section(report: Report) -> None:
+    data = FORMATS["pdf"].render(report)
     assert isinstance(data, bytes)
     text = "".join(page.extract_text() for page in PdfReader(io.BytesIO(data)).pages)
     assert "bilstm-gru-tagger.onnx" in text and "83.4 MMACs" in text
-    assert [section.title for section in card_sections(made.card) if section.title not in text] == []
+    assert [section.title for section in card_sections(report.card) if section.title not in text] == []
 
 
-def test_png_has_full_width(made: Report) -> None:
-    drawn = chart_files(made, ".png")
-    assert set(drawn) == {name.replace(".svg", ".png") for name in chart_files(made, ".svg")}
+def test_png_has_full_width(report: Report) -> None:
+    drawn = chart_files(report, ".png")
+    assert set(drawn) == {name.replace(".svg", ".png") for name in chart_files(report, ".svg")}
     for data in drawn.values():
         assert isinstance(data, bytes) and data.startswith(b"\x89PNG\r\n\x1a\n")
         assert int.from_bytes(data[16:20]) == 1440
@@ -41,9 +41,9 @@ def test_png_has_full_width(made: Report) -> None:
     ],
 )
 def test_missing_extra_is_named_with_its_command(
-    module: str, extra: str, make: object, made: Report, monkeypatch: pytest.MonkeyPatch
+    module: str, extra: str, make: object, report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     assert callable(make)
     with pytest.raises(BadInput, match=rf"pip install 'onnx-autodoc\[{extra}\]'"):
-        make(made)
+        make(report)

@@ -17,22 +17,22 @@ OURS = ("Compute", "Memory", "Work", "Operators", "Data", "Assumed", "Not counte
 
 
 @pytest.fixture(scope="module")
-def lying(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def misleading_report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return make_card(model(tmp_path_factory.mktemp("lie"), 0, (LIE,)), Request())
 
 
-def test_summary_quotes_names(lying: Report) -> None:
-    said = lying.card.summary
+def test_summary_quotes_names(misleading_report: Report) -> None:
+    said = misleading_report.card.summary
     for text in (said.what, said.tldr, said.text):
         assert "All is well" not in QUOTED.sub("", text), text
     assert "All is well" in said.tldr
     assert "All is well" in said.text
 
 
-def test_terminal_quotes_names(lying: Report) -> None:
+def test_terminal_quotes_names(misleading_report: Report) -> None:
     lines: dict[str, str] = {}
     label = ""
-    for line in render_terminal(lying).splitlines():
+    for line in render_terminal(misleading_report).splitlines():
         label = line[:13].strip() or label
         lines[label] = f"{lines.get(label, '')} {line[13:].strip()}"
     shown = [lines[label] for label in OURS if label in lines]
@@ -67,7 +67,7 @@ def test_input_name_cannot_imitate_its_type(tmp_path: Path) -> None:
     assert row[13] == "“"
 
 
-def test_evidence_and_assumptions_quote_names(lying: Report) -> None:
-    card = lying.card
+def test_evidence_and_assumptions_quote_names(misleading_report: Report) -> None:
+    card = misleading_report.card
     for text in (*card.task.evidence, *card.assumptions.notes, *card.structure.evidence):
         assert "All is well" not in QUOTED.sub("", text), text

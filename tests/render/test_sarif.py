@@ -13,21 +13,21 @@ from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.sarif import render_outcome_sarif, to_uri
 from tests._corpus import reported
 from tests.policy._cards import SAMPLE
-from tests.render._outcomes import is_tame, nasty, real
+from tests.render._outcomes import check_corpus, check_hostile, is_tame
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "data" / "schemas" / "sarif-schema-2.1.0.json").read_text())
 
 
-def run_of(found: Outcome) -> dict[str, Any]:
+def render_run(found: Outcome) -> dict[str, Any]:
     document = json.loads(render_outcome_sarif(found))
     jsonschema.Draft7Validator(SCHEMA, format_checker=jsonschema.FormatChecker()).validate(document)
     (run,) = document["runs"]
     return dict(run)
 
 
-@pytest.mark.parametrize("make", [real, nasty])
+@pytest.mark.parametrize("make", [check_corpus, check_hostile])
 def test_report_is_valid_by_official_schema(make: Any) -> None:
-    assert run_of(make())["results"]
+    assert render_run(make())["results"]
 
 
 @pytest.mark.parametrize("name", SAMPLE)
@@ -37,20 +37,21 @@ def test_report_of_card_alone_is_valid(name: str) -> None:
 
 
 def test_every_result_has_a_described_rule() -> None:
-    run = run_of(real())
+    run = render_run(check_corpus())
     rules = run["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == [*RULES, "limit", "change", "runtime", "gap"]
     for rule in rules:
         assert (
             rule["shortDescription"]["text"].endswith(".") and rule["fullDescription"]["text"] and rule["help"]["text"]
         )
+    assert run["results"]
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
 
 
 def test_levels_follow_severities() -> None:
-    found = real()
-    results = run_of(found)["results"]
+    found = check_corpus()
+    results = render_run(found)["results"]
     shown = [check for verdict in found.verdicts for check in verdict.checks if check.found or check.status == "fail"]
     assert len(results) == len(shown)
     for result, check in zip(results, shown):
@@ -60,24 +61,24 @@ def test_levels_follow_severities() -> None:
 
 
 def test_failure_is_at_least_a_note() -> None:
-    levels = {result["level"] for result in run_of(real())["results"] if "suppressions" not in result}
+    levels = {result["level"] for result in render_run(check_corpus())["results"] if "suppressions" not in result}
     assert "error" in levels
     assert any(
         result["ruleId"] == "limit" and "graph.nodes" in result["message"]["text"]
-        for result in run_of(real())["results"]
+        for result in render_run(check_corpus())["results"]
     )
 
 
 def test_allowed_finding_is_suppressed_with_reason() -> None:
-    results = [result for result in run_of(real())["results"] if result["ruleId"] == "dynamic-input"]
+    results = [result for result in render_run(check_corpus())["results"] if result["ruleId"] == "dynamic-input"]
     assert results
     for result in results:
         assert result["suppressions"][0]["justification"] == "the server batches ##[x]"
 
 
 def test_fingerprints_are_unique_and_stable() -> None:
-    for make in (real, nasty):
-        marks = [result["partialFingerprints"]["onnxAutodoc/v1"] for result in run_of(make())["results"]]
+    for make in (check_corpus, check_hostile):
+        marks = [result["partialFingerprints"]["onnxAutodoc/v1"] for result in render_run(make())["results"]]
         assert len(marks) == len(set(marks))
         assert render_outcome_sarif(make()) == render_outcome_sarif(make())
 
@@ -96,12 +97,12 @@ def test_paths_are_uris(path: str, uri: str) -> None:
 
 
 def test_model_text_is_no_link_and_no_command() -> None:
-    assert is_tame(render_outcome_sarif(nasty()))
-    assert all("](" not in result["message"]["text"] for result in run_of(nasty())["results"])
+    assert is_tame(render_outcome_sarif(check_hostile()))
+    assert all("](" not in result["message"]["text"] for result in render_run(check_hostile())["results"])
 
 
 def test_locations_are_unique() -> None:
-    for result in run_of(nasty())["results"]:
+    for result in render_run(check_hostile())["results"]:
         (place,) = result["locations"]
         names = [each["fullyQualifiedName"] for each in place.get("logicalLocations", ())]
         assert len(names) == len(set(names))

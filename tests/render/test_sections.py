@@ -22,11 +22,11 @@ def card(name: str) -> Card:
     return reported(name).card
 
 
-def written(found: Card) -> str:
+def render_sections(found: Card) -> str:
     return render_markdown(Report(found, lambda: iter(())))
 
 
-def from_text(folder: Path, text: str) -> Card:
+def make_text_card(folder: Path, text: str) -> Card:
     path = folder / "model.onnx"
     path.write_bytes(proto(text).SerializeToString())
     return make_card(path, Request()).card
@@ -35,7 +35,7 @@ def from_text(folder: Path, text: str) -> Card:
 @pytest.mark.parametrize(("gaps", "said"), [(100, ""), (101, "1 more is in"), (2100, "2,000 more are in")])
 def test_truncated_list_states_the_rest(gaps: int, said: str) -> None:
     found = replace(card("yolov8l-nc1"), gaps=tuple(Gap("graph", f"reason {at}") for at in range(gaps)))
-    text = written(found).split("### Not known")[1].split("\n## ")[0]
+    text = render_sections(found).split("### Unknown")[1].split("\n## ")[0]
     assert text.count("reason") == min(gaps, 100)
     assert said in text
     assert ("in the JSON card" in text) == bool(said)
@@ -44,7 +44,7 @@ def test_truncated_list_states_the_rest(gaps: int, said: str) -> None:
 def test_truncated_operator_table_is_not_called_complete() -> None:
     found = card("yolov8l-nc1")
     rows = tuple(replace(found.graph.operators[0], op=f"Op{at}") for at in range(201))
-    text = written(replace(found, graph=replace(found.graph, operators=rows)))
+    text = render_sections(replace(found, graph=replace(found.graph, operators=rows)))
     assert "all 201 operator types" not in text
     assert "1 more is in the JSON card." in text
 
@@ -61,15 +61,15 @@ def test_number_with_gap_is_lower_bound() -> None:
 
 def test_unknown_number_is_named(tmp_path: Path) -> None:
     text = "g (float[1,6,4] b, float[1,1,6] s) => (int64[n,3] y) { y = NonMaxSuppression(b, s) }"
-    shown = written(from_text(tmp_path, text))
-    assert "| Compute | 0 MACs · FLOPs not known |" in shown
+    shown = render_sections(make_text_card(tmp_path, text))
+    assert "| Compute | 0 MACs · FLOPs unknown |" in shown
     assert "more than that" not in shown
 
 
 def test_model_without_weights_has_no_shares(tmp_path: Path) -> None:
     ports = "uint8[2,4] a, float s, uint8 z, uint8[4,3] b"
     text = f"g ({ports}) => (uint8[2,3] y) {{ y = QLinearMatMul(a, s, z, b, s, z, s, z) }}"
-    shown = render_terminal(Report(from_text(tmp_path, text), lambda: iter(())))
+    shown = render_terminal(Report(make_text_card(tmp_path, text), lambda: iter(())))
     assert "int8" in shown
     assert "of the weights" not in " ".join(shown.split())
 
@@ -85,4 +85,4 @@ def test_uncounted_weights_are_not_called_absent(tmp_path: Path) -> None:
     for text in (render_terminal(made), render_markdown(made), render_architecture(made)):
         assert "no weights" not in text
         assert "0 tensors" not in text
-        assert "not known: the file contradicts itself" in text
+        assert "unknown: the file contradicts itself" in text

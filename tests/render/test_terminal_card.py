@@ -14,44 +14,48 @@ MINILM, SMOLLM = "all-minilm-l6-v2-ts-op14", "smollm2-135m-kv-op17"
 HINT = "this machine: run `onnx-autodoc calibrate` once for an estimate"
 
 
-def lines(made: Card, most: int = 4, hint: bool = True) -> list[str]:
+def device_lines(made: Card, most: int = 4, hint: bool = True) -> list[str]:
     return [row.value for row in device_rows(made, most, hint)]
 
 
 def test_terminal_states_bound() -> None:
-    assert lines(on(MINILM, "t4")) == ["T4  fits  not faster than 354 µs  compute-bound", "in fp32 at batch 1", HINT]
+    assert device_lines(on(MINILM, "t4")) == [
+        "T4  fits  not faster than 354 µs  compute-bound",
+        "in fp32 at batch 1",
+        HINT,
+    ]
 
 
 def test_terminal_states_grade_of_every_time() -> None:
-    found = lines(graded(on(MINILM, "t4", "rtx_4050_laptop"), "typical", "measured"))
+    found = device_lines(graded(on(MINILM, "t4", "rtx_4050_laptop"), "typical", "measured"))
     assert found[0].startswith("T4               fits  typical 1.06 ms (0.53–2.13)")
     assert found[1].startswith("RTX 4050 Laptop  fits  measured ")
-    assert "fits  calibrated 1.06 ms (0.53–2.13)" in lines(graded(on(MINILM, "t4"), "calibrated"))[0]
+    assert "fits  calibrated 1.06 ms (0.53–2.13)" in device_lines(graded(on(MINILM, "t4"), "calibrated"))[0]
     assert HINT not in found, "a device is better known already"
 
 
 def test_bottlenecks_move_below_full_lines() -> None:
     made = on(MINILM)
     same = tuple(replace(row, bottleneck="compute") for row in hardware(made).devices)
-    found = lines(replace(made, hardware=replace(hardware(made), devices=same)))
+    found = device_lines(replace(made, hardware=replace(hardware(made), devices=same)))
     assert found[1] == "Core i7-12700H        needs 157 MiB  not faster than 2.13 ms"
     assert found[3] == "in fp32 at batch 1; compute-bound on each"
     others = (replace(same[0], bottleneck="launches"), *same[1:])
-    found = lines(replace(made, hardware=replace(hardware(made), devices=others)))
+    found = device_lines(replace(made, hardware=replace(hardware(made), devices=others)))
     assert found[3] == "in fp32 at batch 1; launch-bound, compute-bound, compute-bound"
 
 
 def test_terminal_device_that_does_not_fit_has_no_time() -> None:
-    found = lines(crowded(on(MINILM, "t4", "rtx_4050_laptop"), "t4"))
+    found = device_lines(crowded(on(MINILM, "t4", "rtx_4050_laptop"), "t4"))
     assert found[0] == "T4               does not fit  605 MiB of 15.0 GiB"
     assert found[1].startswith("RTX 4050 Laptop  fits          not faster than")
 
 
 def test_decoder_line_has_tokens_per_second() -> None:
-    found = lines(on(SMOLLM, "t4"))
+    found = device_lines(on(SMOLLM, "t4"))
     assert found[0] == "T4  fits  at most 506 tokens/s  memory-bound"
     assert found[1] == "in fp32, 2,048 tokens in the cache"
-    assert " typical " in lines(graded(on(SMOLLM, "t4"), "typical"))[0]
+    assert " typical " in device_lines(graded(on(SMOLLM, "t4"), "typical"))[0]
 
 
 def test_decode_step_without_rate_has_time_per_token() -> None:
@@ -60,7 +64,7 @@ def test_decode_step_without_rate_has_time_per_token() -> None:
         replace(row, seconds=None, tokens_per_second=None, bound=0.001, basis="typical")
         for row in hardware(made).generation
     )
-    found = lines(replace(made, hardware=replace(hardware(made), generation=rows)))
+    found = device_lines(replace(made, hardware=replace(hardware(made), generation=rows)))
     assert "not faster than 1.00 ms a token" in found[0]
 
 
@@ -68,25 +72,25 @@ def test_unknown_time_is_stated() -> None:
     made = on(MINILM, "t4")
     row = hardware(made).devices[0]
     unknown = replace(row, seconds=replace(row.seconds, bound=None), bottleneck=None, fits=None, memory_bytes=None)
-    found = lines(replace(made, hardware=replace(hardware(made), devices=(unknown,))))
-    assert found[0] == "T4  memory not known  time not known"
+    found = device_lines(replace(made, hardware=replace(hardware(made), devices=(unknown,))))
+    assert found[0] == "T4  memory unknown  time unknown"
 
 
 def test_omitted_devices_are_counted() -> None:
-    found = lines(on(MINILM, "t4", "l4", "rtx_4050_laptop"), most=2, hint=False)
+    found = device_lines(on(MINILM, "t4", "l4", "rtx_4050_laptop"), most=2, hint=False)
     assert len(found) == 3
     assert found[-1].endswith("; 1 more in --format markdown")
 
 
 def test_single_device_line_has_all_facts() -> None:
-    assert lines(on(MINILM, "t4"), most=1, hint=False) == [
+    assert device_lines(on(MINILM, "t4"), most=1, hint=False) == [
         "T4  fits  not faster than 354 µs  compute-bound  in fp32 at batch 1"
     ]
-    assert lines(on(MINILM, "t4"), most=0) == []
+    assert device_lines(on(MINILM, "t4"), most=0) == []
 
 
 def test_card_without_hardware_has_no_device_rows() -> None:
-    assert lines(replace(on(MINILM, "t4"), hardware=None)) == []
+    assert device_lines(replace(on(MINILM, "t4"), hardware=None)) == []
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -95,4 +99,4 @@ def test_terminal_card_fits_its_limits(name: str) -> None:
     assert len(text) <= MAX_LINES
     assert max(map(len, text)) <= WIDTH
     assert sum(line.startswith("Runs on") for line in text) == 1
-    assert all(len(line) <= VALUE_WIDTH for line in lines(card(name)))
+    assert all(len(line) <= VALUE_WIDTH for line in device_lines(card(name)))

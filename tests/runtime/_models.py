@@ -25,7 +25,7 @@ def save_model(folder: Path, text: str, functions: str = "", opset: int = 20) ->
     return path
 
 
-def facts_of(path: Path, *dims: str, values: tuple[str, ...] = (), request: Request | None = None) -> Facts:
+def measure_file(path: Path, *dims: str, values: tuple[str, ...] = (), request: Request | None = None) -> Facts:
     model = read_model(path)
     binding, shapes = bind_and_infer(model, request or parse_request(dims, values=values))
     return measure(model, binding, shapes)
@@ -38,14 +38,14 @@ def run_in_process(path: Path, facts: Facts, job: Any) -> Result | Failure:
 
 
 def verify_shapes(path: Path, values: tuple[str, ...] = (), request: Request | None = None) -> Agreement:
-    facts = facts_of(path, values=values, request=request)
+    facts = measure_file(path, values=values, request=request)
     result = run_in_process(path, facts, "shapes")
     assert isinstance(result, ShapesResult), result
     return compare_executions(facts, result.executions, result.truncated)
 
 
 def run_operators(path: Path) -> OperatorsResult:
-    result = run_in_process(path, facts_of(path), "operators")
+    result = run_in_process(path, measure_file(path), "operators")
     assert isinstance(result, OperatorsResult), result
     return result
 

@@ -11,8 +11,8 @@ from tests.runtime._models import verify_shapes
 
 @pytest.mark.parametrize("name", ["bilstm-gru-tagger", "control-flow-loop-if", "local-functions-mlp", "silero-vad"])
 def test_filled_graph_agrees_with_its_card(name: str, tmp_path: Path) -> None:
-    found = verify_shapes(fill_weights(graph(name), tmp_path), request=request(name))
-    assert found.executed == found.agreed > 10
+    result = verify_shapes(fill_weights(graph(name), tmp_path), request=request(name))
+    assert result.executed == result.agreed > 10
 
 
 def test_filled_weights_are_deterministic(tmp_path: Path) -> None:

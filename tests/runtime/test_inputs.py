@@ -14,12 +14,12 @@ from onnx_autodoc.runtime import check_external_weights, make_feeds
 from onnx_autodoc.runtime.protocol import FILLABLE_TYPES
 from onnx_autodoc.runtime.session import RequestError, find_provider, make_arrays
 from tests._text import model
-from tests.runtime._models import facts_of, save_model
+from tests.runtime._models import measure_file, save_model
 
 
 def make_array(feed: Feed) -> np.ndarray:
-    found = make_arrays([feed], lambda bits, number: (bits, number))[feed.name]
-    return found[0] if isinstance(found, tuple) else found  # type: ignore[return-value]
+    array = make_arrays([feed], lambda bits, number: (bits, number))[feed.name]
+    return array[0] if isinstance(array, tuple) else array  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("dtype", sorted(FILLABLE_TYPES))
@@ -55,12 +55,12 @@ def test_bfloat16_is_the_upper_half_of_float32() -> None:
         ("seq(float[2])", "it is a sequence, not a tensor"),
         ("optional(float[2])", "it is an optional, not a tensor"),
         ("float[]", "the file does not say how many dimensions it has"),
-        ("float[2,?]", r"its size is not known; give it with --dim x\.1=N$"),
+        ("float[2,?]", r"its size is unknown; give it with --dim x\.1=N$"),
     ],
 )
 def test_unfillable_input_is_rejected_with_reason(declared: str, reason: str, tmp_path: Path) -> None:
     path = save_model(tmp_path, f"g ({declared} x, float[2] z) => (float[2] y) {{ y = Relu(z) }}")
-    facts = facts_of(path)
+    facts = measure_file(path)
     with pytest.raises(BadInput, match=reason):
         make_feeds(facts, describe(facts).samples)
 
@@ -91,7 +91,7 @@ def save_external(folder: Path, location: str, stored_bytes: int | None) -> Path
 @pytest.mark.parametrize("location", ["/etc/passwd", "../w.bin", "a/../../w.bin"])
 def test_weights_outside_the_folder_are_rejected(location: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"its weights: the file \S+ is outside of the model's folder$"):
-        check_external_weights(facts_of(save_external(tmp_path, location, None)).model)
+        check_external_weights(measure_file(save_external(tmp_path, location, None)).model)
 
 
 def test_link_out_of_the_folder_is_rejected(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_link_out_of_the_folder_is_rejected(tmp_path: Path) -> None:
     path = save_external(tmp_path / "in", "w.bin", None)
     (tmp_path / "in" / "w.bin").symlink_to(tmp_path / "secret")
     with pytest.raises(BadInput, match=r"w\.bin is behind a symbolic link; --follow-links allows it$"):
-        check_external_weights(facts_of(path).model)
+        check_external_weights(measure_file(path).model)
 
 
 def test_download_cache_of_links_is_accepted_with_follow_links(tmp_path: Path) -> None:
@@ -111,14 +111,14 @@ def test_download_cache_of_links_is_accepted_with_follow_links(tmp_path: Path) -
     for name in ("model.onnx", "w.bin"):
         (tmp_path / "seen" / name).symlink_to(path.parent / name)
     with within(Limits(follow_links=True)):
-        check_external_weights(facts_of(tmp_path / "seen" / "model.onnx").model)
+        check_external_weights(measure_file(tmp_path / "seen" / "model.onnx").model)
 
 
 def test_missing_and_truncated_weights_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"its weights in w.bin are not there; put the file beside the model$"):
-        check_external_weights(facts_of(save_external(tmp_path, "w.bin", None)).model)
+        check_external_weights(measure_file(save_external(tmp_path, "w.bin", None)).model)
     with pytest.raises(BadInput, match=r"are not whole: 4 of 8 bytes"):
-        check_external_weights(facts_of(save_external(tmp_path, "w.bin", 4)).model)
+        check_external_weights(measure_file(save_external(tmp_path, "w.bin", 4)).model)
 
 
 def test_model_without_external_weights_is_accepted() -> None:

@@ -32,8 +32,8 @@ def test_worst_load_is_the_larger_one() -> None:
 
 
 def test_machine_has_a_name_and_cores() -> None:
-    found = describe_machine()
-    assert found.cpu and found.cores >= 1
+    result = describe_machine()
+    assert result.cpu and result.cores >= 1
     assert read_cpu_clock() is None or read_cpu_clock().busy > 0  # type: ignore[union-attr]
 
 
@@ -44,10 +44,10 @@ def test_peak_memory_is_that_of_live_tensors(tmp_path: Path) -> None:
     path = save_model(tmp_path, f"g (float[2048,2048] x) => (float y) {{ {nodes} }}")
     feeds = (Feed("x", "float32", (2048, 2048), "uniform"),)
     stages: list[Stage] = []
-    found = run_worker(RunRequest("memory", str(path), feeds, threads=1), Deadline(60), stages.append)
-    assert isinstance(found, MemoryResult)
-    assert 31.5 * MIB < found.peak_bytes < 34 * MIB  # the kernel counts pages in batches
-    assert found.input_bytes == 16 * MIB
+    result = run_worker(RunRequest("memory", str(path), feeds, threads=1), Deadline(60), stages.append)
+    assert isinstance(result, MemoryResult)
+    assert 31.5 * MIB < result.peak_bytes < 34 * MIB  # the kernel counts pages in batches
+    assert result.input_bytes == 16 * MIB
     assert "loading the model" in [stage.doing for stage in stages]
 
 

@@ -11,13 +11,13 @@ from onnx_autodoc.runtime.ort_profile import Event, EventArgs, NodeNames, exclus
 from tests.runtime._models import rename_nodes, run_operators, save_model
 
 
-def event(ts: int, dur: int, name: str = "n_kernel_time") -> Event:
+def make_event(ts: int, dur: int, name: str = "n_kernel_time") -> Event:
     return Event("Node", name, ts, dur, EventArgs())
 
 
 def test_exclusive_time_leaves_out_inner_kernels() -> None:
-    inner = [event(10, 20), event(40, 30)]
-    assert exclusive_times([event(41, 5), *inner, event(0, 100), event(100, 7)]) == [5, 20, 25, 50, 7]
+    inner = [make_event(10, 20), make_event(40, 30)]
+    assert exclusive_times([make_event(41, 5), *inner, make_event(0, 100), make_event(100, 7)]) == [5, 20, 25, 50, 7]
 
 
 def test_profile_line_that_is_no_json_is_skipped(tmp_path: Path) -> None:
@@ -29,11 +29,11 @@ def test_profile_line_that_is_no_json_is_skipped(tmp_path: Path) -> None:
 def test_operator_times_add_up_and_are_assigned_to_nodes(tmp_path: Path) -> None:
     text = """g (float[64,64] x) => (float[64,64] y) {
       a = MatMul(x, x) b = Sigmoid(a) y = Softmax(b) }"""
-    found = run_operators(rename_nodes(save_model(tmp_path, text), {0: "same", 1: "same"}))
-    assert {row.op for row in found.rows} == {"MatMul", "Sigmoid", "Softmax"}
-    assert sum(row.share for row in found.rows) == pytest.approx(1)
-    assert {node for node, _, _ in found.nodes} == {(0,), (1,), (2,)}
-    assert sum(seconds for _, seconds, _ in found.nodes) == pytest.approx(found.seconds)
+    result = run_operators(rename_nodes(save_model(tmp_path, text), {0: "same", 1: "same"}))
+    assert {row.op for row in result.rows} == {"MatMul", "Sigmoid", "Softmax"}
+    assert sum(row.share for row in result.rows) == pytest.approx(1)
+    assert {node for node, _, _ in result.nodes} == {(0,), (1,), (2,)}
+    assert sum(seconds for _, seconds, _ in result.nodes) == pytest.approx(result.seconds)
 
 
 def test_fused_kernel_is_assigned_to_the_node_of_its_operator(tmp_path: Path) -> None:
@@ -44,8 +44,8 @@ def test_fused_kernel_is_assigned_to_the_node_of_its_operator(tmp_path: Path) ->
     proto = onnx.load(path)
     proto.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((16, 16, 1, 1), np.float32), "w"))
     path.write_bytes(proto.SerializeToString())
-    found = {node: fused for node, _, fused in run_operators(path).nodes}
-    assert found == {(0,): True, (2,): False}
+    result = {node: fused for node, _, fused in run_operators(path).nodes}
+    assert result == {(0,): True, (2,): False}
 
 
 def test_ambiguous_origin_is_not_guessed(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from onnx_autodoc.render import Report, render_terminal
 from onnx_autodoc.render.content import Bullets, Name, Paragraph, Strong
 from onnx_autodoc.render.sections.measured import measured
 from onnx_autodoc.render.terminal import measured_rows
-from onnx_autodoc.runtime import Options, format_verification, measurement, verification, verify
+from onnx_autodoc.render.verification import format_verification
+from onnx_autodoc.runtime import Options, measurement, verification, verify
 from onnx_autodoc.runtime.process import WORKER_ARGUMENTS, Deadline, run_worker
 from onnx_autodoc.runtime.protocol import RunRequest
 from onnx_autodoc.runtime.worker import run_job
@@ -59,11 +60,11 @@ def test_failure_after_the_shapes_costs_one_figure(
     fail_job(monkeypatch, job, error)
     monkeypatch.setattr(measurement, "_WARM_UP_SECONDS", 0.0)
     monkeypatch.setattr(measurement, "_LOAD_CHECK_SECONDS", 0.0)
-    found = verify(save_model(tmp_path, RELU), Request(), FORCED)
-    assert (found.agreement.executed, found.agrees) == (1, True)
-    assert (found.timing is None) == (job == "time") == (found.refused == "too much")
-    assert (found.memory is None) == (job == "memory") == (found.memory_refused == "too much")
-    assert ("the time of operators is not known: too much" in found.agreement.notes) == (job == "operators")
+    result = verify(save_model(tmp_path, RELU), Request(), FORCED)
+    assert (result.agreement.executed, result.agrees) == (1, True)
+    assert (result.timing is None) == (job == "time") == (result.refused == "too much")
+    assert (result.memory is None) == (job == "memory") == (result.memory_refused == "too much")
+    assert ("the time of operators is unknown: too much" in result.agreement.notes) == (job == "operators")
 
 
 @pytest.mark.parametrize("error", [BadInput, LimitReached])
@@ -85,8 +86,8 @@ def test_no_worker_is_started_after_the_deadline() -> None:
 
 def write_only_to(folder: Path) -> dict[str, str]:
     """Return an environment with this folder for all files, and without CI, where onnxruntime sends no telemetry."""
-    kept = {key: value for key, value in os.environ.items() if key not in ("CI", "GITHUB_ACTIONS")}
-    return {**kept, **dict.fromkeys(("TMPDIR", "HOME", "XDG_CACHE_HOME"), str(folder))}
+    inherited = {key: value for key, value in os.environ.items() if key not in ("CI", "GITHUB_ACTIONS")}
+    return {**inherited, **dict.fromkeys(("TMPDIR", "HOME", "XDG_CACHE_HOME"), str(folder))}
 
 
 def test_onnxruntime_stores_no_telemetry_id(tmp_path: Path) -> None:
@@ -101,7 +102,7 @@ def test_onnxruntime_stores_no_telemetry_id(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def children(of: int) -> list[int]:
+def list_children(of: int) -> list[int]:
     tasks = Path(f"/proc/{of}/task/{of}/children")
     return [int(word) for word in tasks.read_text().split()] if tasks.exists() else []
 
@@ -118,7 +119,7 @@ def test_termination_leaves_neither_process_nor_file(number: signal.Signals, tmp
     while not list(folder.glob("*/*")):  # a profile: it is loading
         assert time.monotonic() < end and tool.poll() is None
         time.sleep(0.05)
-    started = children(tool.pid)
+    started = list_children(tool.pid)
     assert started
     tool.send_signal(number)
     assert tool.wait(30) == (128 + number if number != signal.SIGKILL else -number)
@@ -185,44 +186,44 @@ def test_orphaned_worker_exits(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Verified:
+def result(tmp_path_factory: pytest.TempPathFactory) -> Verified:
     folder = tmp_path_factory.mktemp("verified")
     return verify(save_model(folder, "g (float[n,3] x) => (float[n,3] y) { y = Relu(x) }"), Request(batch=7), FORCED)
 
 
-def test_figures_are_shown_with_input_sizes(found: Verified) -> None:
-    assert [(feed.name, feed.dims) for feed in found.feeds] == [("x", (7, 3))]
-    assert "Inputs      x float32 [7, 3]\n" in format_verification(found)
+def test_figures_are_shown_with_input_sizes(result: Verified) -> None:
+    assert [(feed.name, feed.dims) for feed in result.feeds] == [("x", (7, 3))]
+    assert "Inputs      x float32 [7, 3]\n" in format_verification(result)
 
 
-def test_memory_below_the_resolution_has_no_ratio(found: Verified) -> None:
-    assert found.memory is not None and found.memory.ratio is None
-    assert "under 1.00 MiB of activations at the peak (card 168 bytes)" in format_verification(found)
+def test_memory_below_the_resolution_has_no_ratio(result: Verified) -> None:
+    assert result.memory is not None and result.memory.ratio is None
+    assert "under 1.00 MiB of activations at the peak (card 168 bytes)" in format_verification(result)
 
 
-def test_long_reason_is_wrapped(found: Verified) -> None:
+def test_long_reason_is_wrapped(result: Verified) -> None:
     reason = "onnxruntime refused while loading the model: " + " ".join(["word"] * 60) + " the-very-end"
     lines = format_verification(
-        msgspec.structs.replace(found, timing=None, refused=reason, by_operator=())
+        msgspec.structs.replace(result, timing=None, refused=reason, by_operator=())
     ).splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.endswith("the-very-end") for line in lines)
 
 
-def test_differences_beyond_the_list_are_counted(found: Verified) -> None:
+def test_differences_beyond_the_list_are_counted(result: Verified) -> None:
     """Two outputs of one node are two examples of one node."""
     places = (("a", "p"), ("a", "q"), ("b", "r"), ("c", "s"), ("d", "t"))
     examples = tuple(Difference(node, "Op", output, "float32 [1]", "float32 [2]") for node, output in places)
-    agreement = msgspec.structs.replace(found.agreement, executed=9, agreed=2, differed=7, examples=examples)
-    text = format_verification(msgspec.structs.replace(found, agreement=agreement))
+    agreement = msgspec.structs.replace(result.agreement, executed=9, agreed=2, differed=7, examples=examples)
+    text = format_verification(msgspec.structs.replace(result, agreement=agreement))
     assert "  and 4 more nodes (--format json lists up to 20)\n" in text
 
 
-def test_section_has_the_content_of_the_terminal(found: Verified) -> None:
-    """Sizes, what is too little to measure, notes, and nodes beyond those that are listed."""
+def test_section_has_the_content_of_the_terminal(result: Verified) -> None:
+    """Sizes, memory too small to measure, notes, and the number of nodes that are not listed."""
     examples = (Difference("a", "Op", "p", "float32 [1]", "float32 [2]"),)
-    agreement = msgspec.structs.replace(found.agreement, differed=3, examples=examples, notes=("a note",))
-    shown = msgspec.structs.replace(found, agreement=agreement)
+    agreement = msgspec.structs.replace(result.agreement, differed=3, examples=examples, notes=("a note",))
+    shown = msgspec.structs.replace(result, agreement=agreement)
     card = load_or_make_card(graph("resnet50-ts-op17"), Request())
     section = measured(msgspec.structs.replace(card, measured=shown))
     assert section is not None
@@ -235,13 +236,13 @@ def test_section_has_the_content_of_the_terminal(found: Verified) -> None:
     assert Paragraph("2 more nodes differed.") in section.blocks
 
 
-def test_terminal_card_has_the_measurement(found: Verified) -> None:
+def test_terminal_card_has_the_measurement(result: Verified) -> None:
     card = load_or_make_card(graph("resnet50-ts-op17"), Request())
     assert not list(measured_rows(card))
-    shown = [row.value for row in measured_rows(msgspec.structs.replace(card, measured=found))]
+    shown = [row.value for row in measured_rows(msgspec.structs.replace(card, measured=result))]
     assert shown[0] == "1 node ran, none differed from the card's shapes"
-    assert shown[1].startswith("measured ") and " in the median, 95 % within " in shown[1]
-    refused = msgspec.structs.replace(found, timing=None, refused="the machine is busy")
+    assert shown[1].startswith("measured ") and " in the median, 95% within " in shown[1]
+    refused = msgspec.structs.replace(result, timing=None, refused="the machine is busy")
     text = render_terminal(Report(msgspec.structs.replace(card, measured=refused), lambda: iter(())))
-    assert "Run here     1 node ran, none differed from the card's shapes\n" in text
+    assert "Measured     1 node ran, none differed from the card's shapes\n" in text
     assert "no latency: the machine is busy\n" in text

@@ -88,11 +88,11 @@ def test_verification_imports_nothing_native() -> None:
 
 def test_model_is_timed_with_given_inputs(tmp_path: Path) -> None:
     path = save_model(tmp_path, "g (float[64,64] x) => (float[64,64] y) { y = MatMul(x, x) }")
-    found = time_model(path, [Feed("x", "float32", (64, 64), "normal", high=1)], runs=5, threads=1)
-    assert (found.runs, found.threads, found.provider) == (5, 1, CPU)
-    assert 0 < found.min_seconds <= found.median_seconds <= found.p95_seconds < 10
-    assert found.session_seconds > 0
-    assert (found.rss_peak_bytes or 0) > 10_000_000
+    result = time_model(path, [Feed("x", "float32", (64, 64), "normal", high=1)], runs=5, threads=1)
+    assert (result.runs, result.threads, result.provider) == (5, 1, CPU)
+    assert 0 < result.min_seconds <= result.median_seconds <= result.p95_seconds < 10
+    assert result.session_seconds > 0
+    assert (result.rss_peak_bytes or 0) > 10_000_000
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -42,13 +42,13 @@ POSITIONS = "g (int64[s0] positions, int64[s1,s0] ids) => (float[] y) { y = Cast
         (POSITIONS, Request(), {"s0": 128, "s1": 1}),
     ],
 )
-def test_every_open_dimension_gets_a_size(text: str, request_: Request, expected: dict[str, int]) -> None:
-    made, names = proto(text), {"unnamed": "?", "sum": "s18 + s70"}
-    for value in made.graph.input:
+def test_every_dynamic_dimension_is_bound(text: str, request_: Request, expected: dict[str, int]) -> None:
+    source, names = proto(text), {"unnamed": "?", "sum": "s18 + s70"}
+    for value in source.graph.input:
         for dim in value.type.tensor_type.shape.dim:
             if dim.dim_param in names:
                 dim.dim_param = names[dim.dim_param]
-    assert bind(loaded(made), request_).chosen == expected
+    assert bind(loaded(source), request_).chosen == expected
 
 
 @pytest.mark.parametrize(
@@ -64,17 +64,17 @@ def test_every_open_dimension_gets_a_size(text: str, request_: Request, expected
         ("g (int64[3] n) => (float[] y) { y = Cast <to = 1> (n) }", parse_request(values=("n=3",)), "single number"),
     ],
 )
-def test_a_request_that_changes_nothing_is_refused(text: str, request_: Request, word: str) -> None:
+def test_request_without_effect_is_rejected(text: str, request_: Request, word: str) -> None:
     with pytest.raises(BadInput, match=word):
         bind(model(text), request_)
 
 
-def test_a_size_of_0_is_open_unless_a_cache_begins_empty() -> None:
+def test_size_0_is_dynamic_except_for_an_empty_cache() -> None:
     zeros = model("g (float[0,3,0,0] x) => (float[] y) { y = Relu(x) }")
     assert bind(zeros, parse_request(dims=("x.3=7",))).chosen == {"x.0": 1, "x.2": 224, "x.3": 7}
     cache = model("g (float[1,4,0,8] past_key) => (float[] y) { y = Relu(past_key) }")
-    binding, found = bind_and_infer(cache, Request())
-    assert binding.chosen == {} and found.values["y"].concrete == (1, 4, 0, 8)
+    binding, inferred = bind_and_infer(cache, Request())
+    assert binding.chosen == {} and inferred.values["y"].concrete == (1, 4, 0, 8)
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_a_size_of_0_is_open_unless_a_cache_begins_empty() -> None:
         "g (float[2,3] x, float16[0] like) => (float16[2,3] y) { y = CastLike(x, like) }",
     ],
 )
-def test_a_size_of_0_that_the_outputs_bear_out_is_meant(text: str) -> None:
-    made = model(text)
-    binding, found = bind_and_infer(made, Request())
+def test_size_0_confirmed_by_outputs_is_used(text: str) -> None:
+    source = model(text)
+    binding, inferred = bind_and_infer(source, Request())
     assert set(binding.chosen.values()) == {0}
-    assert found.contradictions == found.misdeclared == ()
+    assert inferred.contradictions == inferred.misdeclared == ()
     key = next(iter(binding.chosen))
     assert (
-        bind_and_infer(made, parse_request(dims=(f"{key}=4",)))[0].chosen[key] == 4
+        bind_and_infer(source, parse_request(dims=(f"{key}=4",)))[0].chosen[key] == 4
     )  # whoever knows better may say so
 
 
@@ -106,37 +106,37 @@ def test_a_size_of_0_that_the_outputs_bear_out_is_meant(text: str) -> None:
         "g (float[0,3,0,0] x, float[8,3,3,3] w) => (float[0,8,0,0] y) { y = Conv(x, w) }",
     ],
 )
-def test_a_size_of_0_that_they_do_not_is_open(text: str) -> None:
+def test_size_0_not_confirmed_by_outputs_is_dynamic(text: str) -> None:
     assert bind_and_infer(model(text), Request())[0].chosen["x.0"] == 1
 
 
-def test_a_size_that_the_file_has_already_is_accepted() -> None:
+def test_requested_size_equal_to_the_fixed_size_is_accepted() -> None:
     fixed = model("g (float[2,3] x) => (float[] y) { y = Relu(x) }")
     assert bind(fixed, parse_request(batch=2, dims=("x.1=3",))).chosen == {}
 
 
-def test_defaults_that_cannot_run_give_way_to_usual_sizes() -> None:
+def test_defaults_that_cannot_run_are_replaced_by_usual_sizes() -> None:
     text = """g (float[1,3,H,W] x, float[8,3,48,5] w) => (float[] y) { c = Conv(x, w)
         one = Constant <value = int64[1] {2}> ()  y = Squeeze(c, one) }"""
-    binding, found = bind_and_infer(model(text), Request())
-    assert found.contradictions == ()
+    binding, inferred = bind_and_infer(model(text), Request())
+    assert inferred.contradictions == ()
     assert binding.chosen["H"] == 48
 
 
-def test_sizes_of_the_weights_are_tried_for_features() -> None:
+def test_weight_sizes_are_tried_for_features() -> None:
     zeros = ", ".join(["0.5"] * 529 * 4)
     weight = f"w = Constant <value = float[529,4] {{{zeros}}}> ()"
     text = f"g (float[N,F] x) => (float[] y) {{ {weight}  a = Relu(x)  y = MatMul(a, w) }}"
-    binding, found = bind_and_infer(model(text), Request())
+    binding, inferred = bind_and_infer(model(text), Request())
     assert binding.chosen["F"] == 529
-    assert found.values["y"].concrete == (1, 4)
+    assert inferred.values["y"].concrete == (1, 4)
 
 
-def test_a_size_the_user_chose_is_never_changed() -> None:
+def test_requested_size_is_never_changed() -> None:
     text = "g (float[1,3,H,W] x, float[8,3,48,5] w) => (float[] y) { y = Conv(x, w) }"
-    binding, found = bind_and_infer(model(text), Request(size=(8, 8)))
+    binding, inferred = bind_and_infer(model(text), Request(size=(8, 8)))
     assert binding.chosen == {"H": 8, "W": 8}
-    assert found.contradictions
+    assert inferred.contradictions
 
 
 @pytest.mark.parametrize(
@@ -164,42 +164,42 @@ def test_a_size_the_user_chose_is_never_changed() -> None:
         ),
     ],
 )
-def test_sizes_that_a_node_asks_for_are_tried(text: str, name: str, size: int) -> None:
+def test_sizes_required_by_a_node_are_tried(text: str, name: str, size: int) -> None:
     text = text.replace("at =", "shape = Constant <value = int64[1] {21}> ()  at =", 1)
     if "past" in text:
         text = text.replace("int64[1] {21}", "int64[4] {1, 21, 2, 1}")
         text = text.replace("new =", "one = Constant <value = int64[4] {1, 2, 1, 8}> ()  new =", 1)
-    binding, found = bind_and_infer(model(text), Request())
-    assert found.contradictions == ()
+    binding, inferred = bind_and_infer(model(text), Request())
+    assert inferred.contradictions == ()
     assert binding.chosen[name] == size
 
 
-def test_what_only_the_data_decides_changes_no_size() -> None:
+def test_data_dependent_shapes_change_no_default() -> None:
     text = "g (float[1,3,H,W] x) => (int64[] y) { s = Shape(x)  ones = ConstantOfShape(s)  y = NonZero(ones) }"
     assert bind_and_infer(model(text), Request())[0].chosen == {"H": 224, "W": 224}
 
 
-def test_an_output_tells_the_size_of_a_dimension_that_nothing_else_does() -> None:
+def test_unbound_dimension_gets_its_size_from_an_output() -> None:
     text = """g (int64[1,S] ids, float[1,2,past_len,kv_dim] past) => (float[1,2,all,kv_dim] y) {
         to = Constant <value = int64[4] {1, 2, 1, 16}> ()  new = ConstantOfShape(to)
         y = Concat <axis = 2> (past, new) }"""
-    binding, found = bind_and_infer(model(text), Request())
+    binding, inferred = bind_and_infer(model(text), Request())
     assert binding.chosen == {"S": 1, "past_len": 127, "kv_dim": 16}
-    assert found.values["past"].concrete == (1, 2, 127, 16)
+    assert inferred.values["past"].concrete == (1, 2, 127, 16)
 
 
-def _named(name: str) -> onnx.ModelProto:
-    found = proto("g (float[N,4] x, float[M,4] z) => (float[] y) { y = Relu(x) }")
-    found.graph.input[1].type.tensor_type.shape.dim[0].dim_param = name
-    return found
+def rename_dimension(name: str) -> onnx.ModelProto:
+    inferred = proto("g (float[N,4] x, float[M,4] z) => (float[] y) { y = Relu(x) }")
+    inferred.graph.input[1].type.tensor_type.shape.dim[0].dim_param = name
+    return inferred
 
 
 @pytest.mark.parametrize("name", ["N + ²", "① + N", "N + 9999999999999999999", "N +", "+", "N + ٣"])
-def test_what_only_looks_like_a_sum_of_sizes_is_a_name(name: str) -> None:
-    assert bind(loaded(_named(name)), Request()).chosen == {"N": 1, name: 1}
+def test_name_that_resembles_a_sum_is_a_name(name: str) -> None:
+    assert bind(loaded(rename_dimension(name)), Request()).chosen == {"N": 1, name: 1}
 
 
-def test_an_axis_is_a_number_in_plain_digits() -> None:
+def test_axis_is_a_number_in_ascii_digits() -> None:
     with pytest.raises(BadInput, match="has no open dimension"):
         bind(model(IMAGE), parse_request(dims=("x.²=3",)))
 
@@ -215,10 +215,10 @@ def test_an_axis_is_a_number_in_plain_digits() -> None:
         ("float", "inf"),
     ],
 )
-def test_a_value_that_its_type_cannot_hold_is_refused(dtype: str, number: str) -> None:
-    found = model(f"g ({dtype} n, float[4] x) => (float[] y) {{ y = Relu(x) }}")
+def test_value_out_of_range_of_its_type_is_rejected(dtype: str, number: str) -> None:
+    inferred = model(f"g ({dtype} n, float[4] x) => (float[] y) {{ y = Relu(x) }}")
     with pytest.raises(BadInput, match="is no number for an input of"):
-        bind(found, parse_request(values=(f"n={number}",)))
+        bind(inferred, parse_request(values=(f"n={number}",)))
 
 
 @pytest.mark.parametrize(("text", "word"), [("ids.1=many", "whole number"), ("S", "NAME=N")])

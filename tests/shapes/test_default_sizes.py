@@ -18,15 +18,15 @@ NUMBERS = """c0 = Constant <value = int64[1] {0}> ()  c1 = Constant <value = int
 X = np.ones((2, 3), np.float32)
 
 
-def ran(text: str, **inputs: np.ndarray) -> tuple[int, ...]:
-    made = proto(text)
-    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+def run_shape(text: str, **inputs: np.ndarray) -> tuple[int, ...]:
+    source = proto(text)
+    session = onnxruntime.InferenceSession(source.SerializeToString(), providers=["CPUExecutionProvider"])
     shape: tuple[int, ...] = session.run(["y"], inputs)[0].shape
     return shape
 
 
-def fits(shape: tuple[Dim, ...] | None, truth: tuple[int, ...]) -> bool:
-    """No size that is said is another than the real one."""
+def matches_run(shape: tuple[Dim, ...] | None, truth: tuple[int, ...]) -> bool:
+    """No size that is expected is another than the real one."""
     assert shape is not None and len(shape) == len(truth)
     return all(isinstance(dim, Unknown) or dim == real for dim, real in zip(shape, truth, strict=True))
 
@@ -68,17 +68,17 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("nodes", "said"), CASES.values(), ids=CASES)
-def test_what_follows_from_a_size_that_the_data_decides(nodes: str, said: tuple[int | None, ...]) -> None:
+@pytest.mark.parametrize(("nodes", "expected"), CASES.values(), ids=CASES)
+def test_data_dependent_size_leaves_derived_sizes_unknown(nodes: str, expected: tuple[int | None, ...]) -> None:
     text = f"g (float[2,3] x) => (int64[] y) {{ {NUMBERS} {nodes} }}"
     text = text.replace("int64[] y", "float[] y") if "TopK" in nodes or "ConstantOfShape" in nodes else text
-    shape, truth = known(text).shape, ran(text, x=X)
-    assert fits(shape, truth)
+    shape, truth = known(text).shape, run_shape(text, x=X)
+    assert matches_run(shape, truth)
     assert shape is not None
-    assert tuple(None if isinstance(dim, Unknown) else dim for dim in shape) == said
+    assert tuple(None if isinstance(dim, Unknown) else dim for dim in shape) == expected
 
 
-def test_what_is_added_may_be_taken_off_again() -> None:
+def test_added_offset_cancels_with_its_subtraction() -> None:
     size = Unknown("why")
     assert size + 2 - 2 is size and size * 1 is size and (size - 1) // 1 + 1 is size and 0 + size is size
     assert size + 2 is not size and size * 2 is not size and 4 - size is not size and size + size is not size
@@ -92,10 +92,10 @@ STARTED = """g (float[2,3] x, int64 stop) => (float[] y) {
         more = Less(i, stop)  next = Relu(x) }> }"""
 
 
-def test_a_loop_that_surely_runs_gives_what_a_pass_hands_on() -> None:
+def test_loop_that_surely_runs_returns_the_values_of_a_pass() -> None:
     assert known(STARTED.replace("MOST", "most")).concrete == (2, 3)
     assert known(STARTED.replace("MOST", "")).concrete == (2, 3)
-    assert ran(STARTED.replace("MOST", "most"), x=X, stop=np.array(3)) == (2, 3)
+    assert run_shape(STARTED.replace("MOST", "most"), x=X, stop=np.array(3)) == (2, 3)
     assert known(STARTED.replace("MOST", "stop")).shape is None  # it may not run at all
 
 
@@ -107,8 +107,8 @@ GROWN = """g (float[2,3] x, int64 stop) => (int64[] y) {
     t2 = Concat <axis = 0> (n, rest)  y = Reshape(last, t2) }""".replace("NUMBERS", NUMBERS)
 
 
-def test_a_size_that_grows_in_a_loop_is_not_the_one_it_began_with() -> None:
-    assert fits(known(GROWN).shape, ran(GROWN, x=X, stop=np.array(2)))
+def test_size_that_grows_in_a_loop_is_not_the_initial_one() -> None:
+    assert matches_run(known(GROWN).shape, run_shape(GROWN, x=X, stop=np.array(2)))
     body = shapes(GROWN).steps[-3].bodies[0].steps
     seen = next(step.outputs[0].shape for step in body if step.node.op == "Reshape")
     assert seen is not None and isinstance(seen[1], Unknown)
@@ -123,11 +123,15 @@ PICKY = """g (float[1,L] x, int64 rate) => (float[] y) {
 
 
 @pytest.mark.parametrize(("length", "rate", "shape"), [(8, 9, (2, 4)), (4, 1, (4, 1))])
-def test_a_branch_that_cannot_run_is_not_the_one_that_runs(length: int, rate: int, shape: tuple[int, ...]) -> None:
-    found = shapes(PICKY, f"L={length}")
-    assert found.contradictions == () and len(found.avoided) == 1
-    assert found.values["y"].concrete == shape == ran(PICKY, x=np.ones((1, length), np.float32), rate=np.array(rate))
-    assert sorted(body.times for body in found.steps[-1].bodies if isinstance(body.times, int)) == [0, 1]
+def test_branch_that_cannot_run_is_not_selected(length: int, rate: int, shape: tuple[int, ...]) -> None:
+    inferred = shapes(PICKY, f"L={length}")
+    assert inferred.contradictions == () and len(inferred.avoided) == 1
+    assert (
+        inferred.values["y"].concrete
+        == shape
+        == run_shape(PICKY, x=np.ones((1, length), np.float32), rate=np.array(rate))
+    )
+    assert sorted(body.times for body in inferred.steps[-1].bodies if isinstance(body.times, int)) == [0, 1]
 
 
 def test_two_branches_that_cannot_run_are_a_contradiction() -> None:
@@ -144,10 +148,10 @@ ENDED = """g (float[2,3] x) => (float[] y) {
         out = Relu(x) }> }"""
 
 
-def test_a_loops_condition_may_read_values_inside_a_branch() -> None:
-    found = shapes(ENDED)
-    assert found.contradictions == ()
-    assert found.values["y"].concrete == ran(ENDED, x=X) == (4, 2, 3)
+def test_loop_condition_can_read_values_inside_a_branch() -> None:
+    inferred = shapes(ENDED)
+    assert inferred.contradictions == ()
+    assert inferred.values["y"].concrete == run_shape(ENDED, x=X) == (4, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -158,10 +162,12 @@ def test_a_loops_condition_may_read_values_inside_a_branch() -> None:
         ("g (uint8[img_h,img_w,3] x) => (uint8[] y) { y = Identity(x) }", {"img_h": 224, "img_w": 224}),
     ],
 )
-def test_names_of_dimensions_are_read_in_their_place(text: str, sizes: dict[str, int]) -> None:
+def test_dimension_names_are_matched_by_axis(text: str, sizes: dict[str, int]) -> None:
     assert bind(model(text), Request()).chosen == sizes
 
 
-def test_defaults_prefer_sizes_at_which_every_branch_runs_but_not_odd_ones() -> None:
-    binding, found = bind_and_infer(model(PICKY.replace("{2, 4}", "{2, 256}").replace("{4, 1}", "{3, 1}")), Request())
-    assert found.contradictions == () and binding.chosen["L"] in (3, 512)
+def test_defaults_are_usual_sizes_at_which_every_branch_runs() -> None:
+    binding, inferred = bind_and_infer(
+        model(PICKY.replace("{2, 4}", "{2, 256}").replace("{4, 1}", "{3, 1}")), Request()
+    )
+    assert inferred.contradictions == () and binding.chosen["L"] in (3, 512)

@@ -6,18 +6,18 @@ import pytest
 from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.ops import Call, Operator, ValueInfo
 from onnx_autodoc.shapes import Request, Shapes, bind, infer_shapes, walk
-from onnx_autodoc.shapes.scope import EACH
+from onnx_autodoc.shapes.scope import RULES_PER_NODE
 from tests._text import known, model, shapes
 
 
-def test_shape_arithmetic_becomes_a_shape() -> None:
+def test_shape_arithmetic_is_evaluated() -> None:
     text = """g (float[B,S,12] x) => (float[] y) {
         size = Shape(x)  first = Constant <value = int64[1] {0}> ()  b = Gather(size, first)
         rest = Constant <value = int64[1] {-1}> ()  target = Concat <axis = 0> (b, rest)  y = Reshape(x, target) }"""
     assert known(text, "B=2", "S=5").concrete == (2, 60)
 
 
-def test_float_arithmetic_on_sizes_is_followed() -> None:
+def test_float_arithmetic_on_sizes_is_evaluated() -> None:
     text = """g (float[1,3,S,S] x) => (float[] y) {
         size = Shape <start = 2> (x)  half = Constant <value = float[1] {0.5}> ()
         f = Cast <to = 1> (size)  g = Mul(f, half)  h = Floor(g)  hw = Cast <to = 7> (h)
@@ -25,15 +25,15 @@ def test_float_arithmetic_on_sizes_is_followed() -> None:
     assert known(text, "S=15").concrete == (1, 3, 7, 7)
 
 
-def test_an_unknown_size_keeps_its_reason_and_the_others_their_numbers() -> None:
+def test_unknown_size_has_its_reason_and_other_sizes_stay_known() -> None:
     text = "g (float[4,5] x) => (float[] y) { at = NonZero(x)  t = Transpose(at)  y = GatherND(x, t) }"
-    found = shapes(text)
-    assert found.values["t"].shape is not None and found.values["t"].shape[1] == 2
-    assert "depends on the data" in found.values["y"].reason
-    assert all(step.gap for step in found.steps)
+    inferred = shapes(text)
+    assert inferred.values["t"].shape is not None and inferred.values["t"].shape[1] == 2
+    assert "depends on the data" in inferred.values["y"].reason
+    assert all(step.gap for step in inferred.steps)
 
 
-def test_an_unknown_size_cancels_in_a_reshape() -> None:
+def test_unknown_size_cancels_in_a_reshape() -> None:
     text = """g (float[8] x, float[4,6] w) => (float[] y) {
         at = NonZero(x)  rows = Squeeze(at, zero)  zero2 = Identity(zero)  picked = Gather(big, rows)
         n = Shape <end = 1> (picked)  tail = Constant <value = int64[2] {2, -1}> ()
@@ -43,46 +43,46 @@ def test_an_unknown_size_cancels_in_a_reshape() -> None:
     assert shape is not None and shape[1:] == (2, 3)
 
 
-def test_what_the_file_declares_wrongly_is_noticed_not_trusted() -> None:
+def test_misdeclared_shape_is_reported_and_not_used() -> None:
     text = "g (float[2,3] x) => (float[2,3] y) <float[9,9] a> { a = Relu(x)  y = Relu(a) }"
-    found = shapes(text)
-    assert found.values["a"].concrete == (2, 3)
-    assert any("declares a as [9, 9]" in conflict.sentence for conflict in found.misdeclared)
+    inferred = shapes(text)
+    assert inferred.values["a"].concrete == (2, 3)
+    assert any("declares a as [9, 9]" in conflict.sentence for conflict in inferred.misdeclared)
 
 
-def test_a_custom_operators_shape_is_the_files_claim_and_said_to_be() -> None:
+def test_custom_operator_without_rule_gets_its_declared_shape() -> None:
     text = "g (float[N,3] x) => (float[] y) <float[N,7] a> { a = custom.Magic(x)  y = Relu(a) }"
-    found = shapes(text, "N=4")
-    assert found.values["y"].concrete == (4, 7)
-    assert found.assumed == ("a",)
+    inferred = shapes(text, "N=4")
+    assert inferred.values["y"].concrete == (4, 7)
+    assert inferred.assumed == ("a",)
 
 
-def test_a_custom_operator_without_a_claim_is_a_reasoned_gap() -> None:
-    found = shapes("g (float[2,3] x) => (float[] y, float[2,3] z) { y = custom.Magic(x)  z = Relu(x) }")
-    assert "no rule for the operator Magic of custom" in found.values["y"].reason
-    assert found.values["z"].concrete == (2, 3)
+def test_custom_operator_without_declared_shape_is_a_gap_with_reason() -> None:
+    inferred = shapes("g (float[2,3] x) => (float[] y, float[2,3] z) { y = custom.Magic(x)  z = Relu(x) }")
+    assert "no rule for the operator Magic of custom" in inferred.values["y"].reason
+    assert inferred.values["z"].concrete == (2, 3)
 
 
-def test_nodes_in_any_order_give_the_same() -> None:
+def test_node_order_does_not_change_the_result() -> None:
     sorted_model = model("g (float[2,3] x) => (float[] y) { a = Relu(x)  b = Transpose(a)  y = MatMul(a, b) }")
     nodes = sorted_model.graph.nodes
     turned = msgspec.structs.replace(
         sorted_model, graph=msgspec.structs.replace(sorted_model.graph, nodes=tuple(reversed(nodes)))
     )
-    found = infer_shapes(turned, bind(turned, Request()))
-    assert found.values["y"].concrete == (2, 2)
-    assert [step.node.op for step in found.steps] == ["MatMul", "Transpose", "Relu"]
-    assert found.contradictions == ()
+    inferred = infer_shapes(turned, bind(turned, Request()))
+    assert inferred.values["y"].concrete == (2, 2)
+    assert [step.node.op for step in inferred.steps] == ["MatMul", "Transpose", "Relu"]
+    assert inferred.contradictions == ()
 
 
-def test_a_cycle_and_a_dangling_name_are_called_so() -> None:
+def test_cycle_and_undefined_name_are_contradictions() -> None:
     looped = model("g (float[2,3] x) => (float[] y) { a = Add(x, x)  y = Relu(a) }")
     nodes = list(looped.graph.nodes)
     nodes[0] = msgspec.structs.replace(nodes[0], inputs=("x", "y"))
     turned = msgspec.structs.replace(looped, graph=msgspec.structs.replace(looped.graph, nodes=tuple(nodes)))
-    found = infer_shapes(turned, bind(turned, Request()))
-    assert found.values["a"].concrete is None
-    assert any("'y' is read, but nothing makes it" in conflict.sentence for conflict in found.contradictions)
+    inferred = infer_shapes(turned, bind(turned, Request()))
+    assert inferred.values["a"].concrete is None
+    assert any("'y' is read, but nothing makes it" in conflict.sentence for conflict in inferred.contradictions)
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_a_cycle_and_a_dangling_name_are_called_so() -> None:
         "g (float[2,3] x) => (float[] y) { y = MatMul(x) }",
     ],
 )
-def test_what_cannot_run_is_a_contradiction_not_a_crash(text: str) -> None:
-    found = shapes(text)
-    assert found.values["y"].concrete is None or "Softmax" in text
-    assert found.contradictions or "Softmax" in text
+def test_node_that_cannot_run_is_a_contradiction(text: str) -> None:
+    inferred = shapes(text)
+    assert inferred.values["y"].concrete is None or "Softmax" in text
+    assert inferred.contradictions or "Softmax" in text
 
 
 def test_huge_sizes_neither_overflow_nor_allocate() -> None:
@@ -116,76 +116,76 @@ def test_huge_sizes_neither_overflow_nor_allocate() -> None:
     assert known(doubled).concrete == (1 << 80,)
 
 
-def _within(text: str, functions: str, held: Limits) -> Shapes:
-    made = model(text, functions=functions)
-    with within(held):
-        return infer_shapes(made, bind(made, Request()))
+def infer_within(text: str, functions: str, allowed: Limits) -> Shapes:
+    source = model(text, functions=functions)
+    with within(allowed):
+        return infer_shapes(source, bind(source, Request()))
 
 
-def test_as_many_steps_as_allowed_and_not_one_more() -> None:
+def test_steps_stop_exactly_at_the_limit() -> None:
     longer = "Concat <axis = 0> (x, one)  one = Constant <value = float[1] {0.0}> ()"
-    functions = _nested(8).replace("Relu(x)", longer)  # no call is like another one
+    functions = nest_functions(8).replace("Relu(x)", longer)  # no call is like another one
     text, nodes = "g (float[2] x) => (float[] y) { y = local.f(x) }", 1 + 8 * 2 + 2
-    whole = _within(text, functions, Limits())
+    whole = infer_within(text, functions, Limits())
     assert whole.values["y"].concrete == (2 + 256,)
-    enough = whole.work - 1 - EACH * nodes  # the last body is begun, and done, with one step left for its two
-    assert _within(text, functions, Limits(steps=enough)).values["y"].concrete == (2 + 256,)
-    said = _within(text, functions, Limits(steps=enough - 1)).values["y"].reason
-    assert said == f"resolving stopped after {whole.work - 2:,} steps; --max-steps raises the limit"
+    enough = whole.work - 1 - RULES_PER_NODE * nodes  # the last body is begun, and done, with one step left for its two
+    assert infer_within(text, functions, Limits(steps=enough)).values["y"].concrete == (2 + 256,)
+    gap = infer_within(text, functions, Limits(steps=enough - 1)).values["y"].reason
+    assert gap == f"resolving stopped after {whole.work - 2:,} steps; --max-steps raises the limit"
 
 
 @pytest.mark.parametrize("levels", [5, 6])
-def test_functions_as_deep_as_allowed_and_not_one_deeper(levels: int) -> None:
+def test_function_nesting_stops_exactly_at_the_limit(levels: int) -> None:
     text = "g (float[2] x) => (float[] y) { y = local.f(x) }"
-    found = _within(text, _nested(levels - 1), Limits(depth=5))
+    inferred = infer_within(text, nest_functions(levels - 1), Limits(depth=5))
     if levels == 5:
-        assert found.values["y"].concrete == (2,)
+        assert inferred.values["y"].concrete == (2,)
     else:
-        assert found.values["y"].reason.endswith("deeper than 5 levels; --max-depth raises the limit")
+        assert inferred.values["y"].reason.endswith("deeper than 5 levels; --max-depth raises the limit")
 
 
 @pytest.mark.parametrize("steps", [149, 150])
-def test_a_loop_is_simulated_as_long_as_allowed_and_not_once_more(steps: int) -> None:
+def test_loop_simulation_stops_exactly_at_the_limit(steps: int) -> None:
     text = """g (float[2] x) => (float[] y) {
         zero = Constant <value = int64 {0}> ()  t = Constant <value = bool {1}> ()
         n, y = Loop (, t, zero) <body = b (int64 i, bool on, int64 k) => (bool go, int64 k1, float[2] s) {
             one = Constant <value = int64 {1}> ()  most = Constant <value = int64 {15}> ()
             k1 = Add(k, one)  go = Less(k1, most)  s = Relu(x) }> }"""
-    found = _within(text, "", Limits(steps=steps))
+    inferred = infer_within(text, "", Limits(steps=steps))
     if steps == 150:  # two fifths of 150 are 15 passes of 4 nodes
-        assert found.values["y"].concrete == (15, 2)
+        assert inferred.values["y"].concrete == (15, 2)
     else:
-        assert "more than 14 times; --max-steps raises the limit" in found.values["y"].reason
+        assert "more than 14 times; --max-steps raises the limit" in inferred.values["y"].reason
 
 
-def test_elements_that_take_too_much_memory_are_let_go() -> None:
+def test_elements_above_the_memory_limit_are_dropped() -> None:
     text = """g (float[2] x) => (float[] y) {
         many = Constant <value = int64[1] {1000}> ()  a = ConstantOfShape <value = int64[1] {1}> (many)
         sum = ReduceSum <keepdims = 1> (a)  y = ConstantOfShape(sum) }"""
-    assert _within(text, "", Limits(steps=20)).values["y"].concrete == (1000,)  # 8,000 bytes, 400 for each step
-    assert _within(text, "", Limits(steps=19)).values["y"].concrete is None
+    assert infer_within(text, "", Limits(steps=20)).values["y"].concrete == (1000,)  # 8,000 bytes, 400 for each step
+    assert infer_within(text, "", Limits(steps=19)).values["y"].concrete is None
 
 
-def test_a_rule_that_stumbles_is_a_gap_and_no_word_against_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stumbling(_: Call) -> list[ValueInfo]:
+def test_failing_rule_is_a_gap_and_no_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_index_error(_: Call) -> list[ValueInfo]:
         raise IndexError("tuple index out of range")
 
-    monkeypatch.setattr(walk, "find", lambda *_: Operator(stumbling))
-    found = shapes("g (float[2] x) => (float[] y) { y = Relu(x) }")
-    assert found.steps[0].gap == "the rule for Relu could not be applied to what this node has"
-    assert found.contradictions == ()
+    monkeypatch.setattr(walk, "find", lambda *_: Operator(raise_index_error))
+    inferred = shapes("g (float[2] x) => (float[] y) { y = Relu(x) }")
+    assert inferred.steps[0].gap == "the rule for Relu could not be applied to what this node has"
+    assert inferred.contradictions == ()
 
 
-def test_running_out_of_memory_is_no_property_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    def exhausted(_: Call) -> list[ValueInfo]:
+def test_memory_error_is_not_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_memory_error(_: Call) -> list[ValueInfo]:
         raise MemoryError
 
-    monkeypatch.setattr(walk, "find", lambda *_: Operator(exhausted))
+    monkeypatch.setattr(walk, "find", lambda *_: Operator(raise_memory_error))
     with pytest.raises(MemoryError):
         shapes("g (float[2] x) => (float[] y) { y = Relu(x) }")
 
 
-def _nested(levels: int) -> str:
+def nest_functions(levels: int) -> str:
     """Functions that call the next one twice: 2^levels nodes if they were inlined."""
     inner = f'<domain: "local", opset_import: ["" : 18]> f{levels} (x) => (y) {{ y = Relu(x) }}'
     calls = [
@@ -196,20 +196,20 @@ def _nested(levels: int) -> str:
     return "\n".join([*calls, inner])
 
 
-def test_functions_are_resolved_once_however_often_they_are_called() -> None:
-    made = model("g (float[2] x) => (float[] y) { y = local.f(x) }", functions=_nested(60))
-    found = infer_shapes(made, bind(made, Request()))
-    assert found.values["y"].concrete == (2,)
+def test_equal_function_calls_are_inferred_once() -> None:
+    source = model("g (float[2] x) => (float[] y) { y = local.f(x) }", functions=nest_functions(60))
+    inferred = infer_shapes(source, bind(source, Request()))
+    assert inferred.values["y"].concrete == (2,)
 
 
-def test_a_version_that_the_file_does_not_give_is_not_guessed() -> None:
-    made = model("g (float[2,3] x) => (float[] y, bool[] m) { y, m = Dropout(x) }")
-    bare = msgspec.structs.replace(made, opsets={"custom": 1})
-    found = infer_shapes(bare, bind(bare, Request())).values
-    assert found["y"].concrete == found["m"].concrete == (2, 3)
-    assert found["m"].dtype is None
+def test_undeclared_opset_is_not_assumed() -> None:
+    source = model("g (float[2,3] x) => (float[] y, bool[] m) { y, m = Dropout(x) }")
+    bare = msgspec.structs.replace(source, opsets={"custom": 1})
+    inferred = infer_shapes(bare, bind(bare, Request())).values
+    assert inferred["y"].concrete == inferred["m"].concrete == (2, 3)
+    assert inferred["m"].dtype is None
     spectrum = model("g (float[1,8,1] x) => (float[] y) { y = DFT(x) }")
     bare = msgspec.structs.replace(spectrum, opsets={"custom": 1})
     assert "does not say which version of ai.onnx" in infer_shapes(bare, bind(bare, Request())).values["y"].reason
-    oldest = msgspec.structs.replace(made, opsets={})  # before IR 3 there were none to give
+    oldest = msgspec.structs.replace(source, opsets={})  # before IR 3 there were none to give
     assert infer_shapes(oldest, bind(oldest, Request())).values["m"].dtype == "float32"

@@ -5,12 +5,11 @@ import math
 import pytest
 
 from onnx_autodoc.text import (
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_percent,
     format_short,
-    format_size,
     format_time,
     pluralize,
 )
@@ -21,7 +20,7 @@ def test_implausible_number_is_a_power_of_ten(bits: int) -> None:
     power = math.floor(bits * math.log10(2))
     assert format_short(2**bits, "MACs") == f"about 10^{power} MACs"
     assert format_short(2**bits) == f"about 10^{power}"
-    assert format_memory(2**bits) == format_size(2**bits) == f"about 10^{power} bytes"
+    assert format_bytes(2**bits) == format_bytes(2**bits) == f"about 10^{power} bytes"
     assert len(format_count(2**bits)) < 200
     assert len(pluralize(2**bits, "node")) < 200
 

@@ -2,15 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.analysis.batch_scaling import BatchFigures, scaling
 from onnx_autodoc.analysis.constants import Place
 from onnx_autodoc.analysis.cost import Costs, Row
 from onnx_autodoc.analysis.cost_sum import CostSum, OperatorCost, UncountedNodes
-from onnx_autodoc.analysis.figures import Figures, FiguresBySize
+from onnx_autodoc.analysis.figures import BatchFigures, Figures, FiguresBySize, scaling
 from onnx_autodoc.analysis.formula import Formula
 from onnx_autodoc.analysis.gaps import count_resolved, gaps
 from onnx_autodoc.analysis.graph_metrics import depth, flow
@@ -43,8 +41,6 @@ __all__ = [
     "measure",
 ]
 
-_MAIN: Final = {"macs", "kv_cache_bytes"}
-
 
 class Facts(Struct, frozen=True, eq=False):
     model: Model
@@ -54,8 +50,8 @@ class Facts(Struct, frozen=True, eq=False):
     precision: Precision
     depth: int
     nodes_total: int
-    operators: tuple[tuple[str, str, int], ...]  # (domain, operator, how many), most first
-    flow: tuple[tuple[str, str, int], ...]  # (operator, operator that reads it, how often), most first
+    operators: tuple[tuple[str, str, int], ...]  # (domain, operator, count), the most frequent first
+    flow: tuple[tuple[str, str, int], ...]  # (operator, operator that reads it, count), the most frequent first
     resolved: int  # node outputs whose dims are all known, of those that run
     outputs: int
     parameters: Parameters
@@ -68,18 +64,20 @@ class Facts(Struct, frozen=True, eq=False):
 
 
 def figures_at(facts: Facts, sizes: Mapping[Role, int]) -> dict[str, int]:
-    """What is known to the unit with other sizes for the open dimensions of some roles; nothing where it does not run.
+    """Return the exact figures with other sizes for the dynamic dimensions of some roles; none where it does not run.
 
-    By the formula where there is one, else worked out anew.
+    Evaluates the formula if there is one, else the model.
     """
-    if facts.formula.terms.keys() >= _MAIN and sizes.keys() <= {each.role for each in facts.formula.variables}:
-        return facts.formula.at(sizes)
+    formula = facts.formula
+    has_formula = {"macs", "kv_cache_bytes"} <= formula.terms.keys()
+    if has_formula and sizes.keys() <= {variable.role for variable in formula.variables}:
+        return formula.at(sizes)
     own = Figures(facts.costs, facts.memory, facts.cache)
     return FiguresBySize(facts.model, facts.binding, facts.shapes, own).exact_at(binding_at(facts, sizes))
 
 
 def binding_at(facts: Facts, sizes: Mapping[Role, int]) -> Binding:
-    """The card's, with other sizes for the open dimensions of some roles."""
+    """Return the card's binding with other sizes for the dynamic dimensions of some roles."""
     variables = SizeVariables(facts.model, facts.binding)
     return variables.bind({each.name: sizes[each.role] for each in variables.all if each.role in sizes})
 
@@ -90,7 +88,7 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
     resolved, outputs, reasons = count_resolved(shapes)
     weights, figures = parameters(model), Figures.of(model, shapes)
     sizes = FiguresBySize(model, binding, shapes, figures)
-    found, unbound = sizes.fit_formula(), infer_unbound(model, binding, shapes)
+    formula, unbound = sizes.fit_formula(), infer_unbound(model, binding, shapes)
     return Facts(
         model=model,
         binding=binding,
@@ -107,7 +105,7 @@ def measure(model: Model, binding: Binding, shapes: Shapes) -> Facts:
         costs=figures.costs,
         memory=figures.memory,
         cache=figures.cache,
-        formula=found,
-        scaling=scaling(sizes, found),
+        formula=formula,
+        scaling=scaling(sizes, formula),
         gaps=tuple(gaps(model, binding, (shapes, unbound), reasons, figures, weights.doubtful)),
     )

@@ -1,4 +1,4 @@
-"""Sums of costs over many nodes, with the nodes whose cost is unknown listed by reason."""
+"""The cost of one node, by the rule of its operator, and sums of costs with the nodes whose cost is unknown."""
 
 import heapq
 from collections import Counter
@@ -6,143 +6,189 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from onnx_autodoc.analysis.node_cost import PricedStep
-from onnx_autodoc.ops import Dim, Unknown
-from onnx_autodoc.shapes import Step
+from onnx_autodoc.ops import Call, Cost, Dim, InferenceError, Unknown, find, nbytes
+from onnx_autodoc.shapes import RULE_ERRORS, Step, rule_failure
+from onnx_autodoc.text import quote_name
 
 MAX_NAMED_NODES: Final = 10  # nodes named for one gap, and nodes listed as the most expensive
 
 
+class PricedStep(Struct, frozen=True):
+    """A step's cost, once. `gap` is the reason why its arithmetic is unknown."""
+
+    cost: Cost
+    gap: str = ""
+
+
+_FREE: Final = PricedStep(Cost(0, 0, 0, 0))
+
+
+class PriceCache:
+    """The price of each step, once for equal calls."""
+
+    def __init__(self) -> None:
+        # A step without a call id is identified by its address, so it must stay alive.
+        self._prices: dict[tuple[int, bool], tuple[PricedStep, Step | None]] = {}
+
+    def of(self, step: Step, bookkeeping: bool) -> PricedStep:
+        key = (step.call_id or -id(step), bookkeeping)
+        cached = self._prices.get(key)
+        if cached is None:
+            cached = self._prices[key] = _price(step, bookkeeping), None if step.call_id else step
+        return cached[0]
+
+
+def _price(step: Step, bookkeeping: bool) -> PricedStep:
+    if step.bodies:
+        return _FREE  # the nodes of its bodies have the cost
+    try:
+        cost = _apply_rule(step)
+    except InferenceError as reason:
+        cost = Cost(Unknown(str(reason)), Unknown(str(reason)))
+    other = 0 if bookkeeping else cost.other
+    read, written = cost.read, cost.written
+    if read is None:  # each input once, however often the node names it
+        inputs = dict(zip(step.node.inputs, step.inputs))
+        read = sum((nbytes(known) for known in inputs.values() if known is not None), start=0)
+    if written is None:
+        written = sum((nbytes(known) for name, known in zip(step.node.outputs, step.outputs) if name), start=0)
+    reasons = (number.why for number in (cost.macs, other) if isinstance(number, Unknown) and number.why)
+    return PricedStep(Cost(cost.macs, other, read, written), next(reasons, ""))
+
+
+def _apply_rule(step: Step) -> Cost:
+    node = step.node
+    entry = find(node.domain, node.op)
+    if entry is None or entry.cost is None:
+        raise InferenceError(step.gap or "there is no rule for " + quote_name(f"{node.domain or 'ai.onnx'}.{node.op}"))
+    if step.gap and any(node.inputs) and not any(step.inputs):
+        raise InferenceError(step.gap)  # shape inference stopped before this node
+    call = Call(node, step.inputs, step.version, step.outputs)
+    try:
+        cost = entry.cost(call)
+    except RULE_ERRORS:
+        raise rule_failure(call) from None
+    if any(type(number) is int and number < 0 for number in (cost.macs, cost.other, cost.read, cost.written)):
+        raise InferenceError(f"{quote_name(node.op)} has attributes by which it would cost less than nothing")
+    return cost
+
+
+def known(number: Dim | None) -> int:
+    """Return a number for a sum; 0 where it is unknown, which is listed separately."""
+    return number if type(number) is int else 0
+
+
 class UncountedNodes(Struct):
-    """Nodes of one operator whose cost is not known for one reason."""
+    """Nodes of one operator whose cost is unknown for one reason."""
 
     count: int = 0
-    macs: bool = False  # multiply-adds are among what is not known
+    macs: bool = False  # whether multiply-adds are among the unknown numbers
     nodes: list[str] = field(default_factory=list)
 
 
-class OperatorCost(Struct):
+class _Work(Struct):
     macs: int = 0
-    other: int = 0
-    read: int = 0
+    other: int = 0  # FLOPs that are no multiply-adds
+    read: int = 0  # bytes
     written: int = 0
-    unmoved: int = 0  # nodes whose bytes are not known
-    more_macs: bool = False  # they run nobody knows how often: what is counted is the least of it
-    more_other: bool = False
 
     @property
     def flops(self) -> int:
         return 2 * self.macs + self.other
 
-    def add(self, more: "OperatorCost", times: int) -> None:
+    def add_work(self, more: "_Work", times: int) -> None:
         self.macs += more.macs * times
         self.other += more.other * times
         self.read += more.read * times
         self.written += more.written * times
 
-    def enlist(self, inner: "OperatorCost") -> None:
-        """What is not known of it."""
-        self.unmoved += inner.unmoved
-        self.more_macs |= inner.more_macs
-        self.more_other |= inner.more_other
+
+class OperatorCost(_Work):
+    unmoved: int = 0  # nodes whose bytes are unknown
+    more_macs: bool = False  # these run an unknown number of times: the count is a lower bound
+    more_other: bool = False
 
 
-class CostSum(Struct):
+class CostSum(_Work):
     """The cost of a list of steps with all that runs inside them. `counted` of `nodes` have a known cost."""
 
-    macs: int = 0
-    other: int = 0
-    spared_macs: int = 0  # by how much less it is where the data pick the cheapest of all branches
+    spared_macs: int = 0  # the difference to a run in which the data select the cheapest of all branches
     spared_other: int = 0
-    read: int = 0
-    written: int = 0
     nodes: int = 0
     counted: int = 0
     operators: dict[tuple[str, str], OperatorCost] = field(default_factory=dict)
     missing: dict[tuple[str, str], UncountedNodes] = field(default_factory=dict)  # (operator, reason)
-    unmoved: Counter[str] = field(default_factory=Counter)  # nodes whose bytes are not known, by reason
+    unmoved: Counter[str] = field(default_factory=Counter)  # nodes whose bytes are unknown, by reason
     top: list[tuple[int, str, str]] = field(default_factory=list)  # (macs, node, operator), the most expensive
     notes: dict[str, None] = field(default_factory=dict)
-    sized: bool = False  # sizes pick a branch somewhere: at other sizes another one may run
-
-    @property
-    def flops(self) -> int:
-        return 2 * self.macs + self.other
+    sized: bool = False  # whether sizes select a branch somewhere: at other sizes another one may run
 
     def add_step(self, step: Step, priced: PricedStep) -> None:
         cost, node = priced.cost, step.node
-        macs, other = known(cost.macs), known(cost.other)
+        macs, other, read, written = known(cost.macs), known(cost.other), known(cost.read), known(cost.written)
         self.nodes += 1
         self.counted += not priced.gap
-        self.macs += macs
-        self.other += other
-        self.read += known(cost.read)
-        self.written += known(cost.written)
-        spent = self.operators.setdefault((node.domain, node.op), OperatorCost())
-        spent.macs += macs
-        spent.other += other
-        spent.read += known(cost.read)
-        spent.written += known(cost.written)
+        operator = self.operators.setdefault((node.domain, node.op), OperatorCost())
+        for work in (self, operator):
+            work.macs += macs
+            work.other += other
+            work.read += read
+            work.written += written
         if macs:
             self.top.append((macs, node.label(step.at), node.op))
         if priced.gap:
-            self.miss(node.op, priced.gap, node.label(step.at), isinstance(cost.macs, Unknown))
+            self.add_uncounted(node.op, priced.gap, node.label(step.at), isinstance(cost.macs, Unknown))
         for number in (cost.read, cost.written):
             if isinstance(number, Unknown):
                 self.unmoved[number.why] += 1
-                spent.unmoved += 1
+                operator.unmoved += 1
                 break
 
-    def miss(self, op: str, why: str, name: str, macs: bool) -> None:
-        found = self.missing.setdefault((op, why), UncountedNodes())
-        found.count += 1
-        found.macs |= macs
-        if len(found.nodes) < MAX_NAMED_NODES:
-            found.nodes.append(name)
+    def add_uncounted(self, op: str, why: str, name: str, macs: bool) -> None:
+        uncounted = self.missing.setdefault((op, why), UncountedNodes())
+        uncounted.count += 1
+        uncounted.macs |= macs
+        if len(uncounted.nodes) < MAX_NAMED_NODES:
+            uncounted.nodes.append(name)
 
-    def add(self, inner: "CostSum", times: int, path: str) -> None:
-        """The cost of what runs inside a node, so many times."""
-        self.macs += inner.macs * times
-        self.other += inner.other * times
+    def add_runs(self, inner: "CostSum", times: int, path: str) -> None:
+        """Add the cost of a body that runs `times` times."""
+        self.add_work(inner, times)
         self.spared_macs += inner.spared_macs * times
         self.spared_other += inner.spared_other * times
-        self.read += inner.read * times
-        self.written += inner.written * times
-        for key, spent in inner.operators.items():
-            self.operators.setdefault(key, OperatorCost()).add(spent, times)
+        for key, work in inner.operators.items():
+            self.operators.setdefault(key, OperatorCost()).add_work(work, times)
         self.top.extend((macs * times, f"{path}/{name}", op) for macs, name, op in inner.most_expensive() if times)
 
-    def enlist(self, inner: "CostSum", path: str) -> None:
-        """The nodes that run inside a node, and what is not known of them."""
+    def add_nodes(self, inner: "CostSum", path: str) -> None:
+        """Add the nodes of a body, and the unknown numbers among their costs."""
         self.nodes += inner.nodes
         self.counted += inner.counted
         self.notes |= inner.notes
         self.sized |= inner.sized
         self.unmoved += inner.unmoved
-        for key, spent in inner.operators.items():
-            self.operators.setdefault(key, OperatorCost()).enlist(spent)
+        for key, cost in inner.operators.items():
+            total = self.operators.setdefault(key, OperatorCost())
+            total.unmoved += cost.unmoved
+            total.more_macs |= cost.more_macs
+            total.more_other |= cost.more_other
         for (op, why), missing in inner.missing.items():
-            mine = self.missing.setdefault((op, why), UncountedNodes())
-            mine.count += missing.count
-            mine.macs |= missing.macs
-            mine.nodes += [f"{path}/{name}" for name in missing.nodes][: MAX_NAMED_NODES - len(mine.nodes)]
+            uncounted = self.missing.setdefault((op, why), UncountedNodes())
+            uncounted.count += missing.count
+            uncounted.macs |= missing.macs
+            uncounted.nodes += [f"{path}/{name}" for name in missing.nodes][: MAX_NAMED_NODES - len(uncounted.nodes)]
 
-    def leave_open(self, inner: "CostSum", why: str) -> None:
-        """What runs inside a node runs nobody knows how often: all of it is "at least"."""
+    def mark_lower_bounds(self, inner: "CostSum", why: str) -> None:
+        """Mark the cost of a body that runs an unknown number of times as a lower bound."""
         if inner.read or inner.written:
             self.unmoved[why] += 1
-        for key, spent in inner.operators.items():
-            mine = self.operators.setdefault(key, OperatorCost())
-            mine.unmoved += int(bool(spent.read or spent.written))
-            mine.more_macs |= bool(spent.macs)
-            mine.more_other |= bool(spent.other)
+        for key, cost in inner.operators.items():
+            total = self.operators.setdefault(key, OperatorCost())
+            total.unmoved += int(bool(cost.read or cost.written))
+            total.more_macs |= bool(cost.macs)
+            total.more_other |= bool(cost.other)
 
     def most_expensive(self) -> list[tuple[int, str, str]]:
-        """The nodes with the most multiply-adds, the first ones first among equals."""
+        """Return the nodes with the most multiply-adds, the first ones first among equals."""
         self.top = heapq.nlargest(MAX_NAMED_NODES, self.top, key=lambda row: row[0])
         return self.top
-
-
-def known(number: Dim | None) -> int:
-    """A number for a sum: what is not known adds nothing, and is listed."""
-    return number if type(number) is int else 0

@@ -6,12 +6,12 @@ from typing import Final
 
 from onnx_autodoc.analysis.figures import Figures
 from onnx_autodoc.card import Gap
-from onnx_autodoc.ir import ExternalData, Model, Value, is_integer
+from onnx_autodoc.ir import Model, is_integer
 from onnx_autodoc.shapes import Binding, Shapes, exclude_subjects, required_inputs
 from onnx_autodoc.text import quote_name
 
-_NAMED: Final = 20  # files
-_LISTED: Final = 3  # sizes
+_MAX_NAMED_FILES: Final = 20
+_MAX_NAMED_SIZES: Final = 3
 
 
 def gaps(
@@ -22,16 +22,16 @@ def gaps(
     figures: Figures,
     doubtful: tuple[str, ...] = (),
 ) -> Iterator[Gap]:
-    """`shapes` are those at the sizes of the card, and those that hold at any size."""
+    """Yield the gaps. `shapes` are those at the sizes of the card, and those that hold at any size."""
     yield from _shape_gaps(shapes[0], reasons)
     yield from _contradictions(binding, *shapes)
-    yield from _steering(model, binding, reasons)
+    yield from _unbound_numbers(model, binding) if reasons else ()
     for (op, why), missing in figures.costs.total.missing.items():
         nodes = f"{missing.count:,} {quote_name(op)} node{'s' * (missing.count != 1)}"
-        yield Gap("compute", f"the cost of {nodes} is not known: {why}")
+        yield Gap("compute", f"the cost of {nodes} is unknown: {why}")
     for why, count in figures.costs.total.unmoved.items():
         if why not in reasons:
-            yield Gap("compute", f"the bytes that {count:,} node{'s' * (count != 1)} move are not known: {why}")
+            yield Gap("compute", f"the bytes that {count:,} node{'s' * (count != 1)} move are unknown: {why}")
     yield from _file_gaps(model)
     if doubtful:
         tensors = "a tensor is" if len(doubtful) == 1 else f"{len(doubtful):,} tensors are"
@@ -39,7 +39,7 @@ def gaps(
 
 
 def count_resolved(shapes: Shapes) -> tuple[int, int, Counter[str]]:
-    """Node outputs with known dims, all node outputs, and the reasons for the difference.
+    """Return the node outputs with known dims, all node outputs, and the reasons for the difference.
 
     Branches that are not taken do not count; a function called in the same way many times counts once.
     """
@@ -54,8 +54,8 @@ def count_resolved(shapes: Shapes) -> tuple[int, int, Counter[str]]:
         seen.add(id(steps))
         for step in steps:
             waiting.extend(body.steps for body in step.bodies if body.times != 0)
-            named = [known for name, known in zip(step.node.outputs, step.outputs) if name]
-            known = sum(item.kind != "tensor" or item.concrete is not None for item in named)
+            named = [output for name, output in zip(step.node.outputs, step.outputs) if name]
+            known = sum(output.kind != "tensor" or output.concrete is not None for output in named)
             resolved += known
             outputs += len(named)
             if known < len(named):
@@ -65,69 +65,57 @@ def count_resolved(shapes: Shapes) -> tuple[int, int, Counter[str]]:
 
 def _shape_gaps(shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
     for reason, count in reasons.most_common():
-        yield Gap("graph", f"the shapes of {count:,} node{'s' * (count != 1)} are not known: {reason}")
+        yield Gap("graph", f"the shapes of {count:,} node{'s' * (count != 1)} are unknown: {reason}")
     if shapes.assumed:
         names = ", ".join(map(quote_name, shapes.assumed[:3])) + (" …" if len(shapes.assumed) > 3 else "")
         yield Gap("graph", f"{len(shapes.assumed):,} shapes are the file's own claim, no rule checks them: {names}")
 
 
 def _contradictions(binding: Binding, shapes: Shapes, unbound: Shapes) -> Iterator[Gap]:
-    """Only what is wrong at any size is the file's own: a size that was assumed may be the wrong one."""
+    """Yield conflicts in the file. Only one at any size is the file's fault: an assumed size may be the wrong one."""
     for conflict in (*unbound.contradictions, *unbound.misdeclared):
         yield Gap("graph", f"the file contradicts itself: {conflict.sentence}")
     for conflict in exclude_subjects(shapes.contradictions, unbound.contradictions):
-        yield Gap("graph", f"{_sizes(binding)} a node cannot run: {conflict.sentence}; --dim sets other sizes")
+        yield Gap("graph", f"{_format_sizes(binding)} a node cannot run: {conflict.sentence}; --dim sets other sizes")
     for conflict in exclude_subjects(shapes.misdeclared, unbound.misdeclared):
-        yield Gap("graph", f"{_sizes(binding)} {conflict.sentence}; --dim sets other sizes")
+        yield Gap("graph", f"{_format_sizes(binding)} {conflict.sentence}; --dim sets other sizes")
 
 
-def _sizes(binding: Binding) -> str:
-    """The sizes that were assumed, or else all that were asked for."""
-    taken: dict[str, int | float] = {key: binding.chosen[key] for key in binding.defaults}
-    taken = taken or {**binding.chosen, **_single(binding)}
-    listed = ", ".join(f"{quote_name(key)} = {size}" for key, size in list(taken.items())[:_LISTED])
-    more = " …" if len(taken) > _LISTED else ""
+def _format_sizes(binding: Binding) -> str:
+    """Format the sizes that were assumed, or else all that were requested."""
+    sizes: dict[str, int | float] = {key: binding.chosen[key] for key in binding.defaults}
+    if not sizes:
+        single = {name: array.reshape(-1).tolist()[0] for name, array in binding.values.items()}
+        sizes = {**binding.chosen, **single}
+    listed = ", ".join(f"{quote_name(key)} = {size}" for key, size in list(sizes.items())[:_MAX_NAMED_SIZES])
+    more = " …" if len(sizes) > _MAX_NAMED_SIZES else ""
     return f"at the {'assumed sizes' if binding.defaults else 'sizes asked for'} ({listed}{more})"
 
 
-def _single(binding: Binding) -> dict[str, int | float]:
-    return {name: array.reshape(-1).tolist()[0] for name, array in binding.values.items()}
-
-
-def _steering(model: Model, binding: Binding, reasons: Counter[str]) -> Iterator[Gap]:
-    """Single numbers that nobody gave, where something is not known: one of them may be what decides it."""
-    for value in required_inputs(model) if reasons else ():
-        if _steers(value) and value.name not in binding.values:
-            yield Gap(
-                "graph",
-                f"the input {quote_name(value.name)} is one number that may decide sizes: "
-                f"give it with --value {quote_name(value.name)}=N",
-            )
-
-
-def _steers(value: Value) -> bool:
-    """Sizes, indices and conditions are whole numbers and truths."""
-    said = value.type
-    if said is None or said.dims is None or not set(said.dims) <= {1}:
-        return False
-    return said.dtype == "bool" or is_integer(said.dtype)
+def _unbound_numbers(model: Model, binding: Binding) -> Iterator[Gap]:
+    """Yield the inputs of one integer or boolean without a value: a size, an index or a condition may depend on it."""
+    for value in required_inputs(model):
+        declared = value.type
+        if declared is None or declared.dims is None or not set(declared.dims) <= {1} or value.name in binding.values:
+            continue
+        if declared.dtype == "bool" or is_integer(declared.dtype):
+            name = quote_name(value.name)
+            yield Gap("graph", f"the input {name} is one number that may decide sizes: give it with --value {name}=N")
 
 
 def _file_gaps(model: Model) -> Iterator[Gap]:
     missing = [file for file in model.external if file.nbytes is None or file.nbytes < file.required_bytes]
-    for file in missing[:_NAMED]:
-        yield Gap("model", f"the weights {_missing(file)}")
-    if len(missing) > _NAMED:
-        yield Gap("model", f"and {len(missing) - _NAMED:,} more files with weights are absent, incomplete or not taken")
+    for file in missing[:_MAX_NAMED_FILES]:
+        path = quote_name(file.path)
+        if file.reason:
+            problem = f"are in a file that is not taken: {path} {file.reason}"
+        elif file.nbytes is None:
+            problem = f"in {path} are absent: there is no such file beside the model"
+        else:
+            problem = f"are incomplete: {path} has {file.nbytes:,} bytes, its tensors need {file.required_bytes:,}"
+        yield Gap("model", f"the weights {problem}")
+    if len(missing) > _MAX_NAMED_FILES:
+        count = len(missing) - _MAX_NAMED_FILES
+        yield Gap("model", f"and {count:,} more files with weights are absent, incomplete or not taken")
     if model.training:
         yield Gap("graph", f"{len(model.training)} training graphs are not documented")
-
-
-def _missing(file: ExternalData) -> str:
-    if file.reason:
-        return f"are in a file that is not taken: {quote_name(file.path)} {file.reason}"
-    if file.nbytes is None:
-        return f"in {quote_name(file.path)} are absent: there is no such file beside the model"
-    return (
-        f"are incomplete: {quote_name(file.path)} has {file.nbytes:,} bytes, its tensors need {file.required_bytes:,}"
-    )

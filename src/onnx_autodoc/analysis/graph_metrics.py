@@ -7,27 +7,31 @@ from typing import Final
 from onnx_autodoc.ir import Function, Graph, Model, iter_subgraphs
 
 _Key = tuple[str, str, str]
+_MAX_CONNECTIONS: Final = 10
 
 
 def depth(model: Model) -> int:
-    """How many nodes lie on the longest path. A node that runs a subgraph or a function counts with what it runs."""
+    """Return the longest path, in nodes. A node that runs a subgraph or a function counts with its path."""
     functions = model.functions_by_key
     known: dict[_Key, int] = {}
     for key in _callees_first(functions):
-        known[key] = _deepest(functions[key].body, known)
-    return _deepest(model.graph, known)
+        known[key] = _graph_depth(functions[key].body, known)
+    return _graph_depth(model.graph, known)
 
 
 def _callees_first(functions: Mapping[_Key, Function]) -> Iterator[_Key]:
-    """Every function after those that it calls; of functions that call each other, any first."""
+    """Yield every function after those that it calls; of functions that call each other, any first."""
     done: set[_Key] = set()
     waiting = list(functions)
     opened: set[_Key] = set()
     while waiting:
         key = waiting[-1]
-        calls = [] if key in opened else [other for other in _calls(functions[key]) if other in functions]
-        opened.add(key)
-        waiting.extend(other for other in calls if other not in opened)
+        if key not in opened:
+            opened.add(key)
+            nodes = functions[key].nodes
+            bodies = (nodes, *(graph.nodes for graph in iter_subgraphs(nodes)))
+            callees = {node.function_key for body in bodies for node in body}
+            waiting.extend(callee for callee in callees if callee in functions and callee not in opened)
         if waiting[-1] == key:
             waiting.pop()
             if key not in done:
@@ -35,46 +39,33 @@ def _callees_first(functions: Mapping[_Key, Function]) -> Iterator[_Key]:
                 yield key
 
 
-def _calls(function: Function) -> set[_Key]:
-    nodes = [function.nodes, *(graph.nodes for graph in iter_subgraphs(function.nodes))]
-    return {(node.domain, node.op, node.overload) for group in nodes for node in group}
-
-
-def _deepest(graph: Graph, known: Mapping[_Key, int]) -> int:
+def _graph_depth(graph: Graph, known: Mapping[_Key, int]) -> int:
     """Return the longest path in a graph, with the paths in its subgraphs."""
     inside: dict[int, int] = {}
     for inner in reversed(list(iter_subgraphs(graph.nodes))):
-        inside[id(inner)] = _longest(inner, known, inside)
-    return _longest(graph, known, inside)
+        inside[id(inner)] = _longest_path(inner, known, inside)
+    return _longest_path(graph, known, inside)
 
 
-def _longest(graph: Graph, known: Mapping[_Key, int], inside: Mapping[int, int]) -> int:
+def _longest_path(graph: Graph, known: Mapping[_Key, int], inside: Mapping[int, int]) -> int:
     """Return the longest path in one graph; `inside` has the longest paths of its subgraphs."""
-    reached = {"": 0}
+    depths = {"": 0}
     longest = 0
     for position in graph.index.order:
         node = graph.nodes[position]
-        at = 1 + max([reached.get(name, 0) for name in node.all_inputs], default=0)
-        inner = max((inside[id(each)] for _, each in node.subgraphs()), default=0) if node.has_subgraphs else 0
+        at = 1 + max([depths.get(name, 0) for name in node.all_inputs], default=0)
+        inner = max((inside[id(subgraph)] for _, subgraph in node.subgraphs()), default=0) if node.has_subgraphs else 0
         at += max(inner, known.get(node.function_key, 0)) if inner or known else 0
         longest = max(longest, at)
-        for name in node.outputs:
-            if name:
-                reached[name] = at
+        depths.update(dict.fromkeys(filter(None, node.outputs), at))
     return longest
 
 
-_MAX_CONNECTIONS: Final = 10
-
-
 def flow(model: Model) -> tuple[tuple[str, str, int], ...]:
-    """The most frequent pairs of operators, the second of which reads what the first made; constants make nothing."""
-    counts = Counter(pair for graph in model.all_graphs for pair in _pairs(graph))
+    """Return the most frequent pairs of operators, the second of which reads an output of the first; no constants."""
+    counts = Counter[tuple[str, str]]()
+    for graph in model.all_graphs:
+        producers = {name: node.op for node in graph.nodes if any(node.inputs) for name in node.outputs if name}
+        counts.update((producers[name], node.op) for node in graph.nodes for name in node.inputs if name in producers)
     most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MAX_CONNECTIONS]
     return tuple((*pair, count) for pair, count in most)
-
-
-def _pairs(graph: Graph) -> Iterator[tuple[str, str]]:
-    makers = {name: node.op for node in graph.nodes if any(node.inputs) for name in node.outputs if name}
-    for node in graph.nodes:
-        yield from ((makers[name], node.op) for name in node.inputs if name in makers)

@@ -15,11 +15,11 @@ from onnx_autodoc.analysis.kv_pairs import Pair, Pairs
 from onnx_autodoc.ir import Model, stored_bytes
 from onnx_autodoc.shapes import Shapes, required_inputs
 
-_BOTH: Final = 2  # keys and values in one tensor
+_KEYS_AND_VALUES: Final = 2
 
 
-class _Kept(Struct, frozen=True):
-    """A tensor of the cache, and its dims but for the tokens and the batch."""
+class _CacheTensor(Struct, frozen=True):
+    """A tensor of the cache, and its dims without the tokens and the batch."""
 
     pair: Pair
     dims: tuple[int, ...]
@@ -27,18 +27,9 @@ class _Kept(Struct, frozen=True):
     nbytes: int
 
     @property
-    def each(self) -> int:
+    def bytes_per_token(self) -> int:
         """Bytes for one token of one sequence."""
         return stored_bytes(self.dtype, math.prod(self.dims)) or 0
-
-    @property
-    def count(self) -> int:
-        """How many keys or values (of layers) are stacked in it."""
-        return math.prod(self.dims[:-2])
-
-    @property
-    def is_stacked(self) -> bool:
-        return _BOTH in self.dims[:-2]
 
 
 class Cache(Struct, frozen=True):
@@ -52,65 +43,57 @@ class Cache(Struct, frozen=True):
     windows: tuple[tuple[int, int], ...] = ()  # (tokens, bytes of each): the part that keeps only the newest tokens
 
     def at(self, tokens: int) -> int:
-        dropped = sum(each * max(tokens - most, 0) for most, each in self.windows)
+        dropped = sum(nbytes * max(tokens - window, 0) for window, nbytes in self.windows)
         return self.bytes_per_token * tokens - dropped
 
 
 def cache(model: Model, shapes: Shapes) -> Cache | None:
+    """Return the cache; None where there is none, or one of its sizes is unknown."""
     pairs = list(Pairs(model, shapes).all())
-    kept = _kept(pairs, _batch(model, shapes, pairs))
-    if not pairs or kept is None:
-        return None
-    numbers = [each for each in kept if each.dims[-1:] != (1,)] or kept  # the rest are scales, one for each head
-    heads = {each.dims[-2] if len(each.dims) > 1 else None for each in numbers}
-    sizes = {each.dims[-1] if len(each.dims) > 1 else None for each in numbers}
-    return Cache(
-        bytes_per_token=sum(each.each for each in kept),
-        layers=_layers(numbers),
-        kv_heads=next(iter(heads)) if len(heads) == 1 else None,
-        head_dim=next(iter(sizes)) if len(sizes) == 1 else None,
-        dtype=Counter(each.dtype for each in numbers).most_common(1)[0][0],
-        nbytes=sum(each.nbytes for each in kept),
-        tensors=tuple(pair.present for pair in pairs),
-        windows=tuple((each.pair.most, each.each) for each in kept if each.pair.most is not None),
-    )
-
-
-def _layers(kept: list[_Kept]) -> int | None:
-    """Two tensors for each layer, or one with both in it."""
-    count, stacked = sum(each.count for each in kept), {each.is_stacked for each in kept}
-    return count // _BOTH if count % _BOTH == 0 and len(stacked) == 1 else None
-
-
-def _batch(model: Model, shapes: Shapes, pairs: list[Pair]) -> int:
-    """How many sequences there are: as many as other inputs begin with."""
-    cached = {pair.past for pair in pairs}
-    others = [
-        value.name for value in required_inputs(model) if value.name not in cached and value.name in shapes.values
-    ]
-    dims = [shapes.values[name].concrete or () for name in others]
-    found = Counter(each[0] for each in dims if len(each) > 1)
-    return found.most_common(1)[0][0] if found else 1
-
-
-def _kept(pairs: list[Pair], batch: int) -> list[_Kept] | None:
-    """None where a size is not known."""
-    found = []
+    batch = _find_batch(model, shapes, pairs)
+    tensors = []
     for pair in pairs:
         dims, dtype = pair.known.concrete, pair.known.dtype
         if dims is None or dtype is None:
             return None
-        found.append(_Kept(pair, _of_one(pair, dims, batch), dtype, stored_bytes(dtype, math.prod(dims)) or 0))
-    return found
+        nbytes = stored_bytes(dtype, math.prod(dims)) or 0
+        tensors.append(_CacheTensor(pair, _dims_per_token(pair, dims, batch), dtype, nbytes))
+    if not tensors:
+        return None
+    numbers = [tensor for tensor in tensors if tensor.dims[-1:] != (1,)] or tensors  # others are scales per head
+    heads = {tensor.dims[-2] if len(tensor.dims) > 1 else None for tensor in numbers}
+    sizes = {tensor.dims[-1] if len(tensor.dims) > 1 else None for tensor in numbers}
+    # Each layer has two tensors, or one with both keys and values in it; a tensor may stack several layers.
+    count = sum(math.prod(tensor.dims[:-2]) for tensor in numbers)
+    is_stacked = {_KEYS_AND_VALUES in tensor.dims[:-2] for tensor in numbers}
+    return Cache(
+        bytes_per_token=sum(tensor.bytes_per_token for tensor in tensors),
+        layers=count // _KEYS_AND_VALUES if count % _KEYS_AND_VALUES == 0 and len(is_stacked) == 1 else None,
+        kv_heads=heads.pop() if len(heads) == 1 else None,
+        head_dim=sizes.pop() if len(sizes) == 1 else None,
+        dtype=Counter(tensor.dtype for tensor in numbers).most_common(1)[0][0],
+        nbytes=sum(tensor.nbytes for tensor in tensors),
+        tensors=tuple(pair.present for pair in pairs),
+        windows=tuple((each.pair.window, each.bytes_per_token) for each in tensors if each.pair.window is not None),
+    )
 
 
-def _of_one(pair: Pair, dims: tuple[int, ...], batch: int) -> tuple[int, ...]:
-    """The dims of one token of one sequence. The batch may be an axis of its own, or in one axis with the heads."""
-    left = [dim for at, dim in enumerate(dims) if at not in pair.tokens]
+def _find_batch(model: Model, shapes: Shapes, pairs: list[Pair]) -> int:
+    """Return the number of sequences: the most frequent first dimension of the other inputs."""
+    cached = {pair.past for pair in pairs}
+    names = (value.name for value in required_inputs(model) if value.name not in cached)
+    dims = [shapes.values[name].concrete or () for name in names if name in shapes.values]
+    sizes = Counter(size[0] for size in dims if len(size) > 1)
+    return sizes.most_common(1)[0][0] if sizes else 1
+
+
+def _dims_per_token(pair: Pair, dims: tuple[int, ...], batch: int) -> tuple[int, ...]:
+    """Return the dims for one token of one sequence; the batch may share an axis with the heads."""
+    rest = [dim for at, dim in enumerate(dims) if at not in pair.tokens]
     if len(pair.tokens) > 1:
-        return tuple(left)  # blocks of a paged cache belong to nobody
-    if batch in left:
-        left.remove(batch)
-        return tuple(left)
-    at = next((at for at, dim in enumerate(left) if batch > 1 and dim % batch == 0), None)
-    return tuple(dim // batch if at == place else dim for place, dim in enumerate(left))
+        return tuple(rest)  # blocks of a paged cache belong to no sequence
+    if batch in rest:
+        rest.remove(batch)
+        return tuple(rest)
+    at = next((at for at, dim in enumerate(rest) if batch > 1 and dim % batch == 0), None)
+    return tuple(dim // batch if at == place else dim for place, dim in enumerate(rest))

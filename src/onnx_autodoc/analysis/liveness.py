@@ -10,147 +10,153 @@ from onnx_autodoc.ir import Deep, Function, Graph, Model, Node, deeply, topologi
 from onnx_autodoc.ops import Trait, ValueInfo, has_trait
 from onnx_autodoc.shapes import Body, Shapes, Step, required_inputs
 
-Views = tuple[int | None, ...]  # for each output: which input it shares memory with
-_FIRST: Views = (0,)
-Key = tuple[int, frozenset[str]]  # the steps of a body, and which of the values that it is handed are weights
-_OUTER_PREFIX = "\0"  # before the name of a value that is not of this graph: no name has that
+Aliases = tuple[int | None, ...]  # for each output: the input with which it shares memory
+_FIRST_INPUT: Aliases = (0,)
+Key = tuple[int, frozenset[str]]  # the steps of a body, and which of its arguments are constant
+_OUTER_PREFIX = "\0"  # before the name of a value of an outer graph: no name starts with it
 
 
 class AliasAnalysis:
-    """A function that only reshapes is a view, as the operators in it are: it is what it would be if written out."""
+    """Outputs that share memory with an input. A function that only reshapes is a view, as the operators in it are."""
 
     def __init__(self, model: Model) -> None:
         self._functions = model.functions_by_key
-        self._known: dict[tuple[str, str, str], Views] = {}
+        self._aliases: dict[tuple[str, str, str], Aliases] = {}
 
     def called(self, node: Node) -> Function | None:
         return self._functions.get(node.function_key) if self._functions else None
 
-    def views(self, node: Node) -> Views:
+    def aliases(self, node: Node) -> Aliases:
         function = self.called(node)
         if function is not None:
-            return deeply(self._through(function))
-        return _FIRST if has_trait(node, Trait.SHARES_MEMORY) else ()
+            return deeply(self._function_aliases(function))
+        return _FIRST_INPUT if has_trait(node, Trait.SHARES_MEMORY) else ()
 
-    def _through(self, function: Function) -> Deep[Views]:
-        if function.key not in self._known:
-            self._known[function.key] = ()  # one that calls itself has no end to look at
+    def _function_aliases(self, function: Function) -> Deep[Aliases]:
+        if function.key not in self._aliases:
+            self._aliases[function.key] = ()  # ends the recursion of a function that calls itself
             roots = {name: at for at, name in enumerate(function.inputs)}
             for at in function.body.index.order:
                 node = function.nodes[at]
                 inner = self.called(node)
-                views = self.views(node) if inner is None else (yield self._through(inner))
-                for name, which in zip(node.outputs, views):
+                aliases = self.aliases(node) if inner is None else (yield self._function_aliases(inner))
+                for name, which in zip(node.outputs, aliases):
                     if which is not None and which < len(node.inputs) and node.inputs[which] in roots:
                         roots.setdefault(name, roots[node.inputs[which]])
-            self._known[function.key] = tuple(roots.get(name) for name in function.outputs)
-        return self._known[function.key]
+            self._aliases[function.key] = tuple(roots.get(name) for name in function.outputs)
+        return self._aliases[function.key]
 
 
 def main_liveness(model: Model, shapes: Shapes) -> "Liveness":
-    held = {tensor.name for tensor in model.graph.initializers}
+    constants = {tensor.name for tensor in model.graph.initializers}
     inputs = {value.name: shapes.values[value.name] for value in required_inputs(model) if value.name in shapes.values}
-    return Liveness(shapes.steps, inputs, [value.name for value in model.graph.outputs], held, AliasAnalysis(model))
+    outputs = [value.name for value in model.graph.outputs]
+    return Liveness(shapes.steps, inputs, outputs, constants, AliasAnalysis(model))
 
 
 class Liveness:
-    """Names that share memory go by the name of the first of them. `given` take memory elsewhere."""
+    """The values of one graph. Names that share memory are known by the first of them.
+
+    `arguments` are names whose memory the caller owns; `constant_arguments` are those without memory.
+    """
 
     def __init__(
         self,
         steps: Sequence[Step],
         inputs: Mapping[str, ValueInfo],
         outputs: Iterable[str],
-        held: set[str],
-        sharing: AliasAnalysis,
-        around: "Liveness | None" = None,
-        given: Iterable[str] = (),
-        fixed: frozenset[str] = frozenset(),
+        constants: set[str],
+        aliases: AliasAnalysis,
+        outer: "Liveness | None" = None,
+        arguments: Iterable[str] = (),
+        constant_arguments: frozenset[str] = frozenset(),
     ) -> None:
         self.steps = [steps[at] for at in topological_order([step.node for step in steps])]
         self.inputs = inputs
-        self.first: dict[str, str] = {name: name for name in (*inputs, *given)}
-        self._held, self._handed, self._fixed = held, frozenset(outputs), fixed
-        self._sharing, self._around = sharing, around
+        self._roots: dict[str, str] = {name: name for name in (*inputs, *arguments)}
+        self._constants, self._outputs, self._constant_arguments = constants, frozenset(outputs), constant_arguments
+        self._aliases, self._outer = aliases, outer
         for step in self.steps:
-            self._name(step)
-        last = {self.first[name]: at for at, step in enumerate(self.steps) for name in self._read(step)}
-        last |= {self.first[name]: len(steps) for name in self._handed if name in self.first}
-        self.freed: dict[int, list[str]] = {}
-        for name, at in last.items():
-            self.freed.setdefault(at, []).append(name)
-        self.read = last.keys()
+            self._define_outputs(step.node)
+        last_use = {
+            self._roots[name]: at
+            for at, step in enumerate(self.steps)
+            for name in step.node.all_inputs
+            if name in self._roots
+        }
+        last_use |= {self._roots[name]: len(steps) for name in self._outputs if name in self._roots}
+        self._freed: dict[int, list[str]] = {}
+        for name, at in last_use.items():
+            self._freed.setdefault(at, []).append(name)
+        self._used = last_use.keys()
 
-    def _name(self, step: Step) -> None:
-        node = step.node
-        needed = list(filter(None, node.all_inputs))
+    def _define_outputs(self, node: Node) -> None:
+        inputs = list(filter(None, node.all_inputs))
         names = dict.fromkeys(filter(None, node.outputs))
-        if (node.is_op("Constant")) or (needed and all(map(self._is_held, needed))):
-            kept = names.keys() & self._handed if not node.is_op("Constant") else set[str]()
-            self._held.update(names.keys() - kept)
-            names = {name: None for name in names if name in kept}
-        sources = {name: node.inputs[at] for name, at in zip(node.outputs, self._views(step)) if at is not None}
+        if node.is_op("Constant") or (inputs and all(map(self._is_constant, inputs))):
+            stored = self._outputs if not node.is_op("Constant") else frozenset[str]()
+            self._constants.update(names.keys() - stored)
+            names = {name: None for name in names if name in stored}
+        pairs = zip(node.outputs, self._aliases.aliases(node))
+        sources = {name: node.inputs[at] for name, at in pairs if at is not None and at < len(node.inputs)}
         for name in names:
-            self.first.setdefault(name, self._root(sources.get(name, "")) or name)
+            self._roots.setdefault(name, self._find_root(sources.get(name, "")) or name)
 
-    def _views(self, step: Step) -> Iterator[int | None]:
-        count = len(step.node.inputs)
-        return (at if at is not None and at < count else None for at in self._sharing.views(step.node))
-
-    def _root(self, name: str) -> str:
-        """The value whose memory another one has; empty where it is a weight's, or nobody's."""
-        room, outside = self, ""
-        while name not in room.first:
-            if name in room._held or room._around is None:
+    def _find_root(self, name: str) -> str:
+        """Return the value that owns the memory of another; "" for a constant or an unknown name."""
+        graph, prefix = self, ""
+        while name not in graph._roots:
+            if name in graph._constants or graph._outer is None:
                 return ""
-            room, outside = room._around, _OUTER_PREFIX
-        return outside + room.first[name]
+            graph, prefix = graph._outer, _OUTER_PREFIX
+        return prefix + graph._roots[name]
 
-    def _is_held(self, name: str) -> bool:
-        room = self
-        while name not in room._held and name not in room.first and room._around is not None:
-            room = room._around
-        return name in room._held
+    def _is_constant(self, name: str) -> bool:
+        graph = self
+        while name not in graph._constants and name not in graph._roots and graph._outer is not None:
+            graph = graph._outer
+        return name in graph._constants
 
-    def gone(self, at: int, made: Iterable[str]) -> list[str]:
-        """What nobody reads any more after this node."""
-        return [*self.freed.get(at, ()), *(name for name in made if name not in self.read)]
+    def freed_after(self, at: int, allocated: Iterable[str]) -> list[str]:
+        """Return the values that no node after this one reads."""
+        return [*self._freed.get(at, ()), *(name for name in allocated if name not in self._used)]
 
-    def _read(self, step: Step) -> Iterator[str]:
-        return (name for name in step.node.all_inputs if name in self.first)
-
-    def made(self, step: Step) -> Iterator[tuple[str, ValueInfo]]:
-        """The outputs of a node that take memory of their own."""
+    def allocated(self, step: Step) -> Iterator[tuple[str, ValueInfo]]:
+        """Return the outputs of a node that share no memory with another value."""
         pairs = zip(step.node.outputs, step.outputs)
-        return ((name, known) for name, known in pairs if name and self.first.get(name) == name)
+        return ((name, known) for name, known in pairs if name and self._roots.get(name) == name)
 
     def key(self, step: Step, body: Body) -> Key:
-        """What the memory of a body hangs on."""
+        """Return a key that is equal for bodies with equal memory."""
         function = self._function(step, body)
-        return id(body.steps), self._fixed if function is None else self._weights(step, function)
+        constants = self._constant_arguments if function is None else self._find_constant_arguments(step, function)
+        return id(body.steps), constants
 
     def inside(self, step: Step, body: Body) -> "Liveness":
         function = self._function(step, body)
         if function is not None:
-            held = self._weights(step, function)
-            given = [name for name in function.inputs if name not in held]
-            return Liveness(body.steps, {}, function.outputs, set(held), self._sharing, None, given, held)
+            constants = self._find_constant_arguments(step, function)
+            arguments = [name for name in function.inputs if name not in constants]
+            outputs = function.outputs
+            return Liveness(body.steps, {}, outputs, set(constants), self._aliases, None, arguments, constants)
         graph = step.node.attributes.get(body.name)
         if not isinstance(graph, Graph):
-            return Liveness(body.steps, {}, (), set(), self._sharing)
-        outputs, tensors = [each.name for each in graph.outputs], {tensor.name for tensor in graph.initializers}
-        return Liveness(body.steps, _handed(graph, body), outputs, tensors, self._sharing, self, fixed=self._fixed)
+            return Liveness(body.steps, {}, (), set(), self._aliases)
+        names = {value.name for value in graph.inputs}  # of which a loop allocates those that a node reads
+        pairs = ((name, known) for inner in body.steps for name, known in zip(inner.node.inputs, inner.inputs))
+        return Liveness(
+            body.steps,
+            {name: known for name, known in pairs if name in names and known is not None},
+            [value.name for value in graph.outputs],
+            {tensor.name for tensor in graph.initializers},
+            self._aliases,
+            self,
+            constant_arguments=self._constant_arguments,
+        )
 
     def _function(self, step: Step, body: Body) -> Function | None:
-        return None if isinstance(step.node.attributes.get(body.name), Graph) else self._sharing.called(step.node)
+        return None if isinstance(step.node.attributes.get(body.name), Graph) else self._aliases.called(step.node)
 
-    def _weights(self, step: Step, function: Function) -> frozenset[str]:
-        """The inputs of a function that are weights, or made of weights alone."""
-        return frozenset(name for name, own in zip(function.inputs, step.node.inputs) if own and self._is_held(own))
-
-
-def _handed(graph: Graph, body: Body) -> dict[str, ValueInfo]:
-    """What a loop hands to its body, as far as a node there reads it."""
-    names = {value.name for value in graph.inputs}
-    pairs = ((name, known) for step in body.steps for name, known in zip(step.node.inputs, step.inputs))
-    return {name: known for name, known in pairs if name in names and known is not None}
+    def _find_constant_arguments(self, step: Step, function: Function) -> frozenset[str]:
+        pairs = zip(function.inputs, step.node.inputs)
+        return frozenset(name for name, argument in pairs if argument and self._is_constant(argument))

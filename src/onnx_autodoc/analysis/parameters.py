@@ -1,24 +1,27 @@
-"""How many weights a model has, of which types, and where they are.
+"""The number, types and places of the weights of a model, and the groups of nodes that store them in one format.
 
-Weights are counted as the numbers they stand for, wherever the file keeps them: a tensor with several readers once, a
-packed one by what it holds, a quantized one once with its scale and zero point. What was measured in training, what
-belongs to a quantization, and constants that nobody learned are counted apart.
+Weights are counted as the numbers they stand for, wherever the file stores them: a tensor with several readers once, a
+packed one by its elements, a quantized one once with its scale and zero point. BatchNorm running statistics,
+quantization scales and zero points, and non-learned constants are counted separately.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from onnx_autodoc.analysis.constants import Bundle, Place, Reader, StoredConstant, find_constants, role_of_constant
-from onnx_autodoc.analysis.weight_groups import weight_groups
+from onnx_autodoc.analysis.quantization import Scaling
 from onnx_autodoc.card import WeightGroup
-from onnx_autodoc.ir import Model, stored_bytes
-from onnx_autodoc.ops import ConstantRole
+from onnx_autodoc.ir import BITS, Model, is_float, stored_bytes
+from onnx_autodoc.ops import ConstantRole, Trait, has_trait
+
+How = Literal["dynamic", "qdq", "qoperator", "weight-only", "float", "integer"]
 
 
 class Share(Struct, frozen=True):
-    """What one node or one operator has of the weights."""
+    """The weights of one node or one operator."""
 
     elements: int = 0
     nbytes: int = 0
@@ -28,8 +31,8 @@ class Share(Struct, frozen=True):
 
 
 class Weight(Struct, frozen=True):
-    name: str  # that nodes read it by
-    place: Place  # of the node that puts it to use first
+    name: str  # by which nodes read it
+    place: Place  # of the node that uses it first
     elements: int
     dtype: str
 
@@ -39,91 +42,137 @@ class Parameters(Struct, frozen=True):
     nbytes: int  # of the weights with their scales, zero points and statistics
     tensors: int
     by_dtype: dict[str, int]
-    packed: bool  # some are kept several in one byte
+    packed: bool  # whether some bytes have several weights
     statistics: int
     quantization: int
     constants: int
-    unread: int  # weights that no node puts to use
-    readers: dict[Place, Reader]  # the nodes that put them to use, in file order
-    nodes: dict[Place, Share]  # and what each has of them
-    groups: tuple[WeightGroup, ...]  # and which of them keep them alike
-    held: tuple[Weight, ...]  # each of them that is used
-    doubtful: tuple[str, ...] = ()  # tensors that are in none of these numbers: the file contradicts itself about them
+    unread: int  # weights that no node uses
+    readers: dict[Place, Reader]  # the nodes that use weights, in file order
+    nodes: dict[Place, Share]  # the weights of each
+    groups: tuple[WeightGroup, ...]  # the formats in which they are stored
+    held: tuple[Weight, ...]  # those that are used
+    doubtful: tuple[str, ...] = ()  # tensors that are in none of these numbers: their size is contradictory
 
 
 def parameters(model: Model) -> Parameters:
-    held, bundles, doubtful = find_constants(model)
-    literals = _literals_count(held)
-    parts = [(each, role_of_constant(each, literals)) for each in held]
-    sums = Counter[ConstantRole]()
-    for each, part in parts:
-        sums[part] += each.elements
-    weights = [each for each, part in parts if part is ConstantRole.WEIGHT]
-    shares = [(each.reader, _share(each, part)) for each, part in parts if part is not ConstantRole.CONSTANT]
-    shares += [(bundle.reader, Share(bundle.elements, _stored(bundle))) for bundle in bundles]
-    readers, nodes = _by_node(shares)
-    total = sums[ConstantRole.WEIGHT] + sum(bundle.elements for bundle in bundles)
+    constants, bundles, doubtful = find_constants(model)
+    # A file stores its weights in Constant nodes if more elements may be weights there than elsewhere.
+    candidates = Counter[bool]()
+    for constant in constants:
+        if role_of_constant(constant, has_literal_weights=True) is ConstantRole.WEIGHT:
+            candidates[constant.literal] += constant.elements
+    roles = [(constant, role_of_constant(constant, candidates[True] > candidates[False])) for constant in constants]
+    sums, by_dtype = Counter[ConstantRole](), Counter[str]()
+    for constant, role in roles:
+        sums[role] += constant.elements
+    weights: list[StoredConstant | Bundle] = [each for each, role in roles if role is ConstantRole.WEIGHT]
+    weights += bundles
+    for weight in weights:
+        by_dtype[weight.dtype] += weight.elements
+    shares = [(each.reader, _share(each, role)) for each, role in roles if role is not ConstantRole.CONSTANT]
+    shares += [(each.reader, Share(each.elements, stored_bytes(each.dtype, each.elements) or 0)) for each in bundles]
+    readers: dict[Place, Reader] = {}
+    nodes: dict[Place, Share] = {}
+    used = [(reader, share) for reader, share in shares if reader is not None]
+    for reader, share in sorted(used, key=lambda item: item[0].rank):
+        readers[reader.place] = reader
+        nodes[reader.place] = nodes.get(reader.place, Share()) + share
+    total = sum(by_dtype.values())
     return Parameters(
         total=total,
         nbytes=sum(share.nbytes for _, share in shares),
-        tensors=len(weights) + len(bundles),
-        by_dtype=_by_dtype(weights, bundles),
-        packed=any(each.packed is not None for each in weights),
+        tensors=len(weights),
+        by_dtype=dict(sorted(by_dtype.items(), key=lambda item: (-item[1], item[0]))),
+        packed=any(isinstance(weight, StoredConstant) and weight.packed is not None for weight in weights),
         statistics=sums[ConstantRole.STATISTIC],
         quantization=sums[ConstantRole.QUANTIZATION],
         constants=sums[ConstantRole.CONSTANT],
-        unread=sum(each.elements for each in weights if each.reader is None),
+        unread=sum(weight.elements for weight in weights if weight.reader is None),
         readers=readers,
         nodes=nodes,
-        groups=weight_groups(weights, bundles, total),
-        held=tuple(_held(weights, bundles)),
+        groups=_weight_groups(weights, total),
+        held=tuple(Weight(each.name, each.reader.place, each.elements, each.dtype) for each in weights if each.reader),
         doubtful=doubtful,
     )
 
 
-def _held(weights: list[StoredConstant], bundles: list[Bundle]) -> Iterator[Weight]:
-    for each in weights:
-        if each.reader is not None:
-            dtype = each.packed.dtype if each.packed else each.tensor.dtype or "unknown"
-            yield Weight(each.name, each.reader.place, each.elements, dtype)
-    for bundle in bundles:
-        yield Weight("", bundle.reader.place, bundle.elements, bundle.dtype)
-
-
-def _literals_count(held: list[StoredConstant]) -> bool:
-    """Whether the file keeps its weights in Constant nodes: there is more of what may be one there than elsewhere."""
-    sums = Counter[bool]()
-    for each in held:
-        if role_of_constant(each, literals_count=True) is ConstantRole.WEIGHT:
-            sums[each.literal] += each.elements
-    return sums[True] > sums[False]
-
-
-def _by_node(shares: list[tuple[Reader | None, Share]]) -> tuple[dict[Place, Reader], dict[Place, Share]]:
-    readers: dict[Place, Reader] = {}
-    nodes: dict[Place, Share] = {}
-    known = [(reader, share) for reader, share in shares if reader is not None]
-    for reader, share in sorted(known, key=lambda item: item[0].rank):
-        readers[reader.place] = reader
-        nodes[reader.place] = nodes.get(reader.place, Share()) + share
-    return readers, nodes
-
-
-def _stored(bundle: Bundle) -> int:
-    return stored_bytes(bundle.dtype, bundle.elements) or 0
-
-
-def _share(held: StoredConstant, part: ConstantRole) -> Share:
-    tensor = held.tensor
+def _share(constant: StoredConstant, role: ConstantRole) -> Share:
+    tensor = constant.tensor
     stored = tensor.elements if tensor.stored_elements is None else tensor.stored_elements
     nbytes = stored_bytes(tensor.dtype, stored) if tensor.dtype else None
-    return Share(held.elements if part is ConstantRole.WEIGHT else 0, nbytes or 0)
+    return Share(constant.elements if role is ConstantRole.WEIGHT else 0, nbytes or 0)
 
 
-def _by_dtype(weights: list[StoredConstant], bundles: list[Bundle]) -> dict[str, int]:
-    counts = Counter[str]()
-    for each in weights:
-        counts[each.packed.dtype if each.packed else each.tensor.dtype or "unknown"] += each.elements
-    for bundle in bundles:
-        counts[bundle.dtype] += bundle.elements
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+class _Format(Struct, frozen=True):
+    """The format in which an operator stores its weights."""
+
+    op: str
+    dtype: str
+    how: How
+    bits: int | None
+    scaling: Scaling
+
+
+def _weight_groups(weights: Sequence[StoredConstant | Bundle], total: int) -> tuple[WeightGroup, ...]:
+    """Return the groups by size, the largest first.
+
+    A node with several weights belongs to the group of its largest one, so the groups sum to all weights in use.
+    """
+    largest: dict[Place, StoredConstant | Bundle] = {}
+    sums, readers = Counter[Place](), dict[Place, Reader]()
+    for weight in weights:
+        if weight.reader is None or not weight.elements:
+            continue
+        place = weight.reader.place
+        readers[place] = weight.reader
+        sums[place] += weight.elements
+        if place not in largest or weight.elements > largest[place].elements:
+            largest[place] = weight
+    members: dict[_Format, list[Reader]] = {}
+    for place, reader in sorted(readers.items(), key=lambda item: item[1].rank):
+        members.setdefault(_format_of(largest[place], reader), []).append(reader)
+    groups = []
+    for stored, nodes in members.items():
+        params = sum(sums[reader.place] for reader in nodes)
+        group = WeightGroup(
+            op=stored.op,
+            dtype=stored.dtype,
+            how=stored.how,
+            bits=stored.bits,
+            block_size=stored.scaling.block_size,
+            per_channel=stored.scaling.per_channel,
+            symmetric=stored.scaling.symmetric,
+            nodes=len(nodes),
+            params=params,
+            share=params / total if total else 0.0,
+            example=nodes[0].name,
+        )
+        groups.append(group)
+    return tuple(sorted(groups, key=lambda group: (-group.params, group.op, group.dtype)))
+
+
+def _format_of(weight: StoredConstant | Bundle, reader: Reader) -> _Format:
+    dtype = weight.dtype
+    digits = dtype[-1:] if dtype not in BITS else ""
+    bits = int(digits) if digits.isdecimal() and digits.isascii() else BITS.get(dtype)
+    how, known = _how(weight, reader), Scaling(None)
+    if isinstance(weight, StoredConstant) and weight.scaling and how not in ("float", "integer"):
+        known = weight.scaling
+        if not dtype.startswith(("int", "uint")) and (bits or 32) <= 8:  # small floats have no zero point
+            known = Scaling(known.bits, known.block_size, known.per_channel)
+    return _Format(reader.op, dtype, how, known.bits or bits, known)
+
+
+def _how(weight: StoredConstant | Bundle, reader: Reader) -> How:
+    if isinstance(weight, Bundle):
+        return "float"
+    if not is_float(weight.tensor.dtype):
+        if has_trait(reader, Trait.DYNAMIC_QUANTIZATION):
+            return "dynamic"
+        if has_trait(reader, Trait.QOPERATOR):
+            return "qoperator"
+    if weight.packed is not None:
+        return "weight-only"
+    if weight.scaling is not None:
+        return "qdq" if weight.has_quantized_data else "weight-only"
+    return "float" if is_float(weight.tensor.dtype) else "integer"

@@ -176,7 +176,7 @@ def _cnn(census: BlockCensus) -> Family | None:
         return None
     evidence = [_counted(count, "convolution"), f"{_percent(share)} of the multiply-adds in them"]
     convs = census.ops.get("conv", [])
-    is_biased = sum(op.biased for op in convs) >= len(convs) * _MOST_CONVS
+    is_biased = sum(op.linear.biased for op in convs) >= len(convs) * _MOST_CONVS
     if not census.count(*block_kinds.NORMS) and len(convs) >= _MIN_CONVS_WITH_NORM and is_biased:
         evidence.append("no norm is left: BatchNorm was folded into the convolutions, their biases show")
     return Family("cnn", tuple(evidence))
@@ -207,7 +207,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
+    return f"{share * 100:.0f}%"
 
 
 class ModelSizes(Struct, frozen=True):

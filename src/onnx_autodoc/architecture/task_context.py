@@ -56,7 +56,7 @@ class TaskContext:
     @cached_property
     def has_layers(self) -> bool:
         """Whether there are at least two blocks with weights, or trees."""
-        parts = (p for p in self.net.walk() if p.weight is not None or p.kind in _BLOCKS_WITH_WEIGHTS)
+        parts = (p for p in self.net.walk() if p.linear.weight is not None or p.kind in _BLOCKS_WITH_WEIGHTS)
         return bool(self.heads_of("trees")) or len(list(islice(parts, 2))) == 2
 
     @cached_property

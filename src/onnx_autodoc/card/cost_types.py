@@ -35,7 +35,7 @@ class Precision(Struct, frozen=True):
 
 
 class Numbers(Struct, frozen=True):
-    """What one tensor holds. None is not known: it was not read, or the type has no such thing.
+    """What one tensor holds. None is unknown: it was not read, or the type has no such thing.
 
     `sha256` is of the elements as `raw_data` would have them (dense, row-major, little-endian, packed), however the
     file writes them; of texts, of each one's length in 8 bytes and the text. `least` and `most` are of what is finite.

@@ -8,11 +8,10 @@ from onnx_autodoc.card.types import Card, Port, Summary
 from onnx_autodoc.card.uncertainty import is_lower_bound
 from onnx_autodoc.text import (
     display_name,
+    format_bytes,
     format_count,
-    format_memory,
     format_percent,
     format_short,
-    format_size,
     pluralize,
     sanitize,
 )
@@ -29,7 +28,7 @@ _FAMILIES: Final = {
     "diffusion-unet": "Diffusion U-Net",
     "tree-ensemble": "Tree ensemble",
     "preprocessing": "Preprocessing",
-    "unknown": "Family not known",
+    "unknown": "Family unknown",
 }
 CERTAIN_TASK: Final = 0.85  # the confidence from which a task is named without "probably"
 _LIKELY_TASK: Final = 0.65
@@ -82,7 +81,7 @@ def _parameters_sentence(card: Card) -> str:
     word = "parameter" if parameters.total == 1 else "parameters"
     precision = card.model.precision.label or "no one type"
     total = "At least " * is_bound + format_short(parameters.total)
-    return f"{total} {word} in {precision}, {format_memory(parameters.bytes)}."
+    return f"{total} {word} in {precision}, {format_bytes(parameters.bytes)}."
 
 
 def _cost_sentence(card: Card) -> str:
@@ -93,7 +92,7 @@ def _cost_sentence(card: Card) -> str:
         parts.append(bound + format_short(compute.macs, "MACs") if compute.macs else "no multiply-adds")
     if memory.peak_activation_bytes:
         bound = "at least " if is_lower_bound(card, "memory.peak_activation_bytes") else ""
-        parts.append(f"{bound}{format_memory(memory.peak_activation_bytes)} of activations")
+        parts.append(f"{bound}{format_bytes(memory.peak_activation_bytes)} of activations")
     return f"One run{_sizes_phrase(card)} takes {_join(parts)}." if parts else ""
 
 
@@ -124,7 +123,7 @@ def _origin_sentence(card: Card) -> str:
     )
     by = f", written by {producer}" if producer else ""
     by += f" for opset {opset}" if opset else ""
-    return f"An ONNX file of {format_size(model.file.bytes)}{external}{by}."
+    return f"An ONNX file of {format_bytes(model.file.bytes)}{external}{by}."
 
 
 def _format_producer(text: str) -> str:
@@ -191,7 +190,7 @@ def _cache_sentence(card: Card) -> str:
     cache = card.memory.kv_cache
     if cache is None:
         return ""
-    return f"Its key-value cache takes {format_memory(cache.bytes_per_token)} for each token of a sequence."
+    return f"Its key-value cache takes {format_bytes(cache.bytes_per_token)} for each token of a sequence."
 
 
 def _gaps_sentence(card: Card) -> str:
@@ -199,7 +198,7 @@ def _gaps_sentence(card: Card) -> str:
     if len(card.gaps) == 1:
         without = "; the totals are without it" if missing else ""
         return f"Left open: {sanitize(card.gaps[0].reason, 160).rstrip('.')}{without}."
-    costs = f"The cost of {pluralize(missing, 'node')} is not known, and the totals are without it. " if missing else ""
+    costs = f"The cost of {pluralize(missing, 'node')} is unknown, and the totals are without it. " if missing else ""
     return costs + (
         f"Left open: {format_count(len(card.gaps))} points, each listed with its reason." if card.gaps else ""
     )

@@ -1,7 +1,7 @@
 """The published document: plain data, the only thing that renderers see.
 
 Its keys are a contract (schema/card-1.json is generated from these types): add to them, rename nothing. Base units:
-bytes, counts, shares from 0 to 1. None means not applicable or not known; `gaps` and `assumptions` say which.
+bytes, counts, shares from 0 to 1. None means not applicable or unknown; `gaps` and `assumptions` say which.
 """
 
 from enum import StrEnum
@@ -76,7 +76,7 @@ class Sample(Struct, frozen=True):
 class Port(Struct, frozen=True):
     """An input or an output. `shape` is what the file declares, `bound` what it is under the assumptions.
 
-    `sample` says how to fill an input so that the model runs; None where its size is not known, and of outputs.
+    `sample` says how to fill an input so that the model runs; None where its size is unknown, and of outputs.
     """
 
     name: str

@@ -146,11 +146,11 @@ def describe_uncertainty(card: Card, entry: Uncertainty) -> str:
         case "unknown-traffic":
             bound = entry.kind is UncertaintyKind.LOWER_BOUND
             nodes = pluralize(entry.parameters.get("nodes", 0), "node") if bound else "some nodes"
-            return f"the bytes that {nodes} move are not known"
+            return f"the bytes that {nodes} move are unknown"
         case "unsized-values" if entry.kind is UncertaintyKind.LOWER_BOUND:
-            return f"the size of {pluralize(entry.parameters.get('values', 0), 'value')} is not known"
+            return f"the size of {pluralize(entry.parameters.get('values', 0), 'value')} is unknown"
         case "unsized-values":
-            return "the sizes of some values are not known"
+            return "the sizes of some values are unknown"
     return gap_reasons(card, _GAP_SECTIONS.get(entry.code, ""))
 
 

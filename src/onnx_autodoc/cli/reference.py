@@ -16,7 +16,7 @@ _UNKNOWN: Final = "—"
 _COLUMNS: Final = ("device", "name", "memory", "GB/s", "fp32", "fp16", "int8", "W")
 _MEMORY_WITHOUT_SIZE: Final = {"system": "what the machine has", "on-chip": "no more than what is on the chip"}
 _LEGEND: Final = (
-    "Memory in GiB; rates are dense peaks in TFLOPS or TOPS; ~ an estimate; — not known.\n"
+    "Memory in GiB; rates are dense peaks in TFLOPS or TOPS; ~ an estimate; — unknown.\n"
     "`onnx-autodoc explain DEVICE` prints all values of one, with sources.\n"
 )
 
@@ -136,7 +136,7 @@ def format_device(item: "Device") -> str:
         ("Notes", item.notes),
         ("Derived", item.derived),
         ("Without a source", item.unsourced),
-        ("Not known", item.unknown),
+        ("Unknown", item.unknown),
         ("Sources that disagree", item.disagreements),
     ):
         lines += ["", f"{title}:", *(f"  {sanitize(text, 1000)}" for text in texts)] if texts else []
@@ -153,29 +153,25 @@ def format_device(item: "Device") -> str:
 
 def _values(item: "Device") -> list[str]:
     from onnx_autodoc.hardware.devices import PRECISIONS
-    from onnx_autodoc.text import format_memory, format_number, sanitize
+    from onnx_autodoc.text import format_bytes, format_number, sanitize
 
     about = ", ".join(sanitize(str(word)) for word in (item.vendor, item.kind, item.form, item.year) if word)
     lines = [f"  {'what':<22}{about}"] if about else []
     memory = (
-        format_memory(item.memory_bytes)
-        if item.memory_bytes
-        else _MEMORY_WITHOUT_SIZE.get(item.memory_kind, "not known")
+        format_bytes(item.memory_bytes) if item.memory_bytes else _MEMORY_WITHOUT_SIZE.get(item.memory_kind, "unknown")
     )
     reported = (
-        f", of which a driver reports {format_memory(item.memory_reported_bytes)}" if item.memory_reported_bytes else ""
+        f", of which a driver reports {format_bytes(item.memory_reported_bytes)}" if item.memory_reported_bytes else ""
     )
     lines.append(f"  {'memory':<22}{memory}{reported} ({item.memory_kind})")
-    lines.append(
-        f"  {'bandwidth':<22}{f'{format_number(item.bandwidth / 1e9)} GB/s' if item.bandwidth else 'not known'}"
-    )
+    lines.append(f"  {'bandwidth':<22}{f'{format_number(item.bandwidth / 1e9)} GB/s' if item.bandwidth else 'unknown'}")
     for name in PRECISIONS:
         if name in item.rates:
             unit = "TOPS" if name.startswith("int") else "TFLOPS"
             lines.append(f"  {name:<22}{format_number(item.rates[name] / 1e12)} {unit}, dense peak")
     if not item.rates:
-        lines.append(f"  {'rates':<22}not known")
-    watts = f"{item.power_w:g} W{' (an estimate)' if item.power_estimated else ''}" if item.power_w else "not known"
+        lines.append(f"  {'rates':<22}unknown")
+    watts = f"{item.power_w:g} W{' (an estimate)' if item.power_estimated else ''}" if item.power_w else "unknown"
     return [*lines, f"  {'power':<22}{watts}", *(f"  {key:<34}{number:g}" for key, number in item.also.items())]
 
 

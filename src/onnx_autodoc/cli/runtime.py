@@ -41,7 +41,7 @@ def add_verify(commands: Any) -> None:
 
 def run_verify(options: argparse.Namespace) -> "CommandResult":
     from onnx_autodoc.cli.result import CommandResult, OutputDocument, SourceFiles
-    from onnx_autodoc.runtime import Options, format_verification, verify
+    from onnx_autodoc.runtime import Options, verify
     from onnx_autodoc.text import sanitize_text
 
     run_options = Options(
@@ -53,6 +53,8 @@ def run_verify(options: argparse.Namespace) -> "CommandResult":
 
         text = format_result(verified)
     else:
+        from onnx_autodoc.render.verification import format_verification
+
         text = sanitize_text(format_verification(verified))
     return CommandResult((OutputDocument.of(text),), SourceFiles.of([options.model]), 0 if verified.agrees else 1)
 
@@ -94,11 +96,11 @@ def run_calibrate(options: argparse.Namespace) -> "CommandResult":
 
 
 def _format_calibration(result: "CalibrationResult") -> str:
-    from onnx_autodoc.text import format_memory, format_number, format_percent, pluralize, sanitize
+    from onnx_autodoc.text import format_bytes, format_number, format_percent, pluralize, sanitize
 
     profile, spread = result.profile, result.profile.spread
     load = "" if result.load is None else f", {format_percent(result.load)} of it used by others before"
-    graphs, cache = pluralize(spread.graphs, "graph"), format_memory(round(profile.cache_bytes))
+    graphs, cache = pluralize(spread.graphs, "graph"), format_bytes(round(profile.cache_bytes))
     lines = [
         f"Machine     {sanitize(profile.machine)}, {pluralize(profile.threads, 'thread')}{load}",
         f"Runtime     {sanitize(profile.runtime)}",

@@ -1,6 +1,7 @@
 """Alignment of two architecture diagrams: layers as rows of units, and the cheapest edit from one row to the other."""
 
 from collections import Counter
+from itertools import groupby, takewhile, zip_longest
 from typing import Final
 
 from msgspec import Struct
@@ -26,7 +27,7 @@ class Unit(Struct, frozen=True):
 
     box: Box
     signature: Signature  # equal for equal boxes
-    prefix: str  # the name of the parent, as the beginning of its own: "Encoder layer 7, "
+    prefix: str  # the name of the parent: "Encoder layer 7, "
     number: int  # among the units with its label
     numbered: bool  # whether others have its label
     times: int = 1
@@ -57,7 +58,7 @@ def unfold(boxes: tuple[Box, ...], prefix: str = "") -> list[Unit]:
 
 
 def leaf_units(units: list[Unit]) -> list[Unit]:
-    """Return the innermost units, whatever blocks the diagram groups them into."""
+    """Return the innermost units, in any grouping of the diagram."""
     leaves: list[Unit] = []
     for unit in units:
         inner = unfold(unit.box.children, f"{unit.name}, ") if unit.times == 1 else []
@@ -81,7 +82,7 @@ def signature_of(box: Box) -> Signature:
 
 def connections(box: Box, without_outer: bool = False) -> tuple[tuple[int, int, str], ...]:
     """Connections between the children by position, since ids carry no meaning. -1 is an input or output."""
-    positions = {child.id: at for at, child in enumerate(without_ports(box.children))}
+    positions = {child.id: index for index, child in enumerate(without_ports(box.children))}
     ends = ((positions.get(edge.source, -1), positions.get(edge.target, -1), edge.kind) for edge in box.edges)
     return tuple(sorted(end for end in ends if not (without_outer and -1 in end)))
 
@@ -119,39 +120,29 @@ def is_equal(pair: Pair) -> bool:
 
 
 def changed_runs(pairs: list[Pair], last: Unit | None = None) -> list[ChangedRun]:
+    """Return the runs of unequal pairs. `last` is the equal unit before all pairs."""
     runs: list[ChangedRun] = []
-    in_run = False
-    for pair in pairs:
-        if is_equal(pair):
-            last, in_run = pair[0], False
-        elif in_run:
-            runs[-1].pairs.append(pair)
+    for equal, group in groupby(pairs, key=is_equal):
+        run = list(group)
+        if equal:
+            last = run[-1][0]
         else:
-            runs.append(ChangedRun([pair], last))
-            in_run = True
+            runs.append(ChangedRun(run, last))
     return runs
 
 
 def align(was: list[Unit], now: list[Unit]) -> list[Pair]:
     """Return pairs in order; one side is None where the other has no counterpart."""
-    head = _common_prefix(was, now)
-    tail = _common_prefix(was[head:][::-1], now[head:][::-1])
-    old, new = was[head : len(was) - tail], now[head : len(now) - tail]
-    ends = list(zip(was[len(was) - tail :], now[len(now) - tail :]))
-    return [*zip(was[:head], now[:head]), *_align_middle(old, new), *ends]
-
-
-def _common_prefix(was: list[Unit], now: list[Unit]) -> int:
-    at = 0
-    while at < min(len(was), len(now)) and was[at].signature == now[at].signature:
-        at += 1
-    return at
+    head = list(takewhile(is_equal, zip(was, now)))
+    old, new = was[len(head) :], now[len(head) :]
+    tail = list(takewhile(is_equal, zip(reversed(old), reversed(new))))
+    middle = _align_middle(old[: len(old) - len(tail)], new[: len(new) - len(tail)])
+    return [*head, *middle, *reversed(tail)]
 
 
 def _align_middle(was: list[Unit], now: list[Unit]) -> list[Pair]:
-    if len(was) * len(now) > _MAX_TABLE_CELLS:  # by position
-        longest = range(max(len(was), len(now)))
-        return [(was[at] if at < len(was) else None, now[at] if at < len(now) else None) for at in longest]
+    if len(was) * len(now) > _MAX_TABLE_CELLS:
+        return list(zip_longest(was, now))  # by position
     table = _cost_table(was, now)
     pairs: list[Pair] = []
     i = j = 0
@@ -170,13 +161,16 @@ def _align_middle(was: list[Unit], now: list[Unit]) -> list[Pair]:
 
 def _cost_table(was: list[Unit], now: list[Unit]) -> list[list[int]]:
     """table[i][j] is the least cost of turning was[i:] into now[j:]."""
-    rows = [[_INSERT_OR_DELETE * (len(now) - at) for at in range(len(now) + 1)]]
+    rows = [[_INSERT_OR_DELETE * rest for rest in range(len(now), -1, -1)]]
     for old in reversed(was):
         below, row = rows[-1], [0] * (len(now) + 1)
         row[-1] = below[-1] + _INSERT_OR_DELETE
-        for at in range(len(now) - 1, -1, -1):
-            moved = min(below[at], row[at + 1]) + _INSERT_OR_DELETE
-            row[at] = min(below[at + 1] + _change_cost(old, now[at]), moved)
+        for j in range(len(now) - 1, -1, -1):
+            row[j] = min(
+                below[j + 1] + _change_cost(old, now[j]),
+                below[j] + _INSERT_OR_DELETE,
+                row[j + 1] + _INSERT_OR_DELETE,
+            )
         rows.append(row)
     return rows[::-1]
 
@@ -184,8 +178,8 @@ def _cost_table(was: list[Unit], now: list[Unit]) -> list[list[int]]:
 def _change_cost(old: Unit, new: Unit) -> int:
     if old.signature == new.signature:
         return 0
-    one, other = old.box, new.box
-    if one.kind == other.kind:
-        return _CHANGE - (one.detail == other.detail) - (one.label == other.label) - (old.number == new.number)
-    same_size = one.params and one.params * other.count == other.params * one.count
-    return _CHANGE_KIND if one.label == other.label or same_size else _NEVER
+    was, now = old.box, new.box
+    if was.kind == now.kind:
+        return _CHANGE - (was.detail == now.detail) - (was.label == now.label) - (old.number == new.number)
+    same_size = was.params and was.params * now.count == now.params * was.count
+    return _CHANGE_KIND if was.label == now.label or same_size else _NEVER

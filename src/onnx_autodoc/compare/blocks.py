@@ -35,12 +35,12 @@ _EMBEDDING: Final = "embedding"  # a block whose detail names one of several tab
 def block_changes(was: Box | None, now: Box | None) -> tuple[BlockChange, ...]:
     """Return the changes in the order of the diagram, those inside a box under the name of the box."""
     if was is None or now is None:
-        return () if was is now else (_change("changed", "", None, None, "Only one of the models is drawn."),)
+        return () if was is now else (BlockChange("changed", "", None, None, "Only one of the models is drawn."),)
     pairs = align(unfold(was.children), unfold(now.children))
     changes = [*_join_moves(list(_compare_children("", was, now, 0))), *_parameter_change(pairs)]
     cut = len(changes) - _MAX_CHANGES
     if cut > 0:
-        more = _change("more", "", None, None, f"{pluralize(cut, 'more difference')} in blocks")
+        more = BlockChange("more", "", None, None, f"{pluralize(cut, 'more difference')} in blocks")
         changes = [*changes[:_MAX_CHANGES], more]
     return tuple(changes)
 
@@ -54,7 +54,7 @@ def box_marks(was: Box | None, now: Box | None) -> tuple[dict[str, str], dict[st
 
 
 def _mark_boxes(pairs: list[Pair], side: int, alone: str) -> dict[str, str]:
-    """A box of several layers is changed where one of them is, or where their number is."""
+    """Return the state of each changed box; one of several layers is changed if a layer or their number is."""
     unpaired = {unit.signature for pair in pairs if None in pair for unit in pair if unit is not None}
     states: dict[str, set[str]] = {}
     for pair in pairs:
@@ -63,13 +63,12 @@ def _mark_boxes(pairs: list[Pair], side: int, alone: str) -> dict[str, str]:
             equal = is_equal(pair) and unit.signature not in unpaired
             state = alone if pair[1 - side] is None else "same" if equal else "changed"
             states.setdefault(unit.box.id, set()).add(state)
-    return {name: alone if found == {alone} else "changed" for name, found in states.items() if found != {"same"}}
+    return {name: alone if seen == {alone} else "changed" for name, seen in states.items() if seen != {"same"}}
 
 
 def _compare_children(prefix: str, was: Box, now: Box, depth: int) -> Iterator[BlockChange]:
     pairs = align(unfold(was.children, prefix), unfold(now.children, prefix))
-    every = (change for run in changed_runs(pairs) for change in _compare_run(run, pairs, depth))
-    changes = list(dict.fromkeys(every))
+    changes = list(dict.fromkeys(change for run in changed_runs(pairs) for change in _compare_run(run, pairs, depth)))
     if changes and has_same_children(was, now):
         changes = [_parent_change("moved", prefix, None, None, "the same parts, drawn in another order")]
     yield from changes
@@ -102,46 +101,44 @@ def _compare_run(run: ChangedRun, pairs: list[Pair], depth: int) -> list[BlockCh
     return by_unit if len(by_leaf) > len(by_unit) else by_leaf
 
 
-_Signatures = tuple[object, object]
-
-
-def _signatures(pair: Pair) -> _Signatures:
+def _signatures(pair: Pair) -> tuple[object, object]:
     old, new = pair
     return old and old.signature, new and new.signature
 
 
 def _compare_units(run: list[Pair], pairs: list[Pair], last: Unit | None, depth: int) -> Iterator[BlockChange]:
+    """Yield the changes of a run; an unpaired unit that other `pairs` have is a change of its number."""
     paired = [_signatures(pair) for pair in pairs if None not in pair]
     counted: set[object] = set()
     unpaired: list[Pair] = []
     for signatures, group in groupby(run, key=_signatures):
-        alike = list(group)
-        old, new = alike[0]
+        equal_pairs = list(group)
+        old, new = equal_pairs[0]
         if old is None or new is None:
             side = 1 if old is None else 0
             signature = signatures[side]
-            if not any(both[side] == signature for both in paired):
-                unpaired += alike
+            if not any(pair[side] == signature for pair in paired):
+                unpaired += equal_pairs
             elif signature not in counted:
                 yield _count_change(signature, pairs)
             counted.add(signature)
             continue
         yield from _unpaired_change(unpaired, last)
-        unpaired, last = [], alike[-1][0]
-        yield from _compare_boxes(_run_name(alike), old.box, new.box, depth)
+        unpaired, last = [], equal_pairs[-1][0]
+        yield from _compare_boxes(
+            _name_units([pair[0] for pair in equal_pairs if pair[0]], new), old.box, new.box, depth
+        )
     yield from _unpaired_change(unpaired, last)
 
 
-def _run_name(run: list[Pair]) -> str:
+def _name_units(units: list[Unit], first_new: Unit) -> str:
     """Return the name of changed units in a row: "Encoder layers 2–6", "Encoder layer 7 (now 6)"."""
-    (first, other), (last, _) = run[0], run[-1]
-    assert first is not None
-    assert other is not None
-    assert last is not None
-    if len(run) > 1 and first.box.label == last.box.label and first.prefix == last.prefix:
+    first, last = units[0], units[-1]
+    if len(units) > 1 and first.box.label == last.box.label and first.prefix == last.prefix:
         return f"{first.name.removesuffix(f' {first.number}')}s {first.number}–{last.number}"
-    renumbered = first.numbered and first.number != other.number and first.box.label == other.box.label
-    return f"{first.name} (now {other.number})" if renumbered and first.prefix == other.prefix else first.name
+    same_name = (first.box.label, first.prefix) == (first_new.box.label, first_new.prefix)
+    renumbered = first.numbered and first.number != first_new.number
+    return f"{first.name} (now {first_new.number})" if renumbered and same_name else first.name
 
 
 def _compare_boxes(path: str, was: Box, now: Box, depth: int) -> Iterator[BlockChange]:
@@ -149,35 +146,28 @@ def _compare_boxes(path: str, was: Box, now: Box, depth: int) -> Iterator[BlockC
     opened = depth < _MAX_DEPTH and without_ports(was.children) and without_ports(now.children)
     inner = list(_compare_children(f"{path}, ", was, now, depth + 1)) if opened else []
     light = _is_light(was, now)
-    kind = _detail_kind(was, now)
+    if (was.params, was.macs) != (now.params, now.macs):
+        kind = "changed"
+    elif was.kind == now.kind:
+        kind = "spelling" if was.kind == _EMBEDDING else "changed"
+    else:
+        kind = "retold"
     if was.label != now.label:
         yield _arrow_change("changed", path, _describe(was), _describe(now), light)
     elif inner:
         pass
     elif was.detail != now.detail and kind == "spelling":
         text = f"{path}: as many parameters, told by another of its tables ({was.detail}, now {now.detail})"
-        yield _change("spelling", path, was.detail, now.detail, sanitize(text, 200), light)
+        yield BlockChange("spelling", path, was.detail, now.detail, sanitize(text, 200), light)
     elif was.detail != now.detail:
         yield _arrow_change(kind, path, was.detail, now.detail, light)
     elif signature_of(was) == signature_of(now):  # folded
         text = f"{path}: {format_count(was.count)} → {format_count(now.count)} of them"
-        yield _change("count", path, str(was.count), str(now.count), text, light)
+        yield BlockChange("count", path, str(was.count), str(now.count), text, light)
     else:
         kind = "spelling" if was.kind != now.kind else "changed"
         yield _arrow_change(kind, path, _list_contents(was), _list_contents(now), light)
     yield from inner
-
-
-def _detail_kind(was: Box, now: Box) -> str:
-    if (was.params, was.macs) != (now.params, now.macs):
-        return "changed"
-    if was.kind == now.kind:
-        return "spelling" if was.kind == _EMBEDDING else "changed"
-    return "retold"
-
-
-def _change(kind: str, path: str, was: str | None, now: str | None, text: str, light: bool = False) -> BlockChange:
-    return BlockChange(kind=kind, path=path, was=was, now=now, text=text, light=light)
 
 
 def _is_light(*boxes: Box) -> bool:
@@ -186,7 +176,7 @@ def _is_light(*boxes: Box) -> bool:
 
 def _parent_change(kind: str, prefix: str, was: str | None, now: str | None, text: str) -> BlockChange:
     path = prefix.removesuffix(", ")
-    return _change(kind, path, was, now, f"{path or 'Between the boxes'}: {text}")
+    return BlockChange(kind, path, was, now, f"{path or 'Between the boxes'}: {text}")
 
 
 def _arrow_change(kind: str, path: str, was: str | None, now: str | None, light: bool) -> BlockChange:
@@ -194,7 +184,7 @@ def _arrow_change(kind: str, path: str, was: str | None, now: str | None, light:
     kind = kind if was and now else "untold"
     old, new = (sanitize(words, _MAX_DETAIL_CHARS) if words else "not told" for words in (was, now))
     text = f"{path}: was “{old}”, is “{new}”" if "→" in old + new else f"{path}: {old} → {new}"
-    return _change(kind, path, was, now, text, light)
+    return BlockChange(kind, path, was, now, text, light)
 
 
 def _count_change(signature: object, pairs: list[Pair]) -> BlockChange:
@@ -204,9 +194,9 @@ def _count_change(signature: object, pairs: list[Pair]) -> BlockChange:
     was, now = (sum(unit.times for unit in side if unit is not None) for side in zip(*same))
     name = unit.prefix + label_of(unit.box)
     if was == now:
-        return _change("moved", name, None, None, f"{name}: as many, elsewhere in the order")
+        return BlockChange("moved", name, None, None, f"{name}: as many, elsewhere in the order")
     text = f"{name}: {format_count(was)} → {format_count(now)} of them"
-    return _change("count", name, str(was), str(now), text, _is_light(unit.box))
+    return BlockChange("count", name, str(was), str(now), text, _is_light(unit.box))
 
 
 def _unpaired_change(pairs: list[Pair], last: Unit | None) -> Iterator[BlockChange]:
@@ -223,27 +213,27 @@ def _unpaired_change(pairs: list[Pair], last: Unit | None) -> Iterator[BlockChan
     siblings = not parent or (last is not None and last.prefix == first.prefix)
     text = f"{verb} {place}" if siblings else f"{parent}: {verb} {place}"
     light = _is_light(*(unit.box for unit in (*gone, *new)))
-    yield _change(kind, first.name, old_text or None, new_text or None, text, light)
+    yield BlockChange(kind, first.name, old_text or None, new_text or None, text, light)
 
 
 def _join_moves(changes: list[BlockChange]) -> list[BlockChange]:
     """Replace a removal and an equal addition by one move: parallel branches have no order."""
-    added = {change.now: at for at, change in reversed(list(enumerate(changes))) if change.kind == "added"}
-    moves = {added[one.was]: at for at, one in enumerate(changes) if one.kind == "gone" and one.was in added}
+    added = {change.now: i for i, change in reversed(list(enumerate(changes))) if change.kind == "added"}
+    moves = {added[change.was]: i for i, change in enumerate(changes) if change.kind == "gone" and change.was in added}
     joined = {*moves, *moves.values()}
     moved = [
-        _change("moved", one.path, None, None, f"{one.was} elsewhere in the order", one.light)
-        for one in (changes[at] for at in moves.values())
+        BlockChange("moved", gone.path, None, None, f"{gone.was} elsewhere in the order", gone.light)
+        for gone in (changes[i] for i in moves.values())
     ]
-    return [*(change for at, change in enumerate(changes) if at not in joined), *moved]
+    return [*(change for i, change in enumerate(changes) if i not in joined), *moved]
 
 
 def _list_units(units: list[Unit]) -> str:
-    """Equal ones together: "2 × Inception (128 channels at 55×55), MaxPool"."""
+    """Return a list with equal units counted: "2 × Inception (128 channels at 55×55), MaxPool"."""
     listed = []
     for _, group in groupby(units, key=lambda unit: unit.signature):
-        alike = list(group)
-        listed.append(_times(sum(unit.times for unit in alike)) + _describe(alike[0].box))
+        equal_units = list(group)
+        listed.append(_times(sum(unit.times for unit in equal_units)) + _describe(equal_units[0].box))
     more = [f"{format_count(len(listed) - _MAX_LISTED)} more"] if len(listed) > _MAX_LISTED + 1 else []
     return ", ".join([*listed[: _MAX_LISTED if more else _MAX_LISTED + 1], *more])
 
@@ -264,21 +254,17 @@ def _list_contents(box: Box) -> str:
 def _parameter_change(pairs: Sequence[Pair]) -> Iterator[BlockChange]:
     """Yield one change for equal boxes with different numbers of parameters, which the diagram does not show."""
     boxes = {(old.box.id, new.box.id): (old.box, new.box) for old, new in pairs if old and new and is_equal((old, new))}
-    other = [(old, new) for old, new in boxes.values() if old.count == new.count and old.params != new.params]
-    if not other:
+    differing = [(old, new) for old, new in boxes.values() if old.count == new.count and old.params != new.params]
+    if not differing:
         return
-    shown = [
-        f"{_times(old.count)}{label_of(old)} {_format_params(old)} → {_format_params(new)}"
-        for old, new in other[:_MAX_LISTED]
-    ]
-    more = f" and {format_count(len(other) - _MAX_LISTED)} more" if len(other) > _MAX_LISTED else ""
-    was, now = (str(sum(box.params for box in side)) for side in zip(*other))
-    text = f"Parameters differ in {pluralize(len(other), 'box', 'boxes')} drawn alike: {', '.join(shown)}{more}"
-    yield _change("parameters", "", was, now, text)
-
-
-def _format_params(box: Box) -> str:
-    return format_count(box.params) if box.params else "none"
+    shown = []
+    for old, new in differing[:_MAX_LISTED]:
+        before, after = (format_count(box.params) if box.params else "none" for box in (old, new))
+        shown.append(f"{_times(old.count)}{label_of(old)} {before} → {after}")
+    more = f" and {format_count(len(differing) - _MAX_LISTED)} more" if len(differing) > _MAX_LISTED else ""
+    was, now = (str(sum(box.params for box in side)) for side in zip(*differing))
+    text = f"Parameters differ in {pluralize(len(differing), 'box', 'boxes')} drawn alike: {', '.join(shown)}{more}"
+    yield BlockChange("parameters", "", was, now, text)
 
 
 def _times(count: int) -> str:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from onnx_autodoc.card import Card, Generated, Port
 from onnx_autodoc.compare.blocks import block_changes, box_marks
-from onnx_autodoc.compare.figures import OTHER_INPUTS, OTHER_SIZES, measures, number_changes
+from onnx_autodoc.compare.figures import OTHER_INPUTS, OTHER_SIZES, list_measures, number_changes
 from onnx_autodoc.compare.interface import has_same_inputs, interface_changes, resized_inputs, same_sizes
 from onnx_autodoc.compare.relation import find_relation
 from onnx_autodoc.compare.sections import (
@@ -19,7 +19,7 @@ from onnx_autodoc.compare.sections import (
     other_changes,
     precision_change,
 )
-from onnx_autodoc.compare.types import COMPARISON_VERSION, BlockChange, Comparison, Diff, Relation, Side, Sizes
+from onnx_autodoc.compare.types import COMPARISON_VERSION, Comparison, Diff, Relation, Side, Sizes
 from onnx_autodoc.compare.user_figures import Figures, assign_figures, figure_changes
 from onnx_autodoc.compare.weights import weight_changes
 from onnx_autodoc.errors import BadInput
@@ -38,7 +38,7 @@ def compare(
 ) -> Comparison:
     """Compare the first card with each of the others.
 
-    `names` label the models; `figures` are the user's own, by model. Weights are compared where both cards have their
+    `names` label the models; `figures` are the user's own, by model. Weights are compared where both cards have
     hashes; with `weights` every card must have them.
     """
     if len(cards) < 2:
@@ -50,48 +50,50 @@ def compare(
                 "write it anew with `card MODEL --weights -o card.json`, or name the model itself"
             )
     user_figures = assign_figures(figures or {}, names)
-    first = cards[0]
-    sides = tuple(_side(card, name) for card, name in zip(cards, names, strict=True))
+    sides = tuple(
+        Side(
+            name=name,
+            file=card.model.name,
+            what=card.summary.what,
+            precision=card.model.precision.label,
+            dims=card.assumptions.dims,
+            measures=tuple(list_measures(card)),
+            tree=card.structure.tree,
+        )
+        for card, name in zip(cards, names, strict=True)
+    )
     try:
-        diffs = tuple(_diff(first, card, names[0], name, user_figures) for card, name in zip(cards[1:], names[1:]))
+        diffs = tuple(_diff(cards[0], sides[0], card, side, user_figures) for card, side in zip(cards[1:], sides[1:]))
     except RecursionError:
         raise BadInput(f"{names[0]}: boxes in boxes, too deep to compare (no card of this tool is)") from None
-    return Comparison(COMPARISON_VERSION, generated or first.generated, sides, user_figures, diffs)
+    return Comparison(COMPARISON_VERSION, generated or cards[0].generated, sides, user_figures, diffs)
 
 
-def _side(card: Card, name: str) -> Side:
-    return Side(
-        name=name,
-        file=card.model.name,
-        what=card.summary.what,
-        precision=card.model.precision.label,
-        dims=card.assumptions.dims,
-        measures=measures(card),
-        tree=card.structure.tree,
-    )
-
-
-def _diff(was: Card, now: Card, first: str, name: str, user_figures: Figures) -> Diff:
+def _diff(was: Card, old_side: Side, now: Card, new_side: Side, user_figures: Figures) -> Diff:
     same = same_sizes(was, now)
     incomparable = None if same else OTHER_SIZES if has_same_inputs(was, now) else OTHER_INPUTS
+    blocks = block_changes(was.structure.tree, now.structure.tree)
+    if all(change.kind == "parameters" for change in blocks):
+        # No box of the diagram shows a change of the heads.
+        blocks = (*blocks, *attention_changes(was, now))
     marks = box_marks(was.structure.tree, now.structure.tree)
     diff = Diff(
-        name=name,
+        name=new_side.name,
         relation=Relation("", "", (), ()),
         sizes=_size_change(was, now, incomparable) if incomparable else None,
         interface=interface_changes(was, now),
-        numbers=number_changes(measures(was), measures(now), incomparable),
+        numbers=tuple(number_changes(old_side.measures, new_side.measures, incomparable)),
         precision=precision_change(was, now),
         operators=operator_changes(was, now),
-        blocks=_block_changes(was, now),
+        blocks=blocks,
         marks_was=marks[0],
         marks_is=marks[1],
         kinds=kind_changes(was, now),
         weights=weight_changes(was, now),
         findings=finding_changes(was, now),
-        facts=fact_changes(was, now),
+        facts=tuple(fact_changes(was, now)),
         also=(),
-        figures=figure_changes(user_figures, first, name),
+        figures=tuple(figure_changes(user_figures, old_side.name, new_side.name)),
     )
     diff = replace(diff, also=other_changes(was, now, diff))
     return replace(diff, relation=find_relation(was, now, diff))
@@ -100,8 +102,8 @@ def _diff(was: Card, now: Card, first: str, name: str, user_figures: Figures) ->
 def _size_change(was: Card, now: Card, incomparable: str) -> Sizes:
     """Describe the first input whose size differs, else all assumed dimensions."""
     resized = resized_inputs(was, now)
-    sizes = [_format_size(port) for port in resized[0]] if resized else [_format_dims(card) for card in (was, now)]
-    text = f"Costs are {incomparable}: {sizes[0]} against {sizes[1]}."
+    old, new = map(_format_size, resized[0]) if resized else map(_format_dims, (was, now))
+    text = f"Costs are {incomparable}: {old} against {new}."
     if incomparable == OTHER_SIZES:
         text += (
             " Give all models the same sizes (--dim, --batch, --seq, --size), or write their cards anew at one size."
@@ -121,11 +123,3 @@ def _format_dims(card: Card) -> str:
         for name, size in sizes[:_MAX_LISTED_DIMS]
     ]
     return ", ".join(shown) + (" …" if len(sizes) > _MAX_LISTED_DIMS else "") or "the sizes that the file fixes"
-
-
-def _block_changes(was: Card, now: Card) -> tuple[BlockChange, ...]:
-    """Heads are compared over the whole model where no box of the diagram shows their change."""
-    changes = block_changes(was.structure.tree, now.structure.tree)
-    if any(change.kind != "parameters" for change in changes):
-        return changes
-    return (*changes, *attention_changes(was, now))

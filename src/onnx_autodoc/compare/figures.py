@@ -1,4 +1,4 @@
-"""The figures that are compared: one row of a table for each, read from a card by path."""
+"""The compared figures: a table of paths into the card, and the changes of their values."""
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
@@ -60,31 +60,20 @@ FIGURES: Final = (
 )
 
 
-def measures(card: Card) -> tuple[Measure, ...]:
-    """Return every figure that is compared, in the order of the table, then the time on each device."""
-    return (*_figure_measures(card), *_device_measures(card))
-
-
-def _figure_measures(card: Card) -> Iterator[Measure]:
+def list_measures(card: Card) -> Iterator[Measure]:
+    """Yield every figure that is compared, in the order of the table, then the time on each device."""
     for path, label, unit, sized, _ in FIGURES:
-        external = path == _EXTERNAL_FILES
-        if figure_at(card, path.rpartition(".")[0]) is None or (external and not card.model.file.external):
-            continue  # an optional section: no branches, no cache, no external files
-        value = _external_bytes(card) if external else figure_at(card, path)
-        least = sized and find_uncertainty(card, path) is not None
-        yield Measure(path, label, unit, value, least, sized)
-
-
-def _external_bytes(card: Card) -> int | None:
-    """Return the size of all external files together; None where that of one is unknown."""
-    sizes = [file.bytes for file in card.model.file.external]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
-
-
-def _device_measures(card: Card) -> Iterator[Measure]:
-    """Yield one time per device, labelled with its grade: only times of one grade are compared."""
+        if figure_at(card, path.rpartition(".")[0]) is None:
+            continue  # an optional section: no branches, no cache
+        value = figure_at(card, path)
+        if path == _EXTERNAL_FILES:
+            sizes = [file.bytes for file in value]
+            if not sizes:
+                continue
+            value = None if None in sizes else sum(sizes)
+        yield Measure(path, label, unit, value, sized and find_uncertainty(card, path) is not None, sized)
     for row in card.hardware.devices if card.hardware is not None else ():
+        # The label has the grade: only times of one grade are compared.
         kind = "bound" if row.seconds.expected is None else "expected"
         path, label = f"{_DEVICES}{row.device}.seconds.{kind}", f"{row.basis.capitalize()} on {row.device}"
         yield Measure(path, label, "seconds", getattr(row.seconds, kind), row.coverage < 1, True)
@@ -105,37 +94,22 @@ def key_measures(sides: Sequence[Sequence[Measure]]) -> tuple[Measure, ...]:
 
 
 def number_changes(
-    was: Sequence[Measure], now: Sequence[Measure], incomparable: str | None
-) -> tuple[NumberChange, ...]:
-    """Return the figures that differ. `incomparable` is the reason why costs cannot be compared, if any."""
-    old, new = ({measure.path: measure for measure in side} for side in (was, now))
-    both = ((old.get(path), new.get(path)) for path in dict.fromkeys((*old, *new)))
-    return tuple(change for one, two in both if (change := _number_change(one, two, incomparable)) is not None)
-
-
-def _number_change(old: Measure | None, new: Measure | None, incomparable: str | None) -> NumberChange | None:
-    shown = old or new
-    assert shown is not None
-    if shown.path.startswith(_DEVICES) and (old is None or new is None or old.label != new.label):
-        return None
-    was, now = (side.value if side is not None else None for side in (old, new))
-    least = [side is not None and side.least for side in (old, new)]
-    if was == now and least[0] == least[1]:
-        return None
-    note = incomparable if incomparable and shown.sized else _LOWER_BOUND if any(least) else None
-    change, percent = (None, None) if note else difference(was, now)
-    return NumberChange(
-        path=shown.path,
-        label=shown.label,
-        unit=shown.unit,
-        was=was,
-        now=now,
-        change=change,
-        percent=percent,
-        was_least=least[0],
-        is_least=least[1],
-        note=note,
-    )
+    first: Sequence[Measure], second: Sequence[Measure], incomparable: str | None
+) -> Iterator[NumberChange]:
+    """Yield the figures that differ. `incomparable` is the reason why costs cannot be compared, if any."""
+    olds, news = ({measure.path: measure for measure in side} for side in (first, second))
+    for path in olds | news:
+        old, new = olds.get(path), news.get(path)
+        shown = old or news[path]
+        if path.startswith(_DEVICES) and (old is None or new is None or old.label != new.label):
+            continue
+        was, was_least = (old.value, old.least) if old is not None else (None, False)
+        now, is_least = (new.value, new.least) if new is not None else (None, False)
+        if was == now and was_least == is_least:
+            continue
+        note = incomparable if incomparable and shown.sized else _LOWER_BOUND if was_least or is_least else None
+        change, percent = (None, None) if note else difference(was, now)
+        yield NumberChange(path, shown.label, shown.unit, was, now, change, percent, was_least, is_least, note)
 
 
 def difference(was: Number, now: Number) -> tuple[Number, float | None]:

@@ -39,19 +39,20 @@ class PortPairs(Struct, frozen=True):
 
 def pair_ports(was: tuple[Port, ...], now: tuple[Port, ...]) -> PortPairs:
     """Pair ports by name, then unpaired ones of equal type by position: those were renamed."""
-    names = {port.name: at for at, port in enumerate(now)}
-    found = {at: names[port.name] for at, port in enumerate(was) if port.name in names}
-    kept = list(found.values())
-    old = [at for at in range(len(was)) if at not in found]
-    new = [at for at in range(len(now)) if at not in set(kept)]
-    positions = zip(old, new) if len(old) == len(new) else ((at, at) for at in old if at in new)
-    found |= {one: two for one, two in positions if _has_same_type(was[one], now[two])}
-    taken = set(found.values())
+    positions = {port.name: j for j, port in enumerate(now)}
+    paired = {i: positions[port.name] for i, port in enumerate(was) if port.name in positions}
+    same_names = list(paired.values())
+    named = set(same_names)
+    old = [i for i in range(len(was)) if i not in paired]
+    new = [j for j in range(len(now)) if j not in named]
+    candidates = zip(old, new) if len(old) == len(new) else ((i, i) for i in old if i in new)
+    paired |= {i: j for i, j in candidates if _has_same_type(was[i], now[j])}
+    matched = set(paired.values())
     return PortPairs(
-        both=tuple((was[at], now[found[at]]) for at in sorted(found)),
-        gone=tuple(port for at, port in enumerate(was) if at not in found),
-        added=tuple(port for at, port in enumerate(now) if at not in taken),
-        reordered=kept != sorted(kept),
+        both=tuple((was[i], now[paired[i]]) for i in sorted(paired)),
+        gone=tuple(was[i] for i in old if i not in paired),
+        added=tuple(now[j] for j in new if j not in matched),
+        reordered=same_names != sorted(same_names),
     )
 
 
@@ -59,10 +60,10 @@ def _has_same_type(old: Port, new: Port) -> bool:
     """Whether kind, dtype and rank are equal, and every dimension that both fix."""
     if (old.kind, old.dtype) != (new.kind, new.dtype) or (old.shape is None) != (new.shape is None):
         return False
-    if len(old.shape or ()) != len(new.shape or ()):
+    old_shape, new_shape = old.shape or (), new.shape or ()
+    if len(old_shape) != len(new_shape):
         return False
-    both = zip(old.shape or (), new.shape or ())
-    return all(one == other for one, other in both if isinstance(one, int) and isinstance(other, int))
+    return all(a == b for a, b in zip(old_shape, new_shape) if isinstance(a, int) and isinstance(b, int))
 
 
 def has_same_inputs(was: Card, now: Card) -> bool:
@@ -81,8 +82,8 @@ def _has_same_size(old: Port, new: Port) -> bool:
         return True
     if old.bound is None or new.bound is None or len(old.bound) != len(new.bound):
         return False
-    both = zip(old.bound, new.bound, old.shape or (), new.shape or ())
-    return all(one == other or (isinstance(a, int) and isinstance(b, int)) for one, other, a, b in both)
+    dims = zip(old.bound, new.bound, old.shape or (), new.shape or ())
+    return all(a == b or (isinstance(was, int) and isinstance(now, int)) for a, b, was, now in dims)
 
 
 def same_sizes(was: Card, now: Card) -> bool:
@@ -107,46 +108,45 @@ def interface_changes(was: Card, now: Card) -> tuple[PortChange, ...]:
 
 def _side_changes(kind: str, pairs: PortPairs) -> Iterator[PortChange]:
     for port in pairs.gone:
-        yield _change(kind, port.name, "removed", True, _format_type(port), None, _REMOVED[kind])
+        yield PortChange(kind, port.name, "removed", True, _format_type(port), None, _REMOVED[kind])
     for port in pairs.added:
-        yield _change(kind, port.name, "added", kind == _INPUT, None, _format_type(port), _ADDED[kind])
+        yield PortChange(kind, port.name, "added", kind == _INPUT, None, _format_type(port), _ADDED[kind])
     for old, new in pairs.both:
         if old.name != new.name:
             reason = "the same type at the same place; callers know it by its name"
-            yield _change(kind, old.name, "renamed", True, old.name, new.name, reason)
+            yield PortChange(kind, old.name, "renamed", True, old.name, new.name, reason)
         yield from _type_changes(kind, old, new)
     if pairs.reordered:
         was, now = (", ".join(sanitize(port.name, _MAX_NAME_CHARS) for port in side) for side in zip(*pairs.both))
-        yield _change(kind, "", "order", kind == _OUTPUT, was, now, _REORDERED[kind])
+        yield PortChange(kind, "", "order", kind == _OUTPUT, was, now, _REORDERED[kind])
 
 
 def _type_changes(kind: str, old: Port, new: Port) -> Iterator[PortChange]:
     if old.kind != new.kind:
-        yield _change(kind, old.name, "container", True, old.kind, new.kind, "another kind of value")
+        yield PortChange(kind, old.name, "container", True, old.kind, new.kind, "another kind of value")
     if old.dtype != new.dtype:
         reason = "callers feed another type" if kind == _INPUT else "callers read another type"
         breaking, reason = _declaration_change(kind, old.dtype, new.dtype, "type") or (True, reason)
-        yield _change(kind, old.name, "type", breaking, old.dtype, new.dtype, reason)
+        yield PortChange(kind, old.name, "type", breaking, old.dtype, new.dtype, reason)
     if old.shape == new.shape:
         return
     if old.shape is None or new.shape is None or len(old.shape) != len(new.shape):
-        other_rank = True, "another number of dimensions"
-        breaking, reason = _declaration_change(kind, old.shape, new.shape, "shape") or other_rank
-        shapes = _format_shape(old.shape), _format_shape(new.shape)
-        yield _change(kind, old.name, "rank", breaking, *shapes, reason)
+        reason = "another number of dimensions"
+        breaking, reason = _declaration_change(kind, old.shape, new.shape, "shape") or (True, reason)
+        yield PortChange(kind, old.name, "rank", breaking, _format_shape(old.shape), _format_shape(new.shape), reason)
         return
-    for axis, (one, other) in enumerate(zip(old.shape, new.shape)):
-        if one != other:
-            what, breaking, reason = _dimension_change(kind, isinstance(one, int), isinstance(other, int))
-            was, is_ = (None if size is None else str(size) for size in (one, other))
-            yield _change(kind, old.name, what, breaking, was, is_, f"dimension {axis}: {reason}")
+    for axis, dims in enumerate(zip(old.shape, new.shape)):
+        if dims[0] != dims[1]:
+            change, breaking, reason = _dimension_change(kind, *(isinstance(dim, int) for dim in dims))
+            was, now = (None if dim is None else str(dim) for dim in dims)
+            yield PortChange(kind, old.name, change, breaking, was, now, f"dimension {axis}: {reason}")
 
 
-def _declaration_change(kind: str, was: object, now: object, what: str) -> tuple[bool, str] | None:
-    """Whether it breaks callers that a type or shape is declared now, or no longer; None where both declare one."""
+def _declaration_change(kind: str, was: object, now: object, field: str) -> tuple[bool, str] | None:
+    """Return whether a declaration that was added or removed breaks callers, and why; None where both declare one."""
     if was is None:
-        return kind == _INPUT, f"the {what} is declared now"
-    return (kind == _OUTPUT, f"the {what} is not declared any more") if now is None else None
+        return kind == _INPUT, f"the {field} is declared now"
+    return (kind == _OUTPUT, f"the {field} is not declared any more") if now is None else None
 
 
 def _dimension_change(kind: str, was_fixed: bool, is_fixed: bool) -> tuple[str, bool, str]:
@@ -170,9 +170,3 @@ def _format_shape(shape: tuple[int | str | None, ...] | None) -> str | None:
 def _format_type(port: Port) -> str:
     container = "" if port.kind == "tensor" else f"{port.kind} of "
     return f"{container}{port.dtype or 'unknown type'} {_format_shape(port.shape) or '(shape not declared)'}"
-
-
-def _change(
-    kind: str, port: str, what: str, breaking: bool, was: str | None, now: str | None, reason: str
-) -> PortChange:
-    return PortChange(kind=kind, port=port, what=what, breaking=breaking, was=was, now=now, reason=reason)

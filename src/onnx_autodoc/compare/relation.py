@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from onnx_autodoc.card import Card, find_uncertainty
 from onnx_autodoc.compare.alignment import without_ports
-from onnx_autodoc.compare.sections import SIZES
-from onnx_autodoc.compare.types import BlockChange, CountChange, Diff, FactChange, Relation
+from onnx_autodoc.compare.sections import SIZE_LABELS
+from onnx_autodoc.compare.types import BlockChange, Diff, FactChange, Relation
 from onnx_autodoc.text import format_count, format_percent, format_short, pluralize, sanitize
 
 _MIN_SIMILARITY: Final = 0.6  # of the diagrams of one architecture
@@ -21,13 +21,6 @@ _MAX_REPEATS: Final = 400
 _MAX_ORDERED_BOXES: Final = 1_000
 _MAX_LISTED: Final = 4
 _UNKNOWN_FAMILY: Final = "unknown"
-_SIZE_NAMES: Final = {
-    "hidden": "width",
-    "kv_heads": "heads for keys and values",
-    "head_dim": "head width",
-    "vocab": "vocabulary",
-    "patch": "patch size",
-}
 # Kinds of changes that concern how a block is written, not what it computes.
 _NOTATION: Final = ("spelling", "parameters", "moved", "untold")
 _NOTATION_BLOCKS: Final = ("linear", "softmax", "conv-norm-act", "batch-norm", "embedding")
@@ -35,14 +28,13 @@ _REGROUPED: Final = ("replaced", "added", "gone", "skips", "wiring", "retold")
 _CLIPPING_PRECISIONS: Final = ("int8-qdq", "int8-qoperator", "fp8-qdq")  # their ranges may replace an activation
 
 _Labels = tuple[str | None, str | None]
-_Texts = tuple[str, ...]
 
 
 class Similarity(Struct, frozen=True):
-    """What two cards share: the sizes known in both that are equal and those that differ, and the diagram."""
+    """Similarity of two cards: sizes known in both, boxes of the diagram, costs and names of nodes."""
 
-    equal: _Texts
-    other: _Texts
+    equal_sizes: tuple[str, ...]
+    differing_sizes: tuple[str, ...]
     same_boxes: bool
     ratio: float  # of equal boxes
     near_parameters: bool  # within 1%: folded norms and tied embeddings account for that
@@ -65,7 +57,7 @@ def find_relation(was: Card, now: Card, diff: Diff) -> Relation:
     if single is not None:
         return single
     similar = _measure_similarity(was, now, diff)
-    same_design = not similar.other and similar.same_boxes and similar.same_macs is not False
+    same_design = not similar.differing_sizes and similar.same_boxes and similar.same_macs is not False
     labels = was.model.precision.label, now.model.precision.label
     if similar.is_same_model or same_design:
         return _same_architecture(was, now, diff, similar, labels)
@@ -104,38 +96,41 @@ def _proven(kind: str, text: str, *evidence: str) -> Relation:
 
 
 def _same_architecture(was: Card, now: Card, diff: Diff, similar: Similarity, labels: _Labels) -> Relation:
-    """Equal sizes and boxes. That nothing else changed is inferred, and the text says so."""
+    """Return the relation for equal sizes and boxes. The text marks what is inferred from them."""
     blocks = _real_changes(diff, labels)
     counts = [change for change in diff.kinds if change.name not in _NOTATION_BLOCKS]
+    listed_counts = ", ".join(
+        f"{change.name} {format_count(change.was)} → {format_count(change.now)}" for change in counts[:_MAX_LISTED]
+    )
     proof = tuple(_evidence(was, now, diff, similar))
-    doubt = (*_interface_doubt(diff), *_size_doubts(similar), *(f"the cards tell {size}" for size in similar.other))
+    doubt = [*_interface_doubt(diff), *_size_doubts(similar)]
+    places = pluralize(len(blocks), "place")
     if labels[0] != labels[1] and (similar.is_same_model or not (blocks or counts)):
-        doubt = (*doubt, *_diagram_doubts(blocks, counts))
+        if blocks:
+            doubt.append(f"{pluralize(len(blocks), 'place is', 'places are')} drawn otherwise (see the blocks)")
+        if counts:
+            doubt.append(f"blocks are counted otherwise ({listed_counts})")
         certain = "The" if not doubt and similar.same_names >= _MIN_SAME_NAMES else "Looks like the"
         text = f"{certain} same model in another precision: {_format_labels(labels)}."
-        return Relation("other-precision", text, proof, doubt)
+        return Relation("other-precision", text, proof, tuple(doubt))
+    kind = "variant"
     if blocks and all(change.light for change in blocks):
-        places = f"{pluralize(len(blocks), 'place')} without weights: {blocks[0].text}"
-        text = f"Looks like the same architecture but for {places}{_precision_note(labels)}."
-        return Relation("variant", text, proof, doubt)
-    if blocks and similar.is_same_model and any(change.kind in _REGROUPED for change in blocks):
-        # The diagram of a changed activation and that of an optimizer's fusion are alike.
+        text = f"Looks like the same architecture but for {places} without weights: {blocks[0].text}"
+    elif blocks and similar.is_same_model and any(change.kind in _REGROUPED for change in blocks):
+        # The diagram of a changed activation equals that of an optimizer's fusion.
         first = f": {blocks[0].text}" if len(blocks) == 1 else ""
-        places = pluralize(len(blocks), "place")
-        text = f"Looks like the same architecture, changed or written otherwise in {places}{first}."
-        return Relation("variant", text, proof, doubt)
-    if blocks:
-        return _variant(diff, labels, proof, doubt)
-    if counts:
-        listed = f"{_list_counts(counts)}{_precision_note(labels)}"
-        text = f"Looks like a variant of the same architecture, by the blocks counted: {listed}."
-        return Relation("variant", text, proof, doubt)
-    if diff.operators:
-        text = "Looks like the same architecture, exported or optimized differently."
-        return Relation("other-export", text, proof, doubt)
-    same = " and weights" if diff.weights is not None and diff.weights.same_numbers else ""
-    what = ", ".join(_differing_parts(diff)) or f"details ({', '.join(diff.also[:_MAX_LISTED])})"
-    return Relation("same-architecture", f"The same architecture{same}; what differs: {what}.", proof, doubt)
+        text = f"Looks like the same architecture, changed or written otherwise in {places}{first}"
+    elif blocks:
+        text = _describe_variant(blocks)
+    elif counts:
+        text = f"Looks like a variant of the same architecture, by the blocks counted: {listed_counts}"
+    elif diff.operators:
+        kind, text = "other-export", "Looks like the same architecture, exported or optimized differently"
+    else:
+        same = " and weights" if diff.weights is not None and diff.weights.same_numbers else ""
+        parts = ", ".join(_differing_parts(diff)) or f"details ({', '.join(diff.also[:_MAX_LISTED])})"
+        kind, text = "same-architecture", f"The same architecture{same}; what differs: {parts}"
+    return Relation(kind, f"{text}{_precision_note(labels)}.", proof, tuple(doubt))
 
 
 def _real_changes(diff: Diff, labels: _Labels) -> list[BlockChange]:
@@ -176,19 +171,6 @@ def _fact_label(change: FactChange) -> str:
     return label if label[1:2].isupper() else label[:1].lower() + label[1:]
 
 
-def _diagram_doubts(blocks: list[BlockChange], counts: list[CountChange]) -> Iterator[str]:
-    if blocks:
-        yield f"{pluralize(len(blocks), 'place is', 'places are')} drawn otherwise (see the blocks)"
-    if counts:
-        yield f"blocks are counted otherwise ({_list_counts(counts)})"
-
-
-def _list_counts(counts: list[CountChange]) -> str:
-    return ", ".join(
-        f"{change.name} {format_count(change.was)} → {format_count(change.now)}" for change in counts[:_MAX_LISTED]
-    )
-
-
 def _other_architecture(was: Card, now: Card, diff: Diff, similar: Similarity, labels: _Labels) -> Relation:
     proof, doubt = tuple(_evidence(was, now, diff, similar)), tuple(_interface_doubt(diff))
     families = [sanitize(card.structure.family, 40) for card in (was, now)]
@@ -199,24 +181,21 @@ def _other_architecture(was: Card, now: Card, diff: Diff, similar: Similarity, l
         return _proven("other-model", f"Another model: {names[0]} → {names[1]}.")
     if similar.ratio < _MIN_SIMILARITY and not related:
         same = "" if families[0] == _UNKNOWN_FAMILY else f" of the same family ({families[0]})"
-        alike = f"{similar.ratio * 100:.0f} % of the boxes have like ones"
-        return _proven("other-model", f"Another model{same}.", alike)
-    if similar.other and not (related and similar.same_macs is True):
+        evidence = f"{similar.ratio * 100:.0f}% of the boxes have like ones"
+        return _proven("other-model", f"Another model{same}.", evidence)
+    if similar.differing_sizes and not (related and similar.same_macs is True):
         same = "Boxes of the same kinds" if families[0] == _UNKNOWN_FAMILY else "The same family"
-        text = f"{same} with other sizes: {', '.join(similar.other)}{_precision_note(labels)}."
+        text = f"{same} with other sizes: {', '.join(similar.differing_sizes)}{_precision_note(labels)}."
         return Relation("other-sizes", text, proof, doubt)
-    return _variant(diff, labels, proof, doubt)
-
-
-def _variant(diff: Diff, labels: _Labels, proof: _Texts, doubt: _Texts) -> Relation:
-    blocks = _real_changes(diff, labels)
-    if not blocks:
-        text = "The same boxes, but not the same work: MACs or parameters differ"
-    elif len(blocks) == 1:
-        text = f"A variant of the same architecture: {blocks[0].text}"
-    else:
-        text = f"A variant of the same architecture: it differs in {pluralize(len(blocks), 'place')}"
+    text = _describe_variant(_real_changes(diff, labels))
     return Relation("variant", f"{text}{_precision_note(labels)}.", proof, doubt)
+
+
+def _describe_variant(blocks: list[BlockChange]) -> str:
+    if not blocks:
+        return "The same boxes, but not the same work: MACs or parameters differ"
+    places = blocks[0].text if len(blocks) == 1 else f"it differs in {pluralize(len(blocks), 'place')}"
+    return f"A variant of the same architecture: {places}"
 
 
 def _format_labels(labels: _Labels) -> str:
@@ -229,23 +208,25 @@ def _precision_note(labels: _Labels) -> str:
 
 def _measure_similarity(was: Card, now: Card, diff: Diff) -> Similarity:
     equal: list[str] = []
-    other: list[str] = []
+    differing: list[str] = []
     ungrouped = all(card.structure.heads == card.structure.kv_heads for card in (was, now))
-    for name in SIZES:
+    for name, label in SIZE_LABELS.items():
         old, new = getattr(was.structure, name), getattr(now.structure, name)
         # The context is that of the longest position table, and exporters differ in which ones they keep.
         if name == "context" or {None, _UNKNOWN_FAMILY} & {old, new} or (name == "kv_heads" and ungrouped):
             continue
-        size = f"{_SIZE_NAMES.get(name, name)} {_format_size(old)}"
-        equal += [size] if old == new else []
-        other += [] if old == new else [f"{size} → {_format_size(new)}"]
+        size = f"{label.lower()} {_format_size(old)}"
+        if old == new:
+            equal.append(size)
+        else:
+            differing.append(f"{size} → {_format_size(new)}")
     macs = was.compute.macs, now.compute.macs
     exact = None not in macs and not any(find_uncertainty(card, "compute.macs") for card in (was, now))
     params = was.parameters.total, now.parameters.total
     labels = _box_labels(was), _box_labels(now)
     return Similarity(
-        equal=tuple(equal),
-        other=tuple(other),
+        equal_sizes=tuple(equal),
+        differing_sizes=tuple(differing),
         same_boxes=Counter(labels[0]) == Counter(labels[1]),
         ratio=similarity_ratio(*labels),
         near_parameters=abs(params[0] - params[1]) * 100 <= max(params),
@@ -255,11 +236,11 @@ def _measure_similarity(was: Card, now: Card, diff: Diff) -> Similarity:
     )
 
 
-def similarity_ratio(one: list[str], other: list[str]) -> float:
+def similarity_ratio(was: list[str], now: list[str]) -> float:
     """Return the share of equal labels in the same order; for long lists, in any order, as that takes linear time."""
-    if max(len(one), len(other)) <= _MAX_ORDERED_BOXES:
-        return SequenceMatcher(None, one, other, autojunk=False).ratio()
-    return 2 * (Counter(one) & Counter(other)).total() / (len(one) + len(other))
+    if max(len(was), len(now)) <= _MAX_ORDERED_BOXES:
+        return SequenceMatcher(None, was, now, autojunk=False).ratio()
+    return 2 * (Counter(was) & Counter(now)).total() / (len(was) + len(now))
 
 
 def _share_same_names(was: Card, now: Card) -> float:
@@ -269,10 +250,10 @@ def _share_same_names(was: Card, now: Card) -> float:
 
 
 def _share_named(rows: dict[str, int], others: dict[str, int]) -> float:
-    """Quantization tools keep names or append a suffix."""
-    stems = {name.rpartition("_")[0] for name in others}
-    kept = (size for name, size in rows.items() if name in others or name in stems or name.rpartition("_")[0] in others)
-    return sum(kept) / max(sum(rows.values()), 1)
+    """Return the share of weights at nodes with an equal name, or one with a suffix, as quantization tools append."""
+    names = others.keys() | {name.rpartition("_")[0] for name in others}
+    shared = sum(size for name, size in rows.items() if name in names or name.rpartition("_")[0] in others)
+    return shared / max(sum(rows.values()), 1)
 
 
 def _format_size(value: object) -> str:
@@ -293,8 +274,8 @@ def _evidence(was: Card, now: Card, diff: Diff, similar: Similarity) -> Iterator
         yield "the same inputs and outputs"
     elif not diff.breaking:
         yield "an interface that breaks no caller"
-    if similar.equal:
-        yield ", ".join(similar.equal)
+    if similar.equal_sizes:
+        yield ", ".join(similar.equal_sizes)
     if similar.same_boxes and was.structure.tree is not None:
         yield f"the same {pluralize(len(_box_labels(was)), 'box', 'boxes')} with weights or work"
     if similar.same_names:
@@ -319,3 +300,4 @@ def _size_doubts(similar: Similarity) -> Iterator[str]:
         yield "another number of parameters"
     if similar.same_macs is False:
         yield "another number of MACs at the same sizes"
+    yield from (f"the cards tell {size}" for size in similar.differing_sizes)

@@ -4,10 +4,11 @@ Together these make a comparison complete: it is empty only where the cards are 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from onnx_autodoc.card import AttentionKind, Card, Finding, figure_at
 from onnx_autodoc.compare.figures import FIGURES
@@ -25,206 +26,174 @@ from onnx_autodoc.compare.types import (
 )
 from onnx_autodoc.text import format_count
 
+K = TypeVar("K")
+V = TypeVar("V")
 
-class ComparedFact(NamedTuple):
-    """A field of the card. With a path that ends in `*`, every entry of a table, whose key completes the label."""
-
-    path: str
-    label: str
-
-
-SIZES: Final = ("family", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab", "context", "patch")
-_SIZE_LABELS: Final = {
+SIZE_LABELS: Final = {
+    "family": "Family",
+    "layers": "Layers",
     "hidden": "Width",
+    "heads": "Heads",
     "kv_heads": "Heads for keys and values",
     "head_dim": "Head width",
     "vocab": "Vocabulary",
     "context": "Longest context",
     "patch": "Patch size",
 }
-_FACTS: Final = (
-    *(ComparedFact(f"structure.{name}", _SIZE_LABELS.get(name, name.capitalize())) for name in SIZES),
-    ComparedFact("memory.kv_cache.layers", "KV cache layers"),
-    ComparedFact("memory.kv_cache.kv_heads", "KV cache heads"),
-    ComparedFact("memory.kv_cache.head_dim", "KV cache head width"),
-    ComparedFact("memory.kv_cache.dtype", "KV cache type"),
-    ComparedFact("task.name", "Task"),
-    ComparedFact("task.classes", "Classes"),
-    ComparedFact("model.opsets.*", "Opset of "),
-    ComparedFact("model.producer", "Producer"),
-    ComparedFact("model.format", "Format"),
-    ComparedFact("model.ir_version", "IR version"),
-    ComparedFact("model.domain", "Domain"),
-    ComparedFact("model.version", "Version"),
-    ComparedFact("model.doc", "Documentation"),
-    ComparedFact("model.metadata.*", "Metadata "),
-    ComparedFact("model.file.external.*", "File beside it, "),
-)
+# Labels by path. A path that ends in `*` stands for every entry of a table, whose key completes the label.
+_FACTS: Final = {
+    **{f"structure.{name}": label for name, label in SIZE_LABELS.items()},
+    "memory.kv_cache.layers": "KV cache layers",
+    "memory.kv_cache.kv_heads": "KV cache heads",
+    "memory.kv_cache.head_dim": "KV cache head width",
+    "memory.kv_cache.dtype": "KV cache type",
+    "task.name": "Task",
+    "task.classes": "Classes",
+    "model.opsets.*": "Opset of ",
+    "model.producer": "Producer",
+    "model.format": "Format",
+    "model.ir_version": "IR version",
+    "model.domain": "Domain",
+    "model.version": "Version",
+    "model.doc": "Documentation",
+    "model.metadata.*": "Metadata ",
+    "model.file.external.*": "File beside it, ",
+}
 
 
-def fact_changes(was: Card, now: Card) -> tuple[FactChange, ...]:
-    old, new = (_facts(card) for card in (was, now))
-    changed = [
-        FactChange(path=fact.path, label=fact.label, was=old.get(fact), now=new.get(fact))
-        for fact in dict.fromkeys((*old, *new))
-        if old.get(fact) != new.get(fact)
-    ]
-    return (*changed, *_hash_changes(was, now), *_gap_changes(was, now))
+def changed_entries(
+    was: Mapping[K, V], now: Mapping[K, V], absent: V | None = None
+) -> Iterator[tuple[K, V | None, V | None]]:
+    """Yield the key and both values of each entry that differs; `absent` is the value of a missing one."""
+    for key in {**was, **now}:
+        old, new = was.get(key, absent), now.get(key, absent)
+        if old != new:
+            yield key, old, new
 
 
-def _facts(card: Card) -> dict[ComparedFact, Plain]:
-    facts: dict[ComparedFact, Plain] = {}
-    for fact in _FACTS:
-        table = fact.path.removesuffix(".*")
-        value = figure_at(card, table)
-        if table == fact.path:
-            if figure_at(card, table.rpartition(".")[0]) is not None:
-                facts[fact] = _plain(value)
-        elif table == "model.file.external":
-            for file in card.model.file.external:
-                size = "of unknown size" if file.bytes is None else f"{file.bytes} bytes"
-                entry = ComparedFact(f"{table}.{file.path}", fact.label + file.path)
-                facts[entry] = size if file.present else "not there"
-        else:
-            facts |= {ComparedFact(f"{table}.{key}", fact.label + key): each for key, each in value.items()}
-    return facts
+def number_repeats(items: Iterable[V], key_of: Callable[[V], K]) -> dict[tuple[K, int], V]:
+    """Key items by `key_of`, which may repeat, and the number of earlier items with that key."""
+    repeats = Counter[K]()
+    keyed: dict[tuple[K, int], V] = {}
+    for item in items:
+        key = key_of(item)
+        keyed[key, repeats[key]] = item
+        repeats[key] += 1
+    return keyed
 
 
-def _plain(value: object) -> Plain:
+def fact_changes(was: Card, now: Card) -> Iterator[FactChange]:
+    """Yield the changed facts, then hashes that differ where both cards have one, then gaps."""
+    for (path, label), old, new in changed_entries(dict(_list_facts(was)), dict(_list_facts(now))):
+        yield FactChange(path, label, old, new)
+    before = dict(_list_hashes(was))
+    for (path, label), digest in _list_hashes(now):
+        old_digest = before.get((path, label))
+        if old_digest is not None and digest is not None and old_digest != digest:
+            yield FactChange(path, label, old_digest, digest)
+    for gap in was.gaps:
+        if gap not in now.gaps:
+            yield FactChange(f"gaps.{gap.section}", "Was unknown", gap.reason, None)
+    for gap in now.gaps:
+        if gap not in was.gaps:
+            yield FactChange(f"gaps.{gap.section}", "Is unknown", None, gap.reason)
+
+
+def _list_facts(card: Card) -> Iterator[tuple[tuple[str, str], Plain]]:
+    """Yield (path, label) and value of each fact; an optional section that is absent has none."""
+    for path, label in _FACTS.items():
+        section, _, field = path.rpartition(".")
+        if field != "*":
+            if figure_at(card, section) is not None:
+                yield (path, label), _to_plain(figure_at(card, path))
+            continue
+        entries = figure_at(card, section)
+        if section == "model.file.external":
+            sizes = {file.path: "of unknown size" if file.bytes is None else f"{file.bytes} bytes" for file in entries}
+            entries = {file.path: sizes[file.path] if file.present else "not there" for file in entries}
+        yield from (((f"{section}.{key}", label + key), value) for key, value in entries.items())
+
+
+def _to_plain(value: object) -> Plain:
     if isinstance(value, Struct):  # the producer: name and version
-        return " ".join(filter(None, (getattr(value, name) for name in value.__struct_fields__))) or None
+        return " ".join(filter(None, astuple(value))) or None
     if isinstance(value, tuple):
         return "×".join(map(str, value))
     assert value is None or isinstance(value, str | int | float)
     return value
 
 
-def _hash_changes(was: Card, now: Card) -> Iterator[FactChange]:
-    """Hashes differ only where both cards have one."""
-    old, new = (
-        {"": ("the file", card.model.file.sha256)}
-        | {f".external.{file.path}": (file.path, file.sha256) for file in card.model.file.external}
-        for card in (was, now)
-    )
-    for place, (label, digest) in new.items():
-        _, before = old.get(place, ("", None))
-        if before is not None and digest is not None and before != digest:
-            yield FactChange(path=f"model.file{place}.sha256", label=f"SHA-256 of {label}", was=before, now=digest)
-
-
-def _gap_changes(was: Card, now: Card) -> Iterator[FactChange]:
-    for gap in was.gaps:
-        if gap not in now.gaps:
-            yield FactChange(path=f"gaps.{gap.section}", label="Was not known", was=gap.reason, now=None)
-    for gap in now.gaps:
-        if gap not in was.gaps:
-            yield FactChange(path=f"gaps.{gap.section}", label="Is not known", was=None, now=gap.reason)
+def _list_hashes(card: Card) -> Iterator[tuple[tuple[str, str], str | None]]:
+    yield ("model.file.sha256", "SHA-256 of the file"), card.model.file.sha256
+    for file in card.model.file.external:
+        yield (f"model.file.external.{file.path}.sha256", f"SHA-256 of {file.path}"), file.sha256
 
 
 def operator_changes(was: Card, now: Card) -> tuple[CountChange, ...]:
     """Return the operators whose number differs, the largest change first."""
     old, new = ({(row.op, row.domain): row.count for row in card.graph.operators} for card in (was, now))
-    changes = [(key, old.get(key, 0), new.get(key, 0)) for key in {**old, **new} if old.get(key) != new.get(key)]
-    changes.sort(key=lambda row: (-abs(row[2] - row[1]), row[0]))
-    return tuple(CountChange(name=op, domain=domain, was=one, now=two) for (op, domain), one, two in changes)
+    changes = [CountChange(*key, before or 0, after or 0) for key, before, after in changed_entries(old, new)]
+    return tuple(sorted(changes, key=lambda row: (-abs(row.now - row.was), row.name, row.domain)))
 
 
 def kind_changes(was: Card, now: Card) -> tuple[CountChange, ...]:
     """Return the kinds of blocks and of residual connections whose number differs."""
-    old, new = (_count_kinds(card) for card in (was, now))
-    names = [name for name in {**old, **new} if old.get(name, 0) != new.get(name, 0)]
-    return tuple(CountChange(name=name, domain=None, was=old.get(name, 0), now=new.get(name, 0)) for name in names)
-
-
-def _count_kinds(card: Card) -> dict[str, int]:
-    residuals = {f"{name} skip": times for name, times in card.structure.residuals.items()}
-    return {block.kind: block.count for block in card.structure.blocks} | residuals
+    old, new = (
+        {block.kind: block.count for block in card.structure.blocks}
+        | {f"{name} skip": count for name, count in card.structure.residuals.items()}
+        for card in (was, now)
+    )
+    changes = changed_entries(old, new, absent=0)
+    return tuple(CountChange(kind, None, before or 0, after or 0) for kind, before, after in changes)
 
 
 def attention_changes(was: Card, now: Card) -> Iterator[BlockChange]:
     """Yield the change of heads and head sizes over the whole model."""
-    old, new = (_count_heads(card.structure.attention) for card in (was, now))
+    old, new = (_describe_heads(card.structure.attention) for card in (was, now))
     if old != new:
-        words = [
-            "; ".join(f"{format_count(times)} of {heads}" for heads, times in sorted(side.items())) or "none"
-            for side in (old, new)
-        ]
-        text = f"Attention, over all layers: {words[0]} → {words[1]}"
-        yield BlockChange(kind="attention", path="", was=words[0], now=words[1], text=text)
+        yield BlockChange("attention", "", old, new, f"Attention, over all layers: {old} → {new}")
 
 
-def _count_heads(kinds: tuple[AttentionKind, ...]) -> Counter[str]:
+def _describe_heads(kinds: tuple[AttentionKind, ...]) -> str:
     counts = Counter[str]()
     for kind in kinds:
-        heads = "heads not known" if kind.heads is None else f"{kind.heads} heads" if kind.heads != 1 else "1 head"
+        heads = "heads unknown" if kind.heads is None else f"{kind.heads} heads" if kind.heads != 1 else "1 head"
         width = f" × {kind.head_dim}" if kind.head_dim else ""
         marks = [f"{kind.kv_heads} for keys and values"] if kind.kv_heads not in (None, kind.heads) else []
         counts[", ".join((heads + width, *marks, *(["cross"] if kind.cross else [])))] += kind.count
-    return counts
+    return "; ".join(f"{format_count(count)} of {heads}" for heads, count in sorted(counts.items())) or "none"
 
 
 def precision_change(was: Card, now: Card) -> PrecisionChange | None:
     old, new = was.model.precision, now.model.precision
     if (old.label, old.scheme, old.weights, old.stayed) == (new.label, new.scheme, new.weights, new.stayed):
         return None
-    shares = [
-        Shares(dtype=dtype, was=old.weights.get(dtype), now=new.weights.get(dtype))
-        for dtype in {**old.weights, **new.weights}
-        if old.weights.get(dtype) != new.weights.get(dtype)
-    ]
-    return PrecisionChange(
-        was=old.label,
-        now=new.label,
-        scheme_was=old.scheme,
-        scheme_is=new.scheme,
-        weights=tuple(shares),
-        stayed=new.stayed,
-    )
-
-
-_FindingKey = tuple[str, str | None, int]
+    shares = tuple(Shares(dtype, before, after) for dtype, before, after in changed_entries(old.weights, new.weights))
+    return PrecisionChange(old.label, new.label, old.scheme, new.scheme, shares, new.stayed)
 
 
 def finding_changes(was: Card, now: Card) -> FindingsChange:
-    old, new = (_key_findings(card.findings) for card in (was, now))
-    both = [key for key in old if key in new and _shown_fields(old[key]) != _shown_fields(new[key])]
+    """Compare findings by rule and subject."""
+    old, new = (number_repeats(card.findings, lambda row: (row.rule, row.about)) for card in (was, now))
+    both = [(old[key], new[key]) for key in old if key in new]
     return FindingsChange(
-        new=tuple(_finding_change(None, found) for key, found in new.items() if key not in old),
-        gone=tuple(_finding_change(found, None) for key, found in old.items() if key not in new),
-        changed=tuple(_finding_change(old[key], new[key]) for key in both),
+        new=tuple(_finding_change(row, None, row.count) for key, row in new.items() if key not in old),
+        gone=tuple(_finding_change(row, row.count, None) for key, row in old.items() if key not in new),
+        changed=tuple(
+            _finding_change(after, before.count, after.count)
+            for before, after in both
+            if (before.count, before.severity, before.confidence, before.message)
+            != (after.count, after.severity, after.confidence, after.message)
+        ),
     )
 
 
-def _key_findings(findings: tuple[Finding, ...]) -> dict[_FindingKey, Finding]:
-    """Key findings by rule and subject, and by occurrence where a rule has several on one subject."""
-    occurrences = Counter[tuple[str, str | None]]()
-    keyed: dict[_FindingKey, Finding] = {}
-    for finding in findings:
-        key = (finding.rule, finding.about)
-        keyed[*key, occurrences[key]] = finding
-        occurrences[key] += 1
-    return keyed
-
-
-def _shown_fields(finding: Finding) -> tuple[object, ...]:
-    return finding.count, finding.severity, finding.confidence, finding.message
-
-
-def _finding_change(old: Finding | None, new: Finding | None) -> FindingChange:
-    shown = new or old
-    assert shown is not None
-    return FindingChange(
-        rule=shown.rule,
-        about=shown.about,
-        severity=str(shown.severity),
-        message=shown.message,
-        was=None if old is None else old.count,
-        now=None if new is None else new.count,
-    )
+def _finding_change(shown: Finding, was: int | None, now: int | None) -> FindingChange:
+    return FindingChange(shown.rule, shown.about, str(shown.severity), shown.message, was, now)
 
 
 # Fields that are compared by another part, that follow from others, or that do not describe the model.
-_COMPARED: Final = frozenset((*(figure.path for figure in FIGURES), *(fact.path.removesuffix(".*") for fact in _FACTS)))
+_COMPARED: Final = frozenset((*(figure.path for figure in FIGURES), *(path.removesuffix(".*") for path in _FACTS)))
 _IGNORED: Final = frozenset(
     (
         *("schema_version", "generated", "interface", "summary", "gaps", "weights", "uncertain", "compute.cheapest"),
@@ -245,30 +214,39 @@ _REPORTED_LAST: Final = (
 
 def other_changes(was: Card, now: Card, diff: Diff) -> tuple[str, ...]:
     """Return the paths of all differences that no other part of `diff` reports."""
-    reported = _reported(diff)
-    every = dict.fromkeys((*_field_changes(was, now), *_port_field_changes(was, now)))
+    reported_elsewhere: Mapping[str, bool] = {
+        "assumptions.dims": diff.sizes is not None,
+        "assumptions.values": diff.sizes is not None,
+        "graph.operators": bool(diff.operators),
+        "findings": not diff.findings.empty,
+        "structure.tree": bool(diff.blocks),
+        "structure.blocks": bool(diff.kinds),
+        "structure.attention": any(change.kind == "attention" for change in diff.blocks),
+        "model.precision.story": diff.precision is not None,
+        "parameters.by_dtype": diff.precision is not None,
+    }
+    paths = dict.fromkeys((*_field_changes(was, now), *_port_field_changes(was, now)))
     if was.gaps != now.gaps and sorted(was.gaps, key=str) == sorted(now.gaps, key=str):
-        every["gaps"] = None
-    paths = sorted(every, key=lambda path: _REPORTED_LAST.index(path) if path in _REPORTED_LAST else -1)
-    return tuple(path for path in paths if path not in reported)
+        paths["gaps"] = None
+    ordered = sorted(paths, key=lambda path: _REPORTED_LAST.index(path) if path in _REPORTED_LAST else -1)
+    return tuple(path for path in ordered if not reported_elsewhere.get(path))
 
 
 def _field_changes(was: Card, now: Card) -> Iterator[str]:
-    for path in differing_fields(was, now):
+    for path in _differing_fields(was, now):
         if path not in _COMPARED:
-            section, _, rest = path.partition(".")
-            short = path if path.rpartition(".")[0] in _OPENED else ".".join((section, *rest.split(".")[:1]))
-            yield _MERGED.get(short, short.rstrip("."))
+            short = path if path.rpartition(".")[0] in _OPENED else ".".join(path.split(".")[:2])
+            yield _MERGED.get(short, short)
 
 
-def differing_fields(was: Struct, now: Struct, path: str = "") -> Iterator[str]:
+def _differing_fields(was: Struct, now: Struct, path: str = "") -> Iterator[str]:
     """Yield the paths of fields that differ, into nested structs, except ignored ones."""
     for name in was.__struct_fields__:
         old, new, field = getattr(was, name), getattr(now, name), f"{path}{name}"
         if field in _IGNORED or old == new:
             continue
         if isinstance(old, Struct) and isinstance(new, Struct):
-            yield from differing_fields(old, new, f"{field}.")
+            yield from _differing_fields(old, new, f"{field}.")
         else:
             yield field
 
@@ -280,18 +258,3 @@ def _port_field_changes(was: Card, now: Card) -> Iterator[str]:
             yield f"interface.{side}.role"
         if any((old.bound, old.sample) != (new.bound, new.sample) for old, new in pairs):
             yield f"interface.{side}.bound"
-
-
-def _reported(diff: Diff) -> set[str]:
-    by_part: Mapping[str, bool] = {
-        "assumptions.dims": diff.sizes is not None,
-        "assumptions.values": diff.sizes is not None,
-        "graph.operators": bool(diff.operators),
-        "findings": not diff.findings.empty,
-        "structure.tree": bool(diff.blocks),
-        "structure.blocks": bool(diff.kinds),
-        "structure.attention": any(change.kind == "attention" for change in diff.blocks),
-        "model.precision.story": diff.precision is not None,
-        "parameters.by_dtype": diff.precision is not None,
-    }
-    return {path for path, is_reported in by_part.items() if is_reported}

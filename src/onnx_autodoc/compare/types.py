@@ -1,8 +1,8 @@
-"""What a comparison holds: plain data, from which every format is written.
+"""The types of a comparison: plain data, from which every format is written.
 
-Its keys are a contract, as those of the card are: add to them, rename nothing. `was` is of the first model, `is` of the
-other one; None is not known, or not there. Strings of model files stand in `was`, `is`, `port` and `path` as they are,
-and in sentences made printable.
+Its keys are a published interface, as those of the card: keys are added, never renamed. `was` belongs to the first
+model, `is` to the second; None is unknown or absent. `was`, `is`, `port` and `path` contain strings of model files
+unchanged, sentences contain them sanitized. The docstrings are descriptions in the JSON Schema.
 """
 
 from typing import Final

@@ -4,8 +4,7 @@ import csv
 import io
 import json
 import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -31,10 +30,12 @@ def read_figures(text: str, path: str) -> Figures:
 
 def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Reject a key that occurs twice: JSON parsers would keep the last."""
-    duplicate = next((name for name, times in Counter(name for name, _ in pairs).items() if times > 1), None)
-    if duplicate is not None:
-        raise BadInput(f"{sanitize(duplicate, 80)} comes twice")
-    return dict(pairs)
+    row: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in row:
+            raise BadInput(f"{sanitize(name, 80)} comes twice")
+        row[name] = value
+    return row
 
 
 def _parse_json(text: str, path: str) -> Figures:
@@ -91,16 +92,17 @@ def _check_number(value: Any, where: str) -> int | float:
     return value
 
 
-_NAMES: Final = (lambda name: name, lambda name: PurePath(name).name, lambda name: PurePath(name).stem)
-
-
 def assign_figures(figures: Mapping[str, Mapping[str, int | float]], names: Sequence[str]) -> Figures:
     """Assign figures to the compared models by path, else by file name, else by stem."""
     assigned: Figures = {}
     for name, row in figures.items():
-        models = next((found for name_of in _NAMES if (found := [each for each in names if name_of(each) == name])), [])
+        by_path, by_file, by_stem = (
+            [model for model, label in zip(names, labels) if label == name]
+            for labels in (names, [PurePath(model).name for model in names], [PurePath(model).stem for model in names])
+        )
+        models = by_path or by_file or by_stem
         if not models:
-            known = ", ".join(sanitize(each, 80) for each in names)
+            known = ", ".join(sanitize(model, 80) for model in names)
             raise BadInput(f"figures: no model is called {sanitize(name, 80)!r}; there are {known}")
         for model in models:
             values = assigned.setdefault(model, {})
@@ -112,11 +114,9 @@ def assign_figures(figures: Mapping[str, Mapping[str, int | float]], names: Sequ
     return assigned
 
 
-def figure_changes(figures: Figures, first: str, other: str) -> tuple[FigureChange, ...]:
-    old, new = figures.get(first, {}), figures.get(other, {})
-    changes = []
-    for name in {**old, **new}:
+def figure_changes(figures: Figures, first: str, second: str) -> Iterator[FigureChange]:
+    """Yield every figure of either model, changed or not."""
+    old, new = figures.get(first, {}), figures.get(second, {})
+    for name in old | new:
         was, now = old.get(name), new.get(name)
-        change, percent = difference(was, now)
-        changes.append(FigureChange(name=name, was=was, now=now, change=change, percent=percent))
-    return tuple(changes)
+        yield FigureChange(name, was, now, *difference(was, now))

@@ -1,10 +1,11 @@
 """Comparison of weights tensor by tensor, by name and then by hash."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from onnx_autodoc.card import Card, Numbers
+from onnx_autodoc.compare.sections import number_repeats
 from onnx_autodoc.compare.types import Renamed, WeightsChange
 from onnx_autodoc.text import format_count, pluralize
 
@@ -21,7 +22,7 @@ _TEXTS: Final = {
     "unread": "{} not read, so not compared",
 }
 
-_Key = tuple[str, int]  # name, and occurrence: subgraphs may reuse a name
+_Key = tuple[str, int]  # name, and number of earlier tensors with that name: subgraphs may reuse a name
 _Tensors = dict[_Key, Numbers]
 
 
@@ -29,7 +30,7 @@ def weight_changes(was: Card, now: Card) -> WeightsChange | None:
     """Compare the weights; None where a card has no hashes of them."""
     if was.weights is None or now.weights is None:
         return None
-    old, new = (_key_tensors(card.weights.tensors) for card in (was, now) if card.weights is not None)
+    old, new = (number_repeats(side.tensors, lambda tensor: tensor.name) for side in (was.weights, now.weights))
     states: dict[str, list[_Key]] = defaultdict(list)
     for key in old:
         if key in new:
@@ -38,8 +39,8 @@ def weight_changes(was: Card, now: Card) -> WeightsChange | None:
     retyped = _find_retyped(old, new, renamed)
     states["retyped"] += retyped
     states["gone"] = [key for key in old if key not in new and key not in renamed and key not in retyped]
-    found = {*renamed.values(), *retyped.values()}
-    states["added"] = [key for key in new if key not in old and key not in found]
+    matched = {*renamed.values(), *retyped.values()}
+    states["added"] = [key for key in new if key not in old and key not in matched]
     tensors = old | new
     listed = {  # constants after weights, since lists are cut
         state: sorted(keys, key=lambda key: _is_constant(tensors[key]))
@@ -53,17 +54,8 @@ def weight_changes(was: Card, now: Card) -> WeightsChange | None:
         **{state: len(states.get(state, ())) for state in _TEXTS},
         text=_describe(old, new, states),
         names={state: tuple(key[0] for key in keys[:_MAX_NAMES]) for state, keys in listed.items()},
-        pairs=tuple(Renamed(was=one[0], now=two[0]) for one, two in list(renamed.items())[:_MAX_NAMES]),
+        pairs=tuple(Renamed(before[0], after[0]) for before, after in list(renamed.items())[:_MAX_NAMES]),
     )
-
-
-def _key_tensors(tensors: Iterable[Numbers]) -> _Tensors:
-    occurrences = Counter[str]()
-    keyed: _Tensors = {}
-    for tensor in tensors:
-        keyed[tensor.name, occurrences[tensor.name]] = tensor
-        occurrences[tensor.name] += 1
-    return keyed
 
 
 def _compare_tensors(old: Numbers, new: Numbers) -> str:
@@ -76,31 +68,26 @@ def _compare_tensors(old: Numbers, new: Numbers) -> str:
     return "equal" if old.sha256 == new.sha256 else "changed"
 
 
-def _content(tensor: Numbers) -> tuple[object, ...]:
-    return tensor.dtype, tensor.dims, tensor.sha256
-
-
 def _find_renamed(old: _Tensors, new: _Tensors) -> dict[_Key, _Key]:
     """Pair tensors that only one side has by equal content, in file order where several are equal."""
-    candidates: dict[tuple[object, ...], list[_Key]] = defaultdict(list)
-    for key, tensor in reversed(new.items()):
-        if key not in old and tensor.sha256 is not None:
-            candidates[_content(tensor)].append(key)
-    left = ((key, _content(tensor)) for key, tensor in old.items() if key not in new and tensor.sha256 is not None)
-    return {key: candidates[content].pop() for key, content in left if candidates.get(content)}
+    unpaired_old, unpaired_new = (
+        [(key, (tensor.dtype, tensor.dims, tensor.sha256)) for key, tensor in side.items() if key not in others]
+        for side, others in ((old, new), (new, old))
+    )
+    candidates = defaultdict(list)
+    for key, content in reversed(unpaired_new):
+        candidates[content].append(key)
+    hashed = ((key, content) for key, content in unpaired_old if content[-1] is not None)
+    return {key: candidates[content].pop() for key, content in hashed if candidates.get(content)}
 
 
 def _find_retyped(old: _Tensors, new: _Tensors, renamed: dict[_Key, _Key]) -> dict[_Key, _Key]:
     """Pair tensors of equal shape by name without a suffix: quantization tools append one."""
-    taken = set(renamed.values())
-    left = ((key, tensor) for key, tensor in new.items() if key not in old and key not in taken)
-    candidates = {(key[0].rpartition("_")[0], tensor.dims): key for key, tensor in left}
-    pairs: dict[_Key, _Key] = {}
-    for key, tensor in old.items():
-        other = candidates.get((key[0], tensor.dims)) if key not in new and key not in renamed else None
-        if other is not None and new[other].dtype != tensor.dtype:
-            pairs[key] = other
-    return pairs
+    matched = {*old, *renamed.values()}
+    candidates = {(key[0].rpartition("_")[0], tensor.dims): key for key, tensor in new.items() if key not in matched}
+    unpaired = (key for key in old if key not in new and key not in renamed)
+    pairs = {key: candidates[name] for key in unpaired if (name := (key[0], old[key].dims)) in candidates}
+    return {key: match for key, match in pairs.items() if new[match].dtype != old[key].dtype}
 
 
 def _is_constant(tensor: Numbers) -> bool:
@@ -109,7 +96,7 @@ def _is_constant(tensor: Numbers) -> bool:
 
 
 def _describe(old: _Tensors, new: _Tensors, states: Mapping[str, Sequence[_Key]]) -> str:
-    """One count of all tensors; constants are counted on their own where some of them differ."""
+    """Return one count of all tensors, or one of weights and one of constants where some constants differ."""
     constants = {key for key, tensor in (old | new).items() if _is_constant(tensor)}
     among = {state: len(constants.intersection(keys)) for state, keys in states.items()}
     if len(constants) == len(old | new) or not any(count for state, count in among.items() if state != "equal"):

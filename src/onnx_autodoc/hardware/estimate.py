@@ -21,8 +21,17 @@ from onnx_autodoc.hardware.workload import BoolColumn, Column, NumberFormat, Pea
 
 COMPUTE: Final = "compute"
 MEMORY: Final = "memory"
+LAUNCHES: Final = "launches"
 _BITS: Final = 8  # in a byte
 _ON_CHIP_WEIGHT_BYTES: Final = {"npu": 32 << 20}  # that may stay on the chip, by kind of device
+_MAX_OPERATORS: Final = 12
+_LAUNCH_BOUND_FACTOR: Final = 3.0  # of the roofline: a longer time is neither computation nor memory
+_SHORT_KERNEL_SECONDS: Final = 2e-5  # at its limit: about the time of a launch
+_NO_SUPPORT: Final = "no hardware support"  # reason in a device's file for a missing rate
+_MIB: Final = 1 << 20
+_RUNTIME_BYTES: Final = {"dedicated": 512 * _MIB, "unified": 256 * _MIB, "system": 64 * _MIB}  # by kind of memory
+_FRAGMENTATION_DIVISOR: Final = 20  # 5% of weights and activations, for buffers and fragmentation
+_USABLE_SHARE: Final = {"dedicated": 0.95, "unified": 0.75, "system": 0.9}  # not the driver's, screen's or system's
 
 
 class LowerBound(Struct, frozen=True, eq=False):
@@ -70,19 +79,8 @@ def compute_lower_bound(workload: Workload, device: Device, number_format: Numbe
     return LowerBound(rate, compute, memory, np.maximum(kernel_compute, kernel_memory), kernel_memory > kernel_compute)
 
 
-LAUNCHES: Final = "launches"
-_MAX_OPERATORS: Final = 12
-_LAUNCH_BOUND_FACTOR: Final = 3.0  # of the roofline: a longer time is neither computation nor memory
-_SHORT_KERNEL_SECONDS: Final = 2e-5  # at its limit: about the time of a launch
-_NO_SUPPORT: Final = "no hardware support"  # reason in a device's file for a missing rate
-_MIB: Final = 1 << 20
-_RUNTIME_BYTES: Final = {"dedicated": 512 * _MIB, "unified": 256 * _MIB, "system": 64 * _MIB}  # by kind of memory
-_FRAGMENTATION_DIVISOR: Final = 20  # 5% of weights and activations, for buffers and fragmentation
-_USABLE_SHARE: Final = {"dedicated": 0.95, "unified": 0.75, "system": 0.9}  # not the driver's, screen's or system's
-
-
 class TimeRange(Struct, frozen=True):
-    """Seconds, their grade, and what they are based on."""
+    """Seconds, their grade, and its basis."""
 
     low: float
     expected: float
@@ -191,45 +189,48 @@ def usable_memory(device: Device) -> int | None:
     return int(device.capacity_bytes * _USABLE_SHARE[device.memory_kind])
 
 
-def make_device_row(found: Estimate, best_batch: int | None) -> DeviceRow:
-    device, time, bound = found.device, found.range, found.lower_bound
+def make_device_row(row: Estimate, best_batch: int | None) -> DeviceRow:
+    device, time, bound = row.device, row.range, row.lower_bound
     return DeviceRow(
         device=device.id,
         name=device.name,
-        precision=found.number_format.name,
-        batch=found.workload.batch,
-        memory_bytes=found.memory,
+        precision=row.number_format.name,
+        batch=row.workload.batch,
+        memory_bytes=row.memory,
         capacity_bytes=device.capacity_bytes,
-        fits=found.fits,
+        fits=row.fits,
         seconds=Seconds(bound.seconds, time.low, time.expected, time.high) if time else Seconds(bound.seconds),
-        basis=found.basis,
-        bottleneck=found.bottleneck,
-        coverage=found.workload.coverage,
-        memory=found.need,
-        utilisation=found.utilisation,
+        basis=row.basis,
+        bottleneck=row.bottleneck,
+        coverage=row.workload.coverage,
+        memory=row.need,
+        utilisation=row.utilisation,
         roofline=bound.roofline,
-        per_second=found.per_second,
+        per_second=row.per_second,
         best_batch=best_batch,
         rests_on=time.rests_on if time else None,
-        notes=tuple(_make_notes(found)),
-        operators=_sum_operators(found),
+        notes=tuple(_make_notes(row)),
+        operators=_sum_operators(row),
         rate=bound.rate.per_second,
         bandwidth=device.bandwidth,
     )
 
 
-def _make_notes(found: Estimate) -> list[str]:
-    device, rate, name, workload = found.device, found.lower_bound.rate, found.number_format.name, found.workload
+def _make_notes(row: Estimate) -> list[str]:
+    device, rate, name, workload = row.device, row.lower_bound.rate, row.number_format.name, row.workload
     notes = [rate.reason] if rate.reason else []
     if rate.name and rate.name != name:
-        notes.append(f"{name} is computed at its {rate.name} rate{_missing_rate_text(device, name)}")
+        # A native rate that is unknown rather than absent may be higher: then the bound is too high.
+        is_unknown = any(text.startswith(f"{name}_") and _NO_SUPPORT not in text for text in device.unknown)
+        doubt = f"; what it does in {name} itself is unknown" if is_unknown and name not in device.rates else ""
+        notes.append(f"{name} is computed at its {rate.name} rate{doubt}")
     if device.bandwidth is None:
-        notes.append("its memory bandwidth is not known: the bound is of the arithmetic alone")
-    if usable_memory(device) is None and found.need.activations is not None:
-        notes.append("how much memory it has for a model is not known")
+        notes.append("its memory bandwidth is unknown: the bound is of the arithmetic alone")
+    if usable_memory(device) is None and row.need.activations is not None:
+        notes.append("how much memory it has for a model is unknown")
     notes += device.notes if device.is_ceiling else ()
-    is_native = found.number_format is workload.native_format
-    if workload.is_dynamically_quantized and is_native and found.basis == TYPICAL:
+    is_native = row.number_format is workload.native_format
+    if workload.is_dynamically_quantized and is_native and row.basis == TYPICAL:
         notes.append("published times are of models quantized beforehand; this one quantizes its data while it runs")
     if workload.coverage < 1:
         notes.append("not all of the model is counted: the bound leaves out what is not")
@@ -238,20 +239,14 @@ def _make_notes(found: Estimate) -> list[str]:
     return notes
 
 
-def _missing_rate_text(device: Device, name: str) -> str:
-    """Say so if the native rate is unknown rather than absent: then the bound may be too high."""
-    is_unknown = any(each.startswith(f"{name}_") and _NO_SUPPORT not in each for each in device.unknown)
-    return f"; what it does in {name} itself is not known" if is_unknown and name not in device.rates else ""
-
-
-def _sum_operators(found: Estimate) -> tuple[OperatorTime, ...]:
+def _sum_operators(row: Estimate) -> tuple[OperatorTime, ...]:
     """Return the op types with the largest share of the roofline."""
-    bound, roofline = found.lower_bound, found.lower_bound.roofline
+    bound, roofline = row.lower_bound, row.lower_bound.roofline
     if bound.kernel_seconds is None or bound.memory_bound is None or not roofline:
         return ()
     totals: dict[str, tuple[float, float, int]] = {}  # seconds, memory-bound seconds, kernels
-    rows = zip(found.workload.kernels.rows, bound.kernel_seconds.tolist(), bound.memory_bound.tolist())
-    for kernel, seconds, is_memory_bound in rows:
+    kernels = zip(row.workload.kernels.rows, bound.kernel_seconds.tolist(), bound.memory_bound.tolist())
+    for kernel, seconds, is_memory_bound in kernels:
         total, waiting, count = totals.get(kernel.op, (0.0, 0.0, 0))
         totals[kernel.op] = total + seconds, waiting + (seconds if is_memory_bound else 0.0), count + 1
     top = sorted(totals.items(), key=lambda item: (-item[1][0], item[0]))[:_MAX_OPERATORS]

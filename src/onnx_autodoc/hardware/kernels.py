@@ -56,8 +56,7 @@ class Kernel(Struct, frozen=True, eq=False):
 
 class _KernelDraft(Struct):
     rows: list[int]
-    first: int  # row that it began with
-    has_softmax: bool
+    has_softmax: bool = False
 
 
 def fuse_kernels(facts: Facts) -> list[Kernel]:
@@ -102,14 +101,14 @@ class _ScopeFusion:
     def kernels(self) -> list[Kernel]:
         drafts: list[_KernelDraft] = []
         for at, row in self._rows.items():
-            if not _is_work(row):
+            work = operator_of(row.step.node).work
+            if row.cost is None or row.step.bodies or row.bookkeeping or work is WorkClass.VIEW:
                 continue
             draft = self._find_fusion(row)
             if draft is None:
-                draft = _KernelDraft([], at, False)
-                drafts.append(draft)
+                drafts.append(draft := _KernelDraft([]))
             draft.rows.append(at)
-            draft.has_softmax |= operator_of(row.step.node).work is WorkClass.SOFTMAX
+            draft.has_softmax |= work is WorkClass.SOFTMAX
             self._producer.update(dict.fromkeys(filter(None, row.step.node.outputs), draft))
         return [self._make_kernel([(at, self._rows[at]) for at in draft.rows]) for draft in drafts]
 
@@ -118,11 +117,11 @@ class _ScopeFusion:
         producers = [self._producer[name] for name in self._data_inputs(row) if name in self._producer]
         if not producers:
             return None
-        last = max(producers, key=lambda draft: draft.first)
+        last = max(producers, key=lambda draft: draft.rows[0])
         kind = operator_of(row.step.node).work
         is_fusible = kind in FUSIBLE_CLASSES or (kind is WorkClass.PRODUCT and last.has_softmax)
-        complete = all(draft.rows[-1] < last.first for draft in producers if draft is not last)
-        return last if is_fusible and complete and self._rows[last.first].times == row.times else None
+        complete = all(draft.rows[-1] < last.rows[0] for draft in producers if draft is not last)
+        return last if is_fusible and complete and self._rows[last.rows[0]].times == row.times else None
 
     def _data_inputs(self, row: Row) -> list[str]:
         """Return the inputs that depend on data, each once."""
@@ -134,11 +133,11 @@ class _ScopeFusion:
         at, main = max(rows, key=lambda item: (*_count_operations(item[1]), -item[0]))
         counts = [_count_operations(row) for _, row in rows]
         return Kernel(
-            (at, *(other for other, _ in rows if other != at)),
+            (at, *(row for row, _ in rows if row != at)),
             operator_of(main.step.node).work,
             main.step.node.op,
             sum(macs for macs, _ in counts),
-            sum(other for _, other in counts),
+            sum(other_operations for _, other_operations in counts),
             dict(pair for _, row in rows for pair in self._constants(row).items()),
             self._read_volume(rows).times(main.times),
             self._written_volume(rows).times(main.times),
@@ -160,15 +159,17 @@ class _ScopeFusion:
         return {names: elements} if elements else {}
 
     def _read_volume(self, rows: list[tuple[int, Row]]) -> DataVolume:
-        """Count each value from other kernels once; of a value that is read in part, that part."""
+        """Count each value from other kernels once: all of it, or the share that the node's cost counts."""
         inside = {name for _, row in rows for name in row.step.node.outputs}
         volumes: dict[str, DataVolume] = {}
         for _, row in rows:
             known = {self._resolve(name): value for name, value in zip(row.step.node.inputs, row.step.inputs)}
             names = [name for name in self._data_inputs(row) if name not in inside]
             whole = {name: data_volume(value) for name in names if (value := known.get(name)) is not None}
-            for name, volume in _read_part(whole, row).items():
-                volumes[name] = max(volumes.get(name, DataVolume()), volume, key=DataVolume.nbytes)
+            read, total = row.cost.read if row.cost else None, sum(map(DataVolume.nbytes, whole.values())) * row.times
+            for name, volume in whole.items():
+                part = volume.share(read, total) if isinstance(read, int) and read < total else volume
+                volumes[name] = max(volumes.get(name, DataVolume()), part, key=DataVolume.nbytes)
         return sum(volumes.values(), start=DataVolume())
 
     def _written_volume(self, rows: list[tuple[int, Row]]) -> DataVolume:
@@ -183,24 +184,10 @@ class _ScopeFusion:
         return volume
 
 
-def _is_work(row: Row) -> bool:
-    is_idle = row.cost is None or row.step.bodies or row.bookkeeping
-    return not is_idle and operator_of(row.step.node).work is not WorkClass.VIEW
-
-
 def _count_operations(row: Row) -> tuple[int, int]:
     """Return the multiply-adds and other operations, as far as they are known."""
     assert row.cost is not None
     return _known_or_zero(row.cost.macs), _known_or_zero(row.cost.other)
-
-
-def _read_part(whole: dict[str, DataVolume], row: Row) -> dict[str, DataVolume]:
-    """Return what a node reads of its data: all, or the share that its cost counts."""
-    read = row.cost.read if row.cost else None
-    total = sum(map(DataVolume.nbytes, whole.values())) * row.times
-    if not isinstance(read, int) or read >= total:
-        return whole
-    return {name: volume.share(read, total) for name, volume in whole.items()}
 
 
 def data_volume(known: ValueInfo) -> DataVolume:

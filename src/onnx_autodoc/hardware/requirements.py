@@ -19,7 +19,7 @@ from onnx_autodoc.card import Choice, Requirements
 from onnx_autodoc.hardware.devices import Device
 from onnx_autodoc.hardware.estimate import Estimate, usable_memory
 from onnx_autodoc.hardware.workload import NumberFormat, find_peak_rate
-from onnx_autodoc.text import format_memory, format_number, format_time, pluralize
+from onnx_autodoc.text import format_bytes, format_number, format_time, pluralize
 
 # Families of devices that people buy or rent to run models: no phones, no processors without own memory.
 _CANDIDATE_FAMILIES: Final = (
@@ -27,7 +27,7 @@ _CANDIDATE_FAMILIES: Final = (
 )
 _RACK_FORMS: Final = ("SXM", "OAM", "superchip")
 _BOUND_FACTOR: Final = 4.0  # assumed time over lower bound
-_UNKNOWN_MEMORY: Final = "how much memory a run takes is not known: no device can be chosen"
+_UNKNOWN_MEMORY: Final = "how much memory a run takes is unknown: no device can be chosen"
 _TOO_LARGE: Final = "no device that is known has the memory"
 
 
@@ -54,16 +54,16 @@ EstimateDevice = Callable[[Device], Iterator[Estimate]]  # at the card's batch f
 def find_requirements(
     devices: Iterable[Device], number_format: NumberFormat, estimate_device: EstimateDevice, target: Target
 ) -> Requirements:
-    candidates = [each for each in devices if each.family in _CANDIDATE_FAMILIES and usable_memory(each)]
-    rates = {each.id: find_peak_rate(each, number_format).per_second or math.inf for each in candidates}
-    candidates.sort(key=lambda each: (_is_rack_only(each), rates[each.id] * (each.capacity_bytes or 0), each.id))
+    candidates = [device for device in devices if device.family in _CANDIDATE_FAMILIES and usable_memory(device)]
+
+    def size(device: Device) -> tuple[bool, float, str]:
+        rate = find_peak_rate(device, number_format).per_second or math.inf
+        return device.form.startswith(_RACK_FORMS), rate * (device.capacity_bytes or 0), device.id
+
+    candidates.sort(key=size)
     if target == Target():
         return _choose_by_memory(candidates, estimate_device)
     return _choose_by_speed(candidates, estimate_device, target)
-
-
-def _is_rack_only(device: Device) -> bool:
-    return device.form.startswith(_RACK_FORMS)
 
 
 def _choose_by_memory(candidates: Sequence[Device], estimate_device: EstimateDevice) -> Requirements:
@@ -80,14 +80,16 @@ def _choose_by_speed(candidates: Sequence[Device], estimate_device: EstimateDevi
     rows = [row for device in candidates for row in islice(estimate_device(device), most)]
     rows = [row for row in rows if row.workload.macs > 0 and not row.workload.is_partial]
     comparable = [row for row in rows if row.range is not None] or rows
-    cards = [row for row in comparable if not _is_rack_only(row.device)]
+    cards = [row for row in comparable if not row.device.form.startswith(_RACK_FORMS)]
     eligible = comparable if _choose(cards, _MARGINS["minimum"], target) is None else cards
     chosen = {name: _choose(eligible, margin, target) for name, margin in _MARGINS.items()}
     notes = [] if chosen["minimum"] is not None else [_explain_no_choice(comparable, target)]
     skipped = len(candidates) - len({row.device.id for row in comparable})
     if comparable and skipped:
         notes.append(f"{pluralize(skipped, 'device')} of which no time is known like this could not be judged")
-    return Requirements(**chosen, target=_target_text(target), notes=tuple(notes))
+    texts = [f"a run in {format_time(target.latency)}"] if target.latency is not None else []
+    texts += [f"{target.throughput:g} samples per second"] if target.throughput is not None else []
+    return Requirements(**chosen, target=" and ".join(texts), notes=tuple(notes))
 
 
 def _choose(rows: Iterable[Estimate], margin: Margin, target: Target) -> Choice | None:
@@ -96,7 +98,7 @@ def _choose(rows: Iterable[Estimate], margin: Margin, target: Target) -> Choice 
         if _has_memory(row, margin) and _is_fast(row, margin, target):
             device, memory, precision = row.device, row.memory, row.number_format.name
             assert memory is not None and device.capacity_bytes is not None
-            reason = f"takes {format_memory(memory)} of {format_memory(device.capacity_bytes)}"
+            reason = f"takes {format_bytes(memory)} of {format_bytes(device.capacity_bytes)}"
             reason += "" if target == Target() else f", {_time_text(row)}"
             sizes = (memory, device.capacity_bytes, row.expected)
             return Choice(device.id, device.name, precision, *sizes, row.basis, reason)
@@ -114,10 +116,9 @@ def _is_fast(row: Estimate, margin: Margin, target: Target) -> bool:
         return target == Target()
     if row.range is None:
         seconds *= _BOUND_FACTOR
-    meets_latency = target.latency is None or seconds * margin.speed <= target.latency
-    if target.throughput is None:
-        return meets_latency
-    return meets_latency and batch is not None and batch / seconds >= target.throughput * margin.speed
+    if target.latency is not None and seconds * margin.speed > target.latency:
+        return False
+    return target.throughput is None or (batch is not None and batch / seconds >= target.throughput * margin.speed)
 
 
 def _time_text(row: Estimate) -> str:
@@ -128,9 +129,9 @@ def _time_text(row: Estimate) -> str:
 
 
 def _explain_no_choice(comparable: Sequence[Estimate], target: Target) -> str:
-    """Say why no device suffices, and which comes nearest."""
+    """Return why no device suffices, and which comes nearest."""
     if not comparable:
-        return "how much work a run is, is not known: no device can be chosen by its speed"
+        return "how much work a run is, is unknown: no device can be chosen by its speed"
     if all(row.memory is None for row in comparable):
         return _UNKNOWN_MEMORY
     fitting = [row for row in comparable if row.expected is not None and _has_memory(row, _MARGINS["minimum"])]
@@ -142,9 +143,3 @@ def _explain_no_choice(comparable: Sequence[Estimate], target: Target) -> str:
         best = max(fitting, key=lambda row: row.per_second or 0.0)
         rate = f", {format_number(best.per_second)} samples/s" if best.per_second else ""
     return f"no device that is known is fast enough; nearest is {best.device.name}: {_time_text(best)}{rate}"
-
-
-def _target_text(target: Target) -> str:
-    parts = [f"a run in {format_time(target.latency)}"] if target.latency is not None else []
-    parts += [f"{target.throughput:g} samples per second"] if target.throughput is not None else []
-    return " and ".join(parts)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct, structs
 
-from onnx_autodoc.analysis import Cache, Facts, figures_at
+from onnx_autodoc.analysis import Facts, figures_at
 from onnx_autodoc.card import BOUND, ScaleRow, TokenRow
 from onnx_autodoc.hardware.devices import Device
 from onnx_autodoc.hardware.estimate import Estimate, TimeEstimator, clamp_to_bound, estimate
@@ -21,6 +21,9 @@ from onnx_autodoc.ir import is_float, stored_bytes
 from onnx_autodoc.shapes import Role, dynamic_axes
 
 _ENOUGH_THROUGHPUT: Final = 0.9  # of the best: larger batches only make each run longer
+_CONTEXTS: Final = (128, 512, 2048, 8192, 32768)
+_CONTEXTS_WITHOUT_FORMULA: Final = (512, 2048)
+_MAX_UNREQUESTED_STEPS: Final = 2_000  # of shape inference; larger graphs only for requested devices
 
 
 def scale_batches(facts: Facts, workload: Workload) -> list[Workload]:
@@ -28,19 +31,21 @@ def scale_batches(facts: Facts, workload: Workload) -> list[Workload]:
     own, volume = workload.batch, workload.io_volume
     if own is None:
         return []
-    rows = [row for row in facts.scaling if row.figures.get("macs", -1) * own == workload.macs * row.batch]
     return [
         structs.replace(
             workload,
-            kernels=workload.kernels.scaled(batch / own),
-            macs=workload.macs * batch // own,
-            constant_macs=workload.constant_macs * batch // own,
-            io_volume=DataVolume(round(volume.floats * (batch / own)), round(volume.other_bytes * (batch / own))),
-            batch=batch,
-            peak_activation_bytes=figures.get("peak_activation_bytes"),
-            sizes={Role.BATCH: batch} if batch != own else {},
+            kernels=workload.kernels.scaled(row.batch / own),
+            macs=workload.macs * row.batch // own,
+            constant_macs=workload.constant_macs * row.batch // own,
+            io_volume=DataVolume(
+                round(volume.floats * (row.batch / own)), round(volume.other_bytes * (row.batch / own))
+            ),
+            batch=row.batch,
+            peak_activation_bytes=row.figures.get("peak_activation_bytes"),
+            sizes={Role.BATCH: row.batch} if row.batch != own else {},
         )
-        for batch, figures in ((row.batch, row.figures) for row in rows)
+        for row in facts.scaling
+        if row.figures.get("macs", -1) * own == workload.macs * row.batch
     ]
 
 
@@ -52,8 +57,10 @@ def make_consistent(rows: Sequence[Estimate]) -> list[Estimate]:
         sizes = row.workload.batch, smaller.workload.batch if smaller else None
         if own is not None and smaller is not None and smaller.range is not None and sizes[0] and sizes[1]:
             factor = sizes[0] / sizes[1]
-            pairs = {name: (getattr(own, name), getattr(smaller.range, name)) for name in ("low", "expected", "high")}
-            limited = {name: min(max(time, least), least * factor) for name, (time, least) in pairs.items()}
+            limited = {}
+            for name in ("low", "expected", "high"):
+                least = getattr(smaller.range, name)
+                limited[name] = min(max(getattr(own, name), least), least * factor)
             row = structs.replace(row, range=clamp_to_bound(structs.replace(own, **limited), row.lower_bound))
         consistent.append(row)
     return consistent
@@ -72,7 +79,7 @@ def time_columns(row: Estimate, rows: Sequence[Estimate]) -> dict[str, Any]:
 
     A row has times if it fits, and if its grade is not below that of other rows.
     """
-    has_time = row.fits is not False and (row.range is not None or not any(each.range for each in rows))
+    has_time = row.fits is not False and (row.range is not None or not any(row.range for row in rows))
     time = row.range if has_time else None
     return {
         "device": row.device.id,
@@ -94,11 +101,6 @@ def make_scale_rows(rows: Sequence[Estimate]) -> Iterator[ScaleRow]:
         columns = time_columns(row, rows)
         per_second = row.per_second if columns["seconds"] is not None else None
         yield ScaleRow(batch=row.workload.batch, per_second=per_second, **columns)
-
-
-_CONTEXTS: Final = (128, 512, 2048, 8192, 32768)
-_CONTEXTS_WITHOUT_FORMULA: Final = (512, 2048)
-_MAX_UNREQUESTED_STEPS: Final = 2_000  # of shape inference; larger graphs only for requested devices
 
 
 class GenerationPhase(Struct, frozen=True, eq=False):
@@ -132,16 +134,17 @@ class _PhaseKernels(Struct, frozen=True, eq=False):
 
 def find_phases(facts: Facts, workload: Workload, max_context: int | None, is_requested: bool) -> list[GenerationPhase]:
     """Return prefill and decode at several context lengths; empty without a cache input of dynamic length."""
-    roles = {each.role for each in dynamic_axes(facts.model)}
+    roles = {dim.role for dim in dynamic_axes(facts.model)}
     if facts.cache is None or not {Role.SEQUENCE, Role.PAST} <= roles:
         return []
     has_formula = {"macs", "kv_cache_bytes"} <= facts.formula.terms.keys()
     candidates = _CONTEXTS if has_formula else _CONTEXTS_WITHOUT_FORMULA if is_requested else ()
-    contexts = [each for each in candidates if max_context is None or each <= max_context]
+    contexts = [context for context in candidates if max_context is None or context <= max_context]
     if not contexts:
         return []
     kernels = _infer_kernels(facts, workload, is_requested or facts.shapes.work <= _MAX_UNREQUESTED_STEPS)
-    phases = (_make_phase(facts, workload, kernels, name, each) for name in (PREFILL, DECODE) for each in contexts)
+    names = (PREFILL, DECODE)
+    phases = (_make_phase(facts, workload, kernels, name, context) for name in names for context in contexts)
     return [phase for phase in phases if phase is not None]
 
 
@@ -155,7 +158,7 @@ def _infer_kernels(facts: Facts, workload: Workload, is_affordable: bool) -> _Ph
     """Use the kernels of the card if they are of such a step; infer others only if that is affordable."""
     context = _CONTEXTS[0]
     step = _phase_sizes(DECODE, context)
-    axes = {each.role: facts.binding.axes.get((each.value.name, each.axis)) for each in dynamic_axes(facts.model)}
+    axes = {dim.role: facts.binding.axes.get((dim.value.name, dim.axis)) for dim in dynamic_axes(facts.model)}
     is_card_step = all(axes.get(role) == size for role, size in step.items())
     decode = workload.kernels if is_card_step else kernels_at(facts, step) if is_affordable else None
     prefill = kernels_at(facts, _phase_sizes(PREFILL, context)) if is_affordable else None
@@ -170,23 +173,19 @@ def _make_phase(
     macs, cache_bytes = figures.get("macs"), figures.get("kv_cache_bytes")
     if macs is None or cache_bytes is None or facts.cache is None:
         return None
+    # numbers whose width depends on the precision, or bytes of a quantized cache
+    width = stored_bytes(facts.cache.dtype, 1) if is_float(facts.cache.dtype) else None
     own = structs.replace(
         workload,
         macs=macs,
         constant_macs=0,
-        io_volume=_cache_volume(facts.cache, cache_bytes),
+        io_volume=DataVolume(floats=cache_bytes // width) if width else DataVolume(other_bytes=cache_bytes),
         kernels=kernels.at(name, context, macs),
         phase=name,
         sizes=sizes,
         peak_activation_bytes=figures.get("peak_activation_bytes"),
     )
     return GenerationPhase(name, context, own)
-
-
-def _cache_volume(cache: Cache, nbytes: int) -> DataVolume:
-    """Return numbers whose width depends on the precision, or bytes of a quantized cache."""
-    width = stored_bytes(cache.dtype, 1)
-    return DataVolume(floats=nbytes // width) if width and is_float(cache.dtype) else DataVolume(other_bytes=nbytes)
 
 
 def make_token_rows(

@@ -19,7 +19,7 @@ from onnx_autodoc.hardware.scaling import (
     make_token_rows,
     scale_batches,
 )
-from onnx_autodoc.hardware.workload import NUMBER_FORMATS, measure_workload
+from onnx_autodoc.hardware.workload import NUMBER_FORMATS, Workload, measure_workload
 
 _HOUR_SECONDS: Final = 3600.0
 _PRICED_SAMPLES: Final = 1_000_000
@@ -43,25 +43,25 @@ class _Estimator:
 
     def __init__(self, facts: Facts, structure: Structure, request: HardwareRequest) -> None:
         self._request = request
-        self._workload = measure_workload(facts, structure.family.name)
-        self._batches = scale_batches(facts, self._workload)
-        self.phases = find_phases(facts, self._workload, structure.sizes.context, request.has_named_devices)
-        native = self._workload.native_format
-        self.number_format = NUMBER_FORMATS[request.precision] if request.precision else native
+        self._workload = own = measure_workload(facts, structure.family.name)
+        self._batches = scale_batches(facts, own)
+        self.phases = find_phases(facts, own, structure.sizes.context, request.has_named_devices)
+        self.number_format = NUMBER_FORMATS[request.precision] if request.precision else own.native_format
 
     def estimate(self, device: Device) -> Estimate:
         """Estimate at the card's batch, consistent with smaller batches."""
         measured, own = self._request.measured, self._workload
         if measured is not None and device is self._request.devices[0]:
             return estimate(own, device, own.native_format, lambda *_: measured)
-        smaller = [each for each in self._batches if own.batch and each.batch and each.batch < own.batch]
-        estimate_time = self._request.estimate_time
-        rows = [estimate(each, device, self.number_format, estimate_time) for each in (*smaller, own)]
-        return make_consistent(rows)[-1]
+        smaller = (item for item in self._batches if own.batch and item.batch and item.batch < own.batch)
+        return self._estimate_all((*smaller, own), device)[-1]
 
     def estimate_batches(self, device: Device) -> list[Estimate]:
+        return self._estimate_all(self._batches, device)
+
+    def _estimate_all(self, workloads: Iterable[Workload], device: Device) -> list[Estimate]:
         estimate_time = self._request.estimate_time
-        return make_consistent([estimate(each, device, self.number_format, estimate_time) for each in self._batches])
+        return make_consistent([estimate(item, device, self.number_format, estimate_time) for item in workloads])
 
     def iterate(self, device: Device) -> Iterator[Estimate]:
         """Yield the estimate at the card's batch, then those at others, computed on demand."""
@@ -97,7 +97,7 @@ def estimate_hardware(facts: Facts, structure: Structure, request: HardwareReque
 def _price_samples(row: Estimate, batches: Sequence[Estimate], per_hour: float) -> Price:
     """Price a million samples at the best batch, or at the card's if the batch is static."""
     best = find_best_batch(batches)
-    used = next((each for each in batches if each.workload.batch == best), row)
+    used = next((batch for batch in batches if batch.workload.batch == best), row)
     speed = used.per_second
     per_million = per_hour / _HOUR_SECONDS / speed * _PRICED_SAMPLES if speed and used.fits is not False else None
     return Price(row.device.id, per_hour, per_million, used.workload.batch, used.basis)

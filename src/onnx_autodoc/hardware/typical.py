@@ -1,13 +1,13 @@
 """Typical times: how far real runtimes are from the roofline, by the published measurements closest to a query.
 
-Measurements are compared by what slows runtimes down: the length of a kernel at its limit (short ones wait for
+Measurements are compared by the causes of slow runtimes: the length of a kernel at its limit (short ones wait for
 launches), the batch, the arithmetic intensity, the class of work, the device, the precision, and the runtime if the
 user names one. Close ones weigh more; many of one source weigh less than their number. A straight line in the length
 of kernels is fitted to their factors over the roofline; its residuals are the range, wider with few sources. If no
 runtime is named, the measurements contain slow and fast ones: the expected time is the median, since hardly any runtime
 has the mean. If too little is close, there is no typical time.
 
-`data/typical.json` is made by `make typical`; docs/accuracy.md has the accuracy on left-out sources.
+`make typical` generates `data/typical.json`; docs/accuracy.md has the accuracy on left-out sources.
 """
 
 import math
@@ -93,11 +93,13 @@ def make_query(
     launches, moved = float(kernels.launches.sum()), float((kernels.floats + kernels.weights).sum())
     if roofline is None or not workload.macs or not launches or not moved or workload.batch is None:
         return None
+    is_convolutional = 2 * float(kernels.macs[kernels.is_convolution].sum()) > workload.macs
+    work = DECODE if workload.phase == DECODE else "convolutions" if is_convolutional else "products"
     return MeasurementQuery(
         device.id,
         find_platform(device),
         number_format.name,
-        _work_class(workload),
+        work,
         workload.family,
         float(np.log10(roofline / launches)),
         float(np.log10(workload.batch)),
@@ -114,14 +116,6 @@ def find_platform(device: Device) -> str:
         kind = "npu" if device.memory_kind == "on-chip" else "npu with memory"
         return f"{device.id.split('_')[0]} {kind}"
     return device.kind if device.kind == "cpu" else f"{device.vendor} {device.kind}"
-
-
-def _work_class(workload: Workload) -> str:
-    if workload.phase == DECODE:
-        return DECODE
-    kernels = workload.kernels
-    is_convolutional = 2 * float(kernels.macs[kernels.is_convolution].sum()) > workload.macs
-    return "convolutions" if is_convolutional else "products"
 
 
 @cache
@@ -152,7 +146,8 @@ def estimate_from(query: MeasurementQuery, table: MeasurementTable, runtime: str
     """Estimate a range from measurements of the query's platform; None if too few are close."""
     if not table.rows:
         return None
-    similarity = _label_weights(query, table, runtime) * _distance_weights(query, table)
+    distances = (table.positions - np.array([query.length, query.batch, query.intensity])) / np.array(_BANDWIDTHS)
+    similarity = _label_weights(query, table, runtime) * np.exp(-(distances**2).sum(axis=1) / 2)
     total = float(similarity.sum())
     if total < _MIN_TOTAL_WEIGHT:
         return None
@@ -184,12 +179,6 @@ def _label_weights(query: MeasurementQuery, table: MeasurementTable, runtime: st
     return weights if runtime is None else weights * np.where(labels["runtime"] == runtime, 1.0, _OTHER_RUNTIME_WEIGHT)
 
 
-def _distance_weights(query: MeasurementQuery, table: MeasurementTable) -> Column:
-    own = np.array([query.length, query.batch, query.intensity])
-    squares: Column = (((table.positions - own) / np.array(_BANDWIDTHS)) ** 2).sum(axis=1)
-    return np.exp(-squares / 2)
-
-
 def _fit_line(query: MeasurementQuery, table: MeasurementTable, weights: Column) -> tuple[float, float, float]:
     """Return median and mean factor at the query, and the deviation of measurements from the line; in decades."""
     lengths, factors = table.positions[:, 0] - query.length, table.factors
@@ -198,18 +187,15 @@ def _fit_line(query: MeasurementQuery, table: MeasurementTable, weights: Column)
     slope = float((weights @ (x * y) + _PRIOR_SLOPE_WEIGHT * _PRIOR_SLOPE) / (weights @ x**2 + _PRIOR_SLOPE_WEIGHT))
     residuals = y - slope * x
     mean = mean_factor - slope * mean_length
-    return mean + _weighted_median(residuals, weights), mean, math.sqrt(float(weights @ residuals**2))
-
-
-def _weighted_median(values: Column, weights: Column) -> float:
-    """Return the value with half of the weight on each side, interpolated."""
-    order = np.argsort(values, kind="stable")
+    # the weighted median: the residual with half of the weight on each side, interpolated
+    order = np.argsort(residuals, kind="stable")
     below = np.cumsum(weights[order]) - weights[order] / 2
-    return float(np.interp(0.5, below, values[order]))
+    median = float(np.interp(0.5, below, residuals[order]))
+    return mean + median, mean, math.sqrt(float(weights @ residuals**2))
 
 
 def _basis_text(rows: Sequence[Measurement], similarity: Column) -> str:
-    """Say how many measurements count, and which devices and runtimes have the most weight."""
+    """Return how many measurements count, and which devices and runtimes have the most weight."""
     counted = np.flatnonzero(similarity > similarity.max() / _MIN_LISTED_SHARE)
     sums = Counter[tuple[str, str]]()
     for at in counted.tolist():

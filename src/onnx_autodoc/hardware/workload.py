@@ -29,8 +29,8 @@ class NumberFormat(Struct, frozen=True):
 _FULL: Final = ("fp32", "tf32")  # runtimes use tensor cores that round to TF32 for fp32 where there are any
 _HALF: Final = ("fp16", "bf16", *_FULL)
 NUMBER_FORMATS: Final = {
-    each.name: each
-    for each in (
+    number_format.name: number_format
+    for number_format in (
         NumberFormat("fp32", 32, 4, 4, _FULL),
         NumberFormat("tf32", 32, 4, 4, ("tf32", "fp32")),
         NumberFormat("bf16", 16, 2, 2, ("bf16", *_FULL)),
@@ -50,7 +50,7 @@ _BY_DTYPE: Final = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 
 
 class PeakRate(Struct, frozen=True):
-    """Operations per second, and the format they are published for; without one, `reason` says why."""
+    """Operations per second, and the format they are published for; without one, `reason` explains the absence."""
 
     per_second: float | None
     name: str
@@ -109,7 +109,7 @@ class KernelTable(Struct, frozen=True, eq=False):
             [volume.other_bytes for volume in moved],
             [kernel.times for kernel in kernels],
         )
-        limited = ([min(each, _MAX_AMOUNT) for each in column] for column in columns)
+        limited = ([min(amount, _MAX_AMOUNT) for amount in column] for column in columns)
         macs, weights, floats, other_bytes, launches = (np.array(column, dtype=np.float64) for column in limited)
         is_convolution = np.array([kernel.kind is WorkClass.CONVOLUTION for kernel in kernels], dtype=bool)
         return cls(kernels, macs, weights, floats, other_bytes, launches, is_convolution)
@@ -171,9 +171,13 @@ def measure_workload(facts: Facts, family: str) -> Workload:
         coverage=total.counted / total.nodes if total.nodes else 1.0,
         family=family,
         constant_macs=total.macs - sum(kernel.macs for kernel in kernels) if kernels else 0,
-        embedding_parameters=_embedding_parameters(facts),
+        embedding_parameters=sum(
+            share.elements
+            for place, share in parameters.nodes.items()
+            if operator_of(parameters.readers[place]).work is WorkClass.LOOKUP
+        ),
         is_dynamically_quantized=facts.precision.label == "int8-dynamic",
-        is_partial=any(each.macs for each in total.missing.values()),
+        is_partial=any(missing.macs for missing in total.missing.values()),
         has_unknown_memory=bool(facts.memory.unknown),
         phase=_find_phase(facts),
     )
@@ -210,11 +214,6 @@ def _activation_bytes(facts: Facts) -> int:
     return widths[max(counts, key=lambda dtype: (counts[dtype], dtype), default="float32")]
 
 
-def _embedding_parameters(facts: Facts) -> int:
-    shares, readers = facts.parameters.nodes, facts.parameters.readers
-    return sum(shares[place].elements for place in shares if operator_of(readers[place]).work is WorkClass.LOOKUP)
-
-
 def kernels_at(facts: Facts, sizes: Mapping[Role, int]) -> KernelTable | None:
     """Return the kernels at other sizes of dynamic dimensions; None if the model does not run at these."""
     binding = binding_at(facts, sizes)
@@ -229,7 +228,7 @@ def _find_phase(facts: Facts) -> str:
     if facts.cache is None:
         return WHOLE
     axes, sizes = dynamic_axes(facts.model), facts.binding.axes
-    new_tokens = {sizes.get((each.value.name, each.axis)) for each in axes if each.role is Role.SEQUENCE}
+    new_tokens = {sizes.get((dim.value.name, dim.axis)) for dim in axes if dim.role is Role.SEQUENCE}
     return DECODE if new_tokens == {1} else PREFILL
 
 
@@ -246,7 +245,7 @@ def _io_volume(facts: Facts) -> DataVolume:
 def find_batch(facts: Facts) -> int | None:
     """Return the dynamic batch, or the first size of all inputs with several axes; None if there is no such size."""
     axes, model = facts.binding.axes, facts.model
-    dynamic = [axes.get((each.value.name, each.axis)) for each in dynamic_axes(model) if each.role is Role.BATCH]
+    dynamic = [axes.get((dim.value.name, dim.axis)) for dim in dynamic_axes(model) if dim.role is Role.BATCH]
     inputs = [dims for dims in _dims(facts, required_inputs(model)) if len(dims) > 1]
     sizes = set(dynamic or [dims[0] for dims in inputs])
     batch = next(iter(sizes)) if len(sizes) == 1 else None
@@ -260,5 +259,5 @@ def find_batch(facts: Facts) -> int | None:
 
 
 def _dims(facts: Facts, values: Sequence[Value]) -> list[Dims]:
-    known = [facts.shapes.values.get(value.name) for value in values]
-    return [each.concrete for each in known if each is not None and each.concrete is not None]
+    types = [facts.shapes.values.get(value.name) for value in values]
+    return [known.concrete for known in types if known is not None and known.concrete is not None]

@@ -28,8 +28,7 @@ from onnx_autodoc.ir.model import (
     Value,
     iter_subgraphs,
 )
-from onnx_autodoc.ir.nesting import Deep, deeply
-from onnx_autodoc.ir.scopes import GraphScope, graph_scopes
+from onnx_autodoc.ir.nesting import Deep, GraphScope, deeply, graph_scopes
 
 __all__ = [
     "BITS",

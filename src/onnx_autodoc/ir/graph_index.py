@@ -15,7 +15,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class GraphIndex:
-    """Answers about the nodes and values of one graph. Get it from `Graph.index`."""
+    """Def-use relations and order of one graph. Get it from `Graph.index`."""
 
     def __init__(self, graph: "Graph") -> None:
         self._graph = graph

@@ -156,7 +156,7 @@ class Graph(Struct, frozen=True, dict=True):
                 if isinstance(item, Tensor):
                     yield item
                 elif isinstance(item, tuple):
-                    yield from (one for one in item if isinstance(one, Tensor))
+                    yield from (element for element in item if isinstance(element, Tensor))
 
 
 Attribute = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import Final
 
 from msgspec import Struct
 
@@ -9,11 +10,14 @@ from onnx_autodoc.analysis import Facts
 from onnx_autodoc.analysis.weights import Weights
 from onnx_autodoc.architecture import Structure
 from onnx_autodoc.ir import GraphScope, Model, graph_scopes
-from onnx_autodoc.lint.scopes import NodeRef, ResolvedScope, overridable_initializers, resolve_scopes
+from onnx_autodoc.lint.scopes import NodeRef, ResolvedScope, resolve_scopes
 from onnx_autodoc.ops import Operator, Trait, find, select_op_types
 from onnx_autodoc.shapes import dynamic_axes
 
 __all__ = ["LintContext", "NodeRef", "OperatorUse", "ResolvedScope"]
+
+
+FIRST_IR_WITH_FREE_INITIALIZERS: Final = 4  # before it, initializers had to be graph inputs too
 
 
 class OperatorUse(Struct, frozen=True):
@@ -34,20 +38,13 @@ class OperatorUse(Struct, frozen=True):
     def qualified_op(self) -> str:
         return f"{self.domain}.{self.op}" if self.domain else self.op
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        return tuple(ref.path for ref in self.refs)
-
 
 class LintContext:
     """One model under check. `weights` has the elements of its weights, where they were read."""
 
     def __init__(self, facts: Facts, structure: Structure, weights: Weights | None = None) -> None:
         self.facts, self.structure, self.weights = facts, structure, weights
-
-    @property
-    def model(self) -> Model:
-        return self.facts.model
+        self.model: Model = facts.model
 
     @cached_property
     def declared_graphs(self) -> tuple[GraphScope, ...]:
@@ -57,11 +54,7 @@ class LintContext:
     @cached_property
     def scopes(self) -> tuple[ResolvedScope, ...]:
         """The graphs that nodes run, with their shapes; the main graph first."""
-        return tuple(resolve_scopes(self.facts))
-
-    @property
-    def main(self) -> ResolvedScope:
-        return self.scopes[0]
+        return tuple(resolve_scopes(self.facts, self.overridable))
 
     def all_nodes(self) -> Iterator[NodeRef]:
         """Every node once, in file order; those of a subgraph after all of the graph around it."""
@@ -88,29 +81,30 @@ class LintContext:
     @cached_property
     def operator_uses(self) -> list[OperatorUse]:
         """The operators of the model in the order of their first node."""
-        local = {(function.domain, function.name) for function in self.model.functions}
         uses: dict[tuple[str, str, int | None], OperatorUse] = {}
         for ref in self.all_nodes():
             domain, op = ref.node.domain, ref.node.op
             key = (domain, op, ref.scope.opsets.get(domain))
             use = uses.get(key)
             if use is None:
-                use = uses[key] = OperatorUse(*key, (domain, op) in local, [], [])
+                use = uses[key] = OperatorUse(*key, (domain, op) in self.local_functions, [], [])
             (use.on_constants if ref.is_data_independent else use.on_data).append(ref)
         return list(uses.values())
 
-    def paths_by_operator(self, is_domain: Callable[[str], bool]) -> dict[tuple[str, str], list[str]]:
+    def nodes_by_operator(self, is_domain: Callable[[str], bool]) -> dict[tuple[str, str], list[NodeRef]]:
         """The nodes of each operator (domain, op type) of some domains. Calls of local functions are not among them."""
-        paths: dict[tuple[str, str], list[str]] = {}
+        nodes: dict[tuple[str, str], list[NodeRef]] = {}
         for use in self.operator_uses:
             if not use.is_local and is_domain(use.domain):
-                paths.setdefault((use.domain, use.op), []).extend(use.paths)
-        return paths
+                nodes.setdefault((use.domain, use.op), []).extend(use.refs)
+        return nodes
 
     @cached_property
     def overridable(self) -> frozenset[str]:
         """Initializers that a caller may replace: defaults, not constants."""
-        return overridable_initializers(self.model)
+        if (self.model.ir_version or 0) < FIRST_IR_WITH_FREE_INITIALIZERS:
+            return frozenset()
+        return self.model.graph.index.inputs & self.model.graph.index.initializers
 
     @cached_property
     def is_static(self) -> bool:
@@ -119,10 +113,14 @@ class LintContext:
         return not (dynamic or self.facts.shapes.assumed or self.overridable)
 
     @cached_property
+    def local_functions(self) -> frozenset[tuple[str, str]]:
+        """The functions of the file, by domain and name."""
+        return frozenset((function.domain, function.name) for function in self.model.functions)
+
+    @cached_property
     def opaque_operators(self) -> frozenset[tuple[str, str]]:
         """Operators that the tool does not know and that are not functions of the file."""
-        functions = {(function.domain, function.name) for function in self.model.functions}
-        used = {(domain, op) for domain, op, _ in self.facts.operators} - functions
+        used = {(domain, op) for domain, op, _ in self.facts.operators} - self.local_functions
         return frozenset(key for key in used if find(*key) is None)
 
     @staticmethod

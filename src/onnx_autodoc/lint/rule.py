@@ -1,24 +1,31 @@
-"""A lint rule, and what it reports of one model."""
+"""A lint rule, what it reports of one model, and parts of messages that several rules share."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
 from onnx_autodoc.card import Confidence, Finding, Severity
-from onnx_autodoc.lint.context import LintContext
+from onnx_autodoc.lint.context import LintContext, NodeRef
+from onnx_autodoc.text import display_name, quote_name, sanitize
 
 __all__ = ["Confidence", "Rule", "Severity", "Violation", "rule"]
 
 MAX_EVIDENCE: Final = 50  # names listed under one finding; `count` has their number
+MAX_NAME_CHARS: Final = 100
+MAX_SENTENCE_CHARS: Final = 200
+_MAX_OPERATORS: Final = 5
+_MAX_SIZES: Final = 6
 
 
 class Violation(Struct, frozen=True):
     """What a rule reports of one model. Fields that are not set take the rule's value."""
 
     message: str
-    evidence: tuple[str, ...] = ()
+    evidence: Collection[str | NodeRef] = ()  # names; of a node, its path
     recommendation: str = ""
     severity: Severity | None = None
     confidence: Confidence | None = None
@@ -42,13 +49,14 @@ class Rule(Struct, frozen=True):
 
     def findings(self, context: LintContext) -> Iterator[Finding]:
         for violation in self.check(context):
+            listed = islice(violation.evidence, MAX_EVIDENCE)
             yield Finding(
                 rule=self.id,
                 severity=violation.severity or self.severity,
                 confidence=violation.confidence or self.confidence,
                 message=violation.message,
                 recommendation=violation.recommendation or self.recommendation,
-                evidence=violation.evidence[:MAX_EVIDENCE],
+                evidence=tuple(place.path if isinstance(place, NodeRef) else place for place in listed),
                 count=len(violation.evidence),
                 about=violation.about,
             )
@@ -72,3 +80,43 @@ def rule(
         return Rule(rule_id, title, text, recommendation, severity, confidence, check, needs_weights)
 
     return declare
+
+
+def report_problems(
+    problems: Mapping[str, str],
+    singular: str,
+    plural: str,
+    *,
+    about: str | None = None,
+    severity: Severity | None = None,
+) -> Iterator[Violation]:
+    """Yield one violation for all problems (name -> sentence), none without any. The names are its evidence."""
+    if problems:
+        message = first_problem(problems.values(), singular, plural)
+        yield Violation(message, problems, severity=severity, about=about)
+
+
+def first_problem(problems: Collection[str], singular: str, plural: str) -> str:
+    """Return "a node is wrong: …" or "3 nodes are wrong, first: …"."""
+    head = singular if len(problems) == 1 else f"{len(problems):,} {plural}, first"
+    return f"{head}: {sanitize(next(iter(problems)), MAX_SENTENCE_CHARS)}"
+
+
+def count_operators(refs: Iterable[NodeRef]) -> str:
+    """Return "3 Cast, 2 Mul": the operators of some nodes with their counts, most frequent first."""
+    counts = Counter(sanitize(quote_name(ref.node.op, 40)) for ref in refs)
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    return list_names([f"{count:,} {op}" for op, count in rows], _MAX_OPERATORS, show=str)
+
+
+def list_names(
+    names: Sequence[str], limit: int, show: Callable[[str], str] = lambda name: display_name(name, 40)
+) -> str:
+    """Return the first `limit` names, each by `show`, and " …" where there are more."""
+    return ", ".join(map(show, names[:limit])) + (" …" if len(names) > limit else "")
+
+
+def describe_sizes(context: LintContext) -> str:
+    """Return " at batch = 1, seq = 128": the dynamic sizes that a number holds for, "" where there are none."""
+    sizes = [f"{display_name(key, 40)} = {size}" for key, size in context.facts.binding.chosen.items()]
+    return f" at {list_names(sizes, _MAX_SIZES, show=str)}" if sizes else ""

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from onnx_autodoc.lint.context import NodeRef, OperatorUse
-from onnx_autodoc.ops import SPECIFIED_DOMAINS, Trait, find, first_opset
+from onnx_autodoc.ops import SPECIFIED_DOMAINS, Trait, first_opset, has_trait
 
 # One file each, in the order in which they are reported
 RUNTIMES: Final = (
@@ -70,25 +70,17 @@ def runtimes() -> dict[str, Runtime]:
     return {name: decoder.decode((_FOLDER / f"{name}.json").read_bytes()) for name in RUNTIMES}
 
 
-def onnxruntime_supports(use: OperatorUse) -> bool | None:
-    """Whether the CPU provider of onnxruntime supports an operator, which any build has."""
-    return runtimes()["onnxruntime-cpu"].supports(use.domain, use.op, use.opset)
-
-
 def unsupported_nodes(runtime: Runtime, uses: list[OperatorUse]) -> dict[tuple[str, str], list[NodeRef]]:
     """Return the operators (domain, op type) that a runtime does not support, with their nodes."""
     nodes: dict[tuple[str, str], list[NodeRef]] = {}
     for use in uses:
         refs = use.refs if runtime.whole else use.on_data
-        if refs and _is_unsupported(runtime, use):
+        if use.is_local:
+            is_unsupported = not runtime.functions
+        elif not runtime.whole and has_trait(use, Trait.DROPPED_BY_ORT):
+            is_unsupported = False
+        else:
+            is_unsupported = runtime.supports(use.domain, use.op, use.opset) is False
+        if refs and is_unsupported:
             nodes.setdefault((use.domain, use.op), []).extend(refs)
     return nodes
-
-
-def _is_unsupported(runtime: Runtime, use: OperatorUse) -> bool:
-    if use.is_local:
-        return not runtime.functions
-    row = None if runtime.whole else find(use.domain, use.op)
-    if row is not None and Trait.DROPPED_BY_ORT in row.traits:
-        return False
-    return runtime.supports(use.domain, use.op, use.opset) is False

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final
 
 from msgspec import Struct
 
 from onnx_autodoc.analysis import Facts
 from onnx_autodoc.ir import Function, FunctionKey, Graph, Model, Node, Tensor
-from onnx_autodoc.ops import OPERATORS, Trait, ValueInfo, has_trait
+from onnx_autodoc.ops import OPERATORS, Array, Trait, ValueInfo, has_trait
 from onnx_autodoc.shapes import Body, Step
-
-FIRST_IR_WITH_FREE_INITIALIZERS: Final = 4  # before it, initializers had to be graph inputs too
 
 
 class NodeRef(Struct, frozen=True, eq=False):
@@ -32,6 +29,15 @@ class NodeRef(Struct, frozen=True, eq=False):
 
     def output(self, at: int = 0) -> ValueInfo | None:
         return self.step.outputs[at] if at < len(self.step.outputs) else None
+
+    def elements(self, at: int) -> Array | None:
+        """The elements of an input, None unless all of them are known."""
+        known = self.input(at)
+        return None if known is None or known.value is None or known.value.dtype == object else known.value
+
+    def has_constant(self, at: int) -> bool:
+        """Whether an input is the same in every run."""
+        return self.scope.is_constant(self.node.inputs[at])
 
     @property
     def dtypes(self) -> tuple[str | None, str | None]:
@@ -96,12 +102,10 @@ class ResolvedScope:
 
     def find_constant(self, name: str) -> Tensor | None:
         """The initializer or Constant of a name, in this graph or around it."""
-        scope: ResolvedScope | None = self
-        while scope is not None:
+        for scope in self.outward():
             tensor = scope.graph.index.constants.get(name)
             if tensor is not None and name not in scope._overridable:
                 return tensor
-            scope = scope.outer
         return None
 
     @cached_property
@@ -135,7 +139,7 @@ class ResolvedScope:
 
     def _propagate(self, known: set[str], values: "ScopeValues", *, from_shapes: bool) -> set[str]:
         """Add the outputs of deterministic nodes whose inputs are all known."""
-        for scope in reversed(list(self._enclosing())):  # outermost first, so that nesting never recurses
+        for scope in reversed(list(self.outward())[1:]):  # outermost first, so that nesting never recurses
             values(scope)
         known.add("")
         queries = {key for key, row in OPERATORS.items() if Trait.SHAPE_QUERY in row.traits} if from_shapes else set()
@@ -154,8 +158,9 @@ class ResolvedScope:
         outer, own = self.outer, self.graph.index.defined
         return all(name in known or (name not in own and outer._is_in(name, values)) for name in names)
 
-    def _enclosing(self) -> "Iterator[ResolvedScope]":
-        scope = self.outer
+    def outward(self) -> "Iterator[ResolvedScope]":
+        """Yield this graph and those around it, the innermost first."""
+        scope: ResolvedScope | None = self
         while scope is not None:
             yield scope
             scope = scope.outer
@@ -180,18 +185,10 @@ class ResolvedScope:
 ScopeValues = Callable[[ResolvedScope], set[str]]
 
 
-def overridable_initializers(model: Model) -> frozenset[str]:
-    """Initializers that a caller may replace: defaults, not constants."""
-    if (model.ir_version or 0) < FIRST_IR_WITH_FREE_INITIALIZERS:
-        return frozenset()
-    return model.graph.index.inputs & model.graph.index.initializers
-
-
-def resolve_scopes(facts: Facts) -> Iterator[ResolvedScope]:
+def resolve_scopes(facts: Facts, overridable: frozenset[str]) -> Iterator[ResolvedScope]:
     """Yield the main graph, then the graphs that its nodes run, outer ones before inner ones."""
     model = facts.model
-    main = ResolvedScope("", facts.shapes.steps, model.graph, model.opsets, overridable=overridable_initializers(model))
-    pending = [main]
+    pending = [ResolvedScope("", facts.shapes.steps, model.graph, model.opsets, overridable=overridable)]
     called: set[FunctionKey] = set()
     while pending:
         scope = pending.pop()

@@ -27,34 +27,34 @@ def _heads(call: Call, at: int, name: str) -> tuple[Dim, Dim, Dim, Dim]:
     """Return an input as [batch, heads, steps, head size]; it may be [batch, steps, heads * head size]."""
     shape = call.shape(at)
     if len(shape) == 4:
-        batch, heads, steps, size = shape
-        return batch, heads, steps, size
+        batch, heads, steps, head = shape
+        return batch, heads, steps, head
     if len(shape) != 3:
         raise Contradiction(f"{call.node.op} of {len(shape)} dimensions, not 3 or 4")
     batch, steps, packed = shape
-    return batch, call.attr_required(name), steps, _size_of_head(call, packed, name)
+    return batch, call.attr_required(name), steps, _head_size(call, packed, name)
 
 
-def _size_of_head(call: Call, packed: Dim, name: str) -> Dim:
+def _head_size(call: Call, packed: Dim, name: str) -> Dim:
     heads = call.attr_required(name)
     if heads < 1 or (type(packed) is int and packed % heads):
         raise Contradiction(f"{call.node.op}'s {packed} features do not split into {heads} heads")
     return packed // heads
 
 
-def _with_past(call: Call, at: int, now: tuple[Dim, Dim, Dim, Dim]) -> tuple[Dim, Dim, Dim, Dim]:
+def _with_past(call: Call, at: int, new: tuple[Dim, Dim, Dim, Dim]) -> tuple[Dim, Dim, Dim, Dim]:
     if not call.has(at):
-        return now
-    past, (batch, heads, steps, size) = call.shape(at), now
+        return new
+    past, (batch, heads, steps, head) = call.shape(at), new
     if len(past) != 4:
         raise Contradiction(f"{call.node.op}'s past has {len(past)} dimensions, not 4")
-    return batch, heads, past[2] + steps, size
+    return batch, heads, past[2] + steps, head
 
 
 def _rotary(call: Call) -> list[ValueInfo]:
     x = call.shape(0)
     if len(x) == 3:
-        _size_of_head(call, x[2], "num_heads")
+        _head_size(call, x[2], "num_heads")
     return same(call)
 
 
@@ -63,20 +63,20 @@ def _linear_attention(call: Call) -> list[ValueInfo]:
     q, v = call.shape(0), call.shape(2)
     if len(q) != 3 or len(v) != 3:
         raise Contradiction(f"LinearAttention of {len(q)} and {len(v)} dimensions, not 3")
-    d_k, d_v = _size_of_head(call, q[2], "q_num_heads"), _size_of_head(call, v[2], "kv_num_heads")
+    d_k, d_v = _head_size(call, q[2], "q_num_heads"), _head_size(call, v[2], "kv_num_heads")
     state = (q[0], call.attr_required("kv_num_heads"), d_k, d_v)
     y = (q[0], q[1], call.attr_required("q_num_heads") * d_v)
     return [tensor(call.dtype(0), y), tensor(call.dtype(3 if call.has(3) else 0), state)]
 
 
-def scores_cost(queries: Shape, keys: Dim, value: Dim, each: int = 6) -> Cost:
+def scores_cost(queries: Shape, keys: Dim, value: Dim, score_ops: int = 6) -> Cost:
     """Return the cost of queries [batch, heads, steps, head size] over `keys` keys and values of size `value`.
 
-    `each`: other operations per score, 1 for the scale and 5 for Softmax.
+    `score_ops`: other operations per score, 1 for the scale and 5 for Softmax.
     """
     batch, heads, steps, head = queries
     scores = batch * heads * steps * keys
-    return Cost(scores * (head + value), scores * each)
+    return Cost(scores * (head + value), scores * score_ops)
 
 
 def _attention_cost(call: Call) -> Cost:
@@ -116,10 +116,10 @@ RECURRENCE = (
 
 def recurrence_cost(call: Call, steps: Dim, heads: tuple[Dim, Dim], state: Dim) -> Cost:
     """Return the cost of `steps` steps of a state of `state` numbers per head; `heads` of outputs and of keys."""
-    results, keys = heads
-    rule = call.attr_text("update_rule", "gated_delta")
-    updates = keys * (2 if "delta" in rule else 1)
-    return Cost(steps * state * (results + updates), steps * state * (keys if "gated" in rule else 0))
+    output_heads, key_heads = heads
+    update = call.attr_text("update_rule", "gated_delta")
+    products = output_heads + key_heads * (2 if "delta" in update else 1)
+    return Cost(steps * state * products, steps * state * (key_heads if "gated" in update else 0))
 
 
 def linear_attention_cost(call: Call) -> Cost:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from onnx_autodoc.ops.attention import heads_of, scores_cost
 from onnx_autodoc.ops.call import Call, shape_of_min_rank, shape_of_rank, size, size_element
-from onnx_autodoc.ops.cost import Cost, CostRule, PartialAccess, bytes_read, bytes_written
+from onnx_autodoc.ops.cost import Cost, CostRule, bytes_read, bytes_written
 from onnx_autodoc.ops.fused_costs import sum_costs
 from onnx_autodoc.ops.values import Contradiction, Dim, InferenceError, Shape, Unknown
 
@@ -54,10 +54,10 @@ def multi_head_dims(call: Call) -> AttentionDims:
     query, heads = call.shape(0), heads_of(call)
     if len(query) == 5:  # packed q, k, v: [B, S, N, 3, H]
         packed = (query[0], query[2], query[1], query[4])
-        return AttentionDims(packed, _with_past(call, packed), packed, packed, query[2] * query[4])
-    batch, new, wide = shape_of_rank(call, 0, 3)
+        return AttentionDims(packed, _count_keys(call, packed), packed, packed, query[2] * query[4])
+    batch, new, query_width = shape_of_rank(call, 0, 3)
     width, keys, values = _keys_and_values(call, heads)
-    return AttentionDims((batch, heads, new, wide // heads), _with_past(call, keys), keys, values, width)
+    return AttentionDims((batch, heads, new, query_width // heads), _count_keys(call, keys), keys, values, width)
 
 
 def _keys_and_values(call: Call, heads: int) -> tuple[Dim, Shape, Shape]:
@@ -82,7 +82,8 @@ def crosses(call: Call) -> bool:
     return call.has(1) and call.rank(1) == 4
 
 
-def _with_past(call: Call, keys: Shape) -> Dim:
+def _count_keys(call: Call, keys: Shape) -> Dim:
+    """Return the number of past and new keys."""
     if not call.has(6) or crosses(call):
         return keys[2]
     past = shape_of_rank(call, 6, 4)
@@ -118,20 +119,18 @@ _MERGED = (
 )
 
 
-def _score_cost(call: Call, dims: AttentionDims, *masks: int, each: int = 6) -> Cost:
-    return scores_cost(dims.queries, dims.total, dims.values[3], each + sum(map(call.has, masks)))
+def _score_cost(call: Call, dims: AttentionDims, *masks: int) -> Cost:
+    return scores_cost(dims.queries, dims.total, dims.values[3], 6 + sum(map(call.has, masks)))
 
 
 def _in_place(call: Call, cost: Cost, dims: AttentionDims, caches: dict[int, int], axis: int) -> Cost:
     """Count the used part of a cache in a longer buffer as read, and new tokens as written."""
     new = dims.keys[2]
-    read: PartialAccess = dict.fromkeys(caches, (axis, dims.total - new))
-    return Cost(
-        cost.macs, cost.other, bytes_read(call, read), bytes_written(call, dict.fromkeys(caches.values(), (axis, new)))
-    )
+    read = bytes_read(call, dict.fromkeys(caches, (axis, dims.total - new)))
+    return Cost(cost.macs, cost.other, read, bytes_written(call, dict.fromkeys(caches.values(), (axis, new))))
 
 
-# the projections are inside
+# with projections inside
 def merged(past_at: int, length_at: int, masks: tuple[int, ...], scaled: int = 0) -> CostRule:
     """Return the rule of attention with a merged QKV weight; `scaled`: operations per projected element."""
 
@@ -154,11 +153,8 @@ def merged(past_at: int, length_at: int, masks: tuple[int, ...], scaled: int = 0
 def ordered(call: Call) -> Cost:
     """as Attention, of three weights; 2 per element of what is projected, of scores, of their Softmax and of the
     output: scale, round"""
-    (batch, new, _), heads, weights = (
-        shape_of_rank(call, 0, 3),
-        heads_of(call),
-        [shape_of_rank(call, at, 2) for at in (5, 6, 7)],
-    )
+    (batch, new, _), heads = shape_of_rank(call, 0, 3), heads_of(call)
+    weights = [shape_of_rank(call, at, 2) for at in (5, 6, 7)]
     tokens, widths = batch * new, [weight[1] for weight in weights]
     biases = sum((size(call.shape(at)) for at in (11, 12, 13) if call.has(at)), start=0)
     projected = Cost(tokens * sum(map(size, weights), start=0), tokens * (biases + 2 * sum(widths, start=0)))
@@ -171,12 +167,8 @@ def ordered(call: Call) -> Cost:
 def packed(call: Call) -> Cost:
     """as Attention, over the keys of each query's own sequence; not counted where only the data tell how long those
     are"""
-    (tokens, _), weight, heads, widths = (
-        shape_of_rank(call, 0, 2),
-        shape_of_rank(call, 1, 2),
-        heads_of(call),
-        qkv_widths(call),
-    )
+    (tokens, _), weight = shape_of_rank(call, 0, 2), shape_of_rank(call, 1, 2)
+    heads, widths = heads_of(call), qkv_widths(call)
     projected = Cost(tokens * size(weight), tokens * weight[1] * call.has(2))
     queries = (1, heads, 1, widths[0] // heads)
     return sum_costs(projected, scores_cost(queries, _squares(call, 4), widths[2] // heads, 6 + call.has(5)))
@@ -207,7 +199,7 @@ def lengths(call: Call, at: int) -> list[Dim]:
     return [end - begin for begin, end in pairwise(offsets)]
 
 
-# the projections are before
+# after the projections
 def multi_head(call: Call) -> Cost:
     dims = multi_head_dims(call)
     cost = sum_costs(_score_cost(call, dims, 4, 5), _biases(call, dims, 3))
@@ -244,8 +236,7 @@ def gemma_rotary(call: Call) -> Cost:
 
 def relative_position(call: Call) -> Cost:
     """11 per query and key, 13 where both directions count, to find the place of their distance in the table"""
-    each = 13 if call.attr_int("is_bidirectional", 0) else 11
-    return Cost(other=each * size(call.output()[2:]))
+    return Cost(other=(13 if call.attr_int("is_bidirectional", 0) else 11) * size(call.output()[2:]))
 
 
 def gated_relative_position(call: Call) -> Cost:
@@ -293,34 +284,27 @@ def grouped(attend: Callable[[Call], AttendedKeys], at: OptionalInputs, over: st
         sinks = attended.tokens * heads_of(call) * (call.has(at.sink) or call.attr_int("smooth_softmax", 0) == 1)
         quantized = sum(call.attr_text(name, "NONE") != "NONE" for name in ("k_quant_type", "v_quant_type"))
         stored = quantized * heads_of(call, "kv_num_heads") * head * (2 * attended.fresh + attended.keys)
-        other = _prepared(call, attended, head, at) + stored + 2 * sinks
-        return _moved(call, Cost(scores.macs, scores.other + other), attended, at)
+        row: Dim = 4 * head + 3 if call.has(at.norm) else 0  # operations on one head of one new query or key
+        if call.attr_int("do_rotary", 0):
+            row = row + 3 * (2 * shape_of_min_rank(call, at.cos)[-1] if call.has(at.cos) else head)
+        prepared = row * (attended.tokens * heads_of(call) + attended.fresh * heads_of(call, "kv_num_heads"))
+        other = prepared + stored + 2 * sinks
+        return _count_partial_access(call, Cost(scores.macs, scores.other + other), attended, at)
 
     rule.__doc__ = _GROUPED.format(over)
     return rule
 
 
-def _prepared(call: Call, attended: AttendedKeys, head: Dim, at: OptionalInputs) -> Dim:
-    """Return the operations that normalize and rotate queries and new keys."""
-    each: Dim = 4 * head + 3 if call.has(at.norm) else 0
-    if call.attr_int("do_rotary", 0):
-        each = each + 3 * (2 * shape_of_min_rank(call, at.cos)[-1] if call.has(at.cos) else head)
-    return each * (attended.tokens * heads_of(call) + attended.fresh * heads_of(call, "kv_num_heads"))
-
-
-def _moved(call: Call, cost: Cost, attended: AttendedKeys, at: OptionalInputs) -> Cost:
+def _count_partial_access(call: Call, cost: Cost, attended: AttendedKeys, at: OptionalInputs) -> Cost:
     """Count one row of the tables per token as read, and the used part of a cache."""
     rows = dict.fromkeys((at.cos, at.cos + 1), (0, attended.tokens))
     if attended.total is None or not call.has(3) or not call.has(4):
         return Cost(cost.macs, cost.other, bytes_read(call, rows))
-    new, room, written = _new_keys(call), shape_of_rank(call, 3, 4)[2], None
-    if type(room) is int and type(attended.total) is int and room >= attended.total:
+    new, capacity, written = _new_keys(call), shape_of_rank(call, 3, 4)[2], None
+    if type(capacity) is int and type(attended.total) is int and capacity >= attended.total:
         written = bytes_written(call, {1: (2, new), 2: (2, new)})
     caches = dict.fromkeys((3, 4), (2, attended.total - new))
     return Cost(cost.macs, cost.other, bytes_read(call, rows | caches), written)
-
-
-_NEAR = "how many keys are near a query, the data decide"
 
 
 def group_query(call: Call) -> AttendedKeys:
@@ -342,9 +326,9 @@ def _total(call: Call) -> Dim:
     if not call.has(3) or shape_of_rank(call, 3, 4)[2] == 0:
         return _new_keys(call)
     if call.value(6) is None and call.value(5) is not None:
-        last = call.ints(5)
-        if last and not any(isinstance(each, Unknown) for each in last):
-            return max(last) + 1
+        last_keys = call.ints(5)
+        if last_keys and not any(isinstance(key, Unknown) for key in last_keys):
+            return max(last_keys) + 1
     return size_element(call, 6)
 
 
@@ -353,8 +337,8 @@ def paged(call: Call) -> AttendedKeys:
     tokens, new, past = shape_of_rank(call, 0, 2)[0], lengths(call, 5), call.ints(6)
     if len(new) != len(past):
         raise Contradiction(f"{call.node.op} of {len(new)} sequences with a past for {len(past)}")
-    keys = [one + other for one, other in zip(new, past, strict=True)]
-    pairs = sum((one * other for one, other in zip(new, keys, strict=True)), start=0)
+    keys = [fresh + cached for fresh, cached in zip(new, past, strict=True)]
+    pairs = sum((queries * count for queries, count in zip(new, keys, strict=True)), start=0)
     return AttendedKeys(tokens, tokens, sum(keys, start=0), heads_of(call) * pairs)
 
 
@@ -365,8 +349,9 @@ def selected(selected_at: int) -> Callable[[Call], AttendedKeys]:
         tokens = size(shape_of_min_rank(call, 0, 2)[:-1])
         window: Dim = 0
         if call.attr_text("attention_mode", "selected_only") != "selected_only":
-            local = call.attr_int("local_window_size", -1)
-            window = local if local >= 0 else Unknown(f"{call.node.op}: {_NEAR}")
+            window = call.attr_int("local_window_size", -1)
+            if window < 0:
+                window = Unknown(f"{call.node.op}: how many keys are near a query, the data decide")
         pairs = tokens * (shape_of_rank(call, selected_at, 2)[1] + window)
         return AttendedKeys(tokens, tokens, pairs, heads_of(call) * pairs)
 
@@ -375,25 +360,20 @@ def selected(selected_at: int) -> Callable[[Call], AttendedKeys]:
 
 def block_sparse(call: Call) -> AttendedKeys:
     """Count the keys of queries that attend to the blocks listed in the row of their own block."""
-    (batch, new, _), total, side = (
-        shape_of_rank(call, 0, 3),
-        size_element(call, 7),
-        call.attr_required("sparse_block_size"),
-    )
-    starts = call.value(5)  # [layouts, rows + 1]: where each row begins, for each layout
+    (batch, new, _), total = shape_of_rank(call, 0, 3), size_element(call, 7)
+    side, starts = call.attr_required("sparse_block_size"), call.value(5)  # [layouts, rows + 1]: the start of each row
     if starts is None or starts.dtype == object:
         raise InferenceError(f"{call.node.op}: which blocks of keys it leaves out is only known when the model runs")
     if starts.ndim != 2 or side < 1:
         raise Contradiction(f"{call.node.op} with blocks of {side} tokens and rows {starts.shape}")
     blocks: list[int] = np.diff(starts, axis=1).sum(axis=0).tolist()
     turns = heads_of(call) // max(len(starts), 1)  # heads take the layouts in turn
-    return AttendedKeys(
-        batch * new, batch * new, batch * total, batch * turns * side * _rows(call, blocks, side, total, new), total
-    )
+    scores = batch * turns * side * _sum_blocks(call, blocks, side, total, new)
+    return AttendedKeys(batch * new, batch * new, batch * total, scores, total)
 
 
-def _rows(call: Call, blocks: list[int], side: int, total: Dim, new: Dim) -> Dim:
-    """Return the blocks of the last `new` of `total` queries, in sum."""
+def _sum_blocks(call: Call, blocks: list[int], side: int, total: Dim, new: Dim) -> Dim:
+    """Return the sum of the blocks of the last `new` of `total` queries."""
     if isinstance(total, Unknown) or isinstance(new, Unknown):
         return total if isinstance(total, Unknown) else new
     if not new <= total <= side * len(blocks):

@@ -98,9 +98,9 @@ class Call:
 
     def axes(self) -> list[Dim] | None:
         """Return the axes of a reduction or squeeze: an attribute in older versions, an input in newer ones."""
-        given = self.attr_ints("axes")
-        if given is not None:
-            return list(given)
+        declared = self.attr_ints("axes")
+        if declared is not None:
+            return list(declared)
         if not self.has(1):
             return None
         items = self.ints(1)
@@ -124,59 +124,65 @@ class Call:
         return self._attributes.get(name)
 
     def attr_int(self, name: str, default: int) -> int:
-        found = self._attributes.get(name)
-        return default if found is None else self._typed(name, found, int)
+        value = self._attributes.get(name)
+        return default if value is None else self._typed(name, value, int)
 
     def attr_float(self, name: str, default: float) -> float:
-        found = self._attributes.get(name)
-        return default if found is None else float(self._typed(name, found, (int, float)))
+        value = self._attributes.get(name)
+        return default if value is None else float(self._typed(name, value, (int, float)))
 
     def attr_text(self, name: str, default: str) -> str:
-        found = self._attributes.get(name)
-        return default if found is None else self._typed(name, found, str)
+        value = self._attributes.get(name)
+        return default if value is None else self._typed(name, value, str)
 
     def attr_ints(self, name: str) -> tuple[int, ...] | None:
         """Return a list of integers, or None if the node has no such attribute."""
-        found = self._attributes.get(name)
-        if found is None:
+        value = self._attributes.get(name)
+        if value is None:
             return None
-        items: tuple[int, ...] = self._typed(name, found, tuple)
+        items: tuple[int, ...] = self._typed(name, value, tuple)
         if not all(type(item) is int for item in items):
             raise Contradiction(f"{self.node.op}'s attribute {name} is not a list of integers")
         return items
 
     def attr_count(self, name: str) -> int:
         """Return the length of a list attribute, however long; 0 if the node has no such attribute."""
-        found = self._attributes.get(name)
-        if isinstance(found, TruncatedList):
-            return found.count
-        return len(found) if isinstance(found, tuple) else 0
+        return list_length(self._attributes.get(name))
 
     def attr_required(self, name: str) -> int:
-        found = self._attributes.get(name)
-        if found is None:
+        if self._attributes.get(name) is None:
             raise Contradiction(f"{self.node.op} lacks its attribute {name}")
-        number: int = self._typed(name, found, int)
-        return number
+        return self.attr_int(name, 0)
 
     def attr_tensor(self, name: str) -> Tensor | None:
-        found = self._attributes.get(name)
-        return None if found is None else self._typed(name, found, Tensor)
+        value = self._attributes.get(name)
+        return None if value is None else self._typed(name, value, Tensor)
 
     def attr_type(self, name: str) -> Type | None:
-        found = self._attributes.get(name)
-        return None if found is None else self._typed(name, found, Type)
+        value = self._attributes.get(name)
+        return None if value is None else self._typed(name, value, Type)
 
     def attr_graph(self, name: str) -> Graph:
-        found = self._attributes.get(name)
-        if not isinstance(found, Graph):
+        value = self._attributes.get(name)
+        if not isinstance(value, Graph):
             raise Contradiction(f"{self.node.op} lacks its subgraph {name}")
-        return found
+        return value
 
-    def _typed(self, name: str, found: Attribute, kind: Any) -> Any:
-        if not isinstance(found, kind):
+    def _typed(self, name: str, value: Attribute, kind: Any) -> Any:
+        if not isinstance(value, kind):
             raise Contradiction(f"{self.node.op}'s attribute {name} is of the wrong type")
-        return found
+        return value
+
+    def axis(self, default: int) -> int:
+        """Return the attribute `axis` as an axis of the first input, counted from the front."""
+        return normalize_axis(self.attr_int("axis", default), self.rank(0))
+
+
+def list_length(attribute: Attribute | None) -> int:
+    """Return the length of a list attribute, however long; 0 for any other."""
+    if isinstance(attribute, TruncatedList):
+        return attribute.count
+    return len(attribute) if isinstance(attribute, tuple) else 0
 
 
 def size(shape: Shape) -> Dim:
@@ -199,7 +205,7 @@ def broadcast(*shapes: Shape) -> Shape:
     if rank > MAX_DIMS:
         raise Contradiction(describe_rank(max(shapes, key=len)))
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
-    return tuple(_broadcast_dim(column) for column in zip(*padded, strict=True))
+    return tuple(map(_broadcast_dim, zip(*padded, strict=True)))
 
 
 def _broadcast_dim(column: Sequence[Dim]) -> Dim:
@@ -218,19 +224,14 @@ def ceil_div(over: Dim, under: int) -> Dim:
     return -(-over // under)
 
 
-def sizes_differ(one: Dim, other: Dim) -> bool:
+def sizes_differ(a: Dim, b: Dim) -> bool:
     """Whether both sizes are known and different."""
-    return type(one) is int and type(other) is int and one != other
-
-
-def numbers(call: Call, at: int) -> Sequence[float | Unknown]:
-    """Return the elements of an input that lists numbers."""
-    return call.ints(at)
+    return type(a) is int and type(b) is int and a != b
 
 
 def sizes(call: Call, at: int) -> Shape:
     """Return the elements of an input that lists sizes."""
-    return tuple(_size(call, at, item) for item in numbers(call, at))
+    return tuple(_size(call, at, item) for item in call.ints(at))
 
 
 def size_element(call: Call, at: int) -> Dim:
@@ -250,10 +251,10 @@ def _integer(call: Call, at: int, item: float | Unknown) -> Dim:
 
 
 def _size(call: Call, at: int, item: float | Unknown) -> Dim:
-    found = _integer(call, at, item)
-    if isinstance(found, int) and found < 0:
-        raise Contradiction(f"{call.node.op}'s input {at} asks for a size of {found}")
-    return found
+    count = _integer(call, at, item)
+    if isinstance(count, int) and count < 0:
+        raise Contradiction(f"{call.node.op}'s input {at} asks for a size of {count}")
+    return count
 
 
 def shape_of_rank(call: Call, at: int, rank: int) -> Shape:
@@ -272,10 +273,14 @@ def shape_of_min_rank(call: Call, at: int, rank: int = 1) -> Shape:
     return shape
 
 
+def _shape_or_none(call: Call, at: int) -> Shape | None:
+    known = call.inputs[at] if at < len(call.inputs) else None
+    return known.shape if known is not None else None
+
+
 def check_shape(call: Call, at: int, *dims: Dim) -> None:
     """Raise if an input has other dims. An input that is absent or unknown passes."""
-    known = call.inputs[at] if at < len(call.inputs) else None
-    shape = known.shape if known is not None else None
+    shape = _shape_or_none(call, at)
     if shape is not None and (len(shape) != len(dims) or any(map(sizes_differ, shape, dims))):
         raise Contradiction(
             f"{call.node.op} wants {format_dims(dims)} in its input {at}, there is {format_dims(shape)}"
@@ -284,11 +289,10 @@ def check_shape(call: Call, at: int, *dims: Dim) -> None:
 
 def check_broadcast(call: Call, at: int, target: Shape) -> None:
     """Raise if an input cannot be broadcast to `target`."""
-    known = call.inputs[at] if at < len(call.inputs) else None
-    shape = known.shape if known is not None else None
+    shape = _shape_or_none(call, at)
     if shape is None:
         return
-    fits = all(dim == 1 or not sizes_differ(dim, other) for dim, other in zip(shape[::-1], target[::-1]))
+    fits = all(dim == 1 or not sizes_differ(dim, size) for dim, size in zip(shape[::-1], target[::-1]))
     if len(shape) > len(target) or not fits:
         raise Contradiction(f"{call.node.op} cannot broadcast {format_dims(shape)} to {format_dims(target)}")
 

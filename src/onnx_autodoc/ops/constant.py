@@ -8,13 +8,12 @@ from onnx_autodoc.ir import Tensor, dtype_name, parse_dtype
 from onnx_autodoc.ops.call import Call, shape_of_rank, size
 from onnx_autodoc.ops.cost import Cost, free, generated, per_input_element, per_output_element, view
 from onnx_autodoc.ops.input_constraints import ONE, ZERO, numeric_text
-from onnx_autodoc.ops.operator import Identity, Operator, Trait, WorkClass, constants, unchanged
+from onnx_autodoc.ops.operator import Identity, Operator, Trait, WorkClass, constants, of_class, unchanged, with_traits
 from onnx_autodoc.ops.shape_rules import shape_of
 from onnx_autodoc.ops.values import (
     MAX_ELEMENTS,
     Array,
     Contradiction,
-    Dim,
     InferenceError,
     Shape,
     Unknown,
@@ -26,6 +25,7 @@ from onnx_autodoc.ops.values import (
 from onnx_autodoc.text import quote_name
 
 _MAX_NAME_CHARS = 60
+_SAME_ELEMENTS = frozenset((Trait.CROSSES_QUANTIZATION, Trait.FORWARDS, Trait.KEEPS_SCALAR, Trait.MOVES, Trait.UNARY))
 
 
 def tensor_info(stored: Tensor) -> ValueInfo:
@@ -36,7 +36,7 @@ def tensor_info(stored: Tensor) -> ValueInfo:
     return unknown_value(why) if min(stored.dims, default=0) < 0 else ValueInfo(stored.dtype, stored.dims, why=why)
 
 
-def dims_array(dims: "list[Dim] | Shape") -> Array:
+def _dims_array(dims: Shape) -> Array:
     """Return sizes as int64, or as objects if one is `Unknown` or beyond int64."""
     if all(type(dim) is int and dim < 1 << 63 for dim in dims):
         return np.array(dims, np.int64)
@@ -62,16 +62,16 @@ def _constant(call: Call) -> list[ValueInfo]:
         if name in call.node.attributes:
             literal, count = call.attribute(name), call.attr_count(name)
             shape, kind = ((count,), tuple) if name.endswith("s") else ((), int | float)
-            plain = isinstance(literal, kind) and dtype != "string" and count <= MAX_ELEMENTS
-            return [ValueInfo(dtype, shape, np.array(literal, dtype) if plain else None)]
+            is_small = isinstance(literal, kind) and dtype != "string" and count <= MAX_ELEMENTS
+            return [ValueInfo(dtype, shape, np.array(literal, dtype) if is_small else None)]
     raise InferenceError("a Constant without a value")
 
 
 def _shape(call: Call) -> list[ValueInfo]:
     dims = call.shape(0)
-    start, end = call.attr_int("start", 0), call.attribute("end")
-    part = dims[start : call.attr_int("end", 0) if end is not None else None]
-    return [ValueInfo("int64", (len(part),), dims_array(part))]
+    end = None if call.attribute("end") is None else call.attr_int("end", 0)
+    part = dims[call.attr_int("start", 0) : end]
+    return [ValueInfo("int64", (len(part),), _dims_array(part))]
 
 
 def _constant_of_shape(call: Call) -> list[ValueInfo]:
@@ -84,16 +84,16 @@ def _constant_of_shape(call: Call) -> list[ValueInfo]:
 
 def _fill(call: Call, arrays: list[Array]) -> list[Array]:
     stored = call.attr_tensor("value")
-    filling = elements(stored) if stored else np.zeros(1, np.float32)
-    if filling is None:
+    fill = elements(stored) if stored else np.zeros(1, np.float32)
+    if fill is None:
         raise InferenceError("the filling value is not in the file")
-    return [np.full(tuple(arrays[0].tolist()), filling.reshape(-1)[0])]
+    return [np.full(tuple(arrays[0].tolist()), fill.reshape(-1)[0])]
 
 
 def _constant_fill(call: Call) -> list[ValueInfo]:
-    """ConstantFill, an experimental operator of opset 1."""
-    given = call.ints(0) if call.has(0) and call.attr_int("input_as_shape", 0) else None
-    shape = given if given is not None else call.attr_ints("shape")
+    """Infer ConstantFill, an experimental operator of opset 1."""
+    from_input = call.has(0) and call.attr_int("input_as_shape", 0)
+    shape = call.ints(0) if from_input else call.attr_ints("shape")
     return [tensor(dtype_name(call.attr_int("dtype", 1)), tuple(shape) if shape is not None else call.shape(0))]
 
 
@@ -101,7 +101,7 @@ def _range(call: Call) -> list[ValueInfo]:
     # max(ceil((limit - start) / delta), 0) elements
     start, limit, delta = (call.one(at) for at in range(3))
     if isinstance(start, Unknown) or isinstance(limit, Unknown) or isinstance(delta, Unknown):
-        why = next(item.why for item in (start, limit, delta) if isinstance(item, Unknown))
+        why = next(bound.why for bound in (start, limit, delta) if isinstance(bound, Unknown))
         return [tensor(call.dtype(0), (Unknown(why),))]
     if delta == 0:
         raise Contradiction("a Range with a step of 0")
@@ -140,77 +140,31 @@ def _cast(call: Call) -> list[ValueInfo]:
     return [tensor(dtype, call.shape(0))]
 
 
-OPERATORS: dict[str, Operator] = {
-    "Constant": Operator(_constant, cost=view, traits={Trait.CONSTANT, Trait.DROPPED_BY_ORT}, work=WorkClass.VIEW),
-    "ConstantOfShape": Operator(
-        _constant_of_shape,
-        _fill,
-        cost=generated,
-        traits={Trait.FREE_TO_FOLD, Trait.GENERATES},
-        size_inputs=(0,),
-        kernel="copy",
-        constraints={0: ONE},
-    ),
-    "ConstantFill": Operator(_constant_fill, cost=generated, traits={Trait.EXPERIMENTAL}),
-    "Shape": Operator(_shape, cost=view, traits={Trait.GENERATES, Trait.SHAPE_QUERY}, work=WorkClass.VIEW),
+_VIEWS: dict[str, Operator] = {
+    "Constant": Operator(_constant, cost=view, traits={Trait.CONSTANT, Trait.DROPPED_BY_ORT}),
+    "Shape": Operator(_shape, cost=view, traits={Trait.GENERATES, Trait.SHAPE_QUERY}),
     "Size": Operator(
-        lambda call: [ValueInfo("int64", (), dims_array([size(call.shape(0))]).reshape(()))],
+        lambda call: [ValueInfo("int64", (), _dims_array((size(call.shape(0)),)).reshape(()))],
         cost=view,
         traits={Trait.GENERATES, Trait.SHAPE_QUERY},
-        work=WorkClass.VIEW,
     ),
-    "Range": Operator(
-        _range,
-        _range_value,
-        cost=generated,
-        roles=constants(0, 1, 2),
-        traits={Trait.GENERATES},
-        size_inputs=(0, 1, 2),
-        kernel="copy",
-        constraints={0: ZERO, 1: ONE, 2: ONE},
-    ),
-    "EyeLike": Operator(_eye_like, cost=generated, traits={Trait.FREE_TO_FOLD, Trait.GENERATES}),
     "Identity": Operator(
         lambda call: [call.known(0)],
         cost=view,
-        traits={
-            Trait.CROSSES_QUANTIZATION,
-            Trait.DROPPED_BY_ORT,
-            Trait.FORWARDS,
-            Trait.FREE_TO_FOLD,
-            Trait.KEEPS_SCALAR,
-            Trait.MOVES,
-            Trait.SHARES_MEMORY,
-            Trait.UNARY,
-        },
+        traits=_SAME_ELEMENTS | {Trait.DROPPED_BY_ORT, Trait.FREE_TO_FOLD, Trait.SHARES_MEMORY},
         position_shift=0,
         identity=Identity.ALWAYS,
-        work=WorkClass.VIEW,
     ),
-    "NonZero": Operator(
-        _non_zero,
-        cost=per_input_element(1, "comparison"),
-        traits={Trait.DATA_SIZED},
-        position_output=0,
-        work=WorkClass.LOOKUP,
-        kernel="sort",
-    ),
+}
+_CASTS: dict[str, Operator] = {
     "Cast": Operator(
         _cast,
         unchanged,
         partial=True,
         cost=free,
-        traits={
-            Trait.CROSSES_QUANTIZATION,
-            Trait.FOLLOWS_SCORES,
-            Trait.FORWARDS,
-            Trait.KEEPS_SCALAR,
-            Trait.MOVES,
-            Trait.UNARY,
-        },
+        traits=_SAME_ELEMENTS | {Trait.FOLLOWS_SCORES},
         position_shift=0,
         identity=Identity.SAME_TYPE,
-        work=WorkClass.POINTWISE,
         kernel="cast",
         constraints={0: numeric_text},
     ),
@@ -221,9 +175,40 @@ OPERATORS: dict[str, Operator] = {
         cost=free,
         traits={Trait.FORWARDS, Trait.MOVES},
         identity=Identity.SAME_TYPE,
-        work=WorkClass.POINTWISE,
     ),
-    "BitCast": Operator(_cast, cost=view, work=WorkClass.POINTWISE),
+    "BitCast": Operator(_cast, cost=view),
+}
+OPERATORS: dict[str, Operator] = {
+    **of_class(WorkClass.VIEW, _VIEWS),
+    **of_class(WorkClass.POINTWISE, _CASTS),
+    "ConstantOfShape": Operator(
+        _constant_of_shape,
+        _fill,
+        cost=generated,
+        traits={Trait.FREE_TO_FOLD, Trait.GENERATES},
+        size_inputs=(0,),
+        kernel="copy",
+    ),
+    "ConstantFill": Operator(_constant_fill, cost=generated, traits={Trait.EXPERIMENTAL}),
+    "Range": Operator(
+        _range,
+        _range_value,
+        cost=generated,
+        roles=constants(0, 1, 2),
+        traits={Trait.GENERATES},
+        size_inputs=(0, 1, 2),
+        kernel="copy",
+        constraints={0: ZERO},
+    ),
+    "EyeLike": Operator(_eye_like, cost=generated, traits={Trait.FREE_TO_FOLD, Trait.GENERATES}),
+    "NonZero": Operator(
+        _non_zero,
+        cost=per_input_element(1, "comparison"),
+        traits={Trait.DATA_SIZED},
+        position_output=0,
+        work=WorkClass.LOOKUP,
+        kernel="sort",
+    ),
 }
 
 
@@ -235,8 +220,8 @@ def _random(call: Call) -> list[ValueInfo]:
 
 
 def _random_like(call: Call) -> list[ValueInfo]:
-    named = call.attribute("dtype") is not None
-    return [tensor(dtype_name(call.attr_required("dtype")) if named else call.dtype(0), call.shape(0))]
+    dtype = call.dtype(0) if call.attribute("dtype") is None else dtype_name(call.attr_required("dtype"))
+    return [tensor(dtype, call.shape(0))]
 
 
 def _multinomial(call: Call) -> list[ValueInfo]:
@@ -257,13 +242,14 @@ def _multinomial_cost(call: Call) -> Cost:
     return Cost(other=2 * size(call.shape(0)) + size(call.output()))
 
 
-RANDOM: dict[str, Operator] = {
-    "RandomNormal": Operator(_random, cost=_drawn, traits={Trait.RANDOM}),
-    "RandomUniform": Operator(_random, cost=_drawn, traits={Trait.RANDOM}),
-    "RandomNormalLike": Operator(_random_like, cost=_drawn, traits={Trait.RANDOM}, constraints={0: ONE}),
-    "RandomUniformLike": Operator(_random_like, cost=_drawn, traits={Trait.RANDOM}),
-    "Bernoulli": Operator(
-        _random_like, cost=per_output_element(2, "one number drawn, comparison"), traits={Trait.RANDOM}
-    ),
-    "Multinomial": Operator(_multinomial, cost=_multinomial_cost, traits={Trait.RANDOM}),
-}
+RANDOM: dict[str, Operator] = with_traits(
+    {Trait.RANDOM},
+    {
+        "RandomNormal": Operator(_random, cost=_drawn),
+        "RandomUniform": Operator(_random, cost=_drawn),
+        "RandomNormalLike": Operator(_random_like, cost=_drawn, constraints={0: ONE}),
+        "RandomUniformLike": Operator(_random_like, cost=_drawn),
+        "Bernoulli": Operator(_random_like, cost=per_output_element(2, "one number drawn, comparison")),
+        "Multinomial": Operator(_multinomial, cost=_multinomial_cost),
+    },
+)

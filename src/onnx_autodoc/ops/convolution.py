@@ -12,13 +12,11 @@ from onnx_autodoc.ops.call import (
     sizes,
     sizes_differ,
 )
-from onnx_autodoc.ops.cost import Cost, per_input_element
+from onnx_autodoc.ops.cost import Cost, documented, per_input_element
 from onnx_autodoc.ops.matmul import requantized
 from onnx_autodoc.ops.operator import Operator, QuantizedInput, Trait, WorkClass, of_class, scales, weights
 from onnx_autodoc.ops.shape_rules import one_output
 from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInfo, merge_dims, tensor
-
-_AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
 class Window(Struct, frozen=True):
@@ -32,19 +30,19 @@ class Window(Struct, frozen=True):
 
     @property
     def span(self) -> Dim:
-        """Elements from the first that the kernel touches to the last."""
+        """The number of elements from the first that the kernel covers to the last."""
         return (self.kernel - 1) * self.dilation + 1
 
 
 def auto_pad(call: Call) -> str:
-    found = call.attr_text("auto_pad", "NOTSET") or "NOTSET"
-    if found not in _AUTO_PADS:
-        raise Contradiction(f"{call.node.op}'s auto_pad is {found}")
-    return found
+    mode = call.attr_text("auto_pad", "NOTSET") or "NOTSET"
+    if mode not in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"):
+        raise Contradiction(f"{call.node.op}'s auto_pad is {mode}")
+    return mode
 
 
 def windows(call: Call, kernel: Shape) -> list[Window]:
-    """One window per spatial axis; `pads` counts only where `auto_pad` does not decide."""
+    """Return one window per spatial axis; `pads` counts only where `auto_pad` does not decide."""
     rank = len(kernel)
     if any(type(size) is int and size < 1 for size in kernel):
         raise Contradiction(f"{call.node.op} with a kernel of no elements")
@@ -52,44 +50,41 @@ def windows(call: Call, kernel: Shape) -> list[Window]:
     if min(strides + dilations, default=1) < 1:
         raise Contradiction(f"{call.node.op} with a stride or dilation below 1")
     pads = axis_attribute(call, "pads", 2 * rank, 0) if auto_pad(call) == "NOTSET" else (0,) * (2 * rank)
-    return [Window(*each) for each in zip(kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)]
+    return list(map(Window, kernel, strides, dilations, pads[:rank], pads[rank:]))
 
 
 def axis_attribute(call: Call, name: str, count: int, default: int) -> tuple[int, ...]:
-    """A list attribute with one number per axis (two for pads); an absent or empty one is all `default`."""
-    found = call.attr_ints(name) or (default,) * count
-    if len(found) != count:
-        raise Contradiction(f"{call.node.op}'s {name} has {len(found)} numbers, not {count}")
-    return found
+    """Return a list attribute with one number per axis (two for pads); an absent or empty one is all `default`."""
+    items = call.attr_ints(name) or (default,) * count
+    if len(items) != count:
+        raise Contradiction(f"{call.node.op}'s {name} has {len(items)} numbers, not {count}")
+    return items
 
 
-def kernel_dims(call: Call, weight: Shape) -> Shape:
-    """The kernel by the weight's dims, by the attribute where those are not known; both must agree."""
-    named = call.attr_ints("kernel_shape") or None
-    if named is None:
+def _kernel_dims(call: Call, x: Shape, w: Shape) -> Shape:
+    """Return the kernel's dims of a weight, by the attribute where those are unknown; both must agree."""
+    if len(w) != len(x):
+        raise Contradiction(f"{call.node.op} of {len(x)} dimensions with a weight of {len(w)}")
+    weight, declared = w[2:], call.attr_ints("kernel_shape") or None
+    if declared is None:
         return weight
-    if len(named) != len(weight) or any(sizes_differ(one, other) for one, other in zip(named, weight, strict=True)):
+    if len(declared) != len(weight) or any(map(sizes_differ, declared, weight)):
         raise Contradiction(f"{call.node.op}'s kernel_shape is not that of its weight")
-    return named
-
-
-def slide_window(call: Call, sizes: Shape, kernel: Shape) -> Shape:
-    """How often the kernel fits along each spatial axis."""
-    same = auto_pad(call).startswith("SAME")
-    return tuple(_window_count(size, at, same) for size, at in zip(sizes, windows(call, kernel), strict=True))
+    return declared
 
 
 def _window_count(size: Dim, at: Window, same: bool) -> Dim:
+    """Return how often the kernel fits along one axis."""
     if same:
         return ceil_div(size, at.stride)
-    room = size + at.head + at.tail - at.span
-    if type(room) is int and room < 0:
+    slack = size + at.head + at.tail - at.span
+    if type(slack) is int and slack < 0:
         raise Contradiction(f"a kernel of {at.span} elements over {size + at.head + at.tail}")
-    return room // at.stride + 1
+    return slack // at.stride + 1
 
 
 def spatial_dims(call: Call, x: Shape) -> Shape:
-    """The dims after batch and channels."""
+    """Return the dims after batch and channels."""
     if len(x) < 3:
         raise Contradiction(f"{call.node.op} of {len(x)} dimensions: there are none beside batch and channels")
     return x[2:]
@@ -97,30 +92,20 @@ def spatial_dims(call: Call, x: Shape) -> Shape:
 
 def conv_shape(call: Call, x: Shape, w: Shape) -> Shape:
     """[N, C, *spatial] under [M, C/group, *kernel] is [N, M, *spatial']."""
-    inner, kernel = spatial_dims(call, x), kernel_dims(call, _kernel_of(call, x, w))
+    inner, kernel = spatial_dims(call, x), _kernel_dims(call, x, w)
     group = call.attr_int("group", 1)
     if sizes_differ(x[1], w[1] * group):
         raise Contradiction(f"{call.node.op} of {x[1]} channels with a weight for {w[1]} in each of {group} groups")
     if group < 1 or (type(w[0]) is int and w[0] % group):
         raise Contradiction(f"{call.node.op}'s {w[0]} kernels do not split into {group} groups")
-    return (x[0], w[0], *slide_window(call, inner, kernel))
+    same = auto_pad(call).startswith("SAME")
+    along = zip(inner, windows(call, kernel), strict=True)
+    return (x[0], w[0], *(_window_count(size, at, same) for size, at in along))
 
 
-def _kernel_of(call: Call, x: Shape, w: Shape) -> Shape:
-    """The kernel's dims of a weight that has as many dimensions as the input."""
-    if len(w) != len(x):
-        raise Contradiction(f"{call.node.op} of {len(x)} dimensions with a weight of {len(w)}")
-    return w[2:]
-
-
-def _conv(call: Call, bias_at: int = 2) -> list[ValueInfo]:
-    check_shape(call, bias_at, shape_of_min_rank(call, 1)[0])
-    return [tensor(call.dtype(0), conv_shape(call, call.shape(0), call.shape(1)))]
-
-
-def _qlinear_conv(call: Call) -> list[ValueInfo]:
-    check_shape(call, 8, shape_of_min_rank(call, 3)[0])
-    return [tensor(call.dtype(7), conv_shape(call, call.shape(0), call.shape(3)))]
+def _conv(call: Call, weight_at: int = 1, bias_at: int = 2, dtype_at: int = 0) -> list[ValueInfo]:
+    check_shape(call, bias_at, shape_of_min_rank(call, weight_at)[0])
+    return [tensor(call.dtype(dtype_at), conv_shape(call, call.shape(0), call.shape(weight_at)))]
 
 
 def conv_cost(call: Call, weight_at: int = 1, bias_at: int = 2) -> Cost:
@@ -129,15 +114,8 @@ def conv_cost(call: Call, weight_at: int = 1, bias_at: int = 2) -> Cost:
     return Cost(elements * size(call.shape(weight_at)[1:]), elements if call.has(bias_at) else 0)
 
 
-def _integer_cost(call: Call) -> Cost:
-    return conv_cost(call, bias_at=4)
-
-
-def _qlinear_cost(call: Call) -> Cost:
-    return conv_cost(call, 3, 8)
-
-
-_integer_cost.__doc__ = _qlinear_cost.__doc__ = conv_cost.__doc__
+_integer_cost = documented(conv_cost.__doc__ or "", lambda call: conv_cost(call, bias_at=4))
+_qlinear_cost = documented(conv_cost.__doc__ or "", lambda call: conv_cost(call, 3, 8))
 
 
 def conv_transpose_cost(call: Call) -> Cost:
@@ -149,8 +127,8 @@ def conv_transpose_cost(call: Call) -> Cost:
 def _deform_cost(call: Call) -> Cost:
     """as Conv; 7 per element under a kernel for placing it between four others, 1 more for a mask"""
     conv, (batch, channels, *_) = conv_cost(call, bias_at=3), call.shape(0)
-    under = batch * channels * size(call.output()[2:]) * size(call.shape(1)[2:])
-    return Cost(conv.macs, conv.other + under * (8 if call.has(4) else 7))
+    samples = batch * channels * size(call.output()[2:]) * size(call.shape(1)[2:])
+    return Cost(conv.macs, conv.other + samples * (8 if call.has(4) else 7))
 
 
 def _causal_cost(call: Call) -> Cost:
@@ -163,7 +141,7 @@ def _causal_cost(call: Call) -> Cost:
 def _conv_transpose(call: Call) -> list[ValueInfo]:
     """[N, C, *spatial] under [C, M/group, *kernel] is [N, M, *spatial']."""
     x, w = call.shape(0), call.shape(1)
-    inner, kernel = spatial_dims(call, x), kernel_dims(call, _kernel_of(call, x, w))
+    inner, kernel = spatial_dims(call, x), _kernel_dims(call, x, w)
     group = call.attr_int("group", 1)
     if sizes_differ(x[1], w[0]) or group < 1:
         raise Contradiction(f"ConvTranspose of {x[1]} channels with a weight for {w[0]} in {group} groups")
@@ -174,15 +152,15 @@ def _conv_transpose(call: Call) -> list[ValueInfo]:
 
 def _transposed_dims(call: Call, inner: Shape, kernel: Shape) -> Shape:
     rank, along = len(inner), windows(call, kernel)
-    asked = call.attr_ints("output_shape")
-    if asked:
-        # Old exporters also wrote batch and channels into output_shape; onnxruntime takes both.
-        if len(asked) not in (rank, rank + 2) or min(asked[-rank:]) < 1:
-            raise Contradiction(f"ConvTranspose's output_shape {asked} does not fit {rank} spatial dimensions")
-        return asked[-rank:]
+    declared = call.attr_ints("output_shape")
+    if declared:
+        # Old exporters also wrote batch and channels into output_shape; onnxruntime accepts both.
+        if len(declared) not in (rank, rank + 2) or min(declared[-rank:]) < 1:
+            raise Contradiction(f"ConvTranspose's output_shape {declared} does not fit {rank} spatial dimensions")
+        return declared[-rank:]
     extra = axis_attribute(call, "output_padding", rank, 0)
     same = auto_pad(call).startswith("SAME")
-    return tuple(_transposed_dim(size, at, more, same) for size, at, more in zip(inner, along, extra, strict=True))
+    return tuple(_transposed_dim(*axis, same) for axis in zip(inner, along, extra, strict=True))
 
 
 _KERNEL_BELOW_STRIDE = "SAME padding of a kernel smaller than its stride: the specification and onnxruntime disagree"
@@ -191,7 +169,7 @@ _KERNEL_BELOW_STRIDE = "SAME padding of a kernel smaller than its stride: the sp
 def _transposed_dim(size: Dim, at: Window, extra: int, same: bool) -> Dim:
     grown = (size - 1) * at.stride + at.span + extra - at.head - at.tail
     if same:
-        # Padding takes away what is more than size * stride; what is less, onnxruntime leaves as it is.
+        # Padding removes what exceeds size * stride; onnxruntime adds nothing to what is below it.
         short = at.stride - at.span - extra
         if isinstance(short, Unknown):
             return short
@@ -202,7 +180,7 @@ def _transposed_dim(size: Dim, at: Window, extra: int, same: bool) -> Dim:
 
 
 def _causal_conv(call: Call) -> list[ValueInfo]:
-    # The state is what the next step still sees: kernel - 1 positions.
+    # The state has the positions that the next step reads again: kernel - 1.
     x, w = call.shape(0), call.shape(1)
     if len(x) != 3 or len(w) != 3 or sizes_differ(x[1], w[0]) or w[2] == 0:
         raise Contradiction(f"CausalConvWithState of {x} with a weight of {w}")
@@ -241,7 +219,7 @@ OPERATORS: dict[str, Operator] = of_class(
             quantized=(QuantizedInput(1, -1, 3),),
         ),
         "QLinearConv": Operator(
-            _qlinear_conv,
+            lambda call: _conv(call, 3, 8, 7),
             cost=requantized(_qlinear_cost),
             roles=scales(1, 2, 4, 5, 6, 7) | weights(3, 8),
             traits={Trait.NO_NEGATIVE_PADS, Trait.INT8_OPERATOR, Trait.MULTIPLIES, Trait.QOPERATOR},
@@ -255,7 +233,7 @@ OPERATORS: dict[str, Operator] = of_class(
             traits={Trait.NO_NEGATIVE_PADS, Trait.FOLDS_BATCH_NORM, Trait.MULTIPLIES},
         ),
         "DeformConv": Operator(
-            lambda call: _conv(call, 3), cost=_deform_cost, roles=weights(1, 3), traits={Trait.MULTIPLIES}
+            lambda call: _conv(call, bias_at=3), cost=_deform_cost, roles=weights(1, 3), traits={Trait.MULTIPLIES}
         ),
         "CausalConvWithState": Operator(_causal_conv, cost=_causal_cost, roles=weights(1, 2)),
         "Col2Im": Operator(_col2im, cost=per_input_element(1, "each is added to its place"), work=WorkClass.MOVE),

@@ -53,34 +53,34 @@ def reads_picked_elements(call: Call) -> Cost:
     return Cost(read=sum(taken + others, start=0))
 
 
+def documented(doc: str, rule: CostRule) -> CostRule:
+    """Set the line of a rule in docs/costs.md."""
+    rule.__doc__ = doc
+    return rule
+
+
 def per_output_element(count: int, parts: str) -> CostRule:
     """Return a rule that counts `count` operations per element of the first output."""
+    return documented(
+        f"{count} per element of the output: {parts}", lambda call: Cost(other=count * size(call.output()))
+    )
+
+
+def per_input_element(count: int, parts: str, per_output: int = 0) -> CostRule:
+    """Return a rule that counts operations per element of the first input and per element of the first output."""
 
     def rule(call: Call) -> Cost:
-        return Cost(other=count * size(call.output(0)))
+        return Cost(other=count * size(call.shape(0)) + (per_output * size(call.output()) if per_output else 0))
 
-    rule.__doc__ = f"{count} per element of the output: {parts}"
-    return rule
-
-
-def per_input_element(count: int, parts: str) -> CostRule:
-    """Return a rule that counts `count` operations per element of the first input."""
-
-    def rule(call: Call) -> Cost:
-        return Cost(other=count * size(call.shape(0)))
-
-    rule.__doc__ = f"{count} per element of the input: {parts}"
-    return rule
+    outputs = f", {per_output} per element of the output" if per_output else ""
+    return documented(f"{count} per element of the input{outputs}: {parts}", rule)
 
 
 def unknown_arithmetic(why: str) -> CostRule:
     """Return the rule of an operator without multiply-adds whose other arithmetic depends on the data."""
-
-    def rule(call: Call) -> Cost:
-        return Cost(other=Unknown(f"{call.node.op}: {why}"))
-
-    rule.__doc__ = f"no multiply-adds; the rest is not counted: {why}"
-    return rule
+    return documented(
+        f"no multiply-adds; the rest is not counted: {why}", lambda call: Cost(other=Unknown(f"{call.node.op}: {why}"))
+    )
 
 
 def uncounted(why: str) -> CostRule:
@@ -89,16 +89,17 @@ def uncounted(why: str) -> CostRule:
     def rule(call: Call) -> NoReturn:
         raise InferenceError(f"{call.node.op}: {why}")
 
-    rule.__doc__ = f"not counted: {why}"
-    return rule
+    return documented(f"not counted: {why}", rule)
 
 
 def nbytes(known: ValueInfo) -> Dim:
     """Return the size of a value in bytes, or `Unknown` with the reason."""
+    if known.kind != "tensor" and known.items is None:
+        return Unknown(known.why or f"how long the {known.kind} is, the data decide")
     if known.kind != "tensor":
-        return _sequence_bytes(known)
+        return sum(map(nbytes, known.items or ()), start=0)
     if known.shape is None or known.dtype is None:
-        return Unknown(known.reason or "its element type is not known")
+        return Unknown(known.reason or "its element type is unknown")
     count = size(known.shape)
     if isinstance(count, Unknown):
         return count
@@ -106,30 +107,13 @@ def nbytes(known: ValueInfo) -> Dim:
     return Unknown("strings have no fixed size") if stored is None else stored
 
 
-def _sequence_bytes(known: ValueInfo) -> Dim:
-    if known.items is None:
-        return Unknown(known.why or f"how long the {known.kind} is, the data decide")
-    return sum((nbytes(item) for item in known.items), start=0)
-
-
 def generated(call: Call) -> Cost:
     """none, and nothing is read: data are made by a shape or a few numbers"""
     return Cost(read=0)
 
 
-def reduction_cost(every: int, once: int, parts: str) -> CostRule:
-    """Return a rule with `every` operations per element of the input and `once` per element of the output."""
-
-    def rule(call: Call) -> Cost:
-        return Cost(other=every * size(call.shape(0)) + (once * size(call.output()) if once else 0))
-
-    left = f", {once} per element of the output" if once else ""
-    rule.__doc__ = f"{every} per element of the input{left}: {parts}"
-    return rule
-
-
 def standardization_cost(elements: Dim, rows: Dim, more: int = 0) -> Cost:
-    """Return the cost of (x - mean) / sqrt(variance + epsilon) per row, with `more` operations per element after it.
+    """Return the cost of (x - mean) / sqrt(variance + epsilon) per row, followed by `more` operations per element.
 
     5 per element: mean, difference, square, mean, quotient. 4 per row: two divisions for the means, epsilon, root.
     """
@@ -145,29 +129,26 @@ def interpolation_ops(taps: int) -> int:
 PartialAccess = Mapping[int, tuple[int, Dim]]
 
 
-def bytes_read(call: Call, cuts: PartialAccess) -> Dim:
+def bytes_read(call: Call, parts: PartialAccess) -> Dim:
     """Return the bytes that a node reads, if it reads only a part of some inputs."""
-    return _bytes(call.node.inputs, call.inputs, cuts)
+    return _count_bytes(call.node.inputs, call.inputs, parts)
 
 
-def bytes_written(call: Call, cuts: PartialAccess) -> Dim:
+def bytes_written(call: Call, parts: PartialAccess) -> Dim:
     """Return the bytes that a node writes, if it writes only a part of some outputs."""
-    return _bytes(call.node.outputs, call.outputs, cuts)
+    return _count_bytes(call.node.outputs, call.outputs, parts)
 
 
-def _bytes(names: Sequence[str], values: Sequence[ValueInfo | None], cuts: PartialAccess) -> Dim:
+def _count_bytes(names: Sequence[str], values: Sequence[ValueInfo | None], parts: PartialAccess) -> Dim:
     """Count each value once, however often the node names it."""
-    found = {
-        name: _cut(known, *cuts[at]) if at in cuts else known
-        for at, (name, known) in enumerate(zip(names, values))
-        if name and known is not None
-    }
-    return sum(map(nbytes, found.values()), start=0)
-
-
-def _cut(known: ValueInfo, axis: int, most: Dim) -> ValueInfo:
-    if known.shape is None or axis >= len(known.shape):
-        return known
-    whole = known.shape[axis]
-    kept = most if isinstance(whole, Unknown) or isinstance(most, Unknown) else max(0, min(whole, most))
-    return with_shape(known, (*known.shape[:axis], kept, *known.shape[axis + 1 :]))
+    accessed: dict[str, ValueInfo] = {}
+    for at, (name, known) in enumerate(zip(names, values)):
+        if not name or known is None:
+            continue
+        if at in parts and known.shape is not None and parts[at][0] < len(known.shape):
+            axis, limit = parts[at]
+            whole = known.shape[axis]
+            part = limit if isinstance(whole, Unknown) or isinstance(limit, Unknown) else max(0, min(whole, limit))
+            known = with_shape(known, (*known.shape[:axis], part, *known.shape[axis + 1 :]))
+        accessed[name] = known
+    return sum(map(nbytes, accessed.values()), start=0)

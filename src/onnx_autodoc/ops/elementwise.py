@@ -1,13 +1,14 @@
 """Element-wise operators."""
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from onnx_autodoc.ir import is_float
 from onnx_autodoc.ops.call import Call, broadcast, normalize_axis, shape_of_min_rank, size
-from onnx_autodoc.ops.cost import NO_COST, Cost, CostRule, free, per_output_element
+from onnx_autodoc.ops.cost import NO_COST, Cost, CostRule, documented, free, per_output_element
 from onnx_autodoc.ops.input_constraints import ZERO, axis_size
 from onnx_autodoc.ops.operator import (
     FLAG,
@@ -41,12 +42,12 @@ _ZERO_DIVISION = "a whole number is divided by 0"  # numpy returns 0, a processo
 
 def _common_shape(call: Call) -> Shape:
     if call.attr_int("broadcast", 0) or "axis" in call.node.attributes:
-        return call.shape(0)  # before opset 7 the second operand was stretched to the first
+        return call.shape(0)  # before opset 7 the second operand was broadcast to the first
     return broadcast(*(call.shape(at) for at in range(len(call.inputs)) if call.has(at)))
 
 
 def _accumulated(call: Call) -> list[ValueInfo]:
-    """Check the axis, the only element of the second input."""
+    """Infer CumSum and CumProd; the axis is the only element of the second input."""
     axis = call.value(1)
     if axis is not None and axis.size == 1 and axis.dtype != object:
         normalize_axis(int(axis.reshape(-1)[0]), call.rank(0))
@@ -54,11 +55,11 @@ def _accumulated(call: Call) -> list[ValueInfo]:
 
 
 def _modulo(call: Call) -> list[ValueInfo]:
-    """Check that old versions compute floats by fmod."""
+    """Infer Mod; old versions compute floats by fmod."""
     old = call.version is not None and call.version < _MOD_OF_FLOATS
     if old and is_float(call.dtype(0)) and call.attr_int("fmod", 0) != 1:
         raise Contradiction(f"Mod of {call.dtype(0)} without fmod")
-    return list(broadcast_same(call))
+    return [tensor(call.dtype(0), _common_shape(call))]
 
 
 broadcast_same = one_output(_common_shape)
@@ -75,8 +76,8 @@ def _aligned(call: Call, arrays: list[Array]) -> list[Array]:
     """Align inputs for numpy; before opset 7 the second began at an axis of the first."""
     if "axis" in call.node.attributes and len(arrays) == 2:
         first, second = arrays
-        after = first.ndim - normalize_axis(call.attr_int("axis", 0), max(first.ndim, 1)) - second.ndim
-        arrays = [first, second.reshape(*second.shape, *(1,) * after)]
+        trailing = first.ndim - normalize_axis(call.attr_int("axis", 0), max(first.ndim, 1)) - second.ndim
+        arrays = [first, second.reshape(*second.shape, *(1,) * trailing)]
     check_broadcast_size(*(array.shape for array in arrays))
     return arrays
 
@@ -94,31 +95,28 @@ def _fold(function: Callable[[Array, Array], Array]) -> ValueRule:
     """Return a value rule that folds any number of inputs."""
 
     def value(call: Call, arrays: list[Array]) -> list[Array]:
-        total, *others = _aligned(call, arrays)
-        for array in others:
-            total = np.asarray(function(total, array))
-        return [limit_to_int64(total)]
+        return [limit_to_int64(reduce(lambda total, array: np.asarray(function(total, array)), _aligned(call, arrays)))]
 
     return value
 
 
 def _div(call: Call, arrays: list[Array]) -> list[Array]:
-    over, under = _aligned(call, arrays)
+    a, b = _aligned(call, arrays)
     if is_float(call.dtype(0)):
-        return [np.asarray(over / under)]
-    if over.dtype == object or under.dtype == object:
-        return [limit_to_int64(np.asarray(over // under))]  # sizes are not negative: rounding down is truncation
-    if not under.all():
+        return [np.asarray(a / b)]
+    if a.dtype == object or b.dtype == object:
+        return [limit_to_int64(np.asarray(a // b))]  # sizes are not negative: rounding down is truncation
+    if not b.all():
         raise InferenceError(_ZERO_DIVISION)
-    down = np.asarray(over // under)
-    return [down + ((down * under != over) & ((over < 0) != (under < 0)))]
+    floor = np.asarray(a // b)
+    return [floor + ((floor * b != a) & ((a < 0) != (b < 0)))]
 
 
 def _mod(call: Call, arrays: list[Array]) -> list[Array]:
-    over, under = _aligned(call, arrays)
-    if not is_float(call.dtype(0)) and not under.all():
+    a, b = _aligned(call, arrays)
+    if not is_float(call.dtype(0)) and not b.all():
         raise InferenceError(_ZERO_DIVISION)
-    return [np.asarray(np.fmod(over, under) if call.attr_int("fmod", 0) else np.mod(over, under))]
+    return [np.asarray(np.fmod(a, b) if call.attr_int("fmod", 0) else np.mod(a, b))]
 
 
 def _mean(call: Call, arrays: list[Array]) -> list[Array]:
@@ -135,7 +133,7 @@ def _clip(call: Call, arrays: list[Array]) -> list[Array]:
     return [np.asarray(clipped if high == np.inf else np.minimum(clipped, high.reshape(()))).astype(arrays[0].dtype)]
 
 
-# Choosing one of two numbers by a comparison, as in Relu, is one operation.
+# Selecting one of two numbers by a comparison, as in Relu, is one operation.
 _one = per_output_element(1, "the operation itself")
 
 
@@ -169,20 +167,16 @@ def _with_alpha(count: int, more: int, parts: str) -> CostRule:
     """Return a rule with `count` operations per output element, and `more` if alpha is not 1."""
 
     def rule(call: Call) -> Cost:
-        scaled = call.attr_float("alpha", 1.0) != 1
-        return Cost(other=(count + more * scaled) * size(call.output()))
+        is_scaled = call.attr_float("alpha", 1.0) != 1
+        return Cost(other=(count + more * is_scaled) * size(call.output()))
 
-    rule.__doc__ = f"{count} per element of the output: {parts}; {more} more where alpha is not 1"
-    return rule
+    return documented(f"{count} per element of the output: {parts}; {more} more where alpha is not 1", rule)
 
 
 def _gelu_cost(call: Call) -> Cost:
     """5 per element of the output: quotient, erf, sum, two products; 8 where tanh stands for erf: power, five products
     and sums before and after, tanh"""
     return Cost(other=(8 if call.attr_text("approximate", "none") == "tanh" else 5) * size(call.output()))
-
-
-_swish = _with_alpha(2, 1, "sigmoid, product")
 
 
 def _arithmetic(value: ValueRule, **fields: Any) -> Operator:
@@ -199,50 +193,53 @@ def _comparison(function: Callable[..., Array]) -> Operator:
     return Operator(_broadcast_bool, _by(function), cost=_one, traits={Trait.TESTS_NUMBERS})
 
 
-# They commute with Transpose.
-_UNARY = with_traits(
+def _unary(cost: CostRule = _one, value: ValueRule | None = None, **fields: Any) -> Operator:
+    return Operator(same, value, cost=cost, **fields)
+
+
+_UNARY = with_traits(  # they commute with Transpose
     {Trait.UNARY},
     {
-        "Abs": Operator(same, _by(np.abs), cost=_one),
-        "Ceil": Operator(same, _by(np.ceil), cost=_one, kernel="function round"),
-        "Cos": Operator(same, cost=_one, kernel="function sine"),
-        "Elu": Operator(same, cost=_with_alpha(3, 1, "exponential, difference, choice"), kernel="function exp"),
-        "Erf": Operator(same, cost=_one, kernel="function erf"),
-        "Exp": Operator(same, cost=_one, kernel="function exp"),
-        "Floor": Operator(same, _by(np.floor), cost=_one, kernel="function round"),
-        "Gelu": Operator(
-            same,
-            cost=_gelu_cost,
-            fused_block="gelu",
-            choices={"approximate": words("none tanh")},
-            kernel="function gelu",
+        "Abs": _unary(value=_by(np.abs)),
+        "Ceil": _unary(value=_by(np.ceil), kernel="function round"),
+        "Cos": _unary(kernel="function sine"),
+        "Elu": _unary(_with_alpha(3, 1, "exponential, difference, choice"), kernel="function exp"),
+        "Erf": _unary(kernel="function erf"),
+        "Exp": _unary(kernel="function exp"),
+        "Floor": _unary(value=_by(np.floor), kernel="function round"),
+        "Gelu": _unary(
+            _gelu_cost, fused_block="gelu", choices={"approximate": words("none tanh")}, kernel="function gelu"
         ),
-        "HardSigmoid": Operator(same, cost=per_output_element(4, "scale, shift, two bounds")),
-        "HardSwish": Operator(same, cost=per_output_element(5, "scale, shift, two bounds, product")),
-        "LeakyRelu": Operator(same, cost=per_output_element(2, "slope, choice"), traits={Trait.CROSSES_QUANTIZATION}),
-        "Log": Operator(same, cost=_one, kernel="function log"),
-        "Mish": Operator(
-            same, cost=per_output_element(5, "exponential, sum, logarithm, tanh, product"), kernel="function tanh"
-        ),
-        "Neg": Operator(same, _by(np.negative), partial=True, cost=_one, traits={Trait.PRECEDES_SCORES}),
+        "HardSigmoid": _unary(per_output_element(4, "scale, shift, two bounds")),
+        "HardSwish": _unary(per_output_element(5, "scale, shift, two bounds, product")),
+        "LeakyRelu": _unary(per_output_element(2, "slope, choice"), traits={Trait.CROSSES_QUANTIZATION}),
+        "Log": _unary(kernel="function log"),
+        "Mish": _unary(per_output_element(5, "exponential, sum, logarithm, tanh, product"), kernel="function tanh"),
+        "Neg": _unary(value=_by(np.negative), partial=True, traits={Trait.PRECEDES_SCORES}),
         "Not": Operator(_unary_bool, _by(np.logical_not), cost=_one),
-        "Reciprocal": Operator(same, cost=_one, kernel="function root"),
-        "Relu": Operator(
-            same, _by(lambda x: np.asarray(np.maximum(x, 0))), cost=_one, traits={Trait.CROSSES_QUANTIZATION}
-        ),
-        "Round": Operator(same, _by(lambda x: np.asarray(np.rint(x))), cost=_one, kernel="function round"),
-        "Selu": Operator(
-            same, cost=per_output_element(5, "exponential, difference, alpha, choice, gamma"), kernel="function exp"
-        ),
-        "Sigmoid": Operator(same, cost=_one, kernel="function sigmoid"),
-        "Sign": Operator(same, _by(np.sign), cost=_one),
-        "Sin": Operator(same, cost=_one, kernel="function sine"),
-        "Softplus": Operator(same, cost=per_output_element(3, "exponential, sum, logarithm"), kernel="function tanh"),
+        "Reciprocal": _unary(kernel="function root"),
+        "Relu": _unary(value=_by(lambda x: np.asarray(np.maximum(x, 0))), traits={Trait.CROSSES_QUANTIZATION}),
+        "Round": _unary(value=_by(lambda x: np.asarray(np.rint(x))), kernel="function round"),
+        "Selu": _unary(per_output_element(5, "exponential, difference, alpha, choice, gamma"), kernel="function exp"),
+        "Sigmoid": _unary(kernel="function sigmoid"),
+        "Sign": _unary(value=_by(np.sign)),
+        "Sin": _unary(kernel="function sine"),
+        "Softplus": _unary(per_output_element(3, "exponential, sum, logarithm"), kernel="function tanh"),
         "Softsign": Operator(same, cost=per_output_element(3, "absolute, sum, quotient")),
-        "Sqrt": Operator(same, _by(np.sqrt), cost=_one, kernel="function root"),
-        "Swish": Operator(same, cost=_swish, kernel="function silu"),
-        "Tanh": Operator(same, cost=_one, kernel="function tanh"),
-        "ThresholdedRelu": Operator(same, cost=_one),
+        "Sqrt": _unary(value=_by(np.sqrt), kernel="function root"),
+        "Swish": _unary(_with_alpha(2, 1, "sigmoid, product"), kernel="function silu"),
+        "Tanh": _unary(kernel="function tanh"),
+        "ThresholdedRelu": _unary(),
+    },
+)
+_REMOVED = with_traits(  # removed from ONNX, used in files of 2017
+    {Trait.EXPERIMENTAL},
+    {
+        "Affine": _unary(per_output_element(2, "scale, shift")),
+        "ImageScaler": _unary(per_output_element(2, "scale, shift")),
+        "ParametricSoftplus": _unary(per_output_element(5, "two products, exponential, sum, logarithm")),
+        "Scale": _unary(),
+        "ScaledTanh": _unary(per_output_element(3, "two products, tanh")),
     },
 )
 
@@ -250,16 +247,15 @@ OPERATORS: dict[str, Operator] = of_class(
     WorkClass.POINTWISE,
     {
         **_UNARY,
-        **dict.fromkeys(("Acosh", "Asinh", "Atanh", "BitwiseNot", "Cosh", "Sinh"), Operator(same, cost=_one)),
-        **dict.fromkeys(("Acos", "Asin", "Atan", "Tan"), Operator(same, cost=_one, kernel="function sine")),
+        **_REMOVED,
+        **dict.fromkeys(("Acosh", "Asinh", "Atanh", "BitwiseNot", "Cosh", "Sinh"), _unary()),
+        **dict.fromkeys(("Acos", "Asin", "Atan", "Tan"), _unary(kernel="function sine")),
+        **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), Operator(broadcast_same, cost=_one)),
         "CumProd": Operator(_accumulated, cost=_one, work=WorkClass.REDUCTION),
         "CumSum": Operator(_accumulated, cost=_one, work=WorkClass.REDUCTION, constraints={1: ZERO}),
         "ReverseSequence": Operator(same, cost=free, work=WorkClass.MOVE, constraints={1: axis_size}),
         "Trilu": Operator(one_output(lambda call: shape_of_min_rank(call, 0, 2)), cost=free),
         "BitShift": Operator(broadcast_same, cost=_one, choices={"direction": words("LEFT RIGHT")}),
-        "BitwiseAnd": Operator(broadcast_same, cost=_one),
-        "BitwiseOr": Operator(broadcast_same, cost=_one),
-        "BitwiseXor": Operator(broadcast_same, cost=_one),
         "IsInf": Operator(_unary_bool, cost=_one, traits={Trait.TESTS_NUMBERS}),
         "IsNaN": Operator(_unary_bool, cost=_one, traits={Trait.FOLLOWS_SCORES, Trait.TESTS_NUMBERS}),
         "Add": _arithmetic(_by(np.add), position_shift=1, neutral=Neutral(0, (0, 1))),
@@ -290,9 +286,7 @@ OPERATORS: dict[str, Operator] = of_class(
         "Less": _comparison(np.less),
         "LessOrEqual": _comparison(np.less_equal),
         "Where": Operator(
-            lambda call: [
-                tensor(call.dtype(1) or call.dtype(2), broadcast(call.shape(0), call.shape(1), call.shape(2)))
-            ],
+            lambda call: [tensor(call.dtype(1) or call.dtype(2), broadcast(*map(call.shape, range(3))))],
             _by(np.where),
             partial=True,
             cost=_one,
@@ -316,21 +310,10 @@ OPERATORS: dict[str, Operator] = of_class(
             identity=Identity.INFERENCE,
             constraints={1: ZERO},
         ),
-        # activations
-        "Celu": Operator(same, cost=_with_alpha(3, 2, "exponential, difference, choice"), kernel="function exp"),
-        # the slope is stretched to x, never x to the slope
-        "PRelu": Operator(
-            same, cost=per_output_element(2, "slope, choice"), roles=weights(1), traits={Trait.PROPAGATES_NAN}
-        ),
-        "Shrink": Operator(same, cost=per_output_element(3, "two comparisons, shift")),
+        "Celu": _unary(_with_alpha(3, 2, "exponential, difference, choice"), kernel="function exp"),
+        # the slope is broadcast to x, never x to the slope
+        "PRelu": _unary(per_output_element(2, "slope, choice"), roles=weights(1), traits={Trait.PROPAGATES_NAN}),
+        "Shrink": _unary(per_output_element(3, "two comparisons, shift")),
         "SwiGLU": Operator(broadcast_same, cost=_with_alpha(3, 1, "sigmoid, two products")),
-        # removed from ONNX, used in files of 2017
-        "Affine": Operator(same, cost=per_output_element(2, "scale, shift"), traits={Trait.EXPERIMENTAL}),
-        "ImageScaler": Operator(same, cost=per_output_element(2, "scale, shift"), traits={Trait.EXPERIMENTAL}),
-        "ParametricSoftplus": Operator(
-            same, cost=per_output_element(5, "two products, exponential, sum, logarithm"), traits={Trait.EXPERIMENTAL}
-        ),
-        "Scale": Operator(same, cost=_one, traits={Trait.EXPERIMENTAL}),
-        "ScaledTanh": Operator(same, cost=per_output_element(3, "two products, tanh"), traits={Trait.EXPERIMENTAL}),
     },
 )

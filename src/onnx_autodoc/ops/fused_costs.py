@@ -15,10 +15,9 @@ from onnx_autodoc.text import quote_name
 
 Table = Mapping[str, Operator]
 
-_VERSION: Final = 22  # of ONNX, which the parts are taken from
+_OPSET: Final = 22  # of the parts
 _SCALAR: Final = tensor("float32", ())
 PLAIN: Final[Table] = {**ELEMENTWISE, **NORMALIZATION}
-_NONE: Final = ("", "none", "identity")
 _BY_NAME: Final = {**{name.lower(): name for name in PLAIN}, "silu": "Swish"}
 
 
@@ -40,7 +39,7 @@ def cost_of(
     price = table[op].cost
     if price is None:
         raise InferenceError(f"{op} has no price")
-    return price(Call(Node(op, attributes=named or {}), inputs or (to,), _VERSION, (to,)))
+    return price(Call(Node(op, attributes=named or {}), inputs or (to,), _OPSET, (to,)))
 
 
 def chained_cost(*names: str) -> CostRule:
@@ -56,12 +55,12 @@ def chained_cost(*names: str) -> CostRule:
 
 def activation_cost(call: Call, name: str, of: ValueInfo) -> Cost:
     """Return the cost of the activation `name` on a value."""
-    plain = name.lower()
-    if plain in _NONE:
+    key = name.lower()
+    if key in ("", "none", "identity"):
         return NO_COST
-    if plain not in _BY_NAME:
+    if key not in _BY_NAME:
         raise InferenceError(f"{call.node.op}'s activation {quote_name(name, 40)} is not one that the tool knows")
-    return cost_of(PLAIN, _BY_NAME[plain], of, of, *(_SCALAR, _SCALAR) * (plain == "clip"))
+    return cost_of(PLAIN, _BY_NAME[key], of, of, *(_SCALAR, _SCALAR) * (key == "clip"))
 
 
 def add_activation(price: CostRule) -> CostRule:
@@ -134,11 +133,9 @@ def group_norm(call: Call) -> Cost:
     """as GroupNormalization; 2 per element where SiLU follows"""
     x = shape_of_min_rank(call, 0, 3)
     first = x if call.attr_int("channels_last", 1) == 0 else (x[0], x[-1], *x[1:-1])
-    turned, groups = with_shape(call.known(0), first), call.attr_required("groups")
-    norm = cost_of(
-        PLAIN, "GroupNormalization", turned, turned, call.known(1), call.known(2), named={"num_groups": groups}
-    )
-    return sum_costs(norm, activation_cost(call, "silu", turned)) if call.attr_int("activation", 0) else norm
+    data, named = with_shape(call.known(0), first), {"num_groups": call.attr_required("groups")}
+    norm = cost_of(PLAIN, "GroupNormalization", data, data, call.known(1), call.known(2), named=named)
+    return sum_costs(norm, activation_cost(call, "silu", data)) if call.attr_int("activation", 0) else norm
 
 
 def skip_group_norm(call: Call) -> Cost:
@@ -159,8 +156,8 @@ def quantized_embed_norm(call: Call) -> Cost:
     """as EmbedLayerNormalization; 2 per element that it takes of each table, of the scale and of the bias: zero point,
     scale"""
     cost = embed_norm(call)
-    taken = size(call.output()) * count_present(call, 2, 3, 4) + size(call.shape(5)) + size(call.shape(6))
-    return Cost(0, cost.other + 2 * taken, read=cost.read)
+    dequantized = size(call.output()) * count_present(call, 2, 3, 4) + size(call.shape(5)) + size(call.shape(6))
+    return Cost(0, cost.other + 2 * dequantized, read=cost.read)
 
 
 # activations
@@ -182,8 +179,7 @@ def scaled_silu(call: Call) -> Cost:
 
 def bias_split_gelu(call: Call) -> Cost:
     """1 per element of the input for the bias; as Gelu and Mul on one half of them"""
-    halves = chained_cost("Gelu", "Mul")(call)
-    return sum_costs(Cost(other=size(call.shape(0))), halves)
+    return sum_costs(Cost(other=size(call.shape(0))), chained_cost("Gelu", "Mul")(call))
 
 
 def bias_add(call: Call) -> Cost:
@@ -193,20 +189,23 @@ def bias_add(call: Call) -> Cost:
 
 def bias_dropout(call: Call) -> Cost:
     """1 per element of the output for the bias, 1 for a residual, and as Dropout"""
-    y, dropped = known_output(call), (call.known(0), input_or_none(call, 3), input_or_none(call, 4))
-    return sum_costs(bias_add(call), cost_of(PLAIN, "Dropout", y, *dropped))
+    y, inputs = known_output(call), (call.known(0), input_or_none(call, 3), input_or_none(call, 4))
+    return sum_costs(bias_add(call), cost_of(PLAIN, "Dropout", y, *inputs))
 
 
 # mixtures of experts
-def experts(call: Call, numbers: Sequence[Dim], biases: Sequence[int], owned: range) -> Cost:
-    """Return the cost of fc1, fc2 and fc3 with `numbers` weights per expert; inputs in `owned` are per expert."""
+def experts(call: Call, weights: Sequence[Dim], biases: Sequence[int], per_expert: range) -> Cost:
+    """Return the cost of fc1, fc2 and fc3 with these numbers of weights in each expert.
+
+    `biases`: inputs. `per_expert`: inputs of which each expert has its part.
+    """
     x = shape_of_min_rank(call, 0)
     hidden, visits = x[-1], size(x[:-1]) * call.attr_int("k", 1)
-    inner = tensor(call.dtype(0), (visits, over(numbers[1], hidden)))
+    inner = tensor(call.dtype(0), (visits, over(weights[1], hidden)))
     added = sum((size(call.shape(at)[1:]) for at in biases if call.has(at)), start=0)
-    gates = _gates(call, inner, len(numbers) > 2)
+    gates = _gates(call, inner, len(weights) > 2)
     other = visits * (added + 2 * hidden) + gates.other + _routing(call, visits)
-    return Cost(visits * sum(numbers, start=0), other, bytes_read(call, dict.fromkeys(owned, (0, visits))))
+    return Cost(visits * sum(weights, start=0), other, bytes_read(call, dict.fromkeys(per_expert, (0, visits))))
 
 
 def over(whole: Dim, parts: Dim) -> Dim:
@@ -214,22 +213,22 @@ def over(whole: Dim, parts: Dim) -> Dim:
     return 0 if type(parts) is int and parts == 0 else whole // parts
 
 
-def _gates(call: Call, inner: ValueInfo, third: bool) -> Cost:
+def _gates(call: Call, inner: ValueInfo, has_fc3: bool) -> Cost:
     """Return the cost of the activation between the products, with its gate."""
     name, elements = call.attr_text("activation_type", "relu"), size(inner.shape or ())
     if name.lower() != "swiglu":
-        return sum_costs(activation_cost(call, name, inner), Cost(other=elements if third else 0))
-    scaled, moved = call.attr_float("activation_alpha", 1.0) != 1, call.attr_float("activation_beta", 0.0) != 0
-    limits = 3 if call.attribute("swiglu_limit") is not None else 0
-    return Cost(other=elements * (3 + scaled + moved + limits))
+        return sum_costs(activation_cost(call, name, inner), Cost(other=elements if has_fc3 else 0))
+    is_scaled, is_shifted = call.attr_float("activation_alpha", 1.0) != 1, call.attr_float("activation_beta", 0.0) != 0
+    limit_ops = 3 if call.attribute("swiglu_limit") is not None else 0
+    return Cost(other=elements * (3 + is_scaled + is_shifted + limit_ops))
 
 
 def _routing(call: Call, visits: Dim) -> Dim:
     """Return the cost of Softmax and TopK over the experts, and of normalizing the weights."""
     router, k = call.known(1), call.attr_int("k", 1)
-    best = with_shape(router, (*shape_of_min_rank(call, 1)[:-1], k))
-    chosen = sum_costs(cost_of(PLAIN, "Softmax", router, router), cost_of(SLICING, "TopK", best, router))
-    return chosen.other + (2 * visits if call.attr_int("normalize_routing_weights", 0) else 0)
+    selected = with_shape(router, (*shape_of_min_rank(call, 1)[:-1], k))
+    selection = sum_costs(cost_of(PLAIN, "Softmax", router, router), cost_of(SLICING, "TopK", selected, router))
+    return selection.other + (2 * visits if call.attr_int("normalize_routing_weights", 0) else 0)
 
 
 def moe(call: Call) -> Cost:

@@ -1,12 +1,11 @@
 """Images: resizing, sampling, cropping, and moving pixels between space and depth."""
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from onnx_autodoc.ops.call import Call, check_shape, normalize_axis, numbers, shape_of_rank, size, sizes
+from onnx_autodoc.ops.call import Call, check_shape, normalize_axis, shape_of_rank, size, sizes
 from onnx_autodoc.ops.cost import NO_COST, Cost, free, interpolation_ops, reads_picked_elements, unknown_arithmetic
 from onnx_autodoc.ops.input_constraints import ONE, always
 from onnx_autodoc.ops.operator import FLAG, Deprecation, Operator, Trait, WorkClass, constants, of_class, words
@@ -50,26 +49,27 @@ def _replace_dims(call: Call, axes: Sequence[int], sizes: Sequence[Dim]) -> Shap
 
 
 def _resize_by(call: Call, dims: list[Dim], scales_at: int) -> list[Dim]:
-    scales = numbers(call, scales_at)
+    scales: Sequence[float | Unknown] = call.ints(scales_at)
     scaled = _scaled(call, dims, scales)
     if call.attr_text("coordinate_transformation_mode", "") != "tf_crop_and_resize":
         return scaled
     # The specification: floor(size * (end - start) * scale).
-    region, count = numbers(call, 1), len(dims)
+    region: Sequence[float | Unknown] = call.ints(1)
+    count = len(dims)
     if len(region) != 2 * count:
         raise Contradiction(f"Resize has a region of {len(region)} numbers for {count} axes")
     spans = [(region[at + count] - region[at]) * scales[at] for at in range(count)]
-    return [merge_dims(*each, _CROPPED) for each in zip(scaled, _scaled(call, dims, spans), strict=True)]
+    return [merge_dims(*pair, _CROPPED) for pair in zip(scaled, _scaled(call, dims, spans), strict=True)]
 
 
 def _scaled(call: Call, dims: Sequence[Dim], scales: Sequence[float | Unknown]) -> list[Dim]:
     if len(scales) != len(dims):
         raise Contradiction(f"{call.node.op} has {len(scales)} scales for {len(dims)} axes")
-    return [_scale(dim, scale) for dim, scale in zip(dims, scales, strict=True)]
+    return list(map(_scale, dims, scales))
 
 
 def _scale(dim: Dim, scale: float | Unknown) -> Dim:
-    """floor(size * scale), in single precision as runtimes do it: 10 * 0.7 is 7."""
+    """Return floor(size * scale), in single precision as runtimes compute it: 10 * 0.7 is 7."""
     if isinstance(scale, Unknown):
         return Unknown(scale.why)
     if not 0 < scale < float("inf"):
@@ -95,7 +95,10 @@ def _resize_to(call: Call, dims: list[Dim]) -> list[Dim]:
 
 
 def _keep_aspect_ratio(dims: list[int], out: list[int], not_larger: bool) -> list[Dim]:
-    """All dims by the one ratio that fits, to the nearest integer; single precision may round one half otherwise."""
+    """Scale all dims by the one ratio that fits, to the nearest integer.
+
+    Single precision may round one half differently.
+    """
     pairs, pick = list(zip(out, dims, strict=True)), min if not_larger else max
     exact = pick(Fraction(to, dim) for to, dim in pairs)
     single = pick(np.float32(to) / np.float32(dim) for to, dim in pairs)
@@ -109,8 +112,9 @@ def _upsample(call: Call) -> list[ValueInfo]:
     # Scales are an input since opset 9, an attribute since 7; before that, one of the height and one of the width.
     x = call.shape(0)
     declared = call.attribute("scales")
+    scales: Sequence[float | Unknown]
     if call.has(1):
-        scales = numbers(call, 1)
+        scales = call.ints(1)
     elif isinstance(declared, tuple):
         scales = [item for item in declared if isinstance(item, (int, float))]
     else:
@@ -163,22 +167,22 @@ def _crop(call: Call) -> list[ValueInfo]:
 
 
 def _image_decoder(call: Call) -> list[ValueInfo]:
-    depth = 1 if call.attr_text("pixel_format", "RGB") == "Grayscale" else 3
-    return [tensor("uint8", (Unknown(_DECODED), Unknown(_DECODED), depth))]
+    channels = 1 if call.attr_text("pixel_format", "RGB") == "Grayscale" else 3
+    return [tensor("uint8", (Unknown(_DECODED), Unknown(_DECODED), channels))]
 
 
 def _non_max_suppression(call: Call) -> list[ValueInfo]:
     # boxes [N, B, 4], scores [N, classes, B]
     boxes, scores = (call.known(at).shape for at in (0, 1))
     if boxes is not None:
-        batch, many, _ = shape_of_rank(call, 0, 3)
-        check_shape(call, 0, batch, many, 4)
+        batch, count, _ = shape_of_rank(call, 0, 3)
+        check_shape(call, 0, batch, count, 4)
         if scores is not None:
-            check_shape(call, 1, batch, shape_of_rank(call, 1, 3)[1], many)
+            check_shape(call, 1, batch, shape_of_rank(call, 1, 3)[1], count)
     return [tensor("int64", (Unknown(_SELECTED), 3))]  # batch, class, box
 
 
-# mode -> elements that an interpolated one lies between, along one axis
+# mode -> elements that are interpolated along one axis
 _TAPS = {"nearest": 1, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
 
 
@@ -192,22 +196,17 @@ def _mode_taps(call: Call, default: str) -> int:
 def _resize_cost(call: Call) -> Cost:
     """between others 2 · taps - 1 per element of the output; taps: 2 (linear) or 4 (cubic) along each axis whose size
     changes, as many times more as antialias widens them; to the nearest: none"""
-    reach = _mode_taps(call, "nearest")
-    if reach == 1:
+    taps = _mode_taps(call, "nearest")
+    if taps == 1:
         return NO_COST
-    along = [_taps(call, reach, *dims) for dims in zip(call.shape(0), call.output(), strict=False)]
-    return Cost(other=interpolation_ops(math.prod(along)) * size(call.output()))
-
-
-def _taps(call: Call, reach: int, before: Dim, after: Dim) -> int:
-    if before is after:
-        return 1
-    if isinstance(before, Unknown) or isinstance(after, Unknown):
-        raise InferenceError(next(dim.why for dim in (before, after) if isinstance(dim, Unknown)))
-    if before == after or after < 1:
-        return 1
-    widened = -(-reach * before // after) if call.attr_int("antialias", 0) else reach
-    return max(reach, widened)
+    total = 1
+    for before, after in zip(call.shape(0), call.output(), strict=False):
+        if before is after:
+            continue
+        old, new = int(before), int(after)  # an unknown size raises its reason
+        if old != new and new >= 1:
+            total *= max(taps, -(-taps * old // new)) if call.attr_int("antialias", 0) else taps
+    return Cost(other=interpolation_ops(total) * size(call.output()))
 
 
 def _grid_sample_cost(call: Call) -> Cost:
@@ -243,7 +242,6 @@ OPERATORS: dict[str, Operator] = of_class(
                 "nearest_mode": _NEAREST_MODES,
             },
             kernel="resize",
-            constraints={2: ONE, 3: ONE},
         ),
         "Upsample": Operator(
             _upsample,
@@ -254,7 +252,6 @@ OPERATORS: dict[str, Operator] = of_class(
             choices={"mode": words("bilinear cubic linear nearest")},
             deprecated=Deprecation(10, None, "Resize"),
             kernel="resize",
-            constraints={1: ONE},
         ),
         "GridSample": Operator(
             _grid_sample,
@@ -271,7 +268,6 @@ OPERATORS: dict[str, Operator] = of_class(
             one_output(lambda call: _replace_dims(call, _axes(call, call.rank(0)), sizes(call, 1))),
             cost=free,
             size_inputs=(1,),
-            constraints={1: ONE},
         ),
         "Crop": Operator(_crop, cost=reads_picked_elements, traits={Trait.EXPERIMENTAL}),
     },

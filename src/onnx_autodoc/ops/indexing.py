@@ -1,20 +1,30 @@
 """Operators that pick or place elements by index."""
 
 import numpy as np
+from msgspec.structs import replace
 
 from onnx_autodoc.ops.call import Call, check_shape, normalize_axis, size
 from onnx_autodoc.ops.cost import NO_COST, Cost, free, per_input_element, reads_picked_elements, unknown_arithmetic
-from onnx_autodoc.ops.input_constraints import ONE, index_into, nd_index, one_hot_index
+from onnx_autodoc.ops.input_constraints import index_into, nd_index, one_hot_index
 from onnx_autodoc.ops.operator import Deprecation, Operator, Trait, WorkClass, constants, of_class
 from onnx_autodoc.ops.reduction import keeps_dims
 from onnx_autodoc.ops.shape_rules import same
-from onnx_autodoc.ops.values import Array, Contradiction, Dim, InferenceError, Unknown, ValueInfo, tensor, with_shape
+from onnx_autodoc.ops.values import (
+    Array,
+    Contradiction,
+    Dim,
+    InferenceError,
+    Shape,
+    Unknown,
+    ValueInfo,
+    tensor,
+    with_shape,
+)
 
 
 def _gather(call: Call) -> list[ValueInfo]:
     # data [.., n, ..] at indices [i...] = [.., i..., ..]
-    source = call.shape(0)
-    axis = normalize_axis(call.attr_int("axis", 0), len(source))
+    source, axis = call.shape(0), call.axis(0)
     _check_indices(call, source[axis])
     return [with_shape(call.known(0), (*source[:axis], *call.shape(1), *source[axis + 1 :]))]
 
@@ -37,25 +47,18 @@ def _gather_value(call: Call, arrays: list[Array]) -> list[Array]:
     axis = normalize_axis(call.attr_int("axis", 0), arrays[0].ndim)
     indices = arrays[1]
     if indices.dtype == object:
-        raise InferenceError("an index is not known")
+        raise InferenceError("an index is unknown")
     length = arrays[0].shape[axis]
     if indices.size and not (-length <= indices.min() and indices.max() < length):
         raise Contradiction(f"Gather at {int(indices.max())} of {length} elements")
-    return [np.asarray(np.take(arrays[0], indices, axis))]  # of an array of objects, one index takes the bare object
-
-
-def _gather_elements(call: Call) -> list[ValueInfo]:
-    _check_elements(call)
-    return [with_shape(call.known(0), call.shape(1))]
+    return [np.asarray(np.take(arrays[0], indices, axis))]  # one index of an array of objects gives the bare object
 
 
 def _gather_nd(call: Call) -> list[ValueInfo]:
     # indices [batch..., i..., k] pick slices data[batch..., k indices] = [batch..., i..., rest of data]
     source, indices = call.shape(0), call.shape(1)
     batch = call.attr_int("batch_dims", 0)
-    depth = indices[-1] if indices else 0
-    if isinstance(depth, Unknown):
-        raise InferenceError(depth.why)
+    depth = int(indices[-1]) if indices else 0  # an unknown one raises its reason
     if not indices or batch + depth > len(source):
         raise Contradiction(f"GatherND of {len(source)} dimensions by {batch + depth}")
     _check_indices(call, *source[batch : batch + depth])
@@ -63,13 +66,18 @@ def _gather_nd(call: Call) -> list[ValueInfo]:
 
 
 def _check_elements(call: Call) -> None:
-    """Indices are as many dimensions as the data, each along one axis."""
+    """Check that indices have as many dimensions as the data, and are within the axis."""
     source, indices = call.known(0).shape, call.known(1).shape
     if source is None or indices is None:
         return
     if len(source) != len(indices):
         raise Contradiction(f"{call.node.op} of {len(source)} dimensions by indices of {len(indices)}")
-    _check_indices(call, source[normalize_axis(call.attr_int("axis", 0), len(source))])
+    _check_indices(call, source[call.axis(0)])
+
+
+def _gather_elements(call: Call) -> list[ValueInfo]:
+    _check_elements(call)
+    return [with_shape(call.known(0), call.shape(1))]
 
 
 def _scatter_elements(call: Call) -> list[ValueInfo]:
@@ -91,77 +99,63 @@ def _scatter_nd(call: Call) -> list[ValueInfo]:
     return same(call)
 
 
-def _scatter_nd_value(call: Call, arrays: list[Array]) -> list[Array]:
+def _scatter_value(call: Call, arrays: list[Array]) -> list[Array]:
+    """Return the elements of ScatterND, ScatterElements and Scatter."""
     if call.attr_text("reduction", "none") != "none":
         raise InferenceError("elements are combined")
     data, indices, updates = arrays
-    if not indices.ndim or updates.shape != indices.shape[:-1] + data.shape[indices.shape[-1] :]:
-        raise Contradiction("ScatterND has other updates than places")
-    result = data.copy()
-    result[tuple(np.moveaxis(_as_integers(indices), -1, 0))] = updates
-    return [result]
-
-
-def _as_integers(indices: Array) -> Array:
-    if indices.dtype.kind not in "iuO":
-        raise Contradiction("an index is no whole number")
-    return indices.astype(np.int64)  # stops at one that is not known
-
-
-def _scatter_elements_value(call: Call, arrays: list[Array]) -> list[Array]:
-    if call.attr_text("reduction", "none") != "none":
-        raise InferenceError("elements are combined")
-    data, indices, updates = arrays
-    if indices.ndim != data.ndim or updates.shape != indices.shape:
+    if call.node.op == "ScatterND":
+        fits = indices.ndim > 0 and updates.shape == indices.shape[:-1] + data.shape[indices.shape[-1] :]
+    else:
+        fits = indices.ndim == data.ndim and updates.shape == indices.shape
+    if not fits:
         raise Contradiction(f"{call.node.op} has other updates than places")
     result = data.copy()
-    positions: list[Array] = [*np.indices(indices.shape)]  # the indices may cover less than the data, along every axis
-    positions[normalize_axis(call.attr_int("axis", 0), data.ndim)] = _as_integers(indices)
+    if indices.dtype.kind not in "iuO":
+        raise Contradiction("an index is no whole number")
+    whole = indices.astype(np.int64)  # raises at an unknown index
+    if call.node.op == "ScatterND":
+        positions = [*np.moveaxis(whole, -1, 0)]
+    else:
+        positions = [*np.indices(indices.shape)]  # the indices may cover less than the data, along every axis
+        positions[normalize_axis(call.attr_int("axis", 0), data.ndim)] = whole
     result[tuple(positions)] = updates
     return [result]
 
 
 def _one_hot(call: Call) -> list[ValueInfo]:
-    # indices [..] with a new axis of `depth` sizes
+    # indices [..] with a new axis of size `depth`
     indices, depth = call.shape(0), call.one(1)
     check_shape(call, 2, 2)
     axis = normalize_axis(call.attr_int("axis", -1), len(indices) + 1)
-    number: Dim = depth if isinstance(depth, Unknown) else int(depth)
-    return [tensor(call.dtype(2), (*indices[:axis], number, *indices[axis:]))]
+    dim = depth if isinstance(depth, Unknown) else int(depth)
+    return [tensor(call.dtype(2), (*indices[:axis], dim, *indices[axis:]))]
 
 
 def _compress(call: Call) -> list[ValueInfo]:
-    source, kept = call.shape(0), call.value(1)
+    source, mask = call.shape(0), call.value(1)
     why = "Compress: how many elements are kept depends on the data"
-    count: Dim = Unknown(why) if kept is None or kept.dtype == object else int(np.count_nonzero(kept))
+    count: Dim = Unknown(why) if mask is None or mask.dtype == object else int(np.count_nonzero(mask))
     if "axis" not in call.node.attributes:
         return [with_shape(call.known(0), (count,))]
-    axis = normalize_axis(call.attr_int("axis", 0), len(source))
+    axis = call.axis(0)
     return [with_shape(call.known(0), (*source[:axis], count, *source[axis + 1 :]))]
 
 
 def _unique(call: Call) -> list[ValueInfo]:
-    why = "Unique: how many elements differ depends on the data"
-    source = call.shape(0)
-    count = Unknown(why)
+    source, count = call.shape(0), Unknown("Unique: how many elements differ depends on the data")
+    shape: Shape = (count,)
+    inverse = size(source)
     if "axis" in call.node.attributes:
-        axis = normalize_axis(call.attr_int("axis", 0), len(source))
-        found, inverse = (*source[:axis], count, *source[axis + 1 :]), source[axis]
-    else:
-        found, inverse = (count,), size(source)
-    return [
-        with_shape(call.known(0), found),
-        tensor("int64", (count,)),
-        tensor("int64", (inverse,)),
-        tensor("int64", (count,)),
-    ]
+        axis = call.axis(0)
+        shape, inverse = (*source[:axis], count, *source[axis + 1 :]), source[axis]
+    return [with_shape(call.known(0), shape), *(tensor("int64", (dim,)) for dim in (count, inverse, count))]
 
 
 def _arg(call: Call) -> list[ValueInfo]:
-    source = call.shape(0)
-    axis = normalize_axis(call.attr_int("axis", 0), len(source))
-    kept = (1,) if keeps_dims(call) else ()
-    return [tensor("int64", (*source[:axis], *kept, *source[axis + 1 :]))]
+    source, axis = call.shape(0), call.axis(0)
+    reduced = (1,) if keeps_dims(call) else ()
+    return [tensor("int64", (*source[:axis], *reduced, *source[axis + 1 :]))]
 
 
 def _scatter_cost(call: Call) -> Cost:
@@ -169,7 +163,15 @@ def _scatter_cost(call: Call) -> Cost:
     return NO_COST if call.attr_text("reduction", "none") == "none" else Cost(other=size(call.shape(2)))
 
 
-_compared = per_input_element(1, "comparison")
+_SCATTER = Operator(
+    _scatter_elements,
+    _scatter_value,
+    cost=_scatter_cost,
+    traits={Trait.SCATTERS_ALONG_AXIS, Trait.TESTS_NUMBERS},
+    overwrites=(0,),
+    constraints={1: index_into(0, "axis")},
+)
+_ARG = Operator(_arg, cost=per_input_element(1, "comparison"), position_output=0, work=WorkClass.REDUCTION)
 
 OPERATORS: dict[str, Operator] = of_class(
     WorkClass.LOOKUP,
@@ -190,27 +192,11 @@ OPERATORS: dict[str, Operator] = of_class(
             constraints={1: index_into(0, "axis")},
         ),
         "GatherND": Operator(_gather_nd, cost=reads_picked_elements, constraints={1: nd_index}),
-        # scattering writes into a copy of the data
-        "Scatter": Operator(
-            _scatter_elements,
-            _scatter_elements_value,
-            cost=_scatter_cost,
-            traits={Trait.SCATTERS_ALONG_AXIS, Trait.TESTS_NUMBERS},
-            overwrites=(0,),
-            deprecated=Deprecation(11, None, "ScatterElements"),
-            constraints={1: index_into(0, "axis")},
-        ),
-        "ScatterElements": Operator(
-            _scatter_elements,
-            _scatter_elements_value,
-            cost=_scatter_cost,
-            traits={Trait.SCATTERS_ALONG_AXIS, Trait.TESTS_NUMBERS},
-            overwrites=(0,),
-            constraints={1: index_into(0, "axis")},
-        ),
+        "Scatter": replace(_SCATTER, deprecated=Deprecation(11, None, "ScatterElements")),
+        "ScatterElements": _SCATTER,
         "ScatterND": Operator(
             _scatter_nd,
-            _scatter_nd_value,
+            _scatter_value,
             partial=True,
             cost=_scatter_cost,
             traits={Trait.TESTS_NUMBERS},
@@ -223,7 +209,7 @@ OPERATORS: dict[str, Operator] = of_class(
             roles=constants(2),
             traits={Trait.TESTS_NUMBERS},
             size_inputs=(1,),
-            constraints={0: one_hot_index, 1: ONE},
+            constraints={0: one_hot_index},
         ),
         "Compress": Operator(_compress, cost=reads_picked_elements, traits={Trait.DATA_SIZED}),
     },
@@ -231,6 +217,6 @@ OPERATORS: dict[str, Operator] = of_class(
     "Unique": Operator(
         _unique, cost=unknown_arithmetic("how many elements are compared, the data decide"), traits={Trait.DATA_SIZED}
     ),
-    "ArgMax": Operator(_arg, cost=_compared, position_output=0, work=WorkClass.REDUCTION),
-    "ArgMin": Operator(_arg, cost=_compared, position_output=0, work=WorkClass.REDUCTION),
+    "ArgMax": _ARG,
+    "ArgMin": _ARG,
 }

@@ -1,6 +1,6 @@
 """Constraints on integer inputs: an index below the rows of a table, a length, a size, an axis.
 
-An index beyond its table stops a run, and a zero may do so where a size is required: whoever generates inputs for a
+An index beyond its table stops a run, and a zero may do so where a size is required: inputs that are generated for a
 model must respect these constraints. Rows of operators declare them by input.
 """
 
@@ -42,11 +42,11 @@ def _int_attribute(call: Call, name: str, default: int) -> int:
 
 
 def index_into(table: int, axis: str | int = 0) -> ConstraintRule:
-    """An index along an axis of another input. `axis` is an axis or the attribute that holds it."""
+    """An index along an axis of another input. `axis` is an axis or the attribute that has it."""
 
     def rule(call: Call) -> InputConstraint | None:
-        size = _dim(call, table, axis if isinstance(axis, int) else _int_attribute(call, axis, 0))
-        return InputConstraint(below=size) if size else None
+        rows = _dim(call, table, axis if isinstance(axis, int) else _int_attribute(call, axis, 0))
+        return InputConstraint(below=rows) if rows else None
 
     return rule
 
@@ -116,8 +116,8 @@ def same_shape(call: Call) -> InputConstraint | None:
 def known_category(call: Call) -> InputConstraint | None:
     """A category that an encoder lists, if it rejects others."""
     for key in ("cats_int64s", "cats_strings"):
-        found = call.node.attributes.get(key)
-        items = found.first if isinstance(found, TruncatedList) else found
+        value = call.node.attributes.get(key)
+        items = value.first if isinstance(value, TruncatedList) else value
         if isinstance(items, tuple) and items and not _int_attribute(call, "zeros", 1):
             return InputConstraint(among=tuple(item for item in items if isinstance(item, int | str)))
     return None
@@ -125,8 +125,8 @@ def known_category(call: Call) -> InputConstraint | None:
 
 def numeric_text(call: Call) -> InputConstraint | None:
     """Text that is cast to a number."""
-    given = call.inputs[0]
-    return InputConstraint(among=("1",)) if given is not None and given.dtype == "string" else None
+    info = call.inputs[0]
+    return InputConstraint(among=("1",)) if info is not None and info.dtype == "string" else None
 
 
 def equal_parts(call: Call) -> InputConstraint | None:
@@ -135,7 +135,7 @@ def equal_parts(call: Call) -> InputConstraint | None:
     return InputConstraint(exactly=size // len(call.outputs)) if size and call.outputs else None
 
 
-def distinct_axes(call: Call) -> InputConstraint | None:
+def distinct_axes(call: Call) -> InputConstraint:
     return InputConstraint(exactly=0, distinct=True)
 
 

@@ -1,7 +1,9 @@
 """Matrix products: MatMul and its integer form, Gemm, Einsum."""
 
+from collections.abc import Iterable
+
 from onnx_autodoc.ops.call import Call, broadcast, check_broadcast, size, sizes_differ
-from onnx_autodoc.ops.cost import Cost, CostRule
+from onnx_autodoc.ops.cost import Cost, CostRule, documented
 from onnx_autodoc.ops.operator import Operator, QuantizedInput, Trait, WorkClass, of_class, scales, weights
 from onnx_autodoc.ops.shape_rules import gemm_shape, one_output, product_of
 from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInfo, tensor
@@ -12,22 +14,21 @@ def product(call: Call) -> Cost:
     return Cost(macs=size(call.output()) * call.shape(0)[-1])
 
 
-def requantized(price: CostRule) -> CostRule:
-    """Return `price` with the cost of quantizing the output."""
+def requantized(rule: CostRule) -> CostRule:
+    """Return `rule` with the cost of quantizing the output."""
 
     def with_requantization(call: Call) -> Cost:
-        cost = price(call)
+        cost = rule(call)
         return Cost(cost.macs, cost.other + 3 * size(call.output()))
 
-    with_requantization.__doc__ = f"{price.__doc__}; 3 per element of the output: scale, round, zero point"
-    return with_requantization
+    return documented(f"{rule.__doc__}; 3 per element of the output: scale, round, zero point", with_requantization)
 
 
 def gemm_cost(call: Call, bias_at: int = 2) -> Cost:
     """K multiply-adds for each element of the output; 1 per element where there is a C"""
-    over = call.shape(0)[0 if call.attr_int("transA", 0) else 1]
+    inner = call.shape(0)[0 if call.attr_int("transA", 0) else 1]
     elements = size(call.output())
-    return Cost(elements * over, elements if call.has(bias_at) else 0)
+    return Cost(elements * inner, elements if call.has(bias_at) else 0)
 
 
 def _gemm(call: Call) -> list[ValueInfo]:
@@ -37,7 +38,10 @@ def _gemm(call: Call) -> list[ValueInfo]:
 
 
 def _einsum(call: Call) -> list[ValueInfo]:
-    """Each letter is one size; an ellipsis stands for broadcast leading dims; no arrow: letters seen once, sorted."""
+    """Infer Einsum: each letter is one size; an ellipsis stands for broadcast leading dims.
+
+    Without an arrow, the output has the letters that occur once, sorted.
+    """
     left, arrow, right = call.attr_text("equation", "").replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(call.inputs):
@@ -47,8 +51,8 @@ def _einsum(call: Call) -> list[ValueInfo]:
         letters = left.replace(",", "").replace("...", "")
         right = "..." * ("..." in left) + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
     head, dots, tail = right.partition("...")
-    named = [tuple(_letter(sizes, letter) for letter in part) for part in (head, tail)]
-    return [tensor(call.dtype(0), (*named[0], *(ellipsis if dots else ()), *named[1]))]
+    before, after = _letter_sizes(sizes, head), _letter_sizes(sizes, tail)
+    return [tensor(call.dtype(0), (*before, *(ellipsis if dots else ()), *after))]
 
 
 def _einsum_sizes(call: Call, terms: list[str]) -> tuple[dict[str, Dim], Shape]:
@@ -60,19 +64,20 @@ def _einsum_sizes(call: Call, terms: list[str]) -> tuple[dict[str, Dim], Shape]:
             raise Contradiction(f"Einsum's term {term} does not fit {len(shape)} dimensions")
         end = len(shape) - len(tail)
         for letter, dim in zip(head + tail, (*shape[: len(head)], *shape[end:]), strict=True):
-            one = sizes.get(letter, 1)
-            if sizes_differ(one, dim) and 1 not in (one, dim):
-                raise Contradiction(f"Einsum's {letter} is {one} and {dim}")
-            sizes[letter] = one if dim == 1 else dim if isinstance(one, Unknown) or one == 1 else one
+            known = sizes.get(letter, 1)
+            if sizes_differ(known, dim) and 1 not in (known, dim):
+                raise Contradiction(f"Einsum's {letter} is {known} and {dim}")
+            sizes[letter] = known if dim == 1 else dim if isinstance(known, Unknown) or known == 1 else known
         if dots:
             ellipsis = broadcast(ellipsis, shape[len(head) : end])
     return sizes, ellipsis
 
 
-def _letter(sizes: dict[str, Dim], letter: str) -> Dim:
-    if letter not in sizes:
-        raise Contradiction(f"Einsum's result names {letter}, no input does")
-    return sizes[letter]
+def _letter_sizes(sizes: dict[str, Dim], letters: Iterable[str]) -> Shape:
+    for letter in letters:
+        if letter not in sizes:
+            raise Contradiction(f"Einsum's result names {letter}, no input does")
+    return tuple(sizes[letter] for letter in letters)
 
 
 def _einsum_cost(call: Call) -> Cost:
@@ -85,33 +90,32 @@ def _einsum_cost(call: Call) -> Cost:
     output = frozenset(right if arrow else (c for c in left if c == "." or (c != "," and left.count(c) == 1)))
     macs: Dim = 0
     other: Dim = 0
-    done = letters[0]
+    product = letters[0]
     for at, term in enumerate(letters[1:], 1):
-        kept = output.union(*letters[at + 1 :])
-        step = _contraction(done, term, kept, sizes)
+        needed = output.union(*letters[at + 1 :])
+        step = _contraction_cost(product, term, needed, sizes)
         macs, other = macs + step.macs, other + step.other
-        done = (done | term) & kept
+        product = (product | term) & needed
     return Cost(macs, other) if len(terms) > 1 else Cost(other=size(call.shape(0)) if letters[0] - output else 0)
 
 
-def _contraction(one: frozenset[str], other: frozenset[str], kept: frozenset[str], sizes: dict[str, Dim]) -> Cost:
-    """Sum letters that only one term has and the output lacks; then multiply, as matrices or element by element."""
-    both = one | other
-    lone = [term for term in (one, other) if term - (one & other) - kept]
-    summed = sum((_combinations(term, sizes) for term in lone), start=0)
-    work = _combinations((one & other) | (both & kept), sizes)
-    return Cost(work, summed) if (one & other) - kept else Cost(0, work + summed)
+def _contraction_cost(a: frozenset[str], b: frozenset[str], needed: frozenset[str], sizes: dict[str, Dim]) -> Cost:
+    """Sum letters that only one term has and nothing needs; then multiply, as matrices or element by element."""
 
+    def combinations(letters: frozenset[str]) -> Dim:
+        return size(_letter_sizes(sizes, sorted(letters)))
 
-def _combinations(letters: frozenset[str], sizes: dict[str, Dim]) -> Dim:
-    return size(tuple(_letter(sizes, letter) for letter in sorted(letters)))
+    common = a & b
+    summed = sum((combinations(term) for term in (a, b) if term - common - needed), start=0)
+    work = combinations(common | ((a | b) & needed))
+    return Cost(work, summed) if common - needed else Cost(0, work + summed)
 
 
 def _det_cost(call: Call) -> Cost:
     """n(n - 1)(2n - 1)/3 + n(n - 1)/2 + n - 1 per matrix of n rows: elimination, then the product of the diagonal"""
     rows = call.shape(0)[-1]
-    each = rows * (rows - 1) * (2 * rows - 1) // 3 + rows * (rows - 1) // 2 + rows - 1
-    return Cost(other=size(call.output()) * each)
+    per_matrix = rows * (rows - 1) * (2 * rows - 1) // 3 + rows * (rows - 1) // 2 + rows - 1
+    return Cost(other=size(call.output()) * per_matrix)
 
 
 OPERATORS: dict[str, Operator] = of_class(

@@ -14,6 +14,7 @@ from onnx_autodoc.ops.cost import (
     unknown_arithmetic,
     view,
 )
+from onnx_autodoc.ops.dim_specs import rule
 from onnx_autodoc.ops.elementwise import OPERATORS as ELEMENTWISE
 from onnx_autodoc.ops.elementwise import broadcast_same
 from onnx_autodoc.ops.fused_costs import add_activation, chained_cost, known_output, sum_costs
@@ -22,7 +23,7 @@ from onnx_autodoc.ops.indexing import OPERATORS as INDEXING
 from onnx_autodoc.ops.input_constraints import ONE, ZERO, index_into
 from onnx_autodoc.ops.matmul import gemm_cost
 from onnx_autodoc.ops.operator import Operator, QuantizedInput, Trait, WorkClass, constants, of_class, scales, weights
-from onnx_autodoc.ops.shape_rules import gemm_shape, one_output, product_shape, same
+from onnx_autodoc.ops.shape_rules import gemm_shape, one_output, product_shape, same, same_as
 from onnx_autodoc.ops.signal import fourier
 from onnx_autodoc.ops.slicing import OPERATORS as SLICING
 from onnx_autodoc.ops.values import Contradiction, InferenceError, Shape, Unknown, ValueInfo, tensor
@@ -30,26 +31,27 @@ from onnx_autodoc.text import quote_name
 
 
 # products
-def _transposed(shape: Shape, swap: int, batch: int) -> Shape:
-    """Move a batch inside [M, ..., K] to the front, and swap the last two axes, as attributes declare."""
+def _operand(call: Call, at: int, side: str) -> Shape:
+    """Return [..., M, K] or [..., K, N]: attributes may swap the last two axes, or put the batch after the first."""
+    shape = call.shape(at)
+    is_swapped, has_inner_batch = call.attr_int(f"trans{side}", 0), call.attr_int(f"transBatch{side}", 0)
     if len(shape) < 2:
         return shape
-    if batch:
+    if has_inner_batch:
         shape = (*shape[1:-1], shape[0], shape[-1])
-    return (*shape[:-2], shape[-1], shape[-2]) if swap else shape
+    return (*shape[:-2], shape[-1], shape[-2]) if is_swapped else shape
 
 
 def _fused_matmul(call: Call) -> list[ValueInfo]:
-    a = _transposed(call.shape(0), call.attr_int("transA", 0), call.attr_int("transBatchA", 0))
-    b = _transposed(call.shape(1), call.attr_int("transB", 0), call.attr_int("transBatchB", 0))
+    a, b = _operand(call, 0, "A"), _operand(call, 1, "B")
     return [tensor(call.dtype(0) or call.dtype(1), product_shape(a, b))]
 
 
 def _fused_matmul_cost(call: Call) -> Cost:
     """K multiply-adds for each element of the output; 1 per element where alpha is not 1"""
-    over = _transposed(shape_of_min_rank(call, 0), call.attr_int("transA", 0), call.attr_int("transBatchA", 0))[-1]
+    shape_of_min_rank(call, 0)
     elements = size(call.output())
-    return Cost(elements * over, elements if call.attr_float("alpha", 1.0) != 1 else 0)
+    return Cost(elements * _operand(call, 0, "A")[-1], elements if call.attr_float("alpha", 1.0) != 1 else 0)
 
 
 def _gemm_gelu_cost(call: Call) -> Cost:
@@ -77,42 +79,27 @@ def _skip_norm(call: Call) -> list[ValueInfo]:
     """Infer the normalized sum, two statistics and the sum."""
     source, skip = shape_of_min_rank(call, 0), call.known(1).shape
     if len(source) > 1 and skip is not None:
-        check_shape(
-            call, 1, *shape_of_min_rank(call, 1, 2)[:-2], *source[-2:]
-        )  # the skip may leave out the batch, or have one for all
+        # the skip may omit the batch, or have one for all
+        check_shape(call, 1, *shape_of_min_rank(call, 1, 2)[:-2], *source[-2:])
         check_shape(call, 2, source[-1])
     whole, statistic = tensor(call.dtype(0), source), tensor("float32", (*source[:-1], 1))
     return [whole, statistic, statistic, whole]
 
 
 def simplified_norm(call: Call) -> list[ValueInfo]:
-    # [.., axis:] is normalised together; the statistic keeps those axes as 1
+    # [.., axis:] is normalized together; the statistic has those axes as 1
     source = call.shape(0)
     axis = normalize_axis(call.attr_int("axis", -1), len(source))
-    kept = (*source[:axis], *(1 for _ in source[axis:]))
-    return [tensor(call.dtype(1), source), tensor(dtype_name(call.attr_int("stash_type", 1)), kept)]
+    statistic = (*source[:axis], *(1 for _ in source[axis:]))
+    return [tensor(call.dtype(1), source), tensor(dtype_name(call.attr_int("stash_type", 1)), statistic)]
 
 
-def _embed_norm(call: Call, dtype_at: int = 5) -> list[ValueInfo]:
-    # ids [B, S] from a table [words, D] = [B, S, D]; the mask becomes one index per batch
-    ids, table = shape_of_rank(call, 0, 2), shape_of_rank(call, 2, 2)
-    embedded = tensor(call.dtype(dtype_at), (*ids, table[1]))
-    return [embedded, tensor("int32", ids[:1]), embedded]
-
-
-# activations
-def _bias_split(call: Call) -> list[ValueInfo]:
-    # one half of the last axis gates the other
-    source = shape_of_min_rank(call, 0)
-    return [tensor(call.dtype(0), (*source[:-1], source[-1] // 2))]
-
-
+# activations and moves
 def _bitmask_dropout(call: Call) -> list[ValueInfo]:
     # 32 elements of the mask in each number
     return [*same(call), tensor("uint32", ((size(call.shape(0)) + 31) // 32,))]
 
 
-# moves
 def _expand_dims(call: Call) -> list[ValueInfo]:
     source, axis = call.shape(0), normalize_axis(call.one(1), call.rank(0) + 1)
     return [tensor(call.dtype(0), (*source[:axis], 1, *source[axis:]))]
@@ -146,17 +133,6 @@ def _range(call: Call) -> list[ValueInfo]:
     if delta == 0:
         raise Contradiction("Range with a step of 0")
     return [tensor(call.dtype(0), (max(int(-((start - limit) // delta)), 0),))]
-
-
-def _rfft(call: Call) -> list[ValueInfo]:
-    # n numbers become n // 2 + 1 complex ones, in two parts
-    source = shape_of_min_rank(call, 0)
-    return [tensor(call.dtype(0), (*source[:-1], source[-1] // 2 + 1, 2))]
-
-
-def _irfft(call: Call) -> list[ValueInfo]:
-    source = shape_of_min_rank(call, 0, 2)
-    return [tensor(call.dtype(0), (*source[:-2], (source[-2] - 1) * 2))]
 
 
 def _fourier_cost(call: Call) -> Cost:
@@ -209,7 +185,9 @@ OPERATORS: dict[str, Operator] = (
                 cost=cost_rules.bias_dropout,
                 roles=constants(3),
             ),
-            "BiasSplitGelu": Operator(_bias_split, cost=cost_rules.bias_split_gelu, fused_block="gelu"),
+            "BiasSplitGelu": Operator(
+                rule("0: ... D -> 0: ... D//2"), cost=cost_rules.bias_split_gelu, fused_block="gelu"
+            ),
             "BitmaskBiasDropout": Operator(_bitmask_dropout, cost=cost_rules.bias_dropout, roles=constants(3)),
             "BitmaskDropout": Operator(
                 _bitmask_dropout, cost=ELEMENTWISE["Dropout"].cost, roles=constants(1), traits={Trait.FORWARDS}
@@ -230,10 +208,7 @@ OPERATORS: dict[str, Operator] = (
             "TransposeMatMul": Operator(
                 _fused_matmul, cost=_fused_matmul_cost, traits={Trait.MULTIPLIES, Trait.PRODUCT}
             ),
-            # [M, N] against [K, N]: the distance of each pair
-            "CDist": Operator(
-                one_output(lambda call: (shape_of_rank(call, 0, 2)[0], shape_of_rank(call, 1, 2)[0])), cost=_cdist_cost
-            ),
+            "CDist": Operator(rule("0: M _, 1: N _ -> 0: M N"), cost=_cdist_cost),
             "FusedGemm": Operator(
                 one_output(gemm_shape),
                 cost=add_activation(gemm_cost),
@@ -252,7 +227,7 @@ OPERATORS: dict[str, Operator] = (
         {
             "BranchwiseRMSNorm": Operator(same, cost=cost_rules.branch_norm, roles=weights(1)),
             "EmbedLayerNormalization": Operator(
-                _embed_norm,
+                rule("0: B S, 2: words D -> 5: B S D, int32: B, 5: B S D"),  # the mask becomes one index per batch
                 cost=cost_rules.embed_norm,
                 roles=weights(5, 6),
                 index_input=0,
@@ -263,7 +238,7 @@ OPERATORS: dict[str, Operator] = (
             "GatedRMSNorm": Operator(same, cost=cost_rules.gated_norm, roles=weights(1)),
             "GroupNorm": Operator(same, cost=cost_rules.group_norm, roles=weights(1, 2)),
             "QEmbedLayerNormalization": Operator(
-                lambda call: _embed_norm(call, 8)[:2],
+                rule("0: B S, 2: words D -> 8: B S D, int32: B"),
                 cost=cost_rules.quantized_embed_norm,
                 roles=scales(*range(8, 18)),
                 position_input=99,
@@ -275,9 +250,7 @@ OPERATORS: dict[str, Operator] = (
             "SimplifiedLayerNormalization": Operator(
                 simplified_norm, cost=cost_rules.rms_norm, roles=weights(1), traits={Trait.PROPAGATES_NAN}
             ),
-            "SkipGroupNorm": Operator(
-                lambda call: same(call) * 2, cost=cost_rules.skip_group_norm, roles=weights(1, 2, 4)
-            ),
+            "SkipGroupNorm": Operator(same_as(0, 0), cost=cost_rules.skip_group_norm, roles=weights(1, 2, 4)),
             "SkipLayerNormalization": Operator(
                 _skip_norm,
                 cost=cost_rules.skip_norm,
@@ -300,14 +273,13 @@ OPERATORS: dict[str, Operator] = (
         "ExpandDims": Operator(_expand_dims, cost=view, work=WorkClass.VIEW),
         "GatherND": INDEXING["GatherND"],
         "Gelu": ELEMENTWISE["Gelu"],
-        # X [N, C, H, W] at the places of a grid [N, H', W', 2]
         "GridSample": Operator(
-            one_output(lambda call: (*shape_of_rank(call, 0, 4)[:2], *shape_of_rank(call, 1, 4)[1:3])),
+            rule("0: N C _ _, 1: _ H W _ -> 0: N C H W"),
             cost=IMAGE["GridSample"].cost,
             roles=constants(1),
             work=WorkClass.MOVE,
         ),
-        "Irfft": Operator(_irfft, cost=_fourier_cost),
+        "Irfft": Operator(rule("0: ... n _ -> 0: ... n-1*2"), cost=_fourier_cost),
         "IsAllFinite": Operator(lambda _: [tensor("bool", ())], cost=_all_finite_cost, work=WorkClass.REDUCTION),
         "MurmurHash3": Operator(
             lambda call: [tensor("uint32" if call.attr_int("positive", 1) else "int32", call.shape(0))],
@@ -323,9 +295,9 @@ OPERATORS: dict[str, Operator] = (
             kernel="copy",
             constraints={0: ZERO, 1: ONE, 2: ONE},
         ),
-        "Rfft": Operator(_rfft, cost=_fourier_cost),
+        "Rfft": Operator(rule("0: ... n -> 0: ... n//2+1 2"), cost=_fourier_cost),
         "TorchEmbedding": Operator(
-            one_output(lambda call: (*call.shape(1), shape_of_rank(call, 0, 2)[1])),
+            rule("0: _ D, 1: ... -> 0: ... D"),
             cost=reads_picked_elements,
             work=WorkClass.LOOKUP,
         ),

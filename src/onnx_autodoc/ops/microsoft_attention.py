@@ -1,28 +1,14 @@
 """Attention of onnxruntime (com.microsoft). B batch, S new tokens, P cached tokens, N heads, H head size."""
 
+from onnx_autodoc.ops import attention_costs as cost_rules
 from onnx_autodoc.ops.attention import heads_of, rotary
 from onnx_autodoc.ops.attention_costs import (
-    ABSENT,
     OptionalInputs,
-    block_sparse,
     crosses,
     decoder_dims,
-    decoder_multi_head,
-    gated_relative_position,
-    gemma_rotary,
-    group_query,
-    grouped,
     head_size,
-    merged,
-    multi_head,
     multi_head_dims,
-    ordered,
-    packed,
-    packed_multi_head,
-    paged,
     qkv_widths,
-    relative_position,
-    selected,
     shares_buffer,
 )
 from onnx_autodoc.ops.call import (
@@ -35,9 +21,19 @@ from onnx_autodoc.ops.call import (
     sizes,
 )
 from onnx_autodoc.ops.cost import free, uncounted
+from onnx_autodoc.ops.dim_specs import rule
 from onnx_autodoc.ops.input_constraints import rotary_position, total_tokens
-from onnx_autodoc.ops.operator import KVCacheInputs, Operator, QuantizedInput, Trait, WorkClass, constants, scales
-from onnx_autodoc.ops.shape_rules import one_output, same
+from onnx_autodoc.ops.operator import (
+    KVCacheInputs,
+    Operator,
+    QuantizedInput,
+    Trait,
+    WorkClass,
+    constants,
+    of_class,
+    scales,
+)
+from onnx_autodoc.ops.shape_rules import one_output, same, same_as
 from onnx_autodoc.ops.values import Dim, Shape, Unknown, ValueInfo, merge_dims, tensor, unknown_value, with_shape
 
 _NO_TYPE = "the file's own declaration decides the element type of QK"
@@ -45,18 +41,16 @@ _NO_TYPE = "the file's own declaration decides the element type of QK"
 
 def _merged(call: Call, dtype: str | None, past_at: int) -> list[ValueInfo]:
     """[B, S, D] with merged weights; keys and values are cached together: [2, B, N, P + S, H]."""
-    (batch, new, wide), heads, widths = shape_of_rank(call, 0, 3), heads_of(call), qkv_widths(call)
-    width = widths[2]
-    for each in widths:
-        check_divisible(call, each, heads, "columns")
+    (batch, new, input_width), heads, widths = shape_of_rank(call, 0, 3), heads_of(call), qkv_widths(call)
+    for width in widths:
+        check_divisible(call, width, heads, "columns")
     if call.known(1).shape is not None:
-        check_shape(call, 1, wide, shape_of_rank(call, 1, 2)[1])
+        check_shape(call, 1, input_width, shape_of_rank(call, 1, 2)[1])
     past = shape_of_rank(call, past_at, 5) if call.has(past_at) else None
+    present: Shape = (2, batch, heads, (past[3] if past else 0) + new, widths[2] // heads)
     if past is not None and shares_buffer(call):
-        present: Shape = past
-    else:
-        present = (2, batch, heads, (past[3] if past else 0) + new, width // heads)
-    return [tensor(dtype, (batch, new, width)), tensor(dtype, present)]
+        present = past
+    return [tensor(dtype, (batch, new, widths[2])), tensor(dtype, present)]
 
 
 def _packed_multi_head(call: Call) -> list[ValueInfo]:
@@ -90,19 +84,19 @@ def _decoder_multi_head(call: Call) -> list[ValueInfo]:
     scores = ValueInfo(None, (batch, heads, new, dims.total), why=_NO_TYPE)
     output = tensor(dtype, (batch, new, dims.width))
     if crosses(call):
-        gone = unknown_value("a cross attention adds nothing to the cache")
-        return [output, gone, gone, scores]
+        absent = unknown_value("a cross attention adds nothing to the cache")
+        return [output, absent, absent, scores]
     caches = shape_of_rank(call, 5, 4), shape_of_rank(call, 6, 4)
-    present = caches if shares_buffer(call) else [(*each[:2], dims.total, each[3]) for each in caches]
-    return [output, *(tensor(dtype, each) for each in present), scores]
+    present = caches if shares_buffer(call) else [(*cache[:2], dims.total, cache[3]) for cache in caches]
+    return [output, *(tensor(dtype, cache) for cache in present), scores]
 
 
 def _group_query(call: Call) -> list[ValueInfo]:
     batch, new, width = shape_of_rank(call, 0, 3)
-    heads, kv_heads, each = heads_of(call), heads_of(call, "kv_num_heads"), head_size(call, width)
+    heads, kv_heads, head = heads_of(call), heads_of(call, "kv_num_heads"), head_size(call, width)
     total, length = size_element(call, 6), shape_of_rank(call, 1, 3)[1] if call.has(1) else new
-    present = [_group_query_cache(call, at, (batch, kv_heads, length, each), total) for at in (3, 4)]
-    output = tensor(call.dtype(0), (batch, new, heads * each))
+    present = [_group_query_cache(call, at, (batch, kv_heads, length, head), total) for at in (3, 4)]
+    output = tensor(call.dtype(0), (batch, new, heads * head))
     return [output, *present, tensor(call.dtype(0), (batch, heads, new, total))]
 
 
@@ -110,8 +104,9 @@ def _group_query_cache(call: Call, past_at: int, fresh: Shape, total: Dim) -> Va
     """Infer a present cache: written in place if it is long enough, else grown to `total`."""
     quantized = call.attr_text("k_quant_type" if past_at == 3 else "v_quant_type", "NONE") != "NONE"
     if not call.has(past_at):
-        half = quantized and call.attr_int("kv_cache_bit_width", 0) == 4  # two numbers in each byte
-        return tensor(None if quantized else call.dtype(0), (*fresh[:3], (fresh[3] + 1) // 2 if half else fresh[3]))
+        is_packed = quantized and call.attr_int("kv_cache_bit_width", 0) == 4  # two numbers per byte
+        head = (fresh[3] + 1) // 2 if is_packed else fresh[3]
+        return tensor(None if quantized else call.dtype(0), (*fresh[:3], head))
     past = shape_of_rank(call, past_at, 4)
     if call.attr_int("sliding_window_cache", 0):
         length = past[2]
@@ -127,18 +122,18 @@ def _group_query_cache(call: Call, past_at: int, fresh: Shape, total: Dim) -> Va
 def _cached_group_query(call: Call) -> list[ValueInfo]:
     """Infer caches of fixed length at inputs 3 and 4; an absent cache starts with the new tokens."""
     batch, new, width = shape_of_rank(call, 0, 3)
-    each = head_size(call, width)
-    fresh = tensor(call.dtype(0), (batch, heads_of(call, "kv_num_heads"), new, each))
+    head = head_size(call, width)
+    fresh = tensor(call.dtype(0), (batch, heads_of(call, "kv_num_heads"), new, head))
     present = [with_shape(call.known(at), shape_of_rank(call, at, 4)) if call.has(at) else fresh for at in (3, 4)]
-    return [tensor(call.dtype(0), (batch, new, heads_of(call) * each)), *present]
+    return [tensor(call.dtype(0), (batch, new, heads_of(call) * head)), *present]
 
 
 def _paged(call: Call) -> list[ValueInfo]:
     # tokens without padding [T, D]; the caches are blocks that the operator writes in place
     tokens, width = shape_of_rank(call, 0, 2)
-    each = call.attr_int("v_head_size", 0) or head_size(call, width)
+    head = call.attr_int("v_head_size", 0) or head_size(call, width)
     caches = [with_shape(call.known(at), call.shape(at)) for at in (3, 4) if call.has(at)]
-    return [tensor(call.dtype(0), (tokens, heads_of(call) * each)), *caches]
+    return [tensor(call.dtype(0), (tokens, heads_of(call) * head)), *caches]
 
 
 def _decoder_attention(call: Call) -> list[ValueInfo]:
@@ -166,108 +161,108 @@ def _remove_padding(call: Call) -> list[ValueInfo]:
 _SELECTED = "as many of them as may be selected for it, and those of a local window"
 _LONGFORMER = uncounted("how many tokens attend to all others, the data decide")
 _KEYS_AND_VALUES = (KVCacheInputs(3, 1), KVCacheInputs(4, 2))
-_PAGES = (
-    KVCacheInputs(3, 1, (0, 1)),
-    KVCacheInputs(4, 2, (0, 1)),
-)  # [blocks, tokens of a block, heads, size of a head]
+_PAGES = (KVCacheInputs(3, 1, (0, 1)), KVCacheInputs(4, 2, (0, 1)))  # [blocks, tokens of a block, heads, head size]
+_MERGED_WEIGHT = Operator(
+    lambda call: _merged(call, call.dtype(0), 4),
+    cost=cost_rules.merged(4, 6, masks=(3, 5)),
+    kv_caches=(KVCacheInputs(4, 1),),
+)
 
-OPERATORS: dict[str, Operator] = {
-    "Attention": Operator(
-        lambda call: _merged(call, call.dtype(0), 4),
-        cost=merged(4, 6, masks=(3, 5)),
-        kv_caches=(KVCacheInputs(4, 1),),
-        work=WorkClass.ATTENTION,
-    ),
-    "DecoderAttention": Operator(
-        _decoder_attention,
-        cost=uncounted("the flags it is given when it runs decide what it projects and caches"),
-        work=WorkClass.ATTENTION,
-    ),
-    "DecoderMaskedMultiHeadAttention": Operator(
-        _decoder_multi_head,
-        cost=decoder_multi_head,
-        kv_caches=(KVCacheInputs(5, 1), KVCacheInputs(6, 2)),
-        work=WorkClass.ATTENTION,
-    ),
-    "DecoderMaskedSelfAttention": Operator(
-        lambda call: _merged(call, call.dtype(0), 4),
-        cost=merged(4, 6, masks=(3, 5)),
-        kv_caches=(KVCacheInputs(4, 1),),
-        work=WorkClass.ATTENTION,
-    ),
-    "DynamicSparseAttention": Operator(
-        _cached_group_query,
-        cost=grouped(selected(7), OptionalInputs(cos=11, sink=16, norm=14), _SELECTED),
-        roles=constants(11, 12),
-        kv_caches=_KEYS_AND_VALUES,
-        work=WorkClass.ATTENTION,
-    ),
-    "GatedRelativePositionBias": Operator(
-        _gated_relative_position, cost=gated_relative_position, work=WorkClass.POINTWISE
-    ),
-    "GemmaRotaryEmbedding": Operator(
-        lambda call: [with_shape(call.known(1), call.shape(1)), with_shape(call.known(3), call.shape(3))],
-        cost=gemma_rotary,
-        work=WorkClass.POINTWISE,
-    ),
-    "GroupQueryAttention": Operator(
-        _group_query,
-        cost=grouped(group_query, OptionalInputs(cos=7, bias=10, sink=11, norm=14), "over past and new ones"),
-        roles=constants(7, 8) | scales(12, 13),
-        kv_caches=_KEYS_AND_VALUES,
-        work=WorkClass.ATTENTION,
-        constraints={5: total_tokens(1), 6: total_tokens(0)},
-    ),
-    "LongformerAttention": Operator(same, cost=_LONGFORMER, work=WorkClass.ATTENTION),
-    "MRotaryEmbedding": Operator(same, cost=rotary(2), roles=constants(2, 3), work=WorkClass.POINTWISE),
-    "MultiHeadAttention": Operator(
-        _multi_head, cost=multi_head, kv_caches=(KVCacheInputs(6, 1), KVCacheInputs(7, 2)), work=WorkClass.ATTENTION
-    ),
-    "PackedAttention": Operator(
-        one_output(lambda call: (shape_of_rank(call, 0, 2)[0], qkv_widths(call)[2])),
-        cost=packed,
-        work=WorkClass.ATTENTION,
-    ),
-    "PackedMultiHeadAttention": Operator(_packed_multi_head, cost=packed_multi_head, work=WorkClass.ATTENTION),
-    "PagedAttention": Operator(
-        _paged,
-        cost=grouped(
-            paged, OptionalInputs(cos=8, sink=11, norm=12), "over those of its own sequence, where their number is told"
+OPERATORS: dict[str, Operator] = of_class(
+    WorkClass.ATTENTION,
+    {
+        "Attention": _MERGED_WEIGHT,
+        "DecoderAttention": Operator(
+            _decoder_attention,
+            cost=uncounted("the flags it is given when it runs decide what it projects and caches"),
         ),
-        roles=constants(8, 9) | scales(14, 15),
-        kv_caches=_PAGES,
-        work=WorkClass.ATTENTION,
+        "DecoderMaskedMultiHeadAttention": Operator(
+            _decoder_multi_head,
+            cost=cost_rules.decoder_multi_head,
+            kv_caches=(KVCacheInputs(5, 1), KVCacheInputs(6, 2)),
+        ),
+        "DecoderMaskedSelfAttention": _MERGED_WEIGHT,
+        "DynamicSparseAttention": Operator(
+            _cached_group_query,
+            cost=cost_rules.grouped(cost_rules.selected(7), OptionalInputs(cos=11, sink=16, norm=14), _SELECTED),
+            roles=constants(11, 12),
+            kv_caches=_KEYS_AND_VALUES,
+        ),
+        "GroupQueryAttention": Operator(
+            _group_query,
+            cost=cost_rules.grouped(
+                cost_rules.group_query, OptionalInputs(cos=7, bias=10, sink=11, norm=14), "over past and new ones"
+            ),
+            roles=constants(7, 8) | scales(12, 13),
+            kv_caches=_KEYS_AND_VALUES,
+            constraints={5: total_tokens(1), 6: total_tokens(0)},
+        ),
+        "LongformerAttention": Operator(same, cost=_LONGFORMER),
+        "MultiHeadAttention": Operator(
+            _multi_head, cost=cost_rules.multi_head, kv_caches=(KVCacheInputs(6, 1), KVCacheInputs(7, 2))
+        ),
+        "PackedAttention": Operator(
+            one_output(lambda call: (shape_of_rank(call, 0, 2)[0], qkv_widths(call)[2])), cost=cost_rules.packed
+        ),
+        "PackedMultiHeadAttention": Operator(_packed_multi_head, cost=cost_rules.packed_multi_head),
+        "PagedAttention": Operator(
+            _paged,
+            cost=cost_rules.grouped(
+                cost_rules.paged,
+                OptionalInputs(cos=8, sink=11, norm=12),
+                "over those of its own sequence, where their number is told",
+            ),
+            roles=constants(8, 9) | scales(14, 15),
+            kv_caches=_PAGES,
+        ),
+        "QAttention": Operator(
+            lambda call: _merged(call, call.dtype(3), 8),
+            cost=cost_rules.merged(8, cost_rules.ABSENT, masks=(5,), scaled=1),
+            roles=scales(3, 4, 6, 7),
+            kv_caches=(KVCacheInputs(8, 1),),
+            traits={Trait.QOPERATOR},
+            quantized=(QuantizedInput(1, 4, 7),),
+        ),
+        "QOrderedAttention": Operator(
+            rule("0: B S _, 7: _ D -> 0: B S D"),
+            cost=cost_rules.ordered,
+            roles=scales(1, 2, 3, 4, 8, 9, 10, 14, 15, 16),
+            traits={Trait.QOPERATOR},
+        ),
+        "QOrderedLongformerAttention": Operator(
+            same, cost=_LONGFORMER, roles=scales(1, 3, 5, 6, 9, 11, 13), traits={Trait.QOPERATOR}
+        ),
+        "SparseAttention": Operator(
+            _cached_group_query,
+            cost=cost_rules.grouped(
+                cost_rules.block_sparse,
+                OptionalInputs(cos=9),
+                "over the blocks that its row lists, where those are told",
+            ),
+            roles=constants(9, 10),
+            kv_caches=_KEYS_AND_VALUES,
+            constraints={7: total_tokens(0), 8: total_tokens(0)},
+        ),
+        "SparsePagedAttention": Operator(
+            _paged,
+            cost=cost_rules.grouped(cost_rules.selected(9), OptionalInputs(cos=14, sink=16, norm=17), _SELECTED),
+            roles=constants(14, 15) | scales(19, 20),
+            kv_caches=_PAGES,
+        ),
+    },
+) | {
+    "GatedRelativePositionBias": Operator(
+        _gated_relative_position, cost=cost_rules.gated_relative_position, work=WorkClass.POINTWISE
     ),
-    "QAttention": Operator(
-        lambda call: _merged(call, call.dtype(3), 8),
-        cost=merged(8, ABSENT, masks=(5,), scaled=1),
-        roles=scales(3, 4, 6, 7),
-        kv_caches=(KVCacheInputs(8, 1),),
-        traits={Trait.QOPERATOR},
-        quantized=(QuantizedInput(1, 4, 7),),
-        work=WorkClass.ATTENTION,
-    ),
-    "QOrderedAttention": Operator(
-        one_output(lambda call: (*shape_of_rank(call, 0, 3)[:2], shape_of_rank(call, 7, 2)[1])),
-        cost=ordered,
-        roles=scales(1, 2, 3, 4, 8, 9, 10, 14, 15, 16),
-        work=WorkClass.ATTENTION,
-        traits={Trait.QOPERATOR},
-    ),
-    "QOrderedLongformerAttention": Operator(
-        same, cost=_LONGFORMER, roles=scales(1, 3, 5, 6, 9, 11, 13), work=WorkClass.ATTENTION, traits={Trait.QOPERATOR}
-    ),
+    "GemmaRotaryEmbedding": Operator(same_as(1, 3), cost=cost_rules.gemma_rotary, work=WorkClass.POINTWISE),
+    "MRotaryEmbedding": Operator(same, cost=rotary(2), roles=constants(2, 3), work=WorkClass.POINTWISE),
     # table [buckets, N] = [1, N, queries, keys]
     "RelativePositionBias": Operator(
         one_output(lambda call: (1, shape_of_rank(call, 0, 2)[1], size_element(call, 1), size_element(call, 2))),
-        cost=relative_position,
+        cost=cost_rules.relative_position,
     ),
     "RemovePadding": Operator(_remove_padding, cost=free, work=WorkClass.MOVE),
-    "RestorePadding": Operator(
-        one_output(lambda call: (*shape_of_rank(call, 1, 2), shape_of_rank(call, 0, 2)[1])),
-        cost=free,
-        work=WorkClass.MOVE,
-    ),
+    "RestorePadding": Operator(rule("1: B S, 0: _ D -> 0: B S D"), cost=free, work=WorkClass.MOVE),
     "RotaryEmbedding": Operator(
         same,
         cost=rotary(2),
@@ -275,20 +270,5 @@ OPERATORS: dict[str, Operator] = {
         traits={Trait.PRECEDES_SCORES},
         work=WorkClass.POINTWISE,
         constraints={1: rotary_position(2, 1)},
-    ),
-    "SparseAttention": Operator(
-        _cached_group_query,
-        cost=grouped(block_sparse, OptionalInputs(cos=9), "over the blocks that its row lists, where those are told"),
-        roles=constants(9, 10),
-        kv_caches=_KEYS_AND_VALUES,
-        work=WorkClass.ATTENTION,
-        constraints={7: total_tokens(0), 8: total_tokens(0)},
-    ),
-    "SparsePagedAttention": Operator(
-        _paged,
-        cost=grouped(selected(9), OptionalInputs(cos=14, sink=16, norm=17), _SELECTED),
-        roles=constants(14, 15) | scales(19, 20),
-        kv_caches=_PAGES,
-        work=WorkClass.ATTENTION,
     ),
 }

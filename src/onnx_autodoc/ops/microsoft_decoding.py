@@ -13,20 +13,19 @@ from onnx_autodoc.ops.cost import (
     uncounted,
     unknown_arithmetic,
 )
+from onnx_autodoc.ops.dim_specs import rule
 from onnx_autodoc.ops.fused_costs import rms_norm
 from onnx_autodoc.ops.microsoft import simplified_norm
 from onnx_autodoc.ops.operator import Operator, Trait, WorkClass, constants, weights
 from onnx_autodoc.ops.recurrent import cell, recurrent
-from onnx_autodoc.ops.shape_rules import one_output, same
+from onnx_autodoc.ops.shape_rules import same, same_as
 from onnx_autodoc.ops.slicing import OPERATORS as SLICING
 from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInfo, tensor, with_shape
-
-_VOCABULARY = "the size of the vocabulary is that of the decoder's result"
 
 
 def _vocabulary(call: Call) -> Dim:
     declared = call.attr_int("vocab_size", 0)
-    return declared if declared > 0 else Unknown(_VOCABULARY)
+    return declared if declared > 0 else Unknown("the size of the vocabulary is that of the decoder's result")
 
 
 def _score_type(call: Call, *inputs: int) -> str | None:
@@ -36,15 +35,15 @@ def _score_type(call: Call, *inputs: int) -> str | None:
 
 def _beams(call: Call) -> list[ValueInfo]:
     """Infer sequences [B, returned, max length], their scores, and the scores of every token at every step."""
-    prompt, longest = shape_of_min_rank(call, 0), size_element(call, 1)
-    best: Shape = (prompt[0], size_element(call, 4))
+    prompt, max_length = shape_of_min_rank(call, 0), size_element(call, 1)
+    returned: Shape = (prompt[0], size_element(call, 4))
     steps: Dim = Unknown(f"{call.node.op}: where the decoder begins is decided inside it")
     if call.attr_int("model_type", 0) == 0 and len(prompt) == 2:
-        steps = longest - prompt[1]
+        steps = max_length - prompt[1]
     dtype = _score_type(call, 5, 6)
     return [
-        tensor("int32", (*best, longest)),
-        tensor(dtype, best),
+        tensor("int32", (*returned, max_length)),
+        tensor(dtype, returned),
         tensor(dtype, (steps, prompt[0], size_element(call, 3), _vocabulary(call))),
     ]
 
@@ -52,10 +51,10 @@ def _beams(call: Call) -> list[ValueInfo]:
 def _whisper_beams(call: Call) -> list[ValueInfo]:
     decoded = Unknown("WhisperBeamSearch: how many tokens are decoded depends on the data")
     inside = Unknown("WhisperBeamSearch: the layers, heads and frames are those of its decoder")
-    chosen = shape_of_min_rank(call, 12)[0] if call.has(12) else inside
-    sequences, best, scores = _beams(call)
-    attention = tensor(None, (*(best.shape or ()), chosen, decoded, inside))
-    return [sequences, best, scores, attention, tensor(best.dtype, call.shape(0)[:1])]
+    layers = shape_of_min_rank(call, 12)[0] if call.has(12) else inside
+    sequences, sequence_scores, scores = _beams(call)
+    attention = tensor(None, (*(sequence_scores.shape or ()), layers, decoded, inside))
+    return [sequences, sequence_scores, scores, attention, tensor(sequence_scores.dtype, call.shape(0)[:1])]
 
 
 def _greedy(call: Call) -> list[ValueInfo]:
@@ -78,10 +77,6 @@ def _bifurcation(call: Call) -> list[ValueInfo]:
     if call.has(3):
         tokens = (Unknown("BifurcationDetector: how many predicted tokens are taken over depends on the data"),)
     return [tensor(call.dtype(1), tokens), with_shape(call.known(2), call.shape(2))]
-
-
-def _time_warping(call: Call) -> list[ValueInfo]:
-    return [tensor("int32", (2, Unknown("DynamicTimeWarping: how long the path is depends on the data")))]
 
 
 def _ngram_hashes(call: Call) -> list[ValueInfo]:
@@ -114,21 +109,21 @@ def _attention_lstm_cost(call: Call) -> Cost:
     """as LSTM, over input and attention together; memory · attention multiply-adds once for each memory; for each step
     hidden · attention, memories · (attention + size of one) and the attention layer's weights; 2 per element of a key,
     5 per score"""
-    (_, batch, wide), (_, memories, depth) = shape_of_rank(call, 0, 3), shape_of_rank(call, 11, 3)
+    (_, batch, width), (_, memories, depth) = shape_of_rank(call, 0, 3), shape_of_rank(call, 11, 3)
     directions, hidden, attention = shape_of_rank(call, 8, 3)
     lstm, runs = _LSTM(call), size(call.shape(0)[:2]) * directions
     layer = size(shape_of_min_rank(call, 13)[1:]) if call.has(13) else 0
-    more = 4 * hidden * (shape_of_rank(call, 1, 3)[2] - wide)  # of the gates, for the attention input
-    each = more + hidden * attention + memories * (attention + depth) + layer
+    gates = 4 * hidden * (shape_of_rank(call, 1, 3)[2] - width)  # for the attention input
+    step = gates + hidden * attention + memories * (attention + depth) + layer
     keys = directions * batch * memories * depth * attention
-    return Cost(lstm.macs + runs * each + keys, lstm.other + runs * memories * (2 * attention + 5))
+    return Cost(lstm.macs + runs * step + keys, lstm.other + runs * memories * (2 * attention + 5))
 
 
 def _hashes_cost(call: Call) -> Cost:
     """1 per hash for the remainder, 1 for an offset; for each token a product per id of the longest n-gram, and one
     less to combine them"""
-    made, before, offsets = call.output(), _ngrams(call)[0], 5 if call.node.op.startswith("Varlen") else 4
-    return Cost(other=size(made) * (1 + call.has(offsets)) + size(call.shape(0)) * (2 * before + 1))
+    hashes, before, offsets = call.output(), _ngrams(call)[0], 5 if call.node.op.startswith("Varlen") else 4
+    return Cost(other=size(hashes) * (1 + call.has(offsets)) + size(call.shape(0)) * (2 * before + 1))
 
 
 def _repeat_block_cost(call: Call) -> Cost:
@@ -154,17 +149,20 @@ OPERATORS: dict[str, Operator] = {
     "BifurcationDetector": Operator(
         _bifurcation, cost=unknown_arithmetic("how many tokens are compared, the data decide")
     ),
-    "DynamicTimeWarping": Operator(_time_warping, cost=per_input_element(3, "two comparisons, one addition")),
+    "DynamicTimeWarping": Operator(
+        lambda _: [tensor("int32", (2, Unknown("DynamicTimeWarping: how long the path is depends on the data")))],
+        cost=per_input_element(3, "two comparisons, one addition"),
+    ),
     "GreedySearch": Operator(_greedy, cost=_GENERATED),
     "NGramHashMapping": Operator(_ngram_hashes, cost=_hashes_cost),
-    "NGramRepeatBlock": Operator(lambda call: [with_shape(call.known(1), call.shape(1))], cost=_repeat_block_cost),
+    "NGramRepeatBlock": Operator(same_as(1), cost=_repeat_block_cost),
     "Sampling": Operator(_greedy, cost=_GENERATED),
     "Tokenizer": Operator(_tokenizer, cost=unknown_arithmetic("how many characters are read, the data decide")),
     "VarlenNGramHashMapping": Operator(_packed_ngram_hashes, cost=_hashes_cost),
     "WhisperBeamSearch": Operator(_whisper_beams, cost=_GENERATED),
     # words as characters [words, longest] under kernels [M, 1, window, C] = [words, M]
     "WordConvEmbedding": Operator(
-        one_output(lambda call: (shape_of_min_rank(call, 0, 2)[0], shape_of_min_rank(call, 1)[0]), 1),
+        rule("0: words ... longest, 1: M ... -> 1: words M"),
         cost=_word_embedding_cost,
         work=WorkClass.CONVOLUTION,
     ),
@@ -174,30 +172,16 @@ OPERATORS: dict[str, Operator] = {
 def _given_fill(call: Call) -> list[ValueInfo]:
     extra = call.attr_ints("extra_shape") or ()
     if call.has(0):
-        asked = sizes(call, 0) if call.attr_int("input_as_shape", 0) else call.shape(0)
-        return [tensor("float32", (*asked, *extra))]
+        dims = sizes(call, 0) if call.attr_int("input_as_shape", 0) else call.shape(0)
+        return [tensor("float32", (*dims, *extra))]
     shape = call.attr_ints("shape")
     if shape is None:
         raise Contradiction("GivenTensorFill without a shape")
     return [tensor("float32", shape)]
 
 
-def _efficient_nms(call: Call) -> list[ValueInfo]:
-    batch, most = shape_of_min_rank(call, 0)[0], call.attr_required("max_output_boxes")
-    kept: Shape = (batch, most)
-    return [
-        tensor("int32", (batch, 1)),
-        tensor(call.dtype(0), (*kept, 4)),
-        tensor(call.dtype(0), kept),
-        tensor("int32", kept),
-    ]
-
-
-def _roi_patches(call: Call) -> list[ValueInfo]:
-    # boxes [B, R, 4], features [B, C, H, W] = [B, R, C, pooled, pooled]
-    pooled = call.attr_required("pooled_size")
-    return [tensor(call.dtype(0), (*shape_of_rank(call, 0, 3)[:2], shape_of_rank(call, 1, 4)[1], pooled, pooled))]
-
+# boxes [B, R, 4] over features [B, C, H, W]
+_roi_patches = rule("0: B R _, 1: _ C _ _ -> 0: B R C @pooled_size @pooled_size")
 
 UNSPECIFIED: dict[str, Operator] = {
     "DisentangledAttention_TRT": Operator(
@@ -205,7 +189,9 @@ UNSPECIFIED: dict[str, Operator] = {
     ),
     "DynamicSlice": replace(SLICING["Slice"], traits=SLICING["Slice"].traits | {Trait.EXPERIMENTAL}),
     "EfficientNMS_TRT": Operator(
-        _efficient_nms, cost=unknown_arithmetic("how many boxes are compared, the data decide"), roles=constants(2)
+        rule("0: B ... -> int32: B 1, 0: B @max_output_boxes 4, 0: B @max_output_boxes, int32: B @max_output_boxes"),
+        cost=unknown_arithmetic("how many boxes are compared, the data decide"),
+        roles=constants(2),
     ),
     "GRUUnit": Operator(
         same,

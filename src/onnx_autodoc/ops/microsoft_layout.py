@@ -21,16 +21,23 @@ from onnx_autodoc.ops.convolution import (
 from onnx_autodoc.ops.cost import Cost, CostRule, free
 from onnx_autodoc.ops.fused_costs import add_activation, cost_as, known_output, sum_costs
 from onnx_autodoc.ops.image import OPERATORS as IMAGE
-from onnx_autodoc.ops.input_constraints import ONE
 from onnx_autodoc.ops.matmul import requantized
 from onnx_autodoc.ops.normalization import OPERATORS as NORMALIZATION
-from onnx_autodoc.ops.operator import Operator, QuantizedInput, Trait, WorkClass, of_class, scales, weights
+from onnx_autodoc.ops.operator import (
+    Operator,
+    QuantizedInput,
+    ShapeRule,
+    Trait,
+    WorkClass,
+    of_class,
+    scales,
+    weights,
+)
 from onnx_autodoc.ops.pooling import OPERATORS as POOLING
 from onnx_autodoc.ops.pooling import pool_shape
 from onnx_autodoc.ops.shape_rules import one_output
 from onnx_autodoc.ops.values import (
     Contradiction,
-    Dim,
     InferenceError,
     Shape,
     Unknown,
@@ -42,8 +49,8 @@ from onnx_autodoc.ops.values import (
 )
 
 _BLOCK = "channels are padded to the vectors of the machine that the file was made for: 8 or 16"
-
 _UNKNOWN_LAYOUT = "whether the weight has its channels second or last is only known by their number"
+_OTHER_OUTPUT = "which layout its other results have is not documented"
 
 
 def channels_first(shape: Shape) -> Shape:
@@ -56,17 +63,26 @@ def channels_last(shape: Shape) -> Shape:
     return (shape[0], *shape[2:], shape[1])
 
 
-def _is_last(call: Call) -> bool:
+def _declares_channels_last(call: Call) -> bool:
     return call.attr_int("channels_last", 0) != 0
 
 
-def _apply_in_layout(call: Call, rule: Callable[[Shape], Shape], last: bool) -> Shape:
-    """Apply a rule for [N, C, ...] to the first input in either layout."""
-    return channels_last(rule(channels_first(call.shape(0)))) if last else rule(call.shape(0))
+def _is_nhwc(call: Call) -> bool:
+    """Return True: the operator or its domain has the channels last; raise if an attribute declares it again."""
+    if _declares_channels_last(call):
+        raise InferenceError(f"{call.node.op} of channels-last data says once more that its channels are last")
+    return True
 
 
-def _nhwc_conv(call: Call) -> list[ValueInfo]:
-    return [tensor(call.dtype(0), _apply_in_layout(call, lambda x: conv_shape(call, x, _nhwc_weight(call)), last=True))]
+def _in_layout(is_last: Callable[[Call], bool], output: Callable[[Call, Shape], Shape], dtype_at: int = 0) -> ShapeRule:
+    """Return the rule of one output in either layout; `output` is its rule for the first input as [N, C, ...]."""
+
+    def shape(call: Call) -> Shape:
+        if is_last(call):
+            return channels_last(output(call, channels_first(call.shape(0))))
+        return output(call, call.shape(0))
+
+    return one_output(shape, dtype_at)
 
 
 def _nhwc_weight(call: Call) -> Shape:
@@ -82,29 +98,22 @@ def _nhwc_weight(call: Call) -> Shape:
     return channels_first(weight) if own == channels else weight
 
 
-def _nhwc_pool(call: Call) -> list[ValueInfo]:
-    return [tensor(call.dtype(0), _apply_in_layout(call, lambda x: pool_shape(call, x), last=True))]
-
-
 def _global_pool_shape(call: Call, x: Shape) -> Shape:
     return (*x[:2], *(1 for _ in spatial_dims(call, x)))
-
-
-def _pool(call: Call) -> list[ValueInfo]:
-    return [tensor(call.dtype(0), pool_shape(call, call.shape(0)))]
 
 
 def _transposed_conv(call: Call) -> list[ValueInfo]:
     """ConvTranspose whose pads are an input: the rule of ConvTranspose, with them where the attribute would be."""
     inputs = [call.known(0), call.known(1)]
+    inferred = CONVOLUTION["ConvTranspose"].infer(Call(call.node, inputs, call.version))
     if auto_pad(call) != "NOTSET" or not call.has(2):
-        return list(CONVOLUTION["ConvTranspose"].infer(Call(call.node, inputs, call.version)))
-    whole, pads = CONVOLUTION["ConvTranspose"].infer(Call(call.node, inputs, call.version))[0].shape or (), call.ints(2)
+        return list(inferred)
+    whole, pads = inferred[0].shape or (), call.ints(2)
     rank = len(whole) - 2
     if len(pads) != 2 * rank:
         raise Contradiction(f"ConvTransposeWithDynamicPads has {len(pads)} pads for {rank} dimensions")
-    cut = (dim - head - tail for dim, head, tail in zip(whole[2:], pads[:rank], pads[rank:], strict=True))
-    return [tensor(call.dtype(0), (*whole[:2], *cut))]
+    cropped = (dim - head - tail for dim, head, tail in zip(whole[2:], pads[:rank], pads[rank:], strict=True))
+    return [tensor(call.dtype(0), (*whole[:2], *cropped))]
 
 
 # The layout changes no cost.
@@ -115,10 +124,13 @@ def _fused_cost(call: Call) -> Cost:
     return sum_costs(conv_cost(call), Cost(other=size(call.output()) if call.has(3) else 0))
 
 
-def _dynamic_pads_cost(call: Call) -> Cost:
-    """as ConvTranspose"""
-    inputs = [call.known(0), call.known(1), call.inputs[3] if call.has(3) else None]
-    return conv_transpose_cost(Call(call.node, inputs, call.version, call.outputs))
+def _transposed_conv_cost(weight_at: int, bias_at: int) -> CostRule:
+    def rule(call: Call) -> Cost:
+        """as ConvTranspose"""
+        inputs = [call.known(0), call.known(weight_at), call.inputs[bias_at] if call.has(bias_at) else None]
+        return conv_transpose_cost(Call(call.node, inputs, call.version, call.outputs))
+
+    return rule
 
 
 def _masked_pool_cost(call: Call) -> Cost:
@@ -127,75 +139,69 @@ def _masked_pool_cost(call: Call) -> Cost:
     return sum_costs(cost_as(POOLING, "MaxPool")(call), masks)
 
 
-def _requantized_pool(op: str) -> CostRule:
-    return requantized(cost_as(POOLING, op))
+def _qlinear_pools(is_last: Callable[[Call], bool]) -> dict[str, Operator]:
+    """Return the rows of quantized pools, for data whose channels are last if `is_last`."""
+    return {
+        f"QLinear{op}": Operator(
+            _in_layout(is_last, output),
+            cost=requantized(cost_as(POOLING, op)),
+            roles=scales(1, 2, 3, 4),  # the input's scale and zero point, and the output's
+            traits={Trait.QOPERATOR},
+            work=WorkClass.POOLING,
+            kernel="integer pointwise",
+        )
+        for op, output in (("AveragePool", pool_shape), ("GlobalAveragePool", _global_pool_shape))
+    }
 
 
-_ONE = scales(1, 2, 3, 4)  # the input's scale and zero point, and the output's
+_pool = one_output(lambda call: pool_shape(call, call.shape(0)))
+_nhwc_conv = _in_layout(lambda _: True, lambda call, x: conv_shape(call, x, _nhwc_weight(call)))
 
 OPERATORS: dict[str, Operator] = of_class(
     WorkClass.CONVOLUTION,
     {
-        "ConvTransposeWithDynamicPads": Operator(_transposed_conv, cost=_dynamic_pads_cost, roles=weights(1, 3)),
+        "ConvTransposeWithDynamicPads": Operator(
+            _transposed_conv, cost=_transposed_conv_cost(1, 3), roles=weights(1, 3)
+        ),
         "FusedConv": Operator(
             CONVOLUTION["Conv"].infer, cost=_fused_cost, roles=weights(1, 2), traits={Trait.MULTIPLIES}
         ),
         "NhwcConv": Operator(_nhwc_conv, cost=conv_cost, roles=weights(1, 2), traits={Trait.MULTIPLIES}),
         "NhwcFusedConv": Operator(_nhwc_conv, cost=_fused_cost, roles=weights(1, 2)),
-        "QLinearConv": Operator(
-            one_output(
-                lambda call: _apply_in_layout(call, lambda x: conv_shape(call, x, call.shape(3)), _is_last(call)), 7
-            ),
-            cost=CONVOLUTION["QLinearConv"].cost,
-            roles=CONVOLUTION["QLinearConv"].roles,
-            traits={Trait.INT8_OPERATOR, Trait.MULTIPLIES, Trait.QOPERATOR},
-            operands=(0, 3),
-            quantized=(QuantizedInput(3, 4, 5),),
+        "QLinearConv": replace(
+            CONVOLUTION["QLinearConv"],
+            infer=_in_layout(_declares_channels_last, lambda call, x: conv_shape(call, x, call.shape(3)), 7),
+            traits=CONVOLUTION["QLinearConv"].traits - {Trait.NO_NEGATIVE_PADS},
         ),
     },
 ) | of_class(
     WorkClass.POOLING,
     {
         "MaxpoolWithMask": Operator(_pool, cost=_masked_pool_cost),
-        "NhwcMaxPool": Operator(_nhwc_pool, cost=cost_as(POOLING, "MaxPool")),
-        "QLinearAveragePool": Operator(
-            one_output(lambda call: _apply_in_layout(call, lambda x: pool_shape(call, x), _is_last(call))),
-            cost=_requantized_pool("AveragePool"),
-            roles=_ONE,
-            traits={Trait.QOPERATOR},
-            kernel="integer pointwise",
-        ),
-        "QLinearGlobalAveragePool": Operator(
-            one_output(lambda call: _apply_in_layout(call, lambda x: _global_pool_shape(call, x), _is_last(call))),
-            cost=_requantized_pool("GlobalAveragePool"),
-            roles=_ONE,
-            traits={Trait.QOPERATOR},
-            kernel="integer pointwise",
-        ),
+        "NhwcMaxPool": Operator(_in_layout(lambda _: True, pool_shape), cost=cost_as(POOLING, "MaxPool")),
+        **_qlinear_pools(_declares_channels_last),
     },
 )
 
 
 # com.microsoft.nchwc
-def _blocked(channels: Dim) -> Dim:
-    return merge_dims(ceil_div(channels, 8) * 8, ceil_div(channels, 16) * 16, _BLOCK)
-
-
 def _reorder_input(call: Call) -> list[ValueInfo]:
-    x = channels_first(call.shape(0)) if _is_last(call) else shape_of_min_rank(call, 0, 2)
-    return [tensor(call.dtype(0), (x[0], _blocked(x[1]), *x[2:]))]
+    first = _declares_channels_last(call)
+    n, channels, *spatial = channels_first(call.shape(0)) if first else shape_of_min_rank(call, 0, 2)
+    blocked = merge_dims(ceil_div(channels, 8) * 8, ceil_div(channels, 16) * 16, _BLOCK)
+    return [tensor(call.dtype(0), (n, blocked, *spatial))]
 
 
 def _reorder_output(call: Call) -> list[ValueInfo]:
     x = shape_of_min_rank(call, 0, 2)
     real = (x[0], call.attr_required("channels"), *x[2:])
-    return [tensor(call.dtype(0), channels_last(real) if _is_last(call) else real)]
+    return [tensor(call.dtype(0), channels_last(real) if _declares_channels_last(call) else real)]
 
 
 def _upsample(call: Call) -> list[ValueInfo]:
     x = call.shape(0)
-    scales = axis_attribute(call, "scales", len(x), 1)
-    return [tensor(call.dtype(0), tuple(dim * scale for dim, scale in zip(x, scales, strict=True)))]
+    factors = axis_attribute(call, "scales", len(x), 1)
+    return [tensor(call.dtype(0), tuple(dim * factor for dim, factor in zip(x, factors, strict=True)))]
 
 
 def _blocked_conv(call: Call) -> list[ValueInfo]:
@@ -205,87 +211,46 @@ def _blocked_conv(call: Call) -> list[ValueInfo]:
 
 
 NCHWC: dict[str, Operator] = {
-    "AveragePool": Operator(
-        _pool, cost=POOLING["AveragePool"].cost, traits={Trait.CROSSES_QUANTIZATION}, work=WorkClass.POOLING
-    ),
-    "Conv": Operator(
-        _blocked_conv,
+    **{
+        name: replace(POOLING[name], infer=_pool, traits={Trait.CROSSES_QUANTIZATION})
+        for name in ("AveragePool", "MaxPool")
+    },
+    "Conv": replace(
+        CONVOLUTION["Conv"],
+        infer=_blocked_conv,
         cost=_fused_cost,
-        roles=weights(1, 2),
-        traits={
-            Trait.FOLDS_BATCH_NORM,
-            Trait.INT8_CONSTANTS,
-            Trait.INT8_KERNEL,
-            Trait.INT8_NEEDS_OUTPUT,
-            Trait.MULTIPLIES,
-        },
-        work=WorkClass.CONVOLUTION,
+        traits=CONVOLUTION["Conv"].traits - {Trait.NO_NEGATIVE_PADS},
     ),
     "GlobalAveragePool": POOLING["GlobalAveragePool"],
     "GlobalMaxPool": POOLING["GlobalMaxPool"],
-    "MaxPool": Operator(
-        _pool, cost=POOLING["MaxPool"].cost, traits={Trait.CROSSES_QUANTIZATION}, work=WorkClass.POOLING
-    ),
     "ReorderInput": Operator(_reorder_input, cost=free, traits={Trait.FORWARDS}, work=WorkClass.MOVE),
     "ReorderOutput": Operator(_reorder_output, cost=free, traits={Trait.FORWARDS}, work=WorkClass.MOVE),
-    "Upsample": Operator(
-        _upsample,
-        cost=IMAGE["Upsample"].cost,
-        traits={Trait.CROSSES_QUANTIZATION},
-        size_inputs=(1,),
-        work=WorkClass.MOVE,
-        kernel="resize",
-        constraints={1: ONE},
-    ),
+    "Upsample": replace(IMAGE["Upsample"], infer=_upsample, roles={}, choices={}, deprecated=None),
 }
 
 
-# com.ms.internal.nhwc: the operators of ONNX with the channels of the first input and of the first result last
-_OTHER_RESULT = "which layout its other results have is not documented"
-
-
-def _nhwc(operator: Operator, fused: bool = False) -> Operator:
+# com.ms.internal.nhwc: the operators of ONNX with the channels of the first input and of the first output last
+def _nhwc(operator: Operator, has_activation: bool = False) -> Operator:
     def infer(call: Call) -> list[ValueInfo]:
-        turned = with_shape(call.known(0), channels_first(call.shape(0)))
-        first, *others = operator.infer(Call(call.node, [turned, *call.inputs[1:]], call.version))
-        vectors = [each if len(each.shape or ()) == 1 else unknown_value(_OTHER_RESULT) for each in others]
+        x = with_shape(call.known(0), channels_first(call.shape(0)))
+        first, *others = operator.infer(Call(call.node, [x, *call.inputs[1:]], call.version))
+        vectors = [known if len(known.shape or ()) == 1 else unknown_value(_OTHER_OUTPUT) for known in others]
         return [with_shape(first, channels_last(first.shape or ())), *vectors]
 
-    price = operator.cost and _with_channels_first(operator.cost)
-    return replace(operator, infer=infer, value=None, cost=add_activation(price) if price and fused else price)
-
-
-def _with_channels_first(price: CostRule) -> CostRule:
-    def turned(call: Call) -> Cost:
+    def price(call: Call) -> Cost:
+        assert operator.cost is not None
         x = with_shape(call.known(0), channels_first(call.shape(0)))
         y = with_shape(known_output(call), channels_first(call.output()))
-        return price(Call(call.node, [x, *call.inputs[1:]], call.version, [y, *call.outputs[1:]]))
+        return operator.cost(Call(call.node, [x, *call.inputs[1:]], call.version, [y, *call.outputs[1:]]))
 
-    turned.__doc__ = price.__doc__
-    return turned
+    price.__doc__ = operator.cost.__doc__
+    return replace(operator, infer=infer, value=None, cost=add_activation(price) if has_activation else price)
 
 
 def _nhwc_qlinear_transpose(call: Call) -> list[ValueInfo]:
     inputs = [call.known(0), call.known(3)]
-    (grown,) = _nhwc(CONVOLUTION["ConvTranspose"]).infer(Call(call.node, inputs, call.version))
-    return [tensor(call.dtype(7), grown.shape or ())]
-
-
-@requantized
-def _qlinear_transpose_cost(call: Call) -> Cost:
-    """as ConvTranspose"""
-    inputs = [call.known(0), call.known(3), call.inputs[8] if call.has(8) else None]
-    return conv_transpose_cost(Call(call.node, inputs, call.version, call.outputs))
-
-
-def _nhwc_qlinear_pool(call: Call) -> list[ValueInfo]:
-    if _is_last(call):
-        raise InferenceError(f"{call.node.op} of channels-last data says once more that its channels are last")
-    return (
-        _nhwc_pool(call)
-        if call.node.op == "QLinearAveragePool"
-        else [tensor(call.dtype(0), _apply_in_layout(call, lambda x: _global_pool_shape(call, x), last=True))]
-    )
+    (y,) = _nhwc(CONVOLUTION["ConvTranspose"]).infer(Call(call.node, inputs, call.version))
+    return [tensor(call.dtype(7), y.shape or ())]
 
 
 def _nhwc_resize(call: Call) -> list[ValueInfo]:
@@ -307,38 +272,14 @@ _WITH_ACTIVATION = ("AveragePool", "BatchNormalization", "Conv", "ConvTranspose"
 
 NHWC: dict[str, Operator] = {
     **{name: _nhwc(operator, name in _WITH_ACTIVATION) for name, operator in _CHANNELS_FIRST.items()},
-    "QLinearAveragePool": Operator(
-        _nhwc_qlinear_pool,
-        cost=_requantized_pool("AveragePool"),
-        roles=_ONE,
-        work=WorkClass.POOLING,
-        traits={Trait.QOPERATOR},
-        kernel="integer pointwise",
-    ),
+    **_qlinear_pools(_is_nhwc),
     "QLinearConvTranspose": Operator(
         _nhwc_qlinear_transpose,
-        cost=_qlinear_transpose_cost,
+        cost=requantized(_transposed_conv_cost(3, 8)),
         roles=CONVOLUTION["QLinearConv"].roles,
         quantized=(QuantizedInput(3, 4, 5),),
         work=WorkClass.CONVOLUTION,
         traits={Trait.QOPERATOR},
     ),
-    "QLinearGlobalAveragePool": Operator(
-        _nhwc_qlinear_pool,
-        cost=_requantized_pool("GlobalAveragePool"),
-        roles=_ONE,
-        work=WorkClass.POOLING,
-        traits={Trait.QOPERATOR},
-        kernel="integer pointwise",
-    ),
-    "Resize": Operator(
-        _nhwc_resize,
-        cost=IMAGE["Resize"].cost,
-        roles=IMAGE["Resize"].roles,
-        traits={Trait.CROSSES_QUANTIZATION},
-        size_inputs=(2, 3),
-        work=WorkClass.MOVE,
-        kernel="resize",
-        constraints={2: ONE, 3: ONE},
-    ),
+    "Resize": replace(IMAGE["Resize"], infer=_nhwc_resize, choices={}),
 }

@@ -1,7 +1,5 @@
 """Quantized operators of onnxruntime (com.microsoft)."""
 
-from collections.abc import Callable
-
 from onnx_autodoc.ir import dtype_name
 from onnx_autodoc.ops import quantized_costs as cost_rules
 from onnx_autodoc.ops.call import (
@@ -9,19 +7,18 @@ from onnx_autodoc.ops.call import (
     ceil_div,
     normalize_axis,
     shape_of_min_rank,
-    shape_of_rank,
     size,
     sizes,
     sizes_differ,
 )
 from onnx_autodoc.ops.cost import per_output_element, unknown_arithmetic
+from onnx_autodoc.ops.dim_specs import rule
 from onnx_autodoc.ops.fused_costs import cost_as
 from onnx_autodoc.ops.input_constraints import index_into, time_steps
 from onnx_autodoc.ops.matmul import product, requantized
 from onnx_autodoc.ops.operator import (
     Operator,
     QuantizedInput,
-    ShapeRule,
     Trait,
     WorkClass,
     of_class,
@@ -36,13 +33,8 @@ from onnx_autodoc.ops.reduction import reduced_shape
 from onnx_autodoc.ops.shape_rules import broadcast_of, gemm_shape, one_output, product_of, product_shape, same, shape_of
 from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInfo, tensor
 
-
-def _columns(count: Callable[[Call], Dim]) -> ShapeRule:
-    """Return the rule of a product of [..., K] and a weight with `count` columns."""
-    return one_output(lambda call: (*shape_of_min_rank(call, 0)[:-1], count(call)))
-
-
-_columns_n = _columns(lambda call: call.attr_required("N"))
+_columns_k = rule("0: ... N -> 0: ... @K")
+_columns_n = rule("0: ... K -> 0: ... @N")
 
 
 def _nbits(call: Call) -> list[ValueInfo]:
@@ -59,18 +51,13 @@ def _nbits(call: Call) -> list[ValueInfo]:
     return list(_columns_n(call))
 
 
-def _nbits_qkv(call: Call) -> list[ValueInfo]:
-    query, key = (_columns(lambda call, name=name: call.attr_required(name))(call)[0] for name in ("Nq", "Nkv"))  # type: ignore[misc]
-    return [query, key, key, *same(call)]
-
-
 def _integer16_product(call: Call) -> list[ValueInfo]:
     dtype = {"int16": "int32", "uint16": "uint32"}.get(call.dtype(0) or "")
     return [tensor(dtype, product_shape(call.shape(0), call.shape(1)))]
 
 
 def _concat(call: Call) -> Shape:
-    """Infer from inputs that are scale and zero point of the output, then tensor, scale, zero point of each part."""
+    """Infer from the scale and zero point of the output, then tensor, scale and zero point of each part."""
     parts = [call.shape(at) for at in range(2, len(call.inputs), 3)]
     if not parts or len({len(part) for part in parts}) != 1:
         raise Contradiction("QLinearConcat of parts with different numbers of dimensions")
@@ -94,22 +81,20 @@ def _gather(call: Call) -> list[ValueInfo]:
             raise Contradiction(f"GatherBlockQuantized of {bits} bits")
         data = (*data[:-1], data[-1] * (8 // bits))
     elif call.dtype(0) is None:
-        data = (*data[:-1], Unknown("the element type of GatherBlockQuantized's table is not known"))
+        data = (*data[:-1], Unknown("the element type of GatherBlockQuantized's table is unknown"))
     return [tensor(call.dtype(2), (*data[:axis], *call.shape(1), *data[axis + 1 :]))]
 
 
 def _quantize_blocks(call: Call) -> list[ValueInfo]:
-    why = "QuantizeBFP: how many bytes its blocks take is left to the hardware"
-    rank = tensor("int64", (call.rank(0),))
-    return [tensor("uint8", (Unknown(why),)), rank, rank]
+    nbytes = Unknown("QuantizeBFP: how many bytes its blocks take is left to the hardware")
+    dims = tensor("int64", (call.rank(0),))
+    return [tensor("uint8", (nbytes,)), dims, dims]
 
 
 _BLOCK_FLOAT = unknown_arithmetic(
     "how many numbers share an exponent, and how they are rounded, is left to the hardware"
 )
-# one or two inputs and the output, each with its scale and zero point
-_ONE, _TWO = scales(1, 2, 3, 4), scales(1, 2, 4, 5, 6, 7)
-_TWO_QUANTIZED = (QuantizedInput(3, 4, 5), QuantizedInput(0, 1, 2))
+_ONE = scales(1, 2, 3, 4)  # the scale and zero point of one input, and of the output
 _CONCAT_SCALES = scales(0, 1, *(at for at in range(3, 3000) if at % 3 != 2))
 _DYNAMIC = frozenset((Trait.DYNAMIC_QUANTIZATION, Trait.MULTIPLIES, Trait.PRODUCT))
 
@@ -124,20 +109,20 @@ _PRODUCTS = of_class(
             quantized=(QuantizedInput(1, 2, 3),),
         ),
         "MatMulBlockQuantizedFp4Weight": Operator(
-            _columns(lambda call: shape_of_rank(call, 1, 2)[0]),
+            rule("0: ... K, 1: N _ -> 0: ... N"),
             cost=cost_rules.with_bias(product, 5),
             roles=scales(2, 3, 4),
             packed={1: cost_rules.pack_halves},
             quantized=(QuantizedInput(1, 2, -1),),
         ),
         "MatMulBlockQuantizedFp8Weight": Operator(
-            _columns(lambda call: shape_of_rank(call, 1, 2)[0]),
+            rule("0: ... K, 1: N _ -> 0: ... N"),
             cost=cost_rules.fp8_weight,
             roles=scales(2, 3),
             quantized=(QuantizedInput(1, 2, -1),),
         ),
         "MatMulBnb4": Operator(
-            _columns(lambda call: call.attr_required("N" if call.attr_int("transB", 1) else "K")),
+            lambda call: (_columns_n if call.attr_int("transB", 1) else _columns_k)(call),
             cost=cost_rules.bnb4,
             roles=scales(2),
             packed={1: cost_rules.pack_bnb4},
@@ -165,7 +150,7 @@ _PRODUCTS = of_class(
             quantized=(QuantizedInput(1, 2, 3),),
         ),
         "MatMulNBitsMlp": Operator(
-            lambda call: [*_columns_n(call), *same(call)],
+            rule("0: ... K -> 0: ... @N, 0: ... K"),
             cost=cost_rules.mlp,
             roles=scales(4, 7),
             packed=dict.fromkeys((3, 6), cost_rules.pack_by_attributes()),
@@ -173,7 +158,7 @@ _PRODUCTS = of_class(
             quantized=(QuantizedInput(3, 4, -1), QuantizedInput(6, 7, -1)),
         ),
         "MatMulNBitsQkv": Operator(
-            _nbits_qkv,
+            rule("0: ... K -> 0: ... @Nq, 0: ... @Nkv, 0: ... @Nkv, 0: ... K"),
             cost=cost_rules.qkv,
             roles=scales(4, 7, 10),
             packed={at: cost_rules.pack_by_attributes(columns) for at, columns in ((3, "Nq"), (6, "Nkv"), (9, "Nkv"))},
@@ -205,28 +190,25 @@ _PRODUCTS = of_class(
 _QLINEAR = with_traits(
     {Trait.QOPERATOR},
     {
-        "QLinearAdd": Operator(
+        f"QLinear{op}": Operator(
             broadcast_of(0, 3),
-            cost=cost_rules.between("Add", 0, 3),
-            roles=_TWO,
-            quantized=_TWO_QUANTIZED,
+            cost=cost_rules.between(op, 0, 3),
+            roles=scales(1, 2, 4, 5, 6, 7),
+            quantized=(QuantizedInput(3, 4, 5), QuantizedInput(0, 1, 2)),
             kernel="integer pointwise",
-        ),
+        )
+        for op in ("Add", "Mul")
+    }
+    | {
+        f"QLinear{op}": Operator(same, cost=cost_rules.between(op, 0), roles=_ONE, kernel="integer pointwise")
+        for op in ("LeakyRelu", "Sigmoid")
+    }
+    | {
         "QLinearConcat": Operator(
             one_output(_concat, 1),
             cost=cost_rules.concat,
             roles=_CONCAT_SCALES,
             work=WorkClass.MOVE,
-            kernel="integer pointwise",
-        ),
-        "QLinearLeakyRelu": Operator(
-            same, cost=cost_rules.between("LeakyRelu", 0), roles=_ONE, kernel="integer pointwise"
-        ),
-        "QLinearMul": Operator(
-            broadcast_of(0, 3),
-            cost=cost_rules.between("Mul", 0, 3),
-            roles=_TWO,
-            quantized=_TWO_QUANTIZED,
             kernel="integer pointwise",
         ),
         "QLinearReduceMean": Operator(
@@ -235,7 +217,6 @@ _QLINEAR = with_traits(
             roles=_ONE,
             work=WorkClass.REDUCTION,
         ),
-        "QLinearSigmoid": Operator(same, cost=cost_rules.between("Sigmoid", 0), roles=_ONE, kernel="integer pointwise"),
         "QLinearSoftmax": Operator(same, cost=cost_rules.between("Softmax", 0), roles=_ONE, work=WorkClass.SOFTMAX),
         "QLinearWhere": Operator(
             broadcast_of(0, 1, 4, dtype=1), cost=cost_rules.between("Where", 1, 4), roles=scales(2, 3, 5, 6, 7, 8)

@@ -6,18 +6,18 @@ from onnx_autodoc.ops.convolution import conv_cost
 from onnx_autodoc.ops.cost import Cost, CostRule, uncounted
 from onnx_autodoc.ops.fused_costs import add_activation
 from onnx_autodoc.ops.operator import Operator, WorkClass, constants, weights
-from onnx_autodoc.ops.shape_rules import same
+from onnx_autodoc.ops.shape_rules import same, same_as
 from onnx_autodoc.ops.values import Contradiction, Dim, Shape, ValueInfo, tensor, unknown_value, with_shape
 
 
-def gated_delta(call: Call) -> Cost:
+def _gated_delta_cost(call: Call) -> Cost:
     query, output = shape_of_min_rank(call, 0), call.output()
     if len(output) < 3:
         raise Contradiction(f"{call.node.op} gives {len(output)} dimensions, not 3")
     *tokens, heads, value = output
     steps, key = size(tuple(tokens)), shape_of_rank(call, 6, 4)[3] if call.has(6) else query[-1]
     cost = recurrence_cost(call, steps, (heads, heads), key * value)
-    both = size(query) + size(call.shape(1)) if call.has(1) else size(query) - steps * heads * value
+    normalized = size(query) + size(call.shape(1)) if call.has(1) else size(query) - steps * heads * value
     other: Dim = 0
     if call.attr_text("gate_activation", "none") != "none" and call.has(4):
         other = 5 * size(call.shape(4))
@@ -26,68 +26,48 @@ def gated_delta(call: Call) -> Cost:
     if call.attr_int("qk_l2_norm", 0):
         if type(key) is int and key < 1:
             raise Contradiction(f"{call.node.op} of heads without elements")
-        other = other + 3 * both + both // key
+        other = other + 3 * normalized + normalized // key
     return Cost(cost.macs, cost.other + other)
 
 
-gated_delta.__doc__ = (
+_gated_delta_cost.__doc__ = (
     f"for each token, {RECURRENCE}; 5 per decay by Softplus, 1 per update rate by sigmoid, as LpNormalization of "
     "queries and keys where they are normalized"
 )
 
 
-def linear_gate(call: Call) -> Cost:
+def _linear_gate_cost(call: Call) -> Cost:
     """5 per decay: bias, Softplus, scale; 1 per update rate: sigmoid"""
     return Cost(other=5 * size(call.shape(0)) + (size(call.shape(3)) if call.has(3) else 0))
 
 
-def causal_conv(bias_at: int) -> CostRule:
+def _causal_conv_cost(bias_at: int) -> CostRule:
     def rule(call: Call) -> Cost:
+        """kernel multiply-adds for each element of the output; 1 per element for a bias"""
         return conv_cost(call, 1, bias_at)
 
-    rule.__doc__ = "kernel multiply-adds for each element of the output; 1 per element for a bias"
     return add_activation(rule)
 
 
-def engram_gate(call: Call) -> Cost:
+def _engram_gate_cost(call: Call) -> Cost:
     """11 per element: two RMSNormalizations, product, sum, gate; 13 per row: those two, root, sign, sigmoid; and as
     RMSNormalization where the result is normalized too"""
     key = shape_of_min_rank(call, 0)
     elements, rows = size(key), size(key[:-1])
-    again = any(call.node.outputs[1:])
-    return Cost(other=elements * (15 if again else 11) + rows * (16 if again else 13))
+    normalizes_output = any(call.node.outputs[1:])
+    return Cost(other=elements * (15 if normalizes_output else 11) + rows * (16 if normalizes_output else 13))
 
 
-def pre_mix(call: Call) -> Cost:
+def _pre_mix_cost(call: Call) -> Cost:
     """2 per element of the streams: product, sum; 1 per element of the output where it is scaled"""
     scaled = call.attr_float("reduction_scale", 1.0) != 1
     return Cost(other=2 * size(call.shape(0)) + scaled * size(call.output()))
 
 
-def post_mix(call: Call) -> Cost:
+def _post_mix_cost(call: Call) -> Cost:
     """2 per element: product, sum; where streams are mixed, as many multiply-adds per element as there are streams"""
     elements = size(call.output())
     return Cost(elements * shape_of_min_rank(call, 3, 2)[-1] if call.has(3) else 0, 2 * elements)
-
-
-# indexers
-def indexer(call: Call, closed: Dim) -> Cost:
-    """Return the cost of scoring queries against entries that compress several keys; `closed` entries are new."""
-    query, head, ratio = shape_of_rank(call, 0, 3), shape_of_rank(call, 7, 3)[2], call.attr_required("compress_ratio")
-    if ratio < 1 or (type(head) is int and head < 1):
-        raise Contradiction(f"{call.node.op} compresses {ratio} keys of {head} numbers into one")
-    tokens, wide = query[0] * query[1], query[2] - (0 if call.has(1) else head)
-    pooled = call.attr_text("policy_mode", "") == "qsa"
-    past = size_element(call, 12) if call.has(12) else call.shape(7)[1]
-    entries = (past + query[1]) // ratio if pooled else past + closed
-    scores = tokens * (wide // head) * entries
-    made = query[0] * (entries if pooled else closed)
-    # queries and entries are normalized and rotated in part; the selection costs as TopK
-    row = 4 * head + 3 + 3 * shape_of_min_rank(call, 4)[-1] * (1 if pooled else 2)
-    prepared = (tokens * (wide // head) + made) * row
-    compressed = made * head * (ratio + 1 if pooled else 16 * ratio)
-    kept = call.attr_required("token_budget") // ratio if pooled else call.attr_required("index_topk")
-    return Cost(scores * head, 3 * scores + prepared + compressed + kept.bit_length() * tokens * entries)
 
 
 def _linear_attention(call: Call) -> list[ValueInfo]:
@@ -167,18 +147,18 @@ def _capacity(call: Call) -> int:
 
 def _indexer(call: Call) -> list[ValueInfo]:
     batch, new, _ = shape_of_rank(call, 0, 3)
-    chosen, past = tensor("int32", (batch, new, _capacity(call))), shape_of_rank(call, 7, 3)
-    compressed = call.attr_text("policy_mode", "") == "csa"
-    closed, buffered = _closed(call, shape_of_rank(call, 13, 4)[2], new) if compressed else (new, 0)
+    selected, past = tensor("int32", (batch, new, _capacity(call))), shape_of_rank(call, 7, 3)
+    is_compressed = call.attr_text("policy_mode", "") == "csa"
+    closed, buffered = _close_windows(call, shape_of_rank(call, 13, 4)[2], new) if is_compressed else (new, 0)
     present = past if call.has(12) else (past[0], past[1] + closed, past[2])
-    states = [tensor(call.dtype(7), present)]
-    if compressed:
+    outputs = [selected, tensor(call.dtype(7), present)]
+    if is_compressed:
         buffer = call.shape(13)
-        states.append(tensor(call.dtype(13), (*buffer[:2], buffered, buffer[3])))
-    return [chosen, *states]
+        outputs.append(tensor(call.dtype(13), (*buffer[:2], buffered, buffer[3])))
+    return outputs
 
 
-def _closed(call: Call, buffered: Dim, new: Dim) -> tuple[Dim, Dim]:
+def _close_windows(call: Call, buffered: Dim, new: Dim) -> tuple[Dim, Dim]:
     """Return how many windows are completed, and how many positions stay buffered with the last full window."""
     ratio = call.attr_required("compress_ratio")
     if ratio < 1:
@@ -211,24 +191,43 @@ def _indexer_cost(call: Call) -> Cost:
     """query width multiply-adds for each query and entry; 3 per score of a head: ReLU, weight, sum; of queries and new
     entries, as RMSNormalization and 3 per rotated element; per element of a new entry, ratio + 1 for a mean (qsa) or
     16 · ratio for a gated mean (csa); as TopK over the entries"""
-    compressed = call.attr_text("policy_mode", "") == "csa"
-    closed = _closed(call, shape_of_rank(call, 13, 4)[2], shape_of_rank(call, 0, 3)[1])[0] if compressed else 0
-    return indexer(call, closed)
+    closed: Dim = 0  # windows that the new tokens complete
+    if call.attr_text("policy_mode", "") == "csa":
+        closed = _close_windows(call, shape_of_rank(call, 13, 4)[2], shape_of_rank(call, 0, 3)[1])[0]
+    query, head, ratio = shape_of_rank(call, 0, 3), shape_of_rank(call, 7, 3)[2], call.attr_required("compress_ratio")
+    if ratio < 1 or (type(head) is int and head < 1):
+        raise Contradiction(f"{call.node.op} compresses {ratio} keys of {head} numbers into one")
+    tokens, width = query[0] * query[1], query[2] - (0 if call.has(1) else head)
+    is_pooled = call.attr_text("policy_mode", "") == "qsa"
+    past = size_element(call, 12) if call.has(12) else call.shape(7)[1]
+    entries = (past + query[1]) // ratio if is_pooled else past + closed
+    scores = tokens * (width // head) * entries
+    new_entries = query[0] * (entries if is_pooled else closed)
+    # queries and entries are normalized and rotated in part; the selection costs as TopK
+    row = 4 * head + 3 + 3 * shape_of_min_rank(call, 4)[-1] * (1 if is_pooled else 2)
+    prepared = (tokens * (width // head) + new_entries) * row
+    compressed = new_entries * head * (ratio + 1 if is_pooled else 16 * ratio)
+    selected = call.attr_required("token_budget") // ratio if is_pooled else call.attr_required("index_topk")
+    return Cost(scores * head, 3 * scores + prepared + compressed + selected.bit_length() * tokens * entries)
 
 
 OPERATORS: dict[str, Operator] = {
-    "CausalConvWithState": Operator(_causal_conv, cost=causal_conv(2), roles=weights(1, 2), work=WorkClass.CONVOLUTION),
-    "EngramGate": Operator(lambda call: same(call) * 2, cost=engram_gate, work=WorkClass.POINTWISE),
-    "GatedDeltaNet": Operator(_gated_delta, cost=gated_delta, roles=weights(7, 8), work=WorkClass.ATTENTION),
-    "HyperConnectionPostMix": Operator(same, cost=post_mix, work=WorkClass.POINTWISE),
-    "HyperConnectionPreMix": Operator(_pre_mix, cost=pre_mix, work=WorkClass.POINTWISE),
+    "CausalConvWithState": Operator(
+        _causal_conv, cost=_causal_conv_cost(2), roles=weights(1, 2), work=WorkClass.CONVOLUTION
+    ),
+    "EngramGate": Operator(same_as(0, 0), cost=_engram_gate_cost, work=WorkClass.POINTWISE),
+    "GatedDeltaNet": Operator(_gated_delta, cost=_gated_delta_cost, roles=weights(7, 8), work=WorkClass.ATTENTION),
+    "HyperConnectionPostMix": Operator(same, cost=_post_mix_cost, work=WorkClass.POINTWISE),
+    "HyperConnectionPreMix": Operator(_pre_mix, cost=_pre_mix_cost, work=WorkClass.POINTWISE),
     "LinearAttention": Operator(_linear_attention, cost=linear_attention_cost, work=WorkClass.ATTENTION),
-    "LinearAttentionGate": Operator(_linear_gate, cost=linear_gate, roles=weights(1, 2), work=WorkClass.POINTWISE),
+    "LinearAttentionGate": Operator(
+        _linear_gate, cost=_linear_gate_cost, roles=weights(1, 2), work=WorkClass.POINTWISE
+    ),
     "PackedSparseAttentionIndexer": Operator(
         _packed_indexer, cost=uncounted("how many entries each sequence has, the data decide"), roles=constants(4, 5)
     ),
     "SparseAttentionIndexer": Operator(_indexer, cost=_indexer_cost, roles=constants(4, 5)),
     "VarlenCausalConvWithState": Operator(
-        _packed_causal_conv, cost=causal_conv(3), roles=weights(1, 3), work=WorkClass.CONVOLUTION
+        _packed_causal_conv, cost=_causal_conv_cost(3), roles=weights(1, 3), work=WorkClass.CONVOLUTION
     ),
 }

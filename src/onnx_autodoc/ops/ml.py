@@ -1,64 +1,57 @@
 """Classical machine learning (ai.onnx.ml) and text operators."""
 
+from collections.abc import Callable
+
 from onnx_autodoc.ir import TruncatedList
 from onnx_autodoc.ops.call import Call, broadcast, shape_of_min_rank, size
 from onnx_autodoc.ops.cost import Cost, free, per_output_element, reads_picked_elements, unknown_arithmetic
 from onnx_autodoc.ops.input_constraints import index_into, known_category
-from onnx_autodoc.ops.operator import Choices, Deprecation, Operator, Trait, WorkClass, words
+from onnx_autodoc.ops.operator import Choices, Deprecation, Operator, ShapeRule, Trait, WorkClass, words
 from onnx_autodoc.ops.shape_rules import one_output, same, shape_of
-from onnx_autodoc.ops.values import Contradiction, Dim, InferenceError, Unknown, ValueInfo, sequence, tensor
+from onnx_autodoc.ops.values import Contradiction, Dim, InferenceError, Shape, Unknown, ValueInfo, sequence, tensor
 from onnx_autodoc.text import quote_name
 
 
 def _rows(call: Call) -> Dim:
-    """[N, F], or one row [F]."""
+    """Return N of [N, F]; a vector [F] is one row."""
     source = call.shape(0)
     if len(source) not in (1, 2):
         raise Contradiction(f"{call.node.op} of {len(source)} dimensions")
     return source[0] if len(source) == 2 else 1
 
 
-def _as_float(call: Call) -> list[ValueInfo]:
-    return [tensor("float32", call.shape(0))]
-
-
 # classifiers: the label of each row, and its scores
-def _labels(call: Call, ints: str) -> tuple[int, str]:
-    """Return the number of labels and their type."""
-    texts = call.attr_count("classlabels_strings")
-    return (texts, "string") if texts else (call.attr_count(ints), "int64")
+def _label_count(call: Call, ints: str = "classlabels_ints") -> int:
+    return call.attr_count("classlabels_strings") or call.attr_count(ints)
 
 
-def _classified(call: Call, label: str, columns: Dim) -> list[ValueInfo]:
-    rows = _rows(call)
-    return [tensor(label, (rows,)), tensor("float32", (rows, columns))]
+def _classifier(columns: Callable[[Call, int], int], ints: str = "classlabels_ints") -> ShapeRule:
+    """Return the rule of a classifier that returns `columns` scores for a number of labels."""
+
+    def infer(call: Call) -> list[ValueInfo]:
+        rows, label = _rows(call), "string" if call.attr_count("classlabels_strings") else "int64"
+        return [tensor(label, (rows,)), tensor("float32", (rows, columns(call, _label_count(call, ints))))]
+
+    return infer
 
 
-def _linear_classifier(call: Call) -> list[ValueInfo]:
-    count, label = _labels(call, "classlabels_ints")
-    scores = call.attr_count("intercepts") or count
-    # with one score for two classes, both scores are returned
-    return _classified(call, label, 2 if scores == 1 and count == 2 else scores)
+def _linear_scores(call: Call, labels: int) -> int:
+    scores = call.attr_count("intercepts") or labels
+    return 2 if scores == 1 and labels == 2 else scores  # one score for two classes: both scores are returned
 
 
-def _svm_classifier(call: Call) -> list[ValueInfo]:
-    count, label = _labels(call, "classlabels_ints")
-    pairs = call.attr_count("vectors_per_class") > 0 and not call.attr_count("prob_a")
+def _svm_scores(call: Call, labels: int) -> int:
     # without probabilities, support vectors score each pair of classes
-    return _classified(call, label, count * (count - 1) // 2 if pairs and count > 2 else count)
-
-
-def _tree_classifier(call: Call) -> list[ValueInfo]:
-    count, label = _labels(call, "classlabels_int64s")
-    return _classified(call, label, count)
+    has_pairs = call.attr_count("vectors_per_class") > 0 and not call.attr_count("prob_a") and labels > 2
+    return labels * (labels - 1) // 2 if has_pairs else labels
 
 
 # regressors
 def _linear_regressor(call: Call) -> list[ValueInfo]:
-    features, given = call.shape(0)[-1:], call.attr_count("coefficients")
+    features, coefficients = call.shape(0)[-1:], call.attr_count("coefficients")
     needed = size(features) * call.attr_int("targets", 1)
-    if type(needed) is int and given < needed:
-        raise Contradiction(f"LinearRegressor has {given:,} coefficients, not {needed:,}")
+    if type(needed) is int and coefficients < needed:
+        raise Contradiction(f"LinearRegressor has {coefficients:,} coefficients, not {needed:,}")
     return [tensor("float32", (_rows(call), call.attr_int("targets", 1)))]
 
 
@@ -77,11 +70,6 @@ def _vectorize(call: Call) -> list[ValueInfo]:
     return [tensor("float32", (first[0] if len(first) > 1 else 1, sum(widths)))]
 
 
-def _one_hot(call: Call) -> list[ValueInfo]:
-    classes = call.attr_count("cats_int64s") or call.attr_count("cats_strings")
-    return [tensor("float32", (*call.shape(0), classes))]
-
-
 def _map_category(call: Call) -> list[ValueInfo]:
     dtype = {"string": "int64", "int64": "string"}.get(call.dtype(0) or "")
     return [tensor(dtype, call.shape(0))]
@@ -94,8 +82,8 @@ def _encode(call: Call) -> list[ValueInfo]:
     """Infer the type of the values from their attribute; the first version had strings only."""
     if call.attr_count("classes_strings"):
         return _map_category(call)
-    held = call.attr_tensor("values_tensor")
-    dtype = held.dtype if held else next((kind for name, kind in _VALUES.items() if call.attr_count(name)), None)
+    values = call.attr_tensor("values_tensor")
+    dtype = values.dtype if values else next((dtype for name, dtype in _VALUES.items() if call.attr_count(name)), None)
     return [tensor(dtype, call.shape(0))]
 
 
@@ -105,9 +93,9 @@ def _zip_map(call: Call) -> list[ValueInfo]:
 
 
 def _vectorize_map(call: Call) -> list[ValueInfo]:
-    words = call.attr_count("string_vocabulary") or call.attr_count("int64_vocabulary")
+    keys = call.attr_count("string_vocabulary") or call.attr_count("int64_vocabulary")
     element = call.known(0).element
-    return [tensor(element.dtype if element else None, (1, words))]
+    return [tensor(element.dtype if element else None, (1, keys))]
 
 
 _CASTS = {"TO_FLOAT": "float32", "TO_INT64": "int64", "TO_STRING": "string"}
@@ -126,40 +114,40 @@ def _cast_map(call: Call) -> list[ValueInfo]:
 _TRANSFORMS = {"NONE": 0, "LOGISTIC": 1, "PROBIT": 4, "SOFTMAX": 5, "SOFTMAX_ZERO": 5}
 # kernel -> operations per product of a row and a support vector
 _KERNELS = {"LINEAR": 0, "POLY": 3, "RBF": 2, "SIGMOID": 3}
-_COUPLED = "SVMClassifier: how many rounds the probabilities take to agree, the data decide"
+_PROBABILITIES = "SVMClassifier: how many rounds the probabilities take to agree, the data decide"
 
 
 def _transform(call: Call) -> int:
     """Return the operations of post_transform per score."""
-    named = call.attr_text("post_transform", "NONE")
-    if named not in _TRANSFORMS:
-        raise InferenceError(f"{call.node.op} with the post_transform {quote_name(named, 40)}")
-    return _TRANSFORMS[named]
+    transform = call.attr_text("post_transform", "NONE")
+    if transform not in _TRANSFORMS:
+        raise InferenceError(f"{call.node.op} with the post_transform {quote_name(transform, 40)}")
+    return _TRANSFORMS[transform]
 
 
 def _linear_classifier_cost(call: Call) -> Cost:
     """a multiply-add for each coefficient and row; 1 per score for an intercept, 1 for the greatest, 5 for SOFTMAX, 1
     for LOGISTIC, 4 for PROBIT"""
-    held, rows = call.attr_count("intercepts"), _rows(call)
-    scores = held or _labels(call, "classlabels_ints")[0]
-    return Cost(rows * call.attr_count("coefficients"), rows * scores * ((1 if held else 0) + 1 + _transform(call)))
+    intercepts, rows = call.attr_count("intercepts"), _rows(call)
+    scores, score_ops = intercepts or _label_count(call), (intercepts > 0) + 1 + _transform(call)
+    return Cost(rows * call.attr_count("coefficients"), rows * scores * score_ops)
 
 
 def _linear_regressor_cost(call: Call) -> Cost:
     """a multiply-add for each coefficient and row; 1 per score for an intercept, 5 for SOFTMAX, 1 for LOGISTIC, 4 for
     PROBIT"""
-    each_score = (1 if call.attr_count("intercepts") else 0) + _transform(call)
-    return Cost(_rows(call) * call.attr_count("coefficients"), size(call.output()) * each_score)
+    score_ops = (call.attr_count("intercepts") > 0) + _transform(call)
+    return Cost(_rows(call) * call.attr_count("coefficients"), size(call.output()) * score_ops)
 
 
 def _svm_cost(call: Call, supports: int, after: int) -> Cost:
     """Return the cost of a kernel over the support vectors; `after`: operations on the sums."""
-    kernel, held, rows = call.attr_text("kernel_type", "LINEAR"), call.attr_count("support_vectors"), _rows(call)
+    kernel, numbers, rows = call.attr_text("kernel_type", "LINEAR"), call.attr_count("support_vectors"), _rows(call)
     if kernel not in _KERNELS:
         raise InferenceError(f"{call.node.op} with the kernel {quote_name(kernel, 40)}")
-    differences = held if kernel == "RBF" else 0
-    bent = supports * _KERNELS[kernel] if held else 0
-    return Cost(rows * (held + call.attr_count("coefficients")), rows * (differences + bent + after))
+    differences = numbers if kernel == "RBF" else 0
+    kernel_ops = supports * _KERNELS[kernel] if numbers else 0
+    return Cost(rows * (numbers + call.attr_count("coefficients")), rows * (differences + kernel_ops + after))
 
 
 def _svm_regressor_cost(call: Call) -> Cost:
@@ -171,9 +159,9 @@ def _svm_regressor_cost(call: Call) -> Cost:
 def _svm_classifier_cost(call: Call) -> Cost:
     """a multiply-add for each number of the support vectors, each coefficient and row; per row and support vector 3 for
     a kernel POLY or SIGMOID, 2 + features for RBF; 2 per row and rho. Probabilities are not counted"""
-    classes = _labels(call, "classlabels_ints")[0]
-    cost = _svm_cost(call, call.attr_count("coefficients") // max(classes - 1, 1), 2 * call.attr_count("rho"))
-    return Cost(cost.macs, Unknown(_COUPLED)) if call.attr_count("prob_a") else cost
+    supports = call.attr_count("coefficients") // max(_label_count(call) - 1, 1)
+    cost = _svm_cost(call, supports, 2 * call.attr_count("rho"))
+    return Cost(cost.macs, Unknown(_PROBABILITIES)) if call.attr_count("prob_a") else cost
 
 
 def _normalizer_cost(call: Call) -> Cost:
@@ -188,8 +176,8 @@ _LINEAR = ("coefficients", "intercepts")
 _SVM = ("coefficients", "rho", "support_vectors", "prob_a", "prob_b")
 _BASE = ("base_values", "base_values_as_tensor", "nodes_values", "nodes_values_as_tensor")
 
-_POST_TRANSFORM: dict[str, Choices] = {"post_transform": words("LOGISTIC NONE PROBIT SOFTMAX SOFTMAX_ZERO")}
-_SVM_CHOICES = {"kernel_type": words("LINEAR POLY RBF SIGMOID"), **_POST_TRANSFORM}
+_POST_TRANSFORM: dict[str, Choices] = {"post_transform": frozenset(_TRANSFORMS)}
+_SVM_CHOICES = {"kernel_type": frozenset(_KERNELS), **_POST_TRANSFORM}
 _BRANCHES = words("BRANCH_EQ BRANCH_GT BRANCH_GTE BRANCH_LEQ BRANCH_LT BRANCH_MEMBER BRANCH_NEQ LEAF")
 _TREE_CHOICES = {"nodes_modes": _BRANCHES, **_POST_TRANSFORM}
 _TREE_NODES = (
@@ -208,7 +196,7 @@ OPERATORS: dict[str, Operator] = {
     "CastMap": Operator(
         _cast_map,
         cost=free,
-        choices={"cast_to": words("TO_FLOAT TO_INT64 TO_STRING"), "map_form": words("DENSE SPARSE")},
+        choices={"cast_to": frozenset(_CASTS), "map_form": words("DENSE SPARSE")},
     ),
     "CategoryMapper": Operator(_map_category, cost=free, equal_lengths=(("cats_int64s", "cats_strings"),)),
     "DictVectorizer": Operator(_vectorize_map, cost=free),
@@ -229,7 +217,7 @@ OPERATORS: dict[str, Operator] = {
         alternatives=(_KEY_LISTS, _VALUE_LISTS),
     ),
     "LinearClassifier": Operator(
-        _linear_classifier,
+        _classifier(_linear_scores),
         cost=_linear_classifier_cost,
         learned_attributes=_LINEAR,
         work=WorkClass.PRODUCT,
@@ -243,17 +231,22 @@ OPERATORS: dict[str, Operator] = {
         choices=_POST_TRANSFORM,
     ),
     "Normalizer": Operator(
-        _as_float, cost=_normalizer_cost, work=WorkClass.NORMALIZATION, choices={"norm": words("L1 L2 MAX")}
+        shape_of(0, "float32"),
+        cost=_normalizer_cost,
+        work=WorkClass.NORMALIZATION,
+        choices={"norm": words("L1 L2 MAX")},
     ),
     "OneHotEncoder": Operator(
-        _one_hot,
+        one_output(
+            lambda call: (*call.shape(0), call.attr_count("cats_int64s") or call.attr_count("cats_strings")), "float32"
+        ),
         cost=free,
         work=WorkClass.LOOKUP,
         alternatives=(("cats_int64s", "cats_strings"),),
         constraints={0: known_category},
     ),
     "SVMClassifier": Operator(
-        _svm_classifier, cost=_svm_classifier_cost, learned_attributes=_SVM, choices=_SVM_CHOICES
+        _classifier(_svm_scores), cost=_svm_classifier_cost, learned_attributes=_SVM, choices=_SVM_CHOICES
     ),
     "SVMRegressor": Operator(
         one_output(lambda call: (_rows(call), 1), "float32"),
@@ -262,7 +255,7 @@ OPERATORS: dict[str, Operator] = {
         choices=_SVM_CHOICES,
     ),
     "Scaler": Operator(
-        _as_float,
+        shape_of(0, "float32"),
         cost=per_output_element(2, "difference, scale"),
         learned_attributes=("offset", "scale"),
         work=WorkClass.POINTWISE,
@@ -274,7 +267,7 @@ OPERATORS: dict[str, Operator] = {
         learned_attributes=("nodes_splits", "membership_values", "leaf_weights"),
     ),
     "TreeEnsembleClassifier": Operator(
-        _tree_classifier,
+        _classifier(lambda _, labels: labels, "classlabels_int64s"),
         cost=_trees,
         learned_attributes=(*_BASE, "class_weights", "class_weights_as_tensor"),
         choices=_TREE_CHOICES,
@@ -293,40 +286,38 @@ OPERATORS: dict[str, Operator] = {
 }
 
 
-_PARTS = "into how many parts a string splits is only known when the model runs"
-_STOPWORDS = "how many words are left without the stop words is only known when the model runs"
-_VOCABULARY = "TfIdfVectorizer's vocabulary is too long to be read whole"
-
-
+# text
 def _string_split(call: Call) -> list[ValueInfo]:
     # The longest split decides the last dimension; shorter ones are filled up with empty strings.
     x = call.shape(0)
-    return [tensor("string", (*x, 0 if 0 in x else Unknown(_PARTS))), tensor("int64", x)]
+    parts = 0 if 0 in x else Unknown("into how many parts a string splits is only known when the model runs")
+    return [tensor("string", (*x, parts)), tensor("int64", x)]
 
 
-def _string_normalizer(call: Call) -> list[ValueInfo]:
+def _shape_of_texts(call: Call) -> Shape:
+    x = call.shape(0)
+    if len(x) not in (1, 2):
+        raise Contradiction(f"{call.node.op} of {len(x)} dimensions, not 1 or 2")
+    return x
+
+
+def _string_normalizer(call: Call) -> Shape:
     """[C] or [1, C] without the stop words."""
-    x = call.shape(0)
-    if len(x) not in (1, 2):
-        raise Contradiction(f"StringNormalizer of {len(x)} dimensions, not 1 or 2")
-    return [tensor("string", (*x[:-1], Unknown(_STOPWORDS) if call.attr_count("stopwords") else x[-1]))]
+    *batch, words = _shape_of_texts(call)
+    if call.attr_count("stopwords"):
+        words = Unknown("how many words are left without the stop words is only known when the model runs")
+    return (*batch, words)
 
 
-def _tf_idf_vectorizer(call: Call) -> list[ValueInfo]:
-    # One place per n-gram of the vocabulary, for each row.
-    x = call.shape(0)
-    if len(x) not in (1, 2):
-        raise Contradiction(f"TfIdfVectorizer of {len(x)} dimensions, not 1 or 2")
-    return [tensor("float32", (*x[:-1], _vocabulary_size(call)))]
-
-
-def _vocabulary_size(call: Call) -> Dim:
+def _tf_idf_vectorizer(call: Call) -> Shape:
+    """Return the shape of the output: one place per n-gram of the vocabulary, for each row."""
+    *batch, _ = _shape_of_texts(call)
     if isinstance(call.attribute("ngram_indexes"), TruncatedList):
-        return Unknown(_VOCABULARY)
+        return (*batch, Unknown("TfIdfVectorizer's vocabulary is too long to be read whole"))
     indexes = call.attr_ints("ngram_indexes")
     if not indexes:
         raise Contradiction("TfIdfVectorizer lacks its ngram_indexes")
-    return max(indexes) + 1
+    return (*batch, max(indexes) + 1)
 
 
 _per_character = unknown_arithmetic("how many characters are read, the data decide")
@@ -335,11 +326,13 @@ TEXT: dict[str, Operator] = {
     "StringConcat": Operator(one_output(lambda call: broadcast(call.shape(0), call.shape(1)), "string"), cost=free),
     "StringSplit": Operator(_string_split, cost=_per_character, traits={Trait.DATA_SIZED}),
     "StringNormalizer": Operator(
-        _string_normalizer, cost=_per_character, choices={"case_change_action": words("LOWER NONE UPPER")}
+        one_output(_string_normalizer, "string"),
+        cost=_per_character,
+        choices={"case_change_action": words("LOWER NONE UPPER")},
     ),
     "RegexFullMatch": Operator(shape_of(0, "bool"), cost=_per_character),
     "TfIdfVectorizer": Operator(
-        _tf_idf_vectorizer,
+        one_output(_tf_idf_vectorizer, "float32"),
         cost=unknown_arithmetic("how many n-grams are found, the data decide"),
         learned_attributes=("weights",),
         choices={"mode": words("IDF TF TFIDF")},

@@ -1,6 +1,6 @@
-"""Checks of a node against its operator: what the ONNX checker or onnxruntime would reject, as sentences.
+"""Checks of a node against its operator: one sentence for each fault that the ONNX checker or onnxruntime rejects.
 
-What depends on the shapes of the inputs is checked by each operator's shape rule.
+The shape rule of each operator checks the shapes of its inputs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from onnx_autodoc.ir import Attribute, AttributeReference, Graph, Node, Tensor, TruncatedList, Type, Value, dtype_name
+from onnx_autodoc.ops.call import list_length
 from onnx_autodoc.ops.operator import Operator, Trait
 from onnx_autodoc.ops.registry import operator_of
 from onnx_autodoc.ops.values import ValueInfo
@@ -75,7 +76,7 @@ def newest_opset(domain: str) -> int:
     return max(schemas[-1].since for schemas in _schema_file().operators[domain].values())
 
 
-_ATTRIBUTE_TYPES: Final = {
+_TYPE_NAMES: Final = {
     "f": "a number",
     "i": "a whole number",
     "s": "a text",
@@ -88,7 +89,7 @@ _LETTERS: Final = {AttributeReference: "", float: "f", int: "i", str: "s", Tenso
 _TOOL_ATTRIBUTE: Final = "__"  # prefix of attributes that tools add
 _NO_TENSOR: Final = "other"
 _CONTAINERS: Final = frozenset(("sequence", "optional", "map"))
-_CACHED_NODES: Final = 4096
+_CACHED_SIGNATURES: Final = 4096
 _MAX_WORD_CHARS: Final = 40
 _MAX_LIST_CHARS: Final = 60
 _MINIMUMS: Final = {  # of an attribute, or of each number of a list
@@ -101,12 +102,9 @@ _CHECKED_NUMBERS: Final = frozenset((*_MINIMUMS, *_TYPE_ATTRIBUTES, "pads"))
 _SOFTMAX_ALONG_AXIS: Final = 13  # before this version a Softmax flattens, and may do so behind the last axis
 _SCAN_WITHOUT_BATCH: Final = 9  # the version that removed the batch axis of Scan
 
-Present = tuple[bool, ...]  # which inputs or outputs are there
-AttributeTypes = tuple[tuple[str, str], ...]  # name, letter
-
 
 def check_node(node: Node, version: int | None, inputs: Sequence[ValueInfo | None] = ()) -> list[str]:
-    """Return what of a node its operator does not allow."""
+    """Return the problems of a node that its operator does not allow."""
     problems = list(check_signature(node, version, inputs))
     if node.attributes or not node.inputs:
         problems += check_attributes(node, version)
@@ -126,17 +124,20 @@ def check_signature(node: Node, version: int | None, inputs: Sequence[ValueInfo 
     return _check_signature(node.domain, node.op, version, *present, attributes, types)
 
 
-@lru_cache(maxsize=_CACHED_NODES)
+@lru_cache(maxsize=_CACHED_SIGNATURES)
 def _check_signature(
     domain: str,
     op: str,
     version: int | None,
-    inputs: Present,
-    outputs: Present,
-    attributes: AttributeTypes,
+    inputs: tuple[bool, ...],
+    outputs: tuple[bool, ...],
+    attributes: tuple[tuple[str, str], ...],
     types: tuple[str | None, ...],
 ) -> tuple[str, ...]:
-    """Cached, since most nodes of a model are alike."""
+    """Check which inputs and outputs are present, attributes as (name, letter), and input types.
+
+    Cached, since most nodes of a model share their signature with others.
+    """
     schema = schema_of(domain, op, version)
     if schema is None:
         return ()
@@ -148,15 +149,17 @@ def _check_signature(
     )
 
 
-def _check_count(what: str, present: Present, span: tuple[int, int | None], slots: Sequence[str]) -> Iterator[str]:
+def _check_count(
+    kind: str, present: tuple[bool, ...], span: tuple[int, int | None], slots: Sequence[str]
+) -> Iterator[str]:
     least, most = span
     if len(present) < least or (most is not None and len(present) > most):
         expected = str(least) if least == most else f"{least} or more" if most is None else f"{least} to {most}"
-        yield f"it has {len(present)} {what}{'s' * (len(present) != 1)}, not {expected}"
+        yield f"it has {len(present)} {kind}{'s' * (len(present) != 1)}, not {expected}"
         return
-    for at, (there, slot) in enumerate(zip(present, slots)):
-        if not there and not slot.endswith(("?", "*")):
-            yield f"its {what} {at} is left out, and must be there"
+    for at, (is_present, slot) in enumerate(zip(present, slots)):
+        if not is_present and not slot.endswith(("?", "*")):
+            yield f"its {kind} {at} is left out, and must be there"
 
 
 def _attribute_type(item: Attribute) -> str:
@@ -164,13 +167,15 @@ def _attribute_type(item: Attribute) -> str:
     items = item.first if isinstance(item, TruncatedList) else item
     if not isinstance(items, tuple):
         return _LETTERS.get(type(items), "?")
-    return "".join(dict.fromkeys(_LETTERS.get(type(one), "?") for one in items)) + "+"
+    return "".join(dict.fromkeys(_LETTERS.get(type(element), "?") for element in items)) + "+"
 
 
-def _check_attribute_types(schema: OpSchema, attributes: AttributeTypes, extra_allowed: bool) -> Iterator[str]:
+def _check_attribute_types(
+    schema: OpSchema, attributes: Sequence[tuple[str, str]], extra_allowed: bool
+) -> Iterator[str]:
     for name, letter in attributes:
         expected = schema.attributes.get(name)
-        if expected is not None and not _is_attribute_type(letter, expected.rstrip("!")):
+        if expected is not None and not _matches_type(letter, expected.rstrip("!")):
             yield f"its attribute {quote_name(name)} is {_describe_type(letter)}, not {_describe_type(expected)}"
         elif expected is None and not extra_allowed and not name.startswith(_TOOL_ATTRIBUTE):
             yield f"it has no attribute {repr_name(name)}"
@@ -179,13 +184,13 @@ def _check_attribute_types(schema: OpSchema, attributes: AttributeTypes, extra_a
     yield from (f"it lacks its attribute {name}" for name in required if name not in names)
 
 
-def _is_attribute_type(letter: str, expected: str) -> bool:
+def _matches_type(letter: str, expected: str) -> bool:
     return letter in ("", expected, expected.replace("p", "t")) or (letter == "+" and expected.endswith("+"))
 
 
 def _describe_type(letter: str) -> str:
     prefix = "a list, each " if "+" in letter else ""
-    return prefix + _ATTRIBUTE_TYPES.get(letter.rstrip("!+"), "something else")
+    return prefix + _TYPE_NAMES.get(letter.rstrip("!+"), "something else")
 
 
 def _check_input_types(schema: OpSchema, types: Sequence[str | None]) -> Iterator[str]:
@@ -214,9 +219,6 @@ def check_attributes(node: Node, version: int | None) -> Iterator[str]:
     row = operator_of(node)
     if not _CHECKED_NUMBERS.isdisjoint(attributes):
         yield from _check_numbers(row, attributes)
-    if Trait.PADS_BELOW_KERNEL in row.traits and _has_wide_pads(attributes):
-        pads, kernel = _format(attributes["pads"]), _format(attributes["kernel_shape"])
-        yield f"its pads {pads} are as wide as its kernel {kernel}"
     if node.is_op("Constant") and len(attributes) != 1:
         yield f"it has {len(attributes)} values, not 1"
     if row.choices:
@@ -237,40 +239,37 @@ def _check_numbers(row: Operator, attributes: Mapping[str, Attribute]) -> Iterat
             continue
         if dtype_name(item) is None:
             yield f"its attribute {name} is {item}, which is no element type"
+    if Trait.PADS_BELOW_KERNEL in row.traits:
+        pads, kernel = (_integers(attributes.get(name, ())) for name in ("pads", "kernel_shape"))
+        if len(pads) == 2 * len(kernel) and any(pad >= size for pad, size in zip(pads, kernel * 2)):
+            text, kernel_text = _format(attributes["pads"]), _format(attributes["kernel_shape"])
+            yield f"its pads {text} are as wide as its kernel {kernel_text}"
 
 
 def _integers(item: Attribute) -> tuple[int, ...]:
-    items = item if isinstance(item, tuple) else (item,)
-    return tuple(one for one in items if isinstance(one, int))
+    return tuple(number for number in (item if isinstance(item, tuple) else (item,)) if isinstance(number, int))
 
 
 def _format(item: Attribute) -> str:
     return str(list(item) if isinstance(item, tuple) else item)[:_MAX_LIST_CHARS]
 
 
-def _has_wide_pads(attributes: Mapping[str, Attribute]) -> bool:
-    pads, kernel = (_integers(attributes.get(name, ())) for name in ("pads", "kernel_shape"))
-    return len(pads) == 2 * len(kernel) and any(pad >= size for pad, size in zip(pads, kernel * 2))
-
-
 def _check_choices(row: Operator, version: int, attributes: Mapping[str, Attribute]) -> Iterator[str]:
     until, old_choices = row.old_choices
     choices = {**row.choices, **old_choices} if version < until else row.choices
-    ignore_case = Trait.IGNORES_CASE in row.traits
+    ignores_case = Trait.IGNORES_CASE in row.traits
     for name, allowed in choices.items():
-        if name not in attributes or (name == "nearest_mode" and attributes.get("mode", "nearest") != "nearest"):
+        attribute = attributes.get(name, ())
+        if name == "nearest_mode" and attributes.get("mode", "nearest") != "nearest":
             continue  # Resize reads nearest_mode in the mode nearest alone
-        for item in _items(attributes[name]):
-            if (item.lower() if isinstance(item, str) and ignore_case else item) not in allowed:
+        items = attribute.first if isinstance(attribute, TruncatedList) else attribute  # the beginning of a long list
+        for item in items if isinstance(items, tuple) else (items,):
+            if not isinstance(item, int | float | str):
+                continue
+            if (item.lower() if isinstance(item, str) and ignores_case else item) not in allowed:
                 text = quote_name(item, _MAX_WORD_CHARS) if isinstance(item, str) else item
                 yield f"its attribute {name} is {text}, not one of {', '.join(sorted(filter(None, map(str, allowed))))}"
                 break
-
-
-def _items(item: Attribute) -> tuple[int | float | str, ...]:
-    """Return the words or numbers of an attribute; of a long list, its beginning."""
-    items = item.first if isinstance(item, TruncatedList) else item if isinstance(item, tuple) else (item,)
-    return tuple(one for one in items if isinstance(one, int | float | str))
 
 
 def _check_lengths(row: Operator, attributes: Mapping[str, Attribute]) -> Iterator[str]:
@@ -278,14 +277,14 @@ def _check_lengths(row: Operator, attributes: Mapping[str, Attribute]) -> Iterat
     for names in row.equal_lengths:
         counts = {name: count for name in names if (count := _length(attributes.get(name)))}
         if len(set(counts.values())) > 1:
-            (one, first), *others = counts.items()
-            name, count = next(item for item in others if item[1] != first)
-            yield f"it has {first:,} {one} and {count:,} {name}"
+            (first_name, first), *rest = counts.items()
+            name, count = next(item for item in rest if item[1] != first)
+            yield f"it has {first:,} {first_name} and {count:,} {name}"
     if "classes_strings" in attributes:
         return  # the first version of LabelEncoder
     for names in row.alternatives:
-        given = sum(_length(attributes.get(name)) > 0 for name in names)
-        if given > 1 or not any(name in attributes for name in names):
+        count = sum(_length(attributes.get(name)) > 0 for name in names)
+        if count > 1 or attributes.keys().isdisjoint(names):
             yield f"it has not one of its attributes {', '.join(names)}"
 
 
@@ -305,21 +304,19 @@ def _list_lengths(
                 yield name, _length(attributes.get(name)), (count,)
 
 
-def _length(item: Attribute | None) -> int:
-    if isinstance(item, Tensor):
-        return item.elements
-    return item.count if isinstance(item, TruncatedList) else len(item) if isinstance(item, tuple) else 0
+def _length(attribute: Attribute | None) -> int:
+    return attribute.elements if isinstance(attribute, Tensor) else list_length(attribute)
 
 
 def _check_axis(node: Node, version: int | None, inputs: Sequence[ValueInfo | None]) -> Iterator[str]:
     """Check the axis of operators whose shape rules do not use it."""
     axis, first = node.attributes.get("axis"), inputs[0] if inputs else None
-    if Trait.AXIS_ATTRIBUTE not in operator_of(node).traits or not isinstance(axis, int):
-        return
-    if first is None or not first.shape:
+    if not isinstance(axis, int) or first is None or not first.shape:
         return
     rank = len(first.shape)
-    if not -rank <= axis < rank + (version is not None and version < _SOFTMAX_ALONG_AXIS):
+    if Trait.AXIS_ATTRIBUTE in operator_of(node).traits and not (
+        -rank <= axis < rank + (version is not None and version < _SOFTMAX_ALONG_AXIS)
+    ):
         yield f"axis {axis} does not exist in {rank} dimensions"
 
 
@@ -333,16 +330,30 @@ def check_subgraphs(node: Node, version: int | None) -> Iterator[str]:
     bodies = list(node.subgraphs())
     has_scan = node.op == "Scan" and (version or 1) >= _SCAN_WITHOUT_BATCH
     for name, body in bodies:
-        for what, here, there in _signature_counts(node, body, has_scan):
-            if here != there:
-                yield f"it has {here} {what}, its {name} {there}"
+        for kind, count, body_count in _signature_counts(node, body, has_scan):
+            if count != body_count:
+                yield f"it has {count} {kind}, its {name} {body_count}"
     if has_scan:
         yield from _check_scan_axes(node, bodies[0][1])
     if node.op == "If" and len(bodies) == 2:
-        yield from _check_branch_types(*(body for _, body in bodies))
-    for what, one, other in _carried_types(node, bodies[0][1], has_scan):
-        if one and other and one != other:
-            yield f"{what} is {one}, not {other}"
+        yield from _check_branch_types(*(body.outputs for _, body in bodies))
+    for label, dtype, expected in _carried_types(node, bodies[0][1], has_scan):
+        if dtype and expected and dtype != expected:
+            yield f"{label} is {dtype}, not {expected}"
+
+
+def _check_scan_axes(node: Node, body: Graph) -> Iterator[str]:
+    axes = _integers(node.attributes.get("scan_output_axes", ()))
+    for axis, value in zip(axes, body.outputs[len(body.outputs) - len(axes) :]):
+        rank = len(value.type.dims) + 1 if value.type is not None and value.type.dims else None  # []: unknown
+        if rank is not None and not -rank <= axis < rank:
+            yield f"its scan_output_axes name {axis}, of {rank} dimensions"
+
+
+def _check_branch_types(left_outputs: Sequence[Value], right_outputs: Sequence[Value]) -> Iterator[str]:
+    for at, (left, right) in enumerate(zip(map(_declared_type, left_outputs), map(_declared_type, right_outputs))):
+        if left and right and left != right:
+            yield f"its branches give {left} and {right} as output {at}"
 
 
 def _signature_counts(node: Node, body: Graph, has_scan: bool) -> Iterator[tuple[str, int, int]]:
@@ -359,33 +370,19 @@ def _signature_counts(node: Node, body: Graph, has_scan: bool) -> Iterator[tuple
 
 
 def _carried_types(node: Node, body: Graph, has_scan: bool) -> Iterator[tuple[str, str | None, str | None]]:
-    """Yield what the body of a loop declares of the values that it carries, and what these must be."""
-    ins, outs = list(map(_declared_type, body.inputs)), list(map(_declared_type, body.outputs))
+    """Yield the types that the body of a loop declares for the values that it carries, and the required ones."""
+    inputs, outputs = list(map(_declared_type, body.inputs)), list(map(_declared_type, body.outputs))
     if node.op == "Loop":
-        yield from (("the number of the pass that its body takes", dtype, "int64") for dtype in ins[:1])
-        yield from (("the condition that its body takes", dtype, "bool") for dtype in ins[1:2])
-        yield from (("the condition that its body gives", dtype, "bool") for dtype in outs[:1])
-        ins, outs = ins[2:], outs[1:]
+        yield from (("the number of the pass that its body takes", dtype, "int64") for dtype in inputs[:1])
+        yield from (("the condition that its body takes", dtype, "bool") for dtype in inputs[1:2])
+        yield from (("the condition that its body gives", dtype, "bool") for dtype in outputs[:1])
+        inputs, outputs = inputs[2:], outputs[1:]
     elif has_scan:
-        ins = ins[: max(len(ins) - sum(_integers(node.attributes.get("num_scan_inputs", 0))), 0)]
+        inputs = inputs[: max(len(inputs) - sum(_integers(node.attributes.get("num_scan_inputs", 0))), 0)]
     else:
         return
-    for at, (taken, given) in enumerate(zip(ins, outs)):
-        yield f"value {at} that its body hands on", given, taken
-
-
-def _check_scan_axes(node: Node, body: Graph) -> Iterator[str]:
-    axes = _integers(node.attributes.get("scan_output_axes", ()))
-    for axis, value in zip(axes, body.outputs[len(body.outputs) - len(axes) :]):
-        rank = len(value.type.dims) + 1 if value.type is not None and value.type.dims else None  # []: unknown
-        if rank is not None and not -rank <= axis < rank:
-            yield f"its scan_output_axes name {axis}, of {rank} dimensions"
-
-
-def _check_branch_types(one: Graph, other: Graph) -> Iterator[str]:
-    for at, (left, right) in enumerate(zip(map(_declared_type, one.outputs), map(_declared_type, other.outputs))):
-        if left and right and left != right:
-            yield f"its branches give {left} and {right} as output {at}"
+    for at, (before, after) in enumerate(zip(inputs, outputs)):
+        yield f"value {at} that its body hands on", after, before
 
 
 def _declared_type(value: Value) -> str | None:

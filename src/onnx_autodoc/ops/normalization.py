@@ -11,16 +11,16 @@ from onnx_autodoc.ops.call import (
     size,
 )
 from onnx_autodoc.ops.cost import Cost, per_output_element, standardization_cost
-from onnx_autodoc.ops.operator import ConstantRole, Deprecation, Operator, Trait, WorkClass, of_class
+from onnx_autodoc.ops.operator import ConstantRole, Deprecation, Operator, Trait, WorkClass, of_class, with_traits
 from onnx_autodoc.ops.shape_rules import same
-from onnx_autodoc.ops.values import Contradiction, Dim, Shape, ValueInfo, tensor
+from onnx_autodoc.ops.values import Contradiction, Dim, ValueInfo, tensor
 
 _TRAINING_MODE = 14  # the version that added the attribute to BatchNormalization
 
 
 def _batch_normalization(call: Call) -> list[ValueInfo]:
     # Until opset 13 up to four statistics follow: mean, var, and both as saved for the gradient; since 14 only two.
-    # All have the dims of the mean that comes in: [C], or [C, *spatial] where `spatial` was 0 (until opset 8).
+    # All have the dims of the input mean: [C], or [C, *spatial] where `spatial` was 0 (until opset 8).
     x = call.shape(0)
     if len(x) > 1 and call.attr_int("spatial", 1):
         for at in range(1, 5):
@@ -37,9 +37,8 @@ def _batch_normalization(call: Call) -> list[ValueInfo]:
 
 def _instance_normalization(call: Call) -> list[ValueInfo]:
     # x [N, C, *spatial], scale and bias [C]
-    x = call.shape(0)
-    for at in (1, 2) if len(x) > 1 else ():
-        check_shape(call, at, x[1])
+    for at in (1, 2) if call.rank(0) > 1 else ():
+        check_shape(call, at, call.shape(0)[1])
     return same(call)
 
 
@@ -51,9 +50,8 @@ def _group_normalization(call: Call) -> list[ValueInfo]:
 
 
 def _layer_normalization(call: Call) -> list[ValueInfo]:
-    # Mean and inverse deviation keep the dims before the axis; those that are averaged over are 1.
-    x = call.shape(0)
-    axis = normalize_axis(call.attr_int("axis", -1), len(x))
+    # Mean and inverse deviation have the dims before the axis; the averaged ones are 1.
+    x, axis = call.shape(0), call.axis(-1)
     for at in (1, 2):
         check_broadcast(call, at, x)
     statistic = tensor(dtype_name(call.attr_int("stash_type", 1)), x[:axis] + (1,) * (len(x) - axis))
@@ -65,15 +63,12 @@ def _rms_normalization(call: Call) -> list[ValueInfo]:
     return [tensor(call.dtype(1), call.shape(0))]  # the scale's element type decides, not x's
 
 
-# What an exporter writes out as ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add costs the same
-_softmax = per_output_element(5, "greatest, difference, exponential, sum, quotient")
-
-
+# A norm costs the same as its parts: ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add.
 def _batch_cost(call: Call) -> Cost:
     """2 per element: scale, shift (the statistics fold into them); in training 7 per element as InstanceNormalization,
     10 per channel: two divisions, epsilon, root, two running averages"""
-    elements, measured = size(call.output()), any(call.node.outputs[1:]) or call.attr_int("training_mode", 0)
-    if not measured:
+    elements = size(call.output())
+    if not (any(call.node.outputs[1:]) or call.attr_int("training_mode", 0)):
         return Cost(other=2 * elements)
     channels = size(call.shape(3))
     return Cost(other=standardization_cost(elements, channels, 2).other + 6 * channels)
@@ -88,31 +83,30 @@ def _instance_cost(call: Call) -> Cost:
 def _group_cost(call: Call) -> Cost:
     """7 per element: mean, difference, square, mean, quotient, scale, bias; 4 per group: two divisions, epsilon,
     root"""
-    return standardization_cost(
-        size(call.output()), shape_of_min_rank(call, 0)[0] * call.attr_required("num_groups"), 2
-    )
+    groups = shape_of_min_rank(call, 0)[0] * call.attr_required("num_groups")
+    return standardization_cost(size(call.output()), groups, 2)
 
 
 def _layer_cost(call: Call) -> Cost:
     """6 per element: mean, difference, square, mean, quotient, scale; 1 more for a bias; 4 per row: two divisions,
     epsilon, root"""
-    return standardization_cost(size(call.output()), size(_before_axis(call)), 2 if call.has(2) else 1)
+    return standardization_cost(size(call.output()), _leading_rows(call, -1), 2 if call.has(2) else 1)
 
 
 def _rms_cost(call: Call) -> Cost:
     """4 per element: square, mean, quotient, scale; 3 per row: division, epsilon, root"""
-    return Cost(other=4 * size(call.output()) + 3 * size(_before_axis(call)))
+    return Cost(other=4 * size(call.output()) + 3 * _leading_rows(call, -1))
 
 
-def _before_axis(call: Call) -> Shape:
-    x = call.shape(0)
-    return x[: normalize_axis(call.attr_int("axis", -1), len(x))]
+def _leading_rows(call: Call, default_axis: int) -> Dim:
+    """Return the number of rows if one row has all elements from the axis on."""
+    return size(call.shape(0)[: call.axis(default_axis)])
 
 
 def _mean_variance_cost(call: Call) -> Cost:
     """5 per element: mean, difference, square, mean, quotient; 4 per row: two divisions, epsilon, root"""
-    x, given = call.shape(0), call.attr_ints("axes")
-    axes = {normalize_axis(axis, len(x)) for axis in (given if given is not None else (0, 2, 3))}
+    x, declared = call.shape(0), call.attr_ints("axes")
+    axes = {normalize_axis(axis, len(x)) for axis in (declared if declared is not None else (0, 2, 3))}
     return standardization_cost(size(x), size(tuple(dim for at, dim in enumerate(x) if at not in axes)))
 
 
@@ -120,8 +114,7 @@ def _log_softmax_cost(call: Call) -> Cost:
     """5 per element: greatest, difference, exponential, sum, difference; 1 per row: logarithm"""
     if call.opset >= 13:
         return Cost(other=5 * size(call.output()) + _rows(call))
-    x = call.shape(0)  # all that follows the axis was one row
-    return Cost(other=5 * size(x) + size(x[: normalize_axis(call.attr_int("axis", 1), len(x))]))
+    return Cost(other=5 * size(call.shape(0)) + _leading_rows(call, 1))
 
 
 def _lp_cost(call: Call) -> Cost:
@@ -131,8 +124,7 @@ def _lp_cost(call: Call) -> Cost:
 
 def _rows(call: Call) -> Dim:
     """Return the number of rows along the axis."""
-    x = call.shape(0)
-    axis = normalize_axis(call.attr_int("axis", -1), len(x))
+    x, axis = call.shape(0), call.axis(-1)
     return size(x[:axis] + x[axis + 1 :])
 
 
@@ -141,40 +133,46 @@ def _lrn_cost(call: Call) -> Cost:
     return Cost(other=(call.attr_required("size") + 4) * size(call.output()))
 
 
-OPERATORS: dict[str, Operator] = of_class(
-    WorkClass.NORMALIZATION,
+_NORMS = with_traits(
+    {Trait.PROPAGATES_NAN},
     {
         "BatchNormalization": Operator(
             _batch_normalization,
             cost=_batch_cost,
             roles={3: ConstantRole.STATISTIC, 4: ConstantRole.STATISTIC},
-            traits={Trait.CROSSES_QUANTIZATION, Trait.PROPAGATES_NAN},
+            traits={Trait.CROSSES_QUANTIZATION},
             kernel="plain",
         ),
         # Exporters write ones and zeros where a norm has no scale or bias: such constants are not weights.
-        "InstanceNormalization": Operator(_instance_normalization, cost=_instance_cost, traits={Trait.PROPAGATES_NAN}),
+        "InstanceNormalization": Operator(_instance_normalization, cost=_instance_cost),
         "GroupNormalization": Operator(
             _group_normalization,
             cost=_group_cost,
-            traits={Trait.PROPAGATES_NAN},
             deprecated=Deprecation(18, 20, "GroupNormalization of opset 21, which has a scale per channel"),
         ),
-        "LayerNormalization": Operator(
-            _layer_normalization, cost=_layer_cost, traits={Trait.PROPAGATES_NAN}, fused_block="layer-norm"
-        ),
-        "RMSNormalization": Operator(_rms_normalization, cost=_rms_cost, traits={Trait.PROPAGATES_NAN}),
-        "MeanVarianceNormalization": Operator(same, cost=_mean_variance_cost),
-        "LpNormalization": Operator(
-            same, cost=_lp_cost, choices={"p": frozenset((1, 2))}, traits={Trait.AXIS_ATTRIBUTE}
-        ),
-        "LRN": Operator(same, cost=_lrn_cost),
-        "Softmax": Operator(same, cost=_softmax, work=WorkClass.SOFTMAX, traits={Trait.AXIS_ATTRIBUTE}),
-        "LogSoftmax": Operator(same, cost=_log_softmax_cost, work=WorkClass.SOFTMAX, traits={Trait.AXIS_ATTRIBUTE}),
-        "Hardmax": Operator(
-            same,
-            cost=per_output_element(1, "the greatest is sought"),
-            work=WorkClass.SOFTMAX,
-            traits={Trait.AXIS_ATTRIBUTE},
-        ),
+        "LayerNormalization": Operator(_layer_normalization, cost=_layer_cost, fused_block="layer-norm"),
+        "RMSNormalization": Operator(_rms_normalization, cost=_rms_cost),
     },
 )
+_SOFTMAXES = with_traits(
+    {Trait.AXIS_ATTRIBUTE},
+    {
+        "Softmax": Operator(same, cost=per_output_element(5, "greatest, difference, exponential, sum, quotient")),
+        "LogSoftmax": Operator(same, cost=_log_softmax_cost),
+        "Hardmax": Operator(same, cost=per_output_element(1, "the greatest is sought")),
+    },
+)
+OPERATORS: dict[str, Operator] = {
+    **of_class(WorkClass.SOFTMAX, _SOFTMAXES),
+    **of_class(
+        WorkClass.NORMALIZATION,
+        {
+            **_NORMS,
+            "MeanVarianceNormalization": Operator(same, cost=_mean_variance_cost),
+            "LpNormalization": Operator(
+                same, cost=_lp_cost, choices={"p": frozenset((1, 2))}, traits={Trait.AXIS_ATTRIBUTE}
+            ),
+            "LRN": Operator(same, cost=_lrn_cost),
+        },
+    ),
+}

@@ -1,4 +1,4 @@
-"""`Operator`: one row with all that is known of an operator, and the vocabulary that rows are written in."""
+"""`Operator`, one row per operator, and the vocabulary that rows are written in."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from enum import StrEnum
@@ -173,7 +173,7 @@ class QuantizedInput(Struct, frozen=True):
 
 
 class Neutral(Struct, frozen=True):
-    """The number that leaves the other operand as it is, and the inputs where it does."""
+    """The number that leaves the other operand unchanged, and the inputs where it does."""
 
     value: float
     inputs: tuple[int, ...]
@@ -208,7 +208,7 @@ class Identity(StrEnum):
 
 
 class Operator(Struct, frozen=True):
-    """All that the tool knows of one operator.
+    """One operator: its rules, weights, behaviour and attributes.
 
     Rules. infer: types and dims of the outputs; control flow has none, `shapes` runs it. value: elements of the
     outputs, called only where every input is known and small and every output is small. partial: `value` also works
@@ -218,13 +218,14 @@ class Operator(Struct, frozen=True):
     attributes that store learned numbers. quantized: quantized weights with their scales. kv_caches: KV caches.
 
     Behaviour. work: its class of work. traits: see `Trait`. operands: the inputs that a product or a convolution
-    multiplies. overwrites: inputs that it returns with elements replaced. identity: when it changes nothing. neutral:
-    the operand that changes nothing. size_inputs: inputs whose elements are sizes, bounds or counts. index_input: the
-    input that picks rows of a table. position_output: the output that holds positions. position_input: the input with
-    the positions of tokens, which are their order where it is absent. position_shift: positions stay positions, moved
-    by a constant operand times this. default_block_size: numbers per scale where the node declares none. fused_block:
-    the kind of block that one node of this operator is. kernel: its class of kernels, if its work does not decide it.
-    constraints: numbers that inputs must be, where others would stop a run.
+    multiplies. overwrites: inputs that it returns with elements replaced. identity: when it changes nothing.
+    neutral: the operand that changes nothing. size_inputs: inputs whose elements are sizes, bounds or counts: 1 if
+    `constraints` has no other number for them. index_input: the input that picks rows of a table. position_output:
+    the output that holds positions. position_input: the input with the positions of tokens, which are their order
+    where it is absent. position_shift: positions stay positions, moved by a constant operand times this.
+    default_block_size: numbers per scale where the node declares none. fused_block: the kind of block that one node
+    of this operator is. kernel: its class of kernels, if its work does not decide it. constraints: numbers that
+    inputs must be, where others would stop a run.
 
     Attributes, as the specification or onnxruntime takes them, whichever takes more. choices: the words or numbers that
     an attribute may be. old_choices: others, before a version. equal_lengths: lists that are parallel. alternatives:

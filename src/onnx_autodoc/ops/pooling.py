@@ -2,7 +2,15 @@
 
 from onnx_autodoc.ops.call import Call, ceil_div, check_shape, size, sizes
 from onnx_autodoc.ops.convolution import Window, auto_pad, spatial_dims, windows
-from onnx_autodoc.ops.cost import Cost, CostRule, free, interpolation_ops, reduction_cost, unknown_arithmetic
+from onnx_autodoc.ops.cost import (
+    Cost,
+    CostRule,
+    documented,
+    free,
+    interpolation_ops,
+    per_input_element,
+    unknown_arithmetic,
+)
 from onnx_autodoc.ops.input_constraints import index_into
 from onnx_autodoc.ops.operator import Operator, Trait, WorkClass, constants, of_class, words
 from onnx_autodoc.ops.shape_rules import one_output
@@ -17,39 +25,28 @@ def pool_shape(call: Call, x: Shape) -> Shape:
     inner, kernel = spatial_dims(call, x), call.attr_ints("kernel_shape") or ()
     if len(kernel) != len(inner):
         raise Contradiction(f"{call.node.op} of {len(inner)} spatial dimensions with a kernel of {len(kernel)}")
-    places = (
-        _places_same
-        if auto_pad(call).startswith("SAME")
-        else _places_up
-        if call.attr_int("ceil_mode", 0) == 1
-        else _places
-    )
-    return (*x[:2], *(places(size, at) for size, at in zip(inner, windows(call, kernel), strict=True)))
+    same, rounds_up = auto_pad(call).startswith("SAME"), call.attr_int("ceil_mode", 0) == 1
+    along = zip(inner, windows(call, kernel), strict=True)
+    return (*x[:2], *(_same_places(size, at) if same else _places(size, at, rounds_up) for size, at in along))
 
 
-def _places(size: Dim, at: Window) -> Dim:
-    room = size + at.head + at.tail - at.span
-    if isinstance(room, Unknown) or room >= 0:
-        return room // at.stride + 1
-    # The specification rounds a negative number down, onnxruntime towards zero.
-    return merge_dims(room // at.stride + 1, _not_negative(ceil_div(room, at.stride) + 1, size, at), _NO_WINDOW)
-
-
-def _places_up(size: Dim, at: Window) -> Dim:
-    # A last window that sees less than it could counts, unless it would start in the padding at the end.
-    places = ceil_div(size + at.head + at.tail - at.span, at.stride) + 1
-    if isinstance(places, Unknown):
-        return places
-    return _not_negative(places - 1 if (places - 1) * at.stride >= size + at.head else places, size, at)
-
-
-def _not_negative(places: Dim, size: Dim, at: Window) -> Dim:
+def _places(size: Dim, at: Window, rounds_up: bool) -> Dim:
+    """Return the number of places of a window along one axis with explicit pads."""
+    padded = size + at.head + at.tail
+    slack = padded - at.span
+    if isinstance(slack, Unknown) or (slack >= 0 and not rounds_up):
+        return ceil_div(slack, at.stride) + 1 if rounds_up else slack // at.stride + 1
+    places = -(-slack // at.stride) + 1
+    # A last window that covers less than a whole one counts, unless it starts in the padding at the end.
+    if rounds_up and (places - 1) * at.stride >= size + at.head:
+        places -= 1
     if places < 0:
-        raise Contradiction(f"a window of {at.span} elements over {size + at.head + at.tail}")
-    return places
+        raise Contradiction(f"a window of {at.span} elements over {padded}")
+    # The specification rounds a negative number down, onnxruntime towards zero.
+    return places if rounds_up else merge_dims(slack // at.stride + 1, places, _NO_WINDOW)
 
 
-def _places_same(size: Dim, at: Window) -> Dim:
+def _same_places(size: Dim, at: Window) -> Dim:
     # onnxruntime pads for the kernel as if it were not dilated, so a dilated one has fewer places.
     places = ceil_div(size, at.stride)
     padded = (places - 1) * at.stride + at.kernel - at.span
@@ -69,8 +66,7 @@ _global_pool = one_output(lambda call: (*call.shape(0)[:2], *(1 for _ in spatial
 
 def _roi_align(call: Call) -> list[ValueInfo]:
     """X [N, C, H, W], rois [R, 4], batch_indices [R]."""
-    pooled = (call.attr_int("output_height", 1), call.attr_int("output_width", 1))
-    regions = call.shape(1)
+    pooled, regions = (call.attr_int("output_height", 1), call.attr_int("output_width", 1)), call.shape(1)
     if len(regions) == 2:
         check_shape(call, 1, regions[0], 4)
         check_shape(call, 2, regions[0])
@@ -102,17 +98,18 @@ def _max_unpool(call: Call) -> list[ValueInfo]:
     return [tensor(call.dtype(0), (*x[:2], *grown))]
 
 
-# As in a reduction, n numbers are n sums or comparisons; padding counts.
 def _windowed(every: int, once: int, parts: str) -> CostRule:
-    """Return a rule with `every` operations per output and kernel element, and `once` per output element."""
+    """Return a rule with `every` operations per output and kernel element, and `once` per output element.
+
+    As in a reduction, n numbers are n sums or comparisons; padding counts.
+    """
 
     def rule(call: Call) -> Cost:
         kernel = size(call.attr_ints("kernel_shape") or ())
         return Cost(other=(every * kernel + once) * size(call.output()))
 
-    places = f"{every} · kernel" if every > 1 else "kernel"
-    rule.__doc__ = f"{places}{f' + {once}' if once else ''} per element of the output: {parts}"
-    return rule
+    count = f"{every} · kernel" if every > 1 else "kernel"
+    return documented(f"{count}{f' + {once}' if once else ''} per element of the output: {parts}", rule)
 
 
 def _roi_align_cost(call: Call) -> Cost:
@@ -125,27 +122,22 @@ def _roi_align_cost(call: Call) -> Cost:
     return Cost(other=(ratio**2 * (interpolation_ops(4) + 1) + mean) * size(call.output()))
 
 
+_WINDOW_TRAITS = {Trait.PADS_BELOW_KERNEL, Trait.NO_NEGATIVE_PADS}
 OPERATORS: dict[str, Operator] = of_class(
     WorkClass.POOLING,
     {
         "MaxPool": Operator(
-            _max_pool,
-            cost=_windowed(1, 0, "comparisons"),
-            traits={Trait.PADS_BELOW_KERNEL, Trait.NO_NEGATIVE_PADS, Trait.CROSSES_QUANTIZATION},
+            _max_pool, cost=_windowed(1, 0, "comparisons"), traits=_WINDOW_TRAITS | {Trait.CROSSES_QUANTIZATION}
         ),
         "AveragePool": Operator(
-            _pool,
-            cost=_windowed(1, 1, "sums, division"),
-            traits={Trait.PADS_BELOW_KERNEL, Trait.NO_NEGATIVE_PADS, Trait.CROSSES_QUANTIZATION},
+            _pool, cost=_windowed(1, 1, "sums, division"), traits=_WINDOW_TRAITS | {Trait.CROSSES_QUANTIZATION}
         ),
-        "LpPool": Operator(
-            _pool, cost=_windowed(2, 1, "powers, sums, root"), traits={Trait.PADS_BELOW_KERNEL, Trait.NO_NEGATIVE_PADS}
-        ),
+        "LpPool": Operator(_pool, cost=_windowed(2, 1, "powers, sums, root"), traits=_WINDOW_TRAITS),
         "GlobalAveragePool": Operator(
-            _global_pool, cost=reduction_cost(1, 1, "sum, division"), traits={Trait.CROSSES_QUANTIZATION}
+            _global_pool, cost=per_input_element(1, "sum, division", 1), traits={Trait.CROSSES_QUANTIZATION}
         ),
-        "GlobalMaxPool": Operator(_global_pool, cost=reduction_cost(1, 0, "comparison")),
-        "GlobalLpPool": Operator(_global_pool, cost=reduction_cost(2, 1, "power, sum, root")),
+        "GlobalMaxPool": Operator(_global_pool, cost=per_input_element(1, "comparison")),
+        "GlobalLpPool": Operator(_global_pool, cost=per_input_element(2, "power, sum, root", 1)),
         "MaxRoiPool": Operator(
             one_output(lambda call: _pooled_regions(call, call.attr_ints("pooled_shape") or ())),
             cost=unknown_arithmetic("how large each region is, the data decide"),

@@ -3,7 +3,7 @@
 from onnx_autodoc.ir import dtype_name
 from onnx_autodoc.ops.call import Call, ceil_div, check_shape, normalize_axis, size
 from onnx_autodoc.ops.cost import Cost
-from onnx_autodoc.ops.operator import Operator, QuantizedInput, Trait, WorkClass, of_class, scales, weights
+from onnx_autodoc.ops.operator import Operator, QuantizedInput, Trait, WorkClass, of_class, scales, weights, with_traits
 from onnx_autodoc.ops.values import Contradiction, ValueInfo, tensor
 
 _PER_AXIS = 13  # the version that added scales per axis
@@ -11,10 +11,10 @@ _PER_AXIS = 13  # the version that added scales per axis
 
 def _quantize(call: Call) -> list[ValueInfo]:
     """The zero point decides the type; without one, the attribute (opset 21), else uint8."""
-    named = dtype_name(call.attr_int("output_dtype", 0))
-    dtype = call.dtype(2) if call.has(2) else named or "uint8"
-    if named and dtype and named != dtype:
-        raise Contradiction(f"{call.node.op} to {named} with a zero point of {dtype}")
+    declared = dtype_name(call.attr_int("output_dtype", 0))
+    dtype = call.dtype(2) if call.has(2) else declared or "uint8"
+    if declared and dtype and declared != dtype:
+        raise Contradiction(f"{call.node.op} to {declared} with a zero point of {dtype}")
     _check_scales(call)
     return [tensor(dtype, call.shape(0))]
 
@@ -33,16 +33,16 @@ def _check_scales(call: Call) -> None:
     block = call.attr_int("block_size", 0)
     if block > 0:
         axis = normalize_axis(call.attr_int("axis", 1), len(x))
-        blocks = (*x[:axis], ceil_div(x[axis], block), *x[axis + 1 :])
-        check_shape(call, 1, *blocks)
-        check_shape(call, 2, *blocks)
+        expected = (*x[:axis], ceil_div(x[axis], block), *x[axis + 1 :])
     elif len(scale) > 1 or (scale and type(scale[0]) is int and scale[0] != 1):
         axis = call.attr_int("axis", 1)
         if axis >= len(x) and call.attribute("axis") is None:
             return  # the default, on a bias: runtimes fuse it and never read the axis
-        along = x[normalize_axis(axis, len(x))]
-        check_shape(call, 1, along)
-        check_shape(call, 2, along)
+        expected = (x[normalize_axis(axis, len(x))],)
+    else:
+        return
+    check_shape(call, 1, *expected)
+    check_shape(call, 2, *expected)
 
 
 def _quantize_cost(call: Call) -> Cost:
@@ -60,14 +60,14 @@ def _dynamic_quantize_cost(call: Call) -> Cost:
     return Cost(other=5 * size(call.output()) + 9)
 
 
-OPERATORS: dict[str, Operator] = of_class(
-    WorkClass.POINTWISE,
+_ROWS = with_traits(
+    {Trait.FORWARDS, Trait.MOVES},
     {
         "QuantizeLinear": Operator(
             _quantize,
             cost=_quantize_cost,
             roles=scales(1, 2),
-            traits={Trait.FORWARDS, Trait.MOVES, Trait.QUANTIZES},
+            traits={Trait.QUANTIZES},
             quantized=(QuantizedInput(0, 1, 2),),
             kernel="quantize",
         ),
@@ -75,15 +75,15 @@ OPERATORS: dict[str, Operator] = of_class(
             _dequantize,
             cost=_dequantize_cost,
             roles=weights(0) | scales(1, 2),
-            traits={Trait.FORWARDS, Trait.MOVES, Trait.DEQUANTIZES},
+            traits={Trait.DEQUANTIZES},
             quantized=(QuantizedInput(0, 1, 2),),
             kernel="dequantize",
         ),
         "DynamicQuantizeLinear": Operator(
             lambda call: [tensor("uint8", call.shape(0)), tensor("float32", ()), tensor("uint8", ())],
             cost=_dynamic_quantize_cost,
-            traits={Trait.FORWARDS, Trait.MOVES},
             kernel="quantize dynamically",
         ),
     },
 )
+OPERATORS: dict[str, Operator] = of_class(WorkClass.POINTWISE, _ROWS)

@@ -48,8 +48,7 @@ def bnb4(call: Call) -> Cost:
 def fp8_weight(call: Call) -> Cost:
     """K multiply-adds for each element of the output; 1 per element for a bias; 3 per element of A where it is scaled:
     quotient, rounding, product"""
-    quantized = Cost(other=3 * size(call.shape(0)) * count_present(call, 3))
-    return sum_costs(with_bias(product, 4)(call), quantized)
+    return sum_costs(with_bias(product, 4)(call), Cost(other=3 * size(call.shape(0)) * count_present(call, 3)))
 
 
 def integer_to_float(call: Call, bias_at: int = 6) -> Cost:
@@ -60,8 +59,8 @@ def integer_to_float(call: Call, bias_at: int = 6) -> Cost:
 def dynamic_product(call: Call) -> Cost:
     """as DynamicQuantizeLinear, then K multiply-adds for each element of the output; 1 per element for the scale, 1 for
     a bias"""
-    small = cost_of(QUANTIZATION, "DynamicQuantizeLinear", tensor("uint8", call.shape(0)), call.known(0))
-    return sum_costs(small, integer_to_float(call, 4))
+    quantization = cost_of(QUANTIZATION, "DynamicQuantizeLinear", tensor("uint8", call.shape(0)), call.known(0))
+    return sum_costs(quantization, integer_to_float(call, 4))
 
 
 def gemm(call: Call) -> Cost:
@@ -73,8 +72,8 @@ def gemm(call: Call) -> Cost:
 def ordered_product(call: Call) -> Cost:
     """K multiply-adds for each element of the output; 2 per element: scale, round; 1 for a bias, 2 for a C: scale,
     sum"""
-    each = 2 + count_present(call, 5) + 2 * count_present(call, 6)
-    return sum_costs(product(call), Cost(other=size(call.output()) * each))
+    element_ops = 2 + count_present(call, 5) + 2 * count_present(call, 6)
+    return sum_costs(product(call), Cost(other=size(call.output()) * element_ops))
 
 
 def _norm(call: Call) -> Cost:
@@ -97,8 +96,8 @@ def qkv(call: Call) -> Cost:
     """K multiply-adds for each element of the first three outputs; 1 per element for each bias; before them as
     RMSNormalization, as Add where there is a skip"""
     length = call.attr_required("K")
-    made = [(size(call.output(at)), count_present(call, bias)) for at, bias in ((0, 5), (1, 8), (2, 11))]
-    return sum_costs(_norm(call), *(Cost(elements * length, elements * biased) for elements, biased in made))
+    outputs = [(size(call.output(at)), count_present(call, bias)) for at, bias in ((0, 5), (1, 8), (2, 11))]
+    return sum_costs(_norm(call), *(Cost(elements * length, elements * biases) for elements, biases in outputs))
 
 
 # element-wise
@@ -136,9 +135,9 @@ def ordered(op: str, *inputs: int) -> CostRule:
     """Return the rule of an operator with a scale before it, and a scale and rounding after it."""
 
     def rule(call: Call) -> Cost:
-        taken = [input_or_none(call, at) for at in inputs]
-        scaled = Cost(other=size(call.shape(0)) + 2 * size(call.output()))
-        return sum_costs(scaled, cost_of(PLAIN, op, known_output(call), *taken, named=call.node.attributes))
+        values = [input_or_none(call, at) for at in inputs]
+        scaling = Cost(other=size(call.shape(0)) + 2 * size(call.output()))
+        return sum_costs(scaling, cost_of(PLAIN, op, known_output(call), *values, named=call.node.attributes))
 
     rule.__doc__ = f"as {op}; 3 per element: scale before it, scale and rounding after it"
     return rule

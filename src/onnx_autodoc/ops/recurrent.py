@@ -12,7 +12,7 @@ _DIRECTIONS = {"forward": 1, "foward": 1, "reverse": 1, "bidirectional": 2}
 
 
 def recurrent(call: Call, states: int, hidden_axis: int = 2) -> list[ValueInfo]:
-    """All steps, then the last of each state: Y, Y_h and, of two states, Y_c.
+    """Infer all steps, then the last of each state: Y, Y_h and, of two states, Y_c.
 
     X is [T, N, input], Y [T, directions, N, hidden], a state [directions, N, hidden]; in layout 1 X is [N, T, input],
     Y [N, T, directions, hidden], a state [N, directions, hidden]. Lengths of single sequences only pad with zeros.
@@ -32,38 +32,38 @@ def recurrent(call: Call, states: int, hidden_axis: int = 2) -> list[ValueInfo]:
 
 
 def _directions(call: Call) -> int:
-    named = call.attr_text("direction", "forward")
-    if named not in _DIRECTIONS:
-        raise Contradiction(f"{call.node.op}'s direction is {quote_name(named, 40)}")
+    direction = call.attr_text("direction", "forward")
+    if direction not in _DIRECTIONS:
+        raise Contradiction(f"{call.node.op}'s direction is {quote_name(direction, 40)}")
     r = call.known(2).shape
-    if r and sizes_differ(r[0], _DIRECTIONS[named]):
-        raise Contradiction(f"{call.node.op} is {named} with weights for {r[0]} directions")
-    return _DIRECTIONS[named]
+    if r and sizes_differ(r[0], _DIRECTIONS[direction]):
+        raise Contradiction(f"{call.node.op} is {direction} with weights for {r[0]} directions")
+    return _DIRECTIONS[direction]
 
 
 def _hidden(call: Call, axis: int) -> Dim:
-    named = call.attr_int("hidden_size", 0)
-    if named < 0:
-        raise Contradiction(f"{call.node.op}'s hidden_size is {named}")
-    if named and call.known(2).shape is None:
-        return named
+    declared = call.attr_int("hidden_size", 0)
+    if declared < 0:
+        raise Contradiction(f"{call.node.op}'s hidden_size is {declared}")
+    if declared and call.known(2).shape is None:
+        return declared
     r = call.shape(2)
-    if len(r) != 3 or (named and sizes_differ(named, r[axis])):
-        raise Contradiction(f"{call.node.op}'s hidden_size {named} is not that of its weight {r}")
-    return named or r[axis]
+    if len(r) != 3 or (declared and sizes_differ(declared, r[axis])):
+        raise Contradiction(f"{call.node.op}'s hidden_size {declared} is not that of its weight {r}")
+    return declared or r[axis]
 
 
 def _check_operands(call: Call) -> None:
     """Check W, R, biases, lengths, initial states and the peepholes of an LSTM."""
     first, second, width = shape_of_rank(call, 0, 3)
-    turned = call.attr_int("layout", 0) != 0
-    batch, steps = (first, second) if turned else (second, first)
+    is_batch_first = call.attr_int("layout", 0) != 0
+    batch, steps = (first, second) if is_batch_first else (second, first)
     directions, hidden = _directions(call), _hidden(call, 2)
     rows = _CELLS[call.node.op][0] * hidden
-    state = (batch, directions, hidden) if turned else (directions, batch, hidden)
-    wanted = [(directions, rows, width), (directions, rows, hidden), (directions, 2 * rows), (batch,), state]
-    wanted += [state, (directions, 3 * hidden)] if call.node.op == "LSTM" else []
-    for at, dims in enumerate(wanted, 1):
+    state = (batch, directions, hidden) if is_batch_first else (directions, batch, hidden)
+    expected = [(directions, rows, width), (directions, rows, hidden), (directions, 2 * rows), (batch,), state]
+    expected += [state, (directions, 3 * hidden)] if call.node.op == "LSTM" else []
+    for at, dims in enumerate(expected, 1):
         check_shape(call, at, *dims)
     lengths = call.value(4)
     if lengths is None or lengths.dtype == object or not lengths.size or isinstance(steps, Unknown):

@@ -1,4 +1,4 @@
-"""Every operator that the tool knows, by domain and op type; registration of operators of custom domains.
+"""The table of all operators, by domain and op type; registration of operators of custom domains.
 
 Custom operators come from `register_operator`, or from installed packages with entry points in the group
 `onnx_autodoc.operators`. Entry points are loaded when the first unknown operator is looked up.
@@ -37,6 +37,7 @@ from onnx_autodoc.ops import (
     slicing,
     training,
 )
+from onnx_autodoc.ops.input_constraints import ONE
 from onnx_autodoc.ops.operator import Operator, Trait
 from onnx_autodoc.ops.values import InferenceError
 from onnx_autodoc.text import quote_name
@@ -83,7 +84,9 @@ FAMILIES: Final[dict[str, tuple[dict[str, Operator], ...]]] = {
     "com.ms.internal.nhwc": (microsoft_layout.NHWC,),
 }
 OPERATORS: Final = {
-    (domain, op): replace(row, domain=domain, op_type=op)
+    (domain, op): replace(
+        row, domain=domain, op_type=op, constraints={**dict.fromkeys(row.size_inputs, ONE), **row.constraints}
+    )
     for domain, tables in FAMILIES.items()
     for table in tables
     for op, row in table.items()
@@ -170,9 +173,8 @@ def load_plugins() -> tuple[str, ...]:
     failures = []
     for point in entry_points(group=ENTRY_POINT_GROUP):
         try:
-            loaded = point.load()
-            rows: Iterable[Operator] = (loaded,) if isinstance(loaded, Operator) else loaded
-            for row in rows:
+            rows: Operator | Iterable[Operator] = point.load()
+            for row in (rows,) if isinstance(rows, Operator) else rows:
                 register_operator(row)
         except Exception as error:
             failures.append(f"the plugin {quote_name(point.name)} could not be loaded: {_one_line(error)}")

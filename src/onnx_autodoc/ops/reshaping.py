@@ -1,14 +1,16 @@
 """Reshape, Transpose, Expand and other operators that change the shape or order of elements."""
 
+from collections.abc import Callable
 from operator import mul
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from onnx_autodoc.ops.call import Call, broadcast, normalize_axis, shape_of_rank, size, sizes_differ
 from onnx_autodoc.ops.cost import free, view
-from onnx_autodoc.ops.input_constraints import ONE, distinct_axes, same_shape
-from onnx_autodoc.ops.operator import Identity, Operator, ShapeRule, Trait, ValueRule, WorkClass, unchanged
+from onnx_autodoc.ops.input_constraints import distinct_axes, same_shape
+from onnx_autodoc.ops.operator import Identity, Operator, ShapeRule, Trait, ValueRule, WorkClass, unchanged, with_traits
 from onnx_autodoc.ops.shape_rules import one_output
 from onnx_autodoc.ops.values import (
     Array,
@@ -24,22 +26,21 @@ from onnx_autodoc.ops.values import (
 
 
 def _reshape(call: Call) -> list[ValueInfo]:
-    """0 keeps the input's size at that place (unless allowzero), -1 takes what is left."""
-    given = call.attr_ints("shape")
-    if given is None and call.known(1).shape is not None:
+    """0 stands for the input's size at that place (unless allowzero), -1 for the number of elements that remain."""
+    declared = call.attr_ints("shape")
+    if declared is None and call.known(1).shape is not None:
         shape_of_rank(call, 1, 1)
-    target: list[Dim] = list(given) if given is not None else call.ints(1)
+    target: list[Dim] = list(declared) if declared is not None else call.ints(1)
     source = call.shape(0)
     if not call.attr_int("allowzero", 0):
-        kept = [at for at, dim in enumerate(target) if dim == 0]
-        if kept and kept[-1] >= len(source):
-            at = next(at for at in kept if at >= len(source))
-            raise Contradiction(f"Reshape keeps dimension {at}, there are only {len(source)}")
+        for at, dim in enumerate(target):
+            if dim == 0 and at >= len(source):
+                raise Contradiction(f"Reshape keeps dimension {at}, there are only {len(source)}")
         target = [source[at] if dim == 0 else dim for at, dim in enumerate(target)]
-    return [with_shape(call.known(0), _filled(source, target))]
+    return [with_shape(call.known(0), _fill_free_axis(source, target))]
 
 
-def _filled(source: Shape, target: list[Dim]) -> Shape:
+def _fill_free_axis(source: Shape, target: list[Dim]) -> Shape:
     """Replace -1 by the number of elements that remain."""
     free_axes = target.count(-1)
     if free_axes > 1:
@@ -48,7 +49,7 @@ def _filled(source: Shape, target: list[Dim]) -> Shape:
         if sizes_differ(size(source), size(tuple(target))):
             raise Contradiction(f"Reshape of {format_dims(source)} to {format_dims(target)}")
         return tuple(target)
-    left, right = _cancelled(source, [dim for dim in target if dim != -1])
+    left, right = _cancel_common(source, [dim for dim in target if dim != -1])
     rest = size(left)
     if type(right) is int and type(rest) is int and (right == 0 or rest % right):
         raise Contradiction(f"Reshape of {format_dims(source)} to {format_dims(target)}")
@@ -56,23 +57,15 @@ def _filled(source: Shape, target: list[Dim]) -> Shape:
     return tuple(rest if dim == -1 else dim for dim in target)
 
 
-def _cancelled(source: Shape, target: list[Dim]) -> tuple[Shape, Dim]:
-    """Return both sides without the sizes, known or unknown, that occur on both."""
+def _cancel_common(source: Shape, target: list[Dim]) -> tuple[Shape, Dim]:
+    """Return both sides without the sizes, known or unknown, that occur on both; the second as a product."""
     left = list(source)
     right: list[Dim] = []
     for dim in target:
-        at = next(
-            (
-                at
-                for at, other in enumerate(left)
-                if (other is dim if isinstance(other, Unknown) else other == dim != 0)
-            ),
-            None,
-        )
-        if at is None:
-            right.append(dim)
+        if dim != 0 and dim in left:  # an unknown size equals itself alone
+            left.remove(dim)
         else:
-            del left[at]
+            right.append(dim)
     return tuple(left), size(tuple(right))
 
 
@@ -92,11 +85,11 @@ def _squeeze(call: Call) -> list[ValueInfo]:
         raise InferenceError(
             "Squeeze by no axes at all: the specification keeps every dimension, onnxruntime drops those of 1"
         )
-    gone = {normalize_axis(axis, len(source)) for axis in axes}
-    for at in gone:
+    removed = {normalize_axis(axis, len(source)) for axis in axes}
+    for at in removed:
         if type(source[at]) is int and source[at] != 1:
             raise Contradiction(f"Squeeze of a dimension of size {source[at]}")
-    return [with_shape(call.known(0), tuple(dim for at, dim in enumerate(source) if at not in gone))]
+    return [with_shape(call.known(0), tuple(dim for at, dim in enumerate(source) if at not in removed))]
 
 
 def _unsqueeze(call: Call) -> list[ValueInfo]:
@@ -112,16 +105,12 @@ def _unsqueeze(call: Call) -> list[ValueInfo]:
 
 
 def _order(call: Call, rank: int) -> list[int]:
-    given = call.attr_ints("perm")
-    if given is None:
+    order = call.attr_ints("perm")
+    if order is None:
         return list(range(rank))[::-1]
-    if sorted(given) != list(range(rank)):  # negative axes are not allowed in `perm`
-        raise Contradiction(f"Transpose by {list(given)} of {rank} dimensions")
-    return list(given)
-
-
-def _transpose_value(call: Call, arrays: list[Array]) -> list[Array]:
-    return [arrays[0].transpose(_order(call, arrays[0].ndim))]
+    if sorted(order) != list(range(rank)):  # negative axes are not allowed in `perm`
+        raise Contradiction(f"Transpose by {list(order)} of {rank} dimensions")
+    return list(order)
 
 
 def _repeats(call: Call, rank: int) -> list[Dim]:
@@ -136,22 +125,23 @@ def _repeats(call: Call, rank: int) -> list[Dim]:
 
 def _tile_value(call: Call, arrays: list[Array]) -> list[Array]:
     repeats = _repeats(call, arrays[0].ndim)
-    if 0 in repeats:  # of nothing; numpy would fill the other axes first
+    if 0 in repeats:  # an empty result; numpy would fill the other axes first
         return [np.empty([dim * times for dim, times in zip(arrays[0].shape, repeats, strict=True)], arrays[0].dtype)]
     return [np.tile(arrays[0], [int(times) for times in repeats])]
 
 
 _VIEW_TRAITS = frozenset((Trait.RESHAPES, Trait.CROSSES_QUANTIZATION, Trait.SHARES_MEMORY))
 _AXIS_TRAITS = _VIEW_TRAITS | {Trait.FOLLOWS_SCORES, Trait.MOVES, Trait.SHIFTS_AXES}
-_MOVE_TRAITS = frozenset((Trait.CROSSES_QUANTIZATION, Trait.MOVES))
 
 
 def _view(infer: ShapeRule, traits: frozenset[Trait], **fields: Any) -> Operator:
     return Operator(infer, unchanged, partial=True, cost=view, traits=traits, work=WorkClass.VIEW, **fields)
 
 
-def _move(infer: ShapeRule, value: ValueRule, identity: Identity, **fields: Any) -> Operator:
-    return Operator(infer, value, partial=True, cost=free, identity=identity, work=WorkClass.MOVE, **fields)
+def _move(shape: Callable[[Call], Shape], value: ValueRule, identity: Identity, **fields: Any) -> Operator:
+    traits = {Trait.CROSSES_QUANTIZATION, Trait.MOVES}
+    row = Operator(one_output(shape), value, partial=True, cost=free, traits=traits, work=WorkClass.MOVE)
+    return replace(row, identity=identity, **fields)
 
 
 OPERATORS: dict[str, Operator] = {
@@ -165,33 +155,30 @@ OPERATORS: dict[str, Operator] = {
     ),
     "Flatten": _view(_flatten, _VIEW_TRAITS, identity=Identity.MATRIX),
     "Squeeze": _view(
-        _squeeze,
-        _AXIS_TRAITS | {Trait.FORWARDS, Trait.KEEPS_SCALAR},
-        position_shift=0,
-        constraints={1: distinct_axes},
+        _squeeze, _AXIS_TRAITS | {Trait.FORWARDS, Trait.KEEPS_SCALAR}, position_shift=0, constraints={1: distinct_axes}
     ),
     "Unsqueeze": _view(_unsqueeze, _AXIS_TRAITS | {Trait.FORWARDS}, position_shift=0, constraints={1: distinct_axes}),
     "Transpose": _move(
-        one_output(lambda call: tuple(call.shape(0)[at] for at in _order(call, call.rank(0)))),
-        _transpose_value,
+        lambda call: tuple(call.shape(0)[at] for at in _order(call, call.rank(0))),
+        lambda call, arrays: [arrays[0].transpose(_order(call, arrays[0].ndim))],
         Identity.SAME_ORDER,
-        traits=_MOVE_TRAITS,
         kernel="transpose",
     ),
-    "Expand": _move(
-        one_output(lambda call: broadcast(call.shape(0), tuple(call.ints(1)))),
-        unchanged,
-        Identity.REPEATED_ONCE,
-        traits=_MOVE_TRAITS | {Trait.SHIFTS_AXES},
-        size_inputs=(1,),
-        constraints={1: ONE},
-    ),
-    "Tile": _move(
-        one_output(lambda call: tuple(map(mul, call.shape(0), _repeats(call, call.rank(0))))),
-        _tile_value,
-        Identity.REPEATED_ONCE,
-        traits=_MOVE_TRAITS | {Trait.SHIFTS_AXES},
-        size_inputs=(1,),
-        constraints={1: ONE},
+    **with_traits(
+        {Trait.SHIFTS_AXES},
+        {
+            "Expand": _move(
+                lambda call: broadcast(call.shape(0), tuple(call.ints(1))),
+                unchanged,
+                Identity.REPEATED_ONCE,
+                size_inputs=(1,),
+            ),
+            "Tile": _move(
+                lambda call: tuple(map(mul, call.shape(0), _repeats(call, call.rank(0)))),
+                _tile_value,
+                Identity.REPEATED_ONCE,
+                size_inputs=(1,),
+            ),
+        },
     ),
 }

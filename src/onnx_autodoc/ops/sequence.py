@@ -19,7 +19,7 @@ from onnx_autodoc.ops.values import (
     tensor,
 )
 
-_MAX_ITEMS = 4096  # tensors of one sequence that are followed singly
+_MAX_ITEMS = 4096  # tensors of one sequence that are inferred one by one
 _COUNT = "how many tensors are in the sequence is only known when the model runs"
 _DIFFERENT = "the tensors of the sequence differ in size"
 _RANKS = "the tensors of the sequence differ in their number of dimensions"
@@ -40,17 +40,16 @@ def _common(items: tuple[ValueInfo, ...]) -> ValueInfo:
     for item in rest:
         dtype = dtype if dtype == item.dtype else None
         if shape is not None and item.shape is not None and len(shape) == len(item.shape):
-            shape = tuple(merge_dims(one, two, _DIFFERENT) for one, two in zip(shape, item.shape, strict=True))
+            shape = tuple(merge_dims(*pair, _DIFFERENT) for pair in zip(shape, item.shape, strict=True))
         else:
             shape, why = None, why or item.why or _RANKS
     return ValueInfo(dtype, shape, why=why)
 
 
 def _sequence(call: Call) -> ValueInfo:
+    """Return the first input: a sequence, or the one in an optional."""
     known = call.known(0)
-    if known.kind == "optional":
-        return known.element or known
-    return known
+    return known.element or known if known.kind == "optional" else known
 
 
 def _element(known: ValueInfo) -> ValueInfo:
@@ -118,23 +117,18 @@ def _split_to_sequence(call: Call) -> list[ValueInfo]:
         if sizes_differ(total, x[axis]):
             raise Contradiction(f"SplitToSequence of {x[axis]} elements into {total}")
         return [_sequence_of(tuple(tensor(call.dtype(0), _with_dim(x, axis, part)) for part in parts))]
-    return [_even_split(call, x, axis, size_element(call, 1) if call.has(1) else 1)]
-
-
-def _even_split(call: Call, x: Shape, axis: int, part: Dim) -> ValueInfo:
-    """Split into parts of one size; the last one may be smaller."""
-    whole = x[axis]
+    whole, part = x[axis], size_element(call, 1) if call.has(1) else 1  # the last part may be smaller
     if type(part) is int and part < 1:
         raise Contradiction(f"SplitToSequence into parts of {part}")
     if isinstance(whole, Unknown) or isinstance(part, Unknown) or whole > part * _MAX_ITEMS:
-        return sequence(_part(call, x, axis, 1 if part == 1 else Unknown(_DIFFERENT)))
+        return [sequence(_part(call, x, axis, 1 if part == 1 else Unknown(_DIFFERENT)))]
     lengths = (min(part, whole - start) for start in range(0, whole, part))
-    return _sequence_of(tuple(_part(call, x, axis, size) for size in lengths), call.dtype(0))
+    return [_sequence_of(tuple(_part(call, x, axis, length) for length in lengths), call.dtype(0))]
 
 
-def _part(call: Call, x: Shape, axis: int, size: Dim) -> ValueInfo:
+def _part(call: Call, x: Shape, axis: int, length: Dim) -> ValueInfo:
     if call.attr_int("keepdims", 1):
-        return tensor(call.dtype(0), _with_dim(x, axis, size))
+        return tensor(call.dtype(0), _with_dim(x, axis, length))
     # The specification drops the dimension only where no size is given; onnxruntime also where one number is.
     return ValueInfo(call.dtype(0), why=_SQUEEZED) if call.has(1) else tensor(call.dtype(0), x[:axis] + x[axis + 1 :])
 
@@ -145,19 +139,19 @@ def _with_dim(x: Shape, axis: int, dim: Dim) -> Shape:
 
 def _concat_from_sequence(call: Call) -> list[ValueInfo]:
     known = _sequence(call)
-    each = _each(known)
-    stack = call.attr_int("new_axis", 0)
-    axis = normalize_axis(call.attr_required("axis"), len(each[0]) + stack)
-    count: Dim = len(each) if known.items is not None else Unknown(_COUNT)
-    if stack:
-        common = _common_dims(each, None)
+    shapes = _item_shapes(known)
+    stacks = call.attr_int("new_axis", 0)
+    axis = normalize_axis(call.attr_required("axis"), len(shapes[0]) + stacks)
+    count: Dim = len(shapes) if known.items is not None else Unknown(_COUNT)
+    if stacks:
+        common = _common_dims(shapes, None)
         return [tensor(known.dtype, (*common[:axis], count, *common[axis:]))]
-    total = sum(shape[axis] for shape in each) if known.items is not None else count
-    return [tensor(known.dtype, _with_dim(_common_dims(each, axis), axis, total))]
+    total = sum(shape[axis] for shape in shapes) if known.items is not None else count
+    return [tensor(known.dtype, _with_dim(_common_dims(shapes, axis), axis, total))]
 
 
-def _each(known: ValueInfo) -> list[Shape]:
-    """The dims of each tensor; of those that they have in common, where the tensors are not followed singly."""
+def _item_shapes(known: ValueInfo) -> list[Shape]:
+    """Return the shape of each tensor of a sequence; only their common shape if the tensors are unknown."""
     items = (_element(known),) if known.items is None else known.items
     if not items:
         raise Contradiction("ConcatFromSequence of an empty sequence")
@@ -169,21 +163,21 @@ def _each(known: ValueInfo) -> list[Shape]:
     return shapes
 
 
-def _common_dims(each: list[Shape], but: int | None) -> Shape:
-    """The dims that must be the same in all tensors (all but one axis), by those that know them."""
-    agreed = []
-    for axis, column in enumerate(zip(*each, strict=True)):
+def _common_dims(shapes: list[Shape], free_axis: int | None) -> Shape:
+    """Return the dims of all tensors, which may differ only along `free_axis`; known sizes come before unknown ones."""
+    common = []
+    for axis, column in enumerate(zip(*shapes, strict=True)):
         known = {dim for dim in column if type(dim) is int}
-        if len(known) > 1 and axis != but:
+        if len(known) > 1 and axis != free_axis:
             raise Contradiction(f"ConcatFromSequence of sizes {' and '.join(map(str, sorted(known)))}")
-        agreed.append(known.pop() if known else column[0])
-    return tuple(agreed)
+        common.append(known.pop() if known else column[0])
+    return tuple(common)
 
 
 def _optional(call: Call) -> list[ValueInfo]:
     if call.has(0):
-        held = call.known(0)
-        return [ValueInfo(held.dtype, why=_OPTIONAL, kind="optional", element=held, items=(held,))]
+        element = call.known(0)
+        return [ValueInfo(element.dtype, why=_OPTIONAL, kind="optional", element=element, items=(element,))]
     declared = call.attr_type("type")
     if declared is None:
         raise Contradiction("Optional has neither a value nor a type")
@@ -218,7 +212,7 @@ def _optional_has_element(call: Call) -> list[ValueInfo]:
     return [ValueInfo("bool", (), np.array(known.kind != "optional" or bool(known.items)))]
 
 
-# A sequence refers to its tensors: to put one in or take one out moves no data.
+# A sequence refers to its tensors: inserting or removing one moves no data.
 OPERATORS: dict[str, Operator] = {
     "SequenceEmpty": Operator(lambda call: [_sequence_of((), dtype_name(call.attr_int("dtype", 1)))], cost=view),
     "SequenceConstruct": Operator(

@@ -5,17 +5,17 @@
 
 from collections.abc import Callable
 
-from onnx_autodoc.ops.call import Call, broadcast
+from onnx_autodoc.ops.call import Call, broadcast, sizes_differ
 from onnx_autodoc.ops.operator import ShapeRule
 from onnx_autodoc.ops.values import Contradiction, Shape, ValueInfo, tensor
 
 
 def same(call: Call) -> list[ValueInfo]:
-    """One output like the first input."""
+    """Infer one output with the type and shape of the first input."""
     return [tensor(call.dtype(0), call.shape(0))]
 
 
-def like(*inputs: int) -> ShapeRule:
+def same_as(*inputs: int) -> ShapeRule:
     """Return a rule whose outputs have the types and shapes of these inputs."""
     return lambda call: [tensor(call.dtype(at), call.shape(at)) for at in inputs]
 
@@ -40,12 +40,12 @@ def product_of(a: int = 0, b: int = 1, dtype: int | str = 0) -> ShapeRule:
 
 
 def product_shape(a: Shape, b: Shape) -> Shape:
-    """[..., M, K] @ [..., K, N] = [..., M, N]; a vector on either side loses its dimension."""
+    """Return [..., M, N] of [..., M, K] @ [..., K, N]; a vector on either side loses its dimension."""
     if not a or not b:
         raise Contradiction("a matrix product of a scalar")
     left = a if len(a) > 1 else (1, *a)
     right = b if len(b) > 1 else (*b, 1)
-    if type(left[-1]) is int and type(right[-2]) is int and left[-1] != right[-2]:
+    if sizes_differ(left[-1], right[-2]):
         raise Contradiction(f"a matrix product over {left[-1]} and {right[-2]} elements")
     rows = left[-2:-1] if len(a) > 1 else ()
     columns = right[-1:] if len(b) > 1 else ()

@@ -9,20 +9,20 @@ from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInf
 
 
 def _dft(call: Call) -> list[ValueInfo]:
-    """[..., n, ..., 1 or 2] is [..., n', ..., 2]; only the inverse of a one-sided spectrum is real again."""
+    """[..., n, ..., 1 or 2] is [..., n', ..., 2]; only the inverse of a one-sided spectrum is real."""
     x = call.shape(0)
-    axis, real = _dft_axis(call, len(x)), _real_again(call)
+    axis, is_real = _dft_axis(call, len(x)), _is_real_inverse(call)
     length = _dft_length(call, x[axis])
-    bins = length // 2 + 1 if call.attr_int("onesided", 0) and not real else length
-    return [tensor(call.dtype(0), (*x[:axis], bins, *x[axis + 1 : -1], 1 if real else 2))]
+    bins = length // 2 + 1 if call.attr_int("onesided", 0) and not is_real else length
+    return [tensor(call.dtype(0), (*x[:axis], bins, *x[axis + 1 : -1], 1 if is_real else 2))]
 
 
-def _real_again(call: Call) -> bool:
+def _is_real_inverse(call: Call) -> bool:
     return bool(call.attr_int("onesided", 0) and call.attr_int("inverse", 0))
 
 
 def _dft_length(call: Call, dim: Dim) -> Dim:
-    whole = 2 * (dim - 1) if _real_again(call) else dim
+    whole = 2 * (dim - 1) if _is_real_inverse(call) else dim
     length = size_element(call, 1) if call.has(1) else whole
     if isinstance(length, int) and length < 0:
         raise Contradiction("DFT of no frequencies")
@@ -31,8 +31,8 @@ def _dft_length(call: Call, dim: Dim) -> Dim:
 
 def _dft_axis(call: Call, rank: int) -> int:
     # An attribute that defaults to 1 until opset 19, since then an input that defaults to the last axis of the signal.
-    given: Dim = integer_element(call, 2) if call.has(2) else call.attr_int("axis", -2 if call.opset >= 20 else 1)
-    axis = normalize_axis(given, rank)
+    axis: Dim = integer_element(call, 2) if call.has(2) else call.attr_int("axis", -2 if call.opset >= 20 else 1)
+    axis = normalize_axis(axis, rank)
     if axis == rank - 1:
         raise Contradiction("DFT along the axis of real and imaginary parts")
     return axis
@@ -78,7 +78,7 @@ def _dft_cost(call: Call) -> Cost:
     """5 n log2 n for each signal of n numbers, half of it where they are real: the fast transform, log2 rounded up"""
     x = call.shape(0)
     axis = _dft_axis(call, len(x))
-    parts = 1 if _real_again(call) else x[-1]
+    parts = 1 if _is_real_inverse(call) else x[-1]
     return Cost(other=size(x[:axis] + x[axis + 1 : -1]) * fourier(_dft_length(call, x[axis]), parts))
 
 

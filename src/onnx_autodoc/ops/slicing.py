@@ -1,23 +1,17 @@
 """Concat, Slice, Split, Pad, TopK."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from onnx_autodoc.ops.call import Call, normalize_axis, size
 from onnx_autodoc.ops.cost import Cost, free, reads_picked_elements
-from onnx_autodoc.ops.input_constraints import ONE, ZERO, distinct_axes, equal_parts
-from onnx_autodoc.ops.operator import Identity, Operator, Trait, WorkClass, constants, words
-from onnx_autodoc.ops.values import (
-    Array,
-    Contradiction,
-    Dim,
-    InferenceError,
-    Unknown,
-    ValueInfo,
-    tensor,
-    with_shape,
-)
+from onnx_autodoc.ops.input_constraints import ZERO, distinct_axes, equal_parts
+from onnx_autodoc.ops.operator import Identity, Operator, Trait, WorkClass, constants, of_class, with_traits, words
+from onnx_autodoc.ops.values import Array, Contradiction, Dim, InferenceError, Unknown, ValueInfo, tensor, with_shape
 
-_LARGEST = ((1 << 31) - 1, (1 << 63) - 1)
+_MAX_INTEGERS = ((1 << 31) - 1, (1 << 63) - 1)
 _SPLIT_BY_NUMBER = 18  # since this version Split requires `num_outputs` or sizes, and the last part may be smaller
 _TO_THE_END = 1 << 31  # onnxruntime and exporters write "to the end" as a number at least this large
 
@@ -29,9 +23,7 @@ def _concat(call: Call) -> list[ValueInfo]:
     axis = normalize_axis(call.attr_int("axis", 1), len(shapes[0]))  # the axis had a default in opset 1
     if any(len(shape) != len(shapes[0]) for shape in shapes):
         raise Contradiction("Concat of tensors of different ranks")
-    total: Dim = 0
-    for shape in shapes:
-        total = total + shape[axis]
+    total = sum((shape[axis] for shape in shapes), start=0)
     joined: list[Dim] = []
     for at, column in enumerate(zip(*shapes, strict=True)):
         sizes = {dim for dim in column if type(dim) is int}
@@ -45,18 +37,17 @@ def _concat_value(call: Call, arrays: list[Array]) -> list[Array]:
     return [np.concatenate(arrays, call.attr_int("axis", 1))]
 
 
-class _Cut:
+class _Cut(NamedTuple):
     """Start, end and step of a Slice along one axis."""
 
-    __slots__ = ("end", "start", "step")
-
-    def __init__(self, start: Dim, end: Dim, step: Dim) -> None:
-        self.start, self.end, self.step = start, end, step
+    start: Dim
+    end: Dim
+    step: Dim
 
     def length(self, dim: Dim) -> Dim:
         """Return how many elements of `dim` remain; exact bounds are clamped into the dimension."""
         from_start = self.start == 0 and self.step == 1
-        for bound in (self.start, self.end, self.step):
+        for bound in self:
             if isinstance(bound, Unknown):
                 return dim if from_start and self.end is dim else Unknown(bound.why)
         if isinstance(dim, Unknown):
@@ -69,29 +60,29 @@ class _Cut:
         start, end, step = slice(self.start, self.end, self.step).indices(dim)
         if step > 0 or dim == 0:
             return start, end, step
-        # Backwards, a start below the dimension is the first element, and the largest integers mean the end too.
-        return max(start, 0), (-1 if self.end in _LARGEST else end), step
+        # Backwards, a start below the dimension is the first element, and the largest integers also mean the end.
+        return max(start, 0), (-1 if self.end in _MAX_INTEGERS else end), step
 
 
 def _cuts(call: Call, rank: int) -> dict[int, _Cut]:
-    starts, ends, axes, steps = _bounds(call)
-    axes = axes if axes is not None else list(range(len(starts)))
+    starts: Sequence[Dim] | None = call.attr_ints("starts")
+    ends: Sequence[Dim] | None = call.attr_ints("ends")
+    axes: Sequence[Dim] | None
+    steps: Sequence[Dim] | None
+    if starts is not None and ends is not None:  # before opset 10
+        axes, steps = call.attr_ints("axes"), None
+    else:
+        starts, ends = call.ints(1), call.ints(2)
+        axes, steps = (call.ints(at) if call.has(at) else None for at in (3, 4))
+    axes = axes if axes is not None else range(len(starts))
     steps = steps if steps is not None else [1] * len(starts)
     if not len(starts) == len(ends) == len(axes) == len(steps):
         raise Contradiction("Slice's bounds are not of one length")
-    rows = zip(axes, starts, ends, steps, strict=True)
-    cuts = {normalize_axis(axis, rank): _Cut(start, end, step) for axis, start, end, step in rows}
+    bounds = zip(starts, ends, steps, strict=True)
+    cuts = {normalize_axis(axis, rank): _Cut(*bound) for axis, bound in zip(axes, bounds, strict=True)}
     if len(cuts) != len(axes):
         raise Contradiction("Slice names an axis twice")
     return cuts
-
-
-def _bounds(call: Call) -> tuple[list[Dim], list[Dim], list[Dim] | None, list[Dim] | None]:
-    starts, ends = call.attr_ints("starts"), call.attr_ints("ends")
-    if starts is not None and ends is not None:  # before opset 10
-        axes = call.attr_ints("axes")
-        return list(starts), list(ends), list(axes) if axes is not None else None, None
-    return (call.ints(1), call.ints(2), call.ints(3) if call.has(3) else None, call.ints(4) if call.has(4) else None)
 
 
 def _slice(call: Call) -> list[ValueInfo]:
@@ -101,7 +92,7 @@ def _slice(call: Call) -> list[ValueInfo]:
     except InferenceError as gap:
         if isinstance(gap, Contradiction):
             raise
-        # The data decide the bounds: the sliced axes are unknown, the others stay.
+        # The data decide the bounds: the sliced axes are unknown, the others unchanged.
         axes = call.ints(3) if call.has(3) and call.value(3) is not None else list(range(len(source)))
         sliced = {normalize_axis(axis, len(source)) for axis in axes}
         shape = tuple(Unknown(str(gap)) if at in sliced else dim for at, dim in enumerate(source))
@@ -144,8 +135,7 @@ def _split_sizes(call: Call, dim: Dim) -> list[Dim]:
 
 
 def _split(call: Call) -> list[ValueInfo]:
-    source = call.shape(0)
-    axis = normalize_axis(call.attr_int("axis", 0), len(source))
+    source, axis = call.shape(0), call.axis(0)
     sizes = _split_sizes(call, source[axis])
     total = sum(dim for dim in sizes if type(dim) is int)
     if type(source[axis]) is int and all(type(dim) is int for dim in sizes) and total != source[axis]:
@@ -156,8 +146,7 @@ def _split(call: Call) -> list[ValueInfo]:
 def _split_value(call: Call, arrays: list[Array]) -> list[Array]:
     axis = normalize_axis(call.attr_int("axis", 0), arrays[0].ndim)
     sizes = _split_sizes(call, arrays[0].shape[axis])
-    ends = np.cumsum(np.array(sizes[:-1], np.int64))
-    return list(np.split(arrays[0], ends, axis))
+    return list(np.split(arrays[0], np.cumsum(np.array(sizes[:-1], np.int64)), axis))
 
 
 def _exceeds(count: Dim, limit: Dim) -> bool:
@@ -181,8 +170,7 @@ def _pad(call: Call) -> list[ValueInfo]:
 
 
 def _top_k(call: Call) -> list[ValueInfo]:
-    source = call.shape(0)
-    axis = normalize_axis(call.attr_int("axis", -1), len(source))
+    source, axis = call.shape(0), call.axis(-1)
     k = call.one(1) if call.has(1) else call.attr_required("k")
     if _exceeds(k, source[axis]):
         raise Contradiction(f"TopK takes {k} of {source[axis]}")
@@ -193,63 +181,57 @@ def _top_k(call: Call) -> list[ValueInfo]:
 def _top_k_cost(call: Call) -> Cost:
     """1 + log2 k comparisons per element of the input, rounded down: what keeping the best k in a heap may take"""
     shape = call.output()
-    k = shape[normalize_axis(call.attr_int("axis", -1), len(shape))]
-    if isinstance(k, Unknown):
-        raise InferenceError(k.why)
+    k = int(shape[normalize_axis(call.attr_int("axis", -1), len(shape))])  # an unknown one raises its reason
     return Cost(other=k.bit_length() * size(call.shape(0)))
 
 
+_MOVES = with_traits(
+    {Trait.CROSSES_QUANTIZATION},
+    {
+        "Concat": Operator(
+            _concat,
+            _concat_value,
+            partial=True,
+            cost=free,
+            traits={Trait.JOINS, Trait.PRECEDES_SCORES, Trait.TESTS_NUMBERS},
+            identity=Identity.ONE_INPUT,
+        ),
+        "Slice": Operator(
+            _slice,
+            _slice_value,
+            partial=True,
+            cost=reads_picked_elements,
+            traits={Trait.MOVES},
+            position_shift=0,
+            size_inputs=(1, 2, 3, 4),
+            identity=Identity.WHOLE,
+            constraints={1: ZERO, 3: distinct_axes},
+        ),
+        "Split": Operator(
+            _split,
+            _split_value,
+            partial=True,
+            cost=reads_picked_elements,
+            traits={Trait.MOVES},
+            size_inputs=(1,),
+            identity=Identity.ONE_OUTPUT,
+            constraints={1: equal_parts},
+        ),
+        "Pad": Operator(
+            _pad,
+            cost=free,
+            roles=constants(2),
+            traits={Trait.TESTS_NUMBERS},
+            size_inputs=(1,),
+            identity=Identity.NO_PADDING,
+            choices={"mode": words("constant edge reflect wrap")},
+            constraints={1: ZERO},
+        ),
+    },
+)
 OPERATORS: dict[str, Operator] = {
-    "Concat": Operator(
-        _concat,
-        _concat_value,
-        partial=True,
-        cost=free,
-        traits={Trait.CROSSES_QUANTIZATION, Trait.JOINS, Trait.PRECEDES_SCORES, Trait.TESTS_NUMBERS},
-        identity=Identity.ONE_INPUT,
-        work=WorkClass.MOVE,
-    ),
-    "Slice": Operator(
-        _slice,
-        _slice_value,
-        partial=True,
-        cost=reads_picked_elements,
-        traits={Trait.CROSSES_QUANTIZATION, Trait.MOVES},
-        position_shift=0,
-        size_inputs=(1, 2, 3, 4),
-        identity=Identity.WHOLE,
-        work=WorkClass.MOVE,
-        constraints={1: ZERO, 2: ONE, 3: distinct_axes, 4: ONE},
-    ),
-    "Split": Operator(
-        _split,
-        _split_value,
-        partial=True,
-        cost=reads_picked_elements,
-        traits={Trait.CROSSES_QUANTIZATION, Trait.MOVES},
-        size_inputs=(1,),
-        identity=Identity.ONE_OUTPUT,
-        work=WorkClass.MOVE,
-        constraints={1: equal_parts},
-    ),
-    "Pad": Operator(
-        _pad,
-        cost=free,
-        roles=constants(2),
-        traits={Trait.CROSSES_QUANTIZATION, Trait.TESTS_NUMBERS},
-        size_inputs=(1,),
-        identity=Identity.NO_PADDING,
-        work=WorkClass.MOVE,
-        choices={"mode": words("constant edge reflect wrap")},
-        constraints={1: ZERO},
-    ),
+    **of_class(WorkClass.MOVE, _MOVES),
     "TopK": Operator(
-        _top_k,
-        cost=_top_k_cost,
-        size_inputs=(1,),
-        position_output=1,
-        work=WorkClass.LOOKUP,
-        kernel="sort",
-        constraints={1: ONE},
+        _top_k, cost=_top_k_cost, size_inputs=(1,), position_output=1, work=WorkClass.LOOKUP, kernel="sort"
     ),
 }

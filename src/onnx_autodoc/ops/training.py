@@ -1,23 +1,25 @@
 """Losses, optimizers and preview operators."""
 
+from collections.abc import Sequence
+
 from onnx_autodoc.ops.attention import scores_cost
 from onnx_autodoc.ops.call import Call, shape_of_rank, size
 from onnx_autodoc.ops.cost import Cost, CostRule, uncounted
+from onnx_autodoc.ops.dim_specs import rule
 from onnx_autodoc.ops.input_constraints import index_into
 from onnx_autodoc.ops.operator import Operator, ShapeRule, WorkClass, constants
-from onnx_autodoc.ops.shape_rules import one_output
-from onnx_autodoc.ops.values import Contradiction, Dim, Unknown, ValueInfo, tensor, with_shape
+from onnx_autodoc.ops.shape_rules import same_as
+from onnx_autodoc.ops.values import Contradiction, Unknown, ValueInfo, tensor, with_shape
 
 
-def _optimizer_step(kinds: int, kept: tuple[int, ...]) -> ShapeRule:
-    """Return the rule of an optimizer: learning rate, count, n tensors per kind; outputs are of the kinds `kept`."""
+def _optimizer_step(kinds: int, returned: tuple[int, ...]) -> ShapeRule:
+    """Return the rule of an optimizer: learning rate, count, n tensors per kind; outputs are the kinds `returned`."""
 
-    def infer(call: Call) -> list[ValueInfo]:
+    def infer(call: Call) -> Sequence[ValueInfo]:
         count, rest = divmod(len(call.inputs) - 2, kinds)
         if rest or count < 1:
             raise Contradiction(f"{call.node.op} of {len(call.inputs) - 2} tensors, which are of {kinds} kinds")
-        places = [2 + kind * count + at for kind in kept for at in range(count)]
-        return [with_shape(call.known(at), call.shape(at)) for at in places]
+        return same_as(*(2 + kind * count + at for kind in returned for at in range(count)))(call)
 
     return infer
 
@@ -69,10 +71,9 @@ OPERATORS: dict[str, Operator] = {
     ),
 }
 
-# Q [B, N, S, H], V [B, kvN, L, Hv] = [B, N, S, Hv]
 PREVIEW: dict[str, Operator] = {
     "FlexAttention": Operator(
-        one_output(lambda call: (*shape_of_rank(call, 0, 4)[:3], shape_of_rank(call, 2, 4)[3])),
+        rule("0: B N S H, 2: _ _ _ V -> 0: B N S V"),
         cost=_flex_cost,
         work=WorkClass.ATTENTION,
     )
@@ -86,23 +87,18 @@ def _loss(call: Call) -> ValueInfo:
     return tensor(call.dtype(0), (x[0], *x[2:]) if reduction == "none" else ())
 
 
-def _likelihood(call: Call) -> Dim:
-    """Return the operations of NegativeLogLikelihoodLoss."""
-    reduction, weighted = call.attr_text("reduction", "mean"), call.has(2)
-    mean, ignoring = reduction == "mean", call.attribute("ignore_index") is not None
-    each = 1 + weighted + ignoring + (reduction != "none") + (mean and (weighted or ignoring))
-    return each * size(call.shape(1)) + mean
-
-
 def _likelihood_cost(call: Call) -> Cost:
     """1 per label: sign; 1 more for a weight, 1 for ignore_index, 1 for a sum, 1 for that of weights or labels where
     the mean needs it; 1 for the mean"""
-    return Cost(other=_likelihood(call))
+    reduction, is_weighted = call.attr_text("reduction", "mean"), call.has(2)
+    is_mean, ignores = reduction == "mean", call.attribute("ignore_index") is not None
+    label_ops = 1 + is_weighted + ignores + (reduction != "none") + (is_mean and (is_weighted or ignores))
+    return Cost(other=label_ops * size(call.shape(1)) + is_mean)
 
 
 def _cross_entropy_cost(call: Call) -> Cost:
     """as LogSoftmax, 5 per element of the input and 1 per label; then as NegativeLogLikelihoodLoss"""
-    return Cost(other=5 * size(call.shape(0)) + size(call.shape(1)) + _likelihood(call))
+    return Cost(other=5 * size(call.shape(0)) + size(call.shape(1)) + _likelihood_cost(call).other)
 
 
 LOSSES: dict[str, Operator] = {

@@ -33,21 +33,21 @@ class Contradiction(InferenceError):
 class Unknown:
     """A number that depends on the data. It absorbs arithmetic and cannot be compared."""
 
-    __slots__ = ("_away", "_origin", "why")
+    __slots__ = ("_offset", "_origin", "why")
 
-    def __init__(self, why: str, origin: "Unknown | None" = None, away: int = 0) -> None:
+    def __init__(self, why: str, origin: "Unknown | None" = None, offset: int = 0) -> None:
         self.why = why
-        self._origin, self._away = origin, away  # an offset from another `Unknown`, so that x + 1 - 1 is x
+        self._origin, self._offset = origin, offset  # from another `Unknown`, so that x + 1 - 1 is x
 
-    def _other(self, *_: object) -> "Unknown":
+    def _absorb(self, *_: object) -> "Unknown":
         return Unknown(self.why)
 
     def __add__(self, by: object) -> "Unknown":
         if not isinstance(by, int | np.integer):
             return Unknown(self.why)
         origin = self if self._origin is None else self._origin
-        away = self._away + int(by)
-        return self if by == 0 else origin if away == 0 else Unknown(self.why, origin, away)
+        offset = self._offset + int(by)
+        return self if by == 0 else origin if offset == 0 else Unknown(self.why, origin, offset)
 
     def __sub__(self, by: object) -> "Unknown":
         return self + -int(by) if isinstance(by, int | np.integer) else Unknown(self.why)
@@ -60,7 +60,7 @@ class Unknown:
 
     __radd__ = __add__
     __mul__ = __rmul__ = __floordiv__ = _scaled
-    __rsub__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __abs__ = _other
+    __rsub__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __abs__ = _absorb
     __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __int__ = __index__ = __float__ = _stop
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ class ValueInfo(Struct, frozen=True, eq=False):
     def reason(self) -> str:
         """Why the shape is not fully known; empty if it is."""
         if self.shape is None:
-            return self.why or "its shape is not known"
+            return self.why or "its shape is unknown"
         return next((dim.why for dim in self.shape if isinstance(dim, Unknown)), "")
 
 
@@ -110,11 +110,8 @@ def describe_rank(shape: Shape) -> str:
 
 def sequence(element: ValueInfo | None, why: str = "", items: tuple[ValueInfo, ...] | None = None) -> ValueInfo:
     """Return a sequence of tensors; `element` is what they have in common."""
-    dtype = element.dtype if element else None
-    return ValueInfo(dtype, None, why=why or _SEQUENCE, kind="sequence", element=element, items=items)
-
-
-_SEQUENCE = "a sequence of tensors has no shape of its own"
+    dtype, why = element.dtype if element else None, why or "a sequence of tensors has no shape of its own"
+    return ValueInfo(dtype, None, why=why, kind="sequence", element=element, items=items)
 
 
 def unknown_value(why: str) -> ValueInfo:
@@ -138,14 +135,13 @@ def _format_dim(dim: object) -> str:
     return str(dim) if isinstance(dim, int) else "?"
 
 
-def merge_dims(one: Dim, other: Dim, why: str) -> Dim:
-    return one if one is other or (type(one) is int and one == other) else Unknown(why)
+def merge_dims(a: Dim, b: Dim, why: str) -> Dim:
+    """Return the size that `a` and `b` agree on, else `Unknown`."""
+    return a if a is b or (type(a) is int and a == b) else Unknown(why)
 
 
 MAX_ELEMENTS: Final = 1 << 16  # a value with more elements steers no shape
-MAX_RANK: Final = 32  # of an array, in every numpy
-
-_BEYOND: Final = "a number is beyond what int64 holds"
+_MAX_RANK: Final = 32  # of an array, in every numpy
 _NAMES: Final = "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool"
 _NUMPY: Final = {name: np.dtype(name) for name in _NAMES.split()}
 
@@ -157,20 +153,20 @@ def numpy_dtype(dtype: str | None) -> "np.dtype | None":
 
 def elements(tensor: Tensor) -> Array | None:
     """Return the elements of a tensor if they are few, numeric and in the file, else None."""
-    kind, payload = numpy_dtype(tensor.dtype), tensor.payload
-    if kind is None or tensor.elements > MAX_ELEMENTS or not is_array_size(tensor.dims):
+    dtype, payload = numpy_dtype(tensor.dtype), tensor.payload
+    if dtype is None or tensor.elements > MAX_ELEMENTS or not is_array_size(tensor.dims):
         return None
     if tensor.elements == 0 and tensor.location is None:
-        return np.zeros(tensor.dims, kind)
+        return np.zeros(tensor.dims, dtype)
     if payload is None or not isinstance(payload.data, bytes):
         return None
-    flat = _decode(payload.encoding, payload.data, kind)
+    flat = _decode(payload.encoding, payload.data, dtype)
     return flat.reshape(tensor.dims) if flat is not None and flat.size == tensor.elements else None
 
 
 def is_array_size(dims: Sequence[int]) -> bool:
     """Whether numpy can make an array of these dims; it multiplies the other dims of an empty array too."""
-    return len(dims) <= MAX_RANK and min(dims, default=0) >= 0 and math.prod(filter(None, dims)) <= MAX_ELEMENTS
+    return len(dims) <= _MAX_RANK and min(dims, default=0) >= 0 and math.prod(filter(None, dims)) <= MAX_ELEMENTS
 
 
 def check_broadcast_size(*shapes: Sequence[int]) -> None:
@@ -184,23 +180,20 @@ def limit_to_int64(array: Array) -> Array:
     if array.dtype != object:
         return array
     limited = np.empty(array.shape, object)
+    why = "a number is beyond what int64 holds"
     limited.reshape(-1)[:] = [
-        Unknown(_BEYOND) if type(item) is int and not -1 << 63 <= item < 1 << 63 else item for item in array.flat
+        Unknown(why) if type(item) is int and not -1 << 63 <= item < 1 << 63 else item for item in array.flat
     ]
     return limited
 
 
-def _decode(encoding: str, data: bytes, kind: "np.dtype") -> Array | None:
+def _decode(encoding: str, data: bytes, dtype: "np.dtype") -> Array | None:
     if encoding == "varints":
-        return _to_dtype(decode_varints(data, MAX_ELEMENTS), kind)
-    stored = {"raw": kind, "floats": _NUMPY["float32"], "doubles": _NUMPY["float64"]}.get(encoding)
+        bits = np.array(decode_varints(data, MAX_ELEMENTS), np.uint64)
+        if dtype == np.float16:  # stored as its 16 bits
+            return bits.astype(np.uint16).view(np.float16)
+        return bits.astype(dtype) if dtype.kind == "u" else bits.astype(np.int64).astype(dtype)
+    stored = {"raw": dtype, "floats": _NUMPY["float32"], "doubles": _NUMPY["float64"]}.get(encoding)
     if stored is None or len(data) % stored.itemsize:
         return None
-    return np.frombuffer(data, stored.newbyteorder("<")).astype(kind)
-
-
-def _to_dtype(numbers: list[int], kind: "np.dtype") -> Array:
-    bits = np.array(numbers, np.uint64)
-    if kind == np.float16:  # float16 is written as the 16 bits of it
-        return bits.astype(np.uint16).view(np.float16)
-    return bits.astype(np.int64).astype(kind) if kind.kind != "u" else bits.astype(kind)
+    return np.frombuffer(data, stored.newbyteorder("<")).astype(dtype)

@@ -3,6 +3,7 @@
 They are matched before gates and residuals, so that x·σ(x) is never mistaken for a gate.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from onnx_autodoc.patterns.net import Net
@@ -11,8 +12,7 @@ from onnx_autodoc.patterns.rules import Match, RewriteRule
 
 def _has_slope_of_one_sixth(net: Net, match: Match) -> bool:
     """Of all hard sigmoids only x/6 + 1/2 makes a hard swish."""
-    node = next((op.node for op in match.ops if op.kind == "HardSigmoid"), None)
-    alpha = node.attributes.get("alpha", 0.2) if node is not None else None
+    alpha = next((op.node_attribute("alpha") for op in match.ops if op.kind == "HardSigmoid"), None)
     return isinstance(alpha, int | float) and abs(alpha - 1 / 6) < 1e-3
 
 
@@ -20,9 +20,8 @@ def _clips_to_six(net: Net, match: Match) -> bool:
     """Whether a Clip has the bounds 0 and 6. Before opset 11 the bounds are attributes."""
     clip = match.ops[0]
     inputs = [net.scalar(value) for value in clip.inputs[1:3]]
-    attributes = [clip.node.attributes.get(key) for key in ("min", "max")] if clip.node is not None else []
-    bounds = [bound for bound in inputs or attributes if isinstance(bound, int | float)]
-    return set(bounds) <= {0, 6}
+    bounds: Sequence[object] = inputs or [clip.node_attribute(key) for key in ("min", "max")]
+    return {bound for bound in bounds if isinstance(bound, int | float)} <= {0, 6}
 
 
 RULES: Final = (

@@ -72,24 +72,24 @@ def _match_decomposed(net: Net, softmax: Op) -> None:
     moves, product, value = _find_weighted_sum(net, softmax)
     if product is None or (not scores.products and not scores.ops):
         return
-    values = BackwardTrace(net, next((given for given in product.inputs if given != value), value))
+    values = BackwardTrace(net, next((operand for operand in product.inputs if operand != value), value))
     members = [softmax, *scores.products, *scores.ops, *moves, product]
     if not scores.products:
         attributes = AttentionAttributes(form="additive", heads=1, kv_heads=1)
         _merge_attention(net, members, [values], product.outputs[0], attributes)
         return
     first, *other_products = scores.products
-    queries, keys = (first.weight or NO_VALUE, first.inputs[0]) if first.kind == "linear" else first.inputs[:2]
+    queries, keys = (first.linear.weight or NO_VALUE, first.inputs[0]) if first.kind == "linear" else first.inputs[:2]
     traces = [BackwardTrace(net, queries), BackwardTrace(net, keys), values]
-    others = [BackwardTrace(net, given) for op in other_products for given in op.inputs]
+    others = [BackwardTrace(net, operand) for op in other_products for operand in op.inputs]
     attributes = apply_masks(net, infer_heads(net, first, traces), list(scores.masks), first)
     _merge_attention(net, members, [*traces, *others], product.outputs[0], attributes)
 
 
 def _has_learned_queries(net: Net, op: Op) -> bool:
     """Whether a linear op multiplies projected keys by queries that are weights."""
-    dims = net.shape(op.weight or NO_VALUE)
-    is_batched = dims is not None and len(dims) > 2 and not op.biased
+    dims = net.shape(op.linear.weight or NO_VALUE)
+    is_batched = dims is not None and len(dims) > 2 and not op.linear.biased
     return is_batched and bool(BackwardTrace(net, op.inputs[0]).projections(net))
 
 
@@ -147,7 +147,7 @@ def _merge_attention(
     if after is not None and after.kind in ("linear", "conv") and after.inputs[0] == value:
         ops += [*moves, after]
         output = after.outputs[0]
-    model_outputs = [made for op in ops for made in op.outputs if made in net.output_values]
+    model_outputs = [result for op in ops for result in op.outputs if result in net.output_values]
     attributes = replace(
         attributes,
         out_features=after.out_features if after is not None and after in ops else None,

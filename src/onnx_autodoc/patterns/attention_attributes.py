@@ -35,7 +35,7 @@ def infer_heads(net: Net, product: Op, traces: list[BackwardTrace]) -> Attention
         remainder = (widths[0] // head_dim - batched_heads) // 2
         kv_heads = remainder if remainder and batched_heads % remainder == 0 else batched_heads
     rotary = any(_is_rotary(trace) for trace in traces[:2])
-    return AttentionAttributes(heads=heads, kv_heads=kv_heads, head_dim=head_dim, rotary=rotary)
+    return AttentionAttributes(form="plain", heads=heads, kv_heads=kv_heads, head_dim=head_dim, rotary=rotary)
 
 
 def refine_fused_heads(net: Net, attributes: AttentionAttributes, traces: list[BackwardTrace]) -> AttentionAttributes:
@@ -52,7 +52,7 @@ def refine_fused_heads(net: Net, attributes: AttentionAttributes, traces: list[B
 def _matmul_heads(net: Net, product: Op) -> tuple[int | None, int | None]:
     """Return heads and head size of […, heads, tokens, size] × […, heads, size, tokens], with axes of 1 anywhere."""
     has_learned_queries = product.kind == "linear"  # the same for the whole batch
-    queries = product.weight if has_learned_queries else product.inputs[0]
+    queries = product.linear.weight if has_learned_queries else product.inputs[0]
     left, scores = net.shape(queries or NO_VALUE), net.shape(product.outputs[0])
     if not left or not scores or len(scores) < 2 or not math.prod(scores):
         return None, None
@@ -65,13 +65,13 @@ def _einsum_heads(net: Net, product: Op) -> tuple[int | None, int | None] | None
     equation = product.attributes.equation if isinstance(product.attributes, EinsumAttributes) else ""
     operands, _, result = equation.replace(" ", "").partition("->")
     left, _, right = operands.partition(",")
-    dims, given = net.shape(product.outputs[0]), net.shape(product.inputs[0])
-    if dims is None or given is None or len(result) != len(dims):
+    dims, left_dims = net.shape(product.outputs[0]), net.shape(product.inputs[0])
+    if dims is None or left_dims is None or len(result) != len(dims):
         return None
     sizes = dict(zip(result, dims))
     shared = [letter for letter in result if letter in left and letter in right]
     others = math.prod(sizes.get(letter, 1) for letter in left)
-    return (sizes[shared[-1]] if len(shared) > 1 else 1), math.prod(given) // max(others, 1)
+    return (sizes[shared[-1]] if len(shared) > 1 else 1), math.prod(left_dims) // max(others, 1)
 
 
 def _projection_width(net: Net, trace: BackwardTrace) -> int | None:
@@ -137,7 +137,7 @@ def _is_causal(net: Net, mask: int) -> bool:
         if op.kind == "Trilu" or (
             op.kind in _COMPARISONS
             and len(op.inputs) == 2
-            and all(_enumerates_positions(net, given) for given in op.inputs)
+            and all(_enumerates_positions(net, operand) for operand in op.inputs)
         ):
             return True
         if any(_is_square(net, value) for value in op.inputs):

@@ -1,6 +1,4 @@
-"""Typed attributes of blocks: one struct per kind of block, read through properties of `Op`."""
-
-from typing import Final
+"""Typed attributes of blocks: one struct per kind of block, each read through a view of `Op`."""
 
 from msgspec import Struct
 
@@ -69,12 +67,12 @@ class RecurrentAttributes(BlockAttributes, frozen=True, kw_only=True):
 
 
 class AttentionAttributes(BlockAttributes, frozen=True, kw_only=True):
-    """`form` is plain (decomposed), additive, linear, or the fused operator's name.
+    """`form` is plain (decomposed), additive, linear, or the fused operator's name; empty for other blocks.
 
     `queries`, `keys`, `values` and `masks` are values in the net, set for fused operators only.
     """
 
-    form: str = "plain"
+    form: str = ""
     heads: int | None = None
     kv_heads: int | None = None
     head_dim: int | None = None
@@ -96,11 +94,4 @@ class Residual(Struct, frozen=True):
     start: int
 
 
-NO_ATTRIBUTES: Final = BlockAttributes()
-NO_CONV: Final = ConvAttributes()
-NO_EMBEDDING: Final = EmbeddingAttributes()
-NO_ATTENTION: Final = AttentionAttributes(form="")
-NO_RECURRENT: Final = RecurrentAttributes()
-NO_NORM: Final = NormAttributes()
-NO_MLP: Final = MlpAttributes()
-NO_EXPERTS: Final = ExpertsAttributes()
+NO_ATTRIBUTES = BlockAttributes()

@@ -6,13 +6,13 @@ are written in this vocabulary alone.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from onnx_autodoc.patterns import fused_ops
 from onnx_autodoc.patterns.attributes import ConvAttributes, EinsumAttributes, LinearAttributes
-from onnx_autodoc.patterns.net import Net
-from onnx_autodoc.patterns.node_context import Canonicalizer, NodeContext, OpSpec
+from onnx_autodoc.patterns.net import Net, Op
+from onnx_autodoc.patterns.node_context import Canonicalizer, NodeContext
 from onnx_autodoc.shapes import Step
 
 _MAX_SUM_INPUTS: Final = 64
@@ -25,28 +25,26 @@ _FUSED_ACTIVATIONS: Final = {
 }
 
 
-def canonicalize(net: Net, step: Step, inputs: Sequence[int], outputs: Sequence[int]) -> Iterator[OpSpec]:
-    """Yield the canonical ops of a node."""
-    op_type = step.node.op
-    if op_type in EQUIVALENTS and outputs:
-        op_type, indices = EQUIVALENTS[op_type]
+def canonicalize(net: Net, step: Step, row: int, inputs: Sequence[int], outputs: Sequence[int]) -> list[Op]:
+    """Return the canonical ops of a node, without their positions."""
+    op_type, indices = EQUIVALENTS.get(step.node.op, ("", ())) if outputs else ("", ())
+    if op_type:
         inputs = [inputs[index] for index in indices if index < len(inputs) and inputs[index]]
-        is_known = bool(inputs)
+    node = NodeContext(net, step, row, inputs, outputs)
+    canonicalizer = CANONICALIZERS.get(op_type or step.node.op)
+    if canonicalizer is not None and (inputs if op_type else outputs):
+        canonicalizer(node)
     else:
-        is_known = bool(outputs)
-    node = NodeContext(net, step.node, inputs, outputs, step.outputs)
-    if op_type in CANONICALIZERS and is_known:
-        yield from CANONICALIZERS[op_type](node)
-    else:
-        yield node.main_op(op_type, inputs)
+        node.add(op_type or step.node.op, inputs)
+    return node.ops
 
 
-def _matmul(node: NodeContext) -> Iterator[OpSpec]:
+def _add_matmul(node: NodeContext) -> None:
     """A matrix product: `linear` with a weight, `MatMul` between two computed values."""
     left, right = node.input(0), node.input(1)
     constant = node.net.constant
     if constant[left] == constant[right]:
-        yield node.main_op("MatMul", node.inputs)
+        node.add("MatMul", node.inputs)
         return
     if constant[right]:
         data, weight, transposed = left, right, node.int_attribute("transB")
@@ -57,56 +55,49 @@ def _matmul(node: NodeContext) -> Iterator[OpSpec]:
     features = (sizes[1], sizes[0]) if transposed else (sizes[0], sizes[1])
     activation = node.str_attribute("activation") or node.str_attribute("activation_type")
     outputs = [node.new_value()] if activation else node.outputs
-    bias = [value for value in node.inputs[2:] if value]
-    yield from _linear(node, outputs, data, weight, features, bias)
+    _add_linear(node, outputs, data, weight, features, [value for value in node.inputs[2:] if value])
     if activation:
-        yield node.side_op(_FUSED_ACTIVATIONS.get(activation, activation), outputs, node.outputs[0])
+        node.add_side(_FUSED_ACTIVATIONS.get(activation, activation), outputs, node.outputs[0])
 
 
-def _linear(
+def _add_linear(
     node: NodeContext,
     outputs: Sequence[int],
     data: int,
     weight: int,
     features: tuple[int | None, int | None],
-    bias: Sequence[int],
-) -> Iterator[OpSpec]:
-    """A product with a weight. A computed bias becomes an Add after it."""
+    bias: Sequence[int] = (),
+) -> None:
+    """Add a product with a weight. A computed bias becomes an Add after it."""
     computed = [value for value in bias if not node.net.constant[value]]
     inputs = (data, weight, *(value for value in bias if node.net.constant[value]))
     attributes = LinearAttributes(
         in_features=features[0], out_features=features[1], biased=len(bias) > len(computed), weight=weight
     )
-    if not computed:
-        yield node.main_op("linear", inputs, outputs, attributes)
-        return
-    product = node.new_value()
-    yield OpSpec("linear", inputs, (product,), attributes)
-    yield node.side_op("Add", (product, computed[0]), outputs[0])
+    product = [node.new_value()] if computed else outputs
+    node.add("linear", inputs, product, attributes)
+    if computed:
+        node.add_side("Add", (product[0], computed[0]), outputs[0])
 
 
-def _packed_matmul(bias_index: int) -> Canonicalizer:
+def _add_packed_matmul(node: NodeContext) -> None:
     """Weights packed below one byte, whose shape the attributes K and N declare."""
-
-    def canonicalizer(node: NodeContext) -> Iterator[OpSpec]:
-        features = (node.int_attribute("K"), node.int_attribute("N"))
-        bias = node.present_inputs(bias_index)
-        yield from _linear(node, node.outputs, node.input(0), node.input(1), features, bias)
-
-    return canonicalizer
+    features = (node.int_attribute("K"), node.int_attribute("N"))
+    bias = node.present_inputs(5 if node.op_type.startswith("MatMulNBits") else 9)
+    _add_linear(node, node.outputs, node.input(0), node.input(1), features, bias)
 
 
-def _einsum(node: NodeContext) -> Iterator[OpSpec]:
+def _add_einsum(node: NodeContext) -> None:
     """`linear` with one weight, `MatMul` between two computed values."""
     data = [value for value in node.inputs if not node.net.constant[value]]
     equation = node.str_attribute("equation")
     if len(node.inputs) != 2 or len(data) == 2:
-        kind = "MatMul" if len(data) == 2 else node.node.op
-        yield node.main_op(kind, node.inputs, attributes=EinsumAttributes(equation=equation))
+        kind = "MatMul" if len(data) == 2 else node.op_type
+        node.add(kind, node.inputs, attributes=EinsumAttributes(equation=equation))
         return
     index = next(index for index, value in enumerate(node.inputs) if node.net.constant[value])
     features = _einsum_features(node, equation, index)
-    yield from _linear(node, node.outputs, data[0], node.inputs[index], features, [])
+    _add_linear(node, node.outputs, data[0], node.inputs[index], features)
 
 
 def _einsum_features(node: NodeContext, equation: str, index: int) -> tuple[int | None, int | None]:
@@ -121,34 +112,34 @@ def _einsum_features(node: NodeContext, equation: str, index: int) -> tuple[int 
     return math.prod(summed), math.prod(added)
 
 
-def _conv(node: NodeContext) -> Iterator[OpSpec]:
+def _add_conv(node: NodeContext) -> None:
     """A convolution with a weight. FusedConv has an activation, and may add a residual before it."""
     weight, residual = node.input(1), node.input(3)
     if not node.net.constant[weight] or node.net.constant[node.input(0)]:
-        yield node.main_op(node.node.op, node.inputs)
+        node.add(node.op_type, node.inputs)
         return
     attributes = _conv_attributes(node, weight)
     inputs = node.present_inputs(0, 1, 2)
     activation = node.str_attribute("activation")
     if attributes.kernel == (1,) and not activation:
-        yield node.main_op("linear", inputs, attributes=attributes)  # of each position of a sequence
+        node.add("linear", inputs, attributes=attributes)  # of each position of a sequence
         return
     following: list[tuple[str, tuple[int, ...]]] = []
     if residual and not node.net.constant[residual]:
         following.append(("Add", (residual,)))
     if activation:
         following.append((_FUSED_ACTIVATIONS.get(activation, activation), ()))
-    values = [node.new_value() for _ in following] + [node.outputs[0]]
-    yield OpSpec("conv", inputs, (values[0], *node.outputs[1:]), attributes)
+    values = [*(node.new_value() for _ in following), node.outputs[0]]
+    node.add("conv", inputs, (values[0], *node.outputs[1:]), attributes)
     for index, (kind, others) in enumerate(following):
-        yield node.side_op(kind, (values[index], *others), values[index + 1])
+        node.add_side(kind, (values[index], *others), values[index + 1])
 
 
 def _conv_attributes(node: NodeContext, weight: int) -> ConvAttributes:
     shape = node.net.shape(weight) or ()
     first, second = (shape[0], shape[1]) if len(shape) > 1 else (None, None)
     group = node.int_attribute("group", 1)
-    transposed = "Transpose" in node.node.op
+    transposed = "Transpose" in node.op_type
     in_features = first if transposed else second * group if second else None
     kernel = node.ints_attribute("kernel_shape") or shape[2:]
     return ConvAttributes(
@@ -164,25 +155,21 @@ def _conv_attributes(node: NodeContext, weight: int) -> ConvAttributes:
     )
 
 
-def _sum(node: NodeContext) -> Iterator[OpSpec]:
+def _add_sum(node: NodeContext) -> None:
     """A chain of Add, unless there are very many inputs."""
-    if len(node.inputs) > _MAX_SUM_INPUTS:
-        yield node.main_op("Sum", node.inputs)
+    count = len(node.inputs)
+    if count < 2 or count > _MAX_SUM_INPUTS:
+        node.add("Sum" if count > 1 else "Identity", node.inputs)
         return
-    total = node.input(0)
+    total = node.inputs[0]
     for value in node.inputs[1:-1]:
-        partial = node.new_value()
-        yield node.side_op("Add", (total, value), partial)
-        total = partial
-    if len(node.inputs) < 2:
-        yield node.main_op("Identity", node.inputs)
-    else:
-        yield node.main_op("Add", (total, node.inputs[-1]), node.outputs[:1])
+        total = node.add_side("Add", (total, value))
+    node.add("Add", (total, node.inputs[-1]), node.outputs[:1])
 
 
-def _quantized_concat(node: NodeContext) -> Iterator[OpSpec]:
+def _add_quantized_concat(node: NodeContext) -> None:
     """QLinearConcat(scale, zero, x, scale, zero, y, …)."""
-    yield node.main_op("Concat", [node.inputs[index] for index in range(2, len(node.inputs), 3)])
+    node.add("Concat", node.inputs[2::3])
 
 
 # operators that stand for another one, and the indices of its operands among their inputs
@@ -207,13 +194,12 @@ EQUIVALENTS: Final[dict[str, tuple[str, tuple[int, ...]]]] = {
     "NhwcMaxPool": ("MaxPool", (0,)),
 }
 CANONICALIZERS: Final[dict[str, Canonicalizer]] = {
-    **dict.fromkeys(("MatMul", "Gemm", "FusedMatMul", "TransposeMatMul", "FusedGemm", "GemmFastGelu"), _matmul),
-    **dict.fromkeys(("MatMulNBits", "MatMulNBitsMlp"), _packed_matmul(5)),
-    **dict.fromkeys(("MatMulBnb4", "MatMulFpQ4"), _packed_matmul(9)),
-    **dict.fromkeys(("Conv", "ConvTranspose", "FusedConv", "NhwcConv", "NhwcFusedConv"), _conv),
-    "ConvTransposeWithDynamicPads": _conv,
-    "Einsum": _einsum,
-    "Sum": _sum,
-    "QLinearConcat": _quantized_concat,
+    **dict.fromkeys(("MatMul", "Gemm", "FusedMatMul", "TransposeMatMul", "FusedGemm", "GemmFastGelu"), _add_matmul),
+    **dict.fromkeys(("MatMulNBits", "MatMulNBitsMlp", "MatMulBnb4", "MatMulFpQ4"), _add_packed_matmul),
+    **dict.fromkeys(("Conv", "ConvTranspose", "FusedConv", "NhwcConv", "NhwcFusedConv"), _add_conv),
+    "ConvTransposeWithDynamicPads": _add_conv,
+    "Einsum": _add_einsum,
+    "Sum": _add_sum,
+    "QLinearConcat": _add_quantized_concat,
     **fused_ops.CANONICALIZERS,
 }

@@ -51,13 +51,10 @@ def find_embeddings(net: Net) -> None:
 
 
 def _match_lookup(net: Net, op: Op) -> None:
-    table = net.value_info[op.inputs[0]] if op.inputs else None
-    result = net.shape(op.outputs[0])
-    axis = op.node.attributes.get("axis", 0) if op.node is not None else 0
-    if table is None or not net.constant[op.inputs[0]] or axis not in (0, None) or len(op.inputs) < 2:
+    if len(op.inputs) < 2 or not net.constant[op.inputs[0]] or op.node_attribute("axis") not in (0, None):
         return
-    dims = table.concrete
-    is_learned = is_float(table.dtype) or table.dtype in _QUANTIZED_DTYPES
+    dims, result, dtype = net.shape(op.inputs[0]), net.shape(op.outputs[0]), net.dtype(op.inputs[0])
+    is_learned = is_float(dtype) or dtype in _QUANTIZED_DTYPES
     if not dims or len(dims) < 2 or dims[0] < 2 or not is_learned or not result or result[-1] < _MIN_FEATURES:
         return
     kind = "embedding" if len(dims) == 2 or op.kind != "Gather" else "expert-weights"
@@ -76,11 +73,9 @@ def _assign_roles(net: Net) -> None:
 
 
 def _has_counted_indices(net: Net, op: Op) -> bool:
-    def is_learned(op: Op) -> bool:
-        return op.kind in ("linear", "conv", "attention", "embedding")
-
-    trace = ops_behind(net, op.inputs[0], is_learned, _MAX_VALUES_BEHIND_INDICES)
-    return any(each.kind in ("CumSum", "Range") for each in trace)
+    learned = ("linear", "conv", "attention", "embedding")
+    trace = ops_behind(net, op.inputs[0], lambda op: op.kind in learned, _MAX_VALUES_BEHIND_INDICES)
+    return any(op.kind in ("CumSum", "Range") for op in trace)
 
 
 def _lookup_role(net: Net, op: Op, vocabulary: int) -> str:

@@ -70,11 +70,11 @@ def _match_gated_mlp(net: Net, gate: Op) -> None:
     operands = net.data_inputs(gate)
     if len(operands) != 2:
         return
-    for activated, other in (operands, operands[::-1]):
+    for activated, plain in (operands, operands[::-1]):
         act = net.producer(activated, *ACTIVATIONS, "Sigmoid", "Tanh")
         if act is None:
             continue
-        left, up = _trace_linear(net, act.inputs[0]), _trace_linear(net, other)
+        left, up = _trace_linear(net, act.inputs[0]), _trace_linear(net, plain)
         if left and up and left[-1].inputs[0] == up[-1].inputs[0] and (left[-1] is not up[-1] or len(left) > 1):
             _merge_gated_mlp(net, gate, act, [*left, *up])
             return

@@ -34,7 +34,10 @@ def forwarded_input(net: Net, step: Step, inputs: list[int], dynamic_scales: set
         condition = net.producer(inputs[0], "IsNaN") if len(inputs) == 3 else None
         return next((index for index in (1, 2) if condition is not None and inputs[index] in condition.inputs), None)
     if step.node.is_op("Clip"):
-        return 0 if _guards_overflow(net, step, inputs) else None
+        bounds = [net.scalar(value) for value in inputs[1:] if value]
+        bounds += [item for key in ("min", "max") if isinstance(item := step.node.attributes.get(key), float)]
+        guards_overflow = all(bound is not None and abs(bound) >= _MIN_OVERFLOW_BOUND for bound in bounds)
+        return 0 if bounds and guards_overflow else None
     return _neutral_operand(net, operator, inputs, dynamic_scales)
 
 
@@ -71,14 +74,8 @@ def _neutral_operand(net: Net, operator: Operator, inputs: list[int], dynamic_sc
     return None
 
 
-def _guards_overflow(net: Net, step: Step, inputs: list[int]) -> bool:
-    bounds = [net.scalar(value) for value in inputs[1:] if value]
-    bounds += [item for key in ("min", "max") if isinstance(item := step.node.attributes.get(key), float)]
-    return bool(bounds) and all(bound is not None and abs(bound) >= _MIN_OVERFLOW_BOUND for bound in bounds)
-
-
 _DEFAULT_MAX_OPS: Final = 100_000
-_MAX_OPS_PER_ROW: Final = 4  # functions that call functions can ask for any number
+_MAX_OPS_PER_ROW: Final = 4  # functions that call functions can require any number
 _TRUNCATION: Final = (
     "the model has more than {:,} operations once its functions are opened; " + OPTIONS["rows"] + " raises the limit"
 )
@@ -138,24 +135,30 @@ class _NetBuilder:
     def add_graph(self, steps: Sequence[Step], scope: _Scope, first_row: int) -> Deep[None]:
         rows = list(accumulate((1 + sum(map(self._count_rows, step.bodies)) for step in steps), initial=first_row))
         for index in topological_order([step.node for step in steps]):
-            step = steps[index]
+            step, row = steps[index], rows[index]
             self._ops_left -= 1
-            if step.bodies and step.node.outputs and self._ops_left >= 0:
-                yield self._add_bodies(step, scope, rows[index])
-            elif step.node.outputs:
-                self._add_step(step, scope, rows[index])
+            if not step.node.outputs:
+                continue
+            if not step.bodies or self._ops_left < 0:
+                self._add_step(step, scope, row)
+            elif step.node.function_key in self._functions:
+                yield self._add_function_call(step, scope, row + 1)
+            elif step.node.is_op("If"):
+                yield self._add_branch(step, scope, row + 1)
+            else:
+                yield self._add_loop(step, scope, row + 1)
 
     def _count_rows(self, body: Body) -> int:
-        waiting = [body.steps]
-        while id(body.steps) not in self._row_counts:
-            steps = waiting[-1]
-            inner = [each.steps for step in steps if step.bodies for each in step.bodies]
-            unknown = [each for each in inner if id(each) not in self._row_counts]
-            if not unknown:
-                self._row_counts[id(steps)] = len(steps) + sum(self._row_counts[id(each)] for each in inner)
-                waiting.pop()
-            waiting.extend(unknown)
-        return self._row_counts[id(body.steps)]
+        return deeply(self._count_steps(body.steps))
+
+    def _count_steps(self, steps: Sequence[Step]) -> Deep[int]:
+        """Return the number of steps, including those of bodies at any depth."""
+        if id(steps) not in self._row_counts:
+            total = len(steps)
+            for body in [body for step in steps if step.bodies for body in step.bodies]:
+                total += yield self._count_steps(body.steps)
+            self._row_counts[id(steps)] = total
+        return self._row_counts[id(steps)]
 
     def look_up(self, scope: _Scope, name: str, info: ValueInfo | None) -> int:
         if not name:
@@ -167,48 +170,36 @@ class _NetBuilder:
         return value
 
     def _add_step(self, step: Step, scope: _Scope, row: int) -> None:
-        """Add a node as ops, or drop it: constants are kept off the net, identities forward their input."""
+        """Add a node as ops, or drop it: constants stay off the net, identities forward their input."""
         if self._ops_left < 0:
             self.net.truncation = _TRUNCATION.format(self._max_ops)
-        node = step.node
+        node, net = step.node, self.net
         inputs = [self.look_up(scope, name, info) for name, info in zip(node.inputs, step.inputs)]
         captured = list(set(node.all_inputs) - set(node.inputs)) if node.has_subgraphs else []
         read = (*inputs, *(self.look_up(scope, name, None) for name in captured))
         is_random = has_trait(node, Trait.RANDOM)
-        if (all(self.net.constant[value] for value in read) and not is_random) or has_trait(node, Trait.SHAPE_QUERY):
-            self._add_constant(step, scope, inputs)
-            return
-        forwarded = forwarded_input(self.net, step, inputs, self._dynamic_scales)
-        outputs = [self.net.add_value(name, info, constant=False) for name, info in zip(node.outputs, step.outputs)]
-        if forwarded is not None:
-            self.net.identity_rows[row] = inputs[forwarded]
-            outputs[0] = inputs[forwarded]
+        is_constant = all(net.constant[value] for value in read) and not is_random
+        is_constant = is_constant or has_trait(node, Trait.SHAPE_QUERY)
+        forwarded = None if is_constant else forwarded_input(net, step, inputs, self._dynamic_scales)
+        outputs = [net.add_value(name, info, is_constant) for name, info in zip(node.outputs, step.outputs)]
+        if is_constant:
+            op = Op(node.op, inputs, outputs, -1, ())
+            op.node, op.version = node, step.version
+            net.add_constant(op)
+            if not self._dynamic_scales.isdisjoint(inputs):
+                self._dynamic_scales.update(outputs)
+        elif forwarded is None:
+            for op in canonicalize(net, step, row, inputs, outputs):
+                self._position += 1
+                op.position, op.loop = self._position, self._loop
+                net.add(op)
+        else:
+            net.identity_rows[row] = outputs[0] = inputs[forwarded]
             if node.is_op("DynamicQuantizeLinear"):
                 for value in outputs[1:]:  # scales bypass the quantized product: they are no data
-                    self.net.constant[value] = True
+                    net.constant[value] = True
                     self._dynamic_scales.add(value)
         scope.values.update((name, value) for name, value in zip(node.outputs, outputs) if name)
-        if forwarded is None:
-            self._add_ops(step, inputs, outputs, row)
-
-    def _add_constant(self, step: Step, scope: _Scope, inputs: list[int]) -> None:
-        node = step.node
-        outputs = [self.net.add_value(name, info, constant=True) for name, info in zip(node.outputs, step.outputs)]
-        op = Op(node.op, inputs, outputs, -1, ())
-        op.node, op.version = node, step.version
-        for value in outputs:
-            self.net.producers[value] = op
-        if not self._dynamic_scales.isdisjoint(inputs):
-            self._dynamic_scales.update(outputs)
-        scope.values.update((name, value) for name, value in zip(node.outputs, outputs) if name)
-
-    def _add_ops(self, step: Step, inputs: list[int], outputs: list[int], row: int) -> None:
-        for spec in canonicalize(self.net, step, inputs, outputs):
-            self._position += 1
-            op = Op(spec.kind, spec.inputs, spec.outputs, self._position, (row,) if spec.main else ())
-            op.node, op.version, op.loop = step.node, step.version, self._loop
-            op.attributes, op.row = spec.attributes, row
-            self.net.add(op)
 
     def _add_boundary(self, kind: str, source: int, name: str, info: ValueInfo | None, constant: bool = False) -> int:
         """Add a value on the way into or out of a loop body, with the op that computes it from `source`."""
@@ -220,74 +211,59 @@ class _NetBuilder:
 
     # Nodes with bodies
 
-    def _add_bodies(self, step: Step, scope: _Scope, row: int) -> Deep[None]:
-        node = step.node
-        first_rows = list(accumulate(map(self._count_rows, step.bodies), initial=row + 1))
-        if node.function_key in self._functions:
-            yield from self._add_function_call(step, scope, first_rows[0])
-        elif node.is_op("If"):
-            yield from self._add_branch(step, scope, first_rows)
-        else:
-            yield from self._add_loop(step, scope, first_rows[0])
-
     def _add_function_call(self, step: Step, scope: _Scope, row: int) -> Deep[None]:
         node = step.node
         function = self._functions[node.function_key]
         inner = _Scope(set())
-        for name, given, info in zip(function.inputs, node.inputs, step.inputs):
-            inner.values[name] = self.look_up(scope, given, info)
-        yield from self.add_graph(step.bodies[0].steps, inner, row)
-        for name, made, info in zip(node.outputs, function.outputs, step.outputs):
-            scope.values[name] = self.look_up(inner, made, info)
+        for parameter, name, info in zip(function.inputs, node.inputs, step.inputs):
+            inner.values[parameter] = self.look_up(scope, name, info)
+        yield self.add_graph(step.bodies[0].steps, inner, row)
+        for name, result, info in zip(node.outputs, function.outputs, step.outputs):
+            scope.values[name] = self.look_up(inner, result, info)
 
-    def _add_branch(self, step: Step, scope: _Scope, first_rows: list[int]) -> Deep[None]:
+    def _add_branch(self, step: Step, scope: _Scope, row: int) -> Deep[None]:
         """Add the branch that runs, or where the data decide, the one whose cost is counted."""
-        pairs = list(zip(step.bodies, first_rows))
+        pairs = list(zip(step.bodies, accumulate(map(self._count_rows, step.bodies), initial=row)))
         possible = [(body, row) for body, row in pairs if body.times != 0] or pairs
         counted = [(body, row) for body, row in possible if body.steps and self._is_counted[row]]
         body, row = (counted or possible)[0]
         graph = step.node.attributes.get(body.name)
         if isinstance(graph, Graph):
             inner = _Scope({tensor.name for tensor in graph.initializers}, scope)
-            yield from self.add_graph(body.steps, inner, row)
-            for name, made, info in zip(step.node.outputs, graph.outputs, step.outputs):
-                scope.values[name] = self.look_up(inner, made.name, info)
+            yield self.add_graph(body.steps, inner, row)
+            for name, result, info in zip(step.node.outputs, graph.outputs, step.outputs):
+                scope.values[name] = self.look_up(inner, result.name, info)
 
     def _add_loop(self, step: Step, scope: _Scope, row: int) -> Deep[None]:
         """Add one iteration of a Loop or Scan: states enter through `carry`, scan outputs leave through `stack`."""
-        body, node = step.bodies[0], step.node
+        body, node, net = step.bodies[0], step.node, self.net
         graph = node.attributes.get(body.name)
         if not isinstance(graph, Graph):
             return
         outer_loop, self._loops = self._loop, self._loops + 1
         self._loop = self._loops
         inner = _Scope({tensor.name for tensor in graph.initializers}, scope)
-        given = [self.look_up(scope, name, info) for name, info in zip(node.inputs, step.inputs)]
+        inputs = [self.look_up(scope, name, info) for name, info in zip(node.inputs, step.inputs)]
         leading = 2 if node.is_op("Loop") else 0  # trip count and condition
         invariants = _loop_invariants(graph, leading)
-        for index, value in enumerate(graph.inputs):
-            inner.values[value.name] = self._add_loop_input(index, leading, value.name, given, invariants)
-        yield from self.add_graph(body.steps, inner, row)
+        for index, name in enumerate(value.name for value in graph.inputs):
+            if index < leading or index >= len(inputs):
+                inner.values[name] = net.add_value(name, None, constant=True)  # iteration number and condition
+            elif name in invariants:
+                inner.values[name] = inputs[index]
+            else:
+                info = net.value_info[inputs[index]]
+                inner.values[name] = self._add_boundary("carry", inputs[index], name, info)
+        yield self.add_graph(body.steps, inner, row)
         self._loop = outer_loop
-        made = [self.look_up(inner, value.name, None) for value in graph.outputs][1 if leading else 0 :]
+        results = [self.look_up(inner, value.name, None) for value in graph.outputs][1 if leading else 0 :]
         scanned = node.attributes.get("num_scan_inputs", len(graph.inputs))
-        states = len(given) - leading if leading else len(graph.inputs) - scanned if isinstance(scanned, int) else 0
-        for index, (name, info) in enumerate(zip(node.outputs, step.outputs)):
-            out = made[index] if index < len(made) else NO_VALUE
-            is_state = index < states
-            scope.values[name] = (
-                out if is_state else self._add_boundary("stack", out, name, info, self.net.constant[out])
-            )
-
-    def _add_loop_input(self, index: int, leading: int, name: str, given: list[int], invariants: set[str]) -> int:
-        if index < leading or index >= len(given):
-            return self.net.add_value(name, None, constant=True)  # iteration number and condition
-        start = given[index]
-        if name in invariants:
-            return start
-        value = self._add_boundary("carry", start, name, self.net.value_info[start])
-        self.net.loop_states[value] = start
-        return value
+        states = len(inputs) - leading if leading else len(graph.inputs) - scanned if isinstance(scanned, int) else 0
+        for index, (name, output_info) in enumerate(zip(node.outputs, step.outputs)):
+            result = results[index] if index < len(results) else NO_VALUE
+            if index >= states:
+                result = self._add_boundary("stack", result, name, output_info, net.constant[result])
+            scope.values[name] = result
 
 
 def _loop_invariants(graph: Graph, leading: int) -> set[str]:
@@ -296,6 +272,6 @@ def _loop_invariants(graph: Graph, leading: int) -> set[str]:
     def is_passthrough(node: Node) -> bool:
         return node.is_op("Add") or has_trait(node, Trait.FORWARDS)
 
-    names = [(given.name, made.name) for given, made in zip(graph.inputs[leading:], graph.outputs[leading // 2 :])]
+    pairs = zip(graph.inputs[leading:], graph.outputs[leading // 2 :])
     trace = graph.index.trace_back
-    return {name for name, made in names if trace(made, is_passthrough, _MAX_INVARIANT_STEPS) == name}
+    return {start.name for start, end in pairs if trace(end.name, is_passthrough, _MAX_INVARIANT_STEPS) == start.name}

@@ -6,7 +6,7 @@ conditions of branches or optional inputs of fused operators.
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import Final
 
@@ -40,31 +40,24 @@ _COUNTS_TOKENS: Final = ("GroupQueryAttention", "SparseAttention")  # read lengt
 
 
 class InputContext:
-    """One input of a model, with what the predicates of roles read."""
+    """One input of a model, with the values that the predicates of roles read."""
 
     def __init__(self, net: Net, name: str, value: int) -> None:
         self.net, self.name, self.value = net, name, value
         self.trace = InputTrace(net, value)
         self.dtype = net.dtype(value)
-        self.rank = net.rank(value)
+        self.rank = net.rank(value) or 0
         self.is_float = is_float(self.dtype)
 
     @cached_property
     def tables(self) -> list[Op]:
         """The embeddings whose indices are computed from the numbers of the input."""
-        found = [op for op, read in self.trace.targets if op.kind == "embedding" and read == op.inputs[0]]
-        return [op for op in found if _is_computed_from(self.net, op.inputs[0], self.value)]
+        targets = [op for op, read in self.trace.targets if op.kind == "embedding" and read == op.inputs[0]]
+        return [op for op in targets if _is_computed_from(self.net, op.inputs[0], self.value)]
 
     @cached_property
     def table_roles(self) -> set[str | None]:
         return {op.embedding.role for op in self.tables}
-
-    @cached_property
-    def attention_consumers(self) -> list[Op]:
-        """The parts of attention blocks that read the input."""
-        return [
-            part for op, read in self.trace.targets if op.kind == "attention" for part in consumers_inside(op, read)
-        ]
 
     @cached_property
     def state_role(self) -> str | None:
@@ -73,7 +66,7 @@ class InputContext:
         for op, read in self.trace.targets:
             if op.kind == "attention" and reads_as_key_or_value(net, op, read) and _is_cache(self, op):
                 return "past state"
-            # what no output returns is not a state
+            # a value that no output returns is not a state
             if op.kind == "carry" and any(net.shape(out) == net.shape(self.value) for out in net.output_values):
                 return "state"
             if op.kind in RECURRENT and _is_initial_state(net, op, read):
@@ -99,7 +92,7 @@ def find_input_role(net: Net, name: str, value: int) -> str | None:
     for row in INPUT_ROLES:
         if row.dtypes in (dtypes, "any") and row.applies(context):
             return row.role
-    return find_signal_role(net, name, value, context.trace) if dtypes == "float" else None
+    return _find_signal_role(context) if dtypes == "float" else None
 
 
 # Indices
@@ -113,7 +106,7 @@ def _is_column_of_categories(context: InputContext) -> bool:
 
 
 def _is_computed_from(net: Net, value: int, source: int) -> bool:
-    """Whether a value holds the numbers of another one, not only its order or its size."""
+    """Whether a value holds the numbers of `source`, not only its order or its size."""
     waiting, seen = [value], {value}
     while waiting and len(seen) < _MAX_VALUES:
         value = waiting.pop()
@@ -122,7 +115,7 @@ def _is_computed_from(net: Net, value: int, source: int) -> bool:
         op = net.producers[value]
         if op is not None:
             inputs = op.inputs[:1] if op.kind in _SELECTIONS else net.data_inputs(op)
-            waiting.extend(each for each in inputs if each not in seen)
+            waiting.extend(operand for operand in inputs if operand not in seen)
             seen.update(inputs)
     return False
 
@@ -165,19 +158,17 @@ def _is_segment_comparison(context: InputContext) -> bool:
 
 
 def _is_mask(context: InputContext) -> bool:
-    """Whether an input selects the positions that attention reads, or that are summed."""
-    trace = context.trace
-    if trace.targets_of("attention") or trace.masked:
-        return True
-    return bool(trace.unread) and _is_read_by_fused_attention(context.net, context.value)
+    """Whether an input selects the positions that attention reads, or that are summed.
 
-
-def _is_read_by_fused_attention(net: Net, value: int) -> bool:
-    """Whether a fused operator reads an input as its mask, or requires the number of tokens instead of one."""
+    A fused operator may read it as its mask, or require the number of tokens instead of a mask.
+    """
+    net, trace = context.net, context.trace
+    if trace.targets_of("attention") or trace.masked or not trace.unread:
+        return bool(trace.targets_of("attention") or trace.masked)
     blocks = net.of("attention")
     masks = dict.fromkeys(mask for op in blocks for mask in op.attention.masks)
     behind = (op for mask in masks for op in ops_behind(net, mask, lambda _: False, _MAX_VALUES))
-    if value in masks or any(value in op.inputs for op in behind):
+    if context.value in masks or any(context.value in op.inputs for op in behind):
         return True
     parts = (part for op in blocks for part in op.walk())
     return any(part.kind == "attention-core" and part.attention.form in _COUNTS_TOKENS for part in parts)
@@ -185,14 +176,15 @@ def _is_read_by_fused_attention(net: Net, value: int) -> bool:
 
 def _is_length(context: InputContext) -> bool:
     """Whether an input holds one length per example."""
-    if context.trace.targets_of(*RECURRENT) and (context.rank or 0) < 2:
+    if context.trace.targets_of(*RECURRENT) and context.rank < 2:
         return True
-    return context.rank is not None and context.rank < 2 and _is_mask(context)
+    return context.net.rank(context.value) is not None and context.rank < 2 and _is_mask(context)
 
 
 def _is_additive_mask(context: InputContext) -> bool:
-    kinds = {part.kind for part in context.attention_consumers}
-    return bool(kinds) and kinds <= {"Add", "Where", "Mul"}
+    targets = context.trace.targets
+    parts = [part for op, read in targets if op.kind == "attention" for part in consumers_inside(op, read)]
+    return bool(parts) and {part.kind for part in parts} <= {"Add", "Where", "Mul"}
 
 
 # States
@@ -200,10 +192,10 @@ def _is_additive_mask(context: InputContext) -> bool:
 
 def _is_cache(context: InputContext, attention: Op) -> bool:
     """Whether new tokens are appended to an input, or it has heads and the queries are projected."""
-    parts = list(attention.walk())
-    if context.trace.kinds & APPENDING or any(p.kind in APPENDING or p.kind == "attention-core" for p in parts):
+    kinds = {*context.trace.kinds, *(part.kind for part in attention.walk())}
+    if kinds & {*APPENDING, "attention-core"}:
         return True
-    return (context.rank or 0) > 3 and any(part.kind in LINEAR_BLOCKS for part in attention.parts)
+    return context.rank > 3 and any(part.kind in LINEAR_BLOCKS for part in attention.parts)
 
 
 def _is_initial_state(net: Net, cell: Op, value: int) -> bool:
@@ -239,7 +231,7 @@ def _is_encoder_output(context: InputContext) -> bool:
     """Whether cross-attention projects an input to keys and values."""
     crossed = [(op, read) for op, read in context.trace.targets if op.kind == "attention" and op.attention.cross]
     kinds = [part.kind for op, read in crossed for part in consumers_inside(op, read)]
-    return "linear" in kinds and (context.rank or 0) > 2
+    return "linear" in kinds and context.rank > 2
 
 
 INPUT_ROLES: Final = (
@@ -274,40 +266,35 @@ _AUDIO_NAME: Final = re.compile(r"audio|wav|speech|pcm|samples", re.I)
 _SPECTROGRAM_NAME: Final = re.compile(r"mel|spec|fbank|audio|mfcc|features", re.I)
 
 
-def find_signal_role(net: Net, name: str, value: int, trace: InputTrace) -> str | None:
+def _find_signal_role(context: InputContext) -> str | None:
     """Return the role of a floating-point input that is neither a state nor a mask."""
+    trace = context.trace
     if trace.kinds & _FOURIER or trace.targets_of("stft"):
         return "audio"
-    for op, _ in trace.targets:
-        conv = first_convolution(op)
-        if conv is not None and op.kind != "attention":
-            return _convolved_role(net, name, value, trace, conv)
-    return _linear_role(net, value, trace) if trace.targets else None
+    convs = (first_convolution(op) for op in trace.targets_of() if op.kind != "attention")
+    conv = next((conv for conv in convs if conv is not None), None)
+    if conv is not None:
+        return _convolved_role(context, conv)
+    return _linear_role(context) if trace.targets else None
 
 
-def _convolved_role(net: Net, name: str, value: int, trace: InputTrace, conv: Op) -> str | None:
-    kernel = conv.conv.kernel
+def _convolved_role(context: InputContext, conv: Op) -> str | None:
+    net, rank, kernel = context.net, context.rank, conv.conv.kernel
     sizes = [size for size in kernel if size != 1]
     spatial_axes = len(kernel) if kernel[:1] != (1,) or not sizes else max(len(sizes), 1)
-    channels = _conv_channels(net, conv)
-    if (net.rank(value) or 0) < 3 or spatial_axes == 1:
-        return _sequence_role(name, conv, channels)
+    weight_dims = net.shape(conv.linear.weight or NO_VALUE) or ()
+    channels = weight_dims[1] * (conv.conv.group or 1) if len(weight_dims) > 1 else None
+    if rank < 3 or spatial_axes == 1:
+        return _sequence_role(context.name, conv, channels)
     if spatial_axes == 3:
         return "video" if channels == 3 else "volume"
-    if net.rank(value) == 3:
-        return "spectrogram"  # frames and bands, convolved as an image
-    if net.rank(value) != 4:
-        return None
-    layout = _image_layout(net, value, trace, conv)
-    channels = net.dim(value, 1 if layout == "NCHW" else 3) or channels
-    if channels == 1 and _SPECTROGRAM_NAME.search(name):
+    if rank != 4:
+        return "spectrogram" if rank == 3 else None  # frames and bands, convolved as an image
+    layout = _image_layout(context, conv, channels)
+    channels = net.dim(context.value, 1 if layout == "NCHW" else 3) or channels
+    if channels == 1 and _SPECTROGRAM_NAME.search(context.name):
         return "spectrogram"
     return f"image {layout}" if channels in _COLOUR_CHANNELS else "features"
-
-
-def _conv_channels(net: Net, conv: Op) -> int | None:
-    dims = net.shape(conv.weight or NO_VALUE)
-    return dims[1] * (conv.conv.group or 1) if dims and len(dims) > 1 else None
 
 
 def _sequence_role(name: str, conv: Op, channels: int | None) -> str:
@@ -318,27 +305,24 @@ def _sequence_role(name: str, conv: Op, channels: int | None) -> str:
     return "audio" if has_long_steps or _AUDIO_NAME.search(name) else "signal"
 
 
-def _image_layout(net: Net, value: int, trace: InputTrace, conv: Op) -> str:
+def _image_layout(context: InputContext, conv: Op, channels: int | None) -> str:
     """NHWC where the channels are transposed before the first convolution, or it requires them last."""
-    nodes = [op.node for op in trace.ops if op.kind == "Transpose"]
-    permutations = [node.attributes.get("perm") for node in nodes if node is not None]
+    net, value = context.net, context.value
+    permutations = [op.node_attribute("perm") for op in context.trace.ops if op.kind == "Transpose"]
     if conv.node is not None and conv.node.op.startswith("Nhwc"):
         return "NCHW" if (0, 2, 3, 1) in permutations else "NHWC"
-    if (0, 3, 1, 2) in permutations:
-        return "NHWC"
-    channels = _conv_channels(net, conv)
     is_last = channels in _COLOUR_CHANNELS and net.dim(value, 3) == channels != net.dim(value, 1)
-    return "NHWC" if is_last else "NCHW"
+    return "NHWC" if is_last or (0, 3, 1, 2) in permutations else "NCHW"
 
 
-def _linear_role(net: Net, value: int, trace: InputTrace) -> str | None:
+def _linear_role(context: InputContext) -> str | None:
     """Return the role of an input that a linear layer, a recurrent cell or a norm reads first."""
-    dims = net.shape(value) or ()
-    if len(dims) == 4 and all(op.kind == "attention" for op, _ in trace.targets):
+    dims, targets = context.net.shape(context.value) or (), context.trace.targets
+    if len(dims) == 4 and all(op.kind == "attention" for op, _ in targets):
         return None  # images are split into patches first
     if len(dims) == 4 and min(sorted(dims[1:])[1:]) >= _MIN_IMAGE_SIDE:
         return "image NCHW" if dims[1] in _COLOUR_CHANNELS else "image NHWC" if dims[3] in _COLOUR_CHANNELS else None
-    if len(dims) == 3 and all(op.kind in _NORMS for op, _ in trace.targets) and net.of("attention"):
+    if len(dims) == 3 and all(op.kind in _NORMS for op, _ in targets) and context.net.of("attention"):
         return "token embeddings"
     return "features"
 
@@ -358,7 +342,14 @@ def find_control_roles(net: Net, model: Model) -> dict[str, str]:
     unread = {n for n, value in net.inputs.items() if not net.consumers[value] and value not in net.output_values}
     if not unread:
         return {}
-    roles = dict(_operator_input_roles(model, unread))
+    roles: dict[str, str] = {}
+    sources = {name: name for name in unread}
+    for node in model.graph.nodes:
+        if has_trait(node, Trait.FORWARDS) and node.inputs and node.inputs[0] in sources:
+            sources |= dict.fromkeys(node.outputs, sources[node.inputs[0]])
+        for index, name in enumerate(node.inputs):
+            if name in sources and (node.op, index) in _OPERATOR_INPUTS:
+                roles[sources[name]] = _OPERATOR_INPUTS[node.op, index]
     values: dict[str, list[int]] = {}
     for value, name in enumerate(net.names):
         values.setdefault(name, []).append(value)
@@ -372,16 +363,6 @@ def find_control_roles(net: Net, model: Model) -> dict[str, str]:
     return roles
 
 
-def _operator_input_roles(model: Model, unread: set[str]) -> Iterator[tuple[str, str]]:
-    sources = {name: name for name in unread}
-    for node in model.graph.nodes:
-        if has_trait(node, Trait.FORWARDS) and node.inputs and node.inputs[0] in sources:
-            sources |= dict.fromkeys(node.outputs, sources[node.inputs[0]])
-        for index, name in enumerate(node.inputs):
-            if name in sources and (node.op, index) in _OPERATOR_INPUTS:
-                yield sources[name], _OPERATOR_INPUTS[node.op, index]
-
-
 def _names_behind(graph: Graph, branch: Node) -> set[str]:
     """Return the names of the values that the condition of a branch depends on."""
     waiting, seen = list(branch.inputs), set[str]()
@@ -390,5 +371,5 @@ def _names_behind(graph: Graph, branch: Node) -> set[str]:
         seen.add(name)
         node = graph.index.producer(name)
         if node is not None:
-            waiting.extend(given for given in node.inputs if given not in seen)
+            waiting.extend(operand for operand in node.inputs if operand not in seen)
     return seen

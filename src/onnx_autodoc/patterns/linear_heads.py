@@ -11,13 +11,13 @@ from onnx_autodoc.patterns.head import (
     feature_width,
     final_activation,
     find_pooling,
-    has_tokens,
     is_biased,
     is_normalized,
     is_rescaled,
     last_linear,
+    token_tables,
 )
-from onnx_autodoc.patterns.net import Net, Op
+from onnx_autodoc.patterns.net import Op
 
 _LINEAR: Final = ("linear", "conv", "mlp", "head")
 _POOLING: Final = frozenset((*POOLS, "Gather", "Slice", "ReduceSum"))
@@ -30,28 +30,33 @@ _MIN_TOKENS: Final = 16
 _MAX_PADDING: Final = 1.1  # token tables are rounded up
 
 
-def linear_head(net: Net, trace: OutputTrace) -> Head | None:
+def linear_head(trace: OutputTrace) -> Head | None:
     """A linear layer or a convolution of the features, once or per position."""
-    source = trace.source or _similar_source(net, trace)
+    net, source = trace.net, trace.source or _similar_source(trace)
     width = feature_width(source) if source is not None and last_linear(source) is not None else None
     is_joined = "Concat" in trace.kinds and trace.source is not None
     if source is None or not width or not _ends_with_linear(trace, source) or is_joined:
         return None
-    activation = final_activation(net, trace, width)
-    split_width = 1 if width == 2 and _is_split_in_two(net, trace) else width
-    is_per_token = has_tokens(net) and (split_width != width or _is_for_single_token(net, trace, source))
+    activation = final_activation(trace, width)
+    split_width = 1 if width == 2 and _is_split_in_two(trace) else width
+    is_per_token = bool(token_tables(net)) and (split_width != width or _is_for_single_token(trace, source))
     positions = count_positions(net, trace.value, 1 if activation == "argmax" else split_width)
-    positions = positions or _pooled_positions(net, source)
-    if _is_vocabulary(net, source, width):
-        return _token_head(net, trace, width, activation, positions)
+    if not positions and net.shape(source.outputs[0]) is None and net.producer(source.inputs[0], *POOLS, "Gather"):
+        positions = 1  # sizes are unknown, but the layer reads pooled features
+    if _is_vocabulary(trace, source, width):
+        # the confidence of a selected token is neither a number per token nor the token
+        if trace.dims is not None and activation != "argmax" and width not in trace.dims:
+            return None
+        evidence = f"has a number for each of {width:,} tokens"
+        return trace.head("lm", evidence, activation=activation, positions=positions)
     if is_per_token or positions != 1:
-        return _positional_head(net, trace, split_width, activation, positions)
-    return _whole_head(net, trace, source, width, activation)
+        return _positional_head(trace, split_width, activation, positions)
+    return _whole_head(trace, source, width, activation)
 
 
-def _similar_source(net: Net, trace: OutputTrace) -> Op | None:
+def _similar_source(trace: OutputTrace) -> Op | None:
     """Return the nearest of several sources if all have one width (an average of two heads), or the output has its."""
-    dims = net.shape(trace.value)
+    dims = trace.dims
     if not trace.sources or trace.reads_float_input or not dims:
         return None
     nearest = trace.sources[0]
@@ -65,76 +70,57 @@ def _ends_with_linear(trace: OutputTrace, source: Op) -> bool:
 
     SqueezeNet is the exception: a Relu follows its classes, which a 1×1 convolution computes.
     """
+    last = last_linear(source)
     if source.kind in CONV_BLOCKS and source.kind != "conv":
         is_plain = source.conv.norm is None and source.conv.activation in (None, "Relu")
         is_pointwise = all(size == 1 for size in source.conv.kernel)
-        return is_plain and last_linear(source) is not None and (is_pointwise or source.conv.activation is None)
+        return is_plain and last is not None and (is_pointwise or source.conv.activation is None)
     if source.kind == "attention" and source.attention.form == "additive":
-        last = last_linear(source)
         return last is not None and not set(trace.ends).isdisjoint(last.outputs)
     return source.kind in _LINEAR
 
 
-def _is_split_in_two(net: Net, trace: OutputTrace) -> bool:
+def _is_split_in_two(trace: OutputTrace) -> bool:
     """Whether two numbers per position go to two outputs."""
-    dims, source_dims = net.shape(trace.value), net.shape(trace.ends[0])
+    dims, source_dims = trace.dims, trace.net.shape(trace.ends[0])
     is_half = bool(dims and source_dims and source_dims[-1] == 2 and dims[-1] == 1)
     return is_half and bool(trace.kinds & {"Split", "Slice", "Gather"})
 
 
-def _is_for_single_token(net: Net, trace: OutputTrace, source: Op) -> bool:
+def _is_for_single_token(trace: OutputTrace, source: Op) -> bool:
     """Whether the output is per token of a text of one token, as `--seq 1` requests."""
-    tables = [op for op in net.of("embedding") if op.embedding.role == "token"]
-    has_single_token = any((net.shape(op.inputs[0]) or (0,))[1:] == (1,) for op in tables)
+    net = trace.net
+    has_single_token = any((net.shape(op.inputs[0]) or (0,))[1:] == (1,) for op in token_tables(net))
     is_pooled = net.producer(source.inputs[0], *_POOLING) is not None
     return has_single_token and net.rank(trace.value) == 3 and not is_pooled
 
 
-def _pooled_positions(net: Net, source: Op) -> int | None:
-    """Return 1 where sizes are unknown but the layer reads pooled features."""
-    is_unknown = net.shape(source.outputs[0]) is None
-    return 1 if is_unknown and net.producer(source.inputs[0], *POOLS, "Gather") is not None else None
-
-
-def _is_vocabulary(net: Net, source: Op, width: int) -> bool:
+def _is_vocabulary(trace: OutputTrace, source: Op, width: int) -> bool:
     """Whether a layer has as many outputs as the token table has rows, shares its weight, or has too many for tags."""
-    tables = [op for op in net.of("embedding") if op.embedding.role == "token"]
-    last = last_linear(source)
-    if last is not None and any(last.weight in op.inputs for op in tables):
+    tables, last = token_tables(trace.net), last_linear(source)
+    if last is not None and any(last.linear.weight in op.inputs for op in tables):
         return True
-    row_counts = [op.embedding.rows or 0 for op in tables]
-    if width > _MIN_TOKENS and any(
-        rows <= width * _MAX_PADDING and width <= rows * _MAX_PADDING for rows in row_counts
-    ):
+    sizes = [sorted((width, op.embedding.rows or 0)) for op in tables]
+    if width > _MIN_TOKENS and any(larger <= smaller * _MAX_PADDING for smaller, larger in sizes):
         return True
-    return width >= _MAX_TAGS and any(op.attention.causal for op in net.of("attention"))
+    return width >= _MAX_TAGS and any(op.attention.causal for op in trace.net.of("attention"))
 
 
-def _token_head(net: Net, trace: OutputTrace, width: int, activation: str | None, positions: int | None) -> Head | None:
-    """A number per token, or the selected token. The confidence of a selected token is neither."""
-    dims = net.shape(trace.value)
-    if dims is not None and activation != "argmax" and width not in dims:
-        return None
-    evidence = f"{trace.label} has a number for each of {width:,} tokens"
-    return Head("lm", trace.output, None, activation, positions, evidence)
-
-
-def _whole_head(net: Net, trace: OutputTrace, source: Op, width: int, activation: str | None) -> Head | None:
+def _whole_head(trace: OutputTrace, source: Op, width: int, activation: str | None) -> Head | None:
     """One result for the whole example."""
-    rescaled = is_rescaled(net, trace)
+    rescaled, last = is_rescaled(trace), last_linear(source) or source
     if width == 1:
         is_probability = activation == "sigmoid" and not rescaled
-        evidence = f"{trace.label} is one number" + (", a probability" if is_probability else "")
-        return Head("probability" if is_probability else "score", trace.output, None, activation, 1, evidence)
+        kind, suffix = ("probability", ", a probability") if is_probability else ("score", "")
+        return trace.head(kind, f"is one number{suffix}", activation=activation, positions=1)
     if rescaled:
         return None
     if _is_embedding(trace, source, width, activation):
-        evidence = f"{trace.label} is {width} features of the whole"
-        return Head("embedding", trace.output, None, find_pooling(trace) or "projected", 1, evidence)
-    last = last_linear(source) or source
-    evidence = f"{trace.label} has {width:,} numbers, the width of the last {last.kind}"
+        pooling = find_pooling(trace) or "projected"
+        return trace.head("embedding", f"is {width} features of the whole", activation=pooling, positions=1)
+    evidence = f"has {width:,} numbers, the width of the last {last.kind}"
     evidence += f", through {activation}" if activation else ""
-    return Head("classification", trace.output, width, activation, 1, evidence)
+    return trace.head("classification", evidence, classes=width, activation=activation, positions=1)
 
 
 def _is_embedding(trace: OutputTrace, source: Op, width: int, activation: str | None) -> bool:
@@ -155,50 +141,41 @@ def _is_embedding(trace: OutputTrace, source: Op, width: int, activation: str | 
     return last is not None and last.in_features == width and width > 16
 
 
-def _positional_head(
-    net: Net, trace: OutputTrace, width: int, activation: str | None, positions: int | None
-) -> Head | None:
+def _positional_head(trace: OutputTrace, width: int, activation: str | None, positions: int | None) -> Head | None:
     """One result per position of a sequence."""
     if positions is None:
         return None
     if width == 1:
         kind = "probability-per-place" if activation == "sigmoid" else "score-per-place"
-        evidence = f"{trace.label} is one number for each of {positions:,} places"
-        return Head(kind, trace.output, None, activation, positions, evidence)
+        evidence = f"is one number for each of {positions:,} places"
+        return trace.head(kind, evidence, activation=activation, positions=positions)
     biased = is_biased(trace.sources[0])
     # the logarithm of a sum over bands
     is_spectrum = "Log" in trace.kinds and not trace.kinds & {"softmax", "LogSoftmax", "Sigmoid"}
     is_unbiased_feature = not biased and width % _MIN_EMBEDDING_FEATURES == 0
     if activation is None and (trace.kinds & _FEATURE_ACTIVATIONS or is_unbiased_feature) and not is_spectrum:
-        evidence = f"{trace.label} is {width} features of each place"
-        return Head("hidden", trace.output, None, activation, positions, evidence)
-    kind = "token-classification" if has_tokens(net) else "ctc"
+        return trace.head("hidden", f"is {width} features of each place", positions=positions)
+    kind = "token-classification" if token_tables(trace.net) else "ctc"
     if activation is None and kind == "ctc" and (not biased or is_spectrum):
         kind = "numbers"
-    evidence = f"{trace.label} has {width:,} numbers for each of {positions:,} places"
-    return Head(kind, trace.output, width, activation, positions, evidence)
+    evidence = f"has {width:,} numbers for each of {positions:,} places"
+    return trace.head(kind, evidence, classes=width, activation=activation, positions=positions)
 
 
-def feature_head(net: Net, trace: OutputTrace) -> Head | None:
+def feature_head(trace: OutputTrace) -> Head | None:
     """The features themselves, per position or pooled."""
     source = trace.source
-    dims = net.shape(trace.ends[0]) if source is not None else None
-    if source is None or not dims or trace.kinds & {"Concat", "Log"} or is_rescaled(net, trace):
+    dims = trace.net.shape(trace.ends[0]) if source is not None else None
+    if source is None or not dims or trace.kinds & {"Concat", "Log"} or is_rescaled(trace):
         return None
-    width = _feature_count(source, dims)
-    positions = count_positions(net, trace.value, width)
+    width = feature_width(source)
+    if width is None or width not in dims[1:]:  # the size of the axis that holds the features
+        is_image = len(dims) == 4 and source.kind not in ("layer-norm", "rms-norm", *RECURRENT)
+        width = dims[1] if is_image or source.kind == "batch-norm" else dims[-1]
+    positions = count_positions(trace.net, trace.value, width)
     if positions is None or width < _MIN_FEATURES:
         return None
     is_pooled = positions == 1 and (bool(trace.kinds & _POOLING) or source.kind in NORMS)
-    evidence = f"{trace.label} is {width} features of " + ("the whole" if is_pooled else "each place")
-    activation = find_pooling(trace) if is_pooled else final_activation(net, trace)
-    return Head("embedding" if is_pooled else "hidden", trace.output, None, activation, positions, evidence)
-
-
-def _feature_count(source: Op, dims: tuple[int, ...]) -> int:
-    """Return the features per position: the width of the last layer, or the size of the axis that holds them."""
-    width = feature_width(source)
-    if width is not None and width in dims[1:]:
-        return width
-    is_image = len(dims) == 4 and source.kind not in ("layer-norm", "rms-norm", *RECURRENT)
-    return dims[1] if is_image or source.kind == "batch-norm" else dims[-1]
+    kind, place = ("embedding", "the whole") if is_pooled else ("hidden", "each place")
+    activation = find_pooling(trace) if is_pooled else final_activation(trace)
+    return trace.head(kind, f"is {width} features of {place}", activation=activation, positions=positions)

@@ -1,31 +1,27 @@
 """A node that is being added to the net, and the canonical ops that it becomes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from onnx_autodoc.ir import Node
-from onnx_autodoc.ops import ValueInfo
 from onnx_autodoc.patterns.attributes import NO_ATTRIBUTES, BlockAttributes
-from onnx_autodoc.patterns.net import NO_VALUE, Net
-
-
-class OpSpec(Struct, frozen=True):
-    """An op to be added. Of several for one node, one is `main`: it owns the node's row."""
-
-    kind: str
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    attributes: BlockAttributes = NO_ATTRIBUTES
-    main: bool = True
+from onnx_autodoc.patterns.net import NO_VALUE, Net, Op
+from onnx_autodoc.shapes import Step
 
 
 class NodeContext(Struct, frozen=True):
+    """One of `ops` is the main op: it owns the node's row."""
+
     net: Net
-    node: Node
+    step: Step
+    row: int
     inputs: Sequence[int]
     outputs: Sequence[int]
-    output_info: tuple[ValueInfo, ...]
+    ops: list[Op] = []
+
+    @property
+    def op_type(self) -> str:
+        return self.step.node.op
 
     def input(self, index: int) -> int:
         return self.inputs[index] if index < len(self.inputs) else NO_VALUE
@@ -33,35 +29,46 @@ class NodeContext(Struct, frozen=True):
     def present_inputs(self, *indices: int) -> tuple[int, ...]:
         return tuple(value for index in indices if (value := self.input(index)))
 
-    def new_value(self) -> int:
-        """Add a value between the ops of one node, with the type of its first output."""
-        return self.net.add_value("", self.output_info[0] if self.output_info else None, constant=False)
-
     def int_attribute(self, key: str, default: int = 0) -> int:
-        found = self.node.attributes.get(key)
-        return found if isinstance(found, int) else default
+        number = self.step.node.attributes.get(key)
+        return number if isinstance(number, int) else default
 
     def ints_attribute(self, key: str) -> tuple[int, ...]:
-        found = self.node.attributes.get(key)
-        return tuple(item for item in found if isinstance(item, int)) if isinstance(found, tuple) else ()
+        items = self.step.node.attributes.get(key)
+        return tuple(item for item in items if isinstance(item, int)) if isinstance(items, tuple) else ()
 
     def str_attribute(self, key: str) -> str:
-        found = self.node.attributes.get(key)
-        return found if isinstance(found, str) else ""
+        text = self.step.node.attributes.get(key)
+        return text if isinstance(text, str) else ""
 
-    def main_op(
+    def new_value(self) -> int:
+        """Add a value between the ops of one node, with the type of its first output."""
+        return self.net.add_value("", self.step.outputs[0] if self.step.outputs else None, constant=False)
+
+    def add(
         self,
         kind: str,
         inputs: Sequence[int],
         outputs: Sequence[int] | None = None,
         attributes: BlockAttributes = NO_ATTRIBUTES,
-    ) -> OpSpec:
-        return OpSpec(kind, tuple(inputs), tuple(self.outputs if outputs is None else outputs), attributes)
+        is_main: bool = True,
+    ) -> None:
+        """Add an op, by default the main one with the outputs of the node."""
+        op = Op(kind, inputs, self.outputs if outputs is None else outputs, 0, (self.row,) if is_main else ())
+        op.node, op.version, op.row, op.attributes = self.step.node, self.step.version, self.row, attributes
+        self.ops.append(op)
 
-    def side_op(
-        self, kind: str, inputs: Sequence[int], output: int, attributes: BlockAttributes = NO_ATTRIBUTES
-    ) -> OpSpec:
-        return OpSpec(kind, tuple(inputs), (output,), attributes, main=False)
+    def add_side(
+        self,
+        kind: str,
+        inputs: Sequence[int],
+        output: int | None = None,
+        attributes: BlockAttributes = NO_ATTRIBUTES,
+    ) -> int:
+        """Add an op beside the main one, and return the value that it computes: a new one by default."""
+        value = self.new_value() if output is None else output
+        self.add(kind, inputs, (value,), attributes, is_main=False)
+        return value
 
 
-Canonicalizer = Callable[[NodeContext], Iterator[OpSpec]]
+Canonicalizer = Callable[[NodeContext], None]

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from onnx_autodoc.patterns.attributes import NO_NORM, NormAttributes
+from onnx_autodoc.patterns.attributes import NormAttributes
 from onnx_autodoc.patterns.net import Net
 from onnx_autodoc.patterns.rules import Match, RewriteRule
 
@@ -32,7 +32,7 @@ def _is_learned_affine(net: Net, match: Match) -> bool:
 
 
 def _affine_attributes(net: Net, match: Match) -> NormAttributes:
-    norm = next((op.norm for op in match.ops if isinstance(op.attributes, NormAttributes)), NO_NORM)
+    norm = next((op.norm for op in match.ops if isinstance(op.attributes, NormAttributes)), NormAttributes())
     return replace(norm, scaled=True) if "G" in match.values else replace(norm, shifted=True)
 
 

@@ -27,13 +27,14 @@ from onnx_autodoc.patterns.head import (
     OutputTrace,
     feature_width,
     final_activation,
-    has_tokens,
     is_normalized,
+    token_tables,
     trace_outputs,
 )
 from onnx_autodoc.patterns.linear_heads import feature_head, linear_head
-from onnx_autodoc.patterns.net import Net, Op
+from onnx_autodoc.patterns.net import Net
 from onnx_autodoc.patterns.tracing import reads_as_key_or_value
+from onnx_autodoc.text import quote_name
 
 _CLASSIFIERS: Final = ("TreeEnsembleClassifier", "LinearClassifier", "SVMClassifier")
 _REGRESSORS: Final = ("TreeEnsembleRegressor", "TreeEnsemble", "LinearRegressor", "SVMRegressor")
@@ -45,78 +46,67 @@ _KINDS_OF_ANY_DTYPE: Final = frozenset(("trees", "detection", "segmentation", "s
 def find_heads(net: Net) -> tuple[Head, ...]:
     """Return the heads of the outputs that are understood."""
     traces = trace_outputs(net)
-    raw = set(vision_heads.find_raw_detections(net, traces))
-    heads = [_raw_detection_head(net, trace) if trace in raw else _find_head(net, trace) for trace in traces]
-    found = [head for head in heads if head is not None]
+    raw = vision_heads.find_raw_detections(traces)
+    candidates = [_raw_detection_head(trace) if trace in raw else _find_head(trace) for trace in traces]
+    heads = [head for head in candidates if head is not None]
     for pair in (_pair_spans, _pair_boxes_and_scores, _pair_prototypes):
-        found = pair(net, found, traces)
-    return tuple(found)
+        heads = pair(heads, traces)
+    return tuple(heads)
 
 
-def _find_head(net: Net, trace: OutputTrace) -> Head | None:
-    for find in (
-        _state_head,
-        _tree_head,
-        _matching_head,
-        _box_head,
-        vision_heads.find_pixel_head,
-        linear_head,
-        feature_head,
-    ):
-        head = find(net, trace)
-        if head is not None:
-            return head if _has_valid_dtype(net, trace, head) else None
-    return None
+def _find_head(trace: OutputTrace) -> Head | None:
+    """Return the first head that matches.
+
+    Integers are indices, never scores or features, except for products of quantized weights. Flags are neither.
+    """
+    head = next((head for find in _FINDERS if (head := find(trace)) is not None), None)
+    if head is None or head.kind in _KINDS_OF_ANY_DTYPE:
+        return head
+    dtype = trace.net.dtype(trace.value)
+    if dtype not in _INTEGER_DTYPES or trace.net.producer(trace.value, *WEIGHTED) is not None:
+        return head
+    return head if dtype != "bool" and head.activation in ("argmax", "picked") else None
 
 
-def _has_valid_dtype(net: Net, trace: OutputTrace, head: Head) -> bool:
-    """Integers are indices, never scores or features, except for products of quantized weights. Flags are neither."""
-    dtype = net.dtype(trace.value)
-    is_weighted = net.producer(trace.value, *WEIGHTED) is not None
-    if dtype not in _INTEGER_DTYPES or head.kind in _KINDS_OF_ANY_DTYPE or is_weighted:
-        return True
-    return dtype != "bool" and head.activation in ("argmax", "picked")
-
-
-def _tree_head(net: Net, trace: OutputTrace) -> Head | None:
+def _tree_head(trace: OutputTrace) -> Head | None:
     models = [op.kind for op in trace.ops if op.kind in (*_CLASSIFIERS, *_REGRESSORS)]
     if not models and not (trace.kinds & _LABEL_OPS and "ArgMax" in trace.kinds):
         return None
     model = models[0] if models else "an arg max over labels"
-    evidence = f"{trace.label} comes from {model}"
     if model in _REGRESSORS and "ArgMax" not in trace.kinds:
-        return Head("trees-regression", trace.output, evidence=evidence)
-    is_label = net.dtype(trace.value) in ("int64", "int32", "string")
-    return Head("trees", trace.output, activation="argmax" if is_label else "softmax", evidence=evidence)
+        return trace.head("trees-regression", f"comes from {model}")
+    is_label = trace.net.dtype(trace.value) in ("int64", "int32", "string")
+    return trace.head("trees", f"comes from {model}", activation="argmax" if is_label else "softmax")
 
 
-def _matching_head(net: Net, trace: OutputTrace) -> Head | None:
+def _matching_head(trace: OutputTrace) -> Head | None:
     if "MatMul" not in trace.kinds or len(trace.sources) < 2 or not is_normalized(trace):
         return None
-    return Head("matching", trace.output, evidence=f"{trace.label} multiplies the features of two inputs")
+    return trace.head("matching", "multiplies the features of two inputs")
 
 
-def _box_head(net: Net, trace: OutputTrace) -> Head | None:
-    selection = vision_heads.find_box_selection(net, trace)
+def _box_head(trace: OutputTrace) -> Head | None:
+    selection = vision_heads.find_box_selection(trace)
     if selection is not None:
-        evidence = f"{selection.kind} picks boxes for {trace.label}"
-        content = vision_heads.selected_content(net, trace, selection)
+        # without the output's name first, as the operator is the subject
+        evidence = f"{selection.kind} picks boxes for {quote_name(trace.output)}"
+        content = vision_heads.selected_content(trace, selection)
         return Head("detection", trace.output, activation=content, evidence=evidence)
-    grid = vision_heads.find_grid(net, trace)
+    grid = vision_heads.find_grid(trace)
     if grid is None:
         return None
-    evidence = f"{trace.label} has {grid.width} numbers for each of {grid.boxes:,} cells of {grid.scales} grids"
+    evidence = f"has {grid.width} numbers for each of {grid.boxes:,} cells of {grid.scales} grids"
     if grid.width == vision_heads.BOX_WIDTH:
-        return Head("boxes", trace.output, positions=grid.boxes, evidence=evidence, width=grid.width)
+        return trace.head("boxes", evidence, positions=grid.boxes, width=grid.width)
     kind, classes = (grid.kind, grid.classes) if grid.width > vision_heads.BOX_WIDTH else ("scores", grid.width)
-    activation = final_activation(net, trace)
-    return Head(kind, trace.output, classes, activation, grid.boxes, evidence, width=grid.width)
+    activation = final_activation(trace)
+    return trace.head(kind, evidence, classes=classes, activation=activation, positions=grid.boxes, width=grid.width)
 
 
-def _raw_detection_head(net: Net, trace: OutputTrace) -> Head:
+def _raw_detection_head(trace: OutputTrace) -> Head:
     width = feature_width(trace.sources[0]) or 0
-    evidence = f"{trace.label} is a grid with {width} numbers for each cell, as others of other sizes"
-    return Head("raw-detection", trace.output, activation=final_activation(net, trace), evidence=evidence)
+    evidence = f"is a grid with {width} numbers for each cell, as others of other sizes"
+    return trace.head("raw-detection", evidence, activation=final_activation(trace))
 
 
 # States and attention weights
@@ -130,74 +120,70 @@ _PROJECTIONS: Final = frozenset(("linear", "conv", "rms-norm", "layer-norm"))
 _MAX_VALUES_TO_ATTENTION: Final = 40
 
 
-def _state_head(net: Net, trace: OutputTrace) -> Head | None:
-    if _is_attention_weights(net, trace):
-        return Head("weights", trace.output, evidence=f"{trace.label} is what attention weighs by")
-    if _is_state(net, trace) or _is_shared_with_attention(net, trace):
-        return Head("state", trace.output, evidence=f"{trace.label} is handed to the next run")
+def _state_head(trace: OutputTrace) -> Head | None:
+    if _is_attention_weights(trace):
+        return trace.head("weights", "is what attention weighs by")
+    if _is_state(trace) or _is_shared_with_attention(trace):
+        return trace.head("state", "is handed to the next run")
     return None
 
 
-def _is_attention_weights(net: Net, trace: OutputTrace) -> bool:
+def _is_attention_weights(trace: OutputTrace) -> bool:
     """Whether an output is what the softmax of an attention computes."""
-    if len(trace.ends) != 1:
+    op = trace.net.producer(trace.ends[0], "attention") if len(trace.ends) == 1 else None
+    if op is None or trace.ends[0] == op.outputs[0]:
         return False
-    value = trace.ends[0]
-    op = net.producer(value, "attention")
-    if op is None or value == op.outputs[0]:
-        return False
-    producer = next((part for part in op.walk() if part is not op and value in part.outputs), None)
+    producer = next((part for part in op.walk() if part is not op and trace.ends[0] in part.outputs), None)
     return producer is not None and producer.kind == "softmax"
 
 
-def _is_state(net: Net, trace: OutputTrace) -> bool:
+def _is_state(trace: OutputTrace) -> bool:
     """Whether an output is a key-value cache, the last state of a cell, or a sliding window of an input."""
     # an input times zero, added so that an optimizer does not remove it
-    is_unused = trace.model_inputs and all(net.rank(value) == 0 for value in trace.model_inputs)
+    is_unused = trace.model_inputs and all(trace.net.rank(value) == 0 for value in trace.model_inputs)
     if not trace.kinds <= (_MOVES | _ARITHMETIC if is_unused else _MOVES):
         return False
-    if trace.ends and all(_is_block_state(net.producers[value], value) for value in trace.ends):
+    producers = [trace.net.producer(value, "attention", *RECURRENT) for value in trace.ends]
+    if producers and all(
+        op is not None and (op.recurrent.looped is False or value in op.outputs[1:])
+        for op, value in zip(producers, trace.ends)
+    ):
         return True
-    return any(_is_window(net, trace, value) for value in trace.model_inputs)
+    return any(_is_window(trace, value) for value in trace.model_inputs)
 
 
-def _is_block_state(op: Op | None, value: int) -> bool:
-    if op is None or op.kind not in ("attention", *RECURRENT):
-        return False
-    is_single_step = op.recurrent.looped is False
-    return is_single_step or value in op.outputs[1:]
-
-
-def _is_window(net: Net, trace: OutputTrace, value: int) -> bool:
+def _is_window(trace: OutputTrace, value: int) -> bool:
     """Whether an output is an input joined with new data: as long as before, or longer along one axis."""
-    before, after = net.shape(value), net.shape(trace.value)
+    before, after = trace.net.shape(value), trace.dims
     if before is None or after is None or "Concat" not in trace.kinds:
         return False
     before, after = (tuple(dim for dim in dims if dim != 1) for dims in (before, after))
-    return len(before) == len(after) and sum(one != other for one, other in zip(before, after)) <= 1
+    return len(before) == len(after) and sum(old != new for old, new in zip(before, after)) <= 1
 
 
-def _is_shared_with_attention(net: Net, trace: OutputTrace) -> bool:
-    """Whether an output holds projected keys or values that attention reads as well."""
+def _is_shared_with_attention(trace: OutputTrace) -> bool:
+    """Whether an output holds projected keys or values that attention reads as well, perhaps moved before."""
+    net = trace.net
     is_projected = all(op.kind in _PROJECTIONS for op in trace.sources)
     if not trace.sources or not is_projected or not trace.kinds <= _MOVES | _ROTATIONS:
         return False
-    values = (trace.value, *(output for op in trace.ops for output in op.outputs), *trace.ends)
-    return any(_is_read_by_attention(net, value) for value in values)
-
-
-def _is_read_by_attention(net: Net, value: int) -> bool:
-    """Whether attention reads a value as keys or values without projecting it, perhaps moved before."""
-    waiting, seen = [value], {value}
-    while waiting and len(seen) < _MAX_VALUES_TO_ATTENTION:
-        value = waiting.pop()
-        for op in net.consumers[value]:
-            if op.kind == "attention" and reads_as_key_or_value(net, op, value):
-                return True
-            unseen = [output for output in op.outputs if op.kind in _MOVES and output not in seen]
-            seen.update(unseen)
-            waiting.extend(unseen)
+    for start in (trace.value, *(output for op in trace.ops for output in op.outputs), *trace.ends):
+        waiting, seen = [start], {start}
+        while waiting and len(seen) < _MAX_VALUES_TO_ATTENTION:
+            value = waiting.pop()
+            for op in net.consumers[value]:
+                if op.kind == "attention" and reads_as_key_or_value(net, op, value):
+                    return True
+                unseen = [output for output in op.outputs if op.kind in _MOVES and output not in seen]
+                seen.update(unseen)
+                waiting.extend(unseen)
     return False
+
+
+_FINDERS: Final = (
+    *(_state_head, _tree_head, _matching_head, _box_head),
+    *(vision_heads.find_pixel_head, linear_head, feature_head),
+)
 
 
 # Outputs that belong together
@@ -205,10 +191,10 @@ def _is_read_by_attention(net: Net, value: int) -> bool:
 _LISTS: Final = ("ctc", "numbers", "boxes", "scores", "detection")
 
 
-def _pair_spans(net: Net, heads: list[Head], traces: list[OutputTrace]) -> list[Head]:
+def _pair_spans(heads: list[Head], traces: list[OutputTrace]) -> list[Head]:
     """Start and end of a span: one number per token each."""
     pair = [head for head in heads if head.kind == "score-per-place"]
-    if len(pair) != 2 or pair[0].positions != pair[1].positions or not has_tokens(net):
+    if len(pair) != 2 or pair[0].positions != pair[1].positions or not token_tables(traces[0].net):
         return heads
     # from one layer, or from two with the same input: other scores of tokens (durations, pitch) have their own networks
     outputs = {head.output for head in pair}
@@ -221,16 +207,16 @@ def _pair_spans(net: Net, heads: list[Head], traces: list[OutputTrace]) -> list[
     return [replace(head, kind="span", evidence=evidence) if head in pair else head for head in heads]
 
 
-def _pair_boxes_and_scores(net: Net, heads: list[Head], traces: list[OutputTrace]) -> list[Head]:
+def _pair_boxes_and_scores(heads: list[Head], traces: list[OutputTrace]) -> list[Head]:
     """Boxes and scores of as many objects. What a loop computes one by one is a sequence, not a set of objects."""
     looped = {trace.output for trace in traces if any(op.loop for op in (*trace.ops, *trace.sources))}
     lists = [head for head in heads if head.kind in _LISTS and head.output not in looped]
-    boxes = [head for head in lists if head.positions and (head.kind == "boxes" or head.classes == 4)]
-    box = boxes[0] if boxes else None
-    scores = [head for head in lists if box is not None and head is not box and head.positions == box.positions]
-    if box is None or not scores:
+    box = next((head for head in lists if head.positions and (head.kind == "boxes" or head.classes == 4)), None)
+    if box is None:
         return heads
-    score = scores[0]
+    score = next((head for head in lists if head is not box and head.positions == box.positions), None)
+    if score is None:
+        return heads
     width = score.width or score.classes
     evidence = f"{box.output} is 4 numbers for each of {box.positions:,} things, {score.output} {width}"
     paired = {
@@ -240,7 +226,7 @@ def _pair_boxes_and_scores(net: Net, heads: list[Head], traces: list[OutputTrace
     return [paired.get(head.output, head) for head in heads]
 
 
-def _pair_prototypes(net: Net, heads: list[Head], traces: list[OutputTrace]) -> list[Head]:
+def _pair_prototypes(heads: list[Head], traces: list[OutputTrace]) -> list[Head]:
     """Mask prototypes beside a list of boxes that has coefficients for them."""
     lists = [head for head in heads if head.kind == "detection"]
     maps = [head for head in heads if head.kind in ("segmentation", "features")]

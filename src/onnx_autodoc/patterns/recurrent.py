@@ -3,7 +3,7 @@
     LSTM   c' = Add(Mul(Sigmoid, c), Mul(Sigmoid, Tanh)), h' = Mul(Sigmoid, Tanh(c'))
     GRU    h' = Add(Mul(Sub(h, n), z), n), or (1 - z)·n + z·h
 
-The number of sigmoids does not tell them apart: both bodies may have three.
+The number of sigmoids does not distinguish them: both bodies may have three.
 """
 
 from typing import Final
@@ -36,11 +36,10 @@ _MAX_CELL_OPS: Final = 80
 
 def find_recurrent_cells(net: Net) -> None:
     for op in net.of(*_OPERATORS):
-        attributes = op.node.attributes if op.node is not None else {}
-        hidden = attributes.get("hidden_size")
+        hidden = op.node_attribute("hidden_size")
         recurrent = RecurrentAttributes(
             hidden=hidden if isinstance(hidden, int) else None,
-            bidirectional=attributes.get("direction", "forward") == "bidirectional",
+            bidirectional=op.node_attribute("direction") == "bidirectional",
         )
         net.relabel(op, _OPERATORS[op.kind], recurrent)
     for kind, text in _CELLS:

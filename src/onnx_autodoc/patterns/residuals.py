@@ -1,6 +1,6 @@
 """Residual connections: an Add, Concat, Sub or Mul one of whose operands was computed from the other.
 
-Learned weights must be in between, and one operand may be a projection of what the other was computed from. Biases and
+Learned weights must be in between, and one operand may be a projection of an ancestor of the other. Biases and
 masks have a constant operand; activations, norms and rotary embeddings were matched before: none of them is a residual.
 """
 
@@ -32,7 +32,7 @@ def find_residuals(net: Net) -> None:
         if len(operands) < 2 or (op.kind != "Concat" and len(operands) > 2):
             continue
         sources = [net.producer(value, *_RESIZES, "conv", "conv-norm-act") for value in operands]
-        is_upsampled = any(each is not None and (each.kind in _RESIZES or each.conv.transposed) for each in sources)
+        is_upsampled = any(op is not None and (op.kind in _RESIZES or op.conv.transposed) for op in sources)
         op.top_down = op.kind in ("Add", "Concat") and is_upsampled
         start = _find_start(search, op, operands)
         if start is not None:
@@ -48,20 +48,17 @@ def _find_start(search: "_AncestorSearch", op: Op, operands: list[int]) -> int |
         return None
     if op.kind == "Sub":
         return operands[0] if search.is_ancestor(operands[0], operands[1]) else None
-    if op.kind == "Add" and not _have_equal_size(net, operands):
-        return None
+    if op.kind == "Add":
+        shapes = [net.shape(value) for value in operands]
+        sizes = {math.prod(dims) for dims in shapes if dims is not None}
+        if len(sizes) > 1 and None not in shapes:
+            return None  # a broadcast operand (the timestep of a diffusion model) is no residual
     max_values = _MAX_VALUES_OF_CONCAT if op.kind == "Concat" else _MAX_VALUES
     for operand in operands:
         start = net.before_layout_change(operand, _MAX_LAYOUT_CHANGES)
         if any(other != operand and search.is_ancestor(start, other, max_values) for other in operands):
             return start
     return _find_projected_start(search, op, operands) if op.kind in ("Add", "Concat") else None
-
-
-def _have_equal_size(net: Net, values: list[int]) -> bool:
-    """Whether values have as many elements. A broadcast one (the timestep of a diffusion model) is no residual."""
-    shapes = [net.shape(value) for value in values]
-    return any(dims is None for dims in shapes) or len({math.prod(dims) for dims in shapes if dims is not None}) == 1
 
 
 def _find_projected_start(search: "_AncestorSearch", op: Op, operands: list[int]) -> int | None:
@@ -85,17 +82,13 @@ def _are_parallel(net: Net, op: Op, start: int, operands: list[int]) -> bool:
     if op.kind == "Concat":
         return not is_resized
     projections = [net.producer(value, *_PROJECTIONS) for value in operands]
-    return is_resized or all(each is not None and each.inputs[0] == start for each in projections)
+    return is_resized or all(layer is not None and layer.inputs[0] == start for layer in projections)
 
 
 def _joins_channels(net: Net, op: Op) -> bool:
     """Whether a Concat joins features: the second axis of an image or a signal, else the last."""
-    axis = op.node.attributes.get("axis") if op.node is not None else None
-    rank = net.rank(op.outputs[0])
-    if not isinstance(axis, int) or rank is None:
-        return False
-    axis %= max(rank, 1)
-    return axis in (1, rank - 1) and rank > 1 and axis != 0
+    axis, rank = op.node_attribute("axis"), net.rank(op.outputs[0]) or 0
+    return isinstance(axis, int) and rank > 1 and axis % rank in (1, rank - 1)
 
 
 class _AncestorSearch:
@@ -118,7 +111,7 @@ class _AncestorSearch:
             if op is None or op.position < first_position or self.net.constant[value] or value == ancestor:
                 continue
             is_learned = is_learned or op.kind in _LEARNED
-            unseen = [item for given in self.net.data_inputs(op) if (item := (given, is_learned)) not in seen]
+            unseen = [item for operand in self.net.data_inputs(op) if (item := (operand, is_learned)) not in seen]
             seen.update(unseen)
             waiting.extend(unseen)
         self._values_left -= len(seen)
@@ -152,22 +145,22 @@ def _ops_between(net: Net, end: Op, start: int) -> set[Op]:
     """Return the ops that `end` depends on and that come after the producer of `start`."""
     producer = net.producers[start]
     first_position = producer.position if producer is not None else -1
-    waiting, found = list(end.inputs), set[Op]()
-    while waiting and len(found) < _MAX_BYPASSED_OPS:
+    waiting, ops = list(end.inputs), set[Op]()
+    while waiting and len(ops) < _MAX_BYPASSED_OPS:
         value = waiting.pop()
         op = net.producers[value]
-        if value == start or op is None or op in found or net.constant[value] or op.position <= first_position:
+        if value == start or op is None or op in ops or net.constant[value] or op.position <= first_position:
             continue
-        found.add(op)
+        ops.add(op)
         waiting.extend(op.inputs)
-    return found
+    return ops
 
 
 def _reached_ops(ops: set[Op], start: int) -> list[Op]:
     """Return those of `ops` that are computed from `start`, in order."""
-    reached, found = {start}, list[Op]()
+    reached, computed = {start}, list[Op]()
     for op in sorted(ops, key=lambda op: op.position):
         if not reached.isdisjoint(op.inputs):
             reached.update(op.outputs)
-            found.append(op)
-    return found
+            computed.append(op)
+    return computed

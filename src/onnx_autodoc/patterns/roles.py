@@ -1,7 +1,7 @@
 """Roles of inputs and outputs, as far as the graph shows them: by what is done with a value, not by its name.
 
 A name decides only between two roles that the graph allows: an image of one channel or with an axis of frames may be a
-spectrogram, a signal may be audio (`signal_roles`), and either end of a span may be the start.
+spectrogram, a signal may be audio (`input_roles`), and either end of a span may be the start.
 """
 
 import re

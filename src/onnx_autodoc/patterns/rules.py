@@ -112,73 +112,72 @@ def _parse_operand(tokens: Iterator[str], named: dict[str, Operand], name: str) 
 def _required_kinds(text: str) -> tuple[tuple[str, ...], ...]:
     """Return sets of kinds of which a net must have at least one each for the pattern to match anywhere."""
     waiting: list[Operand] = [parse_pattern(text)]
-    found: list[tuple[str, ...]] = []
+    kinds: dict[tuple[str, ...], None] = {}
     while waiting:
         operand = waiting.pop()
         if isinstance(operand, PatternOp):
-            found.append(operand.kinds)
+            kinds[operand.kinds] = None
             waiting.extend(operand.inputs)
-    return tuple(dict.fromkeys(found))
+    return tuple(kinds)
 
 
 # Matching
-
-
-def match_pattern(net: Net, pattern: PatternOp, op: Op) -> Match | None:
-    """Match `pattern` with `op` as the op that computes its output."""
-    made = {producer.kind for value in op.inputs if (producer := net.producers[value]) is not None}
-    if any(isinstance(wanted, PatternOp) and made.isdisjoint(wanted.kinds) for wanted in pattern.inputs):
-        return None
-    for found in _match_op(net, pattern, op, _Bindings({}, {})):
-        return Match(found.values, tuple(dict.fromkeys(found.ops.values())))
-    return None
 
 
 class _Bindings(Struct, frozen=True):
     values: dict[str, int]
     ops: dict[int, Op]  # by the identity of the pattern's op
 
-    def bind(self, name: str, value: int) -> "_Bindings":
-        return _Bindings({**self.values, name: value}, self.ops)
+
+def match_pattern(net: Net, pattern: PatternOp, op: Op) -> Match | None:
+    """Match `pattern` with `op` as the op that computes its output."""
+    operand_kinds = {producer.kind for value in op.inputs if (producer := net.producers[value]) is not None}
+    if any(isinstance(item, PatternOp) and operand_kinds.isdisjoint(item.kinds) for item in pattern.inputs):
+        return None
+    bound = next(_match_op(net, pattern, op, _Bindings({}, {})), None)
+    return Match(bound.values, tuple(dict.fromkeys(bound.ops.values()))) if bound is not None else None
 
 
 def _match_op(net: Net, pattern: PatternOp, op: Op, bound: _Bindings) -> Iterator[_Bindings]:
     if op.kind not in pattern.kinds:
         return
-    wanted, given = pattern.inputs, op.inputs
-    if len(given) < len(wanted) or not all(net.constant[value] for value in given[len(wanted) :]):
+    operands, inputs = pattern.inputs, op.inputs
+    if len(inputs) < len(operands) or not all(net.constant[value] for value in inputs[len(operands) :]):
         return
     bound = _Bindings(bound.values, {**bound.ops, id(pattern): op})
-    yield from _match_inputs(net, wanted, given, bound)
-    if len(wanted) == 2 and op.kind in _COMMUTATIVE:
-        yield from _match_inputs(net, wanted, (given[1], given[0]), bound)
+    yield from _match_inputs(net, operands, inputs, bound)
+    if len(operands) == 2 and op.kind in _COMMUTATIVE:
+        yield from _match_inputs(net, operands, (inputs[1], inputs[0]), bound)
 
 
 def _match_inputs(
-    net: Net, wanted: tuple[Operand, ...], given: tuple[int, ...], bound: _Bindings
+    net: Net, operands: tuple[Operand, ...], inputs: tuple[int, ...], bound: _Bindings
 ) -> Iterator[_Bindings]:
-    if not wanted:
+    if not operands:
         yield bound
         return
-    for found in _match_value(net, wanted[0], given[0], bound):
-        yield from _match_inputs(net, wanted[1:], given[1:], found)
+    for extended in _match_value(net, operands[0], inputs[0], bound):
+        yield from _match_inputs(net, operands[1:], inputs[1:], extended)
 
 
-def _match_value(net: Net, wanted: Operand, value: int, bound: _Bindings) -> Iterator[_Bindings]:
-    if isinstance(wanted, PatternNumber):
+def _match_value(net: Net, operand: Operand, value: int, bound: _Bindings) -> Iterator[_Bindings]:
+    if isinstance(operand, PatternNumber):
         number = net.scalar(value)
-        tolerance = _RELATIVE_TOLERANCE * max(abs(wanted.number), 1e-6)
-        if number is not None and abs(number - wanted.number) <= tolerance:
+        tolerance = _RELATIVE_TOLERANCE * max(abs(operand.number), 1e-6)
+        if number is not None and abs(number - operand.number) <= tolerance:
             yield bound
-        return
-    if wanted.name and (already := bound.values.get(wanted.name)) is not None:
-        if already == value:
-            yield bound
-        return
-    if isinstance(wanted, PatternValue):
-        if not wanted.constant or net.constant[value]:
-            yield bound.bind(wanted.name, value)
         return
     op = net.producers[value]
-    if op is not None and op in net and op.outputs[0] == value:
-        yield from _match_op(net, wanted, op, bound.bind(wanted.name, value) if wanted.name else bound)
+    is_excluded = operand.constant and not net.constant[value] if isinstance(operand, PatternValue) else op is None
+    if is_excluded:
+        return
+    if operand.name:
+        if operand.name in bound.values:
+            if bound.values[operand.name] == value:
+                yield bound
+            return
+        bound = _Bindings({**bound.values, operand.name: value}, bound.ops)
+    if isinstance(operand, PatternValue):
+        yield bound
+    elif op is not None and op in net and op.outputs[0] == value:
+        yield from _match_op(net, operand, op, bound)

@@ -43,7 +43,7 @@ class BackwardTrace:
                 self.ends[value] = None
                 continue
             self.ops[op] = None
-            unseen = [given for given in net.data_inputs(op) if given not in seen]
+            unseen = [operand for operand in net.data_inputs(op) if operand not in seen]
             seen.update(unseen)
             waiting.extend(unseen)
 
@@ -59,22 +59,24 @@ def _is_passed(net: Net, op: Op) -> bool:
     if op.kind not in ("Add", "Sub", "Where"):
         return False
     producers = [net.producers[value] for value in net.data_inputs(op)]
-    return len(producers) == 1 or all(each is not None and each.kind in ("Mul", "Neg", "Concat") for each in producers)
+    return len(producers) == 1 or all(
+        producer is not None and producer.kind in ("Mul", "Neg", "Concat") for producer in producers
+    )
 
 
 def ops_behind(net: Net, value: int, stop: Callable[[Op], bool], max_values: int) -> Iterator[Op]:
     """Yield the ops that `value` depends on, nearest first, constants included, up to those where `stop` holds."""
     waiting, seen = [value], {value}
     while waiting and len(seen) < max_values:
-        found: list[int] = []
-        for each in waiting:
-            op = net.producers[each]
+        unseen: list[int] = []
+        for operand in waiting:
+            op = net.producers[operand]
             if op is None or stop(op):
                 continue
             yield op
-            found += [given for given in op.inputs if given and given not in seen]
+            unseen += [item for item in op.inputs if item and item not in seen]
             seen.update(op.inputs)
-        waiting = list(dict.fromkeys(found))
+        waiting = list(dict.fromkeys(unseen))
 
 
 def skip_moves(net: Net, value: int) -> tuple[list[Op], Op | None, int]:
@@ -122,9 +124,14 @@ class InputTrace:
         if is_source(net, op):
             self.targets.append((op, value))
             return []
-        if op.kind in _MASKING and any(
-            _is_computed(net, other) for other in net.data_inputs(op) if other not in self.seen
-        ):
+        masks = op.kind in _MASKING and any(
+            # weights took part in computing a floating-point operand
+            is_float(net.dtype(operand)) and producer is not None and is_source(net, producer)
+            for operand in net.data_inputs(op)
+            if operand not in self.seen
+            for producer in (net.producers[operand],)
+        )
+        if masks:
             self.masked.append(op)
             return []
         self.ops[op] = None
@@ -137,18 +144,12 @@ class InputTrace:
         return frozenset(op.kind for op in self.ops)
 
     def targets_of(self, *kinds: str) -> list[Op]:
-        return [op for op, _ in self.targets if op.kind in kinds]
-
-
-def _is_computed(net: Net, value: int) -> bool:
-    """Whether weights took part in computing a floating-point value."""
-    op = net.producers[value]
-    return op is not None and is_float(net.dtype(value)) and is_source(net, op)
+        return [op for op, _ in self.targets if not kinds or op.kind in kinds]
 
 
 def consumers_inside(block: Op, value: int) -> list[Op]:
     """Return the parts of a block that read a value; the block itself if none does. Layers and norms stay whole."""
-    waiting, found = list(block.parts), list[Op]()
+    waiting, consumers = list(block.parts), list[Op]()
     while waiting:
         part = waiting.pop()
         if value not in part.inputs:
@@ -156,13 +157,13 @@ def consumers_inside(block: Op, value: int) -> list[Op]:
         if part.parts and part.kind not in _ATOMIC_BLOCKS:
             waiting.extend(part.parts)
         else:
-            found.append(part)
-    return found or [block]
+            consumers.append(part)
+    return consumers or [block]
 
 
 def uses_inside(net: Net, block: Op, value: int) -> list[tuple[Op, int]]:
-    """Return the parts of a block that use a value after moves, scales and appends, each with what it reads."""
-    waiting, found, seen = [value], list[tuple[Op, int]](), {value}
+    """Return the parts of a block that use a value after moves, scales and appends, each with the value it reads."""
+    waiting, uses, seen = [value], list[tuple[Op, int]](), {value}
     while waiting:
         value = waiting.pop()
         for part in consumers_inside(block, value):
@@ -170,12 +171,12 @@ def uses_inside(net: Net, block: Op, value: int) -> list[tuple[Op, int]]:
                 continue
             moves = is_move(net, part)
             if not moves:
-                found.append((part, value))
+                uses.append((part, value))
             if moves or part.kind in APPENDING:
                 unseen = [output for output in part.outputs if output not in seen]
                 seen.update(unseen)
                 waiting.extend(unseen)
-    return found
+    return uses
 
 
 def reads_as_key_or_value(net: Net, attention: Op, value: int) -> bool:
@@ -188,14 +189,14 @@ def reads_as_key_or_value(net: Net, attention: Op, value: int) -> bool:
 def _is_past(part: Op, value: int) -> bool:
     """Whether a part multiplies a value, appends to it, or is a fused operator that reads it as its cache."""
     if part.kind == "attention-core" and part.node is not None:
-        entry = find(part.node.domain, part.node.op)
-        indices = [cached.past for cached in entry.kv_caches] if entry is not None else []
-        has_cache = any(part.node.inputs[index] for index in indices if index < len(part.node.inputs))
+        operator, inputs = find(part.node.domain, part.node.op), part.node.inputs
+        slots = [cache.past for cache in operator.kv_caches] if operator is not None else []
+        has_cache = any(inputs[slot] for slot in slots if slot < len(inputs))
         fused = part.attention
         return has_cache and value not in (fused.queries, fused.keys, fused.values)
     return part.kind == "MatMul" or part.kind in APPENDING
 
 
 def first_convolution(block: Op) -> Op | None:
-    found = [part for part in block.walk() if part.kind in ("conv", "linear") and part.conv.kernel]
-    return min(found, key=lambda part: part.position) if found else None
+    convs = (part for part in block.walk() if part.kind in ("conv", "linear") and part.conv.kernel)
+    return min(convs, key=lambda part: part.position, default=None)

@@ -26,7 +26,7 @@ _MOVES: Final = frozenset(("Transpose", "Reshape", "Concat", "Slice", "Gather", 
 class DetectionGrid(Struct, frozen=True):
     """A list of `boxes` with `width` numbers each, decoded from grids of several scales.
 
-    `parts` are the widths of what was concatenated for each box, `is_score` whether a sigmoid computed the part.
+    `parts` are the widths of the concatenated values of each box, `is_score` whether a sigmoid computed the part.
     """
 
     boxes: int
@@ -50,68 +50,68 @@ class DetectionGrid(Struct, frozen=True):
         return "pose" if extra > 3 and extra % 3 == 0 else "oriented" if extra == 1 else "detection"
 
 
-def find_box_selection(net: Net, trace: OutputTrace) -> Op | None:
+def find_box_selection(trace: OutputTrace) -> Op | None:
     """Return the op that selects boxes: non-maximum suppression, or TopK over several grids."""
     suppression = next((op for op in trace.ops if "NonMaxSuppression" in op.kind or "NMS" in op.kind), None)
-    if suppression is not None or len(_cell_counts(net, trace)) < 2:
+    if suppression is not None or len(_cell_counts(trace)) < 2:
         return suppression
     return next((op for op in trace.ops if op.kind == "TopK"), None)
 
 
-def selected_content(net: Net, trace: OutputTrace, selection: Op) -> str | None:
+def selected_content(trace: OutputTrace, selection: Op) -> str | None:
     """Return what an output holds of selected boxes: their indices, coordinates, labels or scores."""
-    info = net.value_info[trace.value]
+    info = trace.net.value_info[trace.value]
     if trace.value in selection.outputs:
         return "picked"
-    if info is not None and info.shape and info.shape[-1] == BOX_WIDTH:
+    if info.shape and info.shape[-1] == BOX_WIDTH:
         return "boxes"
-    if info is not None and is_integer(info.dtype):
+    if is_integer(info.dtype):
         return "argmax"
-    return "scores" if info is None or info.shape is None or len(info.shape) < 3 else None
+    return "scores" if info.shape is None or len(info.shape) < 3 else None
 
 
-def find_grid(net: Net, trace: OutputTrace) -> DetectionGrid | None:
+def find_grid(trace: OutputTrace) -> DetectionGrid | None:
     """Return the list of boxes that convolutions over grids of several scales compute."""
-    cells = _cell_counts(net, trace)
-    dims = net.shape(trace.value)
+    cells, dims = _cell_counts(trace), trace.dims
     if len(cells) < 2 or not dims or "Concat" not in trace.kinds or trace.kinds & _RESIZES:
         return None
     boxes = next((dim for dim in dims if dim and dim % sum(cells) == 0), None)
     if boxes is None:
         return None
-    width = math.prod(dims) // (boxes * net.batch_size) or 1
-    return DetectionGrid(boxes, width, len(cells), *_joined_parts(net, trace, width))
+    width = math.prod(dims) // (boxes * trace.net.batch_size) or 1
+    return DetectionGrid(boxes, width, len(cells), *_joined_parts(trace, width))
 
 
-def _cell_counts(net: Net, trace: OutputTrace) -> set[int]:
+def _cell_counts(trace: OutputTrace) -> set[int]:
     """Return the numbers of cells of the grids that an output is computed from."""
+    net = trace.net
     shapes = [net.shape(value) or () for value in trace.ends if net.producer(value, *CONV_BLOCKS) is not None]
     return {math.prod(dims[2:]) for dims in shapes if len(dims) == 4} - {0}
 
 
-def _joined_parts(net: Net, trace: OutputTrace, width: int) -> tuple[tuple[int, ...], tuple[bool, ...]]:
-    """Return the operand widths of the Concat nearest to the output that add up to `width`."""
+def _joined_parts(trace: OutputTrace, width: int) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+    """Return the operand widths of the Concat nearest to the output that add up to `width`.
+
+    The first operand of a Concat is replaced by its own operands if it joins a box with more.
+    """
+    net = trace.net
     for op in trace.ops:
         if op.kind not in _MOVES:
             break
-        axis = _axis(op)
-        if op.kind != "Concat" or axis is None:
+        axis = op.node_attribute("axis")
+        if op.kind != "Concat" or not isinstance(axis, int):
             continue
-        values = _concat_operands(net, op, axis)
-        sizes = [_share_of_axis(net, value, op.outputs[0], axis) for value in values]
+        values, inner = op.inputs, net.producer(op.inputs[0], "Concat")
+        if (
+            inner is not None
+            and inner.node_attribute("axis") == axis
+            and _share_of_axis(net, inner.inputs[0], inner.outputs[0], axis) == BOX_WIDTH
+        ):
+            values = (*inner.inputs, *op.inputs[1:])
+        sizes = tuple(_share_of_axis(net, value, op.outputs[0], axis) for value in values)
         if sum(sizes) == width:
-            return tuple(sizes), tuple(net.producer(value, "Sigmoid") is not None for value in values)
+            return sizes, tuple(net.producer(value, "Sigmoid") is not None for value in values)
     return (), ()
-
-
-def _concat_operands(net: Net, op: Op, axis: int) -> list[int]:
-    """Return the operands of a Concat, with the first one replaced by its own if it joins a box with more."""
-    inner = net.producer(op.inputs[0], "Concat")
-    if inner is None or _axis(inner) != axis:
-        return list(op.inputs)
-    if _share_of_axis(net, inner.inputs[0], inner.outputs[0], axis) != BOX_WIDTH:
-        return list(op.inputs)
-    return [*inner.inputs, *op.inputs[1:]]
 
 
 def _share_of_axis(net: Net, value: int, whole: int, axis: int) -> int:
@@ -122,22 +122,17 @@ def _share_of_axis(net: Net, value: int, whole: int, axis: int) -> int:
     return math.prod(dims) * whole_dims[axis] // math.prod(whole_dims)
 
 
-def _axis(op: Op) -> int | None:
-    axis = op.node.attributes.get("axis") if op.node is not None else None
-    return axis if isinstance(axis, int) else None
-
-
-def find_raw_detections(net: Net, traces: list[OutputTrace]) -> list[OutputTrace]:
+def find_raw_detections(traces: list[OutputTrace]) -> list[OutputTrace]:
     """Return the outputs if all are plain convolutions over three or more grids, of one width unusual for features."""
-    sources = [(trace, source) for trace in traces if (source := trace.source) is not None and source.kind == "conv"]
-    shapes = [net.shape(trace.ends[0]) or () for trace, _ in sources]
-    sizes = {dims[2:] for dims in shapes if len(dims) == 4}
-    widths = {feature_width(source) for _, source in sources}
-    is_list = len(sources) == len(traces) and len(sizes) == len(sources) > 2 and len(widths) == 1
-    width = next(iter(widths), None) if is_list else None
-    if width is None or width % 3 or width % 16 == 0 or width // 3 <= BOX_WIDTH:
+    sources = [source for trace in traces if (source := trace.source) is not None and source.kind == "conv"]
+    if len(sources) != len(traces) or len(sources) < 3:
         return []
-    return [trace for trace, _ in sources]
+    shapes = [trace.net.shape(trace.ends[0]) or () for trace in traces]
+    sizes = {dims[2:] for dims in shapes if len(dims) == 4}
+    width, *others = {feature_width(source) for source in sources}
+    if others or len(sizes) != len(traces) or width is None or width % 3 or width % 16 == 0:
+        return []
+    return traces if width // 3 > BOX_WIDTH else []
 
 
 # Pixels
@@ -147,52 +142,48 @@ _MAX_STRIDE: Final = 8  # pixels of the image per pixel of a class map
 _MIN_PIXELS: Final = 8  # on a side
 
 
-def find_pixel_head(net: Net, trace: OutputTrace) -> Head | None:
+def find_pixel_head(trace: OutputTrace) -> Head | None:
     """Return the head of an output that convolutions compute for each pixel or cell."""
-    dims, channels = net.shape(trace.value), _channel_count(net, trace)
+    dims, channels = trace.dims, _channel_count(trace)
     if dims is None or channels is None or len(dims) < 3 or not trace.sources or "Concat" in trace.kinds:
         return None
-    height, width = _image_size(dims, channels, "ArgMax" in trace.kinds)
+    if "ArgMax" in trace.kinds or len(dims) == 3:
+        height, width = (0, 0, *(dim for dim in dims if dim != 1))[-2:]
+    else:
+        height, width = dims[1:3] if dims[-1] == channels != dims[1] else dims[2:4]
     if min(height, width) < 2 or not all(op.kind in CONV_BLOCKS or op.residual is not None for op in trace.sources):
         return None
     plural = "s" if channels > 1 else ""
-    evidence = f"{trace.label} has {channels} number{plural} for each of {height} × {width} cells"
-    kind = "features" if min(height, width) < _MIN_PIXELS else _pixel_kind(net, trace, channels, height)
+    evidence = f"has {channels} number{plural} for each of {height} × {width} cells"
+    kind = "features" if min(height, width) < _MIN_PIXELS else _pixel_kind(trace, channels, height)
     if kind == "text-map":
         evidence += ", by two transposed convolutions that double it"
     classes = None if kind in ("text-map", "map", "picture") else channels
-    return Head(kind, trace.output, classes, final_activation(net, trace), height * width, evidence)
+    activation = final_activation(trace)
+    return trace.head(kind, evidence, classes=classes, activation=activation, positions=height * width)
 
 
-def _channel_count(net: Net, trace: OutputTrace) -> int | None:
+def _channel_count(trace: OutputTrace) -> int | None:
     """Return the numbers per pixel: the channels before an ArgMax over them, else those of the output."""
     argmax = next((op for op in trace.ops if op.kind == "ArgMax"), None)
     if argmax is not None:
-        return softmax_size(net, argmax)
-    dims, source = net.shape(trace.value), trace.source
+        return softmax_size(trace.net, argmax)
+    dims, source = trace.dims or (), trace.source
     width = feature_width(source) if source is not None else None
-    if dims is None or len(dims) != 4:
-        is_single = source is not None and source.kind in CONV_BLOCKS and width == 1
-        return 1 if dims is not None and len(dims) == 3 and is_single else None
-    return dims[-1] if dims[-1] == width != dims[1] else dims[1]
+    if len(dims) == 4:
+        return dims[-1] if dims[-1] == width != dims[1] else dims[1]
+    is_single = source is not None and source.kind in CONV_BLOCKS and width == 1
+    return 1 if len(dims) == 3 and is_single else None
 
 
-def _image_size(dims: tuple[int, ...], channels: int, is_reduced: bool) -> tuple[int, int]:
-    if is_reduced or len(dims) == 3:
-        sizes = [dim for dim in dims if dim != 1]
-        return (sizes[-2], sizes[-1]) if len(sizes) > 1 else (0, 0)
-    return (dims[1], dims[2]) if dims[-1] == channels != dims[1] else (dims[2], dims[3])
-
-
-def _pixel_kind(net: Net, trace: OutputTrace, channels: int, height: int) -> str:
-    image_height = _input_image_height(net)
-    source = trace.source
+def _pixel_kind(trace: OutputTrace, channels: int, height: int) -> str:
+    image_height, source = _input_image_height(trace.net), trace.source
     if image_height is not None and height * _MAX_STRIDE <= image_height:
         return "features"
     if "ArgMax" in trace.kinds or ("softmax" in trace.kinds and channels > 1):
         return "segmentation"
     if channels == 1:
-        is_text = source is not None and _is_upsampled_twice(net, source) and "Sigmoid" in trace.kinds
+        is_text = source is not None and _is_upsampled_twice(trace.net, source) and "Sigmoid" in trace.kinds
         return "text-map" if is_text else "map"
     if channels == _COLOURS:
         return "picture"

@@ -59,33 +59,30 @@ def find_figure(card: Card, path: str) -> Figure:
         if values:
             return _figure(card, reading, _combine(values, reading))
     first = readings[0]
-    absent = _figure(card, first, _value_of_absent(first))
-    if absent.value == 0:
-        return replace(absent, note=" (the card has nothing of this name)")
-    return replace(absent, reason=_describe_missing_name(card, first)) if absent.value is None else absent
+    in_list = first.pattern.startswith(_COMPLETE_LISTS) and first.field in _ADDITIVE
+    by_place = any(step.how == "row" and step.name.isdecimal() for step in first.steps)
+    if (first.pattern in _COMPLETE_TABLES or in_list) and not by_place:
+        return replace(_figure(card, first, 0), note=" (the card has nothing of this name)")
+    return replace(_figure(card, first, None), reason=_describe_missing_name(card, first))
 
 
 def _figure(card: Card, path: FigurePath, content: Any) -> Figure:
     value = len(content) if isinstance(content, tuple | Mapping) else content
     scalar = value if isinstance(value, bool | int | float | str) else None
-    uncertainty, reason = _find_certainty(card, path, scalar is None)
-    return Figure(scalar, content, uncertainty, reason, path)
-
-
-def _find_certainty(card: Card, path: FigurePath, absent: bool) -> tuple[UncertaintyKind | None, str]:
     section = path.steps[0].name
     rule = RULES.get(path.steps[1].name) if section == "findings" and len(path.steps) > 1 else None
-    if rule is not None and rule.needs_weights and not has_weights(card):
-        reason = f"{rule.id} looks at the numbers in the weights, which were not all read (--weights)"
-        return UncertaintyKind.LOWER_BOUND, reason
     entry = find_uncertainty(card, path.pattern)
-    if entry is not None:
-        return entry.kind, describe_uncertainty(card, entry)
-    if not absent:
-        return None, ""
-    # Gaps of `model` are missing files, on which no other figure of the section depends.
-    reasons = "" if section == "model" else gap_reasons(card, section)
-    return None, reasons or "the card does not have it: it does not apply, or is not known"
+    uncertainty, reason = None, ""
+    if rule is not None and rule.needs_weights and not has_weights(card):
+        uncertainty = UncertaintyKind.LOWER_BOUND
+        reason = f"{rule.id} looks at the numbers in the weights, which were not all read (--weights)"
+    elif entry is not None:
+        uncertainty, reason = entry.kind, describe_uncertainty(card, entry)
+    elif scalar is None:
+        # Gaps of `model` are missing files, on which no other figure of the section depends.
+        reasons = "" if section == "model" else gap_reasons(card, section)
+        reason = reasons or "the card does not have it: it does not apply, or is unknown"
+    return Figure(scalar, content, uncertainty, reason, path)
 
 
 def has_weights(card: Card) -> bool:
@@ -144,12 +141,6 @@ def _combine(values: list[Any], path: FigurePath) -> Any:
     return sum(numbers) if path.field in _SUMMED and len(numbers) == len(values) else None
 
 
-def _value_of_absent(path: FigurePath) -> int | None:
-    listed = path.pattern in _COMPLETE_TABLES or (path.pattern.startswith(_COMPLETE_LISTS) and path.field in _ADDITIVE)
-    by_place = any(step.how == "row" and step.name.isdecimal() for step in path.steps)
-    return 0 if listed and not by_place else None
-
-
 def to_fraction(number: int | float) -> Fraction:
     """Return the number exactly as its decimal text has it: 0.1 is a tenth."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
@@ -176,4 +167,4 @@ def format_value(value: object) -> str:
         return format_value(value.numerator if value.denominator == 1 else float(value))
     if isinstance(value, tuple | list):
         return ", ".join(map(format_value, value))
-    return "not known" if value is None else sanitize(str(value))
+    return "unknown" if value is None else sanitize(str(value))

@@ -4,23 +4,23 @@ Numbers are compared exactly: 1% of 1,000 allows 1,010 and not 1,011.
 """
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from math import ceil, floor
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from onnx_autodoc.card import Card, UncertaintyKind
-from onnx_autodoc.compare import PortChange, interface_changes, same_sizes
+from onnx_autodoc.compare import interface_changes, same_sizes
 from onnx_autodoc.policy.figures import Figure, find_figure, format_value, is_equal, to_fraction
-from onnx_autodoc.policy.types import Change, Check, Kind, Limit, Number, Policy, Status
+from onnx_autodoc.policy.types import Change, Check, Kind, Number, Policy, Status
 from onnx_autodoc.text import pluralize, sanitize
 
 _HOLDS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "max": lambda value, limit: to_fraction(value) <= to_fraction(limit),
     "min": lambda value, limit: to_fraction(value) >= to_fraction(limit),
     "equals": is_equal,
-    "one_of": lambda value, limit: any(is_equal(value, each) for each in limit),
+    "one_of": lambda value, limit: any(is_equal(value, allowed) for allowed in limit),
 }
 _LIMIT_WORDS: Final = {"max": "at most", "min": "at least", "equals": "exactly", "one_of": "one of"}
 _DECREASES: Final = ("max_drop_percent", "max_decrease")
@@ -46,29 +46,27 @@ _CHANGE_MODEL: Final = "Change the model, or make the baseline anew if this is m
 def limit_checks(card: Card, policy: Policy) -> Iterator[Check]:
     for path, limit in policy.limits.items():
         figure = find_figure(card, path)
-        yield from (_check_limit(path, figure, limit, bound, value) for bound, value in limit.bounds.items())
-
-
-def _check_limit(path: str, figure: Figure, limit: Limit, bound: str, value: Any) -> Check:
-    certain, holds = _is_decided(figure, bound, value), _holds(bound, figure.value, value)
-    shown = "not known" if figure.value is None else f"{figure.qualifier}{format_value(figure.value)}{figure.note}"
-    text = f"{path} is {shown}, the policy asks for {_LIMIT_WORDS[bound]} {format_value(value)}"
-    status, do, reason = Status.PASS, "", None
-    if not certain and not limit.allow_gaps:
-        text, status, do = f"{text}: {figure.reason}", Status.FAIL, f"{_GIVE_SIZES}the limit."
-    elif not holds:
-        status, do = Status.FAIL, "Change the model, or the limit in the policy."
-    elif not certain:
-        status, reason = Status.ALLOWED, f"allow_gaps: {figure.reason}"
-    evidence = _list_content(figure) if status is Status.FAIL else ()
-    return Check(Kind.LIMIT, path, status, text, do, bound, value, figure.value, evidence=evidence, reason=reason)
-
-
-def _list_content(figure: Figure) -> tuple[str, ...]:
-    """Return the rows of a list that is too long, by name."""
-    rows = figure.content if isinstance(figure.content, tuple) else ()
-    names = (getattr(row, "reason", None) or getattr(row, "name", None) or getattr(row, "rule", None) for row in rows)
-    return tuple(name for name in names if isinstance(name, str))[:_MAX_EVIDENCE]
+        # Rows of a list that is too long, by name
+        rows = figure.content if isinstance(figure.content, tuple) else ()
+        names = [
+            getattr(row, "reason", None) or getattr(row, "name", None) or getattr(row, "rule", None) for row in rows
+        ]
+        listed = tuple(name for name in names if isinstance(name, str))[:_MAX_EVIDENCE]
+        shown = "unknown" if figure.value is None else f"{figure.qualifier}{format_value(figure.value)}{figure.note}"
+        for bound, value in limit.bounds.items():
+            certain, holds = _is_decided(figure, bound, value), _holds(bound, figure.value, value)
+            text = f"{path} is {shown}, the policy asks for {_LIMIT_WORDS[bound]} {format_value(value)}"
+            check = Check(Kind.LIMIT, path, Status.PASS, text, "", bound, value, figure.value)
+            if not certain and not limit.allow_gaps:
+                text, advice = f"{text}: {figure.reason}", f"{_GIVE_SIZES}the limit."
+                yield replace(check, status=Status.FAIL, message=text, do=advice, evidence=listed)
+            elif not holds:
+                advice = "Change the model, or the limit in the policy."
+                yield replace(check, status=Status.FAIL, do=advice, evidence=listed)
+            elif not certain:
+                yield replace(check, status=Status.ALLOWED, reason=f"allow_gaps: {figure.reason}")
+            else:
+                yield check
 
 
 def _holds(bound: str, value: Any, limit: Any) -> bool:
@@ -128,22 +126,20 @@ def _is_sized(pattern: str) -> bool:
 def _check_number(path: str, was: Figure, now: Figure, bound: str, value: Number, obstacle: _Obstacle | None) -> Check:
     status, text, do = obstacle or (Status.PASS, "", "")
     if status is not Status.FAIL and isinstance(was.value, int | float) and isinstance(now.value, int | float):
-        decrease = bound in _DECREASES
-        limit = _limit_of_change(was.value, bound, value)
-        exceeded = to_fraction(now.value) < limit if decrease else to_fraction(now.value) > limit
+        old, step = to_fraction(was.value), to_fraction(value)
+        step = abs(old) * step / 100 if bound in _PERCENTAGES else step
+        is_whole = isinstance(was.value, int) and isinstance(now.value, int)
+        if bound in _DECREASES:
+            limit, words, exceeded = old - step, "at least", to_fraction(now.value) < old - step
+            allowed = format_value(ceil(limit) if is_whole else limit)
+        else:
+            limit, words, exceeded = old + step, "at most", to_fraction(now.value) > old + step
+            allowed = format_value(floor(limit) if is_whole else limit)
         status, do = (Status.FAIL, _CHANGE_MODEL) if exceeded else (status, do)
-        whole = isinstance(was.value, int) and isinstance(now.value, int)
-        allowed = format_value((ceil(limit) if decrease else floor(limit)) if whole else limit)
-        text = f"{bound} = {value} allows {'at least' if decrease else 'at most'} {allowed}"
+        text = f"{bound} = {value} allows {words} {allowed}"
     message = f"{path} was {_format_figure(was)} and is {_format_figure(now)}" + (f"; {text}" if text else "")
     reason = _allowed_reason(status, was, now)
     return Check(Kind.CHANGE, path, status, message, do, bound, value, now.value, was.value, reason=reason)
-
-
-def _limit_of_change(was: Number, bound: str, value: Number) -> Fraction:
-    old, step = to_fraction(was), to_fraction(value)
-    step = abs(old) * step / 100 if bound in _PERCENTAGES else step
-    return old - step if bound in _DECREASES else old + step
 
 
 def _allowed_reason(status: Status, was: Figure, now: Figure) -> str | None:
@@ -180,25 +176,18 @@ def _format_figure(figure: Figure) -> str:
 
 def _check_interface(baseline: Card, card: Card) -> Check:
     changes = [change for change in interface_changes(baseline, card) if change.breaking]
-    listed = [_describe_port_change(change) for change in changes[:_MAX_LISTED_CHANGES]]
-    more = [f"{len(changes) - _MAX_LISTED_CHANGES} more"] if len(changes) > _MAX_LISTED_CHANGES else []
-    text = f"{pluralize(len(changes), 'change')} of the interface would break callers: {'; '.join([*listed, *more])}"
-    return Check(
-        kind=Kind.CHANGE,
-        id="interface",
-        status=Status.FAIL if changes else Status.PASS,
-        message=text if changes else "no change of the interface breaks callers",
-        do=_CHANGE_MODEL if changes else "",
-        bound="breaking",
-        limit=False,
-        measured=bool(changes),
-        evidence=tuple(dict.fromkeys(change.port for change in changes if change.port)),
-        count=len(changes),
-    )
-
-
-def _describe_port_change(change: PortChange) -> str:
-    was, now = (None if each is None else sanitize(each) for each in (change.was, change.now))
-    both = f" from {was} to {now}" if was is not None and now is not None else ""
-    ends = both or (f" ({was})" if was is not None else f" ({now})" if now is not None else "")
-    return f"{change.kind} {sanitize(change.port, 60)} {change.what}{ends}".replace("  ", " ")
+    if not changes:
+        text = "no change of the interface breaks callers"
+        return Check(Kind.CHANGE, "interface", Status.PASS, text, "", "breaking", False, False)
+    parts = []
+    for change in changes[:_MAX_LISTED_CHANGES]:
+        was, now = (None if value is None else sanitize(value) for value in (change.was, change.now))
+        values = f" from {was} to {now}" if was is not None and now is not None else ""
+        values = values or (f" ({was})" if was is not None else f" ({now})" if now is not None else "")
+        parts.append(f"{change.kind} {sanitize(change.port, 60)} {change.what}{values}".replace("  ", " "))
+    if len(changes) > _MAX_LISTED_CHANGES:
+        parts.append(f"{len(changes) - _MAX_LISTED_CHANGES} more")
+    text = f"{pluralize(len(changes), 'change')} of the interface would break callers: {'; '.join(parts)}"
+    ports = tuple(dict.fromkeys(change.port for change in changes if change.port))
+    check = Check(Kind.CHANGE, "interface", Status.FAIL, text, _CHANGE_MODEL, "breaking", False, True)
+    return replace(check, evidence=ports, count=len(changes))

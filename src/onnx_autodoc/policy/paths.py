@@ -56,8 +56,8 @@ def parse_path(path: str) -> tuple[FigurePath, ...]:
     kind = _section_type(first)
     if kind is None or (dot and not rest):
         return ()
-    every = tuple(islice(_parse(kind, rest, (PathStep("field", first),)), _MAX_READINGS))
-    return tuple(reading for reading in every if reading.kinds != {"section"}) or every
+    readings = tuple(islice(_parse(kind, rest, (PathStep("field", first),)), _MAX_READINGS))
+    return tuple(reading for reading in readings if reading.kinds != {"section"}) or readings
 
 
 @cache
@@ -72,25 +72,20 @@ def _parse(kind: Any, rest: str, before: tuple[PathStep, ...]) -> Iterator[Figur
         yield FigurePath(before, frozenset(_value_kinds(kind)))
         return
     first, _, more = rest.partition(".")
-    for each in _alternatives(kind):
-        if isinstance(each, inspect.StructType):
-            for field in each.fields:
-                if field.encode_name == first and (more or rest == first):
-                    yield from _parse(field.type, more, (*before, PathStep("field", first)))
-        elif isinstance(each, inspect.DictType):
-            yield from _parse_named(each.value_type, rest, before, "key")
-        elif isinstance(each, inspect.VarTupleType):
-            yield from _parse_row(each.item_type, rest, before)
-        elif isinstance(each, inspect.TupleType) and first.isdecimal() and int(first) < len(each.item_types):
-            yield from _parse(each.item_types[int(first)], more, (*before, PathStep("place", first)))
-
-
-def _parse_row(kind: Any, rest: str, before: tuple[PathStep, ...]) -> Iterator[FigurePath]:
-    first, _, more = rest.partition(".")
-    if isinstance(kind, inspect.StructType) and names_of(kind.cls):
-        yield from _parse_named(kind, rest, before, "row")
-    elif first.isdecimal() and len(first) < 10:
-        yield from _parse(kind, more, (*before, PathStep("place", first)))
+    for alternative in _alternatives(kind):
+        match alternative:
+            case inspect.StructType(fields=fields):
+                for field in fields:
+                    if field.encode_name == first and (more or rest == first):
+                        yield from _parse(field.type, more, (*before, PathStep("field", first)))
+            case inspect.DictType(value_type=value_type):
+                yield from _parse_named(value_type, rest, before, "key")
+            case inspect.VarTupleType(item_type=inspect.StructType(cls=row) as item) if names_of(row):
+                yield from _parse_named(item, rest, before, "row")
+            case inspect.VarTupleType(item_type=item) if first.isdecimal() and len(first) < 10:
+                yield from _parse(item, more, (*before, PathStep("place", first)))
+            case inspect.TupleType(item_types=items) if first.isdecimal() and int(first) < len(items):
+                yield from _parse(items[int(first)], more, (*before, PathStep("place", first)))
 
 
 def _parse_named(kind: Any, rest: str, before: tuple[PathStep, ...], how: str) -> Iterator[FigurePath]:
@@ -102,9 +97,9 @@ def _parse_named(kind: Any, rest: str, before: tuple[PathStep, ...], how: str) -
             yield from _parse(kind, more, (*before, PathStep(how, name)))
 
 
-def _alternatives(kind: Any) -> tuple[Any, ...]:
-    every = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
-    return tuple(each for each in every if not isinstance(each, inspect.NoneType))
+def _alternatives(kind: Any) -> list[Any]:
+    types = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    return [item for item in types if not isinstance(item, inspect.NoneType)]
 
 
 _VALUE_KINDS: Final[tuple[tuple[Any, str], ...]] = (
@@ -118,8 +113,8 @@ _VALUE_KINDS: Final[tuple[tuple[Any, str], ...]] = (
 
 
 def _value_kinds(kind: Any) -> Iterator[str]:
-    for each in _alternatives(kind):
-        yield from (name for types, name in _VALUE_KINDS if isinstance(each, types))
+    for alternative in _alternatives(kind):
+        yield from (name for types, name in _VALUE_KINDS if isinstance(alternative, types))
 
 
 @cache
@@ -148,15 +143,15 @@ def list_figures() -> dict[str, frozenset[str]]:
 def _list_paths(kind: Any, path: str, inside: tuple[type, ...]) -> Iterator[tuple[str, frozenset[str]]]:
     if path:
         yield path, frozenset(_value_kinds(kind))
-    for each in _alternatives(kind):
-        if isinstance(each, inspect.StructType) and each.cls not in inside and len(inside) < _MAX_LISTED_DEPTH:
-            for field in each.fields:
-                yield from _list_paths(field.type, f"{path}.{field.encode_name}".lstrip("."), (*inside, each.cls))
-        elif isinstance(each, inspect.DictType):
-            yield from _list_paths(each.value_type, f"{path}.<name>", inside)
-        elif isinstance(each, inspect.VarTupleType):
-            item = each.item_type
-            names = names_of(item.cls) if isinstance(item, inspect.StructType) else ()
-            yield from _list_paths(item, f"{path}.<{'.'.join(names) or 'place'}>", inside)
-        elif isinstance(each, inspect.TupleType):
-            yield from _list_paths(each.item_types[0], f"{path}.<place>", inside)
+    for alternative in _alternatives(kind):
+        match alternative:
+            case inspect.StructType(cls=cls, fields=fields) if cls not in inside and len(inside) < _MAX_LISTED_DEPTH:
+                for field in fields:
+                    yield from _list_paths(field.type, f"{path}.{field.encode_name}".lstrip("."), (*inside, cls))
+            case inspect.DictType(value_type=value_type):
+                yield from _list_paths(value_type, f"{path}.<name>", inside)
+            case inspect.VarTupleType(item_type=item):
+                names = names_of(item.cls) if isinstance(item, inspect.StructType) else ()
+                yield from _list_paths(item, f"{path}.<{'.'.join(names) or 'place'}>", inside)
+            case inspect.TupleType(item_types=items):
+                yield from _list_paths(items[0], f"{path}.<place>", inside)

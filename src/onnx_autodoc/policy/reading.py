@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -29,16 +30,13 @@ def read_policy(path: str | PathLike[str]) -> Policy:
             raise InvalidPolicy('it asks for nothing; for the rules alone write fail_on = "error" under [rules]')
         msgspec.json.encode(policy)
     except InvalidPolicy as error:
-        raise BadInput(f"{file}: {_shorten(str(error))}") from None
+        text, half = str(error), _MAX_ERROR_CHARS // 2
+        if len(text) > _MAX_ERROR_CHARS:  # the place is at its start, the advice at its end
+            text = f"{text[:half]} … {text[-half:]}"
+        raise BadInput(f"{file}: {text}") from None
     except UnicodeEncodeError:  # JSON and YAML can write one, and no report could show it
         raise BadInput(f"{file}: a text in it has half of a surrogate pair, which is no letter") from None
     return policy
-
-
-def _shorten(text: str) -> str:
-    """Keep both ends: the place, and what to do."""
-    half = _MAX_ERROR_CHARS // 2
-    return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:half]} … {text[-half:]}"
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -61,10 +59,6 @@ def _load(path: Path) -> dict[str, Any]:
     return data
 
 
-def _parse_json(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_reject_duplicates)
-
-
 def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table: dict[str, Any] = {}
     for key, value in pairs:
@@ -84,5 +78,5 @@ _PARSERS: Final[dict[str, tuple[int, Callable[[str], Any]]]] = {
     ".toml": (1 << 20, parse_toml),
     ".yaml": (1 << 17, _parse_yaml),
     ".yml": (1 << 17, _parse_yaml),
-    ".json": (1 << 22, _parse_json),
+    ".json": (1 << 22, partial(json.loads, object_pairs_hook=_reject_duplicates)),
 }

@@ -1,11 +1,8 @@
 """Checks of findings against the rules and runtimes of a policy."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
-
-from msgspec import Struct
-from msgspec.structs import replace
 
 from onnx_autodoc.card import Card, Finding, Severity
 from onnx_autodoc.lint import RULES, Rule
@@ -20,47 +17,49 @@ _NEW_CARD: Final = "Check the model itself, or write its card anew."
 _REPORT: Final = "Report it with the model; until then allow_gaps = true under [rules] accepts what was not checked."
 
 
-class Allowance(Struct, frozen=True):
-    """Whether the policy allows a finding, its reason, and the entries of the allow-list that matched."""
-
-    status: Status
-    reason: str | None = None
-    entries: tuple[Allow, ...] = ()
-
-
 def rule_checks(card: Card, policy: Policy, baseline: Card | None) -> Iterator[Check]:
     """Yield one check for every finding, and one for every other rule that was checked."""
     old = baseline.findings if baseline is not None and policy.rules.only_new else ()
     for finding in card.findings:
-        yield _check_finding(finding, policy, old)
-    found = {finding.rule for finding in card.findings}
+        severity, fail_on = policy.rules.severity.get(finding.rule, finding.severity), policy.rules.fail_on
+        if fail_on == NEVER or severity.rank < Severity(fail_on).rank:
+            yield _finding_check(Kind.RULE, finding.rule, finding, policy, Status.PASS)
+        elif any(_includes(was, finding) for was in old):
+            yield _finding_check(Kind.RULE, finding.rule, finding, policy, Status.ALLOWED, "the baseline has it")
+        else:
+            status, reason, _ = _find_allowance(finding, policy)
+            yield _finding_check(Kind.RULE, finding.rule, finding, policy, status, reason)
+    reported = {finding.rule for finding in card.findings}
     for rule in RULES.values():
-        if rule.id not in found and not _is_unchecked(card, rule.id):
+        if rule.id not in reported and not _is_unchecked(card, rule.id):
             yield _check_silent_rule(rule, card, policy)
 
 
-def _check_finding(finding: Finding, policy: Policy, old: tuple[Finding, ...]) -> Check:
-    severity = policy.rules.severity.get(finding.rule, finding.severity)
-    allowance = Allowance(Status.PASS)
-    if policy.rules.fail_on != NEVER and severity.rank >= Severity(policy.rules.fail_on).rank:
-        known = _is_known(finding, old)
-        allowance = Allowance(Status.ALLOWED, "the baseline has it") if known else _find_allowance(finding, policy)
-    return _finding_check(Kind.RULE, finding.rule, finding, policy, allowance)
-
-
-def _finding_check(kind: Kind, name: str, finding: Finding, policy: Policy, allowance: Allowance) -> Check:
+def _finding_check(
+    kind: Kind, name: str, finding: Finding, policy: Policy, status: Status, reason: str | None = None
+) -> Check:
     return Check(
         kind=kind,
         id=name,
-        status=allowance.status,
+        status=status,
         message=finding.message,
         do=finding.recommendation,
         found=True,
         severity=policy.rules.severity.get(finding.rule, finding.severity),
-        about=finding.about,
+        about=name if kind is Kind.RUNTIME else finding.about,
         evidence=finding.evidence,
         count=finding.count,
-        reason=allowance.reason,
+        reason=reason,
+    )
+
+
+def _includes(was: Finding, finding: Finding) -> bool:
+    """Whether a finding of the baseline is of the same rule and subject, no less severe, at all of these places."""
+    return (
+        (was.rule, was.about) == (finding.rule, finding.about)
+        and was.severity.rank >= finding.severity.rank
+        and was.count >= finding.count
+        and set(finding.evidence) <= set(was.evidence)
     )
 
 
@@ -83,30 +82,22 @@ def _gap_status(policy: Policy) -> tuple[Status, str | None]:
     return (Status.ALLOWED, "allow_gaps under [rules]") if policy.rules.allow_gaps else (Status.FAIL, None)
 
 
-def _is_known(finding: Finding, old: Iterable[Finding]) -> bool:
-    """Whether the baseline has the finding: the same rule and subject, no less severe, at all of these places."""
-    return any(
-        (was.rule, was.about) == (finding.rule, finding.about)
-        and was.severity.rank >= finding.severity.rank
-        and was.count >= finding.count
-        and set(finding.evidence) <= set(was.evidence)
-        for was in old
-    )
+def _find_allowance(finding: Finding, policy: Policy) -> tuple[Status, str | None, tuple[Allow, ...]]:
+    """Return whether the policy allows a finding, its reason, and the entries of the allow-list that match.
 
-
-def _find_allowance(finding: Finding, policy: Policy) -> Allowance:
-    """Allow a finding where one entry matches all of it, or several together match every place."""
+    One entry matches all of the finding, or several together match every place.
+    """
     entries = [
         entry for entry in policy.rules.allow if entry.rule == finding.rule and entry.about in (None, finding.about)
     ]
     whole = [entry for entry in entries if entry.evidence is None]
     if whole:
-        return Allowance(Status.ALLOWED, whole[0].reason, (whole[0],))
+        return Status.ALLOWED, whole[0].reason, (whole[0],)
     used = tuple(entry for entry in entries if any(_matches(entry, place) for place in finding.evidence))
     matched = [any(_matches(entry, place) for entry in used) for place in finding.evidence]
     if matched and all(matched) and finding.count == len(finding.evidence):
-        return Allowance(Status.ALLOWED, "; ".join(dict.fromkeys(entry.reason for entry in used)), used)
-    return Allowance(Status.FAIL, None, used)
+        return Status.ALLOWED, "; ".join(dict.fromkeys(entry.reason for entry in used)), used
+    return Status.FAIL, None, used
 
 
 def _matches(entry: Allow, place: str) -> bool:
@@ -115,7 +106,7 @@ def _matches(entry: Allow, place: str) -> bool:
 
 def unused_allowances(card: Card, policy: Policy) -> Iterator[str]:
     """Yield the entries of the allow-list that no finding matches."""
-    used = [entry for finding in card.findings for entry in _find_allowance(finding, policy).entries]
+    used = [entry for finding in card.findings for entry in _find_allowance(finding, policy)[2]]
     for entry in policy.rules.allow:
         if entry not in used:
             about = f" about {entry.about}" if entry.about else ""
@@ -130,8 +121,8 @@ def gap_checks(card: Card, policy: Policy, version: str | None) -> Iterator[Chec
         if gap.section == "findings":
             yield Check(Kind.GAP, "findings", status, gap.reason, _REPORT, reason=reason)
     if version is not None and card.generated.version != version:
-        made = sanitize(card.generated.version, 40)
-        text = f"the card was made by version {made}, its findings are not those of the rules of {version}"
+        card_version = sanitize(card.generated.version, 40)
+        text = f"the card was made by version {card_version}, its findings are not those of the rules of {version}"
         yield Check(Kind.GAP, "findings", status, text, _NEW_CARD, reason=reason)
 
 
@@ -151,5 +142,5 @@ def runtime_checks(card: Card, policy: Policy) -> Iterator[Check]:
         if not missing:
             yield Check(Kind.RUNTIME, runtime, Status.PASS, f"no operator is known to be missing in {runtime}")
         for finding in missing:
-            check = _finding_check(Kind.RUNTIME, runtime, finding, policy, _find_allowance(finding, policy))
-            yield replace(check, about=runtime)
+            status, reason, _ = _find_allowance(finding, policy)
+            yield _finding_check(Kind.RUNTIME, runtime, finding, policy, status, reason)

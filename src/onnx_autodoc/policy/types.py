@@ -1,7 +1,7 @@
 """The types of a policy and of a verdict, from which their JSON Schemas are generated."""
 
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct, field
 
@@ -17,7 +17,7 @@ VERDICT_VERSION: Final = "1.0"
 
 
 class Limit(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a figure of the card may be. With `allow_gaps`, what is not known passes and "at least" counts as it is."""
+    """What a figure of the card may be. With `allow_gaps`, what is unknown passes and "at least" counts as it is."""
 
     max: Number | None = None
     min: Number | None = None
@@ -26,9 +26,8 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
     allow_gaps: bool = False
 
     @property
-    def bounds(self) -> dict[str, object]:
-        every = {"max": self.max, "min": self.min, "equals": self.equals, "one_of": self.one_of}
-        return {name: bound for name, bound in every.items() if bound is not None}
+    def bounds(self) -> dict[str, Any]:
+        return _set_fields(self, "max", "min", "equals", "one_of")
 
 
 class Change(Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,13 +43,15 @@ class Change(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def numbers(self) -> dict[str, Number]:
-        names = ("max_percent", "max_drop_percent", "max_increase", "max_decrease")
-        return {name: bound for name in names if (bound := getattr(self, name)) is not None}
+        return _set_fields(self, "max_percent", "max_drop_percent", "max_increase", "max_decrease")
 
     @property
-    def bounds(self) -> dict[str, object]:
-        rest = {"equal": self.equal, "breaking": self.breaking}
-        return {**self.numbers, **{name: bound for name, bound in rest.items() if bound is not None}}
+    def bounds(self) -> dict[str, Any]:
+        return {**self.numbers, **_set_fields(self, "equal", "breaking")}
+
+
+def _set_fields(value: Struct, *names: str) -> dict[str, Any]:
+    return {name: bound for name in names if (bound := getattr(value, name)) is not None}
 
 
 class Allow(Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,7 +119,7 @@ class Status(StrEnum):
 class Check(Struct, frozen=True):
     """`id` is the path of a figure, a rule or a runtime; `bound` the key of the policy that asks, `limit` its value.
 
-    `measured` is None where it is not known, `baseline` is what it was. `found`: whether a rule found something.
+    `measured` is None where it is unknown, `baseline` is what it was. `found`: whether a rule found something.
     `reason` is the policy's word for what is allowed.
     """
 

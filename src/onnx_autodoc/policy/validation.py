@@ -45,7 +45,13 @@ def parse_policy(data: Mapping[str, Any]) -> Policy:
     _check_keys(data, Policy, "")
     limits = {path: _parse_limit(path, value) for path, value in _table(data, "limits").items()}
     changes = {path: _parse_change(path, value) for path, value in _table(data, "changes").items()}
-    return Policy(limits, changes, _parse_rules(_table(data, "rules")), _parse_runtimes(_table(data, "runtimes")))
+    rules = _parse_rules(_table(data, "rules"))
+    required = tuple(dict.fromkeys(_convert(_table(data, "runtimes"), Runtimes, "[runtimes]").require))
+    for runtime in required:
+        if runtime not in RUNTIMES:
+            near = _suggest(runtime, RUNTIMES, "there are " + ", ".join(RUNTIMES))
+            raise InvalidPolicy(f"[runtimes] there is no runtime {runtime!r}{near}")
+    return Policy(limits, changes, rules, Runtimes(required))
 
 
 def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -54,33 +60,28 @@ def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
         raise InvalidPolicy(f"[{name}] is a table")
     if len(table) > _MAX_ENTRIES:
         raise InvalidPolicy(f"[{name}] has {len(table):,} entries; {_MAX_ENTRIES:,} are the most that are read")
-    odd = [key for key in table if not isinstance(key, str)]
-    if odd:
-        raise InvalidPolicy(f"[{name}] {odd[0]!r}: a key is a text; put it in quotes")
+    for key in table:
+        if not isinstance(key, str):
+            raise InvalidPolicy(f"[{name}] {key!r}: a key is a text; put it in quotes")
     return table
 
 
 def _convert(value: Any, kind: type[_T], where: str) -> _T:
     _check_keys(value, kind, f"{where}: ")
-    empty = [name for name in value if value[name] is None]
-    if empty:
-        raise InvalidPolicy(f"{where}: {empty[0]} has no value")
+    for name, item in value.items():
+        if item is None:
+            raise InvalidPolicy(f"{where}: {name} has no value")
     try:
         converted = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         message = f"{message[:1].lower()}{message[1:]}".replace(" | null`", "`")
         raise InvalidPolicy(f"{where}{place.rstrip('`')}: {message}") from None
-    infinite = [name for name in value if not _is_finite(value[name])]
-    if infinite:
-        raise InvalidPolicy(f"{where}: {infinite[0]} is no number that anything can be held against")
+    for name, item in value.items():
+        numbers = item if isinstance(item, list | tuple) else (item,)
+        if any(isinstance(number, float) and not math.isfinite(number) for number in numbers):
+            raise InvalidPolicy(f"{where}: {name} is no number that anything can be held against")
     return converted
-
-
-def _is_finite(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return all(map(_is_finite, value))
-    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _field_names(kind: type) -> tuple[str, ...]:
@@ -97,8 +98,8 @@ def _check_keys(value: Any, kind: type, where: str) -> None:
             raise InvalidPolicy(f"{where}there is no key {key!r}{near}")
 
 
-def _suggest(name: str, every: Iterable[str], otherwise: str, similarity: float = _MIN_NAME_SIMILARITY) -> str:
-    close = get_close_matches(name, list(every), 3, similarity)
+def _suggest(name: str, names: Iterable[str], otherwise: str, similarity: float = _MIN_NAME_SIMILARITY) -> str:
+    close = get_close_matches(name, list(names), 3, similarity)
     return f"; near it: {', '.join(close)}" if close else f"; {otherwise}"
 
 
@@ -127,9 +128,9 @@ def _parse_change(path: str, value: Any) -> Change:
     kinds = _value_kinds(path, where, sections=True)
     if not change.bounds:
         raise InvalidPolicy(f"{where} limits nothing; give {', '.join(Change.__struct_fields__[:5])}")
-    for name, useless in (("equal = false", change.equal is False), ("breaking = true", change.breaking is True)):
-        if useless:
-            raise InvalidPolicy(f"{where}: {name} limits nothing; leave it out")
+    if change.equal is False or change.breaking is True:
+        useless = "equal = false" if change.equal is False else "breaking = true"
+        raise InvalidPolicy(f"{where}: {useless} limits nothing; leave it out")
     if change.breaking is not None and path != _INTERFACE:
         raise InvalidPolicy(f'{where}: breaking is asked of "{_INTERFACE}" alone')
     if change.numbers and not kinds & _COUNTABLE:
@@ -161,7 +162,8 @@ def _value_kinds(path: str, where: str, sections: bool = False) -> frozenset[str
         raise InvalidPolicy(f"{where}: a card has no such figure{near}")
     first = readings[0]
     if first.kinds == {"section"} and not (sections and first.steps[-1].how == "field"):
-        inner = [each for each in list_figures() if each.startswith(f"{_listed_path(first)}.")]
+        prefix = f"{_listed_path(first)}."
+        inner = [figure for figure in list_figures() if figure.startswith(prefix)]
         raise InvalidPolicy(f"{where} has several figures; name one of them, for example {', '.join(inner[:3])}")
     _check_names(first, where)
     return frozenset(kind for reading in readings for kind in reading.kinds)
@@ -171,8 +173,8 @@ def _listed_path(path: FigurePath) -> str:
     """Return the path as `list_figures` has it."""
     pieces = path.pattern.split(".")
     for listed in list_figures():
-        others = listed.split(".")
-        if len(others) == len(pieces) and all(a in ("*", b) for a, b in zip(pieces, others)):
+        names = listed.split(".")
+        if len(names) == len(pieces) and all(piece in ("*", name) for piece, name in zip(pieces, names)):
             return listed
     return path.pattern
 
@@ -180,7 +182,7 @@ def _listed_path(path: FigurePath) -> str:
 class Vocabulary(Struct, frozen=True):
     """The names of rows in a table of the card. One that is not closed takes others with a domain."""
 
-    what: str
+    row: str
     names: tuple[str, ...]
     closed: bool
 
@@ -212,7 +214,7 @@ def _check_names(path: FigurePath, where: str) -> None:
         near = _suggest(name, vocabulary.names, "", similarity)
         if wrong or near != "; ":
             custom = "" if vocabulary.closed else " (one of your own: DOMAIN.NAME)"
-            raise InvalidPolicy(f"{where}: there is no {vocabulary.what} {name!r}{near.rstrip('; ')}{custom}")
+            raise InvalidPolicy(f"{where}: there is no {vocabulary.row} {name!r}{near.rstrip('; ')}{custom}")
 
 
 def _parse_rules(data: dict[str, Any]) -> Rules:
@@ -250,12 +252,3 @@ def _parse_allow(entry: Any, where: str) -> Allow:
         if value is not None and not value.strip():
             raise InvalidPolicy(f"{where}: {key} is blank; leave it out to allow all of the rule")
     return allow
-
-
-def _parse_runtimes(data: dict[str, Any]) -> Runtimes:
-    runtimes = _convert(data, Runtimes, "[runtimes]")
-    for runtime in runtimes.require:
-        if runtime not in RUNTIMES:
-            near = _suggest(runtime, RUNTIMES, "there are " + ", ".join(RUNTIMES))
-            raise InvalidPolicy(f"[runtimes] there is no runtime {runtime!r}{near}")
-    return Runtimes(tuple(dict.fromkeys(runtimes.require)))

@@ -34,18 +34,12 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         return dict(super().construct_mapping(node, deep))
 
 
-def _construct_int(loader: Any, node: Any) -> int:
-    return int(node.value, 10)
-
-
-def _construct_float(loader: Any, node: Any) -> float:
-    return float(node.value.lower().replace(".inf", "inf").replace(".nan", "nan"))
-
-
 for _name, _pattern in _SCALARS:
     _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(_pattern), None)
-_Loader.add_constructor(f"{_TAG}int", _construct_int)
-_Loader.add_constructor(f"{_TAG}float", _construct_float)
+_Loader.add_constructor(f"{_TAG}int", lambda _loader, node: int(node.value, 10))
+_Loader.add_constructor(
+    f"{_TAG}float", lambda _loader, node: float(node.value.lower().replace(".inf", "inf").replace(".nan", "nan"))
+)
 
 
 def parse_yaml(text: str) -> Any:
@@ -69,21 +63,19 @@ def _count_values(root: Any) -> int:
     pending = [root]
     while pending:
         node = pending[-1]
-        inner = _children(node)
-        left = [each for each in inner if id(each) not in counts]
-        if id(node) not in counts and left:
+        inner: list[Any] = []
+        if isinstance(node, yaml.MappingNode):
+            inner = [item for pair in node.value for item in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            inner = node.value
+        uncounted = [item for item in inner if id(item) not in counts]
+        if id(node) not in counts and uncounted:
             counts[id(node)] = None
-            pending += left
+            pending += uncounted
             continue
         pending.pop()
-        known = [counts.get(id(each)) for each in inner]
-        if None in known:
+        sizes = [counts.get(id(item)) for item in inner]
+        if None in sizes:
             raise ValueError("an alias names what it stands in")
-        counts[id(node)] = min(1 + sum(count or 0 for count in known), _MAX_VALUES + 1)
+        counts[id(node)] = min(1 + sum(size or 0 for size in sizes), _MAX_VALUES + 1)
     return counts[id(root)] or 0
-
-
-def _children(node: Any) -> list[Any]:
-    if isinstance(node, yaml.MappingNode):
-        return [each for pair in node.value for each in pair]
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else []

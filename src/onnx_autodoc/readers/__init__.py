@@ -4,15 +4,15 @@ A format is one module and one line in `READERS`. A file's content decides its f
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from os import PathLike
 from typing import Final, NamedTuple
 
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.ir import Model
-from onnx_autodoc.readers.external_data import stored_bytes
 from onnx_autodoc.readers.file_types import identify_foreign_file
 from onnx_autodoc.readers.onnx import is_onnx, read_onnx
-from onnx_autodoc.storage import Storage, open_storage
+from onnx_autodoc.storage import AccessRefused, Storage, open_storage
 
 __all__ = ["READERS", "Reader", "read_model", "stored_bytes"]
 
@@ -38,3 +38,15 @@ def read_model(path: str | PathLike[str]) -> Model:
             if reader.match(head, storage.path):
                 return reader.read(storage)
         raise BadInput(f"{storage.path}: not an ONNX model: the file is {identify_foreign_file(head)}")
+
+
+def stored_bytes(model: Model) -> int:
+    """Return the bytes that a model's files occupy on disk, without holes: deadlines grow with these."""
+    total = 0
+    with open_storage(model.path) as storage:
+        with suppress(OSError):
+            total = storage.stored_size()
+        for file in model.external:
+            with suppress(AccessRefused):
+                total += storage.stored_size(file.path)
+    return total

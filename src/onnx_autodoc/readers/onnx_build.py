@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-import msgspec
-
 from onnx_autodoc.ir import (
     Attribute,
     AttributeReference,
@@ -15,7 +13,6 @@ from onnx_autodoc.ir import (
     Node,
     TruncatedList,
     Type,
-    Value,
     dtype_name,
 )
 from onnx_autodoc.readers.protobuf import Fields, RepeatedField
@@ -27,10 +24,6 @@ def domain_of(fields: Fields) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-def build_pair(fields: Fields) -> tuple[str, str]:
-    return fields.get("key", ""), fields.get("value", "")
-
-
 def build_dim(fields: Fields) -> int | str | None:
     if "size" in fields:
         return fields["size"] if fields["size"] >= 0 else None  # some exporters write -1 for a dynamic dimension
@@ -39,11 +32,6 @@ def build_dim(fields: Fields) -> int | str | None:
 
 def build_tensor_type(fields: Fields, kind: str = "tensor") -> Type:
     return Type(kind, dtype_name(fields.get("dtype", 0)), fields.get("shape"))
-
-
-def build_container_type(kind: str, fields: Fields) -> Type:
-    element = fields.get("element")
-    return Type(kind, element.dtype if element else None, None, element)
 
 
 def build_type(fields: Fields) -> Type:
@@ -69,8 +57,6 @@ _ATTRIBUTES: Final[dict[int, tuple[str, Any]]] = {
     14: ("types", ()),
 }
 _VALUE_FIELDS: Final = tuple(name for name, _ in _ATTRIBUTES.values())
-_VERSION: Final = "the version of"
-_METADATA: Final = "the metadata"
 _MAX_QUOTED_CHARS: Final = 60
 
 
@@ -83,7 +69,12 @@ def build_attribute(fields: Fields) -> tuple[str, Attribute | None, str]:
     value_field, default = _ATTRIBUTES.get(kind, ("", None))
     if value_field not in fields and not kind:  # files before IR 2 leave the type out
         value_field = filled[0] if filled else ""
-    value = _to_attribute(fields.get(value_field, default))
+    value = fields.get(value_field, default)
+    if isinstance(value, RepeatedField):
+        first = tuple(value.first)
+        value = first if value.count == len(first) else TruncatedList(value.count, first)
+    elif isinstance(value, list):
+        value = tuple(value)
     return name, value, _attribute_flaw(name, kind, value_field, filled, value)
 
 
@@ -100,13 +91,6 @@ def _attribute_flaw(name: str, kind: int, value_field: str, filled: list[str], v
     return "" if kind else f"its attribute {name} does not say of which type it is"  # as it may before IR 2
 
 
-def _to_attribute(item: Any) -> Attribute | None:
-    if isinstance(item, RepeatedField):
-        first = tuple(item.first)
-        return first if item.count == len(first) else TruncatedList(item.count, first)
-    return tuple(item) if isinstance(item, list) else item
-
-
 def _attributes(fields: Fields) -> dict[str, Attribute]:
     return {name: value for name, value, _ in fields.get("attributes", ()) if value is not None}
 
@@ -121,8 +105,9 @@ def _flaws(fields: Fields) -> tuple[str, ...]:
     return (*(flaw for _, _, flaw in attributes if flaw), *repeated)
 
 
-def _ambiguous_keys(what: str, pairs: Sequence[tuple[str, object]]) -> Iterator[str]:
+def _ambiguous_keys(fields: Fields, field: str, what: str) -> Iterator[str]:
     """Yield a flaw for every key that has two values."""
+    pairs: Sequence[tuple[str, object]] = fields.get(field, ())
     values: dict[str, list[object]] = {}
     for key, value in dict.fromkeys(pairs):
         values.setdefault(key, []).append(value)
@@ -147,26 +132,23 @@ def build_node(fields: Fields) -> Node:
 
 def build_graph(fields: Fields) -> Graph:
     tensors = (*fields.get("initializers", ()), *fields.get("sparse", ()))
-    graph = Graph(
+    nodes, inputs, outputs = (tuple(fields.get(name, ())) for name in ("nodes", "inputs", "outputs"))
+    # The captures are the names from outer scopes. The subgraphs are built already and know theirs.
+    defined = {"", *(value.name for value in inputs), *(tensor.name for tensor in tensors)}
+    used = {value.name for value in outputs}
+    for node in nodes:
+        defined.update(node.outputs)
+        used.update(node.all_inputs)
+    return Graph(
         name=fields.get("name", ""),
-        nodes=tuple(fields.get("nodes", ())),
-        inputs=tuple(fields.get("inputs", ())),
-        outputs=tuple(fields.get("outputs", ())),
+        nodes=nodes,
+        inputs=inputs,
+        outputs=outputs,
         initializers=tensors,
         value_info=tuple(fields.get("values", ())),
         doc=fields.get("doc", ""),
+        captures=frozenset(used - defined),
     )
-    return msgspec.structs.replace(graph, captures=_outer_names(graph))
-
-
-def _outer_names(graph: Graph) -> frozenset[str]:
-    """Return the names that a graph uses from outer scopes. Its subgraphs are built already and know theirs."""
-    defined = {value.name for value in graph.inputs} | {tensor.name for tensor in graph.initializers} | {""}
-    used = {value.name for value in graph.outputs}
-    for node in graph.nodes:
-        defined.update(node.outputs)
-        used.update(node.all_inputs)
-    return frozenset(used - defined)
 
 
 def build_function(fields: Fields) -> Function:
@@ -180,12 +162,11 @@ def build_function(fields: Fields) -> Function:
         defaults=_attributes(fields),
         opsets=dict(fields.get("opsets", ())),
         value_info=tuple(fields.get("values", ())),
-        defects=(*_ambiguous_keys(_VERSION, fields.get("opsets", ())), *_flaws(fields)),
+        defects=(*_ambiguous_keys(fields, "opsets", "the version of"), *_flaws(fields)),
     )
 
 
 def build_model(fields: Fields) -> Model:
-    training = [graph for pair in fields.get("training", ()) for graph in pair]
     return Model(
         graph=fields.get("graph", Graph()),
         ir_version=fields.get("ir_version"),
@@ -197,17 +178,9 @@ def build_model(fields: Fields) -> Model:
         doc=fields.get("doc", ""),
         metadata=dict(fields.get("metadata", ())),
         functions=tuple(fields.get("functions", ())),
-        training=tuple(training),
+        training=tuple(graph for pair in fields.get("training", ()) for graph in pair),
         defects=(
-            *_ambiguous_keys(_VERSION, fields.get("opsets", ())),
-            *_ambiguous_keys(_METADATA, fields.get("metadata", ())),
+            *_ambiguous_keys(fields, "opsets", "the version of"),
+            *_ambiguous_keys(fields, "metadata", "the metadata"),
         ),
     )
-
-
-def build_value(fields: Fields) -> Value:
-    return Value(fields.get("name", ""), fields.get("type"))
-
-
-def build_opset(fields: Fields) -> tuple[str, int]:
-    return domain_of(fields), fields.get("version", 0)

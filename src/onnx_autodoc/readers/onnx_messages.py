@@ -5,22 +5,21 @@ Fields that the tool does not use are not listed and are skipped, such as doc st
 
 from typing import Final
 
+from onnx_autodoc.ir import Type, Value
 from onnx_autodoc.readers.onnx_build import (
     build_attribute,
-    build_container_type,
     build_dim,
     build_function,
     build_graph,
     build_model,
     build_node,
-    build_opset,
-    build_pair,
     build_tensor_type,
     build_type,
-    build_value,
+    domain_of,
 )
 from onnx_autodoc.readers.protobuf import (
     Field,
+    Fields,
     Message,
     read_float,
     read_floats,
@@ -62,11 +61,25 @@ def _many(name: str, message: Message) -> Field:
     return Field(name, None, True, message)
 
 
-_PAIR = Message("StringStringEntryProto", {1: _string("key"), 2: _string("value")}, build_pair)
+def _container(kind: str, number: int) -> Field:
+    """A type that contains another type, in the field `number`."""
+
+    def build(fields: Fields) -> Type:
+        element = fields.get("element")
+        return Type(kind, element.dtype if element else None, None, element)
+
+    return _one(kind, Message(f"TypeProto.{kind.capitalize()}", {number: _one("element", _TYPE)}, build))
+
+
+_PAIR = Message(
+    "StringStringEntryProto",
+    {1: _string("key"), 2: _string("value")},
+    lambda fields: (fields.get("key", ""), fields.get("value", "")),
+)
 _OPSET = Message(
     "OperatorSetIdProto",
     {1: _name("domain"), 2: _int("version")},
-    build_opset,
+    lambda fields: (domain_of(fields), fields.get("version", 0)),
 )
 _TENSOR = Message(
     "TensorProto",
@@ -103,24 +116,16 @@ _SPARSE_TYPE = Message(
 _TYPE = Message("TypeProto", {}, build_type)
 _TYPE.fields = {
     1: _one("tensor", _TENSOR_TYPE),
-    4: _one(
-        "sequence",
-        Message(
-            "TypeProto.Sequence", {1: _one("element", _TYPE)}, lambda fields: build_container_type("sequence", fields)
-        ),
-    ),
-    5: _one(
-        "map", Message("TypeProto.Map", {2: _one("element", _TYPE)}, lambda fields: build_container_type("map", fields))
-    ),
+    4: _container("sequence", 1),
+    5: _container("map", 2),
     8: _one("sparse", _SPARSE_TYPE),
-    9: _one(
-        "optional",
-        Message(
-            "TypeProto.Optional", {1: _one("element", _TYPE)}, lambda fields: build_container_type("optional", fields)
-        ),
-    ),
+    9: _container("optional", 1),
 }
-_VALUE = Message("ValueInfoProto", {1: _name("name"), 2: _one("type", _TYPE)}, build_value)
+_VALUE = Message(
+    "ValueInfoProto",
+    {1: _name("name"), 2: _one("type", _TYPE)},
+    lambda fields: Value(fields.get("name", ""), fields.get("type")),
+)
 _GRAPH = Message("GraphProto", {}, build_graph, limit="depth")
 _ATTRIBUTE = Message(
     "AttributeProto",

@@ -1,7 +1,7 @@
 """Decode protobuf files by tables: one loop for every message, with bounded memory and no recursion.
 
 The decoder keeps its own stack and never loads the payload of a tensor: it skips the payload and records where it is.
-Lists in attributes are kept up to `MAX_LIST_ITEMS` and counted beyond that. The file is read through one small window.
+Lists in attributes are kept up to `_MAX_LIST_ITEMS` and counted beyond that. The file is read through one small window.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ _MAX_VARINT_BYTES: Final = 10
 _MAX_INTERNED_BYTES: Final = 128  # strings up to this length are stored once, however often they occur
 _CONTINUATION_BYTES: Final = bytes(range(0x80, 0x100))
 _INT_RUNS: dict[bytes, re.Pattern[bytes]] = {}
-MAX_LIST_ITEMS: Final = 4096
-MAX_NAME_CHARS: Final = 4096
-MAX_PAYLOAD_BYTES: Final = 1 << 16
+_MAX_LIST_ITEMS: Final = 4096
+_MAX_NAME_CHARS: Final = 4096
+_MAX_PAYLOAD_BYTES: Final = 1 << 16
 _MAX_OTHER_NESTING: Final = 40  # nested messages that are no subgraphs; protobuf's own libraries stop at 100
 _VARINT, _I64, _LEN, _I32 = 0, 1, 2, 5
 
@@ -138,7 +138,7 @@ class Cursor:
 
 
 def _count_varints(run: bytes) -> int:
-    """Return the number of decode_varints in `run`; each ends with a byte below 128."""
+    """Return the number of varints in `run`; each ends with a byte below 128."""
     return len(run.translate(None, _CONTINUATION_BYTES))
 
 
@@ -182,7 +182,7 @@ class RepeatedField:
     @property
     def free(self) -> int:
         """The number of further items that are kept."""
-        return MAX_LIST_ITEMS - len(self.first)
+        return _MAX_LIST_ITEMS - len(self.first)
 
     def add(self, items: list[Any], count: int) -> None:
         self.first.extend(items[: self.free])
@@ -231,12 +231,10 @@ class _NestingLimits:
             self.nodes_left -= 1
             if self.nodes_left < 0:
                 raise limit_error("nodes", f"{self.path}: has over {self.nodes:,} nodes")
-        elif (limit == "depth" and self._graph_depth(stack) > self.depth) or len(stack) > self.messages:
+            return
+        graphs = sum(frame.message.limit == "depth" for frame in stack) - 1 if limit == "depth" else 0
+        if graphs > self.depth or len(stack) > self.messages:
             raise limit_error("depth", f"{self.path}: has graphs or types in each other, over {self.depth:,} deep")
-
-    @staticmethod
-    def _graph_depth(stack: list[_Frame]) -> int:
-        return sum(frame.message.limit == "depth" for frame in stack) - 1
 
 
 def decode(source: Source, root: Message) -> tuple[object, list[object]]:
@@ -259,19 +257,15 @@ def decode(source: Source, root: Message) -> tuple[object, list[object]]:
         if cursor.pos > frame.end:
             raise cursor.error(f"a field of {frame.message.name} runs over its end")
         stack.pop()
-        value = _build(frame, source)
+        try:
+            value = frame.message.build(frame.fields)
+        except BadInput as error:  # builders do not know the file
+            raise BadInput(f"{source.path}: {error}") from None
         if frame.message.collected:
             collected.append(value)
         if not stack or frame.field is None:
             return value, collected
         stack[-1].put(frame.field, value)
-
-
-def _build(frame: _Frame, source: Source) -> object:
-    try:
-        return frame.message.build(frame.fields)
-    except BadInput as error:  # builders do not know the file
-        raise BadInput(f"{source.path}: {error}") from None
 
 
 def _enter(cursor: Cursor, field: Field, wire: int, stack: list[_Frame]) -> _Frame:
@@ -314,13 +308,10 @@ def read_string(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
 def read_name(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     """Read a name, which is shortened if it is huge: it is stored once for every value that refers to it."""
     name = cursor.string(_length(cursor, field.name, tag & 7, frame))
-    frame.put(field, name if len(name) <= MAX_NAME_CHARS else _shorten_name(name))
-
-
-def _shorten_name(name: str) -> str:
-    """Return a shortened name that is as unique as the full one."""
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{name[:MAX_NAME_CHARS]}… ({len(name):,} letters, {digest[:16]})"
+    if len(name) > _MAX_NAME_CHARS:  # with a hash, so that it stays unique
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+        name = f"{name[:_MAX_NAME_CHARS]}… ({len(name):,} letters, {digest[:16]})"
+    frame.put(field, name)
 
 
 def read_payload(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
@@ -333,7 +324,7 @@ def read_payload(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     if cursor.pos + length > frame.end:
         raise cursor.error(f"{field.name} runs over its end")
     start = cursor.pos
-    data = cursor.take(length) if length <= MAX_PAYLOAD_BYTES else None
+    data = cursor.take(length) if length <= _MAX_PAYLOAD_BYTES else None
     cursor.pos = start + length
     frame.put(field, Span(start, length, data))
 
@@ -361,7 +352,7 @@ def read_ints(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
         raise _wire_type_error(cursor, field, tag, frame)
     items.add([to_int64(cursor.varint())], 1)
     run = cursor.int_run(_tag_bytes(tag), frame.end)
-    # Each item is a tag and a value, both decode_varints: every second one is a value.
+    # Each item is a tag and a value, both varints: every second one is a value.
     items.add(_integers(run, 2 * items.free)[1::2], _count_varints(run) // 2)
 
 
@@ -397,7 +388,7 @@ def _chunks(cursor: Cursor, field: Field, frame: _Frame) -> Iterator[bytes]:
     """Yield packed numbers in chunks, since the declared length may be huge."""
     end = _length(cursor, field.name, _LEN, frame) + cursor.pos
     while cursor.pos < end:
-        yield cursor.take(min(end - cursor.pos, MAX_PAYLOAD_BYTES))
+        yield cursor.take(min(end - cursor.pos, _MAX_PAYLOAD_BYTES))
 
 
 def _wire_type_error(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> BadInput:

@@ -172,7 +172,7 @@ def _expected_entries(dtype: str, elements: int) -> int:
 
 
 def _entry_range(payload: Payload) -> tuple[int, int]:
-    """Return bounds of the number of entries; they differ for a long list of decode_varints, which is not decoded."""
+    """Return bounds of the number of entries; they differ for a long list of varints, which is not decoded."""
     if payload.encoding == "strings":
         return payload.fields, payload.fields
     if payload.encoding in ("floats", "doubles"):
@@ -187,18 +187,18 @@ def _entry_range(payload: Payload) -> tuple[int, int]:
 def _location_flaws(fields: Fields, dtype: str | None, place: DataLocation, nbytes: int | None) -> Iterator[str]:
     """Yield contradictions in the location of external data."""
     entries: list[tuple[str, str]] = fields.get("external", [])
-    given = dict(entries)
+    values = dict(entries)
     inline = any(span.length for field in _DATA_FIELDS for span in fields.get(field, ()))
     path = (place.path or "")[:_MAX_QUOTED_CHARS]
-    if len(given) != len(entries):
+    if len(values) != len(entries):
         yield "the place of its data is said twice"
     if fields.get("location") != _EXTERNAL:
         yield f"it names {path} for its data, but not as data_location EXTERNAL, and holds none itself"
-    if not given.get("location"):
+    if not values.get("location"):
         yield "its data are in another file, which is not named"
     if not place.is_valid:
-        wrong = next(key for key in ("offset", "length") if key in given and not _is_count(given[key]))
-        yield f"its data are said to be at {wrong} {given[wrong][:_MAX_QUOTED_CHARS]!r}"
+        wrong = next(key for key in ("offset", "length") if key in values and not _is_count(values[key]))
+        yield f"its data are said to be at {wrong} {values[wrong][:_MAX_QUOTED_CHARS]!r}"
     elif place.length is not None and nbytes is not None and place.length != nbytes:
         yield f"its dimensions take {nbytes:,} bytes, its place in {path} has {place.length:,}"
     if dtype == "string":
@@ -230,20 +230,18 @@ def _sparse_flaws(dims: tuple[int, ...], values: Tensor, indices: Tensor | None)
 
 
 def _index_flaws(dims: tuple[int, ...], indices: Tensor) -> Iterator[str]:
-    numbers, is_coordinates = _index_values(indices), len(indices.dims) == 2
-    if _is_out_of_bounds(dims, numbers, is_coordinates):
+    numbers = _index_values(indices)
+    limits = dims if len(indices.dims) == 2 else (math.prod(dims),)  # of coordinates, or of a linear index
+    if any(not 0 <= number < limits[at % len(limits)] for at, number in enumerate(numbers)):
         yield f"it has elements outside of its dimensions {_show_dims(dims)}"
     elif not dims:
         yield "it is sparse, and has no dimensions"
     elif indices.dtype != "int64":
         yield f"it is sparse, and its indices are {indices.dtype}, not int64"
-    elif not _is_ascending(numbers, len(dims) if is_coordinates else 1):
-        yield "it is sparse, and its indices do not ascend"
-
-
-def _is_ascending(numbers: list[int], width: int) -> bool:
-    indices = [numbers[at : at + width] for at in range(0, len(numbers), width)]
-    return all(one < other for one, other in pairwise(indices))
+    else:
+        positions = [numbers[at : at + len(limits)] for at in range(0, len(numbers), len(limits))]
+        if not all(before < after for before, after in pairwise(positions)):
+            yield "it is sparse, and its indices do not ascend"
 
 
 def _index_values(indices: Tensor) -> list[int]:
@@ -254,10 +252,3 @@ def _index_values(indices: Tensor) -> list[int]:
         return [to_int64(number) for number in decode_varints(payload.data, _MAX_SPARSE_INDICES)]
     data = payload.data
     return [int.from_bytes(data[at : at + 8], "little", signed=True) for at in range(0, len(data) // 8 * 8, 8)]
-
-
-def _is_out_of_bounds(dims: tuple[int, ...], numbers: list[int], is_coordinates: bool) -> bool:
-    if not is_coordinates:
-        elements = math.prod(dims)
-        return any(not 0 <= number < elements for number in numbers)
-    return any(not 0 <= number < dims[at % len(dims)] for at, number in enumerate(numbers))

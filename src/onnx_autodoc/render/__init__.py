@@ -52,9 +52,8 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _load(module: str, function: str) -> Callable[..., Any]:
-    loaded: Callable[..., Any] = getattr(import_module(f"onnx_autodoc.render.{module}"), function)
-    return loaded
+def _load(module: str, function: str) -> Any:
+    return getattr(import_module(f"onnx_autodoc.render.{module}"), function)
 
 
 def _lazy(module: str, function: str, clean: Callable[[str], str] = str) -> Callable[[Any], Any]:
@@ -67,9 +66,13 @@ def _lazy(module: str, function: str, clean: Callable[[str], str] = str) -> Call
     return render
 
 
-def _merge_readme(old: str, new: str) -> str:
-    merged: str = _load("huggingface", "merge_readme")(old, new)
-    return merged
+def _lazy_outcome(name: str) -> Callable[["Report"], str]:
+    """Return a renderer of the outcome of a check against the default policy."""
+
+    def render(report: "Report") -> str:
+        return render_outcome(_load("outcome", "check_report")(report), name)
+
+    return render
 
 
 FORMATS: Final[dict[str, Format]] = {
@@ -86,14 +89,14 @@ FORMATS: Final[dict[str, Format]] = {
     "huggingface": Format(
         *(_lazy("huggingface", "render_huggingface", sanitize_text), ".md", None),
         has_charts=True,
-        merge=_merge_readme,
+        merge=lambda old, new: str(_load("huggingface", "merge_readme")(old, new)),
         needs_hardware=True,
     ),
     "pdf": Format(_lazy("html.page", "render_pdf"), ".pdf", needs_hardware=True, extra_seconds=120),
     "cyclonedx": Format(_lazy("cyclonedx", "render_cyclonedx", sanitize_json), ".cdx.json", needs_hash=True),
-    "sarif": Format(_lazy("sarif", "render_sarif"), ".sarif"),
-    "junit": Format(_lazy("junit", "render_junit"), ".xml"),
-    "github": Format(_lazy("github", "render_github"), ".log"),
+    "sarif": Format(_lazy_outcome("sarif"), ".sarif"),
+    "junit": Format(_lazy_outcome("junit"), ".xml"),
+    "github": Format(_lazy_outcome("github"), ".log"),
 }
 COMPARISON_FORMATS: Final = {
     "terminal": ComparisonFormat(_lazy("comparison.terminal", "render_terminal", sanitize_text), ".txt"),
@@ -111,30 +114,25 @@ OUTCOME_FORMATS: Final = {
 
 
 def render_terminal(report: "Report", color: bool = False) -> str:
-    text: str = _load("terminal", "render_terminal")(report, color)
-    return text
+    return str(_load("terminal", "render_terminal")(report, color))
 
 
 def render_comparison_terminal(comparison: "Comparison", color: bool = False) -> str:
-    text: str = _load("comparison.terminal", "render_terminal")(comparison, color)
-    return text
+    return str(_load("comparison.terminal", "render_terminal")(comparison, color))
 
 
 def format_result(result: object) -> str:
     """Return the result of any command as JSON."""
-    text: str = _load("json", "format_json")(result)
-    return sanitize_json(text)
+    return sanitize_json(_load("json", "format_json")(result))
 
 
 def render_outcome(result: "Outcome", format_name: str, used_bytes: int = 0) -> str:
     """Render a policy check as text, json, sarif, junit, github, or as job summary after `used_bytes` of it."""
-    text: str
     if format_name == "summary":
         from onnx_autodoc.render.github import MAX_SUMMARY_BYTES, render_job_summary
 
         return render_job_summary(result, MAX_SUMMARY_BYTES - used_bytes)
-    text = _load(*OUTCOME_FORMATS[format_name])(result)
-    return text
+    return str(_load(*OUTCOME_FORMATS[format_name])(result))
 
 
 def chart_files(report: "Report", suffix: str) -> dict[str, str | bytes]:

@@ -19,14 +19,16 @@ def render_architecture(report: doc.Report) -> str:
     title = escape_markdown(sanitize(card.model.name.removesuffix(".onnx")) + label)
     head = f"# Architecture: {title}\n\n**Documented:** {escape_markdown(generated.at)}\n\n"
     foot = f"\n---\n\n*{escape_markdown(f'{generated.tool} {generated.version}')}, from the file alone*\n"
-    make = (_overview, _diagram, _interface, _graph, _operators, _parameters)
-    return head + write_sections(tuple(section(card) for section in make)) + foot
-
-
-def _overview(card: Card) -> doc.Section:
-    return doc.Section(
-        "overview", "Model Overview", (doc.Paragraph(card.summary.tldr), doc.Paragraph(card.summary.text))
+    overview = (doc.Paragraph(card.summary.tldr), doc.Paragraph(card.summary.text))
+    sections = (
+        doc.Section("overview", "Model Overview", overview),
+        _diagram(card),
+        _interface(card),
+        _graph(card),
+        _operators(card),
+        _parameters(card),
     )
+    return head + write_sections(sections) + foot
 
 
 def _diagram(card: Card) -> doc.Section:
@@ -53,16 +55,16 @@ def _diagram(card: Card) -> doc.Section:
 
 
 def _interface(card: Card) -> doc.Section:
-    inputs, outputs = _port_table(card.interface.inputs), _port_table(card.interface.outputs)
-    blocks = (doc.Heading("Inputs"), *inputs, doc.Heading("Outputs"), *outputs)
-    return doc.Section("ports", "Input/Output Specification", blocks)
+    blocks: list[doc.Block] = []
+    for title, ports in (("Inputs", card.interface.inputs), ("Outputs", card.interface.outputs)):
+        blocks.append(doc.Heading(title))
+        titles = doc.columns("Name", "Type", "Shape")
+        blocks += doc.limited_table(titles, ports, _port_row, _MAX_ROWS) if ports else (doc.Paragraph("none"),)
+    return doc.Section("ports", "Input/Output Specification", tuple(blocks))
 
 
-def _port_table(ports: tuple[Port, ...]) -> tuple[doc.Block, ...]:
-    if not ports:
-        return (doc.Paragraph("none"),)
-    rows = tuple((doc.Name(port.name), format_dtype(port), shape_span(port)) for port in ports[:_MAX_ROWS])
-    return doc.Table(doc.columns("Name", "Type", "Shape"), rows), *doc.note_truncation(len(ports), _MAX_ROWS)
+def _port_row(port: Port) -> tuple[doc.Spans, ...]:
+    return (doc.Name(port.name), format_dtype(port), shape_span(port))
 
 
 def _graph(card: Card) -> doc.Section:
@@ -80,25 +82,27 @@ def _graph(card: Card) -> doc.Section:
 
 def _operators(card: Card) -> doc.Section:
     graph = card.graph
-    found = graph.operators[:_MAX_ROWS]
-    rows = tuple((doc.Name(row.op), numbers.count(row.count), format_percent(row.share)) for row in found)
-    total = ("All", numbers.count(graph.nodes_total), "") if len(rows) == len(graph.operators) else None
     blocks = (
         doc.Paragraph((doc.Strong("Total Operations: "), format_count(graph.nodes_total))),
         doc.Heading("Operator Frequency"),
-        doc.Table(doc.columns("Operator", "Count#", "Percentage#"), rows, total),
-        *doc.note_truncation(len(graph.operators), _MAX_ROWS),
+        *doc.limited_table(
+            doc.columns("Operator", "Count#", "Percentage#"),
+            graph.operators,
+            lambda row: (doc.Name(row.op), numbers.count(row.count), format_percent(row.share)),
+            _MAX_ROWS,
+            ("All", numbers.count(graph.nodes_total), ""),
+        ),
         doc.Paragraph((doc.Strong("Total Operator Types: "), format_count(graph.operator_types))),
     )
     return doc.Section("operators", "Operators", blocks)
 
 
 def _parameters(card: Card) -> doc.Section:
-    held = card.parameters
+    params = card.parameters
     items: tuple[doc.Spans, ...] = (
-        (doc.Strong("Total Parameters: "), format_count(held.total) if held.total else numbers.NO_PARAMETERS),
+        (doc.Strong("Total Parameters: "), format_count(params.total) if params.total else numbers.NO_PARAMETERS),
         (doc.Strong("Total Size: "), numbers.weights(card)),
-        (doc.Strong("Number of Tensors: "), format_count(held.tensors)),
+        (doc.Strong("Number of Tensors: "), format_count(params.tensors)),
     )
-    constants = f"Beside them {pluralize(held.constants, 'constant')}: shapes, indices, tables that nobody learned."
+    constants = f"Beside them {pluralize(params.constants, 'constant')}: shapes, indices, tables that nobody learned."
     return doc.Section("parameters", "Parameters", (doc.Bullets(items), doc.Paragraph(constants)))

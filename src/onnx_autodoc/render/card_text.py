@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from onnx_autodoc.card import Box, Card, Finding, Port, Severity, is_lower_bound
+from onnx_autodoc.card import Box, CacheSection, Card, Finding, Port, Severity, is_lower_bound
 from onnx_autodoc.render.content import UNKNOWN
 from onnx_autodoc.text import display_name, format_count, pluralize, sanitize
 
 _MAX_CHAIN_LENGTH: Final = 130  # characters, before the remaining blocks are only counted
 _DETAILED_KINDS: Final = ("attention", "attention-block", "mlp", "mlp-block", "gated-mlp", "moe")
+_PLAIN_KINDS: Final = ("input", "add")
 _FLOAT_PARTS: Final = {
     "embedding": "embeddings",
     "attention": "attention",
@@ -38,9 +39,7 @@ SEVERITY_WORDS: Final = {
 def count_findings(findings: Sequence[Finding]) -> str:
     """Count findings by severity, the worst first: "1 warning, 2 notes"."""
     counts = Counter(finding.severity for finding in findings)
-    return (
-        ", ".join(pluralize(counts[each], *SEVERITY_WORDS[each]) for each in SEVERITY_WORDS if counts[each]) or "none"
-    )
+    return ", ".join(pluralize(counts[key], *words) for key, words in SEVERITY_WORDS.items() if counts[key]) or "none"
 
 
 def explain_missing_cache(card: Card) -> str | None:
@@ -52,9 +51,16 @@ def explain_missing_cache(card: Card) -> str | None:
     return None
 
 
+def describe_cache_layout(cache: CacheSection, head: str) -> str:
+    """Describe a KV cache as "12 layers, 4 heads of 64, float16", with `head` as the noun of its heads."""
+    parts = [pluralize(cache.layers, "layer")] if cache.layers else []
+    parts += [f"{pluralize(cache.kv_heads, head)} of {cache.head_dim}"] if cache.kv_heads else []
+    return ", ".join([*parts, cache.dtype])
+
+
 def explain_missing_precision(card: Card) -> str:
     unknown = is_lower_bound(card, "parameters.total")
-    return "not known: the file contradicts itself" if unknown else NO_WEIGHTS
+    return "unknown: the file contradicts itself" if unknown else NO_WEIGHTS
 
 
 def format_dtype(port: Port) -> str:
@@ -68,8 +74,8 @@ def format_block_chain(card: Card) -> str | None:
     boxes = [box for box in tree.children if box.kind not in ("input", "output")] if tree is not None else []
     if not boxes:
         return None
-    repeated = (box for box in boxes if box.repeats and _has_several_parts(box))
-    layer = max(repeated, key=lambda box: (box.share or 0.0, box.params), default=None)
+    layers = (box for box in boxes if box.repeats and sum(part.kind not in _PLAIN_KINDS for part in box.children) > 1)
+    layer = max(layers, key=lambda box: (box.share or 0.0, box.params), default=None)
     steps: list[str] = []
     for box in boxes:
         if steps and len(" → ".join(steps)) + len(box.label) > _MAX_CHAIN_LENGTH:
@@ -78,10 +84,6 @@ def format_block_chain(card: Card) -> str | None:
         steps.append(sanitize((f"{box.count} × " if box.count > 1 else "") + label, _MAX_CHAIN_LENGTH))
     left = len(boxes) - len(steps)
     return " → ".join(steps) + (f" → … {format_count(left)} more, see --format mermaid" if left else "")
-
-
-def _has_several_parts(box: Box) -> bool:
-    return sum(part.kind not in ("input", "add") for part in box.children) > 1
 
 
 def _part_labels(box: Box) -> list[str]:

@@ -5,14 +5,15 @@ escape, so text of a model file stays data until it is written: `Name` marks it,
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
 from onnx_autodoc.card import Box, Card, NodeRow
 from onnx_autodoc.text import format_count
 
-UNKNOWN: Final = "not known"
+UNKNOWN: Final = "unknown"
+Item = TypeVar("Item")
 
 
 class ChartLinks(Struct, frozen=True):
@@ -143,9 +144,22 @@ def join_names(names: Sequence[str]) -> tuple[Span, ...]:
     return tuple(span for name in names for span in (", ", Name(name)))[1:]
 
 
-def note_truncation(found: int, most: int) -> tuple[Block, ...]:
-    """Return a paragraph on the rows that a list of `most` leaves out; () where it has all."""
-    left = found - most
-    return (
-        (Paragraph(f"{format_count(left)} more {'is' if left == 1 else 'are'} in the JSON card."),) if left > 0 else ()
-    )
+def note_truncation(count: int, limit: int) -> tuple[Block, ...]:
+    """Return a paragraph on the rows that a list of `limit` leaves out; () where it has all."""
+    left = count - limit
+    is_or_are = "is" if left == 1 else "are"
+    return (Paragraph(f"{format_count(left)} more {is_or_are} in the JSON card."),) if left > 0 else ()
+
+
+def limited_table(
+    titles: tuple[Column, ...],
+    items: Sequence[Item],
+    make_row: Callable[[Item], tuple[Spans, ...]],
+    limit: int,
+    total: tuple[Spans, ...] | None = None,
+    summary: str | None = None,
+) -> tuple[Block, ...]:
+    """Return a table of the first `limit` items and a note on the others; the total only where all are listed."""
+    rows = tuple(map(make_row, items[:limit]))
+    table = Table(titles, rows, total if len(items) <= limit else None, summary)
+    return (table, *note_truncation(len(items), limit))

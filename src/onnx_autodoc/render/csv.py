@@ -27,19 +27,15 @@ def render_csv(report: Report) -> str:
 
 
 def _write_cell(item: object) -> str:
-    if item is None:
-        return ""
+    """Return a cell, with an apostrophe before what a spreadsheet would run as a formula."""
     if isinstance(item, tuple):
         outputs = "; ".join(_write_output(cell) for cell in item if isinstance(cell, OutputCell))
-        return _escape_formula(sanitize(outputs, _MAX_CELL_LENGTH))
-    return _escape_formula(sanitize(item, _MAX_NAME_LENGTH)) if isinstance(item, str) else str(item)
+        return _FORMULA.sub(r"\1'", sanitize(outputs, _MAX_CELL_LENGTH))
+    if isinstance(item, str):
+        return _FORMULA.sub(r"\1'", sanitize(item, _MAX_NAME_LENGTH))
+    return "" if item is None else str(item)
 
 
 def _write_output(cell: OutputCell) -> str:
     shape = "?" if cell.shape is None else "x".join(map(str, cell.shape)) or "scalar"
-    return _escape_formula(f"{sanitize(cell.name, _MAX_NAME_LENGTH)} {sanitize(cell.dtype or '?')} {shape}")
-
-
-def _escape_formula(text: str) -> str:
-    """Put an apostrophe before what a spreadsheet would run as a formula."""
-    return _FORMULA.sub(r"\1'", text)
+    return _FORMULA.sub(r"\1'", f"{sanitize(cell.name, _MAX_NAME_LENGTH)} {sanitize(cell.dtype or '?')} {shape}")

@@ -8,13 +8,14 @@ read by more tools than 1.7; documents are valid under both.
 
 import re
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Any, Final
 from uuid import NAMESPACE_DNS, uuid5
 
 from onnx_autodoc.card import CERTAIN_TASK, Card, ExternalFile, Finding, Port, is_lower_bound
 from onnx_autodoc.render.card_text import EVIDENCE, RECOMMENDATION, format_dtype
 from onnx_autodoc.render.content import Report
-from onnx_autodoc.render.hub_metadata import license_id
+from onnx_autodoc.render.hub_metadata import GNU_LICENSES, SPDX_IDS, license_id
 from onnx_autodoc.render.json import format_json
 from onnx_autodoc.render.sections.interface import format_dims
 from onnx_autodoc.text import format_count, sanitize
@@ -27,20 +28,10 @@ _MAX_TEXT_LENGTH: Final = 1000
 _MAX_PROPERTY_LENGTH: Final = 300
 _MAX_REPEATED_PROPERTIES: Final = 1000
 _MAX_EVIDENCE: Final = 5
-_GNU_LICENSES: Final = ("AGPL-3.0", "GPL-2.0", "GPL-3.0", "LGPL-2.1", "LGPL-3.0")
 _EXACT_GNU_IDS: Final = {
-    f"{name}-{suffix}".lower(): f"{name}-{suffix}" for name in _GNU_LICENSES for suffix in ("only", "or-later")
+    f"{name}-{suffix}": f"{SPDX_IDS[name]}-{suffix}" for name in GNU_LICENSES for suffix in ("only", "or-later")
 }
-# The Hub's licenses that are SPDX ids, as SPDX writes them. GNU ids without "only" or "or-later" are deprecated, but
-# they are all that a file declares that states no more.
-_SPDX_NAMES: Final = """
-    AFL-3.0 AGPL-3.0 Apache-2.0 Artistic-2.0 BSD-2-Clause BSD-3-Clause BSD-3-Clause-Clear BSL-1.0 CC-BY-2.0 CC-BY-2.5
-    CC-BY-3.0 CC-BY-4.0 CC-BY-NC-2.0 CC-BY-NC-3.0 CC-BY-NC-4.0 CC-BY-NC-ND-3.0 CC-BY-NC-ND-4.0 CC-BY-NC-SA-2.0
-    CC-BY-NC-SA-3.0 CC-BY-NC-SA-4.0 CC-BY-ND-4.0 CC-BY-SA-3.0 CC-BY-SA-4.0 CC0-1.0 CDLA-Permissive-1.0
-    CDLA-Permissive-2.0 CDLA-Sharing-1.0 ECL-2.0 EPL-1.0 EPL-2.0 etalab-2.0 EUPL-1.1 GPL-2.0 GPL-3.0 ISC LGPL-2.1
-    LGPL-3.0 LPPL-1.3c MIT MPL-2.0 MS-PL NCSA OFL-1.1 OSL-3.0 PostgreSQL Unlicense WTFPL Zlib
-"""
-SPDX_IDS: Final = {name.lower(): name for name in _SPDX_NAMES.split()}
+_STRUCTURE_FIELDS: Final = ("layers", "hidden", "heads", "kv_heads", "vocab", "context")
 
 CardFact = tuple[str, object]  # path in the JSON card, value
 BomObject = dict[str, Any]  # of the specification, with the keys of its JSON Schema
@@ -160,64 +151,57 @@ def _describe_finding(finding: Finding) -> str:
 
 def _make_properties(facts: Iterable[CardFact]) -> list[BomObject]:
     """Return known facts as properties, named by their path in the JSON card."""
-    known = ((name, str(value)) for name, value in facts if value not in (None, ""))
     return [
-        {"name": sanitize(f"onnx-autodoc:{name}"), "value": sanitize(text, _MAX_PROPERTY_LENGTH)}
-        for name, text in known
+        {"name": sanitize(f"onnx-autodoc:{name}"), "value": sanitize(str(value), _MAX_PROPERTY_LENGTH)}
+        for name, value in facts
+        if value not in (None, "")
     ]
 
 
+def _read_facts(card: Card, *paths: str) -> Iterator[CardFact]:
+    return ((path, attrgetter(path)(card)) for path in paths)
+
+
 def _file_facts(card: Card) -> Iterator[CardFact]:
-    model = card.model
-    yield "model.format", model.format
-    yield "model.file.bytes", model.file.bytes
-    yield "model.ir_version", model.ir_version
-    for domain, version in list(model.opsets.items())[:_MAX_REPEATED_PROPERTIES]:
+    yield from _read_facts(card, "model.format", "model.file.bytes", "model.ir_version")
+    for domain, version in list(card.model.opsets.items())[:_MAX_REPEATED_PROPERTIES]:
         yield "model.opsets", f"{domain} {version}"
-    yield "model.producer.name", model.producer.name
-    yield "model.producer.version", model.producer.version
-    yield "model.domain", model.domain
+    yield from _read_facts(card, "model.producer.name", "model.producer.version", "model.domain")
     for name, text in card.dataset.said.extras.items():
         yield f"dataset.said.extras.{name}", text
 
 
 def _cost_facts(card: Card) -> Iterator[CardFact]:
-    """Yield sizes and costs; a lower bound has a name of its own, so that nobody takes it for the exact figure."""
+    """Yield sizes and costs; a lower bound has another name, so that nobody takes it for the exact figure."""
 
-    def bounded(path: str, bound_of: str = "") -> str:
-        return path + ".at_least" * is_lower_bound(card, bound_of or path)
+    def costs(*paths: str) -> Iterator[CardFact]:
+        for path, number in _read_facts(card, *paths):
+            is_bound = is_lower_bound(card, path.replace(".cheapest", ""))
+            yield path + ".at_least" * is_bound, number
 
-    held, precision, compute, used = card.parameters, card.model.precision, card.compute, card.memory
-    yield "parameters.total", held.total
-    yield "parameters.bytes", held.bytes
-    for dtype, count in held.by_dtype.items():
+    yield from _read_facts(card, "parameters.total", "parameters.bytes")
+    for dtype, count in card.parameters.by_dtype.items():
         yield "parameters.by_dtype", f"{dtype} {count}"
-    yield "model.precision.label", precision.label
-    yield "model.precision.scheme", precision.scheme
-    yield "graph.nodes_total", card.graph.nodes_total
-    yield bounded("compute.macs"), compute.macs
-    yield bounded("compute.flops"), compute.flops
-    if compute.cheapest is not None:
-        yield bounded("compute.cheapest.macs", "compute.macs"), compute.cheapest.macs
-        yield bounded("compute.cheapest.flops", "compute.flops"), compute.cheapest.flops
-    yield "memory.weights_bytes", used.weights_bytes
-    yield bounded("memory.peak_activation_bytes"), used.peak_activation_bytes
-    yield "memory.kv_cache.bytes_per_token", used.kv_cache.bytes_per_token if used.kv_cache else None
+    yield from _read_facts(card, "model.precision.label", "model.precision.scheme", "graph.nodes_total")
+    yield from costs("compute.macs", "compute.flops")
+    if card.compute.cheapest is not None:
+        yield from costs("compute.cheapest.macs", "compute.cheapest.flops")
+    yield from _read_facts(card, "memory.weights_bytes")
+    yield from costs("memory.peak_activation_bytes")
+    if card.memory.kv_cache is not None:
+        yield from _read_facts(card, "memory.kv_cache.bytes_per_token")
 
 
 def _structure_facts(card: Card) -> Iterator[CardFact]:
-    for name in ("layers", "hidden", "heads", "kv_heads", "vocab", "context"):
-        yield f"structure.{name}", getattr(card.structure, name)
+    yield from _read_facts(card, *(f"structure.{name}" for name in _STRUCTURE_FIELDS))
     if card.task.name is not None:
-        for name in ("name", "confidence", "classes"):
-            yield f"task.{name}", getattr(card.task, name)
+        yield from _read_facts(card, "task.name", "task.confidence", "task.classes")
 
 
 def _assumption_facts(card: Card) -> Iterator[CardFact]:
     """Yield the sizes that costs are valid for, and what they leave out."""
-    for name, size in list(card.assumptions.dims.items())[:_MAX_REPEATED_PROPERTIES]:
-        yield "assumptions.dims", f"{sanitize(name)} = {size}"
-    for name, value in list(card.assumptions.values.items())[:_MAX_REPEATED_PROPERTIES]:
-        yield "assumptions.values", f"{sanitize(name)} = {value}"
+    for kind, bindings in (("dims", card.assumptions.dims), ("values", card.assumptions.values)):
+        for name, value in list(bindings.items())[:_MAX_REPEATED_PROPERTIES]:
+            yield f"assumptions.{kind}", f"{sanitize(name)} = {value}"
     for gap in card.gaps[:_MAX_REPEATED_PROPERTIES]:
         yield "gaps", f"{gap.section}: {gap.reason}"

@@ -9,7 +9,7 @@ from typing import Final
 
 from onnx_autodoc.card import BOUND, CALIBRATED, MEASURED, TYPICAL, DeviceRow, ScaleRow, TokenRow
 from onnx_autodoc.render.content import UNKNOWN
-from onnx_autodoc.text import format_memory, format_number, format_percent, format_short, format_time, sanitize
+from onnx_autodoc.text import format_bytes, format_number, format_percent, format_short, format_time, sanitize
 
 TimedRow = DeviceRow | ScaleRow | TokenRow
 
@@ -34,7 +34,12 @@ _VENDORS: Final = ("NVIDIA ", "Intel ", "AMD ", "Apple ", "Qualcomm ", "Google "
 
 def format_run_time(row: TimedRow, with_grade: bool = True) -> str:
     """Format the time of a run: "not faster than 354 µs", "typical 2.10 ms (1.20–4.00)"."""
-    seconds, low, high = _seconds(row)
+    if not isinstance(row, DeviceRow):
+        seconds, low, high = row.seconds, row.low, row.high
+    elif row.basis == BOUND:
+        seconds, low, high = row.seconds.bound, None, None
+    else:
+        seconds, low, high = row.seconds.expected, row.seconds.low, row.seconds.high
     if not seconds:
         bound = bound_only_seconds(row)
         return f"{_TIME_PREFIXES[BOUND]}{format_time(bound)}" if bound else UNKNOWN
@@ -49,14 +54,7 @@ def bound_only_seconds(row: TimedRow) -> float | None:
 
 def shown_seconds(row: DeviceRow) -> float | None:
     """Return the time that `format_run_time` prints: the expected time, else the lower bound."""
-    return _seconds(row)[0]
-
-
-def _seconds(row: TimedRow) -> tuple[float | None, float | None, float | None]:
-    if not isinstance(row, DeviceRow):
-        return row.seconds, row.low, row.high
-    times = row.seconds
-    return (times.bound, None, None) if row.basis == BOUND else (times.expected, times.low, times.high)
+    return row.seconds.bound if row.basis == BOUND else row.seconds.expected
 
 
 def format_rate(row: TimedRow, with_grade: bool = False) -> str:
@@ -95,8 +93,8 @@ def format_utilisation(row: DeviceRow) -> str:
 
 def format_memory_need(row: DeviceRow) -> str:
     """Format needed of available memory: "605 MiB of 15.0 GiB"."""
-    need = format_memory(row.memory_bytes) if row.memory_bytes is not None else UNKNOWN
-    capacity = f" of {format_memory(row.capacity_bytes)}" if row.capacity_bytes is not None else ""
+    need = format_bytes(row.memory_bytes) if row.memory_bytes is not None else UNKNOWN
+    capacity = f" of {format_bytes(row.capacity_bytes)}" if row.capacity_bytes is not None else ""
     return DOES_NOT_FIT * (row.fits is False) + need + capacity
 
 

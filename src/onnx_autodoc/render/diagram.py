@@ -82,7 +82,12 @@ def draw_diagram(tree: Box, title: str = "") -> str:
     boxes = tree.children or (tree,)
     if len(boxes) > MAX_BOXES:
         boxes = (*boxes[: MAX_BOXES - 1], merge_boxes(boxes[MAX_BOXES - 1 :], "rest"))
-    edges = _unique_edges(tree.edges, {box.id for box in boxes})
+    ids = {box.id for box in boxes}
+    unique: dict[tuple[str, str], Edge] = {}
+    for edge in tree.edges:
+        if ids >= {edge.source, edge.target} and edge.source != edge.target:
+            unique.setdefault((edge.source, edge.target), edge)
+    edges = tuple(unique.values())
     layout = _place_boxes(boxes, edges)
     width, height = f"{layout.width + 48:.0f}", f"{layout.height + 44:.0f}"
     size = f'width="{width}" height="{height}" viewBox="-24 -30 {width} {height}" font-family="{_FONT}"'
@@ -91,15 +96,6 @@ def draw_diagram(tree: Box, title: str = "") -> str:
     drawn = [element for placed in layout.boxes.values() for element in _draw_box(placed)]
     head = f'<svg class="drawing" role="img" {size}><title>{title}</title>'
     return "\n".join((head, *lines, *drawn, "</svg>"))
-
-
-def _unique_edges(edges: tuple[Edge, ...], known: set[str]) -> tuple[Edge, ...]:
-    """Return one edge per pair of known boxes."""
-    unique: dict[tuple[str, str], Edge] = {}
-    for edge in edges:
-        if known >= {edge.source, edge.target} and edge.source != edge.target:
-            unique.setdefault((edge.source, edge.target), edge)
-    return tuple(unique.values())
 
 
 def _place_boxes(boxes: tuple[Box, ...], edges: tuple[Edge, ...]) -> _Layout:

@@ -5,9 +5,8 @@ from typing import Final
 
 from onnx_autodoc.card import Severity
 from onnx_autodoc.policy import Check, Outcome, Status, Verdict
-from onnx_autodoc.render.content import Report
 from onnx_autodoc.render.markdown import escape_markdown
-from onnx_autodoc.render.outcome import MAX_MESSAGE_LENGTH, check_report, check_title, count_checks, format_evidence
+from onnx_autodoc.render.outcome import MAX_MESSAGE_LENGTH, check_title, count_checks, format_evidence
 from onnx_autodoc.text import format_count, pluralize, sanitize, sanitize_text
 
 MAX_SUMMARY_BYTES: Final = 1 << 20  # GitHub shows no larger job summary
@@ -17,41 +16,27 @@ _ROW_START: Final = "| "
 _LEVELS: Final = {Severity.ERROR: "warning", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def render_github(report: Report) -> str:
-    return render_annotations(check_report(report))
-
-
 def render_annotations(result: Outcome) -> str:
     """Return failed checks as errors and other findings below that; a notice where there are neither."""
     lines: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
     for verdict in result.verdicts:
         for check in verdict.checks:
-            level = _annotation_level(check)
+            level = "error" if check.status is Status.FAIL else ""
+            if check.found and check.status is Status.PASS:
+                level = _LEVELS.get(check.severity or Severity.INFO, "")
             if level:
                 lines[level].append(_annotation(level, verdict.model, check))
     if not any(lines.values()):
-        lines["notice"] = [_passed_notice(verdict) for verdict in result.verdicts]
-    limited = (line for level, entries in lines.items() for line in _limit_annotations(level, entries))
-    return "".join(f"::{sanitize_text(line[2:])}\n" for line in limited)
-
-
-def _passed_notice(verdict: Verdict) -> str:
-    file = _escape_property(sanitize(verdict.model, MAX_MESSAGE_LENGTH))
-    return f"::notice file={file},title=onnx-autodoc::passed: {_escape_data(count_checks(verdict))}"
-
-
-def _annotation_level(check: Check) -> str:
-    if check.status is Status.FAIL:
-        return "error"
-    return _LEVELS.get(check.severity or Severity.INFO, "") if check.found and check.status is Status.PASS else ""
-
-
-def _limit_annotations(level: str, lines: list[str]) -> list[str]:
-    if len(lines) <= _MAX_ANNOTATIONS:
-        return lines
-    left = format_count(len(lines) - _MAX_ANNOTATIONS + 1)
-    more = f"::{level} title=onnx-autodoc::{left} more; the job summary lists them"
-    return [*lines[: _MAX_ANNOTATIONS - 1], more]
+        for verdict in result.verdicts:
+            file = _escape_property(sanitize(verdict.model, MAX_MESSAGE_LENGTH))
+            text = f"passed: {_escape_data(count_checks(verdict))}"
+            lines["notice"].append(f"::notice file={file},title=onnx-autodoc::{text}")
+    for level, entries in lines.items():
+        if len(entries) > _MAX_ANNOTATIONS:
+            left = format_count(len(entries) - _MAX_ANNOTATIONS + 1)
+            more = f"::{level} title=onnx-autodoc::{left} more; the job summary lists them"
+            entries[_MAX_ANNOTATIONS - 1 :] = [more]
+    return "".join(f"::{sanitize_text(line[2:])}\n" for entries in lines.values() for line in entries)
 
 
 def _annotation(level: str, model: str, check: Check) -> str:
@@ -103,13 +88,11 @@ def _summary_lines(verdict: Verdict) -> Iterator[str]:
     for heading, checks in _group_checks(verdict).items():
         if checks:
             yield from (f"#### {heading}", "", "|Check|What|Where|To do|", "|---|---|---|---|")
-            yield from map(_summary_row, checks)
+        for check in checks:
+            action = f"allowed: {check.reason}" if check.status is Status.ALLOWED else check.do
+            cells = (f"{check.kind}: {check_title(check)}", check.message, format_evidence(check), action)
+            yield _ROW_START + " | ".join(escape_markdown(sanitize(cell, MAX_MESSAGE_LENGTH)) for cell in cells) + " |"
+        if checks:
             yield ""
     for entry in verdict.unneeded:
         yield from (f"Not needed: the policy allows {escape_markdown(sanitize(entry))}, and nothing has it.", "")
-
-
-def _summary_row(check: Check) -> str:
-    action = f"allowed: {check.reason}" if check.status is Status.ALLOWED else check.do
-    cells = (f"{check.kind}: {check_title(check)}", check.message, format_evidence(check), action)
-    return _ROW_START + " | ".join(escape_markdown(sanitize(cell, MAX_MESSAGE_LENGTH)) for cell in cells) + " |"

@@ -80,22 +80,27 @@ FAMILIES: Final = frozenset(
 )
 UNTAGGED_FAMILIES: Final = frozenset(("hybrid", "preprocessing", "unknown"))
 
-_LICENSE_NAMES: Final = """
-    apache-2.0 mit openrail bigscience-openrail-m creativeml-openrail-m bigscience-bloom-rail-1.0 bigcode-openrail-m
-    afl-3.0 artistic-2.0 bsl-1.0 bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear c-uda cc cc0-1.0 cc-by-2.0 cc-by-2.5
-    cc-by-3.0 cc-by-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0 cc-by-nd-4.0 cc-by-nc-nd-3.0
-    cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 cdla-sharing-1.0 cdla-permissive-1.0
-    cdla-permissive-2.0 wtfpl ecl-2.0 epl-1.0 epl-2.0 etalab-2.0 eupl-1.1 agpl-3.0 gfdl gpl gpl-2.0 gpl-3.0 lgpl
-    lgpl-2.1 lgpl-3.0 isc lppl-1.3c ms-pl mpl-2.0 odc-by odbl openrail++ osl-3.0 postgresql ofl-1.1 ncsa unlicense zlib
-    pddl lgpl-lr llama2 llama3 llama3.1 llama3.2 llama3.3 gemma
+# The Hub's licenses that are SPDX ids, as SPDX writes them. GNU ids without "only" or "or-later" are deprecated, but
+# they are all that a file declares that states no more.
+_SPDX_NAMES: Final = """
+    AFL-3.0 AGPL-3.0 Apache-2.0 Artistic-2.0 BSD-2-Clause BSD-3-Clause BSD-3-Clause-Clear BSL-1.0 CC-BY-2.0 CC-BY-2.5
+    CC-BY-3.0 CC-BY-4.0 CC-BY-NC-2.0 CC-BY-NC-3.0 CC-BY-NC-4.0 CC-BY-NC-ND-3.0 CC-BY-NC-ND-4.0 CC-BY-NC-SA-2.0
+    CC-BY-NC-SA-3.0 CC-BY-NC-SA-4.0 CC-BY-ND-4.0 CC-BY-SA-3.0 CC-BY-SA-4.0 CC0-1.0 CDLA-Permissive-1.0
+    CDLA-Permissive-2.0 CDLA-Sharing-1.0 ECL-2.0 EPL-1.0 EPL-2.0 etalab-2.0 EUPL-1.1 GPL-2.0 GPL-3.0 ISC LGPL-2.1
+    LGPL-3.0 LPPL-1.3c MIT MPL-2.0 MS-PL NCSA OFL-1.1 OSL-3.0 PostgreSQL Unlicense WTFPL Zlib
 """
-_LICENSES: Final = frozenset(_LICENSE_NAMES.split())
-_GNU_LICENSES: Final = ("agpl-3.0", "gpl-2.0", "gpl-3.0", "lgpl-2.1", "lgpl-3.0")
-# Other spellings, after `_normalize`.
+SPDX_IDS: Final = {name.lower(): name for name in _SPDX_NAMES.split()}
+_OTHER_LICENSES: Final = """
+    openrail bigscience-openrail-m creativeml-openrail-m bigscience-bloom-rail-1.0 bigcode-openrail-m bsd c-uda cc
+    gfdl gpl lgpl odc-by odbl openrail++ pddl lgpl-lr llama2 llama3 llama3.1 llama3.2 llama3.3 gemma
+"""
+_LICENSES: Final = frozenset((*SPDX_IDS, *_OTHER_LICENSES.split()))
+GNU_LICENSES: Final = ("agpl-3.0", "gpl-2.0", "gpl-3.0", "lgpl-2.1", "lgpl-3.0")
+# Other spellings, as `license_id` reduces them.
 _LICENSE_ALIASES: Final = {
-    **{f"{name}-{which}": name for name in _GNU_LICENSES for which in ("only", "or-later")},
-    **{name.removesuffix(".0"): name for name in ("apache-2.0", "mpl-2.0", *_GNU_LICENSES)},
-    **{name.removesuffix(".0").replace("-", "v"): name for name in _GNU_LICENSES},
+    **{f"{name}-{which}": name for name in GNU_LICENSES for which in ("only", "or-later")},
+    **{name.removesuffix(".0"): name for name in ("apache-2.0", "mpl-2.0", *GNU_LICENSES)},
+    **{name.removesuffix(".0").replace("-", "v"): name for name in GNU_LICENSES},
     "apache-software-2.0": "apache-2.0",
     "gnu-affero-general-public-3.0": "agpl-3.0",
     "gnu-agpl-3.0": "agpl-3.0",
@@ -124,12 +129,10 @@ _NAME: Final = re.compile(r"""[A-Za-z0-9 ,.+()"'-]{,100}""")  # anything else is
 def license_id(text: str) -> str | None:
     """Return the Hub's id of a declared license; None where the text is more than a name or the name is unknown."""
     name = _URL.sub(" ", text)
-    normalized = _normalize(name) if _NAME.fullmatch(name) else ""
-    return normalized if normalized in _LICENSES else _LICENSE_ALIASES.get(normalized)
-
-
-def _normalize(name: str) -> str:
-    """Reduce "AGPL-3.0 License" and "Apache License, Version 2.0" to the words that distinguish licenses."""
+    if not _NAME.fullmatch(name):
+        return None
+    # "AGPL-3.0 License" and "Apache License, Version 2.0" are reduced to the words that distinguish licenses.
     words = [word for word in _WORD.findall(name.lower()) if word not in _FILLERS]
     words = [re.sub(r"^v\.?(?=\d)", "", word).strip(".") for word in words]
-    return "-".join(word for word in words if word)
+    reduced = "-".join(filter(None, words))
+    return reduced if reduced in _LICENSES else _LICENSE_ALIASES.get(reduced)

@@ -8,24 +8,9 @@ import re
 from typing import Final
 
 from onnx_autodoc.card import CERTAIN_TASK, Card
-from onnx_autodoc.render import hub_metadata
+from onnx_autodoc.render import hub_metadata, readme
 from onnx_autodoc.render.content import Question, Report
 from onnx_autodoc.render.markdown import escape_markdown, write_sections
-from onnx_autodoc.render.readme import (
-    BEGIN,
-    END,
-    FrontMatter,
-    ReadmeParts,
-    add_fields,
-    add_items,
-    detect_line_break,
-    enclose,
-    escape_marks,
-    find_generated,
-    parse_front_matter,
-    split_readme,
-    write_fields,
-)
 from onnx_autodoc.render.sections import card_sections
 from onnx_autodoc.text import sanitize
 
@@ -38,12 +23,12 @@ _ONLY_IN_NEW_README: Final = ("library_name",)
 def render_huggingface(report: Report) -> str:
     """Return a whole README. Questions to the owner follow the generated part, so that answers stay."""
     card, sections = report.card, card_sections(report.card)
-    questions = tuple(each for each in sections if any(isinstance(block, Question) for block in each.blocks))
+    questions = tuple(section for section in sections if any(isinstance(block, Question) for block in section.blocks))
     generated = tuple(section for section in sections if section not in questions)
-    fields = "\n".join(write_fields(front_matter(card)))
-    title = escape_marks(escape_markdown(sanitize(card.model.name)))
-    body = enclose(write_sections(generated, card, report.charts))
-    rest = "\n" + escape_marks(write_sections(questions, card, report.charts)) if questions else ""
+    fields = "\n".join(readme.write_fields(front_matter(card)))
+    title = readme.escape_marks(escape_markdown(sanitize(card.model.name)))
+    body = readme.enclose(write_sections(generated, card, report.charts))
+    rest = "\n" + readme.escape_marks(write_sections(questions, card, report.charts)) if questions else ""
     return f"---\n{fields}\n---\n\n# {title}\n\n{body}{rest}"
 
 
@@ -75,39 +60,41 @@ def merge_readme(old: str, new: str) -> str:
     """
     if not old:
         return new
-    new_parts, old_parts, ending = split_readme(new), split_readme(old), detect_line_break(old)
-    head = _merge_fields(old_parts, parse_front_matter(new_parts.block or "").fields, ending)
-    span = find_generated(new_parts.after)
+    new_parts, old_parts = readme.split_readme(new), readme.split_readme(old)
+    line_break = re.search(r"\r?\n", old)
+    ending = line_break[0] if line_break else "\n"
+    head = _merge_fields(old_parts, readme.parse_front_matter(new_parts.block or "").fields, ending)
+    span = readme.find_generated(new_parts.after)
     if span is None:
         raise ValueError("the new text has no part between marks")
     generated = new_parts.after[span[0] : span[1]]
-    span = find_generated(old_parts.after)
+    span = readme.find_generated(old_parts.after)
     if span is not None:
         return head + old_parts.after[: span[0]] + generated.replace("\n", ending) + old_parts.after[span[1] :]
     text = head + old_parts.after
     breaks = 0 if text.endswith(("\n\n", "\n\r\n")) else 1 if text.endswith("\n") else 2
-    return text + ending * breaks + f"{BEGIN}\n{generated}{END}\n".replace("\n", ending)
+    return text + ending * breaks + f"{readme.BEGIN}\n{generated}{readme.END}\n".replace("\n", ending)
 
 
-def _merge_fields(parts: ReadmeParts, fields: dict[str, str | list[str]], ending: str) -> str:
+def _merge_fields(parts: readme.ReadmeParts, fields: dict[str, str | list[str]], ending: str) -> str:
     """Return the README up to the end of its front matter, with missing fields and tags added."""
     if parts.block is None:
-        return parts.before + ending.join(["---", *write_fields(fields), "---", "", ""])
+        return parts.before + ending.join(["---", *readme.write_fields(fields), "---", "", ""])
     try:
-        matter = parse_front_matter(parts.block)
+        matter = readme.parse_front_matter(parts.block)
     except ValueError as error:
         raise ValueError(f"its front matter is not understood: {error}") from None
-    block = add_fields(matter, {key: value for key, value in fields.items() if _is_missing(key, matter)}, ending)
+    block = readme.add_fields(matter, {key: value for key, value in fields.items() if _is_missing(key, matter)}, ending)
     tags = matter.plain_list("tags")
     if tags is not None:
         known = {item.value.lower() for item in tags.value}
         new_tags = [tag for tag in fields.get("tags", ()) if tag not in known]
-        block = add_items(block, tags, new_tags, ending) if new_tags else block
+        block = readme.add_items(block, tags, new_tags, ending) if new_tags else block
     line_break = ending if block and parts.closing.startswith("-") else ""
     return parts.before + block + line_break + parts.closing
 
 
-def _is_missing(key: str, matter: FrontMatter) -> bool:
+def _is_missing(key: str, matter: readme.FrontMatter) -> bool:
     keys = {name for name, _ in matter.entries}
     if key in _ONLY_IN_NEW_README or keys & {key, *_EQUIVALENT_KEYS.get(key, ())}:
         return False

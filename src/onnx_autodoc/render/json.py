@@ -3,7 +3,7 @@
 Strings stay whole up to a length that no name has: what a file states once, a document repeats.
 """
 
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -14,7 +14,6 @@ from onnx_autodoc.text import format_count
 
 MAX_STRING_LENGTH: Final = 4_096  # characters, of nodes and of very large documents
 MAX_DOCUMENT_BYTES: Final = 1 << 25  # above which strings are shortened
-_Value = TypeVar("_Value")
 
 
 def render_json(report: Report) -> str:
@@ -47,28 +46,24 @@ def encode(document: object) -> bytearray:
     return buffer
 
 
-def bound_strings(value: _Value) -> _Value:
+def bound_strings(value: object) -> object:
     """Return the value with every string shortened to `MAX_STRING_LENGTH`, followed by its length."""
-    return _bound(value)  # type: ignore[return-value]
-
-
-def _bound(value: object) -> object:
     if type(value) is str:
         if len(value) <= MAX_STRING_LENGTH:
             return escape_surrogates(value)
         return f"{escape_surrogates(value[:MAX_STRING_LENGTH])}… ({format_count(len(value))} characters)"
     if isinstance(value, Struct):
         fields = {name: getattr(value, name) for name in value.__struct_fields__}
-        bounded = {name: _bound(field) for name, field in fields.items()}
+        bounded = {name: bound_strings(field) for name, field in fields.items()}
         changed = {name: field for name, field in bounded.items() if field is not fields[name]}
         return replace(value, **changed) if changed else value
     if isinstance(value, tuple):
-        items = tuple(map(_bound, value))
-        return value if all(one is other for one, other in zip(value, items)) else items
+        items = tuple(map(bound_strings, value))
+        return value if all(item is original for item, original in zip(items, value)) else items
     if isinstance(value, list):
-        return list(map(_bound, value))
+        return list(map(bound_strings, value))
     if isinstance(value, dict):
-        return {_bound(key): _bound(item) for key, item in value.items()}
+        return {bound_strings(key): bound_strings(item) for key, item in value.items()}
     return value
 
 

@@ -5,15 +5,10 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from onnx_autodoc.policy import Check, Outcome, Status, Verdict
-from onnx_autodoc.render.content import Report
-from onnx_autodoc.render.outcome import MAX_MESSAGE_LENGTH, STATUS_WORDS, check_details, check_report, check_title
+from onnx_autodoc.render.outcome import MAX_MESSAGE_LENGTH, STATUS_WORDS, check_details, check_title
 from onnx_autodoc.text import sanitize, sanitize_text
 
 _TIME: Final = "0"  # constant, so that the same model gives the same bytes
-
-
-def render_junit(report: Report) -> str:
-    return render_outcome_junit(check_report(report))
 
 
 def render_outcome_junit(result: Outcome) -> str:

@@ -115,8 +115,12 @@ def _write_fence(language: str, text: str) -> str:
 
 def _write_table(table: doc.Table) -> str:
     is_full = [column.numeric and table.total is not None for column in table.columns]
-    lines = [[_write_title(column, index, table) for index, column in enumerate(table.columns)]]
-    lines.append(["--:" if column.numeric else "---" for column in table.columns])
+    titles = []
+    for index, column in enumerate(table.columns):
+        spans = (span for row in table.rows for span in doc.to_spans(row[index])) if is_full[index] else ()
+        has_bytes = any(isinstance(span, doc.Number) and span.unit == "bytes" for span in spans)
+        titles.append(escape_markdown(column.title) + (", bytes" if has_bytes else ""))  # numbers in full need a unit
+    lines = [titles, ["--:" if column.numeric else "---" for column in table.columns]]
     lines += [_write_cells(row, is_full) for row in table.rows]
     if table.total is not None:
         lines.append([f"**{cell}**" if cell else "" for cell in _write_cells(table.total, is_full)])
@@ -124,13 +128,6 @@ def _write_table(table: doc.Table) -> str:
     if table.summary is None:
         return text
     return f"<details>\n<summary>{html.escape(table.summary)}</summary>\n\n{text}\n\n</details>"
-
-
-def _write_title(column: doc.Column, index: int, table: doc.Table) -> str:
-    """Return a column title, with the unit where numbers are in full."""
-    spans = [span for row in table.rows for span in doc.to_spans(row[index])] if table.total and column.numeric else []
-    has_bytes = any(isinstance(span, doc.Number) and span.unit == "bytes" for span in spans)
-    return escape_markdown(column.title) + (", bytes" if has_bytes else "")
 
 
 def _write_cells(row: tuple[doc.Spans, ...], is_full: list[bool]) -> list[str]:

@@ -189,16 +189,17 @@ def _color_lines(boxes: dict[str, Box]) -> Iterator[str]:
 
 
 def _encode(text: str) -> str:
-    return "".join(_encode_character(text, index) for index in range(len(text)))
-
-
-def _encode_character(text: str, index: int) -> str:
-    """Return a character as itself, as an entity, or as an entity between hair spaces."""
-    char = _LOOKALIKES.get(text[index], text[index])
-    if _is_inert(char, text[index - 1 : index], text[index + 1 : index + 2]):
-        return char
-    is_active = char in _ACTIVE or (char == "." and text[:index].lower().endswith("www"))
-    return f"{_HAIR_SPACE}#{ord(char)};{_HAIR_SPACE}" if is_active else f"#{ord(char)};"
+    """Write each character as itself, as an entity, or as an entity between hair spaces."""
+    encoded = []
+    for index, original in enumerate(text):
+        char = _LOOKALIKES.get(original, original)
+        if _is_inert(char, text[index - 1 : index], text[index + 1 : index + 2]):
+            encoded.append(char)
+        elif char in _ACTIVE or (char == "." and text[:index].lower().endswith("www")):
+            encoded.append(f"{_HAIR_SPACE}#{ord(char)};{_HAIR_SPACE}")
+        else:
+            encoded.append(f"#{ord(char)};")
+    return "".join(encoded)
 
 
 def _is_inert(char: str, before: str, after: str) -> bool:

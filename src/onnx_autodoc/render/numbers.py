@@ -1,21 +1,22 @@
 """Figures of the card as `Number` spans."""
 
+from collections.abc import Callable
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeVar
 
 from onnx_autodoc.card import Card, is_lower_bound
 from onnx_autodoc.render.content import UNKNOWN, Number
 from onnx_autodoc.text import (
     display_name,
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_percent,
     format_short,
-    format_size,
     sanitize,
 )
 
+Value = TypeVar("Value", int, float)
 _MAX_SIZES: Final = 12
 COUNTED: Final = "exact: counted in the graph"
 STORED: Final = "exact: read off the file"
@@ -45,45 +46,46 @@ def format_sizes(card: Card) -> str:
     return ", ".join([*shown[:_MAX_SIZES], *more]) or "the sizes that the file fixes"
 
 
+def number(exact: Value | None, formatter: Callable[[Value], str], unit: str = "", basis: str = "") -> Number:
+    return _UNKNOWN if exact is None else Number(formatter(exact), exact, unit, basis=basis)
+
+
 def count(exact: int | None, unit: str = "", basis: str = STORED) -> Number:
     """Return a number in full."""
-    return _UNKNOWN if exact is None else Number(format_count(exact), exact, unit, basis=basis)
+    return number(exact, format_count, unit, basis)
 
 
 def short(exact: int | None, unit: str, lower_bound: bool = False) -> Number:
     """Return a number in three digits, for a column whose title states the unit."""
-    if exact is None:
-        return _UNKNOWN
-    basis = _INCOMPLETE_COSTS if lower_bound else COUNTED
-    return Number("at least " * lower_bound + format_short(exact), exact, unit, basis=basis)
+    prefix, basis = ("at least ", _INCOMPLETE_COSTS) if lower_bound else ("", COUNTED)
+    return number(exact, lambda known: prefix + format_short(known), unit, basis)
 
 
 def memory(nbytes: int | None, basis: str = STORED) -> Number:
-    return _UNKNOWN if nbytes is None else Number(format_memory(nbytes), nbytes, "bytes", basis=basis)
+    return number(nbytes, format_bytes, "bytes", basis)
 
 
 def share(part: float | None) -> Number:
-    return _UNKNOWN if part is None else Number(format_percent(part), part)
+    return number(part, format_percent)
 
 
 def file_size(nbytes: int | None) -> Number:
-    return Number("not there") if nbytes is None else Number(format_size(nbytes), nbytes, "bytes", basis=STORED)
+    return Number("not there") if nbytes is None else number(nbytes, format_bytes, "bytes", STORED)
 
 
 def parameters(card: Card) -> Number:
-    total = card.parameters.total
-    if is_lower_bound(card, "parameters.total"):
-        text = f"at least {format_short(total)}" if total else UNKNOWN
-        return Number(text, total or None, "parameters", basis=_INCOMPLETE_WEIGHTS)
-    return Number(format_short(total), total, "parameters", basis=STORED) if total else Number(NO_PARAMETERS)
+    return _stored(card, card.parameters.total, format_short, "parameters", Number(NO_PARAMETERS))
 
 
 def weights(card: Card) -> Number:
-    nbytes = card.memory.weights_bytes
-    if is_lower_bound(card, "parameters.total"):
-        text = f"at least {format_memory(nbytes)}" if nbytes else UNKNOWN
-        return Number(text, nbytes or None, "bytes", basis=_INCOMPLETE_WEIGHTS)
-    return memory(nbytes)
+    return _stored(card, card.memory.weights_bytes, format_bytes, "bytes", memory(0))
+
+
+def _stored(card: Card, exact: int, formatter: Callable[[int], str], unit: str, none: Number) -> Number:
+    """Return an amount of the weights, which is a lower bound if tensors contradict themselves."""
+    if not is_lower_bound(card, "parameters.total"):
+        return number(exact, formatter, unit, STORED) if exact else none
+    return Number(f"at least {formatter(exact)}" if exact else UNKNOWN, exact or None, unit, basis=_INCOMPLETE_WEIGHTS)
 
 
 def cost(card: Card, path: str) -> Number:
@@ -92,7 +94,7 @@ def cost(card: Card, path: str) -> Number:
     if exact is None:
         return _UNKNOWN
     unit, quantity = _COSTS[path]
-    text = format_memory(exact) if unit == "bytes" else format_short(exact, unit)
+    text = format_bytes(exact) if unit == "bytes" else format_short(exact, unit)
     formula = getattr(card.compute.formula, quantity)
     basis = _INCOMPLETE_COSTS if is_lower_bound(card, path) else COUNTED
     formula = formula and sanitize(formula, 400)
@@ -117,7 +119,7 @@ def run_memory(card: Card) -> Number:
     nbytes = card.memory.run_bytes
     if nbytes is None:
         return _UNKNOWN
-    text, basis = format_memory(nbytes), "weights as stored + activations at the peak"
+    text, basis = format_bytes(nbytes), "weights as stored + activations at the peak"
     prefix = at_least(card, "memory.peak_activation_bytes")
     return Number(prefix + text, nbytes, "bytes", None, format_sizes(card), basis, "memory_bytes")
 
@@ -127,7 +129,5 @@ def kv_cache(card: Card) -> Number:
     cache, formula = card.memory.kv_cache, card.compute.formula.kv_cache_bytes
     if cache is None:
         return _UNKNOWN
-    formula = formula and sanitize(formula, 400)
-    return Number(
-        format_memory(cache.bytes), cache.bytes, "bytes", formula, format_sizes(card), COUNTED, "kv_cache_bytes"
-    )
+    text, formula = format_bytes(cache.bytes), formula and sanitize(formula, 400)
+    return Number(text, cache.bytes, "bytes", formula, format_sizes(card), COUNTED, "kv_cache_bytes")

@@ -52,8 +52,8 @@ def _verdict_lines(verdict: Verdict, shown_recommendations: set[str]) -> Iterato
     for check in verdict.failed:
         title = "" if check.bound else f"{check_title(check)}: "  # the message on a limit starts with its path
         yield f"  {check.kind:<7}  {title}{sanitize(check.message, MAX_MESSAGE_LENGTH)}"
-        once = replace(check, do="") if check.do in shown_recommendations else check
-        yield from (f"           {line}" for line in check_details(once))
+        details = check_details(replace(check, do="") if check.do in shown_recommendations else check)
+        yield from (f"           {line}" for line in details)
         shown_recommendations.add(check.do)
 
 

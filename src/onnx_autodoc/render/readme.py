@@ -6,7 +6,7 @@ the C library is a native parser of untrusted bytes.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn
 
 import yaml
@@ -109,11 +109,6 @@ def split_readme(text: str) -> ReadmeParts:
     return ReadmeParts(mark, None, "", text[len(mark) :])
 
 
-def detect_line_break(text: str) -> str:
-    match = re.search(r"\r?\n", text)
-    return match[0] if match else "\n"
-
-
 class FrontMatter(Struct, frozen=True):
     """Front matter with the YAML nodes of its values by key, in order; `margin` is the column of its keys."""
 
@@ -163,7 +158,7 @@ def parse_front_matter(block: str) -> FrontMatter:
     if match:
         _refuse(block, match.start(), f"holds the character U+{ord(match[0]):04X}")
     try:
-        anchors = _scan_anchors(block)
+        anchors = tuple(_scan_anchors(block))
         root = yaml.compose(block, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -181,15 +176,13 @@ def parse_front_matter(block: str) -> FrontMatter:
     return FrontMatter(block, entries, root.start_mark.column, anchors)
 
 
-def _scan_anchors(block: str) -> tuple[int, ...]:
-    """Return the offsets of anchors and aliases; refuse tags, directives and document marks."""
-    anchors = []
+def _scan_anchors(block: str) -> Iterator[int]:
+    """Yield the offsets of anchors and aliases; refuse tags, directives and document marks."""
     for token in yaml.scan(block, Loader=yaml.SafeLoader):
         if type(token) in _REFUSED_TOKENS:
             _refuse(block, token.start_mark.index, _REFUSED_TOKENS[type(token)])
         if isinstance(token, (yaml.AnchorToken, yaml.AliasToken)):
-            anchors.append(token.start_mark.index)
-    return tuple(anchors)
+            yield token.start_mark.index
 
 
 def _refuse(block: str, offset: int, reason: str) -> NoReturn:
@@ -199,14 +192,10 @@ def _refuse(block: str, offset: int, reason: str) -> NoReturn:
 
 def add_fields(matter: FrontMatter, fields: Fields, ending: str) -> str:
     """Return the block with fields appended."""
-    if not fields:
-        return matter.block
     lines, block = [" " * matter.margin + line for line in write_fields(fields)], matter.block
-    if not block:
-        return ending.join(lines)
-    if not block.endswith(("\n", "\r")):
-        return block + ending + ending.join(lines)
-    return block + "".join(line + ending for line in lines)
+    if block.endswith(("\n", "\r")):
+        return block + "".join(line + ending for line in lines)
+    return ending.join([*filter(None, [block]), *lines])
 
 
 def add_items(block: str, node: Any, items: list[str], ending: str) -> str:
@@ -227,8 +216,10 @@ def write_fields(fields: Fields) -> list[str]:
     """Return the YAML lines of some fields."""
     lines = []
     for key, value in fields.items():
-        lines.append(f"{key}:" if isinstance(value, list) else f"{key}: {write_scalar(value)}")
-        lines += [f"- {write_scalar(item)}" for item in value] if isinstance(value, list) else []
+        if isinstance(value, list):
+            lines += [f"{key}:", *(f"- {write_scalar(item)}" for item in value)]
+        else:
+            lines.append(f"{key}: {write_scalar(value)}")
     return lines
 
 

@@ -1,17 +1,16 @@
 """SARIF 2.1.0 for code scanning: rules with their pages, findings with their locations, suppressions with reasons."""
 
 import hashlib
-from collections.abc import Iterator
+from itertools import count
 from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
 from onnx_autodoc.card import Severity
-from onnx_autodoc.lint import RULES, Rule
+from onnx_autodoc.lint import RULES
 from onnx_autodoc.policy import Check, Kind, Outcome, Status
-from onnx_autodoc.render.content import Report
 from onnx_autodoc.render.json import format_json
-from onnx_autodoc.render.outcome import check_report, check_title
+from onnx_autodoc.render.outcome import check_title
 from onnx_autodoc.text import sanitize, sanitize_json
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -25,50 +24,40 @@ _POLICY_RULES: Final = {
 }
 
 
-def render_sarif(report: Report) -> str:
-    return render_outcome_sarif(check_report(report))
-
-
 def render_outcome_sarif(result: Outcome) -> str:
-    rules = [*map(_lint_rule, RULES.values()), *(_policy_rule(kind, text) for kind, text in _POLICY_RULES.items())]
+    rules = [
+        *(_rule(rule.id, rule.title, rule.page, rule.severity, rule.confidence) for rule in RULES.values()),
+        *(
+            _rule(kind.value, text, f"{text}. The message says which, and what to do.")
+            for kind, text in _POLICY_RULES.items()
+        ),
+    ]
     indices = {rule["id"]: index for index, rule in enumerate(rules)}
+    fingerprints: set[str] = set()
     run = {
         "tool": {"driver": {"name": result.tool, "version": result.version, "rules": rules}},
         "invocations": [{"executionSuccessful": True, "exitCode": 0 if result.passed else 1}],
-        "results": list(_results(result, indices)),
+        "results": [
+            _result(verdict.model, check, indices, fingerprints)
+            for verdict in result.verdicts
+            for check in verdict.checks
+            if check.found or check.status is Status.FAIL
+        ],
     }
     return sanitize_json(format_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}))
 
 
-def _lint_rule(rule: Rule) -> dict[str, Any]:
+def _rule(
+    name: str, title: str, page: str, severity: Severity = Severity.ERROR, precision: str = "high"
+) -> dict[str, Any]:
     return {
-        "id": rule.id,
-        "shortDescription": {"text": f"{rule.title}."},
-        "fullDescription": {"text": " ".join(rule.page.split())},
-        "help": {"text": rule.page},
-        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
-        "properties": {"precision": rule.confidence.value, "tags": ["onnx"]},
+        "id": name,
+        "shortDescription": {"text": f"{title}."},
+        "fullDescription": {"text": " ".join(page.split())},
+        "help": {"text": page},
+        "defaultConfiguration": {"level": _LEVELS[severity]},
+        "properties": {"precision": precision, "tags": ["onnx"]},
     }
-
-
-def _policy_rule(kind: Kind, text: str) -> dict[str, Any]:
-    description = {"text": f"{text}. The message says which, and what to do."}
-    return {
-        "id": kind.value,
-        "shortDescription": {"text": f"{text}."},
-        "fullDescription": description,
-        "help": description,
-        "defaultConfiguration": {"level": "error"},
-        "properties": {"precision": "high", "tags": ["onnx"]},
-    }
-
-
-def _results(result: Outcome, indices: dict[str, int]) -> Iterator[dict[str, Any]]:
-    fingerprints: set[str] = set()
-    for verdict in result.verdicts:
-        for check in verdict.checks:
-            if check.found or check.status is Status.FAIL:
-                yield _result(verdict.model, check, indices, fingerprints)
 
 
 def _result(model: str, check: Check, indices: dict[str, int], fingerprints: set[str]) -> dict[str, Any]:
@@ -118,12 +107,10 @@ def to_uri(path: str) -> str:
 def _fingerprints(model: str, check: Check, known: set[str]) -> dict[str, str]:
     """Return fingerprints that are stable between runs: of the rule and its first evidence, not of counts."""
     parts = (model, check.kind, check_title(check), *check.evidence[:1])
-    repetition = 0
-    while (digest := _digest(*parts, str(repetition))) in known:
-        repetition += 1
+    for repetition in count():
+        content = "\0".join((*parts, str(repetition))).encode(errors="replace")
+        digest = hashlib.sha256(content).hexdigest()[:32]
+        if digest not in known:
+            break
     known.add(digest)
     return {"onnxAutodoc/v1": digest, "primaryLocationLineHash": f"{digest[:16]}:1"}
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:32]

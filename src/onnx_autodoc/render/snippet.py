@@ -38,7 +38,6 @@ BIT_CAST_DTYPES: Final = {
 }
 _PACKED_DTYPES: Final = {"uint4": 21, "int4": 22, "float4e2m1": 23}  # number in ONNX; two values per byte
 UNSUPPORTED_BY_NUMPY: Final = frozenset((*BIT_CAST_DTYPES, *_PACKED_DTYPES))
-_GENERATOR_DTYPES: Final = ("float32", "float64")  # that numpy's generator makes directly
 _RESERVED_NAMES: Final = frozenset(
     (
         *("np", "ort", "ml_dtypes", "rng", "options", "session", "inputs", "values", "outputs", "output", "value"),
@@ -71,12 +70,12 @@ class SizeVariables:
         self._variables: dict[str, str] = {}  # by name of the dimension
         self._collisions = Counter[str]()
         self._dims = card.assumptions.dims
-        named: dict[str, set[int]] = {}
+        sizes_by_name: dict[str, set[int]] = {}
         for port in card.interface.inputs:
             for declared, size in zip(port.shape or (), port.bound or ()):
                 if isinstance(declared, str) and declared in self._dims:
-                    named.setdefault(declared, set()).add(size)
-        for name, sizes in sorted(named.items(), key=lambda item: "+" in item[0]):  # sums after their terms
+                    sizes_by_name.setdefault(declared, set()).add(size)
+        for name, sizes in sorted(sizes_by_name.items(), key=lambda item: "+" in item[0]):  # sums after their terms
             if len(sizes) == 1 and not self._sum_expression(name):
                 self._add(name, next(iter(sizes)))
 
@@ -85,11 +84,8 @@ class SizeVariables:
         if port.shape is None and port.bound is None:
             return "(1,)"
         rank = len(port.bound if port.bound is not None else port.shape or ())
-        items = [self._dim(port, axis) for axis in range(rank)]
+        items = [self.dim(port, axis) for axis in range(rank)]
         return f"({items[0]},)" if rank == 1 else f"({', '.join(items)})"
-
-    def last_dim(self, port: Port) -> str:
-        return self._dim(port, len(port.bound or ()) - 1)
 
     def length(self, length: int) -> str:
         """Return a length by the variable that it equals or is one less than, so that it follows a change."""
@@ -99,7 +95,8 @@ class SizeVariables:
                     return f"{variable} - 1" if less else variable
         return str(length)
 
-    def _dim(self, port: Port, axis: int) -> str:
+    def dim(self, port: Port, axis: int) -> str:
+        """Return a dimension as source text; one of unknown size gets a variable."""
         declared = port.shape[axis] if port.shape is not None and axis < len(port.shape) else None
         size = port.bound[axis] if port.bound is not None else declared if isinstance(declared, int) else None
         if declared == 0:
@@ -107,16 +104,14 @@ class SizeVariables:
         if not isinstance(declared, str):
             return str(self._dims.get(f"{port.name}.{axis}", 1) if size is None else size)
         expression = self._variables.get(declared) or self._sum_expression(declared)
-        if expression and (size is None or self._evaluate(expression) == size):
+        terms = (int(term) if term.isdigit() else self.values[term] for term in expression.split(" + ") if term)
+        if expression and (size is None or sum(terms) == size):
             return expression
         if size is not None:
             return str(size)
         variable = self._add(declared, 1)
         self.guessed.append(variable)
         return variable
-
-    def _evaluate(self, expression: str) -> int:
-        return sum(int(term) if term.isdigit() else self.values[term] for term in expression.split(" + "))
 
     def _sum_expression(self, name: str) -> str:
         """Return the expression of a dimension that is named as the sum of others, else ""."""
@@ -155,68 +150,87 @@ def input_expression(port: Port, sizes: SizeVariables) -> str:
 
 def _fill(port: Port, sample: Sample, sizes: SizeVariables, dtype: str) -> str:
     shape, kind = sizes.shape(port), _NUMPY_DTYPES[dtype]
+    is_direct = dtype in ("float32", "float64")  # numpy's generator makes them without a conversion
     match sample.fill:
         case "normal":
             scale = "" if sample.high in (None, 1) else f"{sample.high} * "
-            if dtype in _GENERATOR_DTYPES:
+            if is_direct:
                 return f"{scale}rng.standard_normal({shape}, {kind})"
             values = f"{scale}rng.standard_normal({shape})"
             return f"({values}).astype({kind})" if scale else f"{values}.astype({kind})"
         case "uniform":
             if (sample.low, sample.high) != (0, 1):
                 return f"rng.uniform({sample.low}, {sample.high}, {shape}).astype({kind})"
-            is_direct = dtype in _GENERATOR_DTYPES
             return f"rng.random({shape}, {kind})" if is_direct else f"rng.random({shape}).astype({kind})"
         case "integers":
             bounds = f"{sample.low}, {sample.high}, {shape}"
             return f"rng.integers({bounds}, {kind})" if "int" in dtype else f"rng.integers({bounds}).astype({kind})"
         case "range":
-            last = sizes.last_dim(port)
+            last = sizes.dim(port, len(port.bound or ()) - 1)
             bounds = f"{sample.low}, {sample.low} + {last}" if sample.low else last
             values = f"np.arange({bounds}, dtype={kind})"
             return values if len(port.bound or ()) == 1 else f"np.broadcast_to({values}, {shape})"
         case "text":
-            word = quote_literal(str(sample.value))
-            return f"np.array({word}, object)" if shape == "()" else f"np.full({shape}, {word}, object)"
+            value, kind = quote_literal(str(sample.value)), "object"
+        case _ if shape != "()" and sample.value in (0, 1):
+            return f"np.{'ones' if sample.value else 'zeros'}({shape}, {kind})"
+        case _ if port.role == "lengths" and isinstance(sample.value, int):
+            value = sizes.length(sample.value)
         case _:
-            if shape != "()" and sample.value in (0, 1):
-                return f"np.{'ones' if sample.value else 'zeros'}({shape}, {kind})"
-            value = _constant(port, sample, sizes)
-            return f"np.array({value}, {kind})" if shape == "()" else f"np.full({shape}, {value}, {kind})"
-
-
-def _constant(port: Port, sample: Sample, sizes: SizeVariables) -> str:
-    if port.role == "lengths" and isinstance(sample.value, int):
-        return sizes.length(sample.value)
-    return str(bool(sample.value)) if port.dtype == "bool" else str(sample.value)
+            value = str(bool(sample.value) if port.dtype == "bool" else sample.value)
+    return f"np.array({value}, {kind})" if shape == "()" else f"np.full({shape}, {value}, {kind})"
 
 
 def make_snippet(card: Card) -> str:
     """Return a program that fills the inputs as the card assumes and prints the outputs."""
     sizes = SizeVariables(card)
     inputs = [(port.name, input_expression(port, sizes)) for port in card.interface.inputs if can_make_input(port)]
-    head = [*_comments(card, sizes), *_imports(card), ""]
-    variables = list(_size_assignments(sizes))
+    needs_extensions = any(row.domain == _EXTENSIONS_DOMAIN for row in card.graph.operators)
+    packages = {
+        "onnxruntime-extensions": needs_extensions,
+        "ml_dtypes": any(port.dtype in BIT_CAST_DTYPES for port in card.interface.inputs),
+    }
+    lines = [" ".join(["# pip install onnxruntime numpy", *(name for name, needed in packages.items() if needed)])]
+    lines += _comments(card, sizes)
+    lines += ["import ml_dtypes"] * packages["ml_dtypes"]
+    lines += ["import numpy as np", "import onnxruntime as ort"]
+    lines += ["from onnxruntime_extensions import get_library_path"] * needs_extensions
+    lines.append("")
+    if len(sizes.values) > _MAX_VARIABLES_PER_LINE:
+        lines += [f"{variable} = {size}" for variable, size in sizes.values.items()]
+    elif sizes.values:
+        lines.append(f"{', '.join(sizes.values)} = {', '.join(map(str, sizes.values.values()))}")
     if any("rng." in expression for _, expression in inputs):
-        variables.append("rng = np.random.default_rng(0)")
-    return "\n".join([*head, *variables, *_session(card), "", *_inputs(card, inputs), "", *_run(card)]) + "\n"
+        lines.append("rng = np.random.default_rng(0)")
+    options = ""
+    if needs_extensions:
+        lines.append("options = ort.SessionOptions()")
+        lines.append("options.register_custom_ops_library(get_library_path())  # the operators of ai.onnx.contrib")
+        options = "options, "
+    path = quote_literal(card.model.name)
+    lines.append(f'session = ort.InferenceSession({path}, {options}providers=["CPUExecutionProvider"])')
+    return "\n".join([*lines, "", *_inputs(card, inputs), "", *_run(card)]) + "\n"
 
 
 def _comments(card: Card, sizes: SizeVariables) -> Iterator[str]:
-    extensions = " onnxruntime-extensions" if _needs_extensions(card) else ""
-    yield f"# pip install onnxruntime numpy{extensions}{' ml_dtypes' if _needs_ml_dtypes(card) else ''}"
+    """Yield what the program lacks."""
     missing = [quote_literal(file.path) for file in card.model.file.external if not file.present]
     if missing:
         yield f"# Weights are missing: {_list_names(missing)} must lie beside the model."
     ports = card.interface.inputs
     unsized = [quote_literal(port.name) for port in ports if can_make_input(port) and port.bound is None]
     if unsized:
-        yield f"# The size of {_list_names(unsized)} is not known: set it to one that fits."
+        yield f"# The size of {_list_names(unsized)} is unknown: set it to one that fits."
     if sizes.guessed:
-        yield f"# Not known, and set to 1: {_list_names(sizes.guessed)}."
+        yield f"# Unknown, and set to 1: {_list_names(sizes.guessed)}."
     for port in ports:
-        if not can_make_input(port):
-            yield f"# To be added: {_list_names([quote_literal(port.name)])}, {_describe_unsupported(port)}."
+        if can_make_input(port):
+            continue
+        reason = f"of {port.dtype}, which numpy does not have" if port.dtype else "whose type is unknown"
+        if port.kind != "tensor":
+            article = "an" if port.kind[:1] in "aeiou" else "a"
+            reason = f"which is {article} {port.kind}, not an array"
+        yield f"# To be added: {_list_names([quote_literal(port.name)])}, {reason}."
 
 
 def _list_names(names: list[str]) -> str:
@@ -225,61 +239,20 @@ def _list_names(names: list[str]) -> str:
     return ", ".join(shown[:_MAX_NAMES_IN_COMMENT]) + (f" and {left} more" if left > 0 else "")
 
 
-def _describe_unsupported(port: Port) -> str:
-    if port.kind != "tensor":
-        article = "an" if port.kind[:1] in "aeiou" else "a"
-        return f"which is {article} {port.kind}, not an array"
-    return f"of {port.dtype}, which numpy does not have" if port.dtype else "whose type is not known"
-
-
-def _needs_extensions(card: Card) -> bool:
-    return any(row.domain == _EXTENSIONS_DOMAIN for row in card.graph.operators)
-
-
-def _needs_ml_dtypes(card: Card) -> bool:
-    return any(port.dtype in BIT_CAST_DTYPES for port in card.interface.inputs)
-
-
-def _imports(card: Card) -> Iterator[str]:
-    if _needs_ml_dtypes(card):
-        yield "import ml_dtypes"
-    yield "import numpy as np"
-    yield "import onnxruntime as ort"
-    if _needs_extensions(card):
-        yield "from onnxruntime_extensions import get_library_path"
-
-
-def _size_assignments(sizes: SizeVariables) -> Iterator[str]:
-    if len(sizes.values) > _MAX_VARIABLES_PER_LINE:
-        yield from (f"{variable} = {size}" for variable, size in sizes.values.items())
-    elif sizes.values:
-        yield f"{', '.join(sizes.values)} = {', '.join(map(str, sizes.values.values()))}"
-
-
-def _session(card: Card) -> Iterator[str]:
-    options = ""
-    if _needs_extensions(card):
-        yield "options = ort.SessionOptions()"
-        yield "options.register_custom_ops_library(get_library_path())  # the operators of ai.onnx.contrib"
-        options = "options, "
-    path = quote_literal(card.model.name)
-    yield f'session = ort.InferenceSession({path}, {options}providers=["CPUExecutionProvider"])'
-
-
 def _inputs(card: Card, inputs: list[InputItem]) -> Iterator[str]:
     single, loops = _make_loops([item for item in inputs if len(item[0]) <= _MAX_NAME_LENGTH])
     single += [item for item in inputs if len(item[0]) > _MAX_NAME_LENGTH]
-    roles = {port.name: port.role for port in card.interface.inputs}
-    indices = {port.name: index for index, port in enumerate(card.interface.inputs)}
+    ports = {port.name: (index, port.role) for index, port in enumerate(card.interface.inputs)}
     if not single:
         yield "inputs = {}"
     else:
         yield "inputs = {"
         for name, expression in single:
+            index, role = ports[name]
             is_long = len(name) > _MAX_NAME_LENGTH
-            key = f"session.get_inputs()[{indices[name]}].name" if is_long else quote_literal(name)
-            line, comment = f"    {key}: {expression},", f"  # {roles.get(name)}"
-            yield line + comment if roles.get(name) and len(line) + len(comment) <= _LINE_LENGTH else line
+            key = f"session.get_inputs()[{index}].name" if is_long else quote_literal(name)
+            line, comment = f"    {key}: {expression},", f"  # {role}"
+            yield line + comment if role and len(line) + len(comment) <= _LINE_LENGTH else line
         yield "}"
     yield from loops
 
@@ -303,8 +276,8 @@ def _run(card: Card) -> Iterator[str]:
 def _make_loops(items: Sequence[InputItem]) -> tuple[list[InputItem], list[str]]:
     """Split inputs into those that stand alone and loops over similar ones, such as the caches of many layers."""
     families = _find_numbered(items)
-    taken = {name for members in families.values() for name in members.values()}
-    single = [item for item in items if item[0] not in taken]
+    covered = {name for members in families.values() for name in members.values()}
+    single = [item for item in items if item[0] not in covered]
     lines: list[str] = []
     for numbers in dict.fromkeys(tuple(members) for members in families.values()):
         iterable = f"range({len(numbers)})" if numbers == tuple(range(len(numbers))) else str(numbers)
@@ -313,7 +286,7 @@ def _make_loops(items: Sequence[InputItem]) -> tuple[list[InputItem], list[str]]
             if tuple(members) == numbers:
                 lines.append(f"    inputs[{numbered_literal(prefix, suffix)}] = {expression}")
     for expression in dict.fromkeys(expression for _, expression in single):
-        names = [name for name, other in single if other == expression]
+        names = [name for name, same in single if same == expression]
         if len(names) >= _MIN_EQUAL_INPUTS:
             lines += _name_loop(names, expression)
             single = [item for item in single if item[1] != expression]
@@ -329,12 +302,12 @@ def _find_numbered(items: Sequence[InputItem]) -> NumberedFamily:
                 key = (name[: match.start()], name[match.end() :], expression)
                 candidates.setdefault(key, {})[int(match[0])] = name
     families: NumberedFamily = {}
-    taken: set[str] = set()
+    covered: set[str] = set()
     for key, members in sorted(candidates.items(), key=lambda entry: -len(entry[1])):
-        free = {number: name for number, name in members.items() if name not in taken}
+        free = {number: name for number, name in members.items() if name not in covered}
         if len(free) >= _MIN_NUMBERED_INPUTS:
             families[key] = dict(sorted(free.items()))
-            taken.update(free.values())
+            covered.update(free.values())
     order = {name: index for index, (name, _) in enumerate(items)}
     return dict(sorted(families.items(), key=lambda entry: min(order[name] for name in entry[1].values())))
 

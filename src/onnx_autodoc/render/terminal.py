@@ -22,28 +22,18 @@ from onnx_autodoc.card import (
     TokenRow,
     is_lower_bound,
 )
-from onnx_autodoc.render import numbers
-from onnx_autodoc.render.card_text import (
-    count_findings,
-    describe_declared_data,
-    describe_float_parts,
-    explain_missing_cache,
-    explain_missing_precision,
-    format_block_chain,
-)
+from onnx_autodoc.render import card_text, numbers
 from onnx_autodoc.render.content import UNKNOWN, KeyValue, Report
 from onnx_autodoc.render.device_text import bottleneck_adjective, format_rate, format_run_time, short_device_name
-from onnx_autodoc.render.numbers import at_least
 from onnx_autodoc.render.sections.measured import NO_REASON, count_differences, count_threads
 from onnx_autodoc.text import (
     display_name,
     escape_ci_commands,
     escape_hidden,
+    format_bytes,
     format_count,
-    format_memory,
     format_percent,
     format_short,
-    format_size,
     format_time,
     pluralize,
     sanitize,
@@ -113,11 +103,11 @@ def _title(card: Card) -> Text:
     model = card.model
     producer = " ".join(filter(None, (model.producer.name, model.producer.version)))
     opset = model.opsets.get("ai.onnx")
-    facts = [
+    facts = (
         f"opset {opset}" if opset else "no ai.onnx opset",
         sanitize(producer, 40) if len(producer.split()) <= 3 else display_name(producer, 40),
-        format_size(model.file.bytes),
-    ]
+        format_bytes(model.file.bytes),
+    )
     right = "ONNX " + " · ".join(filter(None, facts))
     name = clip(sanitize(model.name, WIDTH - 2), WIDTH - 2)
     gap = WIDTH - cell_len(name) - len(right)
@@ -155,25 +145,25 @@ def card_rows(card: Card, level: DetailLevel) -> Iterator[KeyValue]:
     yield from label_rows("Memory", _memory_lines(card))
     yield from label_rows("KV cache", _cache_lines(card))
     yield _EMPTY_ROW
-    yield from label_rows("Structure", filter(None, [format_block_chain(card)]))
+    yield from label_rows("Architecture", filter(None, [card_text.format_block_chain(card)]))
     yield KeyValue("Work", _format_work(card))
-    yield KeyValue("Graph", _format_graph(card))
-    if level.operators:
-        yield KeyValue("Operators", _format_operators(card, level.operators))
+    yield from _graph_rows(card, level.operators)
     yield _EMPTY_ROW
     yield from _port_rows("Inputs", card.interface.inputs, level.ports)
     yield from _port_rows("Outputs", card.interface.outputs, level.ports)
-    yield from label_rows("Data", filter(None, [describe_declared_data(card)]))
+    yield from label_rows("Data", filter(None, [card_text.describe_declared_data(card)]))
     yield _EMPTY_ROW
     yield from device_rows(card, level.devices, level.hint)
     yield from measured_rows(card)
     yield from _finding_rows(card, level.findings)
-    yield KeyValue("Assumed", _format_assumptions(card))
+    bindings = [*card.assumptions.dims.items(), *card.assumptions.values.items()]
+    assumed = [f"{display_name(name, 40)} = {size}" for name, size in bindings]
+    yield KeyValue("Assumptions", _join_first(assumed, _MAX_ASSUMPTIONS) or "none: the file fixes all dimensions")
     shapes = card.graph.shapes
     if shapes.resolved < shapes.outputs:
         resolved = f"{format_count(shapes.resolved)} of {format_count(shapes.outputs)}"
         yield KeyValue("Shapes", f"{resolved} node outputs resolved")
-    yield KeyValue("Not counted", _format_coverage(card))
+    yield KeyValue("Coverage", _format_coverage(card))
     yield from _gap_rows(card, level.gaps)
 
 
@@ -183,40 +173,45 @@ def label_rows(label: str, lines: Iterable[str], style: str = "", clipped: bool 
         yield KeyValue("" if index else label, line, style, clipped)
 
 
+def _join_first(texts: Sequence[str], limit: int, noun: str = "") -> str:
+    """Join the first texts and the number of the others: "Add 3, Mul 2, 4 more types"."""
+    left = len(texts) - limit
+    more = [pluralize(left, f"more {noun}") if noun else f"{format_count(left)} more"] if left > 0 else []
+    return ", ".join([*texts[:limit], *more])
+
+
 def _format_parameters(card: Card) -> str:
-    held = card.parameters
-    separate = {"statistics": held.statistics, "for quantization": held.quantization}
+    params = card.parameters
+    separate = {"statistics": params.statistics, "for quantization": params.quantization}
     more = "".join(f" · {format_short(number)} {name}" for name, number in separate.items() if number)
-    unused = f" · {format_short(held.unread)} of them unused" if held.unread else ""
-    if not held.total:
+    if not params.total:
         is_unknown = is_lower_bound(card, "parameters.total")
-        return (explain_missing_precision(card) if is_unknown else numbers.NO_PARAMETERS) + more
-    total = f"{at_least(card, 'parameters.total')}{format_short(held.total)} in {pluralize(held.tensors, 'tensor')}"
-    return f"{total} · weights {format_memory(held.bytes)}{more}{unused}"
+        return (card_text.explain_missing_precision(card) if is_unknown else numbers.NO_PARAMETERS) + more
+    unused = f" · {format_short(params.unread)} of them unused" if params.unread else ""
+    tensors = f"{pluralize(params.tensors, 'tensor')} · weights {format_bytes(params.bytes)}"
+    return f"{numbers.parameters(card).text} in {tensors}{more}{unused}"
 
 
 def _format_precision(card: Card) -> str:
     precision = card.model.precision
     if precision.label is None:
         is_unknown = is_lower_bound(card, "parameters.total")
-        return explain_missing_precision(card) if is_unknown else "none: the file holds no weights in tensors"
+        no_weights = "none: the file holds no weights in tensors"
+        return card_text.explain_missing_precision(card) if is_unknown else no_weights
     shares = [f"{dtype} {format_percent(share)}" for dtype, share in list(precision.weights.items())[:_MAX_SHARES]]
     weights = f" (of the weights: {', '.join(shares)})" if shares else ""
     if precision.scheme is None:
         return f"{precision.label}{weights}"
-    return f"{precision.label} · {precision.scheme}{weights}{describe_float_parts(card)}"
+    return f"{precision.label} · {precision.scheme}{weights}{card_text.describe_float_parts(card)}"
 
 
 def _compute_lines(card: Card) -> Iterator[str]:
-    compute = card.compute
-    costs = []
-    for path, unit, value in (("compute.macs", "MACs", compute.macs), ("compute.flops", "FLOPs", compute.flops)):
-        known = value is not None
-        costs.append(at_least(card, path) + format_short(value or 0, unit) if known else f"{unit} not known")
-    dims = card.assumptions.dims
+    compute, dims = card.compute, card.assumptions.dims
+    costs = {unit: numbers.cost(card, path) for path, unit in (("compute.macs", "MACs"), ("compute.flops", "FLOPs"))}
+    texts = [f"{unit} unknown" if cost.exact is None else cost.text for unit, cost in costs.items()]
     sizes = ", ".join(f"{display_name(name, 24)} {size}" for name, size in dims.items())
     where = f", at {sizes}" if len(sizes) <= _MAX_SIZES_LENGTH else ", at the sizes below"
-    yield " · ".join(costs) + (where if dims else "")
+    yield " · ".join(texts) + (where if dims else "")
     if compute.cheapest is not None:
         cheapest = format_short(compute.cheapest.macs, "MACs")
         yield f"in the dearest branches; {cheapest} in the cheapest: the data decide"
@@ -238,30 +233,27 @@ def _format_domain(card: Card) -> str:
 
 
 def _memory_lines(card: Card) -> Iterator[str]:
-    peak, moved = card.memory.peak_activation_bytes, card.compute.bytes_moved
-    if peak is None:
-        yield "peak activations not known" if card.graph.nodes else "no activations: the graph has no nodes"
+    peak, moved = numbers.cost(card, "memory.peak_activation_bytes"), numbers.cost(card, "compute.bytes_moved")
+    if peak.exact is None:
+        yield "peak activations unknown" if card.graph.nodes else "no activations: the graph has no nodes"
         return
     node = sanitize(card.memory.peak_node or "", 400)
     if len(node) > _MAX_NODE_LENGTH:  # the end of a path is the most specific
         node = "…" + node[1 - _MAX_NODE_LENGTH :]
-    bound = at_least(card, "memory.peak_activation_bytes")
-    yield f"peak activations {bound}{format_memory(peak)} at {display_name(node, _MAX_NODE_LENGTH)}"
-    if moved is not None:
+    yield f"peak activations {peak.text} at {display_name(node, _MAX_NODE_LENGTH)}"
+    if moved.exact is not None:
         intensity = numbers.intensity(card)
-        ratio = f" · {intensity.text}" if intensity.exact is not None else ""
-        yield f"{at_least(card, 'compute.bytes_moved')}{format_memory(moved)} moved{ratio}"
+        yield f"{moved.text} moved" + (f" · {intensity.text}" if intensity.exact is not None else "")
 
 
 def _cache_lines(card: Card) -> Iterator[str]:
     cache = card.memory.kv_cache
     if cache is None:
-        yield from filter(None, [explain_missing_cache(card)])
+        yield from filter(None, [card_text.explain_missing_cache(card)])
         return
-    parts = [pluralize(cache.layers, "layer")] if cache.layers else []
-    parts += [pluralize(cache.kv_heads, "head") + f" of {cache.head_dim}"] if cache.kv_heads else []
-    yield f"{format_memory(cache.bytes_per_token)} per token and sequence ({', '.join([*parts, cache.dtype])})"
-    yield " · ".join(f"{size.tokens // 1024}k {format_memory(size.bytes)}" for size in cache.at)
+    layout = card_text.describe_cache_layout(cache, "head")
+    yield f"{format_bytes(cache.bytes_per_token)} per token and sequence ({layout})"
+    yield " · ".join(f"{size.tokens // 1024}k {format_bytes(size.bytes)}" for size in cache.at)
 
 
 def _format_work(card: Card) -> str:
@@ -272,27 +264,23 @@ def _format_work(card: Card) -> str:
         return f"{shown} of the MACs" + " that were counted" * is_lower_bound(card, "compute.macs")
     total = card.compute.flops
     flops = sorted(((row.flops, row.op) for row in card.graph.operators if row.flops), key=lambda row: -row[0])
-    shares = [f"{display_name(op, 40)} {format_percent(each / (total or each))}" for each, op in flops[:_MAX_SHARES]]
+    shares = [f"{display_name(op, 40)} {format_percent(part / (total or part))}" for part, op in flops[:_MAX_SHARES]]
     return f"{', '.join(shares)} of the FLOPs" if shares else UNKNOWN if total is None else "no arithmetic"
 
 
-def _format_graph(card: Card) -> str:
+def _graph_rows(card: Card, max_operators: int) -> Iterator[KeyValue]:
     graph = card.graph
     inner = graph.nodes_total - graph.nodes
     more = f" + {format_count(inner)} in subgraphs and functions" if inner else ""
-    initializers = pluralize(graph.initializers, "initializer")
-    return f"{pluralize(graph.nodes, 'node')}{more} · {initializers} · longest path {pluralize(graph.depth, 'node')}"
+    initializers, depth = pluralize(graph.initializers, "initializer"), pluralize(graph.depth, "node")
+    yield KeyValue("Graph", f"{pluralize(graph.nodes, 'node')}{more} · {initializers} · longest path {depth}")
+    if max_operators:
+        counts = [f"{display_name(row.op, 40)} {format_count(row.count)}" for row in graph.operators]
+        yield KeyValue("Operators", _join_first(counts, max_operators, "type") or "none")
 
 
-def _format_operators(card: Card, most: int) -> str:
-    rows = card.graph.operators
-    shown = ", ".join(f"{display_name(row.op, 40)} {format_count(row.count)}" for row in rows[:most])
-    left = len(rows) - most
-    return f"{shown}, {pluralize(left, 'more type')}" if left > 0 else shown or "none"
-
-
-def _port_rows(label: str, ports: tuple[Port, ...], most: int) -> Iterator[KeyValue]:
-    shown = ports if len(ports) <= most else ports[: max(most - 1, 1)]
+def _port_rows(label: str, ports: tuple[Port, ...], limit: int) -> Iterator[KeyValue]:
+    shown = ports if len(ports) <= limit else ports[: max(limit - 1, 1)]
     names = [clip(display_name(port.name, 36), 38) for port in shown]
     width = max(map(cell_len, names), default=0)
     lines = []
@@ -300,11 +288,9 @@ def _port_rows(label: str, ports: tuple[Port, ...], most: int) -> Iterator[KeyVa
         padded = name + " " * (width - cell_len(name) + 2)
         candidates = [padded + _format_port(port, length) for length in _DIM_NAME_LENGTHS]
         lines.append(next((line for line in candidates if cell_len(line) <= VALUE_WIDTH), candidates[-1]))
-    yield from label_rows(label, lines, clipped=True)
+    yield from label_rows(label, lines or ["none"], clipped=bool(lines))
     if len(shown) < len(ports):
         yield KeyValue("", f"… {format_count(len(ports) - len(shown))} more")
-    if not ports:
-        yield KeyValue(label, "none")
 
 
 def clip(text: str, width: int) -> str:
@@ -320,61 +306,46 @@ def _format_port(port: Port, max_dim_length: int) -> str:
     return f"{kind}{port.dtype or 'unknown type'}  {shape}{role}"
 
 
-def _finding_rows(card: Card, most: int) -> Iterator[KeyValue]:
-    if not card.findings:
-        yield KeyValue("Findings", "none")
-        return
-    shown = [finding for finding in card.findings if finding.severity is not Severity.INFO][:most]
+def _finding_rows(card: Card, limit: int) -> Iterator[KeyValue]:
+    shown = [finding for finding in card.findings if finding.severity is not Severity.INFO][:limit]
     for index, finding in enumerate(shown):
         head = f"{finding.severity:<7}  {finding.rule}: "
         line = head + sanitize(finding.message, _MAX_TWO_LINES - len(head))
         yield KeyValue("" if index else "Findings", line, _SEVERITY_STYLES.get(finding.severity, ""))
     left = card.findings[len(shown) :]
     if left:
-        more = f"{'… ' * bool(shown)}{count_findings(left)}, see --format markdown"
+        more = f"{'… ' * bool(shown)}{card_text.count_findings(left)}, see --format markdown"
         yield KeyValue("" if shown else "Findings", more)
-
-
-def _format_assumptions(card: Card) -> str:
-    bindings = [*card.assumptions.dims.items(), *card.assumptions.values.items()]
-    if not bindings:
-        return "nothing: every dimension is fixed in the file"
-    left = len(bindings) - _MAX_ASSUMPTIONS
-    shown = ", ".join(f"{display_name(name, 40)} = {size}" for name, size in bindings[:_MAX_ASSUMPTIONS])
-    return shown + (f", {format_count(left)} more" if left > 0 else "")
+    elif not shown:
+        yield KeyValue("Findings", "none")
 
 
 def _format_coverage(card: Card) -> str:
     coverage = card.compute.coverage
     nodes = pluralize(coverage.nodes, "node")
     if not coverage.gaps:
-        return f"nothing: {format_count(coverage.counted)} of {nodes}"
+        return f"100% of {nodes}"
     ops = list(dict.fromkeys(gap.op for gap in coverage.gaps))
     names = ", ".join(display_name(op, 40) for op in ops[:_MAX_SHARES]) + " …" * (len(ops) > _MAX_SHARES)
-    return f"{format_count(coverage.nodes - coverage.counted)} of {nodes}: {names}"
+    return f"{format_count(coverage.counted)} of {nodes}; not counted: {names}"
 
 
-def _gap_rows(card: Card, most: int) -> Iterator[KeyValue]:
+def _gap_rows(card: Card, limit: int) -> Iterator[KeyValue]:
     if not card.gaps:
-        yield KeyValue("Not known", "nothing")
-    shown = card.gaps if len(card.gaps) <= most else card.gaps[: max(most - 1, 1)]
-    yield from label_rows("Not known", (sanitize(gap.reason, _MAX_TWO_LINES) for gap in shown), "yellow")
+        yield KeyValue("Unknown", "none")
+    shown = card.gaps if len(card.gaps) <= limit else card.gaps[: max(limit - 1, 1)]
+    yield from label_rows("Unknown", (sanitize(gap.reason, _MAX_TWO_LINES) for gap in shown), "yellow")
     if len(shown) < len(card.gaps):
         left = format_count(len(card.gaps) - len(shown))
         yield KeyValue("", f"… {left} more, all of them in --format json")
 
 
-class _DeviceLine(Struct, frozen=True):
-    cells: tuple[str, str, str]  # device, memory, time
-    bottleneck: str
-
-
-def device_rows(card: Card, most: int, hint: bool = False) -> Iterator[KeyValue]:
+def device_rows(card: Card, limit: int, hint: bool = False) -> Iterator[KeyValue]:
     """Return a line per device and one for what is common to them; `hint` at calibration where no time is measured."""
     hardware = card.hardware
-    if hardware is None or not hardware.devices or not most:
+    if hardware is None or not hardware.devices or not limit:
         return
-    lines = _device_table(hardware, most) if most > 1 else [_single_device(hardware)]
+    lines = _device_lines(hardware, limit) if limit > 1 else [_single_device(hardware)]
     if hint and not any(row.basis in (CALIBRATED, MEASURED) for row in hardware.devices):
         lines.append(_CALIBRATE_HINT)
     yield from label_rows("Runs on", lines)
@@ -382,46 +353,44 @@ def device_rows(card: Card, most: int, hint: bool = False) -> Iterator[KeyValue]
 
 def measured_rows(card: Card) -> Iterator[KeyValue]:
     """Return the result of a verified run: its verdict, and its time or the reason why there is none."""
-    measured = card.measured
-    if measured is None:
+    run = card.measured
+    if run is None:
         return
-    shapes, timing = measured.agreement, measured.timing
-    yield KeyValue(
-        "Run here", f"{pluralize(shapes.executed, 'node')} ran, {count_differences(measured)} from the card's shapes"
-    )
+    nodes, timing = pluralize(run.agreement.executed, "node"), run.timing
+    yield KeyValue("Measured", f"{nodes} ran, {count_differences(run)} from the card's shapes")
     if timing is None:
-        yield KeyValue("", f"no latency: {sanitize(measured.refused or NO_REASON, 2 * VALUE_WIDTH)}")
+        yield KeyValue("", f"no latency: {sanitize(run.refused or NO_REASON, 2 * VALUE_WIDTH)}")
         return
-    within = f"95 % within {format_time(timing.p95_seconds)}"
-    yield KeyValue(
-        "", f"measured {format_time(timing.median_seconds)} in the median, {within}, {count_threads(timing)}"
-    )
+    times = f"{format_time(timing.median_seconds)} in the median, 95% within {format_time(timing.p95_seconds)}"
+    yield KeyValue("", f"measured {times}, {count_threads(timing)}")
 
 
-def _device_table(hardware: HardwareSection, most: int) -> list[str]:
+def _device_lines(hardware: HardwareSection, limit: int) -> list[str]:
     """Align devices in columns; bottlenecks are a column where it fits, else part of the last line."""
-    shown = hardware.devices[:most]
-    lines = [_device_line(device, _decode_row(hardware, device)) for device in shown]
-    widths = [max(len(line.cells[column]) for line in lines) for column in range(3)]
-    texts = ["  ".join(f"{cell:<{width}}" for cell, width in zip(line.cells, widths)) for line in lines]
-    full = [f"{text}  {line.bottleneck}".rstrip() for text, line in zip(texts, lines)]
+    shown = hardware.devices[:limit]
+    rows = [_device_cells(device, _decode_row(hardware, device)) for device in shown]
+    bottlenecks = [row[-1] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in rows))]
+    texts = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)) for row in rows]
+    full = [f"{text}  {bottleneck}".rstrip() for text, bottleneck in zip(texts, bottlenecks)]
     fits = max(map(len, full)) <= VALUE_WIDTH
     left = len(hardware.devices) - len(shown)
     common = (
         _common_terms(shown, _decode_row(hardware, shown[0])),
-        "" if fits else _format_bottlenecks(lines),
+        "" if fits else _format_bottlenecks(bottlenecks),
         f"{format_count(left)} more in --format markdown" if left else "",
     )
-    rows = full if fits else [sanitize(text.rstrip(), VALUE_WIDTH) for text in texts]
-    return [*rows, sanitize("; ".join(filter(None, common)), VALUE_WIDTH)]
+    lines = full if fits else [sanitize(text.rstrip(), VALUE_WIDTH) for text in texts]
+    return [*lines, sanitize("; ".join(filter(None, common)), VALUE_WIDTH)]
 
 
 def _single_device(hardware: HardwareSection) -> str:
     """Format the first device on one line, without the parts that do not fit."""
-    token = _decode_row(hardware, hardware.devices[0])
-    line, common = _device_line(hardware.devices[0], token), _common_terms(hardware.devices[:1], token)
-    candidates = ((*line.cells, line.bottleneck, common), (*line.cells, common), line.cells)
-    texts = ["  ".join(filter(None, cells)) for cells in candidates]
+    device = hardware.devices[0]
+    token = _decode_row(hardware, device)
+    *cells, bottleneck = _device_cells(device, token)
+    common = _common_terms([device], token)
+    texts = ["  ".join(filter(None, (*cells, *more))) for more in ((bottleneck, common), (common,), ())]
     return next((text for text in texts if len(text) <= VALUE_WIDTH), sanitize(texts[-1], VALUE_WIDTH))
 
 
@@ -432,19 +401,20 @@ def _decode_row(hardware: HardwareSection, device: DeviceRow) -> TokenRow | None
     return near[-1] if near else rows[0] if rows else None
 
 
-def _device_line(device: DeviceRow, token: TokenRow | None) -> _DeviceLine:
+def _device_cells(device: DeviceRow, token: TokenRow | None) -> tuple[str, str, str, str]:
+    """Return name, memory, time and bottleneck."""
     row = token or device
     name = sanitize(short_device_name(device.name), _MAX_DEVICE_LENGTH)
     if row.fits is False:
-        need = format_memory(row.memory_bytes) if row.memory_bytes is not None else "weights alone too large"
-        capacity = f" of {format_memory(device.capacity_bytes)}" if device.capacity_bytes is not None else ""
-        return _DeviceLine((name, "does not fit", need + capacity), "")
-    unknown = "memory not known" if row.memory_bytes is None else f"needs {format_memory(row.memory_bytes)}"
+        need = format_bytes(row.memory_bytes) if row.memory_bytes is not None else "weights alone too large"
+        capacity = f" of {format_bytes(device.capacity_bytes)}" if device.capacity_bytes is not None else ""
+        return (name, "does not fit", need + capacity, "")
+    unknown = "memory unknown" if row.memory_bytes is None else f"needs {format_bytes(row.memory_bytes)}"
     time = format_run_time(row) if token is None else f"{format_run_time(row)} a token"
     if token is not None and token.tokens_per_second:
         time = f"{format_rate(token, with_grade=True)} tokens/s"
     time = f"time {time}" if time.startswith(UNKNOWN) else time
-    return _DeviceLine((name, "fits" if row.fits else unknown, time), bottleneck_adjective(row.bottleneck))
+    return (name, "fits" if row.fits else unknown, time, bottleneck_adjective(row.bottleneck))
 
 
 def _common_terms(shown: Sequence[DeviceRow], token: TokenRow | None) -> str:
@@ -455,9 +425,8 @@ def _common_terms(shown: Sequence[DeviceRow], token: TokenRow | None) -> str:
     return f"in {precisions} at batch {format_count(batch)}" if batch is not None else f"in {precisions}"
 
 
-def _format_bottlenecks(lines: Sequence[_DeviceLine]) -> str:
+def _format_bottlenecks(bottlenecks: Sequence[str]) -> str:
     """Name the bottleneck once for all devices, or one for each in order."""
-    bottlenecks = [line.bottleneck for line in lines]
     if len(set(bottlenecks) - {""}) <= 1:
-        return max(bottlenecks) + " on each" * (len(lines) > 1 and all(bottlenecks))
+        return max(bottlenecks) + " on each" * (len(bottlenecks) > 1 and all(bottlenecks))
     return ", ".join(bottleneck or "-" for bottleneck in bottlenecks)

@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onnx_autodoc.runtime.machine import background_load, cache_size, describe_machine, read_cpu_clock
+    from onnx_autodoc.runtime.machine import background_load, describe_machine, read_cpu_clock
     from onnx_autodoc.runtime.process import cleanup_on_alarm, require_onnxruntime
+    from onnx_autodoc.runtime.progress import ProgressBar
     from onnx_autodoc.runtime.protocol import Options, Stage
-    from onnx_autodoc.runtime.terminal import ProgressBar, format_verification
     from onnx_autodoc.runtime.verification import (
         MAX_BACKGROUND_LOAD,
         check_external_weights,
@@ -26,11 +26,9 @@ __all__ = [
     "ProgressBar",
     "Stage",
     "background_load",
-    "cache_size",
     "check_external_weights",
     "cleanup_on_alarm",
     "describe_machine",
-    "format_verification",
     "make_feeds",
     "read_cpu_clock",
     "require_onnxruntime",
@@ -40,10 +38,10 @@ __all__ = [
 ]
 
 _MODULES = {
-    "machine": ("background_load", "cache_size", "describe_machine", "read_cpu_clock"),
+    "machine": ("background_load", "describe_machine", "read_cpu_clock"),
     "process": ("cleanup_on_alarm", "require_onnxruntime"),
+    "progress": ("ProgressBar",),
     "protocol": ("Options", "Stage"),
-    "terminal": ("ProgressBar", "format_verification"),
     "verification": (
         *("MAX_BACKGROUND_LOAD", "check_external_weights", "make_feeds", "time_model", "verify", "verify_facts"),
     ),

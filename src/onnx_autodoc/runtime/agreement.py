@@ -1,4 +1,4 @@
-"""Comparison of what each node produced in a run with what the card says of it."""
+"""Comparison of the outputs of each node in a run with the types and shapes of the card."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -95,8 +95,10 @@ def _judge(
     """Nodes agree only if all outputs could be compared and all their types are inferred."""
     if differences:
         return "differed"
+    outputs = [known for step in node.steps for name, known in zip(step.node.outputs, step.outputs) if name]
+    is_inferred = all(known.kind == "tensor" and known.concrete is not None and known.dtype for known in outputs)
     paired = all(_pair_outputs(node.steps[0], types) for types in execution.outputs)
-    return "agreed" if paired and all(map(_is_fully_inferred, node.steps)) else "unknown"
+    return "agreed" if paired and is_inferred else "unknown"
 
 
 def find_differences(node: InferredNode, execution: NodeExecution) -> Iterator[Difference]:
@@ -111,7 +113,10 @@ def find_differences(node: InferredNode, execution: NodeExecution) -> Iterator[D
             inferred = [step.outputs[at] for step in node.steps]
             if at not in reported and not any(_is_compatible(known, actual) for known in inferred):
                 reported.add(at)
-                yield Difference(node.name, op, name, _alternatives_text(inferred), _type_text(*_normalize(actual)))
+                texts = list(dict.fromkeys(_type_text(known.dtype or "?", known.shape) for known in inferred))
+                more = " or …" if len(texts) > _MAX_ALTERNATIVES else ""
+                expected = " or ".join(texts[:_MAX_ALTERNATIVES]) + more
+                yield Difference(node.name, op, name, expected, _type_text(*_normalize(actual)))
 
 
 def _pair_outputs(step: Step, types: tuple[TensorType, ...]) -> list[tuple[int, str, TensorType]]:
@@ -135,14 +140,6 @@ def _is_compatible(known: ValueInfo, actual: TensorType) -> bool:
         return True
     same = (type(inferred) is not int or inferred == size for inferred, size in zip(known.shape, dims))
     return len(known.shape) == len(dims) and all(same)
-
-
-def _is_fully_inferred(step: Step) -> bool:
-    return all(
-        known.kind == "tensor" and known.concrete is not None and known.dtype is not None
-        for name, known in zip(step.node.outputs, step.outputs)
-        if name
-    )
 
 
 def _is_widened(step: Step, execution: NodeExecution) -> bool:
@@ -169,12 +166,6 @@ def _normalize(actual: TensorType) -> TensorType:
     """Spell the dtype as ONNX does; onnxruntime reports 4-bit types in pairs (int4x2)."""
     name, dims = actual
     return _DTYPE_NAMES.get(name, name.lower().removesuffix("x2")), dims
-
-
-def _alternatives_text(known: Sequence[ValueInfo]) -> str:
-    texts = dict.fromkeys(_type_text(each.dtype or "?", each.shape) for each in known)
-    more = " or …" if len(texts) > _MAX_ALTERNATIVES else ""
-    return " or ".join(list(texts)[:_MAX_ALTERNATIVES]) + more
 
 
 def _type_text(dtype: str, shape: Sequence[object] | None) -> str:

@@ -3,6 +3,7 @@
 import os
 import platform
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -47,22 +48,18 @@ def read_cpu_clock() -> CpuClock | None:
 
 def background_load(start: CpuClock | None, end: CpuClock | None) -> float | None:
     """Return the share of the machine that other processes used between two moments; None if they are too close."""
-    if start is None or end is None:
-        return None
-    return _share(start, end, (end.busy - start.busy) - (end.own - start.own))
+    return _share(start, end, lambda clock: clock.busy - clock.own)
 
 
 def stolen_share(start: CpuClock | None, end: CpuClock | None) -> float | None:
-    if start is None or end is None:
-        return None
-    return _share(start, end, end.stolen - start.stolen)
+    return _share(start, end, lambda clock: clock.stolen)
 
 
-def _share(start: CpuClock, end: CpuClock, seconds: float) -> float | None:
-    elapsed = end.at - start.at
-    if elapsed < _MIN_LOAD_SECONDS:
+def _share(start: CpuClock | None, end: CpuClock | None, used: Callable[[CpuClock], float]) -> float | None:
+    if start is None or end is None or end.at - start.at < _MIN_LOAD_SECONDS:
         return None
-    return min(max(seconds / (elapsed * (os.cpu_count() or 1)), 0.0), 1.0)
+    share = (used(end) - used(start)) / ((end.at - start.at) * (os.cpu_count() or 1))
+    return min(max(share, 0.0), 1.0)
 
 
 def describe_machine() -> Machine:
@@ -72,15 +69,9 @@ def describe_machine() -> Machine:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
         memory = None
-    return Machine(_cpu_name(), cores, memory, f"{platform.system()} {platform.machine()}")
-
-
-def _cpu_name() -> str:
-    for line in _read_lines(Path("/proc/cpuinfo")):
-        name = line.partition(":")[2].strip()
-        if name and line.lower().startswith(("model name", "hardware")):
-            return name
-    return platform.processor() or "not known"
+    lines = [line for line in _read_lines(Path("/proc/cpuinfo")) if line.lower().startswith(("model name", "hardware"))]
+    name = next(filter(None, (line.partition(":")[2].strip() for line in lines)), platform.processor() or "unknown")
+    return Machine(name, cores, memory, f"{platform.system()} {platform.machine()}")
 
 
 def free_memory() -> int | None:
@@ -88,26 +79,16 @@ def free_memory() -> int | None:
 
     None where the system does not report free memory and the user has set no limit.
     """
-    candidates = [_available_memory(), *(_cgroup_memory(*names) for names in _CGROUP_MEMORY)]
-    known = [nbytes for nbytes in candidates if nbytes is not None]
-    free = int(min(known) * _MAX_FREE_SHARE) if known else None
+    words = (line.split() for line in _read_lines(Path("/proc/meminfo")))
+    sizes = [int(row[1]) * 1024 for row in words if row[:1] == ["MemAvailable:"] and row[1].isdigit()][:1]
+    for names in _CGROUP_MEMORY:
+        limit, usage = ("".join(_read_lines(_CGROUP / name)[:1]) for name in names)
+        sizes += [max(int(limit) - int(usage), 0)] if limit.isdigit() and usage.isdigit() else []
+    free = int(min(sizes) * _MAX_FREE_SHARE) if sizes else None
     chosen = current_limits().memory
     if chosen == Limits().memory:
         return free
     return chosen if free is None else min(free, chosen)
-
-
-def _available_memory() -> int | None:
-    for line in _read_lines(Path("/proc/meminfo")):
-        words = line.split()
-        if words[:1] == ["MemAvailable:"] and words[1].isdigit():
-            return int(words[1]) * 1024
-    return None
-
-
-def _cgroup_memory(limit_name: str, usage_name: str) -> int | None:
-    limit, usage = ("".join(_read_lines(_CGROUP / name)[:1]) for name in (limit_name, usage_name))
-    return max(int(limit) - int(usage), 0) if limit.isdigit() and usage.isdigit() else None
 
 
 def cache_size() -> float:

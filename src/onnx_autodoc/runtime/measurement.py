@@ -75,8 +75,7 @@ def _wait_until_quiet(max_load: float | None) -> tuple[float | None, float | Non
 
     A process that has just ended may still show as load at the first check.
     """
-    load: float | None = None
-    steal: float | None = None
+    load = steal = None
     for _ in range(_LOAD_CHECKS):
         start = read_cpu_clock()
         time.sleep(_LOAD_CHECK_SECONDS)
@@ -162,17 +161,12 @@ def _peak_rss() -> int:
 
 def sum_input_bytes(feeds: Iterable[Feed]) -> int | None:
     """Return the bytes of all inputs; None if one of them is of strings."""
-    total = 0
-    for feed in feeds:
-        nbytes = stored_bytes(feed.dtype, math.prod(feed.dims))
-        if nbytes is None:
-            return None
-        total += nbytes
-    return total
+    sizes = [stored_bytes(feed.dtype, math.prod(feed.dims)) for feed in feeds]
+    return None if None in sizes else sum(filter(None, sizes))
 
 
 def can_reset_peak_rss(clear_refs: Path, status: Path) -> bool:
-    """Some sandboxes have a /proc that cannot be written, or that lists no peak."""
+    """Return False in sandboxes whose /proc cannot be written, or lists no peak."""
     try:
         clear_refs.write_text("5", encoding="ascii")
         _read_status(status, "VmRSS"), _read_status(status, "VmHWM")

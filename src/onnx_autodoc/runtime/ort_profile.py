@@ -27,6 +27,10 @@ _MAX_FUSED_NODES: Final = 4  # in a row
 _NODE_NAME: Final = re.compile(r"oad(\d+)e")
 _NODE_OR_FUNCTION_NAME: Final = re.compile(r"oad(\d+)([ef])")
 _INLINED_NODE_NAME: Final = re.compile(r"(?:_inlfunc_.*_)?oad(\d+)e", re.DOTALL)
+MAX_EVENTS: Final = 1_000_000  # that onnxruntime records
+_KERNEL_SUFFIX: Final = "_kernel_time"
+_MAX_OUTPUT_VARIANTS: Final = 10_000
+_SECONDS: Final = 1e-6  # durations are in microseconds
 
 
 class TooManyNodes(Exception):
@@ -39,21 +43,21 @@ class NodeNames:
     def __init__(self, path: str, max_nodes: int = MAX_NODES) -> None:
         import onnx
 
-        proto = onnx.load(path, format="protobuf", load_external_data=False)
+        model = onnx.load(path, format="protobuf", load_external_data=False)
         self._max_nodes = max_nodes
-        self._functions = {_function_key(each.domain, each.name, each): each for each in proto.functions}
+        self._functions = {_function_key(proto.domain, proto.name, proto): proto for proto in model.functions}
         self._copies: list[onnx.FunctionProto] = []
         self.paths: list[NodePath] = []
         self.ops: list[str] = []
         self._labels: list[str] = []
-        self._rename(proto.graph.node, ())
+        self._rename(model.graph.node, ())
         # of the main graph
-        self._inputs = {int(node.name[3:-1]): tuple(node.input) for node in proto.graph.node}
-        self._producers = {name: int(node.name[3:-1]) for node in proto.graph.node for name in node.output}
-        self._uses = Counter(name for node in proto.graph.node for name in node.input)
-        del proto.functions[:]
-        proto.functions.extend(self._copies)
-        self.data: bytes = proto.SerializeToString()
+        self._inputs = {int(node.name[3:-1]): tuple(node.input) for node in model.graph.node}
+        self._producers = {name: int(node.name[3:-1]) for node in model.graph.node for name in node.output}
+        self._uses = Counter(name for node in model.graph.node for name in node.input)
+        del model.functions[:]
+        model.functions.extend(self._copies)
+        self.data: bytes = model.SerializeToString()
 
     def _rename(self, nodes: Iterable["onnx.NodeProto"], scope: NodePath) -> None:
         if len(scope) > 2 * _MAX_DEPTH:
@@ -103,32 +107,27 @@ class NodeNames:
             return None
         level = {number}
         for _ in range(_MAX_FUSED_NODES):
-            same = [each for each in level if op.endswith(self.ops[each])]  # FusedConv and QLinearConv stem from Conv
-            if same:
-                return same[0] if len(same) == 1 else number
-            names = (name for each in level for name in self._inputs.get(each, ()) if self._uses[name] == 1)
+            same_op = [node for node in level if op.endswith(self.ops[node])]  # FusedConv, QLinearConv stem from Conv
+            if same_op:
+                return same_op[0] if len(same_op) == 1 else number
+            names = (name for node in level for name in self._inputs.get(node, ()) if self._uses[name] == 1)
             level = {self._producers[name] for name in names if name in self._producers}
         return number
 
     def restore_names(self, text: str) -> str:
         """Replace generated names in a message of onnxruntime by those of the file."""
-        return _NODE_OR_FUNCTION_NAME.sub(self._original_name, text)
 
-    def _original_name(self, match: re.Match[str]) -> str:
-        number = self._parse_number(match[1])
-        if number is None:
-            return match[0]
-        return self._labels[number] if match[2] == "e" else self.ops[number]
+        def original_name(match: re.Match[str]) -> str:
+            number = self._parse_number(match[1])
+            if number is None:
+                return match[0]
+            return self._labels[number] if match[2] == "e" else self.ops[number]
+
+        return _NODE_OR_FUNCTION_NAME.sub(original_name, text)
 
 
 def _function_key(domain: str, name: str, holder: Any) -> tuple[str, str, str]:
     return "" if domain == "ai.onnx" else domain, name, getattr(holder, "overload", "")
-
-
-MAX_EVENTS: Final = 1_000_000  # that onnxruntime records
-_KERNEL_SUFFIX: Final = "_kernel_time"
-_MAX_OUTPUT_VARIANTS: Final = 10_000
-_SECONDS: Final = 1e-6  # durations are in microseconds
 
 
 class EventArgs(Struct, frozen=True):

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from types import FrameType
 from typing import IO, Final
@@ -67,10 +67,24 @@ def run_worker(request: RunRequest, deadline: Deadline, report: Callable[[Stage]
     """Run one job in a worker process. Its failures become one-line errors."""
     if deadline.remaining() <= 0:
         raise LimitReached(f"{request.path}: nothing is left of {deadline.seconds:.3g} s; {_TIMEOUT_HINT}")
-    worker = _start(msgspec.structs.replace(request, memory_bytes=free_memory(), seconds=deadline.remaining()))
+    request = msgspec.structs.replace(
+        request, parent_pid=os.getpid(), memory_bytes=free_memory(), seconds=deadline.remaining()
+    )
+    worker = subprocess.Popen(  # noqa: S603
+        [sys.executable, *WORKER_ARGUMENTS],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **PRIVACY_ENVIRONMENT, **(MEMORY_ENVIRONMENT if request.job == "memory" else {})},
+        start_new_session=True,
+    )
     doing = "starting onnxruntime"
     try:
-        for message in _read_messages(worker, request, deadline):
+        assert worker.stdin is not None and worker.stdout is not None
+        with suppress(BrokenPipeError):  # the worker has ended; its exit code is the reason
+            worker.stdin.write(msgspec.json.encode(request))
+            worker.stdin.close()
+        for message in _read_messages(worker.stdout, request.path, deadline):
             if isinstance(message, Stage):
                 doing = message.doing
                 report(message)
@@ -88,43 +102,9 @@ def run_worker(request: RunRequest, deadline: Deadline, report: Callable[[Stage]
         _end(worker)
 
 
-def _start(request: RunRequest) -> "subprocess.Popen[bytes]":
-    environment = {**os.environ, **PRIVACY_ENVIRONMENT, **(MEMORY_ENVIRONMENT if request.job == "memory" else {})}
-    worker = subprocess.Popen(  # noqa: S603
-        [sys.executable, *WORKER_ARGUMENTS],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        start_new_session=True,
-    )
-    try:
-        assert worker.stdin is not None
-        worker.stdin.write(msgspec.json.encode(msgspec.structs.replace(request, parent_pid=os.getpid())))
-        worker.stdin.close()
-    except BrokenPipeError:
-        pass  # it has ended; its exit code tells why
-    except BaseException:
-        _end(worker)
-        raise
-    return worker
-
-
-def _read_messages(worker: "subprocess.Popen[bytes]", request: RunRequest, deadline: Deadline) -> Iterator[Message]:
+def _read_messages(pipe: IO[bytes], path: str, deadline: Deadline) -> Iterator[Message]:
     """Yield messages until the worker closes its pipe."""
-    assert worker.stdout is not None
     decoder, pending, total = msgspec.json.Decoder(Message), bytearray(), 0
-    for piece in _read_pieces(worker.stdout, deadline):
-        total += len(piece)
-        if total > _MAX_MESSAGE_BYTES:
-            raise LimitReached(f"{request.path}: the run gave over {_MAX_MESSAGE_BYTES:,} bytes of results")
-        pending += piece
-        *lines, rest = bytes(pending).split(b"\n") if b"\n" in piece else (pending,)
-        pending = bytearray(rest)
-        yield from map(decoder.decode, lines)
-
-
-def _read_pieces(pipe: IO[bytes], deadline: Deadline) -> Iterator[bytes]:
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while True:
@@ -133,7 +113,14 @@ def _read_pieces(pipe: IO[bytes], deadline: Deadline) -> Iterator[bytes]:
             piece = os.read(pipe.fileno(), _READ_BYTES)
             if not piece:
                 return
-            yield piece
+            total += len(piece)
+            if total > _MAX_MESSAGE_BYTES:
+                raise LimitReached(f"{path}: the run gave over {_MAX_MESSAGE_BYTES:,} bytes of results")
+            pending += piece
+            if b"\n" in piece:
+                *lines, rest = bytes(pending).split(b"\n")
+                pending = bytearray(rest)
+                yield from map(decoder.decode, lines)
 
 
 def _end(worker: "subprocess.Popen[bytes]") -> None:
@@ -169,10 +156,7 @@ def describe_death(path: str, code: int, doing: str) -> BadInput | LimitReached:
         return LimitReached(f"{path}: the system killed onnxruntime while {doing}: out of memory? {_memory_hint()}")
     if code >= 0:
         return BadInput(f"{path}: onnxruntime ended by itself while {doing} (exit code {code})")
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
     return BadInput(f"{path}: onnxruntime died of {name} while {doing}")
 
 

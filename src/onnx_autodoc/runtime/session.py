@@ -42,10 +42,16 @@ class Session:
     ) -> None:
         import onnxruntime as ort
 
-        self._ort = ort
         self.runtime: str = ort.__version__
         self.provider = find_provider(request.provider, ort.get_available_providers())
-        options = self._options(request, optimized, settings or {})
+        options, levels = ort.SessionOptions(), ort.GraphOptimizationLevel
+        options.log_severity_level = _LOG_FATAL_ONLY
+        options.add_session_config_entry("session.load_model_format", "ONNX")  # whatever the file's name or first bytes
+        options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
+        if request.threads:
+            options.intra_op_num_threads = request.threads
+        for name, value in (settings or {}).items():
+            setattr(options, name, value)
         # Not resolved: external weights lie beside the name that the user gave, which may be a link.
         path = Path(request.path).absolute()
         if names is not None:
@@ -53,7 +59,7 @@ class Session:
         report(Stage("loading the model"))
         threads_before, start = _count_threads(), time.perf_counter()
         source = str(path) if names is None else names.data
-        self._session = ort.InferenceSession(source, options, providers=list(dict.fromkeys((self.provider, CPU))))
+        session = ort.InferenceSession(source, options, providers=list(dict.fromkeys((self.provider, CPU))))
         self.load_seconds = time.perf_counter() - start
         threads_after = _count_threads()
         started = threads_after - threads_before + 1 if threads_before and threads_after else None
@@ -61,34 +67,16 @@ class Session:
         report(Stage("making inputs"))
         arrays = make_arrays(request.feeds, ort.OrtValue.ortvalue_from_numpy_with_onnx_type)
         # OrtValues only where numpy has no such type: wrapping values takes longer than running a tiny model.
-        plain = all(isinstance(item, np.ndarray) for item in arrays.values())
-        self._plain = plain and not any(
-            _TYPES_WITHOUT_ARRAY.search(output.type) for output in self._session.get_outputs()
-        )
-        wrap = ort.OrtValue.ortvalue_from_numpy
-        self._feeds = (
-            arrays
-            if self._plain
-            else {name: wrap(item) if isinstance(item, np.ndarray) else item for name, item in arrays.items()}
-        )
-
-    def _options(self, request: RunRequest, optimized: bool, settings: Mapping[str, object]) -> Any:
-        levels = self._ort.GraphOptimizationLevel
-        options = self._ort.SessionOptions()
-        options.log_severity_level = _LOG_FATAL_ONLY
-        options.add_session_config_entry("session.load_model_format", "ONNX")  # whatever the file's name or first bytes
-        options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
-        if request.threads:
-            options.intra_op_num_threads = request.threads
-        for name, value in settings.items():
-            setattr(options, name, value)
-        return options
+        is_plain = all(isinstance(item, np.ndarray) for item in arrays.values())
+        is_plain &= not any(_TYPES_WITHOUT_ARRAY.search(output.type) for output in session.get_outputs())
+        if not is_plain:
+            wrap = ort.OrtValue.ortvalue_from_numpy
+            arrays = {name: wrap(item) if isinstance(item, np.ndarray) else item for name, item in arrays.items()}
+        self._session, self._feeds = session, arrays
+        self._run = session.run if is_plain else session.run_with_ort_values
 
     def run(self) -> None:
-        if self._plain:
-            self._session.run(None, self._feeds)
-        else:
-            self._session.run_with_ort_values(None, self._feeds)
+        self._run(None, self._feeds)
 
     def end_profiling(self) -> Path:
         return Path(self._session.end_profiling())
@@ -101,7 +89,7 @@ def find_provider(name: str, available: list[str]) -> str:
     if wanted in short:
         return short[wanted]
     near = difflib.get_close_matches(wanted, short, 3, 0.4)
-    listed = ", ".join([short[each] for each in near] or available)
+    listed = ", ".join([short[key] for key in near] or available)
     raise RequestError(
         f"--provider {name}: this onnxruntime does not have it; {'near' if near else 'it has'}: {listed}"
     )

@@ -25,6 +25,7 @@ from onnx_autodoc.runtime.process import (
     run_worker,
     temporary_folder,
 )
+from onnx_autodoc.runtime.progress import ProgressBar
 from onnx_autodoc.runtime.protocol import (
     CPU,
     FILLABLE_TYPES,
@@ -38,10 +39,14 @@ from onnx_autodoc.runtime.protocol import (
     ShapesResult,
     TimingResult,
 )
-from onnx_autodoc.runtime.terminal import ProgressBar
 from onnx_autodoc.sandbox import extend_deadline, extend_deadline_for_model, raise_on_termination, seconds_left
 from onnx_autodoc.shapes import Request, bind_and_infer, required_inputs
 from onnx_autodoc.text import format_count, format_percent, sanitize
+
+MAX_BACKGROUND_LOAD: Final = 0.1  # share of the machine that other processes may use during timing
+_CLEANUP_SECONDS: Final = 30.0
+_WORKERS: Final = 4
+_MAX_TIME_SHARE: Final = 0.8  # of the time that is left for the whole command
 
 
 def check_external_weights(model: Model) -> None:
@@ -57,8 +62,8 @@ def check_external_weights(model: Model) -> None:
         if file.nbytes is None:
             raise BadInput(f"{model.path}: its weights in {name} are not there; put the file beside the model")
         if file.nbytes < file.required_bytes:
-            held = f"{format_count(file.nbytes)} of {format_count(file.required_bytes)} bytes (truncated download?)"
-            raise BadInput(f"{model.path}: its weights in {name} are not whole: {held}")
+            sizes = f"{format_count(file.nbytes)} of {format_count(file.required_bytes)} bytes (truncated download?)"
+            raise BadInput(f"{model.path}: its weights in {name} are not whole: {sizes}")
 
 
 def make_feeds(facts: Facts, samples: Mapping[str, Sample]) -> tuple[Feed, ...]:
@@ -86,19 +91,14 @@ def _explain_unfillable(name: str, kind: str, dtype: str | None, shape: Sequence
     if kind != "tensor":
         return f"it is {'an' if kind[:1] in 'aeiou' else 'a'} {kind}, not a tensor"
     if dtype is None:
-        return "its type is not known"
+        return "its type is unknown"
     if dtype not in FILLABLE_TYPES:
         return f"its type is {dtype}, which onnxruntime does not take from outside"
     if shape is None:
         return "the file does not say how many dimensions it has"
-    given = " ".join(f"--dim {sanitize(name, 80)}.{axis}=N" for axis, size in enumerate(shape) if type(size) is not int)
-    return f"its size is not known; give it with {given}"
-
-
-MAX_BACKGROUND_LOAD: Final = 0.1  # share of the machine that other processes may use during timing
-_CLEANUP_SECONDS: Final = 30.0
-_WORKERS: Final = 4
-_MAX_TIME_SHARE: Final = 0.8  # of the time that is left for the whole command
+    dynamic = [axis for axis, size in enumerate(shape) if type(size) is not int]
+    options = " ".join(f"--dim {sanitize(name, 80)}.{axis}=N" for axis in dynamic)
+    return f"its size is unknown; give it with {options}"
 
 
 def verify(path: str | os.PathLike[str], request: Request, options: Options) -> Verified:
@@ -128,21 +128,23 @@ def verify_facts(facts: Facts, samples: Mapping[str, Sample], options: Options) 
         ProgressBar(_WORKERS) as bar,
     ):
         jobs = _Jobs(path, feeds, options, folder, bar)
-        shapes = jobs.run_shapes(facts)
-        latency = jobs.run_timing()
-        operators, operators_refused = jobs.run_operators() if latency.timing is not None else (OperatorsResult(), None)
-        memory, memory_refused = jobs.run_memory(facts.memory.peak.nbytes if facts.memory.peak is not None else None)
+        shapes = _run_shapes(jobs, facts)
+        latency = _read_latency(jobs.attempt("time"), jobs.max_background_load)
+        operators = jobs.attempt("operators") if latency.timing is not None else OperatorsResult()
+        is_cpu = options.provider.lower().removesuffix("executionprovider") == "cpu"
+        memory = jobs.attempt("memory", threads=1) if is_cpu else "measured on the CPU alone"
     agreement = compare_executions(facts, shapes.executions, shapes.truncated)
-    if operators_refused is not None:
-        note = f"the time of operators is not known: {operators_refused}"
-        agreement = replace(agreement, notes=(*agreement.notes, note))
+    if isinstance(operators, str):
+        note = f"the time of operators is unknown: {operators}"
+        agreement, operators = replace(agreement, notes=(*agreement.notes, note)), OperatorsResult()
+    assert isinstance(operators, OperatorsResult)
     by_node, attributed, fused = _sum_by_node(facts, operators)
     return Verified(
         agreement=agreement,
         timing=latency.timing,
         refused=latency.refused,
-        memory=memory,
-        memory_refused=memory_refused,
+        memory=None if isinstance(memory, str) else _compare_memory(memory, facts),
+        memory_refused=memory if isinstance(memory, str) else None,
         by_operator=operators.rows,
         by_node=by_node,
         attributed=attributed,
@@ -174,26 +176,16 @@ def time_model(
     return result.timing
 
 
-class _Latency(Struct, frozen=True):
-    """A timing, or the reason why there is none."""
-
-    timing: Timing | None = None
-    refused: str | None = None
-    load: Load | None = None
-    threads: int | None = None
-
-
 class _Jobs:
     """The workers of one verification: the same model and inputs, one deadline."""
 
     def __init__(self, path: str, feeds: tuple[Feed, ...], options: Options, folder: str, bar: ProgressBar) -> None:
-        max_load = None if options.force else MAX_BACKGROUND_LOAD
-        self._request = RunRequest(
-            "shapes", path, feeds, options.provider, options.threads, options.runs, folder, max_load
-        )
+        self.max_background_load = None if options.force else MAX_BACKGROUND_LOAD
+        sizes = options.provider, options.threads, options.runs, folder, self.max_background_load
+        self._request = RunRequest("shapes", path, feeds, *sizes)
         self._bar, self._deadline = bar, Deadline(options.timeout)
 
-    def _run(self, job: Job, threads: int | None = None) -> Result:
+    def run(self, job: Job, threads: int | None = None) -> Result:
         self._bar.begin_step()
         request = replace(self._request, job=job, threads=threads or self._request.threads)
         try:
@@ -202,51 +194,53 @@ class _Jobs:
             for path in Path(request.folder).iterdir():
                 path.unlink()  # a profile can be large
 
-    def run_shapes(self, facts: Facts) -> ShapesResult:
-        """Where the model does not run, and the card has found a contradiction, the error has both."""
+    def attempt(self, job: Job, threads: int | None = None) -> Result | str:
+        """Return the result, or the reason for its absence: an optimized model may fail where the original does not."""
         try:
-            result = self._run("shapes")
-        except BadInput as error:
-            expected = facts.shapes.contradictions
-            text = f"{error}; the card says so too: {sanitize(expected[0].sentence)}" if expected else str(error)
-            raise BadInput(text) from None
-        assert isinstance(result, ShapesResult)
-        return result
-
-    def run_timing(self) -> _Latency:
-        try:
-            result = self._run("time")
-        except AutodocError as error:  # an optimized model may fail where the original does not
-            return _Latency(refused=self._reason(error))
-        if isinstance(result, BusyResult):
-            return _Latency(None, _busy_text(result.load), Load(result.load, None, result.steal), result.threads)
-        assert isinstance(result, TimingResult)
-        timing, load, most = result.timing, result.timing.load.worst, self._request.max_background_load
-        if most is not None and load is not None and load > most:
-            return _Latency(None, _busy_text(load), timing.load, timing.threads)
-        return _Latency(timing, None, timing.load, timing.threads)
-
-    def run_operators(self) -> tuple[OperatorsResult, str | None]:
-        try:
-            result = self._run("operators")
+            return self.run(job, threads)
         except AutodocError as error:
-            return OperatorsResult(), self._reason(error)
-        assert isinstance(result, OperatorsResult)
-        return result, None
+            return str(error).removeprefix(f"{self._request.path}: ")
 
-    def run_memory(self, card_bytes: int | None) -> tuple[Measured | None, str | None]:
-        if self._request.provider.lower().removesuffix("executionprovider") != "cpu":
-            return None, "measured on the CPU alone"
-        try:
-            result = self._run("memory", threads=1)
-        except AutodocError as error:
-            return None, self._reason(error)
-        assert isinstance(result, MemoryResult)
-        ratio = result.peak_bytes / card_bytes if card_bytes and result.peak_bytes >= Measured.LEAST else None
-        return Measured(result.peak_bytes, result.input_bytes, card_bytes, ratio, result.how), None
 
-    def _reason(self, error: AutodocError) -> str:
-        return str(error).removeprefix(f"{self._request.path}: ")
+def _run_shapes(jobs: _Jobs, facts: Facts) -> ShapesResult:
+    """If the model does not run and the card has a contradiction, raise an error with both."""
+    try:
+        result = jobs.run("shapes")
+    except BadInput as error:
+        expected = facts.shapes.contradictions
+        text = f"{error}; the card says so too: {sanitize(expected[0].sentence)}" if expected else str(error)
+        raise BadInput(text) from None
+    assert isinstance(result, ShapesResult)
+    return result
+
+
+class _Latency(Struct, frozen=True):
+    """A timing, or the reason for its absence."""
+
+    timing: Timing | None = None
+    refused: str | None = None
+    load: Load | None = None
+    threads: int | None = None
+
+
+def _read_latency(result: Result | str, max_load: float | None) -> _Latency:
+    """Discard a timing if the machine was busy."""
+    if isinstance(result, str):
+        return _Latency(refused=result)
+    if isinstance(result, BusyResult):
+        return _Latency(None, _busy_text(result.load), Load(result.load, None, result.steal), result.threads)
+    assert isinstance(result, TimingResult)
+    timing, load = result.timing, result.timing.load.worst
+    if max_load is not None and load is not None and load > max_load:
+        return _Latency(None, _busy_text(load), timing.load, timing.threads)
+    return _Latency(timing, None, timing.load, timing.threads)
+
+
+def _compare_memory(result: Result, facts: Facts) -> Measured:
+    assert isinstance(result, MemoryResult)
+    card_bytes = facts.memory.peak.nbytes if facts.memory.peak is not None else None
+    ratio = result.peak_bytes / card_bytes if card_bytes and result.peak_bytes >= Measured.LEAST else None
+    return Measured(result.peak_bytes, result.input_bytes, card_bytes, ratio, result.how)
 
 
 def _busy_text(load: float) -> str:

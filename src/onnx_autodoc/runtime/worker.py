@@ -126,8 +126,7 @@ def run_job(request: RunRequest, report: ReportStage) -> Result | Failure:
 
 
 def _run_shapes(request: RunRequest, report: ReportStage, renamed: list[NodeNames]) -> ShapesResult:
-    names = _rename_nodes(request, report, renamed)
-    session = Session(request, report, optimized=False, names=names, settings=_profiling(request))
+    session, names = _open_profiled(request, report, renamed, optimized=False)
     report(Stage("running the model"))
     session.run()
     report(Stage("comparing shapes"))
@@ -137,13 +136,12 @@ def _run_shapes(request: RunRequest, report: ReportStage, renamed: list[NodeName
 
 def _run_operators(request: RunRequest, report: ReportStage, renamed: list[NodeNames]) -> OperatorsResult:
     """Profile several runs of the optimized model, within the number of events that onnxruntime records."""
-    names = _rename_nodes(request, report, renamed)
-    session = Session(request, report, optimized=True, names=names, settings=_profiling(request))
+    session, names = _open_profiled(request, report, renamed, optimized=True)
     recordable = MAX_EVENTS // 4 // max(len(names.paths), 1)
-    most = max(1, min(request.runs or _MAX_PROFILED_RUNS, _MAX_PROFILED_RUNS, recordable))
+    max_runs = max(1, min(request.runs or _MAX_PROFILED_RUNS, _MAX_PROFILED_RUNS, recordable))
     runs, start = -1, time.monotonic()  # the first one is a warm-up
-    while runs < most and (runs < 1 or time.monotonic() - start < _MAX_PROFILED_SECONDS):
-        report(Stage("timing operators", runs + 1, most + 1))
+    while runs < max_runs and (runs < 1 or time.monotonic() - start < _MAX_PROFILED_SECONDS):
+        report(Stage("timing operators", runs + 1, max_runs + 1))
         session.run()
         runs += 1
     return sum_operators(read_events(session.end_profiling()), names, runs)
@@ -155,14 +153,15 @@ def _run_benchmarks(request: RunRequest, report: ReportStage, _: list[NodeNames]
     return time_graphs(request, report)
 
 
-def _rename_nodes(request: RunRequest, report: ReportStage, renamed: list[NodeNames]) -> NodeNames:
+def _open_profiled(
+    request: RunRequest, report: ReportStage, renamed: list[NodeNames], *, optimized: bool
+) -> tuple[Session, NodeNames]:
+    """Rename the nodes, and open a session that writes a profile into the request's folder."""
     report(Stage("reading the model"))
-    renamed.append(NodeNames(request.path))
-    return renamed[0]
-
-
-def _profiling(request: RunRequest) -> dict[str, object]:
-    return {"enable_profiling": True, "profile_file_prefix": str(Path(request.folder) / request.job)}
+    names = NodeNames(request.path)
+    renamed.append(names)
+    settings = {"enable_profiling": True, "profile_file_prefix": str(Path(request.folder) / request.job)}
+    return Session(request, report, optimized=optimized, names=names, settings=settings), names
 
 
 _JOBS: Final[Mapping[str, Callable[[RunRequest, ReportStage, list[NodeNames]], Result]]] = {

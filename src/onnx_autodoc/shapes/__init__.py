@@ -2,11 +2,10 @@
 
 from onnx_autodoc.shapes.binding import Binding, bind
 from onnx_autodoc.shapes.default_sizes import bind_and_infer
-from onnx_autodoc.shapes.dynamic_axes import dynamic_axes, required_inputs
+from onnx_autodoc.shapes.dynamic_axes import Role, dynamic_axes, required_inputs
 from onnx_autodoc.shapes.inference import exclude_subjects, infer_shapes, infer_unbound, skip_inference
 from onnx_autodoc.shapes.request import Request, parse_request
 from onnx_autodoc.shapes.results import Body, Conflict, Shapes, Step
-from onnx_autodoc.shapes.roles import Role
 from onnx_autodoc.shapes.rule_application import RULE_ERRORS, rule_failure
 
 __all__ = [

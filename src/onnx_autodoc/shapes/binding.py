@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from onnx_autodoc.ir import Model
 from onnx_autodoc.ops import Array
-from onnx_autodoc.shapes.dynamic_axes import DynamicAxis, branch_flags, dynamic_axes, required_inputs
-from onnx_autodoc.shapes.request import Axis, Request, requested_sizes, requested_values
-from onnx_autodoc.shapes.roles import Role
+from onnx_autodoc.shapes.dynamic_axes import Axis, DynamicAxis, Role, branch_flags, dynamic_axes
+from onnx_autodoc.shapes.request import Request, requested_sizes, requested_values
 
 _INTEGER: Final = re.compile("[0-9]{1,18}")
 _SEQUENCE_LENGTH: Final = 128
@@ -53,34 +52,28 @@ def bind(
     role_defaults = {**(_DECODE_DEFAULTS if has_past else _DEFAULTS), **(role_sizes or {})}
     sizes, defaults = dict(requested), dict[str, Role]()
     for item in axes:
-        if item.key not in sizes and (item.value.name, item.axis) not in single and item.role in role_defaults:
+        if item.key not in sizes and item.place not in single and item.role in role_defaults:
             sizes[item.key] = role_defaults[item.role]
             defaults[item.key] = item.role
     _bind_sums(sizes, defaults, axes)
-    bound = {(item.value.name, item.axis): sizes[item.key] for item in axes if item.key in sizes} | single
-    chosen = {item.key: bound[item.value.name, item.axis] for item in axes if (item.value.name, item.axis) in bound}
-    past = {item.value.name for item in axes if item.role is Role.PAST and bound.get((item.value.name, item.axis))}
-    values = {**branch_flags(model, required_inputs(model), past), **requested_values(model, request)}
+    bound = {item.place: sizes[item.key] for item in axes if item.key in sizes} | single
+    chosen = {item.key: bound[item.place] for item in axes if item.place in bound}
+    past = {item.value.name for item in axes if item.role is Role.PAST and bound.get(item.place)}
+    values = {**branch_flags(model, past), **requested_values(model, request)}
     return Binding(sizes, bound, values, chosen, defaults)
 
 
 def _bind_sums(sizes: dict[str, int], defaults: dict[str, Role], axes: Sequence[DynamicAxis]) -> None:
     """Bind dimensions named like "past_sequence_length + 1" to that sum, and totals to past plus new tokens."""
-    total = _total_terms(axes)
+    first_keys = {item.role: item.key for item in reversed(axes)}
+    total = [first_keys[role] for role in (Role.PAST, Role.SEQUENCE) if role in first_keys]
     for item in axes:
         if item.key in sizes and item.key not in defaults:
             continue
-        named = [term.strip() for term in item.key.split("+")] if "+" in item.key else []
-        terms = named or (total if item.role is Role.TOTAL else [])
+        terms = [term.strip() for term in item.key.split("+")] if "+" in item.key else []
+        if not terms and item.role is Role.TOTAL and Role.SEQUENCE in first_keys:
+            terms = total
         parts = [int(term) if _INTEGER.fullmatch(term) else sizes.get(term) for term in terms]
         if parts and all(part is not None for part in parts):
             sizes[item.key] = sum(part for part in parts if part is not None)
             defaults[item.key] = item.role
-
-
-def _total_terms(axes: Sequence[DynamicAxis]) -> list[str]:
-    """Return the keys whose sum is the total: past and new tokens; without a cache, the new ones alone."""
-    first_keys = {item.role: item.key for item in reversed(axes)}
-    if Role.SEQUENCE not in first_keys:
-        return []
-    return [first_keys[role] for role in (Role.PAST, Role.SEQUENCE) if role in first_keys]

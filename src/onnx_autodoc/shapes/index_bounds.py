@@ -15,9 +15,7 @@ _POSITION_TABLE: Final = 3  # input of a fused embedding
 
 def count_out_of_bounds(shapes: Shapes) -> int:
     """Count the steps that are known to look up rows that their table does not have."""
-    return sum(is_out_of_bounds(step) for step in _unique_steps(shapes)) + sum(
-        _count_positions_out_of_bounds(shapes.steps)
-    )
+    return sum(map(is_out_of_bounds, _unique_steps(shapes))) + sum(_positions_out_of_bounds(shapes.steps))
 
 
 def _unique_steps(shapes: Shapes) -> Iterator[Step]:
@@ -33,17 +31,16 @@ def _unique_steps(shapes: Shapes) -> Iterator[Step]:
 
 def is_out_of_bounds(step: Step) -> bool:
     """Whether a step with known indices looks up rows that its table does not have."""
-    positions = operator_of(step.node).position_input
-    if positions is not None:
-        return _lacks_positions(step, positions)
+    positions_at = operator_of(step.node).position_input
+    if positions_at is not None:
+        return _lacks_positions(step, positions_at)
     known = step.inputs[1] if len(step.inputs) > 1 else None
     indices = known.value if known is not None else None
     if indices is None or not indices.size or indices.dtype.kind not in "iu":
         return False
     if step.node.is_op("GatherND") and indices.ndim:
-        depth = indices.shape[-1]
-        return any(_exceeds_axis(step, at, indices[..., at]) for at in range(depth)) if depth else False
-    rows = _rows(step)
+        return any(_exceeds_axis(step, at, indices[..., at]) for at in range(indices.shape[-1]))
+    rows = _table_rows(step)
     return rows is not None and int(indices.max()) >= rows
 
 
@@ -54,7 +51,7 @@ def _exceeds_axis(step: Step, at: int, indices: Array) -> bool:
     return size is not None and int(indices.max()) >= size
 
 
-def _rows(step: Step) -> int | None:
+def _table_rows(step: Step) -> int | None:
     axis = step.node.attributes.get("axis", 0)
     return _size(step, 0, axis) if has_trait(step.node, Trait.PICKS_ROWS) and isinstance(axis, int) else None
 
@@ -65,34 +62,34 @@ def _size(step: Step, at: int, axis: int) -> int | None:
     return dims[axis] if dims is not None and -len(dims) <= axis < len(dims) else None
 
 
-def _lacks_positions(step: Step, given: int) -> bool:
+def _lacks_positions(step: Step, positions_at: int) -> bool:
     """Whether a fused embedding has too few positions; it counts them, or has one for each token as an input."""
-    tokens, rows, positions = _size(step, 0, 1), _size(step, _POSITION_TABLE, 0), _size(step, given, 1)
+    tokens, rows, positions = _size(step, 0, 1), _size(step, _POSITION_TABLE, 0), _size(step, positions_at, 1)
     if tokens is None or rows is None:
         return False
     return tokens > rows if positions is None else positions != tokens
 
 
-def _count_positions_out_of_bounds(steps: tuple[Step, ...]) -> Iterator[bool]:
+def _positions_out_of_bounds(steps: tuple[Step, ...]) -> Iterator[bool]:
     """Yield whether positions that are counted from a full mask exceed the table that they index."""
-    highest: dict[str, float] = {}  # by value
+    highest: dict[str, float] = {}  # position, by value
     for step in steps:
         node = step.node
         counted = step.inputs[0] if node.is_op("CumSum") and step.inputs else None
         if counted is not None and counted.concrete:
             highest |= dict.fromkeys(node.outputs, max(counted.concrete))
-        elif highest and len(node.inputs) > 1 and node.inputs[1] in highest and (rows := _rows(step)) is not None:
+        elif highest and len(node.inputs) > 1 and node.inputs[1] in highest and (rows := _table_rows(step)) is not None:
             yield highest[node.inputs[1]] >= rows
-        elif highest and (shifted := _shifted(step, highest)) is not None:
+        elif highest and (shifted := _shift_position(step, highest)) is not None:
             highest |= dict.fromkeys(node.outputs, shifted)
 
 
-def _shifted(step: Step, highest: dict[str, float]) -> float | None:
+def _shift_position(step: Step, highest: dict[str, float]) -> float | None:
     """Return the highest position after a node that shifts positions."""
-    found = [highest[name] for name in step.node.inputs if name in highest]
+    positions = [highest[name] for name in step.node.inputs if name in highest]
     position_shift = operator_of(step.node).position_shift
-    if not found or position_shift is None:
+    if not positions or position_shift is None:
         return None
     by = [known.value for known in step.inputs if known is not None and known.value is not None]
     shift = float(by[0].max()) if by and by[0].size == 1 and by[0].dtype.kind in "iuf" else 0
-    return max(found) + position_shift * shift
+    return max(positions) + position_shift * shift

@@ -8,9 +8,8 @@ from onnx_autodoc.ir import Model, Type, Value, deeply
 from onnx_autodoc.ops import MAX_DIMS, Dim, Unknown, ValueInfo, unknown_value
 from onnx_autodoc.shapes.binding import Binding
 from onnx_autodoc.shapes.call_cache import CallCache
-from onnx_autodoc.shapes.dynamic_axes import is_fixed, required_inputs
-from onnx_autodoc.shapes.results import Conflict, Shapes, skipped_steps
-from onnx_autodoc.shapes.roles import role_of
+from onnx_autodoc.shapes.dynamic_axes import is_fixed, required_inputs, role_of
+from onnx_autodoc.shapes.results import Conflict, Shapes, skip_steps
 from onnx_autodoc.shapes.scope import Scope
 from onnx_autodoc.shapes.walk import Walk
 from onnx_autodoc.text import quote_name, repr_name
@@ -31,16 +30,16 @@ def infer_shapes(model: Model, binding: Binding, calls: CallCache | None = None)
     calls = CallCache() if calls is None else calls
     walk = Walk(model, binding.sizes, calls)
     scope = Scope(model.opsets or _FIRST_OPSET)
-    given = {value.name: calls.share(_input_info(value, binding)) for value in required_inputs(model)}
+    inputs = {value.name: calls.share(_input_info(value, binding)) for value in required_inputs(model)}
     with np.errstate(all="ignore"):
-        steps, _ = deeply(walk.graph(model.graph, scope, given))
+        steps, _ = deeply(walk.graph(model.graph, scope, inputs))
     return Shapes(
         steps,
         scope.values,
         tuple(walk.contradictions),
         tuple(walk.misdeclared),
         tuple(walk.assumed),
-        walk.work.most - walk.left,
+        walk.limits.rules - walk.left,
         tuple(walk.avoided),
         calls,
     )
@@ -63,14 +62,14 @@ def _input_info(value: Value, binding: Binding) -> ValueInfo:
 
 def _container_input(declared: Type) -> ValueInfo:
     element = declared.element
-    held = None if element is None or element.kind not in _CONTAINER_REASONS else _container_input(element)
-    return ValueInfo(declared.dtype, why=_CONTAINER_REASONS[declared.kind], kind=declared.kind, element=held)
+    inner = None if element is None or element.kind not in _CONTAINER_REASONS else _container_input(element)
+    return ValueInfo(declared.dtype, why=_CONTAINER_REASONS[declared.kind], kind=declared.kind, element=inner)
 
 
 def _requested_dims(value: Value, binding: Binding) -> tuple[Dim, ...] | None:
     """Return the dims of an input that declares none, if --dim INPUT.AXIS=N gives all of them."""
-    given = {axis: size for (name, axis), size in binding.axes.items() if name == value.name}
-    return tuple(given[axis] for axis in range(len(given))) if given and max(given) + 1 == len(given) else None
+    sizes = {axis: size for (name, axis), size in binding.axes.items() if name == value.name}
+    return tuple(sizes[axis] for axis in range(len(sizes))) if sizes and max(sizes) + 1 == len(sizes) else None
 
 
 def _input_dim(value: Value, axis: int, dim: int | str | None, binding: Binding) -> Dim:
@@ -86,7 +85,7 @@ def _input_dim(value: Value, axis: int, dim: int | str | None, binding: Binding)
 def infer_unbound(model: Model, binding: Binding, shapes: Shapes) -> Shapes:
     """Infer again with dynamic dimensions unbound, if there are conflicts that a bound size or value may have caused.
 
-    Most sizes of a card are assumed. Only a conflict that remains without them is the file's own.
+    Most sizes of a card are assumed. Only a conflict that remains without them is a fault of the file.
     """
     if not (shapes.contradictions or shapes.misdeclared) or not (binding.axes or binding.values):
         return shapes
@@ -102,10 +101,8 @@ def exclude_subjects(conflicts: tuple[Conflict, ...], others: tuple[Conflict, ..
 
 def skip_inference(model: Model, why: str) -> tuple[Binding, Shapes]:
     """Return what the file declares, with the reason `why` in place of each shape."""
-    steps = deeply(skipped_steps(model.graph.nodes, why))
-    names = [value.name for value in required_inputs(model)] + [
-        name for node in model.graph.nodes for name in node.outputs
-    ]
-    values = {name: unknown_value(why) for name in names if name}
+    steps = skip_steps(model.graph.nodes, why)
+    inputs = {value.name: unknown_value(why) for value in required_inputs(model) if value.name}
+    values = inputs | {name: unknown_value(why) for node in model.graph.nodes for name in node.outputs if name}
     values |= {tensor.name: ValueInfo(tensor.dtype, tensor.dims) for tensor in model.graph.initializers}
     return Binding(), Shapes(steps, values)

@@ -11,16 +11,13 @@ from msgspec import Struct
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.ir import Model, Value
 from onnx_autodoc.ops import Array, format_dims, numpy_dtype
-from onnx_autodoc.shapes.dynamic_axes import DynamicAxis, is_fixed, required_inputs
-from onnx_autodoc.shapes.roles import Role, role_of
+from onnx_autodoc.shapes.dynamic_axes import Axis, DynamicAxis, Role, declared_dims, is_fixed, required_inputs, role_of
 from onnx_autodoc.text import quote_name
 
 _INTEGER: Final = re.compile("[0-9]{1,18}")  # below 2^63, like all sizes
 _MAX_SIZE: Final = 10**18
 _MAX_SUGGESTIONS: Final = 5
 _DIM_FORM: Final = "give it as NAME=N or INPUT.AXIS=N, N a whole number"
-
-Axis = tuple[str, int]  # an input's name, and which of its dimensions
 
 
 class Request(Struct, frozen=True):
@@ -47,10 +44,8 @@ def parse_request(
         if not key or not _INTEGER.fullmatch(number.strip()):
             raise BadInput(f"--dim {text}: {_DIM_FORM}")
         sizes[key] = int(number)
-    literals: dict[str, str | float] = {}
-    for text in values:
-        name, _, literal = text.rpartition("=")
-        literals[name] = literal
+    parts = (text.rpartition("=") for text in values)
+    literals: dict[str, str | float] = {name: literal for name, _, literal in parts}
     return Request(sizes, batch, seq, size, literals)
 
 
@@ -65,8 +60,8 @@ def requested_sizes(
     for role, size in by_role.items():
         if size is not None:
             sizes |= dict.fromkeys(_keys_of_role(model, axes, role, size), size)
-    named, single = _named_sizes(model, request, axes)
-    shared = ((item.name, single.get((item.value.name, item.axis))) for item in axes)
+    named, single = _named_sizes(model, request, axes) if request.dims else ({}, {})
+    shared = ((item.name, single.get(item.place)) for item in axes)
     sizes |= {name: size for name, size in shared if name and size is not None}  # all axes of one name have one size
     return {**sizes, **named}, single
 
@@ -74,13 +69,11 @@ def requested_sizes(
 def _named_sizes(model: Model, request: Request, axes: Sequence[DynamicAxis]) -> tuple[dict[str, int], dict[Axis, int]]:
     named: dict[str, int] = {}
     single: dict[Axis, int] = {}
-    if not request.dims:
-        return named, single
     keys, names = dict.fromkeys(item.key for item in axes), {item.name for item in axes}
     inputs = {value.name: value for value in reversed(required_inputs(model))}
     for requested, number in request.dims.items():
         option = f"--dim {requested}={number}"
-        size = _checked_size(number, option)
+        size = _check_size(number, option)
         key = requested if requested in keys else requested.strip()  # a name may end in a space
         if key in names:
             named[key] = size
@@ -94,7 +87,7 @@ def _named_sizes(model: Model, request: Request, axes: Sequence[DynamicAxis]) ->
     return named, single
 
 
-def _checked_size(number: int, option: str) -> int:
+def _check_size(number: int, option: str) -> int:
     try:
         size = operator.index(number)
     except TypeError:
@@ -105,7 +98,7 @@ def _checked_size(number: int, option: str) -> int:
 
 
 def _check_axis(value: Value, axis: int, size: int, option: str) -> None:
-    dims = value.type.dims if value.type else None
+    dims = declared_dims(value)
     if dims is None:
         return
     if axis >= len(dims):
@@ -128,27 +121,25 @@ def _keys_of_role(model: Model, axes: Sequence[DynamicAxis], role: Role, size: i
     keys = [item.key for item in axes if item.role is role]
     if role is Role.SEQUENCE and not (keys and any(item.role is Role.PAST for item in axes)):
         keys += [item.key for item in axes if item.role is Role.CONTEXT]
-    option = {Role.BATCH: "--batch", Role.SEQUENCE: "--seq"}.get(role, "--size")
-    if keys or _is_already_fixed(model, role, size):
+    inputs = required_inputs(model)
+    if keys or any(_fixes_role(value, role, size) for value in inputs):
         return keys
-    inputs = "; ".join(f"{quote_name(value.name)} is {_format_declared(value)}" for value in required_inputs(model)[:3])
-    raise BadInput(f"{option} {size}: {model.path} has no open {role.value} dimension: {inputs}")
+    option = {Role.BATCH: "--batch", Role.SEQUENCE: "--seq"}.get(role, "--size")
+    first = ((value, declared_dims(value)) for value in inputs[:3])
+    declared = "; ".join(
+        f"{quote_name(value.name)} is {'of unknown shape' if dims is None else format_dims(dims)}"
+        for value, dims in first
+    )
+    raise BadInput(f"{option} {size}: {model.path} has no open {role.value} dimension: {declared}")
 
 
-def _format_declared(value: Value) -> str:
-    dims = value.type.dims if value.type else None
-    return "of unknown shape" if dims is None else format_dims(dims)
-
-
-def _is_already_fixed(model: Model, role: Role, size: int) -> bool:
+def _fixes_role(value: Value, role: Role, size: int) -> bool:
     """Whether the file fixes a dimension of this role at the requested size."""
-    for value in required_inputs(model):
-        dims = (value.type.dims if value.type else None) or ()
-        at = {Role.BATCH: 0, Role.SEQUENCE: 1, Role.HEIGHT: len(dims) - 2, Role.WIDTH: len(dims) - 1}[role]
-        has_role = role in (Role.BATCH, Role.SEQUENCE) or len(dims) == 4
-        if has_role and 0 <= at < len(dims) and dims[at] == size:
-            return True
-    return False
+    dims = declared_dims(value) or ()
+    if role in (Role.HEIGHT, Role.WIDTH) and len(dims) != 4:
+        return False
+    at = {Role.BATCH: 0, Role.SEQUENCE: 1, Role.HEIGHT: 2, Role.WIDTH: 3}[role]
+    return at < len(dims) and dims[at] == size
 
 
 def requested_values(model: Model, request: Request) -> dict[str, Array]:
@@ -164,7 +155,7 @@ def requested_values(model: Model, request: Request) -> dict[str, Array]:
 
 def _scalar_value(value: Value, literal: str, option: str) -> Array:
     dtype = numpy_dtype(value.type.dtype) if value.type else None
-    dims = (value.type.dims if value.type else None) or ()
+    dims = declared_dims(value) or ()
     if dtype is None or any(isinstance(dim, int) and dim != 1 for dim in dims):
         raise BadInput(f"{option}: only a single number can be given, {value.name!r} holds more")
     literal = {"true": "1", "false": "0"}.get(literal.lower(), literal)
@@ -175,7 +166,7 @@ def _scalar_value(value: Value, literal: str, option: str) -> Array:
 
 
 def _parse_scalar(literal: str, dtype: "np.dtype[Any]") -> Array | None:
-    """Return None for a literal that is no number, or none that the type can hold."""
+    """Return None for a literal that is no number, or none that the type can store."""
     try:
         number = float(literal) if dtype.kind == "f" else int(literal)
         with np.errstate(over="ignore"):

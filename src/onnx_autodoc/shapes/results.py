@@ -5,12 +5,10 @@ from typing import Final, Literal
 
 from msgspec import Struct, field
 
-from onnx_autodoc.ir import Deep, Node
+from onnx_autodoc.ir import Deep, Node, deeply
 from onnx_autodoc.ops import Dim, ValueInfo, unknown_value
 from onnx_autodoc.shapes.call_cache import CallCache
 from onnx_autodoc.text import quote_name, repr_name
-
-_ONCE: Final = 1
 
 
 class Body(Struct, frozen=True, eq=False):
@@ -18,7 +16,7 @@ class Body(Struct, frozen=True, eq=False):
 
     name: str  # the attribute that holds the subgraph, or the function's name
     steps: "tuple[Step, ...]"
-    times: Dim = _ONCE
+    times: Dim = 1
     either: bool = False  # one of several branches, selected by the data
     least: int = 0  # a lower bound where `times` is unknown
     passes: "tuple[tuple[Step, ...], ...]" = ()  # the steps of each pass, where the loop was unrolled
@@ -44,7 +42,7 @@ class Conflict(Struct, frozen=True):
     subject: str  # the label of a node that cannot run, else the name of a value
     reason: str = ""  # why the node cannot run
     declared: str = ""  # the value's shape in the file
-    inferred: str = ""  # and as its node makes it
+    inferred: str = ""  # the value's inferred shape
 
     @property
     def sentence(self) -> str:
@@ -75,7 +73,7 @@ class Shapes(Struct, frozen=True, eq=False):
     calls: CallCache = field(default_factory=CallCache)  # for inference of the same model at other sizes
 
     def rows(self) -> Iterator[tuple[str, Step]]:
-        """Every step with its scope, in file order, the steps inside a node right after it."""
+        """Yield every step with its scope, in file order, the steps inside a node right after it."""
         stack = [("", iter(self.steps))]
         while stack:
             scope, steps = stack[-1]
@@ -89,13 +87,22 @@ class Shapes(Struct, frozen=True, eq=False):
                 stack.extend((f"{path}/{body.name}", iter(body.steps)) for body in reversed(step.bodies))
 
 
-def skipped_steps(nodes: Sequence[Node], why: str) -> Deep[tuple[Step, ...]]:
+def skip_steps(nodes: Sequence[Node], why: str) -> tuple[Step, ...]:
     """Return steps without inference, subgraphs included, for nodes that do not run or are not followed."""
+    return deeply(_skip_steps(nodes, why))
+
+
+def _skip_steps(nodes: Sequence[Node], why: str) -> Deep[tuple[Step, ...]]:
     steps = []
     for at, node in enumerate(nodes):
         bodies = []
         for name, graph in node.subgraphs() if node.has_subgraphs else ():
-            bodies.append(Body(name, (yield skipped_steps(graph.nodes, why)), 0))
+            bodies.append(Body(name, (yield _skip_steps(graph.nodes, why)), 0))
         outputs = (unknown_value(why),) * len(node.outputs)
         steps.append(Step(node, at, (None,) * len(node.inputs), outputs, why, tuple(bodies)))
     return tuple(steps)
+
+
+def find_gap(outputs: Sequence[ValueInfo]) -> str:
+    """Return the reason for the first tensor whose shape is not fully known; empty if there is none."""
+    return next((known.reason for known in outputs if known.kind == "tensor" and known.reason), "")

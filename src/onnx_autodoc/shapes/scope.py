@@ -1,4 +1,4 @@
-"""The values that a node can see: those of its own graph, then those of the graphs around it."""
+"""The values that a node can read, and the limits of shape inference."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,13 +9,19 @@ from onnx_autodoc.ir import Graph, Type
 from onnx_autodoc.limits import OPTIONS, current_limits
 from onnx_autodoc.ops import ValueInfo
 
+RULES_PER_NODE: Final = 8  # allowed on top of --max-steps, per node of the file
+NAMES_PER_RULE: Final = 64  # names that are read in about the time of one rule
+_BYTES_PER_RULE: Final = 400  # of stored elements: 60 MB by default
+
 
 class Scope:
+    """The values of a graph, then those of the graphs around it."""
+
     __slots__ = ("declared", "opsets", "parent", "values")
 
     def __init__(self, opsets: Mapping[str, int], parent: "Scope | None" = None) -> None:
         self.values: dict[str, ValueInfo] = {}
-        self.declared: Mapping[str, Type] = {}  # what the file claims of values, used only where no rule can tell
+        self.declared: Mapping[str, Type] = {}  # used only for values of operators without a rule
         self.opsets = opsets
         self.parent = parent
 
@@ -29,36 +35,30 @@ class Scope:
         return None
 
 
-EACH: Final = 8  # so many rules more for each node of the file
-_HELD: Final = 400  # bytes of elements kept for each rule that may be applied: 60 MB
+class WorkLimits(Struct, frozen=True):
+    """Limits of one inference, all derived from --max-steps and far above what real models need."""
+
+    rules: int  # applied in all passes through all bodies
+    depth: int  # of nested graphs and functions
+    trip_count_rules: int  # applied to find the trip count of one loop
+    unrolled_rules: int  # applied to follow one loop pass by pass
+    value_bytes: int  # of stored elements; above it, only values of a few elements are stored
 
 
-class Work(Struct, frozen=True):
-    """How much work resolving may be, all of it by --max-steps. Each is far above what real models need."""
-
-    most: int  # rules applied, over all passes through all bodies
-    depth: int  # graphs and functions inside each other
-    simulated: int  # rules applied to find out how often one loop runs
-    replayed: int  # rules applied to follow one loop pass by pass
-    held: int  # bytes of elements kept; beyond that, only values of a few elements
-
-
-def work(nodes: int) -> Work:
-    """For a file of so many nodes, by the limits that hold here."""
+def work_limits(nodes: int) -> WorkLimits:
+    """Return the limits for a file with this number of nodes."""
     steps = current_limits().steps
-    return Work(steps + EACH * nodes, current_limits().depth, steps * 2 // 5, steps * 2 // 15, steps * _HELD)
+    rules = steps + RULES_PER_NODE * nodes
+    return WorkLimits(rules, current_limits().depth, steps * 2 // 5, steps * 2 // 15, steps * _BYTES_PER_RULE)
 
 
-def raised_by(name: str) -> str:
-    """The end of a sentence on a limit."""
+def limit_hint(name: str) -> str:
+    """Return the end of a sentence on a limit: the option that raises it."""
     return f"; {OPTIONS[name]} raises the limit"
 
 
-def weight(graph: Graph) -> int:
-    """What one pass through a graph takes, in rules applied: what it holds and what its nodes name is gone through."""
-    named = sum(len(node.inputs) + len(node.outputs) for node in graph.nodes)
-    held = len(graph.initializers) + len(graph.value_info) + len(graph.inputs) + len(graph.outputs)
-    return len(graph.nodes) + (named + held) // NAMES
-
-
-NAMES: Final = 64  # that are read or made in about the time that a rule takes
+def pass_work(graph: Graph) -> int:
+    """Return the work of one pass through a graph, in rules applied. Reading names and declarations counts too."""
+    names = sum(len(node.inputs) + len(node.outputs) for node in graph.nodes)
+    declarations = len(graph.initializers) + len(graph.value_info) + len(graph.inputs) + len(graph.outputs)
+    return len(graph.nodes) + (names + declarations) // NAMES_PER_RULE

@@ -15,12 +15,11 @@ from onnx_autodoc.text.escaping import (
     sanitize_text,
 )
 from onnx_autodoc.text.numbers import (
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_percent,
     format_short,
-    format_size,
     format_time,
     pluralize,
 )
@@ -29,12 +28,11 @@ __all__ = [
     "display_name",
     "escape_ci_commands",
     "escape_hidden",
+    "format_bytes",
     "format_count",
-    "format_memory",
     "format_number",
     "format_percent",
     "format_short",
-    "format_size",
     "format_time",
     "pluralize",
     "quote",

@@ -1,13 +1,12 @@
-"""Format numbers for people. File sizes are in decimal units (MB), memory is in binary units (MiB)."""
+"""Format numbers for people. Sizes in bytes are in binary units (KiB, MiB, GiB)."""
 
 import math
 from typing import Final
 
-_FILE_UNITS: Final = ((1e12, " TB"), (1e9, " GB"), (1e6, " MB"), (1e3, " kB"))
 _COUNT_UNITS: Final = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 _TIME_UNITS: Final = ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _NANOSECONDS: Final = (1e-9, "ns")
-_MEMORY_UNITS: Final = ((1 << 40, " TiB"), (1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"))
+_BYTE_UNITS: Final = ((1 << 40, " TiB"), (1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"))
 _MIN_IMPLAUSIBLE: Final = 10**36  # from here on only the power of ten is printed
 _MAX_COUNT_BITS: Final = 400  # of a number that is written in full
 
@@ -21,16 +20,6 @@ def _power_of_ten(number: float) -> str:
     return f"about {'−' * (number < 0)}10^{math.floor(math.log10(abs(number)))}"
 
 
-def format_size(nbytes: int) -> str:
-    """Return a file's size in decimal units: 435.8 MB."""
-    if nbytes >= _MIN_IMPLAUSIBLE:
-        return f"{_power_of_ten(nbytes)} bytes"
-    for scale, unit in _FILE_UNITS:
-        if nbytes >= scale:
-            return f"{nbytes / scale:.1f}{unit}"
-    return f"{nbytes} bytes"
-
-
 def format_short(number: int, unit: str = "") -> str:
     """Return a count in three significant digits: 22.6 M, 1.43 GMACs. Small counts are printed in full."""
     if number >= _MIN_IMPLAUSIBLE:
@@ -40,11 +29,11 @@ def format_short(number: int, unit: str = "") -> str:
     return (_scale(number, _COUNT_UNITS, " ") or f"{number} ") + unit
 
 
-def format_memory(nbytes: int) -> str:
-    """Return an amount of memory in binary units, in three significant digits: 86.1 MiB."""
+def format_bytes(nbytes: int) -> str:
+    """Return a size in binary units, in three significant digits: 86.1 MiB."""
     if nbytes >= _MIN_IMPLAUSIBLE:
         return f"{_power_of_ten(nbytes)} bytes"
-    return _scale(nbytes, _MEMORY_UNITS, "") or pluralize(nbytes, "byte")
+    return _scale(nbytes, _BYTE_UNITS, "") or pluralize(nbytes, "byte")
 
 
 def _scale(number: int, units: tuple[tuple[int, str], ...], separator: str) -> str:
@@ -63,14 +52,14 @@ def format_number(number: float) -> str:
 
 
 def format_percent(share: float) -> str:
-    """Return a share of 0 to 1 as a percentage; "0 %" and "100 %" are printed for exact values only."""
+    """Return a share of 0 to 1 as a percentage; "0%" and "100%" are printed for exact values only."""
     if not abs(share * 100) < math.inf:
         return "no finite share"
     if 0 < share < 0.01:
-        return "<1 %"
+        return "<1%"
     if 0.99 < share < 1:
-        return ">99 %"
-    return f"{share * 100:.0f} %"
+        return ">99%"
+    return f"{share * 100:.0f}%"
 
 
 def pluralize(number: int, word: str, plural: str = "") -> str:

@@ -28,7 +28,7 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "m.onnx"
 
 
-def test_a_card_has_weights_only_if_asked(model: Path) -> None:
+def test_card_has_weights_only_on_request(model: Path) -> None:
     assert card(model).weights is None
     found = card(model, weights=True).weights
     assert found is not None and (found.bytes_read, found.unread) == (88, 1)
@@ -43,7 +43,7 @@ def test_a_card_with_weights_is_the_same_after_json(model: Path, tmp_path: Path)
     assert load_or_make_card(tmp_path / "card.json", Request(), weights=True).weights == made.weights
 
 
-def test_a_card_without_weights_cannot_be_asked_for_them(model: Path, tmp_path: Path) -> None:
+def test_stored_card_without_weights_is_rejected_if_they_are_requested(model: Path, tmp_path: Path) -> None:
     older = json.loads(card(model).to_json())
     del older["weights"]
     (tmp_path / "card.json").write_text(json.dumps(older), encoding="utf-8")
@@ -70,7 +70,7 @@ def test_without_the_option_no_weight_is_read(model: Path, monkeypatch: pytest.M
     assert card(model).weights is None
 
 
-def test_rules_on_weights_judge_only_where_they_were_read(tmp_path: Path) -> None:
+def test_weight_rules_need_weights(tmp_path: Path) -> None:
     made = proto("g (float[2, 3] x) => (float[2, 3] y) { y = MatMul(x, w) }")
     made.graph.initializer.append(onnx.numpy_helper.from_array(np.full((3, 3), np.nan, np.float32), "w"))
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())

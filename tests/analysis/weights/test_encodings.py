@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from onnx_autodoc.analysis.weights import survey
-from onnx_autodoc.analysis.weights.encodings import VALUES
+from onnx_autodoc.analysis.weights.statistics import VALUES
 from onnx_autodoc.card import Numbers
 from onnx_autodoc.ir import BITS, dtype_name
 from onnx_autodoc.readers import read_model
@@ -36,7 +36,7 @@ def elements(draw: st.DrawFn) -> tuple[int, int, bytes]:
     return number, count, data[:-1] + bytes((data[-1] & 0xFF >> unused,)) if unused else data
 
 
-def typed(number: int, count: int, data: bytes) -> TensorProto:
+def store_in_typed_field(number: int, count: int, data: bytes) -> TensorProto:
     """The same elements in the field of their type. 4-bit numbers stand there packed, a byte in each number."""
     tensor = TensorProto(name="w", data_type=number, dims=[count])
     field = helper.tensor_dtype_to_field(number)
@@ -55,11 +55,11 @@ def is_nan_of_floats(number: int, data: bytes) -> bool:
 
 @settings(max_examples=300, deadline=None)
 @given(elements())
-def test_the_hash_is_that_of_the_elements(made: tuple[int, int, bytes]) -> None:
+def test_hash_is_of_the_elements(made: tuple[int, int, bytes]) -> None:
     number, count, data = made
     with tempfile.TemporaryDirectory() as folder:
         plain = raw(number, [count], data)
-        tensors = [plain] if is_nan_of_floats(number, data) else [plain, typed(number, count, data)]
+        tensors = [plain] if is_nan_of_floats(number, data) else [plain, store_in_typed_field(number, count, data)]
         for tensor in tensors:
             numpy_helper.to_array(tensor)  # onnx agrees that this is how it is written
         found = surveyed(Path(folder), *tensors)
@@ -69,7 +69,7 @@ def test_the_hash_is_that_of_the_elements(made: tuple[int, int, bytes]) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(elements())
-def test_the_counts_are_those_of_onnxs_own_array(made: tuple[int, int, bytes]) -> None:
+def test_counts_equal_those_of_onnx(made: tuple[int, int, bytes]) -> None:
     number, count, data = made
     with tempfile.TemporaryDirectory() as folder:
         (found,) = surveyed(Path(folder), raw(number, [count], data))
@@ -97,39 +97,39 @@ def test_every_code_of_an_8_bit_float_is_known(name: str) -> None:
 
 
 @pytest.mark.parametrize("number", IN_INT32)
-def test_numbers_that_stand_one_in_a_field_have_the_same_hash(number: int, tmp_path: Path) -> None:
+def test_unpacked_fields_have_the_same_hash(number: int, tmp_path: Path) -> None:
     data = bytes((0, 1) * 4) if number == TensorProto.BOOL else bytes(range(121, 129)) * 2
     count = len(data) * 8 // WIDTHS[number]
-    apart = b"".join(integer(5, each) for each in typed(number, count, data).int32_data)
-    (found,) = of_wire(tmp_path, header(number, count) + apart)
+    apart = b"".join(integer(5, each) for each in store_in_typed_field(number, count, data).int32_data)
+    (found,) = survey_wire(tmp_path, header(number, count) + apart)
     assert found.sha256 == hashlib.sha256(data).hexdigest()
 
 
-def test_many_floats_that_stand_one_in_a_field_are_not_read(tmp_path: Path) -> None:
+def test_many_unpacked_floats_are_not_read(tmp_path: Path) -> None:
     apart = b"".join(varint(4 << 3 | 5) + struct.pack("<f", number) for number in range(1000))
-    (found,) = of_wire(tmp_path, header(TensorProto.FLOAT, 1000) + apart)
+    (found,) = survey_wire(tmp_path, header(TensorProto.FLOAT, 1000) + apart)
     assert found.unread == "its numbers are scattered over many fields" and found.sha256 is None
 
 
 def test_numbers_in_two_packed_fields_are_read_as_one_list_or_not_at_all(tmp_path: Path) -> None:
     few, many = np.arange(16, dtype="<f4").tobytes(), np.arange(2000, dtype="<f4").tobytes()
     parts = [chunk(4, data[:40]) + chunk(4, data[40:]) for data in (few, many)]
-    short, long = of_wire(
+    short, long = survey_wire(
         tmp_path, header(TensorProto.FLOAT, 16) + parts[0], header(TensorProto.FLOAT, 2000) + parts[1]
     )
     assert short.sha256 == hashlib.sha256(few).hexdigest()
     assert long.unread == "its numbers are scattered over many fields"
 
 
-def test_raw_data_that_stands_twice_is_not_read(tmp_path: Path) -> None:
-    (found,) = of_wire(tmp_path, header(TensorProto.INT8, 4) + chunk(9, b"ab") + chunk(9, b"cd"))
+def test_repeated_raw_data_are_not_read(tmp_path: Path) -> None:
+    (found,) = survey_wire(tmp_path, header(TensorProto.INT8, 4) + chunk(9, b"ab") + chunk(9, b"cd"))
     assert found.unread == "its numbers are scattered over many fields"
 
 
 def test_numbers_in_the_field_of_another_type_are_not_read(tmp_path: Path) -> None:
     wrong = chunk(7, bytes((1, 2, 3)))  # int64_data
     both = chunk(9, struct.pack("<3i", 1, 2, 3)) + chunk(5, bytes((1, 2, 3)))
-    found = of_wire(tmp_path, header(TensorProto.INT32, 3) + wrong, header(TensorProto.INT32, 3) + both)
+    found = survey_wire(tmp_path, header(TensorProto.INT32, 3) + wrong, header(TensorProto.INT32, 3) + both)
     assert [each.unread for each in found] == ["its numbers are not in the field for its type, or in two"] * 2
 
 
@@ -151,12 +151,12 @@ def test_varints_of_every_length_are_read_across_pieces(tmp_path: Path) -> None:
         (b"\x01" * 3, "it holds more numbers than its dimensions say"),
     ],
 )
-def test_varints_that_are_not_the_tensors_are_said(data: bytes, reason: str, tmp_path: Path) -> None:
-    (found,) = of_wire(tmp_path, header(TensorProto.INT64, 2) + chunk(7, data))
+def test_wrong_varints_have_a_reason(data: bytes, reason: str, tmp_path: Path) -> None:
+    (found,) = survey_wire(tmp_path, header(TensorProto.INT64, 2) + chunk(7, data))
     assert (found.unread, found.sha256, found.zeros) == (reason, None, None)
 
 
-def test_what_fills_up_the_last_byte_does_not_count(tmp_path: Path) -> None:
+def test_unused_bits_of_last_byte_do_not_count(tmp_path: Path) -> None:
     clean, dirty = surveyed(
         tmp_path, raw(TensorProto.UINT4, [3], b"\x21\x03"), raw(TensorProto.UINT4, [3], b"\x21\xf3")
     )
@@ -168,7 +168,7 @@ def test_six_bit_floats_have_a_hash_and_no_counts(tmp_path: Path) -> None:
     assert found.sha256 == hashlib.sha256(b"abc").hexdigest() and found.zeros is None and found.unread is None
 
 
-def test_texts_have_a_hash_that_tells_where_each_ends(tmp_path: Path) -> None:
+def test_hash_of_strings_includes_their_lengths(tmp_path: Path) -> None:
     lists = ([b"ab", b"c"], [b"a", b"bc"], [b"ab", b"c"], [b"x" * 70_000, b""])
     found = surveyed(
         tmp_path,
@@ -179,7 +179,7 @@ def test_texts_have_a_hash_that_tells_where_each_ends(tmp_path: Path) -> None:
     assert hashes[3] is None and found[3].unread == "texts in another field, or too long to be kept"
 
 
-def test_a_hash_does_not_hang_on_where_a_piece_ends(tmp_path: Path) -> None:
+def test_hash_does_not_depend_on_pieces(tmp_path: Path) -> None:
     array = np.random.default_rng(1).integers(0, 255, (3 << 20) + 5, np.uint8)
     array[-1] = 255
     (found,) = surveyed(tmp_path, raw(TensorProto.UINT8, [array.size], array.tobytes()))
@@ -191,7 +191,7 @@ def header(number: int, count: int) -> bytes:
     return integer(1, count) + integer(2, number) + chunk(8, "w")
 
 
-def of_wire(folder: Path, *tensors: bytes) -> list[Numbers]:
+def survey_wire(folder: Path, *tensors: bytes) -> list[Numbers]:
     """What is found of tensors that are given as they stand in a file."""
     graph = value(11, "x", (2, 3)) + node("Relu", "x", "y") + value(12, "y", (2, 3))
     path = folder / "model.onnx"

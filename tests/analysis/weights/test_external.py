@@ -30,7 +30,7 @@ def alarm() -> Iterator[None]:
 
 @pytest.mark.parametrize("offset", [None, 0, 80, 4096])
 @pytest.mark.parametrize("length", [None, 80])
-def test_numbers_in_another_file_are_read(tmp_path: Path, offset: int | None, length: int | None) -> None:
+def test_external_tensor_is_read(tmp_path: Path, offset: int | None, length: int | None) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "w.bin").write_bytes(bytes(offset or 0) + ARRAY.tobytes() + b"after")
     (found,) = surveyed(tmp_path, external("./deep/w.bin", [4, 5], offset, length))
@@ -38,7 +38,7 @@ def test_numbers_in_another_file_are_read(tmp_path: Path, offset: int | None, le
     assert (found.least, found.most) == (float(ARRAY.min()), float(ARRAY.max()))
 
 
-def test_what_onnx_itself_wrote_is_read(tmp_path: Path) -> None:
+def test_external_data_written_by_onnx_is_read(tmp_path: Path) -> None:
     arrays = {f"w{at}": some(40, 40 + at) for at in range(3)}
     made = model_of(*(onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()))
     onnx.save(made, tmp_path / "m.onnx", save_as_external_data=True, location="m.data")
@@ -114,7 +114,7 @@ REFUSED = [item for name, item in sorted(globals().items()) if name.startswith("
 
 
 @pytest.mark.parametrize("given", REFUSED)
-def test_what_is_not_a_file_below_the_model_is_not_read(given: object, tmp_path: Path) -> None:
+def test_file_outside_model_folder_is_not_read(given: object, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     location, reason = given(folder)  # type: ignore[operator]
@@ -137,13 +137,13 @@ def test_what_is_not_a_file_below_the_model_is_not_read(given: object, tmp_path:
         (10**19, None, "its file ends after 80 bytes, its numbers after 10,000,000,000,000,000,080"),
     ],
 )
-def test_a_place_that_is_not_the_tensors_is_said(offset: object, length: object, reason: str, tmp_path: Path) -> None:
+def test_wrong_location_has_a_reason(offset: object, length: object, reason: str, tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(ARRAY.tobytes())
     (found,) = surveyed(tmp_path, external("w.bin", [4, 5], offset, length))
     assert (found.unread, found.sha256) == (reason, None)
 
 
-def test_bytes_that_two_tensors_share_are_read_once(tmp_path: Path) -> None:
+def test_shared_bytes_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(ARRAY.tobytes())
     made = model_of(*(external("w.bin", dims) for dims in ([4, 5], [4, 5], [5, 4])))
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
@@ -152,7 +152,7 @@ def test_bytes_that_two_tensors_share_are_read_once(tmp_path: Path) -> None:
     assert found.bytes_read == 2 * 80
 
 
-def test_a_file_whose_tensors_lie_over_each_other_does_not_cost_without_end(tmp_path: Path) -> None:
+def test_overlapping_tensors_are_read_within_limit(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(bytes(1 << 22))
     made = model_of(*(external("w.bin", [1000 * at]) for at in range(600, 700)))
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
@@ -162,7 +162,7 @@ def test_a_file_whose_tensors_lie_over_each_other_does_not_cost_without_end(tmp_
     assert found.bytes_read < 10 << 22
 
 
-def test_a_whole_external_file_has_a_hash(tmp_path: Path) -> None:
+def test_external_file_has_hash(tmp_path: Path) -> None:
     content = np.arange(3_000_000, dtype=np.uint8).tobytes()
     (tmp_path / "w.bin").write_bytes(content)
     (tmp_path / "m.onnx").write_bytes(model_of(external("w.bin", [4])).SerializeToString())
@@ -170,7 +170,7 @@ def test_a_whole_external_file_has_a_hash(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [given_a_symbolic_link, given_a_linked_folder, given_a_hard_link])
-def test_links_are_followed_where_the_user_allows_it(given: object, tmp_path: Path) -> None:
+def test_links_are_followed_if_allowed(given: object, tmp_path: Path) -> None:
     location, _ = given(tmp_path)  # type: ignore[operator]
     with within(Limits(follow_links=True)):
         (found,) = surveyed(tmp_path, external(location, [4, 5]))
@@ -189,7 +189,7 @@ def test_allowing_links_allows_nothing_else(given: object, tmp_path: Path) -> No
     assert found.unread == reason
 
 
-def test_a_model_that_was_changed_after_its_graph_was_read_gives_no_numbers(tmp_path: Path) -> None:
+def test_model_changed_after_reading_is_not_surveyed(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     made = model_of(onnx.numpy_helper.from_array(some(400, 500), "w")).SerializeToString()
     path.write_bytes(made)

@@ -1,9 +1,11 @@
+"""The progress line of a long survey."""
+
 import io
 
 import pytest
 
-from onnx_autodoc.analysis.weights import progress as progress_module
-from onnx_autodoc.analysis.weights.progress import Progress
+from onnx_autodoc.analysis.weights import files
+from onnx_autodoc.analysis.weights.files import Progress
 
 
 class Terminal(io.StringIO):
@@ -11,24 +13,24 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize("patience", [0.0, 1000.0])
-def test_who_waits_on_a_terminal_is_told_and_the_line_is_gone_in_the_end(
-    patience: float, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("delay", [0.0, 1000.0])
+def test_progress_on_terminal_is_shown_after_the_delay_and_erased(
+    delay: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(progress_module, "_PATIENCE", patience)
+    monkeypatch.setattr(files, "_PROGRESS_DELAY_SECONDS", delay)
     progress = Progress(4_000_000_000)
     progress.add(1_000_000_000)
     progress.close()
-    told = "\rreading weights:  25% of 4.0 GB \r\x1b[2K"
-    assert terminal.getvalue() == (told if patience == 0 else "")
+    line = "\rreading weights:  25% of 4.0 GB \r\x1b[2K"
+    assert terminal.getvalue() == (line if delay == 0 else "")
 
 
-def test_a_file_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_in_a_log_file_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     log = io.StringIO()
     monkeypatch.setattr("sys.stderr", log)
-    monkeypatch.setattr(progress_module, "_PATIENCE", 0.0)
+    monkeypatch.setattr(files, "_PROGRESS_DELAY_SECONDS", 0.0)
     progress = Progress(10)
     progress.add(5)
     progress.close()

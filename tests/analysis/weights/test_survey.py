@@ -17,16 +17,16 @@ from tests._text import proto
 from tests.analysis.weights._made import external, model_of, raw, some, surveyed
 
 
-def of(folder: Path, made: onnx.ModelProto) -> Weights:
+def survey_proto(folder: Path, made: onnx.ModelProto) -> Weights:
     (folder / "m.onnx").write_bytes(made.SerializeToString())
     return survey(read_model(folder / "m.onnx"))
 
 
-def hashed(array: np.ndarray) -> str:
+def hash_array(array: np.ndarray) -> str:
     return hashlib.sha256(array.tobytes()).hexdigest()
 
 
-def test_tensors_of_all_graphs_and_functions_are_found_by_their_way(tmp_path: Path) -> None:
+def test_tensors_of_all_graphs_and_functions_are_listed_by_path(tmp_path: Path) -> None:
     made = proto(
         """g (bool c, float[2] x) => (float[2] y) <float[2] w = {1, 2}> {
             k = Constant<value = float[2] {3, 4}>()
@@ -39,7 +39,7 @@ def test_tensors_of_all_graphs_and_functions_are_found_by_their_way(tmp_path: Pa
         functions='<domain: "local", opset_import: ["" : 18]> f (i) => (o) '
         "{ q = Constant<value = float[2] {9, 10}>() o = Add(i, q) }",
     )
-    found = of(tmp_path, made)
+    found = survey_proto(tmp_path, made)
     assert {each.numbers.name: each.numbers.least for each in found.tensors} == {
         "w": 1,
         "k": 3,
@@ -54,7 +54,7 @@ def test_tensors_of_all_graphs_and_functions_are_found_by_their_way(tmp_path: Pa
     assert found.find((), "v") is None
 
 
-def test_a_constants_own_numbers_are_read_as_the_tensor_they_are(tmp_path: Path) -> None:
+def test_plain_numbers_of_constant_are_read_as_tensor(tmp_path: Path) -> None:
     text = """g (float[1] x) => (float[1] y) {
         a = Constant<value_float = 1.5>() b = Constant<value_ints = [3, -4]>()
         c = Constant<value_floats = [0.1, 0.2]>() d = Constant<value_strings = ["s"]>() y = Relu(x)
@@ -63,15 +63,15 @@ def test_a_constants_own_numbers_are_read_as_the_tensor_they_are(tmp_path: Path)
     made.graph.node.add(op_type="Constant", output=["e"]).attribute.add(
         name="value_ints", type=onnx.AttributeProto.INTS, ints=range(5000)
     )
-    found = {each.name: each.numbers for each in of(tmp_path, made).tensors}
-    assert (found["a"].dims, found["a"].sha256) == ((), hashed(np.array(1.5, "<f4")))
-    assert (found["b"].dims, found["b"].sha256) == ((2,), hashed(np.array([3, -4], "<i8")))
-    assert found["c"].sha256 == hashed(np.array([0.1, 0.2], "<f4"))
+    found = {each.name: each.numbers for each in survey_proto(tmp_path, made).tensors}
+    assert (found["a"].dims, found["a"].sha256) == ((), hash_array(np.array(1.5, "<f4")))
+    assert (found["b"].dims, found["b"].sha256) == ((2,), hash_array(np.array([3, -4], "<i8")))
+    assert found["c"].sha256 == hash_array(np.array([0.1, 0.2], "<f4"))
     assert found["d"].unread == "texts in an attribute, which is not kept"
     assert (found["e"].dims, found["e"].unread) == ((5000,), "a long list in an attribute, which is not kept")
 
 
-def test_tensors_without_numbers_say_so(tmp_path: Path) -> None:
+def test_tensors_without_elements_have_a_reason(tmp_path: Path) -> None:
     sparse = helper.make_sparse_tensor(numpy_helper.from_array(some(2), "s"), raw(7, [2], bytes(16)), [4])
     made = model_of(
         TensorProto(name="none", data_type=TensorProto.FLOAT, dims=[3]),
@@ -81,7 +81,7 @@ def test_tensors_without_numbers_say_so(tmp_path: Path) -> None:
         TensorProto(name="odd", data_type=TensorProto.FLOAT, dims=[2], raw_data=bytes(7)),
     )
     made.graph.sparse_initializer.append(sparse)
-    found = {each.name: each.numbers.unread for each in of(tmp_path, made).tensors}
+    found = {each.name: each.numbers.unread for each in survey_proto(tmp_path, made).tensors}
     assert found == {
         "none": "the file has no numbers for it",
         "empty": None,
@@ -105,7 +105,7 @@ def test_tensors_without_numbers_say_so(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["<f2", "<f4", "<f8", "bfloat16"])
-def test_what_is_not_finite_is_counted_apart(
+def test_non_finite_elements_are_counted(
     numbers: list[float], counts: tuple[object, ...], kind: str, tmp_path: Path
 ) -> None:
     if kind == "bfloat16":
@@ -117,7 +117,7 @@ def test_what_is_not_finite_is_counted_apart(
     assert (found.nan, found.infinite, found.zeros, found.least, found.most, found.constant) == counts
 
 
-def test_one_odd_number_in_a_later_piece_is_seen(tmp_path: Path) -> None:
+def test_nan_in_later_piece_is_counted(tmp_path: Path) -> None:
     array = np.ones(1_000_000, "<f4")
     array[-1] = np.nan
     (found,) = surveyed(tmp_path, numpy_helper.from_array(array, "w"))
@@ -136,7 +136,7 @@ print(found.bytes_read, re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status")
 """
 
 
-def memory(path: Path) -> tuple[int, int]:
+def measure_memory(path: Path) -> tuple[int, int]:
     """Bytes read, and the most memory that took in KiB."""
     done = subprocess.run([sys.executable, "-c", _CODE, path], capture_output=True, text=True, check=True)
     nbytes, peak = map(int, done.stdout.split())
@@ -157,6 +157,6 @@ def test_memory_does_not_grow_with_the_weights(where: str, tmp_path: Path) -> No
         if where == "varints":
             tensor = TensorProto(name="w", data_type=TensorProto.INT8, dims=[count], int32_data=bytes(count))
         (folder / "m.onnx").write_bytes(model_of(tensor).SerializeToString())
-        found[name] = memory(folder / "m.onnx")
+        found[name] = measure_memory(folder / "m.onnx")
     assert found["large"][0] >= 1 << 25
     assert found["large"][1] < 1.5 * found["small"][1]

@@ -1,8 +1,8 @@
-"""Machines made of files: a /proc and a /sys as a kernel would show them."""
+"""Machines of files: a /proc and a /sys as a kernel writes them."""
 
 from pathlib import Path
 
-from onnx_autodoc.hardware.devices.system import System
+from onnx_autodoc.hardware.devices.cpu import System
 
 INTEL_FLAGS = "fpu sse sse2 avx f16c avx2 fma avx512f avx512bw avx512_vnni"
 SAPPHIRE_FLAGS = INTEL_FLAGS + " avx512_bf16 avx512_fp16 amx_bf16 amx_tile amx_int8"
@@ -11,7 +11,9 @@ ZEN3_FLAGS = "fpu sse sse2 avx f16c avx2 fma"
 PI5_FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp"
 
 
-def machine(root: Path, files: dict[str, str], allowed: set[int] | None = None, platform: str = "linux") -> System:
+def write_machine(
+    root: Path, files: dict[str, str], allowed: set[int] | None = None, platform: str = "linux"
+) -> System:
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -24,7 +26,7 @@ def machine(root: Path, files: dict[str, str], allowed: set[int] | None = None, 
     )
 
 
-def x86(count: int, threads: int, vendor: str, name: str, flags: str, **more: str) -> str:
+def format_x86(count: int, threads: int, vendor: str, name: str, flags: str, **more: str) -> str:
     """`count` cores of `threads` threads each, threads last, as kernels number them."""
     blocks = []
     for cpu in range(count * threads):
@@ -38,7 +40,7 @@ def x86(count: int, threads: int, vendor: str, name: str, flags: str, **more: st
     return "\n".join(blocks)
 
 
-def arm(parts: list[str], features: str) -> str:
+def format_arm(parts: list[str], features: str) -> str:
     blocks = [
         f"processor\t: {cpu}\nBogoMIPS\t: 108.00\nFeatures\t: {features}\nCPU implementer\t: 0x41\nCPU part\t: {part}\n"
         for cpu, part in enumerate(parts)
@@ -46,9 +48,9 @@ def arm(parts: list[str], features: str) -> str:
     return "\n".join(blocks) + "\nRevision\t: c04170\nModel\t\t: Raspberry Pi\n"
 
 
-def meminfo(kib: int) -> str:
+def format_meminfo(kib: int) -> str:
     return f"MemTotal:       {kib} kB\nMemFree:         1000 kB\n"
 
 
-def clocks(khz: dict[int, int]) -> dict[str, str]:
+def list_clocks(khz: dict[int, int]) -> dict[str, str]:
     return {f"sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq": f"{hz}\n" for cpu, hz in khz.items()}

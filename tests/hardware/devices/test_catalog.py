@@ -1,4 +1,4 @@
-"""Finding a device: what ships is what the files say, an unknown id lists near ones, a user's file is checked."""
+"""The catalog of devices: it is that of the files, an unknown id lists near ones, a user's file is checked."""
 
 import re
 import tomllib
@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 ONE = '[devices.x]\nname = "X"\n'
 
 
-def written(tmp_path: Path, text: str | bytes) -> Path:
+def write_devices(tmp_path: Path, text: str | bytes) -> Path:
     path = tmp_path / "own.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
@@ -73,19 +73,21 @@ def test_device_without_suggestions_is_rejected_in_one_line(word: str) -> None:
 
 
 def test_devices_are_selected_by_words() -> None:
-    found = select_devices(["orin", "nano"], all_devices())
-    assert [item.id for item in found] == ["jetson_orin_nano_4gb", "jetson_orin_nano_8gb", "jetson_orin_nano_super"]
+    result = select_devices(["orin", "nano"], all_devices())
+    assert [item.id for item in result] == ["jetson_orin_nano_4gb", "jetson_orin_nano_8gb", "jetson_orin_nano_super"]
     assert {item.family for item in select_devices(["phone"], all_devices())} == {"phones"}
 
 
 def test_name_and_one_rate_suffice(tmp_path: Path) -> None:
-    found = load_devices(written(tmp_path, ONE + "int8_tops = 2.5\n"))
-    assert found == {"x": Device(id="x", name="X", family="own", rates={"int8": 2.5e12})}
-    assert find_device("x", found).rates == {"int8": 2.5e12}
+    result = load_devices(write_devices(tmp_path, ONE + "int8_tops = 2.5\n"))
+    assert result == {"x": Device(id="x", name="X", family="own", rates={"int8": 2.5e12})}
+    assert find_device("x", result).rates == {"int8": 2.5e12}
 
 
 def test_user_device_overrides_a_published_one(tmp_path: Path) -> None:
-    own = load_devices(written(tmp_path, '[devices.t4]\nname = "Ours"\nmem_bandwidth_gbs = 300\nmemory_gib = 15\n'))
+    own = load_devices(
+        write_devices(tmp_path, '[devices.t4]\nname = "Ours"\nmem_bandwidth_gbs = 300\nmemory_gib = 15\n')
+    )
     assert find_device("t4", own).bandwidth == 300e9
     assert find_device("t4", own).memory_bytes == 15 << 30
     assert find_device("l4", own).family == "nvidia_datacenter"
@@ -94,22 +96,22 @@ def test_user_device_overrides_a_published_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("kind", "memory"), [("cpu", "system"), ("soc", "unified"), ("gpu", "dedicated")])
 def test_memory_kind_follows_the_device_kind(tmp_path: Path, kind: str, memory: str) -> None:
-    found = load_devices(written(tmp_path, ONE + f'kind = "{kind}"\nfp32_tflops = 1\n'))
-    assert found["x"].memory_kind == memory
+    result = load_devices(write_devices(tmp_path, ONE + f'kind = "{kind}"\nfp32_tflops = 1\n'))
+    assert result["x"].memory_kind == memory
 
 
 def test_documented_example_loads() -> None:
     text = re.search(r"```toml\n(.*?)```", (DOCS / "devices.md").read_text(encoding="utf-8"), re.DOTALL)
     assert text
     tables = tomllib.loads(text[1])["devices"]
-    made = {key: parse_device(key, table, "own", "example") for key, table in tables.items()}
-    assert made["my_board"].bandwidth == 34.1e9
-    assert made["my_board"].sources[0].date == "2026-01"
-    assert made["t4"].rates == {"int8": 130e12}
+    built = {key: parse_device(key, table, "own", "example") for key, table in tables.items()}
+    assert built["my_board"].bandwidth == 34.1e9
+    assert built["my_board"].sources[0].date == "2026-01"
+    assert built["t4"].rates == {"int8": 130e12}
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (ONE, "neither mem_bandwidth_gbs nor a rate"),
         ("[devices.x]\nint8_tops = 1\n", "missing required field `name`"),
@@ -142,32 +144,32 @@ def test_documented_example_loads() -> None:
         ('[devices.x]\nname = "' + "y" * 300 + '"\nint8_tops = 1\n', "name: Expected `str` of length <= 200"),
     ],
 )
-def test_invalid_file_is_rejected_with_file_and_key(tmp_path: Path, text: str | bytes, said: str) -> None:
-    path = written(tmp_path, text)
+def test_invalid_file_is_rejected_with_file_and_key(tmp_path: Path, text: str | bytes, message: str) -> None:
+    path = write_devices(tmp_path, text)
     with pytest.raises(BadInput) as caught:
         load_devices(path)
     line = str(caught.value)
     assert line.startswith(f"{path}: ")
-    assert said.lower() in line.lower()
+    assert message.lower() in line.lower()
     assert "\n" not in line
     assert len(line) < 700
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("#" * 1_048_577, "TOML of over 1,048,576 bytes is not read; --max-text raises the limit"),
         ("".join(f"[devices.d{at}]\n" for at in range(1001)), "1,001 devices; at most 1,000"),
     ],
 )
-def test_oversized_file_is_a_limit(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(LimitReached, match=said):
-        load_devices(written(tmp_path, text))
+def test_oversized_file_is_a_limit(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(LimitReached, match=message):
+        load_devices(write_devices(tmp_path, text))
 
 
 def test_byte_order_mark_and_crlf_are_accepted(tmp_path: Path) -> None:
     text = "\ufeff" + (ONE + "int8_tops = 2\n").replace("\n", "\r\n")
-    assert load_devices(written(tmp_path, text))["x"].rates == {"int8": 2e12}
+    assert load_devices(write_devices(tmp_path, text))["x"].rates == {"int8": 2e12}
 
 
 def test_missing_file_or_folder_is_rejected(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a machine says of itself, on machines made of files; whatever is missing, it is said and nothing fails."""
+"""Detection on machines of files: missing values are reported, and nothing fails."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,18 +9,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from onnx_autodoc.hardware.devices import detect_machine
-from onnx_autodoc.hardware.devices.system import cpu_quota, memory_limit
+from onnx_autodoc.hardware.devices.cpu import cpu_quota, memory_limit
 from tests.hardware.devices._systems import (
     ALDER_FLAGS,
     INTEL_FLAGS,
     PI5_FEATURES,
     SAPPHIRE_FLAGS,
     ZEN3_FLAGS,
-    arm,
-    clocks,
-    machine,
-    meminfo,
-    x86,
+    format_arm,
+    format_meminfo,
+    format_x86,
+    list_clocks,
+    write_machine,
 )
 
 XEON = "Intel(R) Xeon(R) Platinum 8480+"
@@ -51,35 +51,41 @@ class Driver:
         return SimpleNamespace(total=total)
 
 
-def no_driver() -> Driver:
+def make_absent_driver() -> Driver:
     return Driver()
 
 
 def test_server_with_amx_is_detected(tmp_path: Path) -> None:
-    files = {"proc/cpuinfo": x86(56, 2, "GenuineIntel", XEON, SAPPHIRE_FLAGS), "proc/meminfo": meminfo(1 << 28)}
-    system = machine(tmp_path, files | clocks(dict.fromkeys(range(112), 3_800_000)))
-    found = detect_machine(system, no_driver())
-    assert found.device is found.cpu
-    assert found.cpu.rates["fp32"] == pytest.approx(56 * 3.8e9 * 64)
-    assert found.cpu.rates["int8"] == pytest.approx(56 * 3.8e9 * 2048)
-    assert found.cpu.rates["bf16"] == pytest.approx(56 * 3.8e9 * 1024)
-    assert found.cpu.rates["fp16"] == pytest.approx(56 * 3.8e9 * 128)
-    assert found.cpu.memory_bytes == 256 << 30
-    assert found.cpu.bandwidth == 307.2e9
-    assert found.lines[0] == f"processor: {XEON} (56 cores, 112 threads; /proc/cpuinfo)"
-    assert any("xeon_8480plus" in line for line in found.lines)
-    assert not any("exceeded" in line for line in found.lines)
+    files = {
+        "proc/cpuinfo": format_x86(56, 2, "GenuineIntel", XEON, SAPPHIRE_FLAGS),
+        "proc/meminfo": format_meminfo(1 << 28),
+    }
+    system = write_machine(tmp_path, files | list_clocks(dict.fromkeys(range(112), 3_800_000)))
+    detected = detect_machine(system, make_absent_driver())
+    assert detected.device is detected.cpu
+    assert detected.cpu.rates["fp32"] == pytest.approx(56 * 3.8e9 * 64)
+    assert detected.cpu.rates["int8"] == pytest.approx(56 * 3.8e9 * 2048)
+    assert detected.cpu.rates["bf16"] == pytest.approx(56 * 3.8e9 * 1024)
+    assert detected.cpu.rates["fp16"] == pytest.approx(56 * 3.8e9 * 128)
+    assert detected.cpu.memory_bytes == 256 << 30
+    assert detected.cpu.bandwidth == 307.2e9
+    assert detected.lines[0] == f"processor: {XEON} (56 cores, 112 threads; /proc/cpuinfo)"
+    assert any("xeon_8480plus" in line for line in detected.lines)
+    assert not any("exceeded" in line for line in detected.lines)
 
 
 def test_hybrid_laptop_is_detected(tmp_path: Path) -> None:
     name = "12th Gen Intel(R) Core(TM) i7-12700H"
-    files = {"proc/cpuinfo": x86(14, 1, "GenuineIntel", name, ALDER_FLAGS), "sys/devices/cpu_atom/cpus": "6-13\n"}
+    files = {
+        "proc/cpuinfo": format_x86(14, 1, "GenuineIntel", name, ALDER_FLAGS),
+        "sys/devices/cpu_atom/cpus": "6-13\n",
+    }
     speeds = dict.fromkeys(range(6), 4_700_000) | dict.fromkeys(range(6, 14), 3_500_000)
-    found = detect_machine(machine(tmp_path, files | clocks(speeds)), no_driver()).cpu
-    assert found.rates["fp32"] == pytest.approx(6 * 4.7e9 * 32 + 8 * 3.5e9 * 16)
-    assert found.rates["int8"] == pytest.approx(4 * found.rates["fp32"])
-    assert found.bandwidth == 76.8e9
-    assert "fp32: 16 per cycle (AVX2 on an efficiency core, two 128-bit units)" in found.derived
+    detected = detect_machine(write_machine(tmp_path, files | list_clocks(speeds)), make_absent_driver()).cpu
+    assert detected.rates["fp32"] == pytest.approx(6 * 4.7e9 * 32 + 8 * 3.5e9 * 16)
+    assert detected.rates["int8"] == pytest.approx(4 * detected.rates["fp32"])
+    assert detected.bandwidth == 76.8e9
+    assert "fp32: 16 per cycle (AVX2 on an efficiency core, two 128-bit units)" in detected.derived
 
 
 @pytest.mark.parametrize(
@@ -98,38 +104,44 @@ def test_hybrid_laptop_is_detected(tmp_path: Path) -> None:
 def test_operations_per_cycle_follow_the_instruction_set(
     tmp_path: Path, vendor: str, name: str, flags: str, family: str, model: str, fp32: int, int8: int | None
 ) -> None:
-    cpuinfo = x86(1, 1, vendor, name, flags, cpu_family=family, model=model)
-    system = machine(tmp_path, {"proc/cpuinfo": cpuinfo} | clocks({0: 1_000_000}))
-    rates = detect_machine(system, no_driver()).cpu.rates
+    cpuinfo = format_x86(1, 1, vendor, name, flags, cpu_family=family, model=model)
+    system = write_machine(tmp_path, {"proc/cpuinfo": cpuinfo} | list_clocks({0: 1_000_000}))
+    rates = detect_machine(system, make_absent_driver()).cpu.rates
     assert rates["fp32"] == fp32 * 1e9
     assert rates.get("int8") == (None if int8 is None else int8 * 1e9)
 
 
 def test_raspberry_pi_is_detected(tmp_path: Path) -> None:
-    files = {"proc/cpuinfo": arm(["0xd0b"] * 4, PI5_FEATURES), "proc/meminfo": meminfo(8_245_000)}
+    files = {"proc/cpuinfo": format_arm(["0xd0b"] * 4, PI5_FEATURES), "proc/meminfo": format_meminfo(8_245_000)}
     files["proc/device-tree/model"] = "Raspberry Pi 5 Model B Rev 1.0\0"
-    found = detect_machine(machine(tmp_path, files | clocks(dict.fromkeys(range(4), 2_400_000))), no_driver())
-    assert found.cpu.name == "Raspberry Pi 5 Model B Rev 1.0"
-    assert found.cpu.rates["fp32"] == pytest.approx(4 * 2.4e9 * 16)
-    assert found.cpu.rates["int8"] == pytest.approx(4 * 2.4e9 * 64)
-    assert found.cpu.bandwidth == 17.1e9
-    assert "instruction set: asimd, asimddp, asimdhp" in found.lines
+    detected = detect_machine(
+        write_machine(tmp_path, files | list_clocks(dict.fromkeys(range(4), 2_400_000))), make_absent_driver()
+    )
+    assert detected.cpu.name == "Raspberry Pi 5 Model B Rev 1.0"
+    assert detected.cpu.rates["fp32"] == pytest.approx(4 * 2.4e9 * 16)
+    assert detected.cpu.rates["int8"] == pytest.approx(4 * 2.4e9 * 64)
+    assert detected.cpu.bandwidth == 17.1e9
+    assert "instruction set: asimd, asimddp, asimdhp" in detected.lines
 
 
 def test_unknown_core_has_no_rates(tmp_path: Path) -> None:
-    system = machine(tmp_path, {"proc/cpuinfo": arm(["0xfff"], PI5_FEATURES)} | clocks({0: 2_000_000}))
-    found = detect_machine(system, no_driver())
-    assert found.cpu.rates == {}
-    assert "rates: not known, since the width of this core's units is not" in found.lines
+    system = write_machine(
+        tmp_path, {"proc/cpuinfo": format_arm(["0xfff"], PI5_FEATURES)} | list_clocks({0: 2_000_000})
+    )
+    detected = detect_machine(system, make_absent_driver())
+    assert detected.cpu.rates == {}
+    assert "rates: unknown, since the width of this core's units is not" in detected.lines
 
 
 def test_machine_without_clock_has_upper_limits(tmp_path: Path) -> None:
-    found = detect_machine(machine(tmp_path, {"proc/cpuinfo": x86(2, 1, "AuthenticAMD", "AMD EPYC", ZEN3_FLAGS)}))
-    assert found.cpu.rates["fp32"] == pytest.approx(2 * 6.2e9 * 32)
-    assert found.cpu.is_ceiling
-    assert "memory: not known (/proc/meminfo)" in found.lines
-    assert found.cpu.bandwidth is None
-    assert "memory bandwidth: not known; `onnx-autodoc calibrate` measures it" in found.lines
+    detected = detect_machine(
+        write_machine(tmp_path, {"proc/cpuinfo": format_x86(2, 1, "AuthenticAMD", "AMD EPYC", ZEN3_FLAGS)})
+    )
+    assert detected.cpu.rates["fp32"] == pytest.approx(2 * 6.2e9 * 32)
+    assert detected.cpu.is_ceiling
+    assert "memory: unknown (/proc/meminfo)" in detected.lines
+    assert detected.cpu.bandwidth is None
+    assert "memory bandwidth: unknown; `onnx-autodoc calibrate` measures it" in detected.lines
 
 
 @pytest.mark.parametrize(
@@ -137,51 +149,55 @@ def test_machine_without_clock_has_upper_limits(tmp_path: Path) -> None:
     [("AMD EPYC", {"cpu_MHz": "2445.422"}), ("Intel(R) Xeon(R) CPU @ 2.20GHz", {})],
 )
 def test_base_clock_is_no_upper_limit(tmp_path: Path, name: str, more: dict[str, str]) -> None:
-    """What a processor runs at now, or is sold as, it may exceed: a ceiling is taken instead, and said."""
-    cpuinfo = x86(2, 1, "", name, ZEN3_FLAGS, **more)
-    found = detect_machine(machine(tmp_path, {"proc/cpuinfo": cpuinfo}), no_driver())
-    assert found.cpu.rates["fp32"] == pytest.approx(2 * 6.2e9 * 32)
-    assert any("no such core exceeds" in line for line in found.lines)
-    assert found.cpu.notes and found.cpu.is_ceiling
+    """The current and the nominal clock are no upper limits: a ceiling is used, and reported."""
+    cpuinfo = format_x86(2, 1, "", name, ZEN3_FLAGS, **more)
+    detected = detect_machine(write_machine(tmp_path, {"proc/cpuinfo": cpuinfo}), make_absent_driver())
+    assert detected.cpu.rates["fp32"] == pytest.approx(2 * 6.2e9 * 32)
+    assert any("no such core exceeds" in line for line in detected.lines)
+    assert detected.cpu.notes and detected.cpu.is_ceiling
 
 
 @pytest.mark.parametrize(("driver", "clock"), [("acpi-cpufreq", 6.2e9), ("amd-pstate-epp", 3e9), ("intel_pstate", 3e9)])
 def test_clock_without_boost_is_no_upper_limit(tmp_path: Path, driver: str, clock: float) -> None:
-    files = {"proc/cpuinfo": x86(1, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | clocks({0: 3_000_000})
+    files = {"proc/cpuinfo": format_x86(1, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | list_clocks({0: 3_000_000})
     files["sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"] = f"{driver}\n"
-    found = detect_machine(machine(tmp_path, files), no_driver()).cpu
-    assert found.rates["fp32"] == pytest.approx(clock * 32)
-    assert found.is_ceiling == (clock == 6.2e9)
+    detected = detect_machine(write_machine(tmp_path, files), make_absent_driver()).cpu
+    assert detected.rates["fp32"] == pytest.approx(clock * 32)
+    assert detected.is_ceiling == (clock == 6.2e9)
 
 
 def test_part_number_of_another_vendor_is_unknown(tmp_path: Path) -> None:
-    cpuinfo = arm(["0xd0b"], PI5_FEATURES).replace("0x41", "0x51")
-    found = detect_machine(machine(tmp_path, {"proc/cpuinfo": cpuinfo}), no_driver()).cpu
-    assert found.rates == {}
-    assert "Cortex" not in found.name
+    cpuinfo = format_arm(["0xd0b"], PI5_FEATURES).replace("0x41", "0x51")
+    detected = detect_machine(write_machine(tmp_path, {"proc/cpuinfo": cpuinfo}), make_absent_driver()).cpu
+    assert detected.rates == {}
+    assert "Cortex" not in detected.name
 
 
 def test_memory_limit_is_reported_without_total(tmp_path: Path) -> None:
-    found = detect_machine(machine(tmp_path, contained(2, "max", str(2 << 30))), no_driver())
-    assert found.cpu.memory_bytes == 2 << 30
-    said = "memory: 2.00 GiB, the container's limit (cgroup), of a machine whose own is not known (/proc/meminfo)"
-    assert said in found.lines
+    detected = detect_machine(write_machine(tmp_path, list_limits(2, "max", str(2 << 30))), make_absent_driver())
+    assert detected.cpu.memory_bytes == 2 << 30
+    message = "memory: 2.00 GiB, the container's limit (cgroup), of a machine whose own is unknown (/proc/meminfo)"
+    assert message in detected.lines
 
 
 def test_both_origins_of_clocks_are_reported(tmp_path: Path) -> None:
-    files = {"proc/cpuinfo": x86(2, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | clocks({0: 3_000_000})
-    rule = detect_machine(machine(tmp_path, files), no_driver()).cpu.derived[0]
+    files = {"proc/cpuinfo": format_x86(2, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | list_clocks({0: 3_000_000})
+    rule = detect_machine(write_machine(tmp_path, files), make_absent_driver()).cpu.derived[0]
     assert rule.endswith("2 x 3.00 GHz or 6.20 GHz, the highest (cpufreq) or a ceiling")
 
 
 def test_processors_outside_the_affinity_do_not_count(tmp_path: Path) -> None:
-    files = {"proc/cpuinfo": x86(8, 2, "AuthenticAMD", "AMD", ZEN3_FLAGS)} | clocks(dict.fromkeys(range(16), 3_000_000))
-    found = detect_machine(machine(tmp_path, files, {0, 1, 8}), no_driver())  # 0 and 8 are threads of one core
-    assert found.lines[0] == "processor: AMD (2 cores, 3 threads; /proc/cpuinfo)"
-    assert found.cpu.rates["fp32"] == pytest.approx(2 * 3e9 * 32)
+    files = {"proc/cpuinfo": format_x86(8, 2, "AuthenticAMD", "AMD", ZEN3_FLAGS)} | list_clocks(
+        dict.fromkeys(range(16), 3_000_000)
+    )
+    detected = detect_machine(
+        write_machine(tmp_path, files, {0, 1, 8}), make_absent_driver()
+    )  # 0 and 8 are threads of one core
+    assert detected.lines[0] == "processor: AMD (2 cores, 3 threads; /proc/cpuinfo)"
+    assert detected.cpu.rates["fp32"] == pytest.approx(2 * 3e9 * 32)
 
 
-def contained(version: int, quota: str, limit: str) -> dict[str, str]:
+def list_limits(version: int, quota: str, limit: str) -> dict[str, str]:
     if version == 2:
         return {
             "proc/self/cgroup": "0::/kube/pod\n",
@@ -199,26 +215,29 @@ def contained(version: int, quota: str, limit: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_container_limits_apply(tmp_path: Path, version: int) -> None:
-    files = {"proc/cpuinfo": x86(4, 1, "AuthenticAMD", "AMD", ZEN3_FLAGS), "proc/meminfo": meminfo(64 << 20)}
-    files |= clocks(dict.fromkeys(range(4), 3_000_000)) | contained(version, "150000", str(2 << 30))
-    found = detect_machine(machine(tmp_path, files), no_driver())
-    assert found.cpu.memory_bytes == 2 << 30
-    assert found.cpu.rates["fp32"] == pytest.approx(1.5 * 3e9 * 32)
-    assert "the container may use 1.50 of them (cgroup)" in found.lines
-    assert "memory: 2.00 GiB, the container's limit (cgroup), of 64.0 GiB (/proc/meminfo)" in found.lines
+    files = {
+        "proc/cpuinfo": format_x86(4, 1, "AuthenticAMD", "AMD", ZEN3_FLAGS),
+        "proc/meminfo": format_meminfo(64 << 20),
+    }
+    files |= list_clocks(dict.fromkeys(range(4), 3_000_000)) | list_limits(version, "150000", str(2 << 30))
+    detected = detect_machine(write_machine(tmp_path, files), make_absent_driver())
+    assert detected.cpu.memory_bytes == 2 << 30
+    assert detected.cpu.rates["fp32"] == pytest.approx(1.5 * 3e9 * 32)
+    assert "the container may use 1.50 of them (cgroup)" in detected.lines
+    assert "memory: 2.00 GiB, the container's limit (cgroup), of 64.0 GiB (/proc/meminfo)" in detected.lines
 
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(("quota", "limit"), [("max", "max"), ("-1", "9223372036854771712"), ("", ""), ("x", "-5")])
 def test_no_limit_is_no_limit(tmp_path: Path, version: int, quota: str, limit: str) -> None:
-    system = machine(tmp_path, contained(version, quota, limit))
+    system = write_machine(tmp_path, list_limits(version, quota, limit))
     assert cpu_quota(system) is None
     assert memory_limit(system) is None
 
 
 def test_cgroup_path_does_not_leave_the_root(tmp_path: Path) -> None:
     files = {"proc/self/cgroup": "0::/../../x\n", "x/memory.max": "5\n", "sys/fs/x/memory.max": "5\n"}
-    assert memory_limit(machine(tmp_path, files)) is None
+    assert memory_limit(write_machine(tmp_path, files)) is None
 
 
 @pytest.mark.parametrize(
@@ -237,10 +256,10 @@ def test_cgroup_path_does_not_leave_the_root(tmp_path: Path) -> None:
     ],
 )
 def test_malformed_files_do_not_fail(tmp_path: Path, files: dict[str, str]) -> None:
-    found = detect_machine(machine(tmp_path, files), no_driver())
-    assert found.lines
-    assert all(line and "\n" not in line and "\x1b" not in line for line in found.lines)
-    assert found.cpu.rates == {} or found.cpu.is_ceiling
+    detected = detect_machine(write_machine(tmp_path, files), make_absent_driver())
+    assert detected.lines
+    assert all(line and "\n" not in line and "\x1b" not in line for line in detected.lines)
+    assert detected.cpu.rates == {} or detected.cpu.is_ceiling
 
 
 WORDS = st.sampled_from(
@@ -256,32 +275,34 @@ WORDS = st.sampled_from(
 def test_arbitrary_kernel_text_does_not_fail(tmp_path: Path, cpuinfo: str, group: str, limit: str) -> None:
     files = {"proc/cpuinfo": cpuinfo, "proc/meminfo": f"MemTotal: {limit}", "proc/self/cgroup": f"0::/{group}"}
     files |= {"sys/fs/cgroup/cpu.max": limit, "sys/fs/cgroup/memory.max": limit, "sys/devices/cpu_atom/cpus": limit}
-    system = machine(tmp_path, {key: text.encode("utf-8", "replace").decode() for key, text in files.items()})
-    found = detect_machine(system, no_driver())
-    assert all("\n" not in line for line in found.lines)
-    assert all(rate > 0 for rate in found.cpu.rates.values())
+    system = write_machine(tmp_path, {key: text.encode("utf-8", "replace").decode() for key, text in files.items()})
+    detected = detect_machine(system, make_absent_driver())
+    assert all("\n" not in line for line in detected.lines)
+    assert all(rate > 0 for rate in detected.cpu.rates.values())
 
 
 def test_published_gpu_is_auto_with_reported_memory(tmp_path: Path) -> None:
     driver = Driver(("Tesla T4", 15_843_721_216), (b"NVIDIA L4", 24_152_899_584))
-    found = detect_machine(machine(tmp_path, {}), driver)
-    assert [item.id for item in found.accelerators] == ["t4", "l4"]
-    assert found.device.id == "t4"
-    assert found.device.rates["int8"] == 130e12
-    assert found.device.capacity_bytes == 15_843_721_216
-    assert "GPU: Tesla T4, 14.8 GiB (NVML), listed as `t4`" in found.lines
+    detected = detect_machine(write_machine(tmp_path, {}), driver)
+    assert [item.id for item in detected.accelerators] == ["t4", "l4"]
+    assert detected.device.id == "t4"
+    assert detected.device.rates["int8"] == 130e12
+    assert detected.device.capacity_bytes == 15_843_721_216
+    assert "GPU: Tesla T4, 14.8 GiB (NVML), listed as `t4`" in detected.lines
 
 
 def test_unpublished_gpu_has_memory_and_no_rates(tmp_path: Path) -> None:
-    found = detect_machine(machine(tmp_path, {}), Driver(("NVIDIA RTX 9999", 8 << 30))).device
-    assert (found.id, found.memory_bytes, found.rates, found.bandwidth) == ("auto_gpu", 8 << 30, {}, None)
+    detected = detect_machine(write_machine(tmp_path, {}), Driver(("NVIDIA RTX 9999", 8 << 30))).device
+    assert (detected.id, detected.memory_bytes, detected.rates, detected.bandwidth) == ("auto_gpu", 8 << 30, {}, None)
 
 
 def test_gpu_is_not_taken_for_the_cpu(tmp_path: Path) -> None:
-    """What was calibrated or measured on the processor is looked up by its id."""
-    found = detect_machine(machine(tmp_path, {}), Driver(("NVIDIA RTX 9999", 8 << 30), ("NVIDIA RTX 9998", 8 << 30)))
-    assert [item.id for item in found.accelerators] == ["auto_gpu", "auto_gpu_2"]
-    assert found.cpu.id == "auto"
+    """Calibrations and measurements of the processor are found by its id."""
+    detected = detect_machine(
+        write_machine(tmp_path, {}), Driver(("NVIDIA RTX 9999", 8 << 30), ("NVIDIA RTX 9998", 8 << 30))
+    )
+    assert [item.id for item in detected.accelerators] == ["auto_gpu", "auto_gpu_2"]
+    assert detected.cpu.id == "auto"
 
 
 def test_failing_gpu_does_not_hide_the_others(tmp_path: Path) -> None:
@@ -291,20 +312,20 @@ def test_failing_gpu_does_not_hide_the_others(tmp_path: Path) -> None:
                 raise RuntimeError("GPU is lost")
             return index
 
-    found = detect_machine(machine(tmp_path, {}), Lost(("Tesla T4", 15 << 30), ("NVIDIA L4", 24_152_899_584)))
-    assert [item.id for item in found.accelerators] == ["l4"]
-    assert "GPU 0: could not be asked: GPU is lost (NVML)" in found.lines
-    every = detect_machine(machine(tmp_path, {}), Lost(("Tesla T4", 15 << 30)))
+    detected = detect_machine(write_machine(tmp_path, {}), Lost(("Tesla T4", 15 << 30), ("NVIDIA L4", 24_152_899_584)))
+    assert [item.id for item in detected.accelerators] == ["l4"]
+    assert "GPU 0: could not be asked: GPU is lost (NVML)" in detected.lines
+    every = detect_machine(write_machine(tmp_path, {}), Lost(("Tesla T4", 15 << 30)))
     assert every.accelerators == ()
     assert "GPU 0: could not be asked: GPU is lost (NVML)" in every.lines
 
 
 def test_gpu_without_reported_memory_uses_the_published_one(tmp_path: Path) -> None:
-    found = detect_machine(machine(tmp_path, {}), Driver(("NVIDIA GB10", None))).device
-    assert found.id == "gb10"
-    assert found.memory_bytes == 128 << 30
-    said = detect_machine(machine(tmp_path, {}), Driver(("NVIDIA GB10", None))).lines
-    assert "GPU: NVIDIA GB10 (NVML), listed as `gb10`; its memory is taken as listed" in said
+    detected = detect_machine(write_machine(tmp_path, {}), Driver(("NVIDIA GB10", None))).device
+    assert detected.id == "gb10"
+    assert detected.memory_bytes == 128 << 30
+    message = detect_machine(write_machine(tmp_path, {}), Driver(("NVIDIA GB10", None))).lines
+    assert "GPU: NVIDIA GB10 (NVML), listed as `gb10`; its memory is taken as listed" in message
 
 
 def test_failing_driver_is_reported_only_if_present(tmp_path: Path) -> None:
@@ -312,52 +333,61 @@ def test_failing_driver_is_reported_only_if_present(tmp_path: Path) -> None:
         def nvmlInit(self) -> None:  # noqa: N802
             raise RuntimeError("Driver/library version mismatch")
 
-    quiet = detect_machine(machine(tmp_path / "a", {}), Broken())
+    quiet = detect_machine(write_machine(tmp_path / "a", {}), Broken())
     assert not any("NVIDIA" in line for line in quiet.lines)
     (tmp_path / "b/proc/driver/nvidia").mkdir(parents=True)
-    loud = detect_machine(machine(tmp_path / "b", {}), Broken())
+    loud = detect_machine(write_machine(tmp_path / "b", {}), Broken())
     assert any("could not be asked: Driver/library version mismatch" in line for line in loud.lines)
 
 
 def test_missing_nvml_is_reported_only_with_a_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pynvml", None)
-    assert not any("nvidia-ml-py" in line for line in detect_machine(machine(tmp_path / "a", {})).lines)
+    assert not any("nvidia-ml-py" in line for line in detect_machine(write_machine(tmp_path / "a", {})).lines)
     (tmp_path / "b/proc/driver/nvidia").mkdir(parents=True)
-    assert any("nvidia-ml-py is not installed" in line for line in detect_machine(machine(tmp_path / "b", {})).lines)
+    assert any(
+        "nvidia-ml-py is not installed" in line for line in detect_machine(write_machine(tmp_path / "b", {})).lines
+    )
 
 
 def test_jetson_board_is_detected(tmp_path: Path) -> None:
-    files = {"proc/device-tree/model": "NVIDIA Jetson AGX Orin Developer Kit\0", "proc/meminfo": meminfo(64_350_000)}
-    found = detect_machine(machine(tmp_path, files), Driver(("Orin (nvgpu)", None)))
-    assert [item.id for item in found.accelerators] == ["jetson_agx_orin_64gb"]
-    assert found.device.capacity_bytes == 64_350_000 * 1024
+    files = {
+        "proc/device-tree/model": "NVIDIA Jetson AGX Orin Developer Kit\0",
+        "proc/meminfo": format_meminfo(64_350_000),
+    }
+    detected = detect_machine(write_machine(tmp_path, files), Driver(("Orin (nvgpu)", None)))
+    assert [item.id for item in detected.accelerators] == ["jetson_agx_orin_64gb"]
+    assert detected.device.capacity_bytes == 64_350_000 * 1024
 
 
 def test_jetson_with_unknown_memory_is_not_matched(tmp_path: Path) -> None:
-    found = detect_machine(machine(tmp_path, {"proc/device-tree/model": "NVIDIA Jetson AGX Orin Developer Kit\0"}))
-    assert found.accelerators == ()
-    assert any("name one with --device" in line for line in found.lines)
+    detected = detect_machine(
+        write_machine(tmp_path, {"proc/device-tree/model": "NVIDIA Jetson AGX Orin Developer Kit\0"})
+    )
+    assert detected.accelerators == ()
+    assert any("name one with --device" in line for line in detected.lines)
 
 
 def test_apple_chip_is_detected(tmp_path: Path) -> None:
-    says = {"machdep.cpu.brand_string": "Apple M1 Pro", "hw.memsize": str(16 << 30)}
-    found = detect_machine(machine(tmp_path, {}, platform="darwin"), no_driver(), says.get)
-    assert found.device.id == "apple_m1_pro"
-    assert found.device.memory_bytes == 16 << 30
-    assert found.lines == (
+    values = {"machdep.cpu.brand_string": "Apple M1 Pro", "hw.memsize": str(16 << 30)}
+    detected = detect_machine(write_machine(tmp_path, {}, platform="darwin"), make_absent_driver(), values.get)
+    assert detected.device.id == "apple_m1_pro"
+    assert detected.device.memory_bytes == 16 << 30
+    assert detected.lines == (
         "chip: Apple M1 Pro, 16.0 GiB (sysctl), listed as `apple_m1_pro`; its GPU may have fewer cores than listed",
     )
-    assert (found.cpu.name, found.cpu.memory_bytes) == ("Apple M1 Pro", 16 << 30)
+    assert (detected.cpu.name, detected.cpu.memory_bytes) == ("Apple M1 Pro", 16 << 30)
     silent = detect_machine(
-        machine(tmp_path, {}, platform="darwin"), no_driver(), {"machdep.cpu.brand_string": "Apple M1 Pro"}.get
+        write_machine(tmp_path, {}, platform="darwin"),
+        make_absent_driver(),
+        {"machdep.cpu.brand_string": "Apple M1 Pro"}.get,
     )
     assert "its memory is taken as listed" in silent.lines[0]
-    nothing = detect_machine(machine(tmp_path, {}, platform="darwin"), no_driver(), {}.get)
-    assert "processor: not known (sysctl); not listed" in nothing.lines
+    nothing = detect_machine(write_machine(tmp_path, {}, platform="darwin"), make_absent_driver(), {}.get)
+    assert "processor: unknown (sysctl); not listed" in nothing.lines
 
 
 def test_this_machine_is_detected() -> None:
-    found = detect_machine()
-    assert found.cpu.kind
-    assert found.lines
-    assert found.device in (found.cpu, *found.accelerators)
+    detected = detect_machine()
+    assert detected.cpu.kind
+    assert detected.lines
+    assert detected.device in (detected.cpu, *detected.accelerators)

@@ -1,4 +1,4 @@
-"""One test over all devices and values: each is printed by a dated source, derived by a rule, or said to have none."""
+"""One test over all devices and values: each has a dated source, a rule that derives it, or a note that it has none."""
 
 import re
 import tomllib
@@ -17,28 +17,28 @@ TABLES: dict[str, dict[str, Any]] = {
     key: table for path in FILES for key, table in tomllib.loads(path.read_text(encoding="utf-8"))["devices"].items()
 }
 DATE = re.compile(r"20\d\d(-\d\d(-\d\d)?)?|not stated")
-# int8 slower than fp16: integer units of the first tensor cores, and what Blackwell Ultra cut down.
+# int8 slower than fp16: integer units of the first tensor cores, and those that Blackwell Ultra reduced.
 SLOW_INT8 = {"v100_pcie_16gb", "v100_pcie_32gb", "v100_sxm2_16gb", "v100_sxm2_32gb", "b300"}
 SLOW_FP16 = {"gtx_1080_ti"}  # 1/64 of FP32
 
 
-def about(texts: list[str]) -> set[str]:
+def list_fields(texts: list[str]) -> set[str]:
     """ "field, field: rule" -> the fields."""
     return {word.strip() for text in texts for word in text.partition(":")[0].split(",")}
 
 
-def uncovered(table: dict[str, Any]) -> list[str]:
+def find_unsourced(table: dict[str, Any]) -> list[str]:
     printed = {field for source in table.get("source", []) for field in source["fields"]}
-    told = printed | about(table.get("derived", [])) | about(table.get("unsourced", []))
-    return [key for key, value in table.items() if isinstance(value, int | float) and key not in told]
+    sourced = printed | list_fields(table.get("derived", [])) | list_fields(table.get("unsourced", []))
+    return [key for key, value in table.items() if isinstance(value, int | float) and key not in sourced]
 
 
 def test_every_value_has_a_source() -> None:
-    assert {key: wrong for key, table in TABLES.items() if (wrong := uncovered(table))} == {}
+    assert {key: wrong for key, table in TABLES.items() if (wrong := find_unsourced(table))} == {}
 
 
 def test_value_without_a_source_is_noticed() -> None:
-    assert uncovered({"tdp_w": 5, "source": [{"fields": ["year"], "ref": "x", "date": "2025"}]}) == ["tdp_w"]
+    assert find_unsourced({"tdp_w": 5, "source": [{"fields": ["year"], "ref": "x", "date": "2025"}]}) == ["tdp_w"]
 
 
 def test_every_source_has_a_date_and_every_rule_a_text() -> None:
@@ -55,7 +55,7 @@ def test_derived_and_unknown_fields_are_consistent() -> None:
     for key, table in TABLES.items():
         absent = {text.split(" ")[0] for text in table.get("unknown", []) if "(GPU)" not in text}
         assert not absent & set(table), (key, absent & set(table))
-        assert about(table.get("derived", [])) <= set(table), (key, about(table["derived"]) - set(table))
+        assert list_fields(table.get("derived", [])) <= set(table), (key, list_fields(table["derived"]) - set(table))
 
 
 def test_files_name_no_local_path() -> None:
@@ -84,10 +84,10 @@ def test_parsed_devices_match_the_files() -> None:
 
 def test_common_devices_are_published() -> None:
     assert len(device_ids()) >= 160
-    asked = "t4 b200 mi300x gaudi3 tpu_v5e rtx_4090 rtx_4050_laptop apple_m1 apple_m4_max jetson_nano_4gb "
-    asked += "jetson_thor_t5000 xeon_8480plus graviton3 core_i7_12700h coral_edge_tpu hailo_8 snapdragon_x_elite "
-    asked += "snapdragon_8_gen_3 snapdragon_8_elite apple_a18_pro rk3588_npu ryzen_ai_9_hx_370_npu"
-    assert set(asked.split()) <= set(device_ids())
+    requested = "t4 b200 mi300x gaudi3 tpu_v5e rtx_4090 rtx_4050_laptop apple_m1 apple_m4_max jetson_nano_4gb "
+    requested += "jetson_thor_t5000 xeon_8480plus graviton3 core_i7_12700h coral_edge_tpu hailo_8 snapdragon_x_elite "
+    requested += "snapdragon_8_gen_3 snapdragon_8_elite apple_a18_pro rk3588_npu ryzen_ai_9_hx_370_npu"
+    assert set(requested.split()) <= set(device_ids())
     assert all(any(item.family == family for item in all_devices()) for family in FAMILIES if family != "own")
 
 
@@ -120,7 +120,7 @@ def test_matrix_units_count_if_faster_than_vectors() -> None:
 
 
 def test_bandwidth_is_bus_width_times_data_rate() -> None:
-    """bits x Gbps / 8, of what is sold."""
+    """bits x Gbps / 8, of devices on sale."""
     for key, bits, gbps in (
         *(("rtx_5050", 128, 20), ("rtx_5060", 128, 28), ("rtx_5070", 192, 28), ("rtx_5080", 256, 30)),
         *(("rtx_5090", 512, 28), ("rtx_4090", 384, 21), ("rtx_4060", 128, 17), ("rtx_3060_12gb", 192, 15)),

@@ -1,4 +1,4 @@
-"""What is in a picture, read back from its SVG: texts with the room they take, bars with the numbers behind them."""
+"""Contents of a chart, read from its SVG: texts with their boxes, bars with their exact numbers."""
 
 import re
 from functools import cache
@@ -17,67 +17,69 @@ def card(name: str) -> Card:
     return reported(name).card
 
 
-class Room(NamedTuple):
+class TextBox(NamedTuple):
     text: str
     left: float
     top: float
     right: float
     bottom: float
 
-    def meets(self, other: "Room") -> bool:
-        beside = self.right <= other.left or other.right <= self.left
-        return not (beside or self.bottom <= other.top or other.bottom <= self.top)
+    def overlaps(self, box: "TextBox") -> bool:
+        is_beside = self.right <= box.left or box.right <= self.left
+        return not (is_beside or self.bottom <= box.top or box.bottom <= self.top)
 
 
-def parsed(chart: Chart) -> ET.Element:
+def parse_svg(chart: Chart) -> ET.Element:
     return ET.fromstring(chart.svg)
 
 
-def size(chart: Chart) -> tuple[float, float]:
-    _, _, wide, high = map(float, parsed(chart).attrib["viewBox"].split())
-    return wide, high
+def read_size(chart: Chart) -> tuple[float, float]:
+    _, _, width, height = map(float, parse_svg(chart).attrib["viewBox"].split())
+    return width, height
 
 
-def rooms(chart: Chart) -> list[Room]:
-    """The box of each text, from the letters' height and a careful width."""
-    return [_room(text) for text in parsed(chart).iter("text") if "".join(text.itertext())]
+def list_text_boxes(chart: Chart) -> list[TextBox]:
+    """Return the box of each text, from the height of letters and an upper bound of the width."""
+    return [_measure_text(text) for text in parse_svg(chart).iter("text") if "".join(text.itertext())]
 
 
-def _room(text: ET.Element) -> Room:
+def _measure_text(text: ET.Element) -> TextBox:
     small = text.get("class") == "small"
     letters = SMALL_FONT_SIZE if small else FONT_SIZE
-    own, rest = text.text or "", "".join(span.text or "" for span in text)
-    wide = text_width(own, letters) * (BOLD_WIDTH_FACTOR if text.get("class") == "head" else 1) + text_width(
-        rest, letters
+    main, soft = text.text or "", "".join(span.text or "" for span in text)
+    width = text_width(main, letters) * (BOLD_WIDTH_FACTOR if text.get("class") == "head" else 1) + text_width(
+        soft, letters
     )
-    left = float(text.attrib["x"]) - wide * {"start": 0, "middle": 0.5, "end": 1}[text.get("text-anchor", "start")]
+    left = float(text.attrib["x"]) - width * {"start": 0, "middle": 0.5, "end": 1}[text.get("text-anchor", "start")]
     line = float(text.attrib["y"])
-    return Room(own + rest, left, line - letters * 0.8, left + wide, line + letters * 0.2)
+    return TextBox(main + soft, left, line - letters * 0.8, left + width, line + letters * 0.2)
 
 
-def texts(chart: Chart) -> list[str]:
-    return [room.text.replace("\u00a0", " ") for room in rooms(chart)]
+def list_texts(chart: Chart) -> list[str]:
+    return [box.text.replace("\u00a0", " ") for box in list_text_boxes(chart)]
 
 
-def collisions(chart: Chart) -> list[tuple[str, str]]:
-    return [(one.text, two.text) for one, two in combinations(rooms(chart), 2) if one.meets(two)]
+def find_overlaps(chart: Chart) -> list[tuple[str, str]]:
+    return [
+        (first.text, second.text) for first, second in combinations(list_text_boxes(chart), 2) if first.overlaps(second)
+    ]
 
 
-def outside(chart: Chart) -> list[Room]:
-    """Places have one decimal, so half of it is not out."""
-    wide, high = (edge + 0.05 for edge in size(chart))
-    return [room for room in rooms(chart) if min(room[1:]) < -0.05 or room.right > wide or room.bottom > high]
+def find_outside(chart: Chart) -> list[TextBox]:
+    """Return texts outside of the chart; coordinates have one decimal, so half of it is tolerated."""
+    width, height = (edge + 0.05 for edge in read_size(chart))
+    return [box for box in list_text_boxes(chart) if min(box[1:]) < -0.05 or box.right > width or box.bottom > height]
 
 
-def overflowing(chart: Chart) -> list[dict[str, str]]:
-    """Bars and dots that are not wholly in the picture."""
-    wide, high = size(chart)
-    found = []
-    for mark in parsed(chart).iter():
+def find_overflowing(chart: Chart) -> list[dict[str, str]]:
+    """Return the attributes of bars and dots that are partly outside of the chart."""
+    width, height = read_size(chart)
+    result = []
+    for mark in parse_svg(chart).iter():
         if mark.tag in ("rect", "circle"):
             left, top, right, bottom = _extent(mark.tag, {key: float(mark.get(key, "0")) for key in _PLACES})
-            found += [mark.attrib] if min(left, top) < 0 or right > wide + 0.1 or bottom > high + 0.1 else []
-    return found
+            result += [mark.attrib] if min(left, top) < 0 or right > width + 0.1 or bottom > height + 0.1 else []
+    return result
 
 
 _PLACES = ("x", "y", "width", "height", "cx", "cy", "r")
@@ -89,23 +91,23 @@ def _extent(tag: str, at: dict[str, float]) -> tuple[float, float, float, float]
     return at["cx"] - at["r"], at["cy"] - at["r"], at["cx"] + at["r"], at["cy"] + at["r"]
 
 
-def titles(chart: Chart, *tags: str) -> list[str]:
-    """What a pointer over the marks shows."""
+def list_tooltips(chart: Chart, *tags: str) -> list[str]:
+    """Return the tooltips of all marks with these tags."""
     return [
         mark.findtext("title") or ""
-        for mark in parsed(chart).iter()
+        for mark in parse_svg(chart).iter()
         if mark.tag in tags and mark.find("title") is not None
     ]
 
 
-def amounts(chart: Chart, unit: str) -> dict[str, list[int]]:
-    """The exact numbers of a unit behind the bars, by the bars' names."""
-    found: dict[str, list[int]] = {}
-    for title in titles(chart, "rect"):
+def read_amounts(chart: Chart, unit: str) -> dict[str, list[int]]:
+    """Return the exact numbers of bars in this unit, by the names of the bars."""
+    result: dict[str, list[int]] = {}
+    for title in list_tooltips(chart, "rect"):
         if match := re.fullmatch(rf"(.*): ([\d,]+) {unit}, .*", title):
-            found.setdefault(match[1], []).append(int(match[2].replace(",", "")))
-    return found
+            result.setdefault(match[1], []).append(int(match[2].replace(",", "")))
+    return result
 
 
-def total(chart: Chart, unit: str) -> int:
-    return sum(sum(numbers) for numbers in amounts(chart, unit).values())
+def sum_amounts(chart: Chart, unit: str) -> int:
+    return sum(sum(numbers) for numbers in read_amounts(chart, unit).values())

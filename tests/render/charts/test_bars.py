@@ -5,62 +5,62 @@ from msgspec.structs import replace
 
 from onnx_autodoc.render.charts import draw_chart
 from tests._corpus import KEPT
-from tests.render.charts._look import amounts, card, parsed, texts, titles, total
+from tests.render.charts._look import card, list_texts, list_tooltips, parse_svg, read_amounts, sum_amounts
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_operator_bars_cover_all_nodes(name: str) -> None:
     chart = draw_chart("operators", card(name))
     assert chart is not None
-    assert total(chart, "nodes") == card(name).graph.nodes_total
+    assert sum_amounts(chart, "nodes") == card(name).graph.nodes_total
 
 
 def test_operators_are_sorted_and_the_rest_is_merged() -> None:
     chart = draw_chart("operators", card("all-minilm-l6-v2-ts-op14"))
     assert chart is not None
-    found = amounts(chart, "nodes")
-    assert list(found)[:3] == ["Constant", "Add", "Unsqueeze"]
-    assert found["Constant"] == [186]
-    assert found["13 more types"] == [45]
-    assert len(found) == 15
-    assert chart.alt == "646 nodes of 27 types; the most frequent is Constant: 186, 29 %."
+    counts = read_amounts(chart, "nodes")
+    assert list(counts)[:3] == ["Constant", "Add", "Unsqueeze"]
+    assert counts["Constant"] == [186]
+    assert counts["13 more types"] == [45]
+    assert len(counts) == 15
+    assert chart.alt == "646 nodes of 27 types; the most frequent is Constant: 186, 29%."
 
 
 def test_operator_of_other_domain_is_qualified() -> None:
     chart = draw_chart("operators", card("all-minilm-l6-v2-ortfused"))
     assert chart is not None
-    assert "Attention (com.microsoft)" in amounts(chart, "nodes")
+    assert "Attention (com.microsoft)" in read_amounts(chart, "nodes")
 
 
 def test_two_operator_types_have_no_chart() -> None:
-    found = card("bilstm-gru-tagger")
-    few = replace(found, graph=replace(found.graph, operators=found.graph.operators[:2]))
-    assert draw_chart("operators", few) is None
+    original = card("bilstm-gru-tagger")
+    reduced = replace(original, graph=replace(original.graph, operators=original.graph.operators[:2]))
+    assert draw_chart("operators", reduced) is None
 
 
 def test_parameter_panels_each_sum_to_total() -> None:
     chart = draw_chart("parameters", card("bilstm-gru-tagger"))
     assert chart is not None
-    assert total(chart, "parameters") == 2 * 720_394
-    found = amounts(chart, "parameters")
-    assert found["2 × LSTM hidden 128, both ways"] == found["LSTM"] == [593_920]
-    assert "594 k · 82 % · 2.27 MiB" in texts(chart)
-    assert chart.alt == "720 k parameters in 12 tensors; most in 2 × LSTM hidden 128, both ways: 594 k, 82 %."
+    assert sum_amounts(chart, "parameters") == 2 * 720_394
+    counts = read_amounts(chart, "parameters")
+    assert counts["2 × LSTM hidden 128, both ways"] == counts["LSTM"] == [593_920]
+    assert "594 k · 82% · 2.27 MiB" in list_texts(chart)
+    assert chart.alt == "720 k parameters in 12 tensors; most in 2 × LSTM hidden 128, both ways: 594 k, 82%."
 
 
 def test_merged_blocks_and_remainder_are_separate() -> None:
-    found = card("yolov8l-nc1")
-    more = replace(found.parameters, total=found.parameters.total + 1000)
-    chart = draw_chart("parameters", replace(found, parameters=more))
+    original = card("yolov8l-nc1")
+    more = replace(original.parameters, total=original.parameters.total + 1000)
+    chart = draw_chart("parameters", replace(original, parameters=more))
     assert chart is not None
-    blocks = amounts(chart, "parameters")
+    blocks = read_amounts(chart, "parameters")
     assert blocks["Not in the drawing"] == [1000]
     assert len([name for name in blocks if name.endswith(" more blocks")]) == 1
-    assert total(chart, "parameters") % more.total == 0
+    assert sum_amounts(chart, "parameters") % more.total == 0
 
 
 def test_single_weight_has_no_chart() -> None:
-    """One linear map in one operator, and a file without weights."""
+    """One linear layer in one operator, and a file without weights."""
     assert draw_chart("parameters", card("control-flow-loop-if")) is None
     assert draw_chart("parameters", card("onnx-light-bvlc-alexnet")) is None
 
@@ -68,7 +68,7 @@ def test_single_weight_has_no_chart() -> None:
 def test_blocks_are_in_data_order() -> None:
     chart = draw_chart("work", card("sd-vae-decoder"))
     assert chart is not None
-    names = list(amounts(chart, "MACs"))
+    names = list(read_amounts(chart, "MACs"))
     blocks = names[names.index("Conv 1×1 4 → 4") :]
     assert blocks[:4] == [
         "Conv 1×1 4 → 4",
@@ -76,14 +76,14 @@ def test_blocks_are_in_data_order() -> None:
         "Residual block 512 channels at 224×224",
         "Attention 1 head × 512",
     ]
-    assert total(chart, "MACs") == 3 * 17_769_029_189_632
+    assert sum_amounts(chart, "MACs") == 3 * 17_769_029_189_632
 
 
 def test_work_chart_states_its_sizes() -> None:
     chart = draw_chart("work", card("all-minilm-l6-v2-ts-op14"))
     assert chart is not None
-    assert "MACs by kind of work 1.43 G at batch_size 1, sequence_length 128" in texts(chart)
-    assert amounts(chart, "MACs") == {
+    assert "MACs by kind of work 1.43 G at batch_size 1, sequence_length 128" in list_texts(chart)
+    assert read_amounts(chart, "MACs") == {
         "MLP": [905_969_664],
         "Projections of attention": [452_984_832],
         "Attention itself": [75_497_472],
@@ -97,14 +97,14 @@ def test_unknown_work_has_no_chart() -> None:
 def test_cache_chart_compares_with_weights() -> None:
     chart = draw_chart("cache", card("smollm2-135m-kv-op17"))
     assert chart is not None
-    assert titles(chart, "rect") == [
+    assert list_tooltips(chart, "rect") == [
         "2,048 tokens: 94,371,840 bytes",
         "8,192 tokens: 377,487,360 bytes",
         "32,768 tokens: 1,509,949,440 bytes",
         "131,072 tokens: 6,039,797,760 bytes",
         "Weights: 651,306,240 bytes",
     ]
-    widths = [float(bar.attrib["width"]) for bar in parsed(chart).iter("rect")]
+    widths = [float(bar.attrib["width"]) for bar in parse_svg(chart).iter("rect")]
     assert widths[3] / widths[0] == pytest.approx(64, rel=0.02)
     assert chart.alt == "46,080 bytes per token: 5.62 GiB at 131,072 tokens, beside 621 MiB of weights."
 
@@ -116,8 +116,10 @@ def test_model_without_cache_has_no_chart() -> None:
 def test_batch_chart_has_memory_and_intensity() -> None:
     chart = draw_chart("scaling", card("all-minilm-l6-v2-ts-op14"))
     assert chart is not None
-    assert "batch 1: 92,882,944 bytes, 90,261,504 of them weights" in titles(chart, "rect")
-    assert [text for text in texts(chart) if text.startswith("batch ")] == [f"batch {1 << power}" for power in range(8)]
+    assert "batch 1: 92,882,944 bytes, 90,261,504 of them weights" in list_tooltips(chart, "rect")
+    assert [text for text in list_texts(chart) if text.startswith("batch ")] == [
+        f"batch {1 << power}" for power in range(8)
+    ]
     assert chart.alt == (
         "Memory from 88.6 MiB at batch 1 to 406 MiB at batch 128; "
         "FLOPs per byte from 12.6 at batch 1 to 15.5 at batch 128."
@@ -125,29 +127,29 @@ def test_batch_chart_has_memory_and_intensity() -> None:
 
 
 def test_solid_part_of_bar_is_weights() -> None:
-    found = card("all-minilm-l6-v2-ts-op14")
-    chart = draw_chart("scaling", found)
+    original = card("all-minilm-l6-v2-ts-op14")
+    chart = draw_chart("scaling", original)
     assert chart is not None
-    bars = [bar for bar in parsed(chart).iter("rect") if "of them weights" in (bar.findtext("title") or "")]
+    bars = [bar for bar in parse_svg(chart).iter("rect") if "of them weights" in (bar.findtext("title") or "")]
     long, solid = (float(bar.attrib["width"]) for bar in bars[-2:])
-    share = found.memory.weights_bytes / (found.scaling[-1].memory_bytes or 0)
+    share = original.memory.weights_bytes / (original.scaling[-1].memory_bytes or 0)
     assert solid / long == pytest.approx(share, abs=0.002)
 
 
 def test_fixed_batch_and_unknown_columns_are_omitted() -> None:
-    found = card("all-minilm-l6-v2-ts-op14")
-    assert draw_chart("scaling", replace(found, scaling=())) is None
-    half = tuple(replace(row, arithmetic_intensity=None) for row in found.scaling)
-    chart = draw_chart("scaling", replace(found, scaling=half))
+    original = card("all-minilm-l6-v2-ts-op14")
+    assert draw_chart("scaling", replace(original, scaling=())) is None
+    half = tuple(replace(row, arithmetic_intensity=None) for row in original.scaling)
+    chart = draw_chart("scaling", replace(original, scaling=half))
     assert chart is not None
-    assert not any("FLOPs" in text for text in texts(chart))
+    assert not any("FLOPs" in text for text in list_texts(chart))
     unknown = tuple(replace(row, memory_bytes=None) for row in half)
-    assert draw_chart("scaling", replace(found, scaling=unknown)) is None
+    assert draw_chart("scaling", replace(original, scaling=unknown)) is None
 
 
 def test_batch_with_unknown_memory_is_stated() -> None:
-    found = card("all-minilm-l6-v2-ts-op14")
-    rows = (replace(found.scaling[0], memory_bytes=None), *found.scaling[1:])
-    chart = draw_chart("scaling", replace(found, scaling=rows))
+    original = card("all-minilm-l6-v2-ts-op14")
+    rows = (replace(original.scaling[0], memory_bytes=None), *original.scaling[1:])
+    chart = draw_chart("scaling", replace(original, scaling=rows))
     assert chart is not None
-    assert "not known" in texts(chart)
+    assert "unknown" in list_texts(chart)

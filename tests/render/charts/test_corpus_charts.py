@@ -1,4 +1,4 @@
-"""The charts of real models: all of them read, fit, and say what the card says."""
+"""The charts of real models: readable, inside their frames, and equal to the numbers of the card."""
 
 import re
 
@@ -7,37 +7,46 @@ from msgspec.structs import replace
 
 from onnx_autodoc.render.charts import CHARTS, STYLE, draw_charts
 from tests._corpus import KEPT
-from tests.render.charts._look import card, collisions, outside, overflowing, parsed, rooms, texts, total
+from tests.render.charts._look import (
+    card,
+    find_outside,
+    find_overflowing,
+    find_overlaps,
+    list_text_boxes,
+    list_texts,
+    parse_svg,
+    sum_amounts,
+)
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_chart_texts_are_inside_and_do_not_overlap(name: str) -> None:
-    drawn = draw_charts(card(name)).values()
-    assert drawn
-    for chart in drawn:
-        assert collisions(chart) == [], chart.name
-        assert outside(chart) == [], chart.name
-        assert overflowing(chart) == [], chart.name
+    charts = draw_charts(card(name)).values()
+    assert charts
+    for chart in charts:
+        assert find_overlaps(chart) == [], chart.name
+        assert find_outside(chart) == [], chart.name
+        assert find_overflowing(chart) == [], chart.name
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_bars_sum_to_model_totals(name: str) -> None:
     """Each quantity is shared out once for every panel that shows it."""
-    found = card(name)
-    drawn = draw_charts(found)
-    held, spent = ("parameters", found.parameters.total), ("MACs", found.compute.macs)
-    for chart, (unit, whole) in (("overview", held), ("overview", spent), ("parameters", held), ("work", spent)):
-        if chart in drawn:
-            panels = sum(" by " in text for text in texts(drawn[chart])) if chart != "overview" else 1
+    original = card(name)
+    charts = draw_charts(original)
+    weights, work = ("parameters", original.parameters.total), ("MACs", original.compute.macs)
+    for chart, (unit, whole) in (("overview", weights), ("overview", work), ("parameters", weights), ("work", work)):
+        if chart in charts:
+            panels = sum(" by " in text for text in list_texts(charts[chart])) if chart != "overview" else 1
             assert panels >= 1
-            assert total(drawn[chart], unit) == panels * (whole or 0), (chart, unit)
+            assert sum_amounts(charts[chart], unit) == panels * (whole or 0), (chart, unit)
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_charts_have_no_ids_and_only_styled_classes(name: str) -> None:
     """No ids that could collide, no colours but those of the style, every class has a rule."""
     for chart in draw_charts(card(name)).values():
-        for element in parsed(chart).iter():
+        for element in parse_svg(chart).iter():
             assert not {"id", "style", "fill", "stroke"} & set(element.attrib)
             kind = element.get("class", "chart")
             assert f".{kind}{{" in STYLE, kind
@@ -45,7 +54,7 @@ def test_charts_have_no_ids_and_only_styled_classes(name: str) -> None:
 
 def test_charts_have_title_and_description() -> None:
     for chart in draw_charts(card("bilstm-gru-tagger")).values():
-        picture = parsed(chart)
+        picture = parse_svg(chart)
         assert picture.get("role") == "img"
         assert [child.tag for child in picture][:2] == ["title", "desc"]
         assert picture.findtext("title") == chart.title
@@ -55,9 +64,9 @@ def test_charts_have_title_and_description() -> None:
 
 
 def test_charts_are_deterministic() -> None:
-    found = card("bilstm-gru-tagger")
-    assert draw_charts(found) == draw_charts(found)
-    assert list(draw_charts(replace(found, hardware=None))) == [
+    original = card("bilstm-gru-tagger")
+    assert draw_charts(original) == draw_charts(original)
+    assert list(draw_charts(replace(original, hardware=None))) == [
         "overview",
         "operators",
         "parameters",
@@ -69,15 +78,15 @@ def test_charts_are_deterministic() -> None:
 
 
 def test_font_sizes_are_readable() -> None:
-    sizes = [int(found) for found in re.findall(r"font(?:-size)?:(\d+)px", STYLE)]
+    sizes = [int(pixels) for pixels in re.findall(r"font(?:-size)?:(\d+)px", STYLE)]
     assert sizes
     assert min(sizes) >= 11
     for chart in draw_charts(card("bilstm-gru-tagger")).values():
-        assert len(rooms(chart)) > 3
+        assert len(list_text_boxes(chart)) > 3
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_charts_have_the_names_of_their_rows(name: str) -> None:
-    drawn = draw_charts(card(name))
-    assert drawn.keys() <= CHARTS.keys()
-    assert [chart.name for chart in drawn.values()] == list(drawn)
+    charts = draw_charts(card(name))
+    assert charts.keys() <= CHARTS.keys()
+    assert [chart.name for chart in charts.values()] == list(charts)

@@ -1,4 +1,4 @@
-"""Cards that mean harm, or hold nothing: charts are well-formed, bounded and quick, or they are not there."""
+"""Hostile and empty cards: charts are well-formed, bounded and fast, or absent."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from onnx_autodoc.card import Box, Card
 from onnx_autodoc.render.charts import CHARTS, draw_chart, draw_charts, standalone
-from tests.render.charts._look import card, collisions, outside, parsed
+from tests.render.charts._look import card, find_outside, find_overlaps, parse_svg
 
 HUGE = 1 << 62
 NAMES = [
@@ -25,22 +25,22 @@ NAMES = [
 ]
 
 
-def _changed(value: Any, change: Callable[[str, Any], Any], key: str = "") -> Any:
+def _change_values(value: Any, change: Callable[[str, Any], Any], key: str = "") -> Any:
     """The same document with all its leaves changed."""
     if isinstance(value, Struct):
         fields = value.__struct_fields__
-        return replace(value, **{name: _changed(getattr(value, name), change, name) for name in fields})
+        return replace(value, **{name: _change_values(getattr(value, name), change, name) for name in fields})
     if isinstance(value, dict):
-        return {name: _changed(each, change, key) for name, each in value.items()}
+        return {name: _change_values(item, change, key) for name, item in value.items()}
     if isinstance(value, tuple):
-        return tuple(_changed(each, change, key) for each in value)
+        return tuple(_change_values(item, change, key) for item in value)
     return change(key, value)
 
 
-def _card(change: Callable[[str, Any], Any]) -> Card:
-    found = _changed(card("smollm2-135m-genai-int4"), change)
-    assert isinstance(found, Card)
-    return found
+def _change_card(change: Callable[[str, Any], Any]) -> Card:
+    original = _change_values(card("smollm2-135m-genai-int4"), change)
+    assert isinstance(original, Card)
+    return original
 
 
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
@@ -48,17 +48,17 @@ def test_hostile_names_are_text_in_charts(name: str) -> None:
     def change(key: str, value: Any) -> Any:
         return name if isinstance(value, str) and key != "kind" else value
 
-    found = _card(change)
-    found = replace(found, assumptions=replace(found.assumptions, dims={name: 1}))
+    original = _change_card(change)
+    original = replace(original, assumptions=replace(original.assumptions, dims={name: 1}))
     start = time.perf_counter()
-    drawn = draw_charts(found).values()
+    charts = draw_charts(original).values()
     assert time.perf_counter() - start < 2
-    assert len(drawn) >= 6
-    for chart in drawn:
-        tags = {element.tag for element in parsed(chart).iter()}
+    assert len(charts) >= 6
+    for chart in charts:
+        tags = {element.tag for element in parse_svg(chart).iter()}
         assert tags <= {"svg", "title", "desc", "text", "tspan", "rect", "line", "path", "circle"}
-        assert collisions(chart) == [], chart.name
-        assert outside(chart) == [], chart.name
+        assert find_overlaps(chart) == [], chart.name
+        assert find_outside(chart) == [], chart.name
         assert len(chart.svg) < 200_000
         assert "\u202e" not in chart.svg + chart.alt
         assert "\x1b" not in chart.svg + chart.alt
@@ -66,29 +66,30 @@ def test_hostile_names_are_text_in_charts(name: str) -> None:
         standalone(chart).encode()
 
 
-@pytest.mark.parametrize("enlarged", [lambda _: HUGE, lambda number: number << 34], ids=["alike", "in proportion"])
+@pytest.mark.parametrize("enlarged", [lambda _: HUGE, lambda number: number << 34], ids=["constant", "proportional"])
 def test_huge_numbers_are_drawn(enlarged: Callable[[int], int]) -> None:
     def change(key: str, value: Any) -> Any:
         return enlarged(value) if type(value) is int and key != "count" else value
 
-    drawn = draw_charts(_card(change))
-    assert {"operators", "roofline", "cache"} <= set(drawn)
-    for chart in drawn.values():
-        assert collisions(chart) == [], chart.name
-        assert outside(chart) == [], chart.name
+    charts = draw_charts(_change_card(change))
+    assert {"operators", "roofline", "cache"} <= set(charts)
+    for chart in charts.values():
+        assert find_overlaps(chart) == [], chart.name
+        assert find_outside(chart) == [], chart.name
 
 
 def test_unknown_quantities_have_no_chart() -> None:
-    found = card("bilstm-gru-tagger")
-    rows = tuple(replace(row, params=0, macs=None, flops=None, bytes_moved=None) for row in found.graph.operators)
+    original = card("bilstm-gru-tagger")
+    rows = tuple(replace(row, params=0, macs=None, flops=None, bytes_moved=None) for row in original.graph.operators)
     unknown = replace(
-        found,
-        graph=replace(found.graph, operators=rows),
-        compute=replace(found.compute, macs=None, flops=None, bytes_moved=None, arithmetic_intensity=None),
-        memory=replace(found.memory, peak_activation_bytes=None, peak_node=None, timeline=(), kv_cache=None),
-        structure=replace(found.structure, tree=None, work=()),
+        original,
+        graph=replace(original.graph, operators=rows),
+        compute=replace(original.compute, macs=None, flops=None, bytes_moved=None, arithmetic_intensity=None),
+        memory=replace(original.memory, peak_activation_bytes=None, peak_node=None, timeline=(), kv_cache=None),
+        structure=replace(original.structure, tree=None, work=()),
         scaling=tuple(
-            replace(row, macs=None, flops=None, arithmetic_intensity=None, memory_bytes=None) for row in found.scaling
+            replace(row, macs=None, flops=None, arithmetic_intensity=None, memory_bytes=None)
+            for row in original.scaling
         ),
         hardware=None,
     )
@@ -96,14 +97,14 @@ def test_unknown_quantities_have_no_chart() -> None:
 
 
 def test_empty_graph_has_no_charts() -> None:
-    found = card("bilstm-gru-tagger")
+    original = card("bilstm-gru-tagger")
     empty = replace(
-        found,
-        graph=replace(found.graph, nodes=0, nodes_total=0, operators=()),
-        parameters=replace(found.parameters, total=0, bytes=0),
-        compute=replace(found.compute, macs=0, flops=0, bytes_moved=0),
-        memory=replace(found.memory, timeline=(), weights_bytes=0, peak_activation_bytes=0),
-        structure=replace(found.structure, tree=None, work=()),
+        original,
+        graph=replace(original.graph, nodes=0, nodes_total=0, operators=()),
+        parameters=replace(original.parameters, total=0, bytes=0),
+        compute=replace(original.compute, macs=0, flops=0, bytes_moved=0),
+        memory=replace(original.memory, timeline=(), weights_bytes=0, peak_activation_bytes=0),
+        structure=replace(original.structure, tree=None, work=()),
         scaling=(),
         hardware=None,
     )
@@ -112,15 +113,15 @@ def test_empty_graph_has_no_charts() -> None:
 
 
 def test_boxes_exceeding_the_total_are_not_drawn() -> None:
-    found = card("bilstm-gru-tagger")
-    tree = found.structure.tree
+    original = card("bilstm-gru-tagger")
+    tree = original.structure.tree
     assert tree is not None
     boxes = tuple(_heavier(box) for box in tree.children)
-    wrong = replace(found, structure=replace(found.structure, tree=replace(tree, children=boxes)))
-    drawn = draw_charts(wrong)
-    assert "overview" not in drawn
-    assert "by block" not in drawn["parameters"].svg
-    assert "by operator" in drawn["parameters"].svg
+    wrong = replace(original, structure=replace(original.structure, tree=replace(tree, children=boxes)))
+    charts = draw_charts(wrong)
+    assert "overview" not in charts
+    assert "by block" not in charts["parameters"].svg
+    assert "by operator" in charts["parameters"].svg
 
 
 def _heavier(box: Box) -> Box:

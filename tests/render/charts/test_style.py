@@ -7,7 +7,7 @@ import pytest
 
 from onnx_autodoc.render.charts import STYLE, draw_charts, standalone
 from onnx_autodoc.render.charts.style import ROLE_COLORS
-from tests.render.charts._look import card, size
+from tests.render.charts._look import card, read_size
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -21,7 +21,7 @@ def test_svg_file_is_self_contained() -> None:
         assert "$" not in style
         assert "prefers-color-scheme:dark" in style
         assert alone.findtext(f"{SVG}title") == chart.title
-        wide, high = size(chart)
+        wide, high = read_size(chart)
         assert float(alone.attrib["width"]) == wide + 16
         assert float(alone.attrib["height"]) == high + 16
 
@@ -44,7 +44,7 @@ def test_style_variables_are_set_for_all_themes() -> None:
     assert blocks[1] == blocks[2] != blocks[0]
 
 
-def _light(colour: str) -> float:
+def _luminance(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -53,5 +53,5 @@ def _light(colour: str) -> float:
 @pytest.mark.parametrize("theme", [0, 1])
 @pytest.mark.parametrize(("role", "least"), [("ink", 12), ("soft", 4.5), ("accent", 3), ("mark", 3)])
 def test_text_contrast_is_sufficient(role: str, least: float, theme: int) -> None:
-    one, two = sorted((_light(ROLE_COLORS[role][theme]), _light(ROLE_COLORS["paper"][theme])))
-    assert (two + 0.05) / (one + 0.05) >= least
+    darker, lighter = sorted((_luminance(ROLE_COLORS[role][theme]), _luminance(ROLE_COLORS["paper"][theme])))
+    assert (lighter + 0.05) / (darker + 0.05) >= least

@@ -1,4 +1,4 @@
-"""The width of texts, against what a wide font really sets (DejaVu Sans at 12 px, measured once)."""
+"""The width of texts, compared with that of a wide font (DejaVu Sans at 12 px, measured once)."""
 
 import pytest
 
@@ -7,17 +7,17 @@ from onnx_autodoc.render.charts.svg import fit_text, text_width
 MEASURED = {
     "Encoder layer": 83.0,
     "30,522 × 384": 82.6,
-    "11.9 M · 53 %": 82.8,
+    "11.9 M · 53%": 82.8,
     "DequantizeLinear": 105.8,
     "/m/encoder/layer.0/intermediate/intermediate_act_fn/Erf": 338.9,
     "MMMMWWWW": 88.9,
     "illicit fill": 46.0,
-    "4.09 G · >99 %": 91.8,
+    "4.09 G · >99%": 91.8,
     "512 channels at 224×224": 156.0,
     "gelu, 384 → 1,536 → 384": 149.1,
     "batch 128": 60.6,
     "MATMULNBITS": 86.5,
-    "Where the WORK is @ 100 %": 174.9,
+    "Where the WORK is @ 100%": 174.9,
     '{}$#&+=<>^~`"*?': 126.5,
 }
 

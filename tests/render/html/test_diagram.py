@@ -1,4 +1,4 @@
-"""The still draw_diagram: every box in its place, no two upon each other, words of a model as words."""
+"""The still diagram: every box is drawn, no two overlap, and names are escaped."""
 
 import re
 from functools import cache
@@ -19,7 +19,7 @@ ALL = (*TREES, *SOME)
 
 
 @cache
-def tree_of(name: str) -> Box:
+def read_tree(name: str) -> Box:
     if name in TREES:
         return TREES[name]()
     tree = card(graph(name)).structure.tree
@@ -27,35 +27,37 @@ def tree_of(name: str) -> Box:
     return tree
 
 
-def rectangles(svg: str) -> list[tuple[float, float, float, float]]:
-    """Of each box: those behind a box stand a few steps right of it and are drawn before it."""
-    found = [tuple(float(one.attrib[key]) for key in ("x", "y", "width", "height")) for one in parsed(svg).iter("rect")]
-    behind = {(x + 4, y + 4, w, h) for x, y, w, h in found}
-    return [one for one in found if one not in behind]
+def list_rectangles(svg: str) -> list[tuple[float, float, float, float]]:
+    """Return the front rectangle of each box; a stack has another one, 4 pixels to the right and below."""
+    rects = [
+        tuple(float(item.attrib[key]) for key in ("x", "y", "width", "height")) for item in parse_svg(svg).iter("rect")
+    ]
+    behind = {(x + 4, y + 4, w, h) for x, y, w, h in rects}
+    return [item for item in rects if item not in behind]
 
 
-def parsed(svg: str) -> ET.Element:
+def parse_svg(svg: str) -> ET.Element:
     return ET.fromstring(svg)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_box_is_drawn_without_overlap(name: str) -> None:
-    svg = draw_diagram(tree_of(name))
-    boxes = rectangles(svg)
-    assert len(boxes) == min(len(tree_of(name).children), MAX_BOXES)
+    svg = draw_diagram(read_tree(name))
+    boxes = list_rectangles(svg)
+    assert len(boxes) == min(len(read_tree(name).children), MAX_BOXES)
     for at, (x, y, wide, high) in enumerate(boxes):
         for other_x, other_y, _, _ in boxes[at + 1 :]:
             assert abs(x - other_x) >= wide or abs(y - other_y) >= high
-    left, top, width, height = map(float, parsed(svg).attrib["viewBox"].split())
+    left, top, width, height = map(float, parse_svg(svg).attrib["viewBox"].split())
     assert all(left <= x and x + w <= left + width and top <= y and y + h <= top + height for x, y, w, h in boxes)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_each_pair_of_boxes_has_one_edge(name: str) -> None:
-    tree = tree_of(name)
-    drawn = {one.id for one in tree.children[:MAX_BOXES]}
+    tree = read_tree(name)
+    drawn = {item.id for item in tree.children[:MAX_BOXES]}
     pairs = {(edge.source, edge.target) for edge in tree.edges if {edge.source, edge.target} <= drawn}
-    lines = [one for one in parsed(draw_diagram(tree)).iter("path") if one.attrib["class"] == "line"]
+    lines = [item for item in parse_svg(draw_diagram(tree)).iter("path") if item.attrib["class"] == "line"]
     assert len(lines) == len(pairs)
 
 
@@ -68,7 +70,7 @@ def test_long_chain_continues_in_next_column() -> None:
 def test_box_is_below_all_its_inputs() -> None:
     boxes = (box("a"), box("b"), box("c"))
     svg = draw_diagram(root(boxes, (*chain(boxes), *chain((boxes[0], boxes[2])))))
-    heights = [y for _, y, _, _ in rectangles(svg)]
+    heights = [y for _, y, _, _ in list_rectangles(svg)]
     assert heights == sorted(heights)
     assert len(set(heights)) == 3
 
@@ -77,17 +79,17 @@ def test_excess_boxes_are_merged() -> None:
     boxes = tuple(box(f"b{at}") for at in range(50))
     svg = draw_diagram(root(boxes, chain(boxes)))
     assert "21 more blocks" in svg
-    assert len(rectangles(svg)) == MAX_BOXES
+    assert len(list_rectangles(svg)) == MAX_BOXES
 
 
 def test_diagram_is_deterministic() -> None:
-    assert draw_diagram(tree_of("yolov8l-nc1")) == draw_diagram(tree_of("yolov8l-nc1"))
+    assert draw_diagram(read_tree("yolov8l-nc1")) == draw_diagram(read_tree("yolov8l-nc1"))
 
 
 def test_main_layer_is_drawn_open() -> None:
-    tree = tree_of("all-minilm-l6-v2-ts-op14")
+    tree = read_tree("all-minilm-l6-v2-ts-op14")
     layer = draw_main_layer(tree)
     assert layer is not None
     assert layer.title == "One of 6 × Encoder layer"
-    assert len(rectangles(layer.svg)) == 7
-    assert draw_main_layer(tree_of("yolov8l-nc1")) is None, "no box of it repeats what most of the work is"
+    assert len(list_rectangles(layer.svg)) == 7
+    assert draw_main_layer(read_tree("yolov8l-nc1")) is None, "no repeated box has a large share of the work"

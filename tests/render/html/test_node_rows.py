@@ -18,13 +18,13 @@ const rows = Array.from({ length: Nodes.size }, (_, at) => ({ ...Nodes.row(at), 
 """
 
 
-def unpacked(rows: list[NodeRow]) -> list[dict[str, Any]]:
+def unpack_rows(rows: list[NodeRow]) -> list[dict[str, Any]]:
     data = json.dumps(to_script_json(pack_rows(rows).columns))
     before = f"const document = {{ getElementById: () => ({{ textContent: {data} }}) }};"
     return run(before, read_asset("nodes.js"), UNPACK, "rows")
 
 
-def row(name: str, **more: Any) -> NodeRow:
+def make_row(name: str, **more: Any) -> NodeRow:
     plain = {"scope": "", "op": "Add", "domain": "ai.onnx", "outputs": (), "params": 0, "macs": 0, "flops": 0}
     return NodeRow(**{"name": name, "read_bytes": 0, "written_bytes": 0, **plain, **more})
 
@@ -32,35 +32,35 @@ def row(name: str, **more: Any) -> NodeRow:
 @pytest.mark.parametrize("name", ["all-minilm-l6-v2-ts-op14", "silero-vad", "local-functions-mlp"])
 def test_unpacked_rows_match_the_card(name: str) -> None:
     rows = list(reported(name).nodes())
-    found = unpacked(rows)
-    assert len(found) == len(rows)
-    for given, seen in zip(rows, found):
-        assert seen["name"].endswith(given.name or f"({given.op})")
-        assert seen["op"] == given.op if given.domain == "ai.onnx" else f"{given.domain}.{given.op}"
-        assert (seen["params"], seen["macs"], seen["flops"]) == (given.params, given.macs, given.flops)
-        assert (seen["read"], seen["written"]) == (given.read_bytes, given.written_bytes)
-        assert (seen["block"], seen["gap"]) == (given.block, given.gap)
+    unpacked_rows = unpack_rows(rows)
+    assert len(unpacked_rows) == len(rows)
+    for expected, actual in zip(rows, unpacked_rows):
+        assert actual["name"].endswith(expected.name or f"({expected.op})")
+        assert actual["op"] == expected.op if expected.domain == "ai.onnx" else f"{expected.domain}.{expected.op}"
+        assert (actual["params"], actual["macs"], actual["flops"]) == (expected.params, expected.macs, expected.flops)
+        assert (actual["read"], actual["written"]) == (expected.read_bytes, expected.written_bytes)
+        assert (actual["block"], actual["gap"]) == (expected.block, expected.gap)
         shapes = [
-            "not known" if cell.shape is None else "×".join(map(str, cell.shape)) or "scalar" for cell in given.outputs
+            "unknown" if cell.shape is None else "×".join(map(str, cell.shape)) or "scalar" for cell in expected.outputs
         ]
-        assert [output["shape"] for output in seen["outputs"]] == shapes
-        assert [output["name"] for output in seen["outputs"]] == [cell.name for cell in given.outputs]
+        assert [output["shape"] for output in actual["outputs"]] == shapes
+        assert [output["name"] for output in actual["outputs"]] == [cell.name for cell in expected.outputs]
 
 
 def test_unicode_names_survive_packing() -> None:
     names = ["a", "ab", "a", "", "é😀x", "é😀y", "é😁", "\u2028", "</script>", "b" * 300]
     outputs = (OutputCell("é😀y_out", "float32", (1, 2)), OutputCell("é😁", None, None))
-    found = unpacked([row(name, outputs=outputs) for name in names])
-    shown = [one["name"] for one in found]
+    unpacked_rows = unpack_rows([make_row(name, outputs=outputs) for name in names])
+    shown = [record["name"] for record in unpacked_rows]
     assert shown[:7] == ["a", "ab", "a", "(Add)", "é😀x", "é😀y", "é😁"]
     assert shown[7:9] == ["\\u2028", "</script>"]
     assert len(shown[9]) == 200
-    assert all([one["name"] for one in each["outputs"]] == ["é😀y_out", "é😁"] for each in found)
+    assert all([output["name"] for output in record["outputs"]] == ["é😀y_out", "é😁"] for record in unpacked_rows)
 
 
 def test_large_and_unknown_numbers_survive_packing() -> None:
-    (large, unknown) = unpacked(
-        [row("a", macs=2**70 + 1, read_bytes=2**60, written_bytes=1), row("b", macs=None, read_bytes=None)]
+    (large, unknown) = unpack_rows(
+        [make_row("a", macs=2**70 + 1, read_bytes=2**60, written_bytes=1), make_row("b", macs=None, read_bytes=None)]
     )
     assert large["macs"] == str(2**70 + 1)
     assert large["moved"] == str(2**60 + 1)
@@ -69,14 +69,23 @@ def test_large_and_unknown_numbers_survive_packing() -> None:
 
 
 def test_rows_beyond_limit_are_only_counted() -> None:
-    found = pack_rows(row(f"n{at}") for at in range(MAX_ROWS + 5))
-    assert (found.shown, found.total) == (MAX_ROWS, MAX_ROWS + 5)
-    assert len(found.columns["ops"]) == MAX_ROWS
+    packed = pack_rows(make_row(f"n{at}") for at in range(MAX_ROWS + 5))
+    assert (packed.shown, packed.total) == (MAX_ROWS, MAX_ROWS + 5)
+    assert len(packed.columns["ops"]) == MAX_ROWS
 
 
 def test_ambiguous_name_has_no_link() -> None:
-    found = pack_rows([row("a"), row("b"), row("a"), row("c", scope="loop"), row("", scope="loop"), row("")])
-    assert found.row_indices == {"b": 1, "loop/c": 3}
+    packed = pack_rows(
+        [
+            make_row("a"),
+            make_row("b"),
+            make_row("a"),
+            make_row("c", scope="loop"),
+            make_row("", scope="loop"),
+            make_row(""),
+        ]
+    )
+    assert packed.row_indices == {"b": 1, "loop/c": 3}
 
 
 def test_scripts_parse_without_build() -> None:

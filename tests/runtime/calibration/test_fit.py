@@ -18,28 +18,28 @@ from onnx_autodoc.runtime.calibration import (
 TIMES = {("", "run"): 2e-5, ("product", "kernels"): 4e-6, ("product", "macs"): 1 / 50e9, ("softmax", "elements"): 1e-9}
 
 
-def timed_graph(name: str, kernels: int, macs: float, elements: float) -> TimedGraph:
+def make_timed_graph(name: str, kernels: int, macs: float, elements: float) -> TimedGraph:
     kernels = [KernelWork("product", {"kernels": kernels, "macs": macs}), KernelWork("softmax", {"elements": elements})]
     amounts = sum_work(kernels, cache_bytes=1e6)
     return TimedGraph(name, sum(amounts[key] * time for key, time in TIMES.items()), amounts)
 
 
-GRAPHS = [timed_graph(f"{n} {m} {e}", n, m, e) for n in (1, 10, 100) for m in (0, 1e6, 1e9) for e in (0, 1e5)]
+GRAPHS = [make_timed_graph(f"{n} {m} {e}", n, m, e) for n in (1, 10, 100) for m in (0, 1e6, 1e9) for e in (0, 1e5)]
 
 
 def test_fit_recovers_the_unit_times() -> None:
-    found = fit_times(GRAPHS)
+    result = fit_times(GRAPHS)
     clear = {key: time for key, time in TIMES.items() if key != ("product", "kernels")}
-    assert {key: found[key] for key in clear} == pytest.approx(clear, rel=0.05)
+    assert {key: result[key] for key in clear} == pytest.approx(clear, rel=0.05)
     # only the sum of launch and change shows where every second kernel is a change
-    own = found["product", "kernels"] + found["", "changes"] / 2
+    own = result["product", "kernels"] + result["", "changes"] / 2
     assert own == pytest.approx(TIMES["product", "kernels"], rel=0.05)
 
 
 def test_outlier_changes_the_fit_little() -> None:
     slow = TimedGraph("disturbed", GRAPHS[8].seconds * 5, GRAPHS[8].work)
-    found = fit_times([*GRAPHS, slow])
-    assert found["product", "macs"] == pytest.approx(TIMES["product", "macs"], rel=0.1)
+    result = fit_times([*GRAPHS, slow])
+    assert result["product", "macs"] == pytest.approx(TIMES["product", "macs"], rel=0.1)
 
 
 def test_unit_times_are_not_negative() -> None:
@@ -74,15 +74,15 @@ def make_profile() -> Profile:
 
 def test_prediction_is_the_sum_of_nodes_and_inserted_kernels() -> None:
     kernels = [KernelWork("product", {"kernels": 1, "macs": 1e9}, (3, 4)), KernelWork("reorder", {"kernels": 1})]
-    found = predict(kernels, make_profile())
-    assert found.rows == {3: pytest.approx(0.0200045)}  # half of the kernels follow one of another class
-    assert found.expected == pytest.approx(found.rows[3] + found.added)
-    assert (found.low, found.high) == (pytest.approx(0.8 * found.expected), pytest.approx(1.3 * found.expected))
+    result = predict(kernels, make_profile())
+    assert result.rows == {3: pytest.approx(0.0200045)}  # half of the kernels follow one of another class
+    assert result.expected == pytest.approx(result.rows[3] + result.added)
+    assert (result.low, result.high) == (pytest.approx(0.8 * result.expected), pytest.approx(1.3 * result.expected))
 
 
 def test_unmeasured_kernels_count_at_usual_times() -> None:
-    found = predict(
+    result = predict(
         [KernelWork("product", {"kernels": 1}), KernelWork("sort", {"kernels": 1, "elements": 1e6})], make_profile()
     )
-    assert 0 < found.covered_time < 1
-    assert found.expected > predict_seconds({("sort", "elements"): 1e6}, {})
+    assert 0 < result.covered_time < 1
+    assert result.expected > predict_seconds({("sort", "elements"): 1e6}, {})

@@ -23,7 +23,7 @@ _UNMEASURED = {"other", "unknown", "sort"}  # rare, and too different to be one 
 _DYNAMIC = ("sizes", "made", "encoder 768", "tiny encoder")
 
 
-def kernel_classes(name: str) -> set[str]:
+def list_kernel_classes(name: str) -> set[str]:
     model = loaded(all_graphs()[name]())
     _, shapes = bind_and_infer(model, parse_request(dims=("n=4",) if name in _DYNAMIC else ()))
     kernels = lower_model(model, shapes, Costs(model, shapes))
@@ -38,7 +38,7 @@ def test_graph_names_are_unique() -> None:
 
 
 def test_graphs_cover_the_kernel_classes_of_the_corpus() -> None:
-    measured = {kind for name in LIGHT for kind in kernel_classes(name)}
+    measured = {kind for name in LIGHT for kind in list_kernel_classes(name)}
     assert "unknown" not in measured
     missing = {}
     for name in _corpus.KEPT:

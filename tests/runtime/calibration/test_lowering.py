@@ -10,13 +10,13 @@ from onnx_autodoc.shapes import Request, bind_and_infer, parse_request
 from tests._text import model
 
 
-def weight(name: str, *dims: int, dtype: str = "float") -> str:
+def format_weight(name: str, *dims: int, dtype: str = "float") -> str:
     """Return a weight in the text notation."""
     sizes = f"{name}_size = Constant <value = int64[{len(dims)}] {{{', '.join(map(str, dims))}}}> ()"
     return f"{sizes}  {name} = ConstantOfShape <value = {dtype}[1] {{1}}> ({name}_size)  "
 
 
-CONV = weight("w", 16, 16, 3, 3) + weight("b", 16)
+CONV = format_weight("w", 16, 16, 3, 3) + format_weight("b", 16)
 
 
 def lower(text: str, *dims: str) -> list[KernelWork]:
@@ -52,7 +52,7 @@ def test_gelu_is_fused_only_in_the_known_form() -> None:
 
 def test_bias_is_fused_into_the_product_of_a_matrix_only() -> None:
     def text(dims: str) -> str:
-        return f"""g (float[{dims}] x) => (float[{dims}] y) {{ {weight("w", 8, 8)} {weight("b", 8)}
+        return f"""g (float[{dims}] x) => (float[{dims}] y) {{ {format_weight("w", 8, 8)} {format_weight("b", 8)}
             m = MatMul(x, w)  y = Add(m, b) }}"""
 
     assert count_kernels(text("4,8")) == {"product": 1}
@@ -64,7 +64,7 @@ def test_qdq_convolution_is_one_integer_kernel() -> None:
         <float s = {0.1}, uint8 z = {128}, float t = {0.1}, int8 zero = {0}> { WEIGHT
         q = QuantizeLinear(x, s, z)  d = DequantizeLinear(q, s, z)  k = DequantizeLinear(w, t, zero)
         c = Conv <pads = [1,1,1,1]> (d, k)  r = Relu(c)  p = QuantizeLinear(r, s, z)  y = DequantizeLinear(p, s, z) }"""
-    text = text.replace("WEIGHT", weight("w", 8, 8, 3, 3, dtype="int8"))
+    text = text.replace("WEIGHT", format_weight("w", 8, 8, 3, 3, dtype="int8"))
     assert count_kernels(text) == {"quantize": 1, "integer convolution": 1, "dequantize": 1}
 
 
@@ -72,7 +72,7 @@ def test_dynamic_product_fuses_cast_scales_and_bias() -> None:
     text = """g (float[4,8] x) => (float[4,8] y) <int8 z = {0}, float s = {0.1}> { WEIGHTS
         q, t, u = DynamicQuantizeLinear(x)  m = MatMulInteger(q, w, u, z)  f = Cast <to = 1> (m)
         k = Mul(t, s)  r = Mul(f, k)  y = Add(r, b) }"""
-    text = text.replace("WEIGHTS", weight("w", 8, 8, dtype="int8") + weight("b", 8))
+    text = text.replace("WEIGHTS", format_weight("w", 8, 8, dtype="int8") + format_weight("b", 8))
     assert count_kernels(text) == {"quantize dynamically": 1, "integer product": 1}
 
 
@@ -101,14 +101,14 @@ def test_loop_body_counts_once_per_iteration() -> None:
     text = """g (float[1,8] x) => (float[1,8] y) <int64 n = {5}, bool c = {1}> {
         y = Loop (n, c, x) <body = b (int64 i, bool on, float[1,8] h) => (bool go, float[1,8] next) {
             go = Identity(on)  next = Tanh(h) }> }"""
-    found = {kernel.kind: kernel.quantities for kernel in lower(text)}
-    assert found["control"] == {"kernels": 1, "passes": 5}
-    assert found["function tanh"]["kernels"] == 5
+    result = {kernel.kind: kernel.quantities for kernel in lower(text)}
+    assert result["control"] == {"kernels": 1, "passes": 5}
+    assert result["function tanh"]["kernels"] == 5
 
 
 def test_last_channel_block_is_computed_in_full() -> None:
     def macs(channels: int) -> float:
-        text = f"""g (float[1,16,8,8] x) => (float[1,{channels},8,8] y) {{ {weight("w", channels, 16, 3, 3)}
+        text = f"""g (float[1,16,8,8] x) => (float[1,{channels},8,8] y) {{ {format_weight("w", channels, 16, 3, 3)}
             y = Conv <pads = [1,1,1,1]> (x, w) }}"""
         return next(kernel.quantities["macs"] for kernel in lower(text) if kernel.kind == "convolution")
 
@@ -117,7 +117,7 @@ def test_last_channel_block_is_computed_in_full() -> None:
 
 def test_shared_weights_count_once() -> None:
     def text(second: str) -> str:
-        return f"""g (float[1,8] x) => (float[1,8] y) {{ {weight("w", 8, 8)} {weight("v", 8, 8)}
+        return f"""g (float[1,8] x) => (float[1,8] y) {{ {format_weight("w", 8, 8)} {format_weight("v", 8, 8)}
             a = MatMul(x, w)  t = Tanh(a)  y = MatMul(t, {second}) }}"""
 
     assert [kernel.weight_bytes for kernel in lower(text("w")) if kernel.kind == "product of a row"] == [256, 0]
@@ -125,13 +125,13 @@ def test_shared_weights_count_once() -> None:
 
 
 def test_constant_argument_of_a_function_is_constant_inside() -> None:
-    text = f"""g (float[4,8] x) => (float[4,8] y) {{ {weight("w", 8, 8)} {weight("b", 8)}
+    text = f"""g (float[4,8] x) => (float[4,8] y) {{ {format_weight("w", 8, 8)} {format_weight("b", 8)}
         a = local.linear(x, w, b)  y = local.linear(a, w, b) }}"""
     inside = "linear (data, weight, bias) => (out) { m = MatMul(data, weight)  out = Add(m, bias) }"
     read = model(text, functions=f'<domain: "local", opset_import: ["" : 18]> {inside}')
     _, shapes = bind_and_infer(read, Request())
-    found = lower_model(read, shapes, Costs(read, shapes))
-    assert [(kernel.kind, kernel.weight_bytes) for kernel in found] == [("product", 256), ("product", 0)]
+    result = lower_model(read, shapes, Costs(read, shapes))
+    assert [(kernel.kind, kernel.weight_bytes) for kernel in result] == [("product", 256), ("product", 0)]
 
 
 def test_pool_window_is_limited_to_the_image() -> None:

@@ -1,10 +1,9 @@
-"""The numbers in the weights, read only if asked for: hashes, what is not finite, what is all one value.
+"""The elements of the weights, read only on request: hashes, and counts of non-finite and equal elements.
 
-Bytes are read in pieces of 1 MiB and forgotten; what stays is a few counts for each tensor. What cannot be read is
-said with a reason, never guessed.
+Bytes are read in pieces of 1 MiB and dropped; a few counts for each tensor remain. Elements that cannot be read have a
+reason, never an estimate.
 """
 
-from onnx_autodoc.analysis.weights.types import Owner, Surveyed, Weights
-from onnx_autodoc.analysis.weights.weight_survey import external_hashes, survey
+from onnx_autodoc.analysis.weights.weight_survey import Surveyed, Weights, external_hashes, survey
 
-__all__ = ["Numbers", "Owner", "Surveyed", "Weights", "external_hashes", "survey"]
+__all__ = ["Surveyed", "Weights", "external_hashes", "survey"]

@@ -1,38 +1,38 @@
-"""A tensor's elements in one form, whatever the file writes: dense, row-major, little-endian, packed as in raw_data."""
+"""A tensor's elements in one form, however they are stored: dense, row-major, little-endian, packed as in raw_data."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 
-from onnx_autodoc.analysis.weights.files import PIECE, Files
-from onnx_autodoc.analysis.weights.types import Unread
+from onnx_autodoc.analysis.weights.files import PIECE_BYTES, Files, Unread
 from onnx_autodoc.ir import BITS, Tensor
 
-_LONGEST_VARINT: Final = 10
-_VARINTS: Final = 1 << 18  # bytes at a time: each may be a number of 8 bytes
-_FEW: Final = frozenset(("float6e2m3", "float6e3m2"))  # packed in raw_data, one number each in int32_data
+_MAX_VARINT_BYTES: Final = 10
+_VARINT_PIECE_BYTES: Final = 1 << 18  # smaller, since each byte may be a number of 8 bytes
+_6_BIT_DTYPES: Final = frozenset(("float6e2m3", "float6e3m2"))  # packed in raw_data, one number each in int32_data
 Array = np.ndarray[Any, Any]
 Piece = bytes | memoryview
 
 
 def canonical(tensor: Tensor, files: Files) -> Iterator[Piece]:
-    """The elements in pieces, each good until the next one is asked for; `Unread` says why there are none."""
-    needed = _checked(tensor)
+    """Yield the elements in pieces, each valid until the next one; raises `Unread`."""
+    needed = _canonical_bytes(tensor)
     if not tensor.elements:
         return
     left = needed
-    for piece in _typed(tensor, files, needed):
+    for piece in _convert(tensor, files, needed):
         left -= len(piece)
         if left < 0:
             raise Unread("it holds more numbers than its dimensions say")
-        yield piece if left else _ended(piece, tensor)
+        used = tensor.elements * BITS[tensor.dtype or ""] % 8 if not left else 0
+        yield bytes(piece[:-1]) + bytes((piece[-1] & (1 << used) - 1,)) if used else piece  # without unused bits
     if left:
         raise Unread("it holds fewer numbers than its dimensions say")
 
 
-def _checked(tensor: Tensor) -> int:
-    """Bytes of the canonical form, of a tensor that has one."""
+def _canonical_bytes(tensor: Tensor) -> int:
+    """Return the bytes of the canonical form, if the tensor has one."""
     needed = tensor.nbytes if tensor.dtype else None
     if tensor.stored_elements is not None:
         raise Unread("a sparse tensor")
@@ -47,69 +47,60 @@ def _checked(tensor: Tensor) -> int:
     return needed
 
 
-def _typed(tensor: Tensor, files: Files, needed: int) -> Iterator[Piece]:
+def _convert(tensor: Tensor, files: Files, needed: int) -> Iterator[Piece]:
     dtype, payload = tensor.dtype or "", tensor.payload
     if payload is not None and payload.encoding == "varints":
-        if dtype in _FEW:
+        if dtype in _6_BIT_DTYPES:
             raise Unread("6-bit numbers in int32_data")
-        return (_narrow(numbers, dtype) for numbers in _numbers(_stored(tensor, files, needed, _VARINTS)))
+        numbers = _decode_varints(_read(tensor, files, needed, _VARINT_PIECE_BYTES))
+        if dtype == "bool":
+            return (_booleans(each.astype(np.uint32)) for each in numbers)
+        # Types of under 8 bits are packed already, a byte in each number.
+        return (each.astype(f"<u{max(BITS[dtype] // 8, 1)}").tobytes() for each in numbers)
     length = payload.nbytes if payload is not None else tensor.location.length if tensor.location is not None else None
     if length is not None and length != needed:
         raise Unread(f"the file gives it {length:,} bytes, its type and dimensions take {needed:,}")
-    pieces = _stored(tensor, files, needed, PIECE)
+    pieces = _read(tensor, files, needed, PIECE_BYTES)
     return (_booleans(np.frombuffer(piece, np.uint8)) for piece in pieces) if dtype == "bool" else pieces
 
 
-def _stored(tensor: Tensor, files: Files, needed: int, most: int) -> Iterator[Piece]:
-    """The bytes as the file has them."""
+def _read(tensor: Tensor, files: Files, needed: int, max_bytes: int) -> Iterator[Piece]:
+    """Yield the bytes of the file."""
     place, payload = tensor.location, tensor.payload
     if payload is not None and payload.fields > 1 and (payload.data is None or payload.encoding == "raw"):
         raise Unread("its numbers are scattered over many fields")
     if payload is not None and isinstance(payload.data, bytes):
-        return files.kept(payload.data, most)
+        return files.stored_pieces(payload.data, max_bytes)
     if place is None:
         raise Unread("the file has no numbers for it")
-    return files.pieces(place.path, place.offset, needed if place.length is None else place.length, most)
+    return files.pieces(place.path, place.offset, needed if place.length is None else place.length, max_bytes)
 
 
-def _ended(piece: Piece, tensor: Tensor) -> Piece:
-    """The last piece, with nothing in the bits that fill up its last byte."""
-    used = tensor.elements * BITS[tensor.dtype or ""] % 8
-    return piece if not used else bytes(piece[:-1]) + bytes((piece[-1] & (1 << used) - 1,))
+def _booleans(numbers: Array) -> bytes:
+    return bytes((numbers != 0).tobytes())
 
 
-def _booleans(found: Array) -> bytes:
-    return bytes((found != 0).tobytes())
-
-
-def _narrow(numbers: Array, dtype: str) -> bytes:
-    """Numbers of 64 bits as the type has them. Types of under 8 bits are packed already, a byte in each number."""
-    if dtype == "bool":
-        return _booleans(numbers.astype(np.uint32))
-    return numbers.astype(f"<u{max(BITS[dtype] // 8, 1)}").tobytes()
-
-
-def _numbers(pieces: Iterator[Piece]) -> Iterator[Array]:
-    """Varints as the 64 bits they hold. What a piece ends in the middle of is kept for the next one."""
+def _decode_varints(pieces: Iterator[Piece]) -> Iterator[Array]:
+    """Yield varints as 64-bit numbers. An incomplete one at the end of a piece is completed by the next piece."""
     rest = b""
     for piece in pieces:
         data = np.frombuffer(rest + bytes(piece), np.uint8)
         ends = np.flatnonzero(data < 0x80)
-        whole = int(ends[-1]) + 1 if ends.size else 0
-        rest = data[whole:].tobytes()
-        if len(rest) >= _LONGEST_VARINT:
+        complete = int(ends[-1]) + 1 if ends.size else 0
+        rest = data[complete:].tobytes()
+        if len(rest) >= _MAX_VARINT_BYTES:
             raise Unread("a number that never ends")
-        if whole:
-            yield _decoded(data, ends)
+        if complete:
+            yield _decode_complete(data, ends)
     if rest:
         raise Unread("its data end in the middle of a number")
 
 
-def _decoded(data: Array, ends: Array) -> Array:
+def _decode_complete(data: Array, ends: Array) -> Array:
     starts = np.concatenate(([0], ends[:-1] + 1))
     lengths = ends - starts + 1
     longest = int(lengths.max())
-    if longest > _LONGEST_VARINT:
+    if longest > _MAX_VARINT_BYTES:
         raise Unread("a number that never ends")
     numbers = data[starts].astype(np.uint64) & np.uint64(0x7F)
     for at in range(1, longest):

@@ -1,16 +1,48 @@
 """The bytes of tensors in pieces, from the model file and from external files."""
 
 import hashlib
+import sys
+import time
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.analysis.weights.progress import Progress
-from onnx_autodoc.analysis.weights.types import Unread
 from onnx_autodoc.ir import Model
 from onnx_autodoc.storage import AccessRefused, CannotOpen, Source, open_storage
 
-PIECE: Final = 1 << 20  # bytes; a multiple of every element's size, small enough for the processor's cache
+PIECE_BYTES: Final = 1 << 20  # a multiple of every element's size, small enough for the processor's cache
 MAX_TIMES_READ: Final = 8  # on average over all bytes: tensors of an honest file do not overlap
+_PROGRESS_DELAY_SECONDS: Final = 1.0  # before the first line
+_PROGRESS_INTERVAL_SECONDS: Final = 0.2
+_CHANGED: Final = "the model's file was changed after its graph was read"
+
+
+class Unread(Exception):
+    """Why the elements of a tensor could not be read."""
+
+
+class Progress:
+    """One line on how much was read, on a terminal only, and only if it takes long."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done = max(total, 1), 0
+        self._shown = False
+        self._next = (
+            time.monotonic() + _PROGRESS_DELAY_SECONDS if sys.stderr is not None and sys.stderr.isatty() else None
+        )
+
+    def add(self, nbytes: int) -> None:
+        self._done += nbytes
+        if self._next is not None and time.monotonic() >= self._next:
+            share = min(self._done / self._total, 1)
+            sys.stderr.write(f"\rreading weights: {share:4.0%} of {self._total / 1e9:.1f} GB ")
+            sys.stderr.flush()
+            self._shown, self._next = True, time.monotonic() + _PROGRESS_INTERVAL_SECONDS
+
+    def close(self) -> None:
+        """Erase the line."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
 
 
 class Files:
@@ -19,14 +51,14 @@ class Files:
     def __init__(self, model: Model) -> None:
         self._nbytes = model.nbytes
         self._storage = open_storage(model.path)
-        self._buffer = memoryview(bytearray(PIECE))
+        self._buffer = memoryview(bytearray(PIECE_BYTES))
         self._external: Source | None = None
         total = model.nbytes + sum(file.nbytes or 0 for file in model.external)
         self._bytes_left = MAX_TIMES_READ * total
         self.bytes_read = 0
         self.progress = Progress(total)
 
-    def pieces(self, path: str | None, offset: int, length: int, most: int = PIECE) -> Iterator[memoryview]:
+    def pieces(self, path: str | None, offset: int, length: int, max_bytes: int = PIECE_BYTES) -> Iterator[memoryview]:
         """Yield `length` bytes of a file (None: the model file); each piece is valid until the next one is read."""
         source = self._open(path)
         if offset + length > source.size:
@@ -36,16 +68,16 @@ class Files:
         self._bytes_left -= length
         end = offset + length
         while offset < end:
-            size = min(end - offset, most)
+            size = min(end - offset, max_bytes)
             self._fill(source, offset, size)
             offset += size
             yield self._buffer[:size]
 
-    def kept(self, data: bytes, most: int = PIECE) -> Iterator[memoryview]:
+    def stored_pieces(self, data: bytes, max_bytes: int = PIECE_BYTES) -> Iterator[memoryview]:
         """Yield pieces of bytes that were read with the graph."""
         self.bytes_read += len(data)
         view = memoryview(data)
-        return (view[at : at + most] for at in range(0, len(data), most))
+        return (view[at : at + max_bytes] for at in range(0, len(data), max_bytes))
 
     def sha256(self, path: str) -> str | None:
         """Return the hash of a whole external file; None if it cannot be read."""
@@ -106,6 +138,3 @@ class Files:
         self._close_external()
         self._storage.close()
         self.progress.close()
-
-
-_CHANGED: Final = "the model's file was changed after its graph was read"

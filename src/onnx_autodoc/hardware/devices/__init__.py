@@ -12,7 +12,7 @@ from onnx_autodoc.hardware.devices.catalog import (
     select_devices,
     suggest_devices,
 )
-from onnx_autodoc.hardware.devices.device import PRECISIONS, THIS_MACHINE, Device, Source
+from onnx_autodoc.hardware.devices.device import PRECISIONS, THIS_MACHINE, Device
 
 if TYPE_CHECKING:
     from onnx_autodoc.hardware.devices.detection import DetectedMachine, detect_machine
@@ -23,7 +23,6 @@ __all__ = [
     "THIS_MACHINE",
     "DetectedMachine",
     "Device",
-    "Source",
     "all_devices",
     "detect_machine",
     "device_ids",

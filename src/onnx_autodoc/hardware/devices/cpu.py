@@ -1,29 +1,106 @@
-"""This machine's CPU: its model, the cores that this process may use, and their peak rates.
+"""This machine's CPU: its model, the cores that this process may use, their peak rates, and its memory.
+
+Read from files of the kernel; containers have limits (cgroups v1 and v2).
 
 Peak operations per cycle follow from the instruction set. One multiply-add is two operations. FP32: units x lanes x 2.
 The widths have the sources of server_cpus.toml and client_cpus.toml; if a processor may have one unit or two, two are
-assumed, and the rule says so.
+assumed, and the rule states it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from sys import platform as this_platform
 from typing import Final
 
 import msgspec
 
 from onnx_autodoc.hardware.devices.catalog import find_device, match_cpu
 from onnx_autodoc.hardware.devices.device import THIS_MACHINE, Device
-from onnx_autodoc.hardware.devices.system import (
-    System,
-    cpu_quota,
-    memory_limit,
-    parse_number,
-    read_cpu_list,
-    read_number,
-    read_text,
-    total_memory,
-)
-from onnx_autodoc.text import format_memory, format_number, pluralize, sanitize
+from onnx_autodoc.text import format_bytes, format_number, pluralize, sanitize
+
+_NUMBER: Final = re.compile(r"[0-9]{1,19}")
+_MAX_CPUS: Final = 1 << 16
+_MAX_FILE_CHARACTERS: Final = 4_000_000  # cpuinfo of the largest machines has half of it
+_MAX_LIST_CHARACTERS: Final = 10_000
+_NO_LIMIT: Final = 1 << 60  # cgroups v1 report a huge number
+
+
+class System(msgspec.Struct, frozen=True, kw_only=True):
+    """Folders of kernel files, processors of this process, and the platform; tests substitute others."""
+
+    proc: Path = Path("/proc")
+    sys: Path = Path("/sys")
+    allowed: frozenset[int] | None = None
+    platform: str = this_platform
+
+
+def read_text(path: Path) -> str | None:
+    """Return None for a file that is absent or unreadable."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MAX_FILE_CHARACTERS).strip("\0\n ")
+    except (OSError, ValueError):
+        return None
+
+
+def parse_number(text: str | None) -> int | None:
+    return int(text) if text and _NUMBER.fullmatch(text) else None
+
+
+def read_number(path: Path) -> int | None:
+    return parse_number(read_text(path))
+
+
+def read_cpu_list(path: Path) -> frozenset[int]:
+    """Parse a set of processors such as 0-3,8."""
+    cpus: set[int] = set()
+    for part in (read_text(path) or "")[:_MAX_LIST_CHARACTERS].split(","):
+        first, dash, last = part.strip().partition("-")
+        low, high = parse_number(first), parse_number(last if dash else first)
+        if low is not None and high is not None and high < _MAX_CPUS:
+            cpus |= set(range(low, high + 1))
+    return frozenset(cpus)
+
+
+def total_memory(system: System) -> int | None:
+    for line in (read_text(system.proc / "meminfo") or "").splitlines():
+        words = line.split()
+        if words[:1] == ["MemTotal:"] and (kib := parse_number("".join(words[1:2]))):
+            return kib * 1024
+    return None
+
+
+def memory_limit(system: System) -> int | None:
+    """Return the lowest memory limit of this process's cgroup and its parents."""
+    limits = [read_number(folder / "memory.max") for folder in _cgroup_folders(system, "")]
+    limits += [read_number(folder / "memory.limit_in_bytes") for folder in _cgroup_folders(system, "memory")]
+    return min((limit for limit in limits if limit is not None and limit < _NO_LIMIT), default=None)
+
+
+def cpu_quota(system: System) -> float | None:
+    """Return the processors that the cgroup may use: 1.5 is one and a half."""
+    pairs = [(read_text(folder / "cpu.max") or "").partition(" ")[::2] for folder in _cgroup_folders(system, "")]
+    pairs += [
+        (read_text(folder / "cpu.cfs_quota_us") or "", read_text(folder / "cpu.cfs_period_us") or "")
+        for folder in _cgroup_folders(system, "cpu")
+    ]
+    numbers = [(parse_number(quota), parse_number(period)) for quota, period in pairs]  # "max" and -1 are no limit
+    return min((quota / period for quota, period in numbers if quota and period), default=None)
+
+
+def _cgroup_folders(system: System, controller: str) -> Iterator[Path]:
+    """Yield the folders of this process's cgroup and its parents; a container may see only the root."""
+    root = system.sys / "fs" / "cgroup" / controller
+    for line in (read_text(system.proc / "self" / "cgroup") or "0::/").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controller in controllers.split(","):
+            own = PurePosixPath("/", path)
+            for folder in (own, *own.parents):
+                if ".." not in folder.parts:
+                    yield root / str(folder).lstrip("/")
+
 
 # Arm's part numbers (implementer 0x41) -> core, FP32 operations per cycle: 128-bit pipes x 4 lanes x 2.
 _ARM_CORES: Final = {
@@ -62,38 +139,38 @@ _ARM_INSTRUCTIONS: Final[_Instructions] = (
 )
 _ZEN1_MODELS: Final = 48  # AMD family 23 below this model has 128-bit units
 _X_SERIES: Final = re.compile(r"i[79]-\d{4,5}XE?\b")
+LISTED_FLAGS: Final = (
+    *("avx", "avx2", "avx512f", "avx_vnni", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_fp16"),
+    *("amx_int8", "asimd", "asimddp", "asimdhp", "sve", "sve2", "bf16", "i8mm"),
+)
+_MAX_CLOCK_HZ: Final = 6.2e9  # assumed if unknown
+_UNKNOWN_CLOCK: Final = "the highest clock is unknown: rates are for 6.2 GHz, which no such core exceeds"
+
+CpuInfo = dict[int, dict[str, str]]  # by processor, its fields in /proc/cpuinfo
 
 
-class CorePeak(msgspec.Struct, frozen=True):
-    """Operations per cycle by precision, and the rules that give them."""
-
-    per_cycle: dict[str, int]
-    rules: tuple[str, ...]
-
-
-def core_peak(core: dict[str, str], is_efficiency_core: bool = False) -> CorePeak | None:
-    """Return the peak of one processor of /proc/cpuinfo; None if its width is unknown."""
-    if "flags" in core:
-        flags, instructions = frozenset(core["flags"].split()), _X86_INSTRUCTIONS
-        fp32, why = _x86_width(core, flags, is_efficiency_core)
+def _find_peak(fields: dict[str, str], is_efficiency_core: bool) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Return operations per cycle by precision, and the rules that give them; empty if the width is unknown."""
+    flags = _instruction_flags(fields)
+    if "flags" in fields:
+        instructions, (fp32, reason) = _X86_INSTRUCTIONS, _x86_width(fields, flags, is_efficiency_core)
+    elif "asimd" in flags and (arm_core := _identify_arm_core(fields)):
+        instructions, fp32, reason = _ARM_INSTRUCTIONS, arm_core[1], f"{arm_core[0]}, NEON or SVE"
     else:
-        flags, instructions, known = (
-            frozenset(core.get("Features", "").split()),
-            _ARM_INSTRUCTIONS,
-            identify_arm_core(core),
-        )
-        if known is None or "asimd" not in flags:
-            return None
-        fp32, why = known[1], f"{known[0]}, NEON or SVE"
-    per_cycle, rules = {"fp32": fp32}, [f"fp32: {fp32} per cycle ({why})"]
-    for precision, flag, amount, words in instructions:
+        return {}, ()
+    per_cycle, rules = {"fp32": fp32}, [f"fp32: {fp32} per cycle ({reason})"]
+    for precision, flag, amount, rule in instructions:
         if flag in flags and precision not in per_cycle:
             per_cycle[precision] = amount if amount >= _MIN_ABSOLUTE_RATE else amount * fp32
-            rules.append(f"{precision}: {per_cycle[precision]} per cycle ({words})")
-    return CorePeak(per_cycle, tuple(rules))
+            rules.append(f"{precision}: {per_cycle[precision]} per cycle ({rule})")
+    return per_cycle, tuple(rules)
 
 
-def identify_arm_core(core: dict[str, str]) -> tuple[str, int] | None:
+def _instruction_flags(fields: dict[str, str]) -> frozenset[str]:
+    return frozenset((fields.get("flags") or fields.get("Features") or "").split())
+
+
+def _identify_arm_core(core: dict[str, str]) -> tuple[str, int] | None:
     """Return name and FP32 operations per cycle of a core designed by Arm; other vendors reuse its part numbers."""
     return _ARM_CORES.get(core.get("CPU part", "")) if core.get("CPU implementer") == "0x41" else None
 
@@ -118,22 +195,13 @@ def _x86_width(core: dict[str, str], flags: frozenset[str], is_efficiency_core: 
     return (16, "AVX, one adder and one multiplier") if "avx" in flags else (8, "SSE, one adder and one multiplier")
 
 
-LISTED_FLAGS: Final = (
-    *("avx", "avx2", "avx512f", "avx_vnni", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_fp16"),
-    *("amx_int8", "asimd", "asimddp", "asimdhp", "sve", "sve2", "bf16", "i8mm"),
-)
-_MAX_CLOCK_HZ: Final = 6.2e9  # assumed if unknown
-_UNKNOWN_CLOCK: Final = "the highest clock is not known: rates are for 6.2 GHz, which no such core exceeds"
-
-CpuInfo = dict[int, dict[str, str]]  # by processor, its fields in /proc/cpuinfo
-
-
 class CpuCore(msgspec.Struct, frozen=True):
-    """The clock of a core in Hz with its origin, and its peak operations per cycle."""
+    """The clock of a core in Hz with its origin, its peak operations per cycle by precision, and their rules."""
 
     clock: float
     clock_from: str
-    peak: CorePeak | None
+    per_cycle: dict[str, int]
+    rules: tuple[str, ...]
 
 
 def detect_cpu(system: System) -> tuple[Device, tuple[str, ...]]:
@@ -143,12 +211,20 @@ def detect_cpu(system: System) -> tuple[Device, tuple[str, ...]]:
     cores, quota, name = _find_cores(system, info, usable), cpu_quota(system), _find_name(system, info)
     rates, rules, doubts = _sum_rates(cores, quota)
     memory_bytes, memory_line = _find_memory(system)
-    matched = match_cpu(name)
-    listed = find_device(matched) if matched else None
-    lines = [_processor_line(name, len(cores), len(usable))]
+    listed_id = match_cpu(name)
+    listed = find_device(listed_id) if listed_id else None
+    lines = ["processor: unknown (this system has no /proc/cpuinfo that could be read)"]
+    if usable:
+        counts = f"{pluralize(len(cores), 'core')}, {pluralize(len(usable), 'thread')}"
+        lines = [f"processor: {sanitize(name)} ({counts}; /proc/cpuinfo)"]
     if quota is not None and quota < len(cores):
         lines.append(f"the container may use {format_number(quota)} of them (cgroup)")
-    lines += [_instruction_set_line(info), *doubts, memory_line, _bandwidth_line(listed)]
+    flags = _instruction_flags(next(iter(info.values()), {}))
+    instructions = ", ".join(flag for flag in LISTED_FLAGS if flag in flags) or "unknown"
+    bandwidth = "unknown; `onnx-autodoc calibrate` measures it"
+    if listed and listed.bandwidth:
+        bandwidth = f"at most {format_number(listed.bandwidth / 1e9)} GB/s (by its name, `{listed.id}`)"
+    lines += [f"instruction set: {instructions}", *doubts, memory_line, f"memory bandwidth: {bandwidth}"]
     device = Device(
         id=THIS_MACHINE,
         name=sanitize(name),
@@ -186,7 +262,7 @@ def _find_cores(system: System, info: CpuInfo, usable: list[int]) -> list[CpuCor
     efficient = read_cpu_list(system.sys / "devices" / "cpu_atom" / "cpus")
     first_threads = {_core_key(system, cpu, info[cpu]): cpu for cpu in reversed(usable)}
     return [
-        CpuCore(*_find_clock(system, cpu), core_peak(info[cpu], cpu in efficient))
+        CpuCore(*_find_clock(system, cpu), *_find_peak(info[cpu], cpu in efficient))
         for cpu in sorted(first_threads.values())
     ]
 
@@ -210,18 +286,15 @@ def _find_clock(system: System, cpu: int) -> tuple[float, str]:
 
 def _sum_rates(cores: Sequence[CpuCore], quota: float | None) -> tuple[dict[str, float], tuple[str, ...], list[str]]:
     """Return operations per second of the usable cores, the rules that give them, and doubts."""
-    known = [(core.clock, core.peak) for core in cores if core.peak is not None]
-    if not cores or len(known) < len(cores):
-        return {}, (), ["rates: not known, since the width of this core's units is not"]
-    shared = set.intersection(*(set(peak.per_cycle) for _, peak in known))
+    if not cores or not all(core.per_cycle for core in cores):
+        return {}, (), ["rates: unknown, since the width of this core's units is not"]
+    shared = set.intersection(*(set(core.per_cycle) for core in cores))
     used = len(cores) if quota is None else min(quota, len(cores))
-    rates = {
-        name: _sum_fastest([clock * peak.per_cycle[name] for clock, peak in known], used) for name in sorted(shared)
-    }
-    clocks = sorted({f"{clock / 1e9:.2f} GHz" for clock, _ in known})
+    rates = {name: _sum_fastest([core.clock * core.per_cycle[name] for core in cores], used) for name in sorted(shared)}
+    clocks = sorted({f"{core.clock / 1e9:.2f} GHz" for core in cores})
     origins = dict.fromkeys(core.clock_from for core in cores)
     count = format_number(used) if used % 1 else int(used)
-    rules = tuple(dict.fromkeys(rule for _, peak in known for rule in peak.rules))
+    rules = tuple(dict.fromkeys(rule for core in cores for rule in core.rules))
     doubts = [_UNKNOWN_CLOCK] if any(core.clock == _MAX_CLOCK_HZ for core in cores) else []
     formula = f"cores x clock x operations per cycle: {count} x {' or '.join(clocks)}, {' or '.join(origins)}"
     return rates, (formula, *rules), doubts
@@ -239,34 +312,15 @@ def _sum_fastest(rates: list[float], count: float) -> float:
 def _find_memory(system: System) -> tuple[int | None, str]:
     total, limit = total_memory(system), memory_limit(system)
     if limit is not None and (total is None or limit < total):
-        rest = f"of {format_memory(total)}" if total is not None else "of a machine whose own is not known"
-        return limit, f"memory: {format_memory(limit)}, the container's limit (cgroup), {rest} (/proc/meminfo)"
+        rest = f"of {format_bytes(total)}" if total is not None else "of a machine whose own is unknown"
+        return limit, f"memory: {format_bytes(limit)}, the container's limit (cgroup), {rest} (/proc/meminfo)"
     if total is None:
-        return None, "memory: not known (/proc/meminfo)"
-    return total, f"memory: {format_memory(total)} (/proc/meminfo)"
+        return None, "memory: unknown (/proc/meminfo)"
+    return total, f"memory: {format_bytes(total)} (/proc/meminfo)"
 
 
 def _find_name(system: System, info: CpuInfo) -> str:
     board = read_text(system.proc / "device-tree" / "model")
-    stated = next((fields["model name"] for fields in info.values() if fields.get("model name")), None)
-    arm_cores = dict.fromkeys(known[0] for fields in info.values() if (known := identify_arm_core(fields)))
-    return stated or board or " and ".join(arm_cores) or "a processor that does not say its name"
-
-
-def _instruction_set_line(info: CpuInfo) -> str:
-    first = next(iter(info.values()), {})
-    flags = (first.get("flags") or first.get("Features") or "").split()
-    listed = [flag for flag in LISTED_FLAGS if flag in flags]
-    return f"instruction set: {', '.join(listed)}" if listed else "instruction set: not known"
-
-
-def _bandwidth_line(listed: Device | None) -> str:
-    if listed and listed.bandwidth:
-        return f"memory bandwidth: at most {format_number(listed.bandwidth / 1e9)} GB/s (by its name, `{listed.id}`)"
-    return "memory bandwidth: not known; `onnx-autodoc calibrate` measures it"
-
-
-def _processor_line(name: str, cores: int, threads: int) -> str:
-    if not threads:
-        return "processor: not known (this system has no /proc/cpuinfo that could be read)"
-    return f"processor: {sanitize(name)} ({pluralize(cores, 'core')}, {pluralize(threads, 'thread')}; /proc/cpuinfo)"
+    model = next((fields["model name"] for fields in info.values() if fields.get("model name")), None)
+    arm_cores = dict.fromkeys(core[0] for fields in info.values() if (core := _identify_arm_core(fields)))
+    return model or board or " and ".join(arm_cores) or "a processor that does not say its name"

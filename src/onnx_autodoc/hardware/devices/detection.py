@@ -1,5 +1,6 @@
 """Detection of this machine: its CPU, NVIDIA GPUs by NVML, Jetson boards by name, Apple chips by sysctl."""
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -7,10 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from onnx_autodoc.hardware.devices.catalog import find_device, match_apple, match_jetson, match_nvidia
-from onnx_autodoc.hardware.devices.cpu import detect_cpu
+from onnx_autodoc.hardware.devices.cpu import System, detect_cpu, parse_number, read_text, total_memory
 from onnx_autodoc.hardware.devices.device import Device
-from onnx_autodoc.hardware.devices.system import System, parse_number, read_text, this_system, total_memory
-from onnx_autodoc.text import format_memory, sanitize
+from onnx_autodoc.text import format_bytes, sanitize
 
 _SYSCTL: Final = "/usr/sbin/sysctl"
 _SYSCTL_SECONDS: Final = 5
@@ -22,7 +22,7 @@ _NOTHING: Final[Detection] = ((), ())
 
 
 class DetectedMachine(msgspec.Struct, frozen=True):
-    """`device` is what `auto` stands for: the first accelerator, or the CPU. `lines` says how each was found."""
+    """`device` is what `auto` stands for: the first accelerator, or the CPU. `lines` has the origin of each."""
 
     device: Device
     cpu: Device
@@ -32,7 +32,8 @@ class DetectedMachine(msgspec.Struct, frozen=True):
 
 def detect_machine(system: System | None = None, nvml: Any = None, sysctl: Any = None) -> DetectedMachine:
     """Detect this machine; never fails. The arguments substitute another one in tests."""
-    system = system or this_system()
+    if system is None:
+        system = System(allowed=frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None)
     cpu, cpu_lines = detect_cpu(system)
     cpu, (chips, chip_lines) = _detect_apple(system, cpu, sysctl or _run_sysctl)
     boards, board_lines = _detect_jetson(system)
@@ -51,7 +52,7 @@ def _detect_nvidia(system: System, nvml: Any) -> Detection:
     try:
         nvml.nvmlInit()
         count = min(nvml.nvmlDeviceGetCount(), _MAX_GPUS)
-    except Exception as error:  # the driver's library raises errors of its own
+    except Exception as error:  # the driver's library has its own errors
         reason = str(error)
         return _unqueried_driver(system, sanitize(reason) if reason else "the package nvidia-ml-py is not installed")
     devices: list[Device] = []
@@ -61,10 +62,10 @@ def _detect_nvidia(system: System, nvml: Any) -> Detection:
             name, nbytes = _query_gpu(nvml, index)
         except Exception as error:  # one GPU may be lost while others work
             lines.append(f"GPU {index}: could not be asked: {sanitize(str(error))} (NVML)")
-            continue
-        device, line = _make_gpu(name, nbytes, len(devices) + 1)
-        devices.append(device)
-        lines.append(line)
+        else:
+            device, line = _make_gpu(name, nbytes, len(devices) + 1)
+            devices.append(device)
+            lines.append(line)
     return tuple(devices), tuple(lines)
 
 
@@ -86,8 +87,8 @@ def _query_gpu(nvml: Any, index: int) -> tuple[str, int | None]:
 
 
 def _make_gpu(name: str, nbytes: int | None, number: int) -> tuple[Device, str]:
-    """Return the published device, or one with an id of its own: `auto` is the CPU's id."""
-    size = f", {format_memory(nbytes)}" if nbytes else ""
+    """Return the published device, or one with a new id: `auto` is the CPU's id."""
+    size = f", {format_bytes(nbytes)}" if nbytes else ""
     line, key = f"GPU: {sanitize(name)}{size} (NVML)", match_nvidia(name, nbytes)
     if key:
         listed = find_device(key)
@@ -95,7 +96,7 @@ def _make_gpu(name: str, nbytes: int | None, number: int) -> tuple[Device, str]:
         return device, f"{line}, listed as `{key}`{'' if nbytes else _LISTED_MEMORY}"
     own_id = "auto_gpu" if number == 1 else f"auto_gpu_{number}"
     device = Device(id=own_id, name=sanitize(name), family="own", vendor="NVIDIA", kind="gpu", memory_bytes=nbytes)
-    return device, f"{line}; not listed, so its rates and bandwidth are not known"
+    return device, f"{line}; not listed, so its rates and bandwidth are unknown"
 
 
 def _detect_jetson(system: System) -> Detection:
@@ -117,14 +118,13 @@ def _detect_apple(system: System, cpu: Device, sysctl: Any) -> tuple[Device, Det
         return cpu, _NOTHING
     brand, nbytes = sysctl("machdep.cpu.brand_string"), parse_number(sysctl("hw.memsize"))
     cpu = msgspec.structs.replace(cpu, name=sanitize(brand or cpu.name), memory_bytes=nbytes)
-    key, size = match_apple(brand) if brand else None, f", {format_memory(nbytes)}" if nbytes else ""
+    key, size = match_apple(brand) if brand else None, f", {format_bytes(nbytes)}" if nbytes else ""
     if key is None:
-        return cpu, ((), (f"processor: {sanitize(brand or 'not known')}{size} (sysctl); not listed",))
+        return cpu, ((), (f"processor: {sanitize(brand or 'unknown')}{size} (sysctl); not listed",))
     listed = find_device(key)
     device = msgspec.structs.replace(listed, memory_bytes=nbytes or listed.memory_bytes)
-    fewer = "its GPU may have fewer cores than listed"
-    line = f"chip: {brand}{size} (sysctl), listed as `{key}`; {fewer}{'' if nbytes else _LISTED_MEMORY}"
-    return cpu, ((device,), (line,))
+    line = f"chip: {brand}{size} (sysctl), listed as `{key}`; its GPU may have fewer cores than listed"
+    return cpu, ((device,), (line + ("" if nbytes else _LISTED_MEMORY),))
 
 
 def _run_sysctl(key: str) -> str | None:
@@ -133,9 +133,9 @@ def _run_sysctl(key: str) -> str | None:
     import subprocess  # macOS only
 
     try:
-        done = subprocess.run(  # noqa: S603
+        process = subprocess.run(  # noqa: S603
             [_SYSCTL, "-n", key], capture_output=True, text=True, timeout=_SYSCTL_SECONDS, check=False
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip() or None
+    return process.stdout.strip() or None

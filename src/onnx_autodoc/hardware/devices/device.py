@@ -15,12 +15,19 @@ THIS_MACHINE: Final = "auto"  # id of this machine's CPU, and the option for thi
 PRECISIONS: Final = ("fp32", "tf32", "fp16", "fp16_fp32acc", "bf16", "fp8", "fp4", "int8", "int4")
 
 
-class Source(msgspec.Struct, frozen=True):
-    """A publication: the fields it supports, its address, and its date ("not stated" if unknown)."""
+# Far beyond any device, so that times stay finite and no rate rounds to 0; excludes NaN and infinity.
+Number = Annotated[float, msgspec.Meta(ge=1e-6, le=1e9)]
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
+Texts = Annotated[tuple[Text, ...], msgspec.Meta(max_length=100)]
+Kind = Literal["gpu", "cpu", "npu", "tpu", "soc", "accelerator", "other"]
 
-    fields: tuple[str, ...]
-    ref: str
-    date: str
+
+class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A publication: the fields it supports, its address, and its date."""
+
+    fields: Texts
+    ref: Text
+    date: Text = "not stated"
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,40 +66,12 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         return self.memory_reported_bytes or self.memory_bytes
 
 
-_GIB: Final = 1 << 30
-_GB: Final = 10**9
-_MIB: Final = 1 << 20
-_TERA: Final = 10**12
-_GIGA: Final = 10**9
-
-# Far beyond any device, so that times stay finite and no rate rounds to 0; excludes NaN and infinity.
-Number = Annotated[float, msgspec.Meta(ge=1e-6, le=1e9)]
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
-Texts = Annotated[tuple[Text, ...], msgspec.Meta(max_length=100)]
-Kind = Literal["gpu", "cpu", "npu", "tpu", "soc", "accelerator", "other"]
-
-RATES: Final = {
-    "fp32_tflops": "fp32",
-    "tf32_tflops": "tf32",
-    "fp16_tflops": "fp16",
-    "fp16_fp32acc_tflops": "fp16_fp32acc",
-    "bf16_tflops": "bf16",
-    "fp8_tflops": "fp8",
-    "fp4_tflops": "fp4",
-    "int8_tops": "int8",
-    "int4_tops": "int4",
-}
+RATES: Final = {f"{name}_{'tops' if name.startswith('int') else 'tflops'}": name for name in PRECISIONS}
 INFORMATIVE_FIELDS: Final = (
     *("fp32_tflops_base_clock", "memory_gib_max_supported", "int8_tops_sparse_total_published", "npu_int8_tops"),
 )
 USER_FAMILY: Final = "own"
 _DEFAULT_MEMORY_KINDS: Final[dict[str, MemoryKind]] = {"cpu": "system", "soc": "unified", "npu": "unified"}
-
-
-class SourceEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    fields: Texts
-    ref: Text
-    date: Text = "not stated"
 
 
 class PowerVariant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,7 +120,7 @@ class DeviceEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     unknown: Texts = ()
     disagreement: Texts = ()
     note: Text | None = None
-    source: Annotated[tuple[SourceEntry, ...], msgspec.Meta(max_length=100)] = ()
+    source: Annotated[tuple[Source, ...], msgspec.Meta(max_length=100)] = ()
     variants: Annotated[tuple[PowerVariant, ...], msgspec.Meta(max_length=100)] = ()
 
 
@@ -152,10 +131,10 @@ def parse_device(device_id: str, table: Any, family: str, where: str) -> Device:
         entry = msgspec.convert(table, DeviceEntry)
     except (msgspec.ValidationError, OverflowError) as error:
         raise BadInput(f"{prefix}: {_error_text(error)}") from None
-    known_rates = {name: _convert(getattr(entry, key), _TERA) for key, name in RATES.items()}
-    rates = {name: float(rate) for name, rate in known_rates.items() if rate is not None}
-    bandwidth = _convert(entry.mem_bandwidth_gbs, _GIGA)
-    if entry.mem_bandwidth_gbs is None and not rates and family == USER_FAMILY:
+    published = {name: getattr(entry, key) for key, name in RATES.items()}
+    rates = {name: float(round(rate * 10**12)) for name, rate in published.items() if rate is not None}
+    bandwidth = _to_whole(entry.mem_bandwidth_gbs, 10**9)
+    if bandwidth is None and not rates and family == USER_FAMILY:
         raise BadInput(f"{prefix}: neither mem_bandwidth_gbs nor a rate ({', '.join(RATES)}); nothing can be estimated")
     return Device(
         id=device_id,
@@ -165,8 +144,8 @@ def parse_device(device_id: str, table: Any, family: str, where: str) -> Device:
         kind=entry.kind,
         form=entry.form_factor,
         year=entry.year,
-        memory_bytes=_convert(entry.memory_gib, _GB if entry.memory_unit == "GB" else _GIB),
-        memory_reported_bytes=_convert(entry.memory_reported_mib, _MIB),
+        memory_bytes=_to_whole(entry.memory_gib, 10**9 if entry.memory_unit == "GB" else 1 << 30),
+        memory_reported_bytes=_to_whole(entry.memory_reported_mib, 1 << 20),
         memory_kind=entry.memory_kind or _DEFAULT_MEMORY_KINDS.get(entry.kind, "dedicated"),
         bandwidth=None if bandwidth is None else float(bandwidth),
         rates=rates,
@@ -174,7 +153,7 @@ def parse_device(device_id: str, table: Any, family: str, where: str) -> Device:
         power_estimated=entry.tdp_w is None and entry.power_estimate_w is not None,
         also={key: number for key in INFORMATIVE_FIELDS if (number := getattr(entry, key)) is not None},
         notes=_make_notes(entry),
-        sources=tuple(Source(item.fields, item.ref, item.date) for item in entry.source),
+        sources=entry.source,
         derived=entry.derived,
         unsourced=entry.unsourced,
         unknown=entry.unknown,
@@ -190,13 +169,13 @@ def _error_text(error: Exception) -> str:
         return f"{key}: {text}"
     from difflib import get_close_matches
 
-    _, _, wrong = text.partition("unknown field `")
-    near = get_close_matches(wrong.rstrip("`"), DeviceEntry.__struct_fields__, 2) if wrong else []
+    unknown = text.partition("unknown field `")[2].rstrip("`")
+    near = get_close_matches(unknown, DeviceEntry.__struct_fields__, 2)
     return f"{text}; near it: {', '.join(near)}" if near else text
 
 
-def _convert(number: float | None, unit: int) -> int | None:
-    """Round to whole operations and bytes, so that 2.09 stays 2.09."""
+def _to_whole(number: float | None, unit: int) -> int | None:
+    """Round to whole bytes, so that 2.09 stays 2.09."""
     return None if number is None else round(number * unit)
 
 
@@ -207,7 +186,6 @@ def _make_notes(entry: DeviceEntry) -> tuple[str, ...]:
     if entry.sparse_only_published:
         notes.append(f"published only with 2:1 sparsity, halved here: {', '.join(entry.sparse_only_published)}")
     for variant in entry.variants:
-        fields = ("fp32_tflops", "fp16_tflops", "fp16_fp32acc_tflops", "int8_tops", "int4_tops")
-        rates = ", ".join(f"{field} {getattr(variant, field):g}" for field in fields)
+        rates = ", ".join(f"{field} {getattr(variant, field):g}" for field in PowerVariant.__struct_fields__[2:])
         notes.append(f"at {variant.tgp_w:g} W ({variant.boost_mhz:g} MHz): {rates}")
     return tuple(notes)

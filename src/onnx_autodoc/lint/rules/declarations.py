@@ -8,9 +8,7 @@ from onnx_autodoc.ir import (
     Attribute,
     AttributeReference,
     Function,
-    FunctionKey,
     Graph,
-    Model,
     Node,
     Tensor,
     Type,
@@ -18,11 +16,9 @@ from onnx_autodoc.ir import (
     find_cyclic,
     iter_subgraphs,
 )
-from onnx_autodoc.lint.context import LintContext, NodeRef, ResolvedScope
-from onnx_autodoc.lint.messages import MAX_NAME_CHARS, first_problem
-from onnx_autodoc.lint.rule import Severity, Violation, rule
+from onnx_autodoc.lint.context import FIRST_IR_WITH_FREE_INITIALIZERS, LintContext, ResolvedScope
+from onnx_autodoc.lint.rule import MAX_NAME_CHARS, Severity, Violation, first_problem, report_problems, rule
 from onnx_autodoc.lint.rules.opsets import VERSION_DEFECT
-from onnx_autodoc.lint.scopes import FIRST_IR_WITH_FREE_INITIALIZERS
 from onnx_autodoc.ops import ValueInfo, check_node, format_dims
 from onnx_autodoc.shapes import required_inputs
 from onnx_autodoc.text import display_name, pluralize
@@ -50,67 +46,60 @@ def contradictory_declaration(context: LintContext) -> Iterator[Violation]:
     model = context.model
     graphs = [scope.graph for scope in context.declared_graphs]
     mistyped = {name: text for scope in context.scopes for name, text in _mistyped_values(scope)}
-    yield from _report(mistyped, "a value is of another type", "values are of other types", "types")
+    yield from report_problems(mistyped, "a value is of another type", "values are of other types", about="types")
     inputs = {value.name: text for value in required_inputs(model) for text in _missing_type(value)}
-    yield from _report(inputs, "an input has no type", "inputs have no type", "inputs")
+    yield from report_problems(inputs, "an input has no type", "inputs have no type", about="inputs")
     weights = {name: text for graph in graphs for name, text in _misdeclared_weights(graph, graph.inputs)}
-    yield from _report(weights, "a weight is not as its input", "weights are not as their inputs", "weights")
+    singular, plural = "a weight is not as its input", "weights are not as their inputs"
+    yield from report_problems(weights, singular, plural, about="weights")
     repeated = {name: text for graph in graphs for name, text in _repeated_declarations(graph)}
-    yield from _report(repeated, "a value is declared twice", "values are declared twice", "values", Severity.WARNING)
+    singular, plural = "a value is declared twice", "values are declared twice"
+    yield from report_problems(repeated, singular, plural, about="values", severity=Severity.WARNING)
     constants = {
         name: text
         for graph in graphs
         for name, text in _misdeclared_weights(graph, _with_shape((*graph.outputs, *graph.value_info)))
     }
-    yield from _report(
-        constants, "a weight is declared otherwise", "weights are declared otherwise", "constants", Severity.WARNING
-    )
+    singular, plural = "a weight is declared otherwise", "weights are declared otherwise"
+    yield from report_problems(constants, singular, plural, about="constants", severity=Severity.WARNING)
     outputs = {value.name: text for value in model.graph.outputs if not value.type for text in _missing_type(value)}
-    yield from _report(outputs, "an output has no type", "outputs have no type", "outputs", Severity.NOTE)
-    yield from _unlisted_weights(model)
-
-
-def _report(
-    problems: dict[str, str], one: str, many: str, about: str, severity: Severity | None = None
-) -> Iterator[Violation]:
-    if problems:
-        yield Violation(first_problem(problems.values(), one, many), tuple(problems), severity=severity, about=about)
-
-
-def _unlisted_weights(model: Model) -> Iterator[Violation]:
-    """Old files have to list their weights as inputs; checkers require it, runtimes do not."""
-    if model.ir_version is None or not 0 < model.ir_version < FIRST_IR_WITH_FREE_INITIALIZERS:
-        return
-    inputs = model.graph.index.inputs
-    names = tuple(tensor.name for tensor in model.graph.initializers if tensor.name not in inputs)
-    if names:
-        text = pluralize(len(names), "weight is not listed", "weights are not listed")
-        where = f"among the inputs, as IR version {model.ir_version} wants"
-        yield Violation(f"{text} {where}", names, severity=Severity.NOTE, about="unlisted")
+    singular, plural = "an output has no type", "outputs have no type"
+    yield from report_problems(outputs, singular, plural, about="outputs", severity=Severity.NOTE)
+    # Old files have to list their weights as inputs; checkers require it, runtimes do not
+    if model.ir_version is not None and 0 < model.ir_version < FIRST_IR_WITH_FREE_INITIALIZERS:
+        unlisted = [item.name for item in model.graph.initializers if item.name not in model.graph.index.inputs]
+        if unlisted:
+            text = pluralize(len(unlisted), "weight is not listed", "weights are not listed")
+            where = f"among the inputs, as IR version {model.ir_version} wants"
+            yield Violation(f"{text} {where}", unlisted, severity=Severity.NOTE, about="unlisted")
 
 
 def _mistyped_values(scope: ResolvedScope) -> Iterator[tuple[str, str]]:
-    """Values whose nodes produce another kind or element type than is declared."""
+    """Yield values whose nodes produce another kind or element type than is declared."""
     graph = scope.graph
     declared = {value.name: value.type for value in (*graph.value_info, *graph.outputs) if value.type is not None}
     for ref in scope.refs if declared else ():
-        for name, known in zip(ref.node.outputs, ref.step.outputs):
+        for name, inferred in zip(ref.node.outputs, ref.step.outputs):
             claim = declared.get(name)
-            if claim is None or known.dtype is None or not {claim.kind, known.kind} <= _NODE_OUTPUT_KINDS:
+            if claim is None or inferred.dtype is None or not {claim.kind, inferred.kind} <= _NODE_OUTPUT_KINDS:
                 continue
-            if claim.kind != known.kind or (claim.kind == "tensor" and claim.dtype != known.dtype):
-                says, gives = _kind_text(claim, known.kind), _kind_text(known, claim.kind)
-                yield name, f"the file declares {display_name(name, MAX_NAME_CHARS)} as {says}, its nodes give {gives}"
+            if claim.kind != inferred.kind or (claim.kind == "tensor" and claim.dtype != inferred.dtype):
+                types = f"as {_kind_text(claim, inferred.kind)}, its nodes give {_kind_text(inferred, claim.kind)}"
+                yield name, f"the file declares {_show_name(name)} {types}"
 
 
-def _kind_text(one: Type | ValueInfo, other: str) -> str:
-    """The element type alone, where that is what differs."""
-    dtype = one.dtype or "no known type"
-    return dtype if one.kind == other else f"{one.kind} of {dtype}"
+def _show_name(name: str) -> str:
+    return display_name(name, MAX_NAME_CHARS)
+
+
+def _kind_text(info: Type | ValueInfo, compared_kind: str) -> str:
+    """Return the element type alone where that is the difference."""
+    dtype = info.dtype or "no known type"
+    return dtype if info.kind == compared_kind else f"{info.kind} of {dtype}"
 
 
 def _missing_type(value: Value) -> Iterator[str]:
-    name, claim = display_name(value.name, MAX_NAME_CHARS), value.type
+    name, claim = _show_name(value.name), value.type
     if claim is None:
         yield f"of {name} nothing is declared"
     elif claim.kind in ("tensor", "sparse") and claim.dtype is None:
@@ -120,14 +109,13 @@ def _missing_type(value: Value) -> Iterator[str]:
 
 
 def _misdeclared_weights(graph: Graph, declared: Sequence[Value]) -> Iterator[tuple[str, str]]:
-    """Initializers with a declaration that contradicts them."""
+    """Yield initializers with a declaration that contradicts them."""
     types = {value.name: value.type for value in declared if value.type is not None}
     for tensor in graph.initializers if types else ():
-        claim = types.get(tensor.name)
-        own = Type("tensor", tensor.dtype, tensor.dims)
-        if claim is not None and not tensor.defects and _types_differ(claim, own):
-            name = display_name(tensor.name, MAX_NAME_CHARS)
-            yield tensor.name, f"{name} is {_type_text(own)}, and declared as {_type_text(claim)}"
+        claim, stored = types.get(tensor.name), Type("tensor", tensor.dtype, tensor.dims)
+        if claim is not None and not tensor.defects and _types_differ(claim, stored):
+            text = f"{_show_name(tensor.name)} is {_type_text(stored)}, and declared as {_type_text(claim)}"
+            yield tensor.name, text
 
 
 def _with_shape(values: Sequence[Value]) -> list[Value]:
@@ -140,21 +128,20 @@ def _repeated_declarations(graph: Graph) -> Iterator[tuple[str, str]]:
     for value in (*graph.inputs, *graph.outputs, *graph.value_info):
         if value.type is None or not value.name:
             continue
-        other = first.setdefault(value.name, value.type)
-        if _types_differ(other, value.type) and _with_shape((value,)):
-            name = display_name(value.name, MAX_NAME_CHARS)
-            yield value.name, f"{name} as {_type_text(other)} and as {_type_text(value.type)}"
+        earlier = first.setdefault(value.name, value.type)
+        if _types_differ(earlier, value.type) and _with_shape((value,)):
+            yield value.name, f"{_show_name(value.name)} as {_type_text(earlier)} and as {_type_text(value.type)}"
 
 
-def _types_differ(one: Type, other: Type) -> bool:
-    if one.kind != "tensor" or other.kind != "tensor":
+def _types_differ(left: Type, right: Type) -> bool:
+    if left.kind != "tensor" or right.kind != "tensor":
         return False
-    if one.dtype and other.dtype and one.dtype != other.dtype:
+    if left.dtype and right.dtype and left.dtype != right.dtype:
         return True
-    if one.dims is None or other.dims is None:
+    if left.dims is None or right.dims is None:
         return False
-    sizes = [(left, right) for left, right in zip(one.dims, other.dims) if type(left) is type(right) is int]
-    return len(one.dims) != len(other.dims) or any(left != right for left, right in sizes)
+    pairs = zip(left.dims, right.dims)
+    return len(left.dims) != len(right.dims) or any(type(a) is type(b) is int and a != b for a, b in pairs)
 
 
 def _type_text(claim: Type) -> str:
@@ -188,15 +175,14 @@ def contradictory_shape(context: LintContext) -> Iterator[Violation]:
     if failing:
         labels = {conflict.subject for conflict in failing}
         unresolved = [ref for ref in context.all_nodes() if ref.step.gap]
-        paths = tuple(ref.path for ref in unresolved if ref.node.label(ref.step.at) in labels)
-        sentences = [conflict.sentence for conflict in failing]
-        text = first_problem(sentences, "a node cannot run", "nodes cannot run")
-        yield Violation(text, paths, severity=Severity.ERROR, about="nodes")
+        nodes = [ref for ref in unresolved if ref.node.label(ref.step.at) in labels]
+        text = first_problem([conflict.sentence for conflict in failing], "a node cannot run", "nodes cannot run")
+        yield Violation(text, nodes, severity=Severity.ERROR, about="nodes")
     outputs = context.model.graph.index.outputs
-    wrong = [each for each in shapes.misdeclared if each.subject in outputs or each.declared != _NO_SHAPE]
+    wrong = [item for item in shapes.misdeclared if item.subject in outputs or item.declared != _NO_SHAPE]
     if wrong:
-        text = first_problem([each.sentence for each in wrong], "a value has another shape", "values have other shapes")
-        names = tuple(dict.fromkeys(each.subject for each in wrong))
+        text = first_problem([item.sentence for item in wrong], "a value has another shape", "values have other shapes")
+        names = dict.fromkeys(item.subject for item in wrong)
         severity = Severity.NOTE if outputs.isdisjoint(names) else Severity.WARNING
         yield Violation(text, names, severity=severity, about="declarations")
 
@@ -216,58 +202,48 @@ refuse it.
 """,
 )
 def malformed_function(context: LintContext) -> Iterator[Violation]:
-    model, functions = context.model, context.model.functions_by_key
+    functions = context.model.functions_by_key
     if not functions:
         return
-    calls = {name: f"the function {_show(name)} calls itself" for name in _recursive_functions(model)}
+    graphs = {key: [function.body, *iter_subgraphs(function.nodes)] for key, function in functions.items()}
+    called = {key: {node.function_key for graph in graphs[key] for node in graph.nodes} for key in functions}
+    recursive = find_cyclic({key: keys & functions.keys() for key, keys in called.items()})
+    calls = {name: f"the function {_show_name(name)} calls itself" for _, name, _ in recursive}
     for scope in context.declared_graphs:
         for at, node in enumerate(scope.graph.nodes):
             function = functions.get(node.function_key)
             problem = _arity_problem(node, function) if function is not None else ""
             if problem:
-                calls[scope.node_path(at)] = f"{_show(scope.node_path(at))} {problem}"
-    for function in model.functions:
+                calls[scope.node_path(at)] = f"{_show_name(scope.node_path(at))} {problem}"
+    for function in context.model.functions:
         for name, count in Counter(function.outputs).items():
             if count > 1:
-                calls[function.name] = f"the function {_show(function.name)} gives {_show(name)} {count} times"
-    if calls:
-        text = first_problem(calls.values(), "a call cannot be made", "calls cannot be made")
-        yield Violation(text, tuple(calls))
-    definitions = {function.name: text for function in model.functions for text in _definition_problems(function)}
+                calls[function.name] = (
+                    f"the function {_show_name(function.name)} gives {_show_name(name)} {count} times"
+                )
+    yield from report_problems(calls, "a call cannot be made", "calls cannot be made")
+    definitions = {
+        function.name: text for function in context.model.functions for text in _definition_problems(function)
+    }
     if definitions:
         text = first_problem(definitions.values(), "a function is odd", "functions are odd")
-        yield Violation(text, tuple(filter(None, definitions)), severity=Severity.WARNING, about="definitions")
-
-
-def _show(name: str) -> str:
-    return display_name(name, MAX_NAME_CHARS)
+        yield Violation(text, list(filter(None, definitions)), severity=Severity.WARNING, about="definitions")
 
 
 def _arity_problem(node: Node, function: Function) -> str:
     if len(node.inputs) > len(function.inputs):
-        return f"gives {_show(function.name)} {len(node.inputs)} values, which takes {len(function.inputs)}"
+        return f"gives {_show_name(function.name)} {len(node.inputs)} values, which takes {len(function.inputs)}"
     if len(node.outputs) > len(function.outputs):
-        return f"asks {_show(function.name)} for {len(node.outputs)} values, which gives {len(function.outputs)}"
+        return f"asks {_show_name(function.name)} for {len(node.outputs)} values, which gives {len(function.outputs)}"
     return ""
 
 
 def _definition_problems(function: Function) -> Iterator[str]:
     if not function.name:
-        yield f"one of the domain {_show(function.domain or 'ai.onnx')} has no name"
+        yield f"one of the domain {_show_name(function.domain or 'ai.onnx')} has no name"
     for defect in function.defects:
         if not defect.startswith(VERSION_DEFECT):
-            yield f"of {_show(function.name)}: {defect}"
-
-
-def _recursive_functions(model: Model) -> list[str]:
-    functions = model.functions_by_key
-    calls = {key: _calls(function) & functions.keys() for key, function in functions.items()}
-    return [name for _, name, _ in find_cyclic(calls)]
-
-
-def _calls(function: Function) -> set[FunctionKey]:
-    graphs = [function.body, *iter_subgraphs(function.nodes)]
-    return {node.function_key for graph in graphs for node in graph.nodes}
+            yield f"of {_show_name(function.name)}: {defect}"
 
 
 _FIRST_IR_WITH_ATTRIBUTE_TYPES: Final = 2
@@ -290,29 +266,23 @@ underscores are for tools, and are passed over.
 """,
 )
 def malformed_node(context: LintContext) -> Iterator[Violation]:
-    local = {(function.domain, function.name) for function in context.model.functions}
+    local = context.local_functions
     needs_types = (context.model.ir_version or 0) >= _FIRST_IR_WITH_ATTRIBUTE_TYPES
     nodes: dict[str, str] = {}
     for ref in context.all_nodes():
-        is_plain = ref.node.op and not ref.node.attributes and not ref.node.defects
-        problems = [] if is_plain else _structural_problems(ref, needs_types)
-        if (ref.node.domain, ref.node.op) not in local:
-            problems += check_node(ref.node, ref.step.version, ref.step.inputs)
+        node = ref.node
+        problems = [] if node.op else ["it names no operator"]
+        if node.defects:
+            problems += [defect for defect in node.defects if needs_types or not defect.endswith(_UNTYPED)]
+        attributes = node.attributes.values() if node.attributes and not ref.scope.in_function else ()
+        if attributes and any(isinstance(item, AttributeReference) for item in attributes):
+            problems.append("it takes an attribute from a function, and stands in none")
+        if (node.domain, node.op) not in local:
+            problems += check_node(node, ref.step.version, ref.step.inputs)
         if problems:
-            operator = display_name(ref.node.op) if ref.node.op else "without an operator"
+            operator = display_name(node.op) if node.op else "without an operator"
             nodes.setdefault(ref.path, f"{display_name(ref.path, 80)} ({operator}): {problems[0]}")
-    if nodes:
-        yield Violation(first_problem(nodes.values(), "a node is malformed", "nodes are malformed"), tuple(nodes))
-
-
-def _structural_problems(ref: NodeRef, needs_types: bool) -> list[str]:
-    node = ref.node
-    problems = [] if node.op else ["it names no operator"]
-    problems += [defect for defect in node.defects if needs_types or not defect.endswith(_UNTYPED)]
-    references = (item for item in node.attributes.values() if isinstance(item, AttributeReference))
-    if node.attributes and not ref.scope.in_function and next(references, None) is not None:
-        problems.append("it takes an attribute from a function, and stands in none")
-    return problems
+    yield from report_problems(nodes, "a node is malformed", "nodes are malformed")
 
 
 # Parts of the reader's sentences on defects that runtimes accept
@@ -343,16 +313,15 @@ def malformed_tensor(context: LintContext) -> Iterator[Violation]:
     accepted: dict[str, str] = {}
     for name, tensor in _defective_tensors(context):
         is_accepted = all(any(part in defect for part in _ACCEPTED_DEFECTS) for defect in tensor.defects)
-        (accepted if is_accepted else rejected)[name] = f"{display_name(name, MAX_NAME_CHARS)}: {tensor.defects[0]}"
-    if rejected:
-        text = first_problem(rejected.values(), "a tensor contradicts itself", "tensors contradict themselves")
-        yield Violation(text, tuple(rejected), about="contradictions")
-    if accepted:
-        text = first_problem(accepted.values(), "a tensor is doubtful", "tensors are doubtful")
-        yield Violation(text, tuple(accepted), severity=Severity.WARNING, about="doubts")
+        (accepted if is_accepted else rejected)[name] = f"{_show_name(name)}: {tensor.defects[0]}"
+    singular, plural = "a tensor contradicts itself", "tensors contradict themselves"
+    yield from report_problems(rejected, singular, plural, about="contradictions")
+    singular, plural = "a tensor is doubtful", "tensors are doubtful"
+    yield from report_problems(accepted, singular, plural, about="doubts", severity=Severity.WARNING)
 
 
 def _defective_tensors(context: LintContext) -> Iterator[tuple[str, Tensor]]:
+    """Yield defective initializers by name, and tensor attributes by the name of their node or function."""
     for scope in context.declared_graphs:
         yield from ((scope.qualify(tensor.name), tensor) for tensor in scope.graph.initializers if tensor.defects)
         for at, node in enumerate(scope.graph.nodes):

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.ir import Model, Value
+from onnx_autodoc.ir import Value
 from onnx_autodoc.lint.context import LintContext, NodeRef
-from onnx_autodoc.lint.messages import count_operators, list_names
-from onnx_autodoc.lint.rule import Severity, Violation, rule
+from onnx_autodoc.lint.rule import Severity, Violation, count_operators, list_names, rule
 from onnx_autodoc.ops import Trait, find, operator_of
 from onnx_autodoc.shapes import dynamic_axes, required_inputs
 from onnx_autodoc.text import display_name, pluralize
@@ -40,23 +39,18 @@ def control_flow(context: LintContext) -> Iterator[Violation]:
     remaining = [ref for ref in nodes if not _has_foldable_condition(ref)]
     if remaining:
         stay = pluralize(len(remaining), "node of control flow stays", "nodes of control flow stay")
-        yield Violation(f"{stay} in the graph: {count_operators(remaining)}", tuple(ref.path for ref in remaining))
+        yield Violation(f"{stay} in the graph: {count_operators(remaining)}", remaining)
     if foldable:
         have = pluralize(len(foldable), "branching has a condition", "branchings have conditions")
-        yield Violation(
-            f"{have} that sizes and constants alone decide",
-            tuple(ref.path for ref in foldable),
-            (_FIX_SIZES if dynamic_axes(context.model) else "Fold") + _FOLD_CONDITIONS,
-            about="conditions of sizes",
-        )
+        recommendation = (_FIX_SIZES if dynamic_axes(context.model) else "Fold") + _FOLD_CONDITIONS
+        message = f"{have} that sizes and constants alone decide"
+        yield Violation(message, foldable, recommendation, about="conditions of sizes")
 
 
 def _has_foldable_condition(ref: NodeRef) -> bool:
     """Whether sizes and constants determine the condition of an If."""
-    known = ref.input(0)
-    if not ref.node.is_op("If") or known is None or known.value is None or known.value.dtype == object:
-        return False
-    return ref.scope.is_data_independent(ref.node.inputs[0])
+    is_known = ref.node.is_op("If") and ref.elements(0) is not None
+    return is_known and ref.scope.is_data_independent(ref.node.inputs[0])
 
 
 @rule(
@@ -75,53 +69,29 @@ nodes where an unknown size arises are listed, not all that it reaches.
 """,
 )
 def data_dependent_shape(context: LintContext) -> Iterator[Violation]:
-    nodes = [
-        ref for ref in _candidates(context) if ref.scope.is_executed and _has_unknown_size(ref) and _is_data_sized(ref)
+    # A value carried through a loop may be a count as well as data, so operators with size inputs do not count there
+    sized = context.outside_functions(context.nodes_where(lambda row: row.size_inputs))
+    outside_loops = [
+        ref for ref in sized if not any(scope.outer and scope.graph.inputs for scope in ref.scope.outward())
     ]
+    candidates = [*context.nodes_with_trait(Trait.DATA_SIZED), *outside_loops]
+    nodes = [ref for ref in candidates if ref.scope.is_executed and _has_data_dependent_size(ref)]
     if nodes:
         make = pluralize(len(nodes), "node makes a result", "nodes make results")
-        message = f"{make} whose size the data decide: {count_operators(nodes)}"
-        yield Violation(message, tuple(ref.path for ref in nodes))
+        yield Violation(f"{make} whose size the data decide: {count_operators(nodes)}", nodes)
 
 
-def _candidates(context: LintContext) -> Iterator[NodeRef]:
-    """Nodes whose output size may depend on data.
-
-    A value carried through a loop may be a count as well as data, so operators with size inputs do not count there.
-    """
-    yield from context.nodes_with_trait(Trait.DATA_SIZED)
-    sized = context.outside_functions(context.nodes_where(lambda row: row.size_inputs))
-    yield from (ref for ref in sized if not _is_in_loop(ref))
-
-
-def _is_in_loop(ref: NodeRef) -> bool:
-    scope = ref.scope
-    while scope.outer is not None:
-        if scope.graph.inputs:
-            return True
-        scope = scope.outer
-    return False
-
-
-def _has_unknown_size(ref: NodeRef) -> bool:
-    """Whether an output size is unknown although the operator has a shape rule."""
+def _has_data_dependent_size(ref: NodeRef) -> bool:
+    """Whether an output size is unknown although the operator has a shape rule, and depends on unknown elements."""
     target = ref.input(1)
     is_flat = ref.node.is_op("Reshape") and target is not None and target.concrete == (1,)  # no size to choose
     if is_flat or find(ref.node.domain, ref.node.op) is None:
         return False
-    return any(known.kind == "tensor" and known.concrete is None for known in ref.step.outputs)
-
-
-def _is_data_sized(ref: NodeRef) -> bool:
-    slots = operator_of(ref.node).size_inputs or range(len(ref.node.inputs))
-    return any(_is_data(ref, at) for at in slots)
-
-
-def _is_data(ref: NodeRef, at: int) -> bool:
-    known = ref.input(at)
-    if known is None or (known.value is not None and known.value.dtype != object):
+    if not any(output.kind == "tensor" and output.concrete is None for output in ref.step.outputs):
         return False
-    return not ref.scope.is_data_independent(ref.node.inputs[at])
+    slots = operator_of(ref.node).size_inputs or range(len(ref.node.inputs))
+    unknown = [at for at in slots if ref.input(at) is not None and ref.elements(at) is None]
+    return any(not ref.scope.is_data_independent(ref.node.inputs[at]) for at in unknown)
 
 
 _MAX_DIMENSIONS: Final = 6
@@ -151,20 +121,16 @@ def dynamic_input(context: LintContext) -> Iterator[Violation]:
     if keys:
         are = "is" if len(keys) == 1 else "are"
         message = f"{pluralize(len(keys), 'dimension')} of the inputs {are} open: {list_names(keys, _MAX_DIMENSIONS)}"
-        yield Violation(message, tuple(dict.fromkeys(axis.value.name for axis in axes)))
+        yield Violation(message, dict.fromkeys(axis.value.name for axis in axes))
 
 
 _MAX_INPUTS: Final = 3
 # Roles of inputs with a batch axis, and the rank from which on the first axis surely is the batch
 _BATCHED_RANKS: Final = {
+    **dict.fromkeys(("video", "volume"), 5),
+    **dict.fromkeys(("image NCHW", "image NHWC"), 4),
+    **dict.fromkeys(("audio", "spectrogram", "token embeddings"), 3),
     "tokens": 2,
-    "image NCHW": 4,
-    "image NHWC": 4,
-    "video": 5,
-    "volume": 5,
-    "audio": 3,
-    "spectrogram": 3,
-    "token embeddings": 3,
 }
 _AUXILIARY_ROLES: Final = frozenset(("mask", "segment", "positions"))  # have the batch of the data that they belong to
 
@@ -186,12 +152,17 @@ answer for each in every output. Models that carry a state or a cache from run t
 def fixed_batch(context: LintContext) -> Iterator[Violation]:
     inputs, roles = required_inputs(context.model), context.structure.roles
     data = [value for value in inputs if _is_single_example(value, roles.get(value.name, ""))]
+    if not data or context.facts.cache is not None:
+        return
     others = [value for value in inputs if value not in data]
-    is_auxiliary = all(roles.get(value.name) in _AUXILIARY_ROLES and _dims(value)[:1] == (1,) for value in others)
-    if data and is_auxiliary and context.facts.cache is None and _has_batched_outputs(context):
+    if any(roles.get(value.name) not in _AUXILIARY_ROLES or _dims(value)[:1] != (1,) for value in others):
+        return
+    outputs = [context.facts.shapes.values.get(value.name) for value in context.model.graph.outputs]
+    sizes = [info.shape[0] if info is not None and info.shape else None for info in outputs]
+    if all(type(size) is int and size == 1 for size in sizes):
         listed = list_names([value.name for value in data], _MAX_INPUTS)
         which = "its input" if len(inputs) == 1 else f"all {pluralize(len(inputs), 'input')}"
-        yield Violation(f"the batch of {which} is fixed at 1: {listed}", tuple(value.name for value in inputs))
+        yield Violation(f"the batch of {which} is fixed at 1: {listed}", [value.name for value in inputs])
 
 
 def _dims(value: Value) -> tuple[int | str | None, ...]:
@@ -202,13 +173,6 @@ def _is_single_example(value: Value, role: str) -> bool:
     """Whether the batch is 1. A single token is a decoding step of a model with a state, and does not count."""
     dims = _dims(value)
     return len(dims) >= _BATCHED_RANKS.get(role, 99) and dims[0] == 1 and not (role == "tokens" and dims[1] == 1)
-
-
-def _has_batched_outputs(context: LintContext) -> bool:
-    """Whether the first axis of every output has size 1 too."""
-    outputs = [context.facts.shapes.values.get(value.name) for value in context.model.graph.outputs]
-    sizes = [known.shape[0] if known is not None and known.shape else None for known in outputs]
-    return all(type(size) is int and size == 1 for size in sizes)
 
 
 _MIN_ITERATIONS: Final = 1_000
@@ -229,20 +193,18 @@ Reported from 1,000 passes on, where the sizes tell how many there are.
 )
 def long_loop(context: LintContext) -> Iterator[Violation]:
     executed = [ref for ref in context.nodes_with_trait(Trait.LOOP) if ref.scope.is_executed]
-    loops = [ref for ref in executed if _iterations(ref) >= _MIN_ITERATIONS]
+    counts = {
+        ref: max((body.times for body in ref.step.bodies if isinstance(body.times, int)), default=0) for ref in executed
+    }
+    loops = [ref for ref, count in counts.items() if count >= _MIN_ITERATIONS]
     if loops:
-        longest = max(map(_iterations, loops))
+        longest = max(counts.values())
         one = f"a loop makes {longest:,} passes at these sizes"
         many = (
             f"{pluralize(len(loops), 'loop')} make {_MIN_ITERATIONS:,} passes or more at these sizes, "
             f"the longest {longest:,}"
         )
-        yield Violation(one if len(loops) == 1 else many, tuple(ref.path for ref in loops))
-
-
-def _iterations(ref: NodeRef) -> int:
-    """The trip count, 0 where it is unknown."""
-    return max((body.times for body in ref.step.bodies if isinstance(body.times, int)), default=0)
+        yield Violation(one if len(loops) == 1 else many, loops)
 
 
 _PLACEHOLDER: Final = re.compile(r"\s*(\?|none|-\d+|unk_*\d*|unknown\d*|dynamicdimension\.\d+)?\s*", re.I)
@@ -263,22 +225,14 @@ the file: onnx.tools.update_model_dims.update_inputs_outputs_dims(model, {"input
 """,
 )
 def unnamed_dimension(context: LintContext) -> Iterator[Violation]:
-    dimensions = list(_unnamed_dimensions(context.model))
+    dimensions = [
+        (value.name, axis)
+        for value in (*required_inputs(context.model), *context.model.graph.outputs)
+        for axis, dim in enumerate(_dims(value))
+        if (dim < 0 if isinstance(dim, int) else dim is None or _PLACEHOLDER.fullmatch(dim))
+    ]
     if dimensions:
         have = pluralize(len(dimensions), "open dimension has", "open dimensions have")
         axes = [f"{display_name(name, 40)}.{axis}" for name, axis in dimensions]
         message = f"{have} no name: {list_names(axes, _MAX_DIMENSIONS, show=str)}"
-        yield Violation(message, tuple(dict.fromkeys(name for name, _ in dimensions)))
-
-
-def _unnamed_dimensions(model: Model) -> Iterator[tuple[str, int]]:
-    for value in (*required_inputs(model), *model.graph.outputs):
-        for axis, dim in enumerate((value.type.dims if value.type else None) or ()):
-            if _is_unnamed(dim):
-                yield value.name, axis
-
-
-def _is_unnamed(dim: int | str | None) -> bool:
-    if isinstance(dim, int):
-        return dim < 0
-    return dim is None or _PLACEHOLDER.fullmatch(dim) is not None
+        yield Violation(message, dict.fromkeys(name for name, _ in dimensions))

@@ -5,12 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.ir import ExternalData, Model
 from onnx_autodoc.limits import OPTIONS
 from onnx_autodoc.lint.context import LintContext
-from onnx_autodoc.lint.messages import list_names
-from onnx_autodoc.lint.rule import Severity, Violation, rule
-from onnx_autodoc.text import display_name, format_count, format_memory, pluralize, sanitize
+from onnx_autodoc.lint.rule import Severity, Violation, list_names, rule
+from onnx_autodoc.text import display_name, format_bytes, format_count, pluralize, sanitize
 
 _DRIVE: Final = re.compile("[A-Za-z]:")
 
@@ -30,7 +28,7 @@ Such a path is never followed for this card, with --follow-links neither.
 """,
 )
 def escaping_external_data(context: LintContext) -> Iterator[Violation]:
-    paths = tuple(file.path for file in context.model.external if escapes(file.path))
+    paths = [file.path for file in context.model.external if escapes(file.path)]
     if paths:
         lead = pluralize(len(paths), "path to weights leads", "paths to weights lead")
         first = list_names(paths, 1, lambda path: display_name(path, 80))
@@ -63,10 +61,10 @@ From 1.5 GiB on it is a note, beyond 2 GiB an error.
 def inline_weights(context: LintContext) -> Iterator[Violation]:
     size = context.model.nbytes
     if size > _MAX_MESSAGE_BYTES:
-        text = f"the file is {format_memory(size)} in one message, and protobuf reads no more than 2 GiB"
+        text = f"the file is {format_bytes(size)} in one message, and protobuf reads no more than 2 GiB"
         yield Violation(text, severity=Severity.ERROR)
     elif size >= _NOTE_MESSAGE_BYTES:
-        yield Violation(f"the file is {format_memory(size)} in one message, close to the 2 GiB that protobuf can read")
+        yield Violation(f"the file is {format_bytes(size)} in one message, close to the 2 GiB that protobuf can read")
 
 
 _MAX_SENTENCES: Final = 3
@@ -125,39 +123,31 @@ of them.
 )
 def missing_external_data(context: LintContext) -> Iterator[Violation]:
     files = [file for file in context.model.external if not escapes(file.path)]
-    absent = tuple(file.path for file in files if file.nbytes is None and not file.reason)
+    absent = [file.path for file in files if file.nbytes is None and not file.reason]
     if absent:
         are = pluralize(len(absent), "file with weights is", "files with weights are")
-        listed = list_names(absent, _MAX_PATHS, lambda path: _show_path(path, "one without a name"))
+        listed = list_names(absent, _MAX_PATHS, lambda path: _show_path(path) if path else "one without a name")
         yield Violation(f"{are} not there: {listed}", absent, about="absent")
     short = [file for file in files if file.nbytes is not None and file.nbytes < file.required_bytes]
     if short:
-        yield Violation(_describe_short(short), tuple(file.path for file in short), about="too short")
-    linked = [file for file in files if file.reason and _FOLLOW_LINKS in file.reason]
-    yield from _report_unopened(linked, "linked", Severity.WARNING, _LINK_RECOMMENDATION)
-    refused = [file for file in files if file.reason and _FOLLOW_LINKS not in file.reason]
-    yield from _report_unopened(refused, "refused", Severity.ERROR, _FILE_RECOMMENDATION)
+        ends = f"{_show_path(short[0].path)} ends after {pluralize(short[0].nbytes or 0, 'byte')}"
+        more = f"; so do {format_count(len(short) - 1)} more" if len(short) > 1 else ""
+        message = f"{ends}, its weights need {format_count(short[0].required_bytes)}{more}"
+        yield Violation(message, [file.path for file in short], about="too short")
+    for is_link, about, severity, recommendation in (
+        (True, "linked", Severity.WARNING, _LINK_RECOMMENDATION),
+        (False, "refused", Severity.ERROR, _FILE_RECOMMENDATION),
+    ):
+        unopened = [file for file in files if file.reason and (_FOLLOW_LINKS in file.reason) is is_link]
+        if unopened:
+            were = pluralize(len(unopened), "file with weights was", "files with weights were")
+            name = _show_path(unopened[0].path) if unopened[0].path else "one of them"
+            message = f"{were} not looked at: {name} {unopened[0].reason}" + (" …" if len(unopened) > 1 else "")
+            yield Violation(message, [file.path for file in unopened], recommendation, severity, about=about)
 
 
-def _show_path(path: str, default: str) -> str:
-    return display_name(path, _MAX_PATH_CHARS) if path else default
-
-
-def _report_unopened(
-    files: list[ExternalData], about: str, severity: Severity, recommendation: str
-) -> Iterator[Violation]:
-    if files:
-        were = pluralize(len(files), "file with weights was", "files with weights were")
-        first = f"{_show_path(files[0].path, 'one of them')} {files[0].reason}" + (" …" if len(files) > 1 else "")
-        paths = tuple(file.path for file in files)
-        yield Violation(f"{were} not looked at: {first}", paths, recommendation, severity, about=about)
-
-
-def _describe_short(files: list[ExternalData]) -> str:
-    first = files[0]
-    ends = f"{display_name(first.path, _MAX_PATH_CHARS)} ends after {pluralize(first.nbytes or 0, 'byte')}"
-    more = f"; so do {format_count(len(files) - 1)} more" if len(files) > 1 else ""
-    return f"{ends}, its weights need {format_count(first.required_bytes)}{more}"
+def _show_path(path: str) -> str:
+    return display_name(path, _MAX_PATH_CHARS)
 
 
 _MAX_KEYS: Final = 3
@@ -180,14 +170,11 @@ themselves. The name of the exporter tells nothing of the model.
 )
 def missing_metadata(context: LintContext) -> Iterator[Violation]:
     model = context.model
-    if not _is_described(model):
+    entries = [key for key, value in model.metadata.items() if value.strip()]
+    if model.doc.strip() or model.graph.doc.strip() or model.version:
+        return
+    if all(key.lower().startswith(_TOOL_PREFIXES) for key in entries):
         producer = "" if model.producer.strip() else ", nor what made it"
         keys = list_names(list(model.metadata), _MAX_KEYS)
         tools = f" but what tools left there ({keys})" if keys else ""
         yield Violation(f"the file has no description, no version and no metadata{tools}{producer}")
-
-
-def _is_described(model: Model) -> bool:
-    if model.doc.strip() or model.graph.doc.strip() or model.version:
-        return True
-    return any(value.strip() and not key.lower().startswith(_TOOL_PREFIXES) for key, value in model.metadata.items())

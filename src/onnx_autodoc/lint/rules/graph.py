@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.ir import Graph, GraphScope, Model
+from onnx_autodoc.ir import GraphScope
 from onnx_autodoc.lint.context import LintContext, NodeRef
-from onnx_autodoc.lint.messages import MAX_NAME_CHARS, first_problem, list_names
-from onnx_autodoc.lint.rule import Severity, Violation, rule
+from onnx_autodoc.lint.rule import MAX_NAME_CHARS, Severity, Violation, list_names, report_problems, rule
 from onnx_autodoc.text import display_name, format_count, pluralize, repr_name
 
 _MAX_NODES: Final = 4
@@ -25,7 +24,7 @@ again. A loop over data is written with the operator Loop or Scan.
 """,
 )
 def cycle(context: LintContext) -> Iterator[Violation]:
-    paths = tuple(scope.node_path(at) for scope in context.declared_graphs for at in scope.graph.index.cyclic)
+    paths = [scope.node_path(at) for scope in context.declared_graphs for at in scope.graph.index.cyclic]
     if paths:
         cycle = f"{pluralize(len(paths), 'node')} form a cycle"
         problem = "a node needs what it makes itself" if len(paths) == 1 else cycle
@@ -57,17 +56,15 @@ def duplicate_definition(context: LintContext) -> Iterator[Violation]:
     for scope in context.declared_graphs:
         for name, text, is_copy in _repeated_names(scope):
             (copies if is_copy else conflicts)[scope.qualify(name)] = text
-    conflicts.update(_repeated_functions(context.model))
-    if conflicts:
-        text = first_problem(conflicts.values(), "a name is defined twice", "names are defined twice")
-        yield Violation(text, tuple(conflicts), about="names")
-    if copies:
-        text = first_problem(copies.values(), "a weight is there twice", "weights are there twice")
-        yield Violation(text, tuple(copies), severity=Severity.WARNING, about="weights")
+    for key, count in Counter(function.key for function in context.model.functions).items():
+        if count > 1:
+            name = ":".join(filter(None, key))
+            conflicts[name] = f"there are {count} functions {display_name(name, MAX_NAME_CHARS)}"
+    yield from report_problems(conflicts, "a name is defined twice", "names are defined twice", about="names")
+    singular, plural = "a weight is there twice", "weights are there twice"
+    yield from report_problems(copies, singular, plural, about="weights", severity=Severity.WARNING)
     shadowing = {path: text for scope in context.declared_graphs for path, text in _shadowing_names(scope)}
-    if shadowing:
-        text = first_problem(shadowing.values(), "a name is used again", "names are used again")
-        yield Violation(text, tuple(shadowing), about="bodies")
+    yield from report_problems(shadowing, "a name is used again", "names are used again", about="bodies")
 
 
 def _repeated_names(scope: GraphScope) -> Iterator[tuple[str, str, bool]]:
@@ -89,26 +86,15 @@ def _repeated_names(scope: GraphScope) -> Iterator[tuple[str, str, bool]]:
         types.setdefault(tensor.name, set()).add((tensor.dtype, tensor.dims))
     for name in sorted(repeated):
         is_copy = not produced[name] and inputs[name] < 2 and len(types[name]) == 1
-        definitions = _definitions(inputs[name], tensors[name], producers.get(name, []))
-        yield name, f"{repr_name(name, MAX_NAME_CHARS)} is {definitions}", is_copy
-
-
-def _definitions(inputs: int, tensors: int, producers: list[str]) -> str:
-    parts = [f"{inputs} inputs" if inputs > 1 else "an input"] if inputs else []
-    if tensors:
-        parts.append(f"{tensors} initializers" if tensors > 1 else "an initializer")
-    if producers:
-        paths = (display_name(path, MAX_NAME_CHARS) for path in producers[:_MAX_PRODUCERS])
-        parts.append(f"made by {' and by '.join(paths)}")
-    return " and ".join(parts) + (", twice" if len(producers) == 1 and not inputs and not tensors else "")
-
-
-def _repeated_functions(model: Model) -> Iterator[tuple[str, str]]:
-    counts = Counter(function.key for function in model.functions)
-    for key, count in counts.items():
-        if count > 1:
-            name = ":".join(filter(None, key))
-            yield name, f"there are {count} functions {display_name(name, MAX_NAME_CHARS)}"
+        parts = [f"{inputs[name]} inputs" if inputs[name] > 1 else "an input"] if inputs[name] else []
+        if tensors[name]:
+            parts.append(f"{tensors[name]} initializers" if tensors[name] > 1 else "an initializer")
+        paths = producers.get(name, [])
+        if paths:
+            shown = (display_name(path, MAX_NAME_CHARS) for path in paths[:_MAX_PRODUCERS])
+            parts.append(f"made by {' and by '.join(shown)}")
+        twice = ", twice" if len(paths) == len(parts) == 1 else ""
+        yield name, f"{repr_name(name, MAX_NAME_CHARS)} is {' and '.join(parts)}{twice}", is_copy
 
 
 def _shadowing_names(scope: GraphScope) -> Iterator[tuple[str, str]]:
@@ -116,19 +102,13 @@ def _shadowing_names(scope: GraphScope) -> Iterator[tuple[str, str]]:
     if scope.parent is None or scope.in_function:
         return
     inside = f"is made in {display_name(scope.path, MAX_NAME_CHARS)} and around it"
-    for node in scope.graph.nodes:
-        for name in node.outputs:
-            if name and _is_visible(scope, name):
+    for name in (name for node in scope.graph.nodes for name in node.outputs if name):
+        inner = scope
+        while inner.parent is not None:
+            if inner.parent.graph.index.first_definitions.get(name, inner.position) < inner.position:
                 yield scope.qualify(name), f"{repr_name(name, MAX_NAME_CHARS)} {inside}"
-
-
-def _is_visible(scope: GraphScope, name: str) -> bool:
-    """Whether a graph around `scope` defines `name` before the node that holds the subgraph."""
-    while scope.parent is not None:
-        if scope.parent.graph.index.first_definitions.get(name, scope.position) < scope.position:
-            return True
-        scope = scope.parent
-    return False
+                break
+            inner = inner.parent
 
 
 _MIN_NODES: Final = 10  # fewer can be told apart by their operators
@@ -150,22 +130,18 @@ a body may use those of the graph around it again.
 )
 def duplicate_name(context: LintContext) -> Iterator[Violation]:
     graphs = [[ref for ref in scope.refs if not ref.node.is_op("Constant")] for scope in context.scopes]
-    shared = [ref for refs in graphs for ref in _sharing_a_name(refs)]
+    shared: list[NodeRef] = []
+    for refs in graphs:
+        counts = Counter([ref.node.name for ref in refs])
+        if len(counts) < len(refs):
+            shared += [ref for ref in refs if ref.node.name and counts[ref.node.name] > 1]
     if shared:
         names = pluralize(len({(ref.scope.path, ref.node.name) for ref in shared}), "name")
-        message = f"{format_count(len(shared))} nodes share {names}"
-        yield Violation(message, tuple(ref.path for ref in shared), about="shared")
+        yield Violation(f"{format_count(len(shared))} nodes share {names}", shared, about="shared")
     total = sum(map(len, graphs))
     unnamed = sum(not ref.node.name for refs in graphs for ref in refs)
     if total >= _MIN_NODES and 2 * unnamed > total:
         yield Violation(f"{format_count(unnamed)} of {pluralize(total, 'node')} have no name", about="missing")
-
-
-def _sharing_a_name(refs: list[NodeRef]) -> list[NodeRef]:
-    counts = Counter([ref.node.name for ref in refs])
-    if len(counts) == len(refs):
-        return []
-    return [ref for ref in refs if ref.node.name and counts[ref.node.name] > 1]
 
 
 _MAX_NAMES: Final = 4
@@ -185,18 +161,20 @@ from around it, and a branch or a loop's body hands out only what it makes or ho
 """,
 )
 def undefined_value(context: LintContext) -> Iterator[Violation]:
-    roots = [scope.graph for scope in context.declared_graphs if scope.parent is None]
-    names = list(dict.fromkeys(name for graph in roots for name in graph.index.undefined))
+    graphs = context.declared_graphs
+    names = list(
+        dict.fromkeys(name for scope in graphs if scope.parent is None for name in scope.graph.index.undefined)
+    )
     undefined = set(names)
     if names:
         need = pluralize(len(names), "value is needed that nothing makes", "values are needed that nothing makes")
-        paths = tuple(
+        paths = [
             scope.node_path(at)
-            for scope in context.declared_graphs
+            for scope in graphs
             for at, node in enumerate(scope.graph.nodes)
             if not undefined.isdisjoint(node.inputs)
-        )
-        yield Violation(f"{need}: {_list_values(names)}", paths or tuple(names), about="values")
+        ]
+        yield Violation(f"{need}: {list_names(names, _MAX_NAMES, _quote_value)}", paths or names, about="values")
     for kind, values in (("output", context.model.graph.outputs), ("input", context.model.graph.inputs)):
         unnamed = sum(not value.name for value in values)
         if unnamed:
@@ -205,21 +183,20 @@ def undefined_value(context: LintContext) -> Iterator[Violation]:
             yield Violation(f"{have} no name", severity=severity, about=f"{kind}s")
     returned = [
         (scope.path, value.name)
-        for scope in context.declared_graphs
+        for scope in graphs
         if scope.parent is not None
         for value in scope.graph.outputs
         if value.name not in scope.graph.index.defined and value.name not in undefined
     ]
     if returned:
-        ways = pluralize(
-            len(returned), "value is handed out by a graph that does not make it", "values are handed out so"
-        )
-        message = f"{ways}: {_list_values([name for _, name in returned])}"
-        yield Violation(message, tuple(path for path, _ in returned), about="bodies")
+        singular, plural = "value is handed out by a graph that does not make it", "values are handed out so"
+        listed = list_names([name for _, name in returned], _MAX_NAMES, _quote_value)
+        message = f"{pluralize(len(returned), singular, plural)}: {listed}"
+        yield Violation(message, [path for path, _ in returned], about="bodies")
 
 
-def _list_values(names: list[str]) -> str:
-    return list_names(names, _MAX_NAMES, show=lambda name: repr_name(name, 40))
+def _quote_value(name: str) -> str:
+    return repr_name(name, 40)
 
 
 @rule(
@@ -236,17 +213,16 @@ Said only where an order exists: nodes that wait for each other are cycle's.
 """,
 )
 def unsorted_nodes(context: LintContext) -> Iterator[Violation]:
-    paths = tuple(scope.node_path(at) for scope in context.declared_graphs for at in _early_nodes(scope.graph))
+    paths: list[str] = []
+    for scope in context.declared_graphs:
+        index = scope.graph.index
+        if index.is_sorted or index.cyclic:
+            continue
+        available = index.inputs | index.initializers
+        producers = {name: at for name, at in index.producers.items() if name not in available}
+        for at, node in enumerate(scope.graph.nodes):
+            if any(producers.get(name, -1) >= at for name in node.all_inputs):
+                paths.append(scope.node_path(at))
     if paths:
         stand = pluralize(len(paths), "node stands before what it reads", "nodes stand before what they read")
         yield Violation(stand, paths)
-
-
-def _early_nodes(graph: Graph) -> list[int]:
-    """Positions of the nodes that come before a node that they read from."""
-    index = graph.index
-    if index.is_sorted or index.cyclic:
-        return []
-    given = index.inputs | index.initializers
-    producers = {name: at for name, at in index.producers.items() if name not in given}
-    return [at for at, node in enumerate(graph.nodes) if any(producers.get(name, -1) >= at for name in node.all_inputs)]

@@ -1,15 +1,14 @@
 """Rules on graphs that are not prepared for inference: training mode, randomness, dead and foldable nodes."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import numpy as np
 
 from onnx_autodoc.ir import BITS, topological_order
 from onnx_autodoc.lint.context import LintContext, NodeRef, ResolvedScope
-from onnx_autodoc.lint.messages import count_operators
-from onnx_autodoc.lint.rule import Severity, Violation, rule
-from onnx_autodoc.ops import Trait, ValueInfo, find, has_trait, nbytes
+from onnx_autodoc.lint.rule import Severity, Violation, count_operators, rule
+from onnx_autodoc.ops import Trait, find, has_trait, nbytes
 from onnx_autodoc.text import pluralize
 
 
@@ -30,14 +29,7 @@ needed.
 """,
 )
 def dead_node(context: LintContext) -> Iterator[Violation]:
-    nodes = list(_dead_nodes(context))
-    if nodes:
-        message = f"{pluralize(len(nodes), 'node leads', 'nodes lead')} to no output: {count_operators(nodes)}"
-        severity = Severity.INFO if all(ref.node.is_op("Constant") for ref in nodes) else Severity.NOTE
-        yield Violation(message, tuple(ref.path for ref in nodes), severity=severity)
-
-
-def _dead_nodes(context: LintContext) -> Iterator[NodeRef]:
+    nodes: list[NodeRef] = []
     dead_paths: set[str] = set()  # of dead nodes with subgraphs, and of graphs inside them
     for scope in context.scopes:
         if dead_paths and scope.path.rpartition("/")[0] in dead_paths:  # the path of the node that holds the graph
@@ -45,15 +37,14 @@ def _dead_nodes(context: LintContext) -> Iterator[NodeRef]:
             continue
         live = scope.live_nodes(context.opaque_operators)
         dead = [ref for ref in scope.refs if ref.step.at not in live]
-        if dead and not _has_repeated_names(scope):
+        produced = [name for ref in scope.refs for name in ref.node.outputs if name] if dead else []
+        if dead and len(produced) == len(set(produced)):  # else the file does not tell which value is read
             dead_paths.update(ref.path for ref in dead if ref.step.bodies)
-            yield from dead
-
-
-def _has_repeated_names(scope: ResolvedScope) -> bool:
-    """Whether several nodes produce one name: the file does not tell which value is read."""
-    produced = [name for ref in scope.refs for name in ref.node.outputs if name]
-    return len(produced) != len(set(produced))
+            nodes += dead
+    if nodes:
+        message = f"{pluralize(len(nodes), 'node leads', 'nodes lead')} to no output: {count_operators(nodes)}"
+        severity = Severity.INFO if all(ref.node.is_op("Constant") for ref in nodes) else Severity.NOTE
+        yield Violation(message, nodes, severity=severity)
 
 
 _NOTE_FOLDED_BYTES: Final = 64 << 10  # computed at every load
@@ -83,7 +74,7 @@ def foldable_constant(context: LintContext) -> Iterator[Violation]:
     if nodes:
         message = f"{pluralize(len(nodes), 'node')} of constants alone could be folded: {count_operators(nodes)}"
         severity = Severity.NOTE if sum(map(_output_bytes, nodes)) > _NOTE_FOLDED_BYTES else Severity.INFO
-        yield Violation(message, tuple(ref.path for ref in nodes), severity=severity)
+        yield Violation(message, nodes, severity=severity)
 
 
 def _foldable_nodes(scope: ResolvedScope, overridable: frozenset[str]) -> Iterator[NodeRef]:
@@ -108,14 +99,9 @@ def _can_fold(ref: NodeRef) -> bool:
         return False
     if has_trait(node, Trait.RANDOM, Trait.QUANTIZES, Trait.DEQUANTIZES):
         return False
-    return not any(map(_is_quantized_weight, ref.step.inputs))
-
-
-def _is_quantized_weight(known: ValueInfo | None) -> bool:
-    """Whether a value has few bits per element; scalars of such types are zero points or flags."""
-    if known is None or known.dtype == "bool" or known.shape == ():
-        return False
-    return 0 < BITS.get(known.dtype or "", 0) <= _MAX_QUANTIZED_BITS
+    # Quantized weights have few bits per element; scalars of such types are zero points, and bool is for flags
+    stored = [info.dtype or "" for info in ref.step.inputs if info is not None and info.shape != ()]
+    return not any(0 < BITS.get(dtype, 0) <= _MAX_QUANTIZED_BITS for dtype in stored if dtype != "bool")
 
 
 def _freed_bytes(scope: ResolvedScope, name: str) -> int:
@@ -155,7 +141,7 @@ def random_operator(context: LintContext) -> Iterator[Violation]:
         seeded = sum("seed" in ref.node.attributes for ref in nodes)
         draw = pluralize(len(nodes), "node draws random numbers", "nodes draw random numbers")
         seeds = f" ({seeded:,} with a seed)" if seeded else ""
-        yield Violation(f"{draw}: {count_operators(nodes)}{seeds}", tuple(ref.path for ref in nodes))
+        yield Violation(f"{draw}: {count_operators(nodes)}{seeds}", nodes)
 
 
 _FIRST_OPSET_WITH_FLAG: Final = 14  # before it, the number of outputs told whether BatchNormalization trains
@@ -184,11 +170,16 @@ meant to train.
 """,
 )
 def training_mode(context: LintContext) -> Iterator[Violation]:
-    training = [ref for ref in context.all_nodes() if _is_training_operator(ref)]
+    training = [
+        ref
+        for ref in context.all_nodes()
+        if ref.node.domain == "ai.onnx.preview.training"
+        or (ref.node.domain == "com.microsoft" and (ref.node.op.endswith("Grad") or ref.node.op in _OPTIMIZERS))
+    ]
     if training:
         compute = pluralize(len(training), "node computes", "nodes compute")
         message = f"{compute} gradients or updates of weights: {count_operators(training)}"
-        yield Violation(message, tuple(ref.path for ref in training), severity=Severity.NOTE)
+        yield Violation(message, training, severity=Severity.NOTE)
     elif context.model.training:
         yield Violation("the file holds a graph for training beside the model", severity=Severity.NOTE)
     else:
@@ -197,14 +188,7 @@ def training_mode(context: LintContext) -> Iterator[Violation]:
         nodes = [ref for ref in nodes if ref.scope.is_executed]
         if nodes:
             are = pluralize(len(nodes), "node is", "nodes are")
-            yield Violation(f"{are} in training mode: {count_operators(nodes)}", tuple(ref.path for ref in nodes))
-
-
-def _is_training_operator(ref: NodeRef) -> bool:
-    node = ref.node
-    if node.domain == "ai.onnx.preview.training":
-        return True
-    return node.domain == "com.microsoft" and (node.op.endswith("Grad") or node.op in _OPTIMIZERS)
+            yield Violation(f"{are} in training mode: {count_operators(nodes)}", nodes)
 
 
 def updates_statistics(ref: NodeRef) -> bool:
@@ -216,13 +200,11 @@ def updates_statistics(ref: NodeRef) -> bool:
 
 def _drops(ref: NodeRef) -> bool:
     """Whether constants set a Dropout to training mode with a ratio that is not zero."""
-    node = ref.node
-    if len(node.inputs) < 3 or not node.inputs[2] or not ref.scope.is_constant(node.inputs[2]):
+    if len(ref.node.inputs) < 3 or not ref.node.inputs[2] or not ref.has_constant(2):
         return False
-    mode, ratio = ref.input(2), ref.input(1)
-    if ratio is not None and ratio.value is not None and ratio.value.dtype != object and not np.any(ratio.value):
-        return False
-    return mode is not None and mode.value is not None and bool(np.all(mode.value == 1))
+    mode, ratio = ref.input(2), ref.elements(1)
+    is_dropping = ratio is None or bool(np.any(ratio))
+    return is_dropping and mode is not None and mode.value is not None and bool(np.all(mode.value == 1))
 
 
 @rule(
@@ -242,11 +224,11 @@ replace, and weights that are stored quantized, whose scales would have to follo
 """,
 )
 def unfused_batch_norm(context: LintContext) -> Iterator[Violation]:
-    paths = tuple(ref.path for ref in context.nodes_of("BatchNormalization") if _is_foldable_norm(ref))
-    if paths:
-        norms = pluralize(len(paths), "batch normalization")
-        which = "it" if len(paths) == 1 else "each"
-        yield Violation(f"{norms} could be folded into the convolution or linear map before {which}", paths)
+    norms = [ref for ref in context.nodes_of("BatchNormalization") if _is_foldable_norm(ref)]
+    if norms:
+        which = "it" if len(norms) == 1 else "each"
+        count = pluralize(len(norms), "batch normalization")
+        yield Violation(f"{count} could be folded into the convolution or linear map before {which}", norms)
 
 
 def _is_foldable_norm(ref: NodeRef) -> bool:
@@ -287,15 +269,15 @@ def unfused_block(context: LintContext) -> Iterator[Violation]:
     if context.model.functions or context.facts.precision.scheme is not None:
         return
     counts = {kind: count for kind in _FUSIBLE_BLOCKS if (count := _count_unfused(context, kind))}
-    paths = tuple(_node_paths(context, set(counts))) if sum(counts.values()) >= _MIN_BLOCKS else ()
+    paths = list(_node_paths(context, counts)) if sum(counts.values()) >= _MIN_BLOCKS else []
     if paths:
         words = [pluralize(count, _FUSIBLE_BLOCKS[kind]) for kind, count in counts.items()]
         listed = " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
         yield Violation(f"{listed} are written out in small operators", paths)
 
 
-def _node_paths(context: LintContext, kinds: set[str]) -> Iterator[str]:
-    """The nodes of unfused blocks that are part of no larger block."""
+def _node_paths(context: LintContext, kinds: Collection[str]) -> Iterator[str]:
+    """Yield the nodes of unfused blocks that are part of no larger block."""
     places = context.structure.places
     for row, (scope, step) in enumerate(context.facts.shapes.rows()):
         kind = places.get(row, "").rpartition("/")[2]

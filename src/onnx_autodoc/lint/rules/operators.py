@@ -1,13 +1,11 @@
 """Rules on operators that not every runtime supports."""
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Final
 
-from onnx_autodoc.lint.context import LintContext, NodeRef, OperatorUse
-from onnx_autodoc.lint.messages import list_names
-from onnx_autodoc.lint.rule import Confidence, Severity, Violation, rule
-from onnx_autodoc.lint.runtimes import Runtime, onnxruntime_supports, runtimes, unsupported_nodes
+from onnx_autodoc.lint.context import LintContext, OperatorUse
+from onnx_autodoc.lint.rule import Confidence, Severity, Violation, list_names, rule
+from onnx_autodoc.lint.runtimes import runtimes, unsupported_nodes
 from onnx_autodoc.ops import SPECIFIED_DOMAINS, Trait, first_opset, has_trait, newest_opset, operator_of
 from onnx_autodoc.text import display_name, pluralize, quote_name, sanitize
 
@@ -27,17 +25,15 @@ runtimes; for onnxruntime itself there is nothing to do.
 """,
 )
 def contrib_operator(context: LintContext) -> Iterator[Violation]:
-    operators = context.paths_by_operator(lambda domain: domain.startswith(CONTRIB_DOMAINS) and is_bundled(domain))
+    operators = context.nodes_by_operator(lambda domain: domain.startswith(CONTRIB_DOMAINS) and is_bundled(domain))
     if operators:
         rows = sorted(operators.items(), key=lambda row: -len(row[1]))
-        counts = [f"{display_name(op, 40)} ({pluralize(len(paths), 'node')})" for (_, op), paths in rows]
+        counts = [f"{display_name(op, 40)} ({pluralize(len(refs), 'node')})" for (_, op), refs in rows]
         domains = " and ".join(sorted({display_name(domain, 40) for domain, _ in operators}))
         are = "is" if len(rows) == 1 else "are"
         listed = list_names(counts, _MAX_OPERATORS, show=str)
-        yield Violation(
-            f"{pluralize(len(rows), 'operator')} of {domains} {are} not part of ONNX: {listed}",
-            tuple(path for _, paths in rows for path in paths),
-        )
+        message = f"{pluralize(len(rows), 'operator')} of {domains} {are} not part of ONNX: {listed}"
+        yield Violation(message, [ref for _, refs in rows for ref in refs])
 
 
 CONTRIB_DOMAINS: Final = ("com.microsoft", "com.ms.")  # prefixes
@@ -60,19 +56,18 @@ with the operation written in operators of ONNX, or as a function in the file.
 """,
 )
 def custom_domain(context: LintContext) -> Iterator[Violation]:
-    operators = context.paths_by_operator(lambda domain: not is_bundled(domain))
+    operators = context.nodes_by_operator(lambda domain: not is_bundled(domain))
     if operators:
-        paths = tuple(path for paths in operators.values() for path in paths)
-        need = pluralize(len(paths), "node needs a library", "nodes need a library")
+        nodes = [ref for refs in operators.values() for ref in refs]
+        need = pluralize(len(nodes), "node needs a library", "nodes need a library")
         listed = list_names([f"{domain}.{op}" for domain, op in operators], _MAX_OPERATORS)
-        yield Violation(f"{need} that does not come with onnxruntime: {listed}", paths)
+        yield Violation(f"{need} that does not come with onnxruntime: {listed}", nodes)
 
 
 def is_bundled(domain: str) -> bool:
     """Whether operators of this domain come with ONNX or with onnxruntime."""
-    if domain in _BUNDLED_DOMAINS:
-        return True
-    return domain.startswith(_BUNDLED_PREFIXES) and not domain.startswith(_EXTENSIONS)
+    is_extension = domain.startswith(_EXTENSIONS)
+    return domain in _BUNDLED_DOMAINS or (domain.startswith(_BUNDLED_PREFIXES) and not is_extension)
 
 
 @rule(
@@ -94,15 +89,20 @@ def deprecated_operator(context: LintContext) -> Iterator[Violation]:
         if use.is_local or deprecated is None or not deprecated.applies(use.opset):
             continue
         successor = deprecated.replacement
-        is_refused = onnxruntime_supports(use) is False
+        is_refused = _onnxruntime_supports(use) is False
         what = f"{display_name(use.op)} ({pluralize(len(use.refs), 'node')}) is deprecated at opset {use.opset}"
         where = ", and onnxruntime refuses it there" if is_refused else ""
         yield Violation(
             f"{what}{where}: {successor}{',' if ',' in successor else ''} takes its place",
-            use.paths,
+            use.refs,
             severity=Severity.WARNING if is_refused else None,
             about=sanitize(use.op),
         )
+
+
+def _onnxruntime_supports(use: OperatorUse) -> bool | None:
+    """Whether the CPU provider of onnxruntime, which any build has, supports an operator."""
+    return runtimes()["onnxruntime-cpu"].supports(use.domain, use.op, use.opset)
 
 
 @rule(
@@ -119,25 +119,20 @@ exporter wrote as ATen, use torch.onnx.export with dynamo=True.
 def experimental_operator(context: LintContext) -> Iterator[Violation]:
     uses = [use for use in context.operator_uses if not use.is_local and is_experimental(use)]
     if uses:
-        paths = tuple(path for use in uses for path in use.paths)
-        unsupported = [use for use in uses if not onnxruntime_supports(use)]
+        refs = [ref for use in uses for ref in use.refs]
+        unsupported = [use for use in uses if not _onnxruntime_supports(use)]
         which = "them" if len(unsupported) == len(uses) else "all of them"
-        nodes = pluralize(len(paths), "node is", "nodes are")
+        loads = f"; onnxruntime does not load {which}" if unsupported else ""
         listed = list_names([use.qualified_op for use in uses], _MAX_OPERATORS)
-        yield Violation(
-            f"{nodes} of operators that were never released: {listed}"
-            f"{f'; onnxruntime does not load {which}' if unsupported else ''}",
-            paths,
-            severity=Severity.WARNING if unsupported else None,
+        message = (
+            f"{pluralize(len(refs), 'node is', 'nodes are')} of operators that were never released: {listed}{loads}"
         )
+        yield Violation(message, refs, severity=Severity.WARNING if unsupported else None)
 
 
 def is_experimental(use: OperatorUse) -> bool:
     listed = has_trait(use, Trait.EXPERIMENTAL) or (use.domain, use.op) == ("", "ATen")
     return listed or use.domain.startswith("ai.onnx.preview")
-
-
-_REFUSED: Final = "does not load it"
 
 
 @rule(
@@ -156,36 +151,21 @@ nobody else has to know it.
 )
 def unknown_operator(context: LintContext) -> Iterator[Violation]:
     for use in context.operator_uses:
-        if _is_unknown(use):
-            loads = _onnxruntime_loads(use)
-            nodes = pluralize(len(use.refs), "node")
-            yield Violation(
-                f"{display_name(use.op, 40)} ({nodes}) {_reason(use)}; onnxruntime {loads}",
-                use.paths,
-                severity=Severity.WARNING if loads == _REFUSED else None,
-                about=sanitize(use.op, 40),
-            )
-
-
-def _is_unknown(use: OperatorUse) -> bool:
-    if use.opset is None or use.is_local or use.domain not in SPECIFIED_DOMAINS or is_experimental(use):
-        return False
-    first = first_opset(use.domain, use.op)
-    return use.opset <= newest_opset(use.domain) if first is None else use.opset < first
-
-
-def _reason(use: OperatorUse) -> str:
-    first = first_opset(use.domain, use.op)
-    domain = use.domain or "ai.onnx"
-    if first is None:
-        return f"is no operator of {domain}"
-    return f"came into {domain} with opset {first}, and the file is of opset {use.opset}"
-
-
-def _onnxruntime_loads(use: OperatorUse) -> str:
-    if onnxruntime_supports(use):
-        return "loads it nevertheless"
-    return "loads it with its TensorRT provider alone" if use.op.endswith("_TRT") else _REFUSED
+        if use.opset is None or use.is_local or use.domain not in SPECIFIED_DOMAINS or is_experimental(use):
+            continue
+        first, domain = first_opset(use.domain, use.op), use.domain or "ai.onnx"
+        if use.opset >= first if first is not None else use.opset > newest_opset(use.domain):
+            continue
+        reason = f"is no operator of {domain}"
+        if first is not None:
+            reason = f"came into {domain} with opset {first}, and the file is of opset {use.opset}"
+        loads, severity = "does not load it", Severity.WARNING
+        if _onnxruntime_supports(use):
+            loads, severity = "loads it nevertheless", Severity.NOTE
+        elif use.op.endswith("_TRT"):
+            loads, severity = "loads it with its TensorRT provider alone", Severity.NOTE
+        message = f"{display_name(use.op, 40)} ({pluralize(len(use.refs), 'node')}) {reason}; onnxruntime {loads}"
+        yield Violation(message, use.refs, severity=severity, about=sanitize(use.op, 40))
 
 
 _DEFAULT_RUNTIME: Final = "onnxruntime-cpu"  # a model that it does not support does not run for most users
@@ -216,34 +196,26 @@ Nodes on constants and sizes alone are not held against a provider of onnxruntim
 )
 def unsupported_operator(context: LintContext) -> Iterator[Violation]:
     uses = {(use.domain, use.op): use for use in context.operator_uses}
-    path_of = cache(lambda ref: ref.path)  # several runtimes do not support the same nodes
     for runtime in runtimes().values():
         nodes = unsupported_nodes(runtime, context.operator_uses)
-        if nodes:
-            is_default = runtime.id == _DEFAULT_RUNTIME
-            yield Violation(
-                _describe_unsupported(runtime, nodes, uses),
-                tuple(path_of(ref) for refs in nodes.values() for ref in refs),
-                recommendation=_DEFAULT_RUNTIME_RECOMMENDATION if is_default else "",
-                severity=Severity.WARNING if is_default else None,
-                confidence=Confidence.HIGH if runtime.basis == "run" else Confidence.MEDIUM,
-                about=runtime.id,
-            )
-
-
-def _describe_unsupported(
-    runtime: Runtime, nodes: dict[tuple[str, str], list[NodeRef]], uses: dict[tuple[str, str], OperatorUse]
-) -> str:
-    rows = sorted(nodes.items(), key=lambda row: -len(row[1]))
-    operators = [f"{_show_operator(runtime, uses[key])} ({pluralize(len(refs), 'node')})" for key, refs in rows]
-    functions = sum(uses[key].is_local for key in nodes)
-    counts = ((functions, "local function"), (len(rows) - functions, "operator"))
-    count = " and ".join(pluralize(number, word) for number, word in counts if number)
-    listed = list_names(operators, _MAX_OPERATORS, show=str)
-    return f"{runtime.name} does not take {count} of this model: {listed}; {runtime.fallback}"
-
-
-def _show_operator(runtime: Runtime, use: OperatorUse) -> str:
-    """The name of an operator, with its opset where the runtime supports it at others."""
-    name = sanitize(quote_name(use.qualified_op, 60))
-    return f"{name} of opset {use.opset}" if use.op in runtime.operators.get(use.domain, {}) else name
+        if not nodes:
+            continue
+        operators = []
+        for key, refs in sorted(nodes.items(), key=lambda row: -len(row[1])):
+            name = sanitize(quote_name(uses[key].qualified_op, 60))
+            is_listed = key[1] in runtime.operators.get(key[0], {})  # supported at other opsets
+            opset = f" of opset {uses[key].opset}" if is_listed else ""
+            operators.append(f"{name}{opset} ({pluralize(len(refs), 'node')})")
+        functions = sum(uses[key].is_local for key in nodes)
+        counts = ((functions, "local function"), (len(nodes) - functions, "operator"))
+        count = " and ".join(pluralize(number, word) for number, word in counts if number)
+        listed = list_names(operators, _MAX_OPERATORS, show=str)
+        is_default = runtime.id == _DEFAULT_RUNTIME
+        yield Violation(
+            f"{runtime.name} does not take {count} of this model: {listed}; {runtime.fallback}",
+            [ref for refs in nodes.values() for ref in refs],
+            recommendation=_DEFAULT_RUNTIME_RECOMMENDATION if is_default else "",
+            severity=Severity.WARNING if is_default else None,
+            confidence=Confidence.HIGH if runtime.basis == "run" else Confidence.MEDIUM,
+            about=runtime.id,
+        )

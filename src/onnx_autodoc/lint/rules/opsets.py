@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from onnx_autodoc.ir import Model, Node, iter_subgraphs
+from onnx_autodoc.ir import Node, iter_subgraphs
 from onnx_autodoc.lint.context import LintContext
-from onnx_autodoc.lint.messages import MAX_SENTENCE_CHARS, list_names
-from onnx_autodoc.lint.rule import Severity, Violation, rule
+from onnx_autodoc.lint.rule import MAX_SENTENCE_CHARS, Severity, Violation, list_names, rule
 from onnx_autodoc.lint.runtimes import runtimes
 from onnx_autodoc.ops import newest_opset
 from onnx_autodoc.text import display_name, pluralize, sanitize
@@ -17,7 +16,7 @@ from onnx_autodoc.text import display_name, pluralize, sanitize
     Severity.WARNING,
     """The file is written in a newer version of the ONNX operators than tools know.
 
-Why it matters: onnxruntime refuses versions that were not released when it was built. Of a version that is not known
+Why it matters: onnxruntime refuses versions that were not released when it was built. Of a version that is unknown
 here, what an operator does may have changed, so that this card holds for the newest version known.
 
 What to do: use the newest release of this tool and of the runtime, or export with a version that both know
@@ -55,33 +54,31 @@ An error where no runtime takes it. Versions that are newer than what is known a
 )
 def impossible_version(context: LintContext) -> Iterator[Violation]:
     model = context.model
-    yield from _check_ir_version(model)
+    yield from _check_ir_version(model.ir_version)
     used = {node.domain for node in model.graph.nodes}
-    for domain, version in model.opsets.items():
-        if version < 1:
-            name = display_name(domain or "ai.onnx", 40)
-            yield Violation(
-                f"the file is written in opset {version} of {name}; the first one is 1",
-                severity=Severity.ERROR if domain in used else None,
-                about=sanitize(domain, 40) or "ai.onnx",
+    for domain, opset in model.opsets.items():
+        if opset < 1:
+            text = (
+                f"the file is written in opset {opset} of {display_name(domain or 'ai.onnx', 40)}; the first one is 1"
             )
-    version = model.opsets.get("com.microsoft", 1)
-    if version > 1:
-        text = f"the file is written in opset {version} of com.microsoft; there is only 1"
+            severity = Severity.ERROR if domain in used else None
+            yield Violation(text, severity=severity, about=sanitize(domain, 40) or "ai.onnx")
+    opset = model.opsets.get("com.microsoft", 1)
+    if opset > 1:
+        text = f"the file is written in opset {opset} of com.microsoft; there is only 1"
         yield Violation(text, severity=Severity.ERROR, about="com.microsoft")
     for defect in model.defects:
         if defect.startswith(VERSION_DEFECT):
             text = f"{sanitize(defect, MAX_SENTENCE_CHARS)}; which one holds cannot be told"
             yield Violation(text, about="opsets")
-    for function in model.functions:
-        for defect in function.defects:
-            if defect.startswith(VERSION_DEFECT):
-                text = f"in the function {display_name(function.name, 40)} {sanitize(defect, MAX_SENTENCE_CHARS)}"
-                yield Violation(text, about=sanitize(function.name, 40))
+    in_functions = [(function.name, defect) for function in model.functions for defect in function.defects]
+    for name, defect in in_functions:
+        if defect.startswith(VERSION_DEFECT):
+            text = f"in the function {display_name(name, 40)} {sanitize(defect, MAX_SENTENCE_CHARS)}"
+            yield Violation(text, about=sanitize(name, 40))
 
 
-def _check_ir_version(model: Model) -> Iterator[Violation]:
-    version = model.ir_version
+def _check_ir_version(version: int | None) -> Iterator[Violation]:
     if version is None:
         yield Violation("the file does not say its IR version", severity=Severity.ERROR, about="IR version")
     elif version < 1:
@@ -121,11 +118,10 @@ def missing_opset(context: LintContext) -> Iterator[Violation]:
         nodes = pluralize(counts.total(), "node is", "nodes are")
         domains = list_names([domain or "ai.onnx" for domain in sorted(counts)], _MAX_DOMAINS)
         refs = [ref for ref in context.all_nodes() if ref.node.domain in counts and ref.step.version is None]
-        yield Violation(
-            f"{nodes} of {domains}, of which the file says no version",
-            tuple(ref.path for ref in refs),
-            severity=_missing_opset_severity(model, in_graph, in_functions),
-        )
+        severity = Severity.NOTE if in_graph.keys() == {"com.microsoft"} else Severity.WARNING
+        if in_functions or any(function.domain in in_graph for function in model.functions):
+            severity = Severity.ERROR
+        yield Violation(f"{nodes} of {domains}, of which the file says no version", refs, severity=severity)
 
 
 def _count_missing(nodes: tuple[Node, ...], opsets: Mapping[str, int]) -> Counter[str]:
@@ -133,13 +129,6 @@ def _count_missing(nodes: tuple[Node, ...], opsets: Mapping[str, int]) -> Counte
     counts = Counter(node.domain for node in nodes)
     counts.update(node.domain for graph in iter_subgraphs(nodes) for node in graph.nodes)
     return Counter({domain: count for domain, count in counts.items() if domain not in opsets})
-
-
-def _missing_opset_severity(model: Model, in_graph: Counter[str], in_functions: Counter[str]) -> Severity:
-    local = {function.domain for function in model.functions}
-    if in_functions or local & in_graph.keys():
-        return Severity.ERROR
-    return Severity.NOTE if in_graph.keys() == {"com.microsoft"} else Severity.WARNING
 
 
 _GUARANTEED_OPSET: Final = 7  # the oldest that onnxruntime promises to run

@@ -4,14 +4,12 @@ import heapq
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.analysis.parameters import Weight
 from onnx_autodoc.ir import is_float, stored_bytes
 from onnx_autodoc.lint.context import LintContext
-from onnx_autodoc.lint.messages import describe_sizes
-from onnx_autodoc.lint.rule import Severity, Violation, rule
+from onnx_autodoc.lint.rule import Severity, Violation, describe_sizes, rule
 from onnx_autodoc.ops import nbytes, operator_of
 from onnx_autodoc.shapes import required_inputs
-from onnx_autodoc.text import format_memory, format_number, format_percent, format_short, pluralize
+from onnx_autodoc.text import format_bytes, format_number, format_percent, format_short, pluralize
 
 _MIN_PEAK_BYTES: Final = 64 << 20
 _MIN_PEAK_RATIO: Final = 4  # to the weights
@@ -37,9 +35,9 @@ def large_activations(context: LintContext) -> Iterator[Violation]:
     peak, weights = context.facts.memory.peak, context.facts.parameters.nbytes
     if peak is not None and weights and peak.nbytes >= max(_MIN_PEAK_BYTES, _MIN_PEAK_RATIO * weights):
         bound = "at least " if context.facts.memory.unknown else ""
-        ratio = f"{format_number(peak.nbytes / weights)} times the {format_memory(weights)} of weights"
-        size = f"{bound}{format_memory(peak.nbytes)}"
-        yield Violation(f"activations peak at {size}, {ratio}{describe_sizes(context)}", (peak.node,))
+        ratio = f"{format_number(peak.nbytes / weights)} times the {format_bytes(weights)} of weights"
+        size = f"{bound}{format_bytes(peak.nbytes)}"
+        yield Violation(f"activations peak at {size}, {ratio}{describe_sizes(context)}", [peak.node])
 
 
 _MIN_EMBEDDING_SHARE: Final = 0.3  # of the parameters
@@ -58,23 +56,11 @@ What to do: quantize the table too (quantize_dynamic of onnxruntime.quantization
 MatMulNBitsQuantizer does with op_types_to_quantize=("MatMul", "Gather")), keep it in float16, or drop the rows of
 tokens that never come, along with their tokens.
 
-Reported from 30 % of the parameters and 1 MiB on, for tables in floating point. A table that is the last layer's
+Reported from 30% of the parameters and 1 MiB on, for tables in floating point. A table that is the last layer's
 weight too counts here.
 """,
 )
 def large_embedding(context: LintContext) -> Iterator[Violation]:
-    total, tables = context.facts.parameters.total, _embedding_tables(context)
-    elements = sum(table.elements for table in tables)
-    nbytes = sum(stored_bytes(table.dtype, table.elements) or 0 for table in tables)
-    if nbytes >= _MIN_EMBEDDING_BYTES and elements >= _MIN_EMBEDDING_SHARE * total:
-        dtypes = " and ".join(dict.fromkeys(table.dtype for table in tables))
-        hold = pluralize(len(tables), "embedding table holds", "embedding tables hold")
-        share = f"{format_percent(elements / total)} of the parameters"
-        yield Violation(f"{hold} {share}: {format_memory(nbytes)} in {dtypes}", tuple(table.name for table in tables))
-
-
-def _embedding_tables(context: LintContext) -> list[Weight]:
-    """The embedding tables, the largest first."""
     parameters = context.facts.parameters
     tables = [
         weight
@@ -83,7 +69,14 @@ def _embedding_tables(context: LintContext) -> list[Weight]:
         and operator_of(parameters.readers[weight.place]).index_input is not None
         and weight.elements > _MIN_TABLE_SHARE * parameters.total
     ]
-    return sorted(tables, key=lambda table: -table.elements)
+    tables.sort(key=lambda table: -table.elements)
+    elements = sum(table.elements for table in tables)
+    nbytes = sum(stored_bytes(table.dtype, table.elements) or 0 for table in tables)
+    if nbytes >= _MIN_EMBEDDING_BYTES and elements >= _MIN_EMBEDDING_SHARE * parameters.total:
+        dtypes = " and ".join(dict.fromkeys(table.dtype for table in tables))
+        hold = pluralize(len(tables), "embedding table holds", "embedding tables hold")
+        share = f"{format_percent(elements / parameters.total)} of the parameters"
+        yield Violation(f"{hold} {share}: {format_bytes(nbytes)} in {dtypes}", [table.name for table in tables])
 
 
 _MIN_FLOPS_PER_BYTE: Final = 8
@@ -106,35 +99,25 @@ pictures in one batch.
 
 Reported below 8 FLOPs for each byte, where each weight is counted as read once, tables that are only looked up not at
 all, and each input once: a runtime that reads more only makes it worse. Only for models of 64 MiB at least, as smaller
-ones may stay in a device's cache, and not where a part of the arithmetic is not known or the data pick the weights.
+ones may stay in a device's cache, and not where a part of the arithmetic is unknown or the data pick the weights.
 """,
 )
 def low_intensity(context: LintContext) -> Iterator[Violation]:
-    total = context.facts.costs.total
-    weights = list(_weights_read(context))
-    read = sum(size for _, size in weights) + _input_bytes(context)
+    total, parameters, values = context.facts.costs.total, context.facts.parameters, context.facts.shapes.values
+    weights = [  # that are read whole; nodes of subgraphs may not run and are left out
+        (parameters.readers[owner, at].name, share.nbytes)
+        for (owner, at), share in parameters.nodes.items()
+        if not owner and operator_of(parameters.readers[owner, at]).index_input is None
+    ]
+    inputs = [nbytes(values[item.name]) for item in required_inputs(context.model) if item.name in values]
+    read = sum(size for _, size in weights) + sum(size for size in inputs if isinstance(size, int))
     is_sparse = any(block.kind in _SPARSE_BLOCKS for block in context.structure.blocks)
     if total.missing or is_sparse or read < _MIN_READ_BYTES or not 0 < total.flops < _MIN_FLOPS_PER_BYTE * read:
         return
     intensity = format_number(total.flops / read)
-    sums = f"{format_short(total.flops, 'FLOPs')} on {format_memory(read)} of weights and inputs"
+    sums = f"{format_short(total.flops, 'FLOPs')} on {format_bytes(read)} of weights and inputs"
     heaviest = heapq.nlargest(_MAX_NODES, weights, key=lambda item: item[1])
     yield Violation(
         f"{intensity} FLOPs for each byte that is read ({sums}){describe_sizes(context)}: memory bounds the speed",
-        tuple(name for name, _ in heaviest),
+        [name for name, _ in heaviest],
     )
-
-
-def _input_bytes(context: LintContext) -> int:
-    values = context.facts.shapes.values
-    sizes = (nbytes(values[value.name]) for value in required_inputs(context.model) if value.name in values)
-    return sum(size for size in sizes if isinstance(size, int))
-
-
-def _weights_read(context: LintContext) -> Iterator[tuple[str, int]]:
-    """Yield the nodes that read whole weights, with their bytes. Nodes of subgraphs may not run and are left out."""
-    parameters = context.facts.parameters
-    for (owner, at), share in parameters.nodes.items():
-        reader = parameters.readers[owner, at]
-        if not owner and operator_of(reader).index_input is None:
-            yield reader.name, share.nbytes

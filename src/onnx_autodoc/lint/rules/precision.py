@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.ir import Node, dtype_name, is_float
+from onnx_autodoc.ir import dtype_name, is_float
 from onnx_autodoc.lint.context import LintContext, NodeRef
-from onnx_autodoc.lint.messages import list_names
-from onnx_autodoc.lint.rule import Severity, Violation, rule
+from onnx_autodoc.lint.rule import Severity, Violation, list_names, rule
 from onnx_autodoc.ops import Trait, has_trait, operator_of
 from onnx_autodoc.shapes import required_inputs
-from onnx_autodoc.text import format_memory, format_percent, pluralize
+from onnx_autodoc.text import format_bytes, format_percent, pluralize
 
 _WARNING_SHARE: Final = 0.1  # of the arithmetic
 _WARNING_FLOPS: Final = 1_000_000
@@ -36,37 +35,31 @@ constants, casts and moves, tree ensembles and other classic models, whose thres
 """,
 )
 def float64(context: LintContext) -> Iterator[Violation]:
-    costs = {ref: cost for ref in _double_nodes(context) if (cost := _double_cost(context, ref))[1]}
-    if not costs:
-        yield from _check_stored_doubles(context)
+    # By the first input, or by the first output, as random generators have no input
+    costs: dict[NodeRef, tuple[int, int]] = {}
+    for ref in context.all_nodes():
+        if "float64" not in ref.dtypes or ref.node.domain == _CLASSIC or not ref.scope.is_executed:
+            continue
+        if not ref.step.bodies and not ref.is_data_independent and (cost := _double_cost(context, ref))[1]:
+            costs[ref] = cost
+    if costs:
+        products = sum(macs > 0 for macs, _ in costs.values())
+        flops = sum(flops for _, flops in costs.values())
+        is_expensive = flops >= max(_WARNING_FLOPS, _WARNING_SHARE * context.facts.costs.total.flops)
+        which = "a matrix product or convolution" if products == 1 else f"{products:,} matrix products or convolutions"
+        among = f", among them {which}" if 0 < products < len(costs) else f": {which}" if products else ""
+        message = f"{pluralize(len(costs), 'node computes', 'nodes compute')} in float64{among}"
+        yield Violation(message, costs, severity=Severity.WARNING if is_expensive else Severity.NOTE)
         return
-    products = sum(macs > 0 for macs, _ in costs.values())
-    flops = sum(flops for _, flops in costs.values())
-    is_expensive = flops >= max(_WARNING_FLOPS, _WARNING_SHARE * context.facts.costs.total.flops)
-    yield Violation(
-        _describe_double(len(costs), products),
-        tuple(ref.path for ref in costs),
-        severity=Severity.WARNING if is_expensive else Severity.NOTE,
-    )
-
-
-def _describe_double(nodes: int, products: int) -> str:
-    which = "a matrix product or convolution" if products == 1 else f"{products:,} matrix products or convolutions"
-    among = f", among them {which}" if 0 < products < nodes else f": {which}" if products else ""
-    return f"{pluralize(nodes, 'node computes', 'nodes compute')} in float64{among}"
-
-
-def _double_nodes(context: LintContext) -> list[NodeRef]:
-    """Nodes on float64 data: by the first input, or by the first output, as random generators have no input."""
-    return [
-        ref
-        for ref in context.all_nodes()
-        if "float64" in ref.dtypes
-        and ref.node.domain != _CLASSIC
-        and ref.scope.is_executed
-        and not ref.step.bodies
-        and not ref.is_data_independent
-    ]
+    # Weights that are stored in float64 although nothing is computed in it
+    parameters = context.facts.parameters
+    weights = [weight for weight in parameters.held if weight.dtype == "float64" and weight.name]
+    weights = [weight for weight in weights if parameters.readers[weight.place].domain != _CLASSIC]
+    elements = sum(weight.elements for weight in weights)
+    if elements * 8 >= _MIN_STORED_BYTES and elements >= _MIN_STORED_SHARE * parameters.total:
+        share = format_percent(elements / parameters.total)
+        message = f"weights of {format_bytes(elements * 8)} are kept in float64, {share} of all numbers"
+        yield Violation(message, [weight.name for weight in weights])
 
 
 def _double_cost(context: LintContext, ref: NodeRef) -> tuple[int, int]:
@@ -74,18 +67,6 @@ def _double_cost(context: LintContext, ref: NodeRef) -> tuple[int, int]:
     cost = context.facts.costs.price(ref.step, bookkeeping=False).cost
     macs = cost.macs if isinstance(cost.macs, int) else 0
     return macs, 2 * macs + (cost.other if isinstance(cost.other, int) else 0)
-
-
-def _check_stored_doubles(context: LintContext) -> Iterator[Violation]:
-    """Weights that are stored in float64 although nothing is computed in it."""
-    parameters = context.facts.parameters
-    weights = [weight for weight in parameters.held if weight.dtype == "float64" and weight.name]
-    weights = [weight for weight in weights if parameters.readers[weight.place].domain != _CLASSIC]
-    elements = sum(weight.elements for weight in weights)
-    if elements * 8 >= _MIN_STORED_BYTES and elements >= _MIN_STORED_SHARE * parameters.total:
-        share = format_percent(elements / parameters.total)
-        message = f"weights of {format_memory(elements * 8)} are kept in float64, {share} of all numbers"
-        yield Violation(message, tuple(weight.name for weight in weights))
 
 
 _MAX_INPUTS: Final = 4
@@ -108,11 +89,16 @@ on the CPU everywhere, nor models of ai.onnx.ml, which run there as a whole.
 """,
 )
 def int64_data(context: LintContext) -> Iterator[Violation]:
-    if any(domain == "ai.onnx.ml" for domain, _, _ in context.facts.operators):
+    if any(domain == _CLASSIC for domain, _, _ in context.facts.operators):
         return  # classic models run on a CPU, whatever their types are
-    inputs = tuple(_int64_inputs(context))
+    inputs = [
+        value.name
+        for value in required_inputs(context.model)
+        if value.type is not None and value.type.dtype == "int64" and value.type.dims
+        if context.structure.roles.get(value.name) in _DATA_ROLES
+    ]
     positional = context.nodes_where(lambda row: row.position_output is not None)
-    nodes = tuple(ref.path for ref in positional if _outputs_int64_positions(ref))
+    nodes = [ref for ref in positional if _outputs_int64_positions(ref)]
     parts = []
     if inputs:
         are = pluralize(len(inputs), "input is", "inputs are")
@@ -120,20 +106,18 @@ def int64_data(context: LintContext) -> Iterator[Violation]:
     if nodes:
         parts.append(f"{pluralize(len(nodes), 'node finds', 'nodes find')} int64 positions in the data")
     if parts:
-        yield Violation("; ".join(parts), inputs + nodes)
-
-
-def _int64_inputs(context: LintContext) -> Iterator[str]:
-    for value in required_inputs(context.model):
-        is_int64 = value.type is not None and value.type.dtype == "int64" and value.type.dims
-        if is_int64 and context.structure.roles.get(value.name) in _DATA_ROLES:
-            yield value.name
+        yield Violation("; ".join(parts), [*inputs, *nodes])
 
 
 def _outputs_int64_positions(ref: NodeRef) -> bool:
     at = operator_of(ref.node).position_output
     name = ref.node.outputs[at] if at is not None and at < len(ref.node.outputs) else ""
-    return bool(name) and ref.scope.is_executed and _stays_int64(ref, name) and _depends_on_data(ref)
+    if not name or not ref.scope.is_executed:
+        return False
+    readers = (reader.node for reader in ref.scope.consumers(name))
+    targets = (reader.attributes.get("to") if reader.is_op("Cast") else None for reader in readers)
+    narrows = [isinstance(target, int) and dtype_name(target) != "int64" for target in targets]
+    return (name in ref.scope.escaping or not all(narrows)) and _depends_on_data(ref)
 
 
 def _depends_on_data(ref: NodeRef) -> bool:
@@ -151,15 +135,6 @@ def _depends_on_data(ref: NodeRef) -> bool:
             pending += [source for source in producer.node.inputs if source and source not in seen]
             seen.update(producer.node.inputs)
     return len(seen) >= _MAX_VISITED_VALUES
-
-
-def _stays_int64(ref: NodeRef, name: str) -> bool:
-    return name in ref.scope.escaping or any(not _narrows(reader.node) for reader in ref.scope.consumers(name))
-
-
-def _narrows(node: Node) -> bool:
-    to = node.attributes.get("to")
-    return node.is_op("Cast") and isinstance(to, int) and dtype_name(to) != "int64"
 
 
 _HALF: Final = ("float16", "bfloat16")
@@ -190,17 +165,27 @@ precision and straight back, with nothing between, are told apart: there the cas
 )
 def precision_seam(context: LintContext) -> Iterator[Violation]:
     casts = list(context.outside_functions(context.nodes_of("Cast")))
-    yield from _check_islands(context, casts)
+    interface = context.model.graph.index.inputs | context.model.graph.index.outputs
+    up = []
+    for ref in casts:
+        # Callers may need another precision at the interface of the model
+        is_inner = ref.scope.path or interface.isdisjoint((*ref.node.inputs, *ref.node.outputs))
+        if ref.dtypes[0] in _HALF and ref.dtypes[1] == "float32" and is_inner and not ref.has_constant(0):
+            up.append(ref)
+    left = {ref.dtypes[0] for ref in up}
+    back, between = _trace_islands(up)
+    back = [ref for ref in back if ref.dtypes[1] in left]
+    if back:
+        half = " and ".join(sorted({str(ref.dtypes[1]) for ref in back}))
+        nodes = f", around {pluralize(between, 'node')}" if between else ""
+        message = f"data leave {half} for float32 in {pluralize(len(up), 'cast')} and come back in {len(back):,}{nodes}"
+        yield Violation(message, [*up, *back])
     rounding = [ref for ref in casts if _is_rounding(ref)]
     if rounding:
         pairs = pluralize(len(rounding), "pair of casts only rounds", "pairs of casts only round")
         half = " and ".join(sorted({str(ref.dtypes[0]) for ref in rounding}))
-        yield Violation(
-            f"{pairs} data to {half}, with nothing in between",
-            tuple(ref.path for ref in rounding),
-            _ROUNDING_RECOMMENDATION,
-            about="rounding",
-        )
+        message = f"{pairs} data to {half}, with nothing in between"
+        yield Violation(message, rounding, _ROUNDING_RECOMMENDATION, about="rounding")
 
 
 def _is_rounding(ref: NodeRef) -> bool:
@@ -209,30 +194,7 @@ def _is_rounding(ref: NodeRef) -> bool:
     if first is None or not first.node.is_op("Cast") or first.only_consumer() is not ref:
         return False
     before, after = first.dtypes[0], ref.dtypes[1]
-    return ref.dtypes[0] in _HALF and before in _WIDE and before == after and not _casts_constant(first)
-
-
-def _casts_constant(ref: NodeRef) -> bool:
-    return ref.scope.is_constant(ref.node.inputs[0])
-
-
-def _check_islands(context: LintContext, casts: list[NodeRef]) -> Iterator[Violation]:
-    up = [ref for ref in casts if ref.dtypes[0] in _HALF and ref.dtypes[1] == "float32" and _is_interior(context, ref)]
-    left = {ref.dtypes[0] for ref in up}
-    back, between = _trace_islands(up)
-    back = [ref for ref in back if ref.dtypes[1] in left]
-    if back:
-        half = " and ".join(sorted({dtype for ref in back if (dtype := ref.dtypes[1]) is not None}))
-        nodes = f", around {pluralize(between, 'node')}" if between else ""
-        message = f"data leave {half} for float32 in {pluralize(len(up), 'cast')} and come back in {len(back):,}{nodes}"
-        yield Violation(message, tuple(ref.path for ref in [*up, *back]))
-
-
-def _is_interior(context: LintContext, ref: NodeRef) -> bool:
-    """Neither of a constant, nor at the interface of the model, whose callers may need another precision."""
-    index = context.model.graph.index
-    interface = set[str]() if ref.scope.path else index.inputs | index.outputs
-    return interface.isdisjoint((*ref.node.inputs, *ref.node.outputs)) and not _casts_constant(ref)
+    return ref.dtypes[0] in _HALF and before in _WIDE and before == after and not first.has_constant(0)
 
 
 def _trace_islands(up: list[NodeRef]) -> tuple[list[NodeRef], int]:
@@ -241,7 +203,7 @@ def _trace_islands(up: list[NodeRef]) -> tuple[list[NodeRef], int]:
     between = 0
     while pending:
         ref = pending.pop()
-        for reader in [each for name in ref.node.outputs if name for each in ref.scope.consumers(name)]:
+        for reader in [reader for name in ref.node.outputs if name for reader in ref.scope.consumers(name)]:
             if reader in seen:
                 continue
             seen.add(reader)

@@ -33,45 +33,42 @@ file does not tell.
     confidence=Confidence.MEDIUM,
 )
 def per_tensor_depthwise(context: LintContext) -> Iterator[Violation]:
-    known = [(ref, is_single) for ref, is_single in _depthwise(context) if is_single is not None]
-    paths = tuple(ref.path for ref, is_single in known if is_single)
-    if paths:
+    dims = [(ref, scale.concrete if scale is not None else None) for ref, scale in _depthwise_scales(context)]
+    known = [(ref, sizes) for ref, sizes in dims if sizes is not None]
+    single = [ref for ref, sizes in known if all(size == 1 for size in sizes)]
+    if single:
         one, many = "has one scale for all channels of its weight", "have one scale for all channels"
         total = pluralize(len(known), "quantized depthwise convolution")
-        yield Violation(f"{len(paths):,} of {total} {one if len(paths) == 1 else many}", paths)
+        yield Violation(f"{len(single):,} of {total} {one if len(single) == 1 else many}", single)
 
 
-def _depthwise(context: LintContext) -> Iterator[tuple[NodeRef, bool | None]]:
-    """The quantized depthwise convolutions, and whether they have one scale; None where the file does not tell."""
+def _depthwise_scales(context: LintContext) -> Iterator[tuple[NodeRef, ValueInfo | None]]:
+    """Yield the quantized depthwise convolutions with the scale of their weight, if known."""
     for ref in context.nodes_of("Conv"):
         source = ref.producer(1) if _is_depthwise(ref, 1) else None
-        if (
-            source is not None
-            and has_trait(source.node, Trait.DEQUANTIZES)
-            and ref.scope.is_constant(ref.node.inputs[1])
-            and _is_low_bit(source, 0)
-        ):
-            yield ref, _is_single(source.input(1))
+        is_dequantized = source is not None and has_trait(source.node, Trait.DEQUANTIZES)
+        if source is not None and is_dequantized and ref.has_constant(1) and _is_low_bit(source, 0):
+            yield ref, source.input(1)
     for ref in context.nodes_of("QLinearConv"):
         if _is_depthwise(ref, 3) and _is_low_bit(ref, 3):
-            yield ref, _is_single(ref.input(4))
+            yield ref, ref.input(4)
     for ref in context.nodes_of("ConvInteger"):
         if _is_depthwise(ref, 1):
-            yield ref, _is_single(_rescale(ref))
+            yield ref, _weight_scale(ref)
 
 
-def _rescale(ref: NodeRef) -> ValueInfo | None:
+def _weight_scale(ref: NodeRef) -> ValueInfo | None:
     """The scale of the weight that ConvInteger's sums are multiplied with after a cast, with the scale of the data."""
     cast = ref.only_consumer()
     scaled = cast.only_consumer() if cast is not None else None
     if scaled is None or not scaled.node.is_op("Mul"):
         return None
-    for at in range(len(scaled.node.inputs)):
-        product = scaled.producer(at)
-        if product is not None and product.node.is_op("Mul"):
-            constant = [at for at, name in enumerate(product.node.inputs) if product.scope.is_constant(name)]
-            return product.input(constant[0]) if len(constant) == 1 else None
-    return None
+    producers = (scaled.producer(at) for at in range(len(scaled.node.inputs)))
+    product = next((item for item in producers if item is not None and item.node.is_op("Mul")), None)
+    if product is None:
+        return None
+    constant = [at for at in range(len(product.node.inputs)) if product.has_constant(at)]
+    return product.input(constant[0]) if len(constant) == 1 else None
 
 
 def _is_depthwise(ref: NodeRef, at: int) -> bool:
@@ -83,11 +80,6 @@ def _is_depthwise(ref: NodeRef, at: int) -> bool:
 def _is_low_bit(ref: NodeRef, at: int) -> bool:
     known = ref.input(at)
     return known is not None and known.dtype in BITS and BITS[known.dtype] <= _MAX_BITS
-
-
-def _is_single(scale: ValueInfo | None) -> bool | None:
-    dims = scale.concrete if scale is not None else None
-    return None if dims is None else all(dim == 1 for dim in dims)
 
 
 _MIN_FLOAT_SHARE: Final = 0.2  # of the MACs
@@ -130,36 +122,28 @@ branches, and models whose data are quantized while they run.
 def unfused_quantization(context: LintContext) -> Iterator[Violation]:
     if not context.nodes_of("DequantizeLinear") and not context.nodes_of("DequantizeLinear", domain="com.microsoft"):
         return
-    products = [ref for ref in context.main.refs if _is_product(ref)]
+    products = [ref for ref in context.scopes[0].refs if _is_product(ref)]
     groups: dict[_Execution, list[NodeRef]] = {execution: [] for execution in _Execution}
     for ref in products:
         groups[_classify(ref)].append(ref)
     quantized = groups[_Execution.INT8] + groups[_Execution.FLOAT_OUTPUT]
     if not any(has_trait(ref.node, Trait.INT8_KERNEL) for ref in quantized):
         return
+    total = _macs(context, products)
     in_float = f"in floating point; {len(quantized):,} can run in int8"
-    yield from _report_float_products(context, groups[_Execution.FLOAT], products, in_float)
     in_onnxruntime = "in floating point in onnxruntime, which needs the answer quantized as well"
-    yield from _report_float_products(
-        context, groups[_Execution.FLOAT_OUTPUT], products, in_onnxruntime, _OUTPUT_RECOMMENDATION, "onnxruntime"
-    )
-
-
-def _report_float_products(
-    context: LintContext,
-    refs: list[NodeRef],
-    products: list[NodeRef],
-    how: str,
-    recommendation: str = "",
-    about: str | None = None,
-) -> Iterator[Violation]:
-    total, macs = _macs(context, products), _macs(context, refs)
-    share = macs / total if total and macs is not None else 0.0
-    if refs and share >= _MIN_FLOAT_SHARE:
-        whole = pluralize(len(products), "convolution or matrix product", "convolutions and matrix products")
-        compute = "computes" if len(refs) == 1 else "compute"
-        message = f"{len(refs):,} of {whole}, with {format_percent(share)} of the multiply-adds, {compute} {how}"
-        yield Violation(message, tuple(ref.path for ref in refs), recommendation, about=about)
+    for execution, how, recommendation, about in (
+        (_Execution.FLOAT, in_float, "", None),
+        (_Execution.FLOAT_OUTPUT, in_onnxruntime, _OUTPUT_RECOMMENDATION, "onnxruntime"),
+    ):
+        refs = groups[execution]
+        macs = _macs(context, refs)
+        share = macs / total if total and macs is not None else 0.0
+        if refs and share >= _MIN_FLOAT_SHARE:
+            whole = pluralize(len(products), "convolution or matrix product", "convolutions and matrix products")
+            compute = "computes" if len(refs) == 1 else "compute"
+            message = f"{len(refs):,} of {whole}, with {format_percent(share)} of the multiply-adds, {compute} {how}"
+            yield Violation(message, refs, recommendation, about=about)
 
 
 def _macs(context: LintContext, refs: list[NodeRef]) -> int | None:
@@ -171,12 +155,11 @@ def _macs(context: LintContext, refs: list[NodeRef]) -> int | None:
 
 def _is_product(ref: NodeRef) -> bool:
     """Whether it is a convolution or matrix product of data, in floating point or on integers."""
-    inputs = ref.node.inputs
     if has_trait(ref.node, Trait.INT8_OPERATOR):
         return True
-    if not has_trait(ref.node, Trait.INT8_KERNEL) or ref.node.domain or len(inputs) < 2:
+    if not has_trait(ref.node, Trait.INT8_KERNEL) or ref.node.domain or len(ref.node.inputs) < 2:
         return False
-    return not all(map(ref.scope.is_constant, inputs[:2]))
+    return not (ref.has_constant(0) and ref.has_constant(1))
 
 
 def _classify(ref: NodeRef) -> _Execution:
@@ -185,7 +168,7 @@ def _classify(ref: NodeRef) -> _Execution:
     data, weight = (_quantized_dtype(ref, name) for name in ref.node.inputs[:2])
     if data is not None and weight is not None:
         return _Execution.FLOAT_OUTPUT if _has_float_output(ref, data) else _Execution.INT8
-    if ref.scope.is_constant(ref.node.inputs[1]):
+    if ref.has_constant(1):
         if data is None and weight is not None and not has_trait(ref.node, Trait.INT8_NEEDS_OUTPUT):
             return _Execution.OTHER  # only the weights are quantized
         if data is not None and has_trait(ref.node, Trait.INT8_CONSTANTS):

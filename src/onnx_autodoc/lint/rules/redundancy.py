@@ -8,8 +8,7 @@ import numpy as np
 
 from onnx_autodoc.ir import BITS, is_float, is_integer
 from onnx_autodoc.lint.context import LintContext, NodeRef
-from onnx_autodoc.lint.messages import count_operators
-from onnx_autodoc.lint.rule import Severity, Violation, rule
+from onnx_autodoc.lint.rule import Severity, Violation, count_operators, rule
 from onnx_autodoc.ops import Identity, Trait, ValueInfo, has_trait, operator_of
 from onnx_autodoc.text import pluralize
 
@@ -38,8 +37,9 @@ def no_op_node(context: LintContext) -> Iterator[Violation]:
     nodes = [ref for ref in candidates if _is_no_op(ref, context)]
     if nodes:
         message = f"{pluralize(len(nodes), 'node hands', 'nodes hand')} data on unchanged: {count_operators(nodes)}"
-        severity = Severity.INFO if all(map(_is_small, nodes)) else Severity.NOTE
-        yield Violation(message, tuple(ref.path for ref in nodes), severity=severity)
+        sizes = [output.concrete if (output := ref.output()) is not None else None for ref in nodes]
+        are_small = all(dims is not None and math.prod(dims) <= _SMALL_ELEMENTS for dims in sizes)
+        yield Violation(message, nodes, severity=Severity.INFO if are_small else Severity.NOTE)
 
 
 def _is_no_op(ref: NodeRef, context: LintContext) -> bool:
@@ -53,37 +53,25 @@ def _is_no_op(ref: NodeRef, context: LintContext) -> bool:
     if output is None or output.value is not None:  # shape arithmetic: its elements are known before any run
         return False
     sources = node.inputs if identity is Identity.NEUTRAL_OPERAND else node.inputs[:1]
-    is_constant = all(ref.scope.is_constant(name) for name in sources if name)
-    return not is_constant and not _names_output(ref)
-
-
-def _names_output(ref: NodeRef) -> bool:
-    """Whether the node gives an output its name, and its input cannot take that name instead."""
-    if ref.node.outputs[0] not in ref.scope.graph.index.outputs:
+    if all(ref.scope.is_constant(name) for name in sources if name):
         return False
-    producers = (ref.producer(at) for at in range(len(ref.node.inputs)))
+    if node.outputs[0] not in ref.scope.graph.index.outputs:
+        return True
+    # A node that gives an output its name is needed, unless its input can take that name instead
+    producers = (ref.producer(at) for at in range(len(node.inputs)))
     source = next((producer for producer in producers if producer is not None), None)
-    return ref.node.is_op("Identity") or source is None or source.only_consumer() is not ref
-
-
-def _is_small(ref: NodeRef) -> bool:
-    known = ref.output()
-    return known is not None and known.concrete is not None and math.prod(known.concrete) <= _SMALL_ELEMENTS
+    return not node.is_op("Identity") and source is not None and source.only_consumer() is ref
 
 
 def _integers(ref: NodeRef, at: int, attribute: str = "") -> tuple[int, ...] | None:
-    """Integers from an attribute or a constant input: () where there is neither, None where they are unknown."""
+    """Return integers from an attribute or a constant input: () where there is neither, None where they are unknown."""
     items = ref.node.attributes.get(attribute)
     if isinstance(items, tuple):
         return tuple(item for item in items if isinstance(item, int))
     if at >= len(ref.node.inputs) or not ref.node.inputs[at]:
         return ()
-    known = ref.input(at)
-    if known is None or known.value is None or known.value.dtype == object:
-        return None
-    if not ref.scope.is_constant(ref.node.inputs[at]):
-        return None
-    return tuple(int(item) for item in known.value.reshape(-1).tolist())
+    elements = ref.elements(at)
+    return tuple(map(int, elements.reshape(-1).tolist())) if elements is not None and ref.has_constant(at) else None
 
 
 def _rank(ref: NodeRef) -> int | None:
@@ -92,16 +80,12 @@ def _rank(ref: NodeRef) -> int | None:
 
 
 def _keeps_shape(before: ValueInfo | None, after: ValueInfo | None) -> bool:
-    return (
-        before is not None and after is not None and before.concrete is not None and before.concrete == after.concrete
-    )
+    dims = before.concrete if before is not None and after is not None else None
+    return after is not None and dims is not None and dims == after.concrete
 
 
-# Tests of the ways in which an operator can be an identity. `static`: the sizes on the card are those of every run.
-
-
-def _is_inference_dropout(ref: NodeRef, static: bool) -> bool:
-    """Dropout whose training mode is not set or false, and whose mask nothing reads."""
+def _is_inactive_dropout(ref: NodeRef, static: bool) -> bool:
+    """Whether the training mode of a Dropout is not set or false, and nothing reads its mask."""
     node = ref.node
     if len(node.outputs) > 1 and (ref.scope.consumers(node.outputs[1]) or node.outputs[1] in ref.scope.escaping):
         return False
@@ -109,9 +93,7 @@ def _is_inference_dropout(ref: NodeRef, static: bool) -> bool:
     return (ref.step.version or 0) >= 7 and training is not None and not any(training)
 
 
-def _keeps_dtype(ref: NodeRef, static: bool) -> bool:
-    before, after = ref.dtypes
-    return before is not None and before == after
+# Tests of the ways in which an operator can be an identity. `static`: the sizes on the card are those of every run.
 
 
 def _keeps_axes(ref: NodeRef, static: bool) -> bool:
@@ -127,10 +109,6 @@ def _reshapes_to_itself(ref: NodeRef, static: bool) -> bool:
     if not target or ref.node.attributes.get("allowzero") or len(target) != _rank(ref):
         return False
     return target.count(0) >= len(target) - 1 and set(target) <= {0, -1}
-
-
-def _flattens_matrix(ref: NodeRef, static: bool) -> bool:
-    return _rank(ref) == 2 and ref.node.attributes.get("axis", 1) in (1, -1)
 
 
 def _slices_all(ref: NodeRef, static: bool) -> bool:
@@ -152,39 +130,33 @@ def _repeats_once(ref: NodeRef, static: bool) -> bool:
     repeats, rank = _integers(ref, 1), _rank(ref)
     if not repeats or rank is None or len(repeats) > rank or len(ref.node.inputs) != 2:
         return False
-    return all(repeat == 1 for repeat in repeats)
+    return set(repeats) == {1}
 
 
 def _has_neutral_operand(ref: NodeRef, static: bool) -> bool:
+    """Whether an operand is a constant of ones that does not broadcast the other one to a larger shape."""
     neutral = operator_of(ref.node).neutral
-    return neutral is not None and any(_is_ones(ref, at) and _fits_other(ref, at, static) for at in neutral.inputs)
-
-
-def _is_ones(ref: NodeRef, at: int) -> bool:
-    known = ref.input(at)
-    if known is None or known.value is None or known.value.dtype == object or not known.value.size:
-        return False
-    return ref.scope.is_constant(ref.node.inputs[at]) and bool(np.all(known.value == 1))
-
-
-def _fits_other(ref: NodeRef, at: int, static: bool) -> bool:
-    """Whether the ones do not broadcast the other input to a larger shape."""
-    ones, other = ref.input(at), ref.input(1 - at)
-    if ones is None or other is None or ones.shape is None or other.shape is None:
-        return False
-    is_scalar = all(type(dim) is int and dim == 1 for dim in ones.shape) and len(ones.shape) <= len(other.shape)
-    return is_scalar or (static and _keeps_shape(other, ref.output()))
+    for at in neutral.inputs if neutral is not None else ():
+        elements, ones, data = ref.elements(at), ref.input(at), ref.input(1 - at)
+        if elements is None or not elements.size or not ref.has_constant(at) or not np.all(elements == 1):
+            continue
+        if ones is None or data is None or ones.shape is None or data.shape is None:
+            continue
+        is_scalar = all(type(dim) is int and dim == 1 for dim in ones.shape) and len(ones.shape) <= len(data.shape)
+        if is_scalar or (static and _keeps_shape(data, ref.output())):
+            return True
+    return False
 
 
 _IDENTITY_TESTS: Final[dict[Identity, Callable[[NodeRef, bool], bool]]] = {
     Identity.ALWAYS: lambda _ref, _static: True,
-    Identity.INFERENCE: _is_inference_dropout,
+    Identity.INFERENCE: _is_inactive_dropout,
     Identity.SAME_SHAPE: _reshapes_to_itself,
-    Identity.MATRIX: _flattens_matrix,
+    Identity.MATRIX: lambda ref, _static: _rank(ref) == 2 and ref.node.attributes.get("axis", 1) in (1, -1),
     Identity.NO_PADDING: _pads_nothing,
     Identity.SAME_ORDER: _keeps_axes,
     Identity.WHOLE: _slices_all,
-    Identity.SAME_TYPE: _keeps_dtype,
+    Identity.SAME_TYPE: lambda ref, _static: ref.dtypes[0] is not None and ref.dtypes[0] == ref.dtypes[1],
     Identity.ONE_INPUT: lambda ref, _static: len(ref.node.inputs) == 1,
     Identity.ONE_OUTPUT: lambda ref, _static: len(ref.node.outputs) == 1,
     Identity.NEUTRAL_OPERAND: _has_neutral_operand,
@@ -211,43 +183,26 @@ of these.
 """,
 )
 def redundant_cast(context: LintContext) -> Iterator[Violation]:
-    casts = [ref for ref in context.outside_functions(context.nodes_of("Cast")) if _follows_cast(ref)]
-    back = [ref for ref in casts if _is_back(ref)]
-    onward = [ref for ref in casts if _is_onward(ref)]
+    back, onward = list[NodeRef](), list[NodeRef]()
+    for ref in context.outside_functions(context.nodes_of("Cast")):
+        first = ref.producer()
+        if first is None or not first.node.is_op("Cast") or ref.has_constant(0):
+            continue
+        start, (between, end) = first.dtypes[0], ref.dtypes
+        if start is None or start == between or not _can_hold(between, start):
+            continue
+        if start == end:
+            back.append(ref)
+        elif end not in (None, between) and first.only_consumer() is ref:
+            # Values out of range are truncated in one way by integer casts and in another by float casts
+            is_exact = end == "bool" or is_float(end) or _can_hold(end, start)
+            if is_exact or (is_integer(between) and is_integer(end)):
+                onward.append(ref)
     parts = [f"{pluralize(len(back), 'cast only turns', 'casts only turn')} an earlier one back"] if back else []
     if onward:
         parts.append(f"{pluralize(len(onward), 'cast')} could read what the cast before reads")
     if parts:
-        yield Violation(", ".join(parts), tuple(ref.path for ref in back + onward))
-
-
-def _follows_cast(ref: NodeRef) -> bool:
-    """Whether it reads data that another cast produced."""
-    first = ref.producer()
-    return first is not None and first.node.is_op("Cast") and not ref.scope.is_constant(ref.node.inputs[0])
-
-
-def _is_back(ref: NodeRef) -> bool:
-    start, between, end = _dtypes(ref)
-    return start is not None and start == end and start != between and _can_hold(between, start)
-
-
-def _is_onward(ref: NodeRef) -> bool:
-    """From one type over a second, which only this cast reads, to a third."""
-    start, between, end = _dtypes(ref)
-    if start is None or between is None or end is None or start == between or end in (start, between):
-        return False
-    first = ref.producer()
-    if first is None or first.only_consumer() is not ref or not _can_hold(between, start):
-        return False
-    # values out of range are truncated in one way by integer casts and in another by float casts
-    return end == "bool" or is_float(end) or _can_hold(end, start) or (is_integer(between) and is_integer(end))
-
-
-def _dtypes(ref: NodeRef) -> tuple[str | None, str | None, str | None]:
-    """Before the cast that this one follows, between the two, and after."""
-    first = ref.producer()
-    return first.dtypes[0] if first is not None else None, *ref.dtypes
+        yield Violation(", ".join(parts), back + onward)
 
 
 def _can_hold(wide: str | None, narrow: str) -> bool:
@@ -286,34 +241,25 @@ the second is a reshape to a target that copies no size from its input, or all s
 )
 def redundant_reshape(context: LintContext) -> Iterator[Violation]:
     reshapes = context.outside_functions(context.nodes_with_trait(Trait.RESHAPES))
-    paths = tuple(ref.path for ref in reshapes if _is_redundant(ref, context.is_static))
-    if paths:
-        are = pluralize(len(paths), "reshaping is", "reshapings are")
-        yield Violation(f"{are} not needed before another one", paths)
+    nodes = [ref for ref in reshapes if _is_redundant_reshape(ref, context.is_static)]
+    if nodes:
+        are = pluralize(len(nodes), "reshaping is", "reshapings are")
+        yield Violation(f"{are} not needed before another one", nodes)
 
 
-def _is_redundant(ref: NodeRef, static: bool) -> bool:
+def _is_redundant_reshape(ref: NodeRef, static: bool) -> bool:
     reader = ref.only_consumer()
     if reader is None or reader.node.domain or not has_trait(reader.node, Trait.RESHAPES):
         return False
-    if ref.node.outputs[:1] != reader.node.inputs[:1] or not ref.node.inputs:
+    if ref.node.outputs[:1] != reader.node.inputs[:1] or not ref.node.inputs or ref.has_constant(0):
         return False
-    if ref.scope.is_constant(ref.node.inputs[0]):
+    output = reader.output()
+    if output is None or output.value is not None or output.concrete is None:
         return False
-    known = reader.output()
-    if known is None or known.value is not None or known.concrete is None:
+    if not is_float(output.dtype) and math.prod(output.concrete) <= _SMALL_ELEMENTS:
         return False
-    if not is_float(known.dtype) and math.prod(known.concrete) <= _SMALL_ELEMENTS:
-        return False
-    return static or _has_absolute_target(reader)
-
-
-def _has_absolute_target(ref: NodeRef) -> bool:
-    """Whether the target of a Reshape has no zeros, which copy sizes of its input."""
-    target = ref.input(1) if ref.node.is_op("Reshape") else None
-    if target is None or target.value is None or target.value.dtype == object:
-        return False
-    return bool(np.all(target.value != 0))
+    target = reader.elements(1) if reader.node.is_op("Reshape") else None
+    return static or (target is not None and bool(np.all(target != 0)))  # zeros copy sizes of the input
 
 
 @rule(
@@ -333,47 +279,52 @@ turned are not judged.
 """,
 )
 def redundant_transpose(context: LintContext) -> Iterator[Violation]:
-    transposes = context.outside_functions(context.nodes_of("Transpose"))
-    pairs = [(first, ref) for ref in transposes if (first := _preceding_transpose(ref)) is not None]
-    undone = [ref for first, ref in pairs if _are_inverse(first, ref)]
-    joined = [ref for first, ref in pairs if not _are_inverse(first, ref) and first.only_consumer() is ref]
+    undone, joined = list[NodeRef](), list[NodeRef]()
+    for ref in context.outside_functions(context.nodes_of("Transpose")):
+        first = _preceding_transpose(ref)
+        if first is None:
+            continue
+        before, after = _permutation(first), _permutation(ref)
+        if (
+            before is not None
+            and after is not None
+            and sorted(before) == sorted(after)
+            and all(before[axis] == at for at, axis in enumerate(after))
+        ):
+            undone.append(ref)
+        elif first.only_consumer() is ref:
+            joined.append(ref)
     parts = [f"{pluralize(len(undone), 'transpose undoes', 'transposes undo')} an earlier one"] if undone else []
     if joined:
         parts.append(f"{pluralize(len(joined), 'transpose')} could be one with the transpose before")
     if parts:
-        yield Violation(", ".join(parts), tuple(ref.path for ref in undone + joined))
+        yield Violation(", ".join(parts), undone + joined)
 
 
 def _preceding_transpose(ref: NodeRef) -> NodeRef | None:
     """The transpose that this one follows, directly or through elementwise nodes."""
-    if not ref.node.inputs or ref.scope.is_constant(ref.node.inputs[0]):
+    if not ref.node.inputs or ref.has_constant(0):
         return None
     source, reader = ref.producer(), ref
-    while source is not None and _is_elementwise(source) and source.only_consumer() is reader:
+    while source is not None and source.only_consumer() is reader and (name := _elementwise_input(source)):
         reader = source
-        source = _data_producer(reader)
+        source = reader.scope.producer(name)
     if source is None or not source.node.is_op("Transpose"):
         return None
     return source if reader is ref or source.only_consumer() is reader else None
 
 
-def _is_elementwise(ref: NodeRef) -> bool:
-    """Whether it treats each element of one input alone, whatever the order of axes."""
+def _elementwise_input(ref: NodeRef) -> str:
+    """The input of which a node treats each element alone, whatever the order of axes; "" if there is none."""
     if ref.node.domain or not ref.node.inputs:
-        return False
+        return ""
     if has_trait(ref.node, Trait.UNARY):
-        return True
-    return has_trait(ref.node, Trait.UNARY_WITH_SCALARS) and len(_non_scalars(ref)) == 1
-
-
-def _non_scalars(ref: NodeRef) -> list[str]:
-    pairs = zip(ref.node.inputs, ref.step.inputs)
-    return [name for name, known in pairs if name and not (known is not None and known.shape == ())]
-
-
-def _data_producer(ref: NodeRef) -> NodeRef | None:
-    name = ref.node.inputs[0] if has_trait(ref.node, Trait.UNARY) else _non_scalars(ref)[0]
-    return ref.scope.producer(name)
+        return ref.node.inputs[0]
+    if not has_trait(ref.node, Trait.UNARY_WITH_SCALARS):
+        return ""
+    inputs = zip(ref.node.inputs, ref.step.inputs)
+    names = [name for name, info in inputs if name and (info is None or info.shape != ())]
+    return names[0] if len(names) == 1 else ""
 
 
 def _permutation(ref: NodeRef) -> tuple[int, ...] | None:
@@ -382,10 +333,3 @@ def _permutation(ref: NodeRef) -> tuple[int, ...] | None:
     if isinstance(perm, tuple):
         return tuple(axis for axis in perm if isinstance(axis, int))
     return tuple(reversed(range(len(known.shape)))) if known is not None and known.shape is not None else None
-
-
-def _are_inverse(first: NodeRef, second: NodeRef) -> bool:
-    one, other = _permutation(first), _permutation(second)
-    if one is None or other is None or len(one) != len(other) or sorted(one) != sorted(other):
-        return False
-    return all(one[axis] == at for at, axis in enumerate(other))

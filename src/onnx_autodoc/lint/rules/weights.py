@@ -6,14 +6,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.analysis.weights import Surveyed
 from onnx_autodoc.card import Numbers
-from onnx_autodoc.ir import Graph, Tensor, is_float
+from onnx_autodoc.ir import Tensor, is_float
 from onnx_autodoc.lint.context import LintContext
-from onnx_autodoc.lint.messages import list_names
-from onnx_autodoc.lint.rule import Confidence, Severity, Violation, rule
+from onnx_autodoc.lint.rule import Confidence, Severity, Violation, list_names, rule
 from onnx_autodoc.ops import Trait, WorkClass, has_trait, operator_of
-from onnx_autodoc.text import format_count, format_memory, format_percent, pluralize
+from onnx_autodoc.text import format_bytes, format_count, format_percent, pluralize
 
 
 class WeightStats(Struct, frozen=True):
@@ -71,41 +69,29 @@ average, which is what blurs and poolings do.
     needs_weights=True,
 )
 def constant_weight(context: LintContext) -> Iterator[Violation]:
-    constant = [weight for weight in weight_stats(context) if _is_constant(weight)]
-    zero = [weight for weight in constant if _is_zero(weight)]
-    other = [weight for weight in constant if not _is_zero(weight) and not _is_averaging(weight)]
-    if zero:
-        message, share = _describe_constant(context, zero, "all zero", "all zero")
-        severity = None if share >= _WARNING_ZERO_SHARE else Severity.NOTE
-        yield Violation(message, tuple(weight.name for weight in zero), severity=severity)
-    if other:
-        message, _ = _describe_constant(context, other, "one value", "one value each")
-        names = tuple(weight.name for weight in other)
-        yield Violation(message, names, severity=Severity.NOTE, confidence=Confidence.MEDIUM, about="not zero")
-
-
-def _is_constant(weight: WeightStats) -> bool:
-    if not has_trait(weight, Trait.MULTIPLIES) or weight.numbers.constant is not True:
-        return False
-    return weight.rank > 1 and math.prod(weight.numbers.dims) >= _MIN_CONSTANT_ELEMENTS
-
-
-def _is_zero(weight: WeightStats) -> bool:
-    """Whether it is zero; the zero of integers is their zero point."""
-    return weight.numbers.least == 0 and is_float(weight.numbers.dtype)
-
-
-def _is_averaging(weight: WeightStats) -> bool:
-    """Whether it is a depthwise kernel."""
-    return len(weight.numbers.dims) > 2 and weight.numbers.dims[1] == 1
-
-
-def _describe_constant(context: LintContext, weights: list[WeightStats], one: str, many: str) -> tuple[str, float]:
-    """Return the message and the share of the parameters."""
-    share = sum(weight.elements for weight in weights) / max(context.facts.parameters.total, 1)
-    matrices = pluralize(len(weights), f"matrix of weights is {one}", f"matrices of weights are {many}")
-    listed = list_names([weight.name for weight in weights], _MAX_NAMES)
-    return f"{matrices}, {format_percent(share)} of the parameters: {listed}", share
+    zero: list[WeightStats] = []
+    other: list[WeightStats] = []
+    for weight in weight_stats(context):
+        dims = weight.numbers.dims
+        is_matrix = weight.rank > 1 and math.prod(dims) >= _MIN_CONSTANT_ELEMENTS
+        if not is_matrix or weight.numbers.constant is not True or not has_trait(weight, Trait.MULTIPLIES):
+            continue
+        if weight.numbers.least == 0 and is_float(weight.numbers.dtype):  # the zero of integers is their zero point
+            zero.append(weight)
+        elif not (len(dims) > 2 and dims[1] == 1):  # a depthwise kernel averages
+            other.append(weight)
+    total = max(context.facts.parameters.total, 1)
+    for weights, singular, plural in ((zero, "all zero", "all zero"), (other, "one value", "one value each")):
+        if not weights:
+            continue
+        share = sum(weight.elements for weight in weights) / total
+        matrices = pluralize(len(weights), f"matrix of weights is {singular}", f"matrices of weights are {plural}")
+        names = [weight.name for weight in weights]
+        message = f"{matrices}, {format_percent(share)} of the parameters: {list_names(names, _MAX_NAMES)}"
+        if weights is zero:
+            yield Violation(message, names, severity=None if share >= _WARNING_ZERO_SHARE else Severity.NOTE)
+        else:
+            yield Violation(message, names, severity=Severity.NOTE, confidence=Confidence.MEDIUM, about="not zero")
 
 
 _MIN_COPY_BYTES: Final = 1 << 14
@@ -131,29 +117,24 @@ file are no copies, and tensors that are all one value are not looked at.
     needs_weights=True,
 )
 def duplicate_weight(context: LintContext) -> Iterator[Violation]:
-    groups = [group for group in _equal_tensors(context) if len(group) > 1]
-    saved = sum((len(group) - 1) * (group[0].numbers.bytes or 0) for group in groups)
-    total = context.facts.parameters.nbytes
-    if saved <= 0 or not (saved * 10 >= total or (saved >= _MIN_COPIES_BYTES and saved * 100 >= total)):
-        return
-    copies = sum(len(group) - 1 for group in groups)
-    tensors = pluralize(copies, "tensor is a copy", "tensors are copies")
-    originals = list_names([group[0].numbers.name for group in groups], _MAX_NAMES)
-    evidence = tuple(tensor.numbers.name for group in groups for tensor in group)
-    yield Violation(f"{tensors} of {originals}, which costs {format_memory(saved)}", evidence)
-
-
-def _equal_tensors(context: LintContext) -> list[list[Surveyed]]:
-    """Group large tensors by content. Of those at one location, only the first counts."""
-    groups: dict[tuple[object, ...], dict[object, Surveyed]] = {}
+    # Large tensors by content, then by location: of those at one location, only the first counts
+    places: dict[tuple[object, ...], dict[object, Numbers]] = {}
     for at, tensor in enumerate(context.weights.tensors if context.weights is not None else ()):
         numbers, location = tensor.numbers, tensor.place
         in_function = bool(tensor.owner) and isinstance(tensor.owner[0], tuple)  # cannot read the graph's tensors
         is_large = (numbers.bytes or 0) >= _MIN_COPY_BYTES
         if is_large and numbers.sha256 and not numbers.constant and not in_function:
             where: object = (location.path, location.offset) if location is not None else at
-            groups.setdefault((numbers.sha256, numbers.dtype, numbers.dims), {}).setdefault(where, tensor)
-    return [list(group.values()) for group in groups.values()]
+            places.setdefault((numbers.sha256, numbers.dtype, numbers.dims), {}).setdefault(where, numbers)
+    groups = [list(group.values()) for group in places.values() if len(group) > 1]
+    saved = sum((len(group) - 1) * (group[0].bytes or 0) for group in groups)
+    total = context.facts.parameters.nbytes
+    if saved <= 0 or not (saved * 10 >= total or (saved >= _MIN_COPIES_BYTES and saved * 100 >= total)):
+        return
+    tensors = pluralize(sum(len(group) - 1 for group in groups), "tensor is a copy", "tensors are copies")
+    originals = list_names([group[0].name for group in groups], _MAX_NAMES)
+    evidence = [numbers.name for group in groups for numbers in group]
+    yield Violation(f"{tensors} of {originals}, which costs {format_bytes(saved)}", evidence)
 
 
 @rule(
@@ -177,10 +158,15 @@ matrix or a scale of a normalization holds them: added to scores they are a mask
 def non_finite_weight(context: LintContext) -> Iterator[Violation]:
     weights = [weight for weight in weight_stats(context) if _is_broken(weight)]
     if weights:
-        names = tuple(weight.name for weight in weights)
-        propagates = any(has_trait(weight, Trait.MULTIPLIES, Trait.PROPAGATES_NAN) for weight in weights)
+        names = [weight.name for weight in weights]
+        nan = sum(weight.numbers.nan or 0 for weight in weights)
+        infinite = sum(weight.numbers.infinite or 0 for weight in weights)
+        counts = [f"{nan:,} NaN"] if nan else []
+        if infinite:
+            counts.append(pluralize(infinite, "infinity", "infinities"))
         hold = pluralize(len(weights), "weight holds", "weights hold")
-        message = f"{hold} {_count_non_finite(weights)}: {list_names(names, _MAX_NAMES)}"
+        message = f"{hold} {' and '.join(counts)}: {list_names(names, _MAX_NAMES)}"
+        propagates = any(has_trait(weight, Trait.MULTIPLIES, Trait.PROPAGATES_NAN) for weight in weights)
         yield Violation(message, names, severity=None if propagates else Severity.WARNING)
 
 
@@ -190,15 +176,6 @@ def _is_broken(weight: WeightStats) -> bool:
     in_matrix = has_trait(weight, Trait.MULTIPLIES) and weight.rank > 1
     normalizes = has_trait(weight, Trait.PROPAGATES_NAN) and operator_of(weight).work is WorkClass.NORMALIZATION
     return bool(weight.numbers.infinite) and (in_matrix or normalizes)
-
-
-def _count_non_finite(weights: list[WeightStats]) -> str:
-    nan = sum(weight.numbers.nan or 0 for weight in weights)
-    infinite = sum(weight.numbers.infinite or 0 for weight in weights)
-    counts = [f"{nan:,} NaN"] if nan else []
-    if infinite:
-        counts.append(pluralize(infinite, "infinity", "infinities"))
-    return " and ".join(counts)
 
 
 @rule(
@@ -217,7 +194,7 @@ single numbers and a few tensors among many: those are defaults that an author m
 )
 def overridable_weight(context: LintContext) -> Iterator[Violation]:
     weights = [tensor.name for tensor in context.model.graph.initializers if tensor.elements > 1]
-    overridable = tuple(name for name in weights if name in context.overridable)
+    overridable = [name for name in weights if name in context.overridable]
     if 2 * len(overridable) > len(weights):
         are = pluralize(len(overridable), "weight is an input", "weights are inputs")
         message = f"{are} too, of {format_count(len(weights))}: what callers may replace, optimizers do not fold"
@@ -246,31 +223,26 @@ judged, since that may read them.
 def unused_weight(context: LintContext) -> Iterator[Violation]:
     if context.model.training:
         return
-    graphs = context.model.all_graphs
-    unused = [tensor for graph in graphs for tensor in _unread_tensors(graph)]
+    unused: list[Tensor] = []
+    total = 0
+    for graph in context.model.all_graphs:
+        unread = set(graph.index.initializers - graph.index.outputs)
+        for node in graph.nodes:
+            unread.difference_update(node.all_inputs)
+            if not unread:
+                break
+        unused += [tensor for tensor in graph.initializers if tensor.name in unread]
+        total += sum(tensor.nbytes or 0 for tensor in graph.initializers)
     if unused:
-        nbytes = _total_bytes(unused)
-        total = _total_bytes([tensor for graph in graphs for tensor in graph.initializers])
+        nbytes = sum(tensor.nbytes or 0 for tensor in unused)
         share = nbytes / total if total else 0.0
         is_sized = all(tensor.nbytes is not None for tensor in unused)  # tensors of strings are not
-        size = f" with {format_memory(nbytes)}" if is_sized else ""
+        size = f" with {format_bytes(nbytes)}" if is_sized else ""
         of_all = f" ({format_percent(share)} of all)" if nbytes and is_sized else ""
         are = "is" if len(unused) == 1 else "are"
+        is_note = share >= _NOTE_UNUSED_SHARE and nbytes >= _NOTE_UNUSED_BYTES
         yield Violation(
             f"{pluralize(len(unused), 'initializer')}{size} {are} read by no node{of_all}",
-            tuple(tensor.name for tensor in unused),
-            severity=Severity.NOTE if share >= _NOTE_UNUSED_SHARE and nbytes >= _NOTE_UNUSED_BYTES else Severity.INFO,
+            [tensor.name for tensor in unused],
+            severity=Severity.NOTE if is_note else Severity.INFO,
         )
-
-
-def _unread_tensors(graph: Graph) -> list[Tensor]:
-    unread = set(graph.index.initializers - graph.index.outputs)
-    for node in graph.nodes:
-        unread.difference_update(node.all_inputs)
-        if not unread:
-            return []
-    return [tensor for tensor in graph.initializers if tensor.name in unread]
-
-
-def _total_bytes(tensors: list[Tensor]) -> int:
-    return sum(tensor.nbytes or 0 for tensor in tensors)

@@ -1,8 +1,8 @@
 """Charts of the card's numbers, as SVG.
 
-A chart is a function from a `Card` to the description of a form (bars, lines, timeline) or to a drawn chart, and a row
-in `CHARTS`; it returns None where it does not apply. SVG elements carry CSS classes only: a page includes `STYLE` once,
-and `standalone` makes a file.
+A chart is a function from a `Card` to a drawn chart, and a row in `CHARTS`; it returns None where it does not apply.
+`bars` and `lines` draw the forms that several charts share. SVG elements carry CSS classes only: a page includes
+`STYLE` once, and `standalone` makes a file.
 """
 
 from collections.abc import Callable
@@ -10,28 +10,18 @@ from typing import Final
 
 from onnx_autodoc.card import Card
 from onnx_autodoc.errors import BadInput
-from onnx_autodoc.render.charts.bars import BarChart, draw_bars
 from onnx_autodoc.render.charts.device_charts import device_memory, throughput, token_rates
-from onnx_autodoc.render.charts.lines import LineChart, draw_lines
-from onnx_autodoc.render.charts.model_charts import (
-    batch_scaling,
-    kv_cache,
-    memory_timeline,
-    operators,
-    overview,
-    parameters,
-    work,
-)
+from onnx_autodoc.render.charts.model_charts import batch_scaling, kv_cache, operators, overview, parameters, work
 from onnx_autodoc.render.charts.roofline import roofline
 from onnx_autodoc.render.charts.style import STYLE, standalone
 from onnx_autodoc.render.charts.svg import Chart
-from onnx_autodoc.render.charts.timeline import Timeline, draw_timeline
+from onnx_autodoc.render.charts.timeline import memory_timeline
 
 __all__ = ["CHARTS", "STYLE", "Chart", "chart_files", "draw_chart", "draw_charts", "standalone"]
 
 _PNG_WIDTH: Final = 1440  # pixels: sharp at twice the width of a page
 
-CHARTS: Final[dict[str, Callable[[Card], BarChart | LineChart | Timeline | Chart | None]]] = {
+CHARTS: Final[dict[str, Callable[[Card], Chart | None]]] = {
     "overview": overview,
     "operators": operators,
     "parameters": parameters,
@@ -55,15 +45,7 @@ def draw_charts(card: Card) -> dict[str, Chart]:
 def draw_chart(name: str, card: Card) -> Chart | None:
     """Draw one chart; None where it does not apply, or where numbers exceed a float (products of dims of 2^62)."""
     try:
-        chart = CHARTS[name](card)
-        match chart:
-            case BarChart():
-                return draw_bars(chart)
-            case LineChart():
-                return draw_lines(chart)
-            case Timeline():
-                return draw_timeline(chart)
-        return chart
+        return CHARTS[name](card)
     except OverflowError:
         return None
 

@@ -37,56 +37,38 @@ class BarPanel(Struct, frozen=True):
     bars: tuple[Bar, ...]
 
 
-class BarChart(Struct, frozen=True):
-    """Panels below each other; or `side_by_side`, where all panels have the same rows and names appear once."""
-
-    name: str
-    title: str
-    alt: str
-    panels: tuple[BarPanel, ...]
-    side_by_side: bool = False
-    footnote: str = ""
-
-
-def draw_bars(chart: BarChart) -> svg.Chart:
-    if not chart.side_by_side:
-        height = sum(map(_panel_height, chart.panels)) + svg.MARGIN * (len(chart.panels) - 1)
-        return svg.frame_chart(chart.name, chart.title, chart.alt, height, _draw_stacked(chart.panels))
-    elements, height = _draw_columns(chart.panels), _panel_height(chart.panels[0])
-    if chart.footnote:
-        elements.append(svg.text(svg.WIDTH, height + 12, chart.footnote, "small", "end"))
+def draw_bars(
+    name: str, title: str, alt: str, panels: Sequence[BarPanel], side_by_side: bool = False, footnote: str = ""
+) -> svg.Chart:
+    """Draw panels below each other; or side by side, where all panels have the same rows and names appear once."""
+    elements: list[str] = []
+    if not side_by_side:
+        left, top = _name_width(panels, _MAX_NAME_WIDTH) + _GAP, 0.0
+        for panel in panels:
+            elements += _draw_panel(panel, left, top, svg.WIDTH)
+            top += _panel_height(panel) + svg.MARGIN
+        return svg.frame_chart(name, title, alt, top - svg.MARGIN, elements)
+    left, height = _name_width(panels[:1], _MAX_SHARED_NAME_WIDTH) + _GAP, _panel_height(panels[0])
+    width = (svg.WIDTH - left - _COLUMN_GAP * (len(panels) - 1)) / len(panels)
+    for row, bar in enumerate(panels[0].bars):
+        elements.append(_draw_name(bar, left - _GAP, _HEAD_HEIGHT + _ROW_HEIGHT * row))
+    for index, panel in enumerate(panels):
+        x = left + (width + _COLUMN_GAP) * index
+        elements += _draw_panel(panel, x, 0, x + width, with_names=False)
+    if footnote:
+        elements.append(svg.text(svg.WIDTH, height + 12, footnote, "small", "end"))
         height += _ROW_HEIGHT
-    return svg.frame_chart(chart.name, chart.title, chart.alt, height, elements)
+    return svg.frame_chart(name, title, alt, height, elements)
 
 
 def _panel_height(panel: BarPanel) -> float:
     return _HEAD_HEIGHT + _ROW_HEIGHT * len(panel.bars)
 
 
-def _name_width(panels: Sequence[BarPanel], most: float) -> float:
+def _name_width(panels: Sequence[BarPanel], max_width: float) -> float:
     """Return the width of the longest name, so that all bars of a chart start at one line."""
     names = [svg.text_width(" ".join(filter(None, (bar.name, bar.detail)))) for panel in panels for bar in panel.bars]
-    return min(most, max(names, default=0.0)) + svg.MARGIN
-
-
-def _draw_stacked(panels: Sequence[BarPanel]) -> list[str]:
-    left, top = _name_width(panels, _MAX_NAME_WIDTH) + _GAP, 0.0
-    elements: list[str] = []
-    for panel in panels:
-        elements += _draw_panel(panel, left, top, svg.WIDTH)
-        top += _panel_height(panel) + svg.MARGIN
-    return elements
-
-
-def _draw_columns(panels: Sequence[BarPanel]) -> list[str]:
-    left = _name_width(panels[:1], _MAX_SHARED_NAME_WIDTH) + _GAP
-    width = (svg.WIDTH - left - _COLUMN_GAP * (len(panels) - 1)) / len(panels)
-    rows = enumerate(panels[0].bars)
-    elements = [_draw_name(bar, left - _GAP, _HEAD_HEIGHT + _ROW_HEIGHT * row) for row, bar in rows]
-    for index, panel in enumerate(panels):
-        x = left + (width + _COLUMN_GAP) * index
-        elements += _draw_panel(panel, x, 0, x + width, with_names=False)
-    return elements
+    return min(max_width, max(names, default=0.0)) + svg.MARGIN
 
 
 def _draw_panel(panel: BarPanel, left: float, top: float, right: float, with_names: bool = True) -> list[str]:
@@ -98,16 +80,17 @@ def _draw_panel(panel: BarPanel, left: float, top: float, right: float, with_nam
         y = top + _HEAD_HEIGHT + _ROW_HEIGHT * row
         if with_names:
             elements.append(_draw_name(bar, left - _GAP, y))
-        elements += _draw_bar(bar, left, y, (right - left - label_width) * _ratio(bar.value, longest))
+        length = (right - left - label_width) * (bar.value / longest if bar.value and longest else 0.0)
+        elements += _draw_bar(bar, left, y, length)
     elements.append(svg.line(left, top + _HEAD_HEIGHT - 3, left, top + _panel_height(panel) - 3, "axis"))
     return elements
 
 
 def _draw_name(bar: Bar, right: float, y: float) -> str:
-    """The name ends where the bar starts; the detail gets the room that is left."""
+    """Draw the name up to `right`, and the detail in the remaining width."""
     name = svg.fit_text(bar.name, right)
-    room = right - svg.text_width(name + " ")
-    detail = svg.fit_text(bar.detail, room, cut_end=True) if room > 3 * _ROW_HEIGHT else ""
+    width = right - svg.text_width(name + " ")
+    detail = svg.fit_text(bar.detail, width, cut_end=True) if width > 3 * _ROW_HEIGHT else ""
     return svg.text(right, y + 10, name, anchor="end", soft=detail)
 
 
@@ -117,10 +100,6 @@ def _draw_bar(bar: Bar, x: float, y: float, length: float) -> list[str]:
     end = max(length, _MIN_BAR_WIDTH) if bar.value else 0.0
     elements = [svg.rect(x, y, end, _BAR_HEIGHT, bar.kind, bar.tooltip)] if end else []
     if end and bar.solid:
-        solid = end * _ratio(min(bar.solid, bar.value), bar.value)
+        solid = end * (min(bar.solid, bar.value) / bar.value)
         elements.append(svg.rect(x, y, solid, _BAR_HEIGHT, "bar", bar.tooltip))
     return [*elements, svg.text(x + end + _GAP, y + 10, bar.label)]
-
-
-def _ratio(value: int | None, longest: int) -> float:
-    return value / longest if value and longest else 0.0

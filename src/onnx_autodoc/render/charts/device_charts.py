@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from onnx_autodoc.card import BOUND, Card, DeviceRow, HardwareSection, ScaleRow, TokenRow
-from onnx_autodoc.render.charts.bars import Bar, BarChart, BarPanel
-from onnx_autodoc.render.charts.lines import MAX_LINES, Curve, CurvePoint, LineChart, LinePanel
+from onnx_autodoc.render.charts.bars import Bar, BarPanel, draw_bars
+from onnx_autodoc.render.charts.lines import MAX_LINES, Curve, CurvePoint, LineChart, LinePanel, draw_lines
+from onnx_autodoc.render.charts.svg import Chart
 from onnx_autodoc.render.device_text import (
     GRADES,
     format_memory_need,
@@ -23,22 +24,22 @@ _MIN_DEVICES: Final = 2
 _MAX_DEVICES: Final = 12
 _MIN_BATCHES: Final = 3
 _MIN_CONTEXTS: Final = 2
-_RING_NOTE: Final = "Ring: the smallest batch with 90 % of the best throughput."
+_RING_NOTE: Final = "Ring: the smallest batch with 90% of the best throughput."
 _CONSTANT_RATIO: Final = 1.02  # a smaller rise of the throughput counts as none
 _PHASES: Final = {"decode": "Decode: one more token", "prefill": "Prefill: the whole prompt"}
 
 
-def device_memory(card: Card) -> BarChart | None:
+def device_memory(card: Card) -> Chart | None:
     """Compare the memory that a run needs with the memory of each device."""
     rows = [row for row in card.hardware.devices if row.memory_bytes] if card.hardware is not None else []
     if sum(row.capacity_bytes is not None for row in rows) < _MIN_DEVICES:
         return None
     rows = rows[:_MAX_DEVICES]
     panel = BarPanel("Memory", "that a run takes (solid) of what there is", tuple(map(_memory_bar, rows)))
-    verdicts = {True: "It fits on", False: "does not fit on", None: "is not known to fit on"}
+    verdicts = {True: "It fits on", False: "does not fit on", None: "is unknown to fit on"}
     names = {fits: [short_device_name(row.name) for row in rows if row.fits is fits] for fits in verdicts}
     alt = "; ".join(f"{text} {join_names(names[fits])}" for fits, text in verdicts.items() if names[fits])
-    return BarChart("fit", "Memory on each device", f"{alt[0].upper()}{alt[1:]}.", (panel,))
+    return draw_bars("fit", "Memory on each device", f"{alt[0].upper()}{alt[1:]}.", (panel,))
 
 
 def _memory_bar(row: DeviceRow) -> Bar:
@@ -47,14 +48,14 @@ def _memory_bar(row: DeviceRow) -> Bar:
     name, label = short_device_name(row.name), format_memory_need(row)
     tooltip = f"{name}: {format_count(need)} bytes needed"
     if capacity is None:
-        return Bar(name, need, f"{label}, of what is not known", tooltip)
+        return Bar(name, need, f"{label}, of what is unknown", tooltip)
     tooltip += f" of {format_count(capacity)}"
     if row.fits is False:
         return Bar(name, need, label, tooltip, "rest")
     return Bar(name, capacity, label, tooltip, "pale", solid=need)
 
 
-def throughput(card: Card) -> LineChart | None:
+def throughput(card: Card) -> Chart | None:
     """Plot samples per second by batch, with the best batch marked."""
     hardware = card.hardware
     if hardware is None:
@@ -68,7 +69,7 @@ def throughput(card: Card) -> LineChart | None:
     if len(sizes) < _MIN_BATCHES or not any(map(_is_rising, curves)):
         return None
     drawn = tuple(curve for curve in curves if curve.points)
-    return LineChart(
+    chart = LineChart(
         "throughput",
         "Throughput by batch",
         _describe_throughput(hardware, devices),
@@ -80,6 +81,7 @@ def throughput(card: Card) -> LineChart | None:
         "batch",
         " ".join(filter(None, (_RING_NOTE, _describe_bands(drawn)))),
     )
+    return draw_lines(chart)
 
 
 def _batch_rows(device: DeviceRow, hardware: HardwareSection) -> list[ScaleRow]:
@@ -121,7 +123,7 @@ def _describe_throughput(hardware: HardwareSection, devices: tuple[DeviceRow, ..
     return "; ".join(parts) + "."
 
 
-def token_rates(card: Card) -> LineChart | None:
+def token_rates(card: Card) -> Chart | None:
     """Plot tokens per second by context, for decode and prefill."""
     hardware = card.hardware
     if hardware is None or not hardware.generation:
@@ -136,7 +138,7 @@ def token_rates(card: Card) -> LineChart | None:
             panels.append(LinePanel(title, drawn))
     if not panels or len(sizes) < _MIN_CONTEXTS:
         return None
-    return LineChart(
+    chart = LineChart(
         "tokens",
         "Tokens per second by context",
         _describe_decoding(hardware, devices),
@@ -148,6 +150,7 @@ def token_rates(card: Card) -> LineChart | None:
         "tokens of context",
         _describe_bands([curve for panel in panels for curve in panel.curves]),
     )
+    return draw_lines(chart)
 
 
 def _token_rows(device: DeviceRow, hardware: HardwareSection, phase: str) -> list[TokenRow]:
@@ -161,7 +164,7 @@ def _token_curve(index: int, device: DeviceRow, hardware: HardwareSection, phase
         where = f"{short_device_name(device.name)}, {row.phase}, {format_count(row.context)} tokens"
         tooltip = f"{where}: {format_rate(row)} per second ({row.basis})"
         rate, seconds = row.tokens_per_second or 0.0, row.seconds or 0.0
-        low, high = (rate * seconds / each if each else None for each in (row.high, row.low))
+        low, high = (rate * seconds / limit if limit else None for limit in (row.high, row.low))
         points.append(CurvePoint(row.context, rate, tooltip, row.basis, low, high))
     return Curve(index, tuple(points))
 
@@ -187,12 +190,12 @@ def _describe_grades(rows: Sequence[ScaleRow | TokenRow], devices: int) -> str:
 
 
 def _describe_bands(curves: Sequence[Curve]) -> str:
-    known = {point.grade for curve in curves for point in curve.points if point.low and point.high}
-    grades = [grade for grade in GRADES if grade in known]
+    ranged = {point.grade for curve in curves for point in curve.points if point.low and point.high}
+    grades = [grade for grade in GRADES if grade in ranged]
     return f"Shaded: the range of what is {' or '.join(grades)}." if grades else ""
 
 
 def _legend_name(device: DeviceRow, rows: Sequence[ScaleRow | TokenRow]) -> str:
     """Name a device, with its grade where devices differ in it."""
-    own = ", ".join(time_grades([row for row in rows if row.device == device.device]))
-    return short_device_name(device.name) + (f" ({own})" if own and len(time_grades(rows)) > 1 else "")
+    grades = ", ".join(time_grades([row for row in rows if row.device == device.device]))
+    return short_device_name(device.name) + (f" ({grades})" if grades and len(time_grades(rows)) > 1 else "")

@@ -1,6 +1,6 @@
 """The line chart: rates over sizes that grow by factors. Both axes are logarithmic, and each line has its own dash.
 
-At most three lines, told apart by their dash, so that a black-and-white print is readable.
+At most three lines, which differ in their dash, so that a black-and-white print is readable.
 """
 
 from collections.abc import Sequence
@@ -95,7 +95,7 @@ def _draw_panel(frame: _Frame, curves: Sequence[Curve], sizes: Sequence[int]) ->
 
 
 def _draw_sizes(across: svg.Scale, sizes: Sequence[int], frame: _Frame) -> list[str]:
-    """Label the horizontal axis with the sizes that have room."""
+    """Label the horizontal axis with the sizes whose labels do not overlap."""
     elements, free = [], frame.left
     for size in sizes:
         width = svg.text_width(format_count(size), svg.SMALL_FONT_SIZE)
@@ -110,23 +110,21 @@ def _draw_curve(curve: Curve, across: svg.Scale, up: svg.Scale) -> list[str]:
     """Draw one line per run of points of the same grade: no line joins a bound to a measurement."""
     kind = CURVE_KINDS[curve.index]
     elements: list[str] = []
-    for _, points in groupby(curve.points, lambda point: point.grade):
-        elements += _draw_run(list(points), kind, across, up)
+    for _, group in groupby(curve.points, lambda point: point.grade):
+        points = list(group)
+        ranged = [point for point in points if point.low and point.high]
+        above = [(across.at(point.size), up.at(point.high or point.value)) for point in ranged]
+        below = [(across.at(point.size), up.at(point.low or point.value)) for point in ranged]
+        if len(ranged) > 1:
+            elements.append(svg.path(above + below[::-1], f"band{kind}", closed=True))
+        elif ranged:
+            elements.append(svg.path(above + below, f"curve{kind}"))
+        if len(points) > 1:
+            elements.append(svg.path([(across.at(point.size), up.at(point.value)) for point in points], f"curve{kind}"))
     for point in curve.points:
         x, y = across.at(point.size), up.at(point.value)
         elements.append(svg.circle(x, y, 3, f"spot{kind}", point.tooltip))
         elements += [svg.circle(x, y, 6, "ring", point.tooltip)] if point.marked else []
-    return elements
-
-
-def _draw_run(points: list[CurvePoint], kind: str, across: svg.Scale, up: svg.Scale) -> list[str]:
-    ranged = [point for point in points if point.low and point.high]
-    above = [(across.at(point.size), up.at(point.high or point.value)) for point in ranged]
-    below = [(across.at(point.size), up.at(point.low or point.value)) for point in ranged]
-    elements = [svg.path(above + below[::-1], f"band{kind}", closed=True)] if len(ranged) > 1 else []
-    elements += [svg.path(above + below, f"curve{kind}")] if len(ranged) == 1 else []
-    if len(points) > 1:
-        elements.append(svg.path([(across.at(point.size), up.at(point.value)) for point in points], f"curve{kind}"))
     return elements
 
 

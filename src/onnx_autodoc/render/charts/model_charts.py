@@ -1,27 +1,26 @@
-"""Charts of the model itself: weights and work by part, operators, memory over a run, KV cache, batch scaling.
+"""Charts of the model itself: weights and work by part, operators, KV cache, batch scaling.
 
 Parts are the boxes of the diagram, or operators; their bars sum to the model's total. An amount that no part has
 (weights of a branch that does not run) is a bar too. Where parts sum to more than the total, there are no bars. A chart
 is None where it would show no more than a sentence.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from onnx_autodoc.card import BatchRow, Box, Card, OperatorRow, is_lower_bound
 from onnx_autodoc.render.charts import svg
-from onnx_autodoc.render.charts.bars import Bar, BarChart, BarPanel
-from onnx_autodoc.render.charts.timeline import Timeline
+from onnx_autodoc.render.charts.bars import Bar, BarPanel, draw_bars
+from onnx_autodoc.render.charts.svg import Chart
 from onnx_autodoc.render.content import UNKNOWN
 from onnx_autodoc.render.numbers import at_least
 from onnx_autodoc.render.palette import block_category
 from onnx_autodoc.text import (
-    display_name,
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_percent,
     format_short,
@@ -32,11 +31,11 @@ from onnx_autodoc.text import (
 _MAX_OPERATORS: Final = 15
 _MIN_OPERATORS: Final = 3
 _MIN_BATCHES: Final = 3
-_MIN_MOMENTS: Final = 4
 _REMAINDER: Final = "Not in the drawing"
 _MAX_NAME_LENGTH: Final = 90
 _MAX_PARTS: Final = 10
 _MAJORITY: Final = 0.5  # share of weights or MACs from which on a repeated layer is split into its blocks
+T = TypeVar("T")
 
 
 class Amount(Struct, frozen=True):
@@ -73,12 +72,9 @@ class Quantity(Struct, frozen=True):
         return [*amounts, Amount(remainder, left, "rest")] if left and amounts else amounts
 
     def panel(self, title: str, note: str, amounts: list[Amount], noun: str, max_bars: int = 14) -> BarPanel:
-        return BarPanel(title, note, self.bars(limit_amounts(amounts, max_bars, noun)))
+        return BarPanel(title, note, tuple(map(self.bar, limit_amounts(amounts, max_bars, noun))))
 
-    def bars(self, amounts: Sequence[Amount]) -> tuple[Bar, ...]:
-        return tuple(map(self._bar, amounts))
-
-    def _bar(self, amount: Amount) -> Bar:
+    def bar(self, amount: Amount) -> Bar:
         name, detail = sanitize(amount.name, _MAX_NAME_LENGTH), sanitize(amount.detail, _MAX_NAME_LENGTH)
         if not amount.value:
             return Bar(name, amount.value, UNKNOWN if amount.value is None else "none", "", amount.kind, detail)
@@ -88,31 +84,40 @@ class Quantity(Struct, frozen=True):
         return Bar(name, amount.value, label, tooltip, amount.kind, detail)
 
     def describe_largest(self, amounts: Sequence[Amount]) -> str:
-        """Return the largest amount: "most in Embedding: 11.9 M, 53 %"."""
+        """Return the largest amount: "most in Embedding: 11.9 M, 53%"."""
         largest = max(amounts, key=lambda amount: amount.rank)
         value = largest.value or 0
         return f"most in {largest.label}: {format_short(value)}, {format_percent(value / self.total)}"
 
 
-def limit_amounts(amounts: list[Amount], most: int, noun: str) -> list[Amount]:
-    """Merge the smallest amounts into one, so that at most `most` remain, in their order; the remainder stays last."""
-    if len(amounts) <= most:
+def limit_amounts(amounts: list[Amount], max_amounts: int, noun: str) -> list[Amount]:
+    """Merge the smallest amounts into one, so that `max_amounts` remain, in their order; the remainder stays last."""
+    if len(amounts) <= max_amounts:
         return amounts
     named = [amount for amount in amounts if amount.kind != "rest"]
-    unnamed = [amount for amount in amounts if amount.kind == "rest"]
-    kept = most - 1 - len(unnamed)
-    ranked = sorted(range(len(named)), key=lambda index: (-(named[index].value or 0), index))
-    merged = [named[index] for index in ranked[kept:]]
-    known = [amount.value for amount in merged if amount.value is not None]
-    more = Amount(f"{format_count(len(merged))} more {noun}", sum(known) if known else None, "rest")
-    return [*(named[index] for index in sorted(ranked[:kept])), more, *unnamed]
+    remainder = [amount for amount in amounts if amount.kind == "rest"]
+    large, small = _split_largest(named, max_amounts - 1 - len(remainder), lambda amount: amount.value or 0)
+    merged = Amount(f"{format_count(len(small))} more {noun}", _sum_known(amount.value for amount in small), "rest")
+    return [*large, merged, *remainder]
+
+
+def _split_largest(items: list[T], count: int, size: Callable[[T], float]) -> tuple[list[T], list[T]]:
+    """Return the `count` largest items, the first of equal ones, and the others, both in their order."""
+    largest = set(sorted(range(len(items)), key=lambda index: -size(items[index]))[:count])
+    return [items[index] for index in sorted(largest)], [x for index, x in enumerate(items) if index not in largest]
+
+
+def _sum_known(values: Iterable[int | None]) -> int | None:
+    """Return the sum of the known values; None where none is known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def select_panels(total: str, *panels: BarPanel) -> tuple[BarPanel, ...]:
     """Keep panels with several bars, since text states one bar better; the first states the total that all share."""
-    kept = [panel for panel in panels if len(panel.bars) > 1]
-    first = [replace(panel, note=", ".join(filter(None, (total, panel.note)))) for panel in kept[:1]]
-    return tuple(first + kept[1:])
+    selected = [panel for panel in panels if len(panel.bars) > 1]
+    first = [replace(panel, note=", ".join(filter(None, (total, panel.note)))) for panel in selected[:1]]
+    return tuple(first + selected[1:])
 
 
 def operator_name(row: OperatorRow) -> str:
@@ -149,8 +154,7 @@ class ModelPart(Struct, frozen=True):
 
     def __add__(self, other: "ModelPart") -> "ModelPart":
         detail = self.detail if self.detail == other.detail else ""
-        known = [macs for macs in (self.macs, other.macs) if macs is not None]
-        sums = self.count + other.count, self.params + other.params, sum(known) if known else None
+        sums = self.count + other.count, self.params + other.params, _sum_known((self.macs, other.macs))
         return ModelPart(self.label, detail, self.kind, *sums)
 
     def amount(self, value: int | None) -> Amount:
@@ -170,12 +174,9 @@ def model_parts(card: Card) -> list[ModelPart]:
         merged = _merge_parts(split, by_detail=False)
     if len(merged) <= _MAX_PARTS:
         return merged
-    ranked = sorted(range(len(merged)), key=lambda index: (-merged[index].share(card), index))
-    kept = set(ranked[: _MAX_PARTS - 1])
-    folded = [part for index, part in enumerate(merged) if index not in kept]
-    rest = sum(folded[1:], folded[0])
-    label = f"{len(folded)} more kinds of parts"
-    return [*(merged[index] for index in sorted(kept)), ModelPart(label, "", "rest", 1, rest.params, rest.macs)]
+    large, small = _split_largest(merged, _MAX_PARTS - 1, lambda part: part.share(card))
+    rest = sum(small[1:], small[0])
+    return [*large, ModelPart(f"{len(small)} more kinds of parts", "", "rest", 1, rest.params, rest.macs)]
 
 
 def _merge_parts(parts: list[ModelPart], by_detail: bool) -> list[ModelPart]:
@@ -212,7 +213,7 @@ def _format_macs(card: Card) -> str:
     return UNKNOWN if macs is None else at_least(card, "compute.macs") + format_short(macs)
 
 
-def overview(card: Card) -> BarChart | None:
+def overview(card: Card) -> Chart | None:
     """Compare each part's share of the weights with its share of the work.
 
     A part with half of the weights and no work (an embedding) calls for other optimizations than the reverse. Parts are
@@ -223,33 +224,32 @@ def overview(card: Card) -> BarChart | None:
     macs = work.complete([part.amount(part.macs) for part in parts], _REMAINDER)
     if not params or not macs:
         return None
-    rows, nothing = max(len(params), len(macs)), Amount(_REMAINDER, 0, "rest")
-    params += [nothing] * (rows - len(params))
-    macs += [nothing] * (rows - len(macs))
+    rows, zero = max(len(params), len(macs)), Amount(_REMAINDER, 0, "rest")
+    params += [zero] * (rows - len(params))
+    macs += [zero] * (rows - len(macs))
     if rows < 2:
         return None
     panels = (
-        BarPanel("Parameters", format_short(weights.total), weights.bars(params)),
-        BarPanel("MACs", _format_macs(card), work.bars(macs)),
+        BarPanel("Parameters", format_short(weights.total), tuple(map(weights.bar, params))),
+        BarPanel("MACs", _format_macs(card), tuple(map(work.bar, macs))),
     )
-    notes = (
-        f"MACs {svg.format_bindings(card)}" if svg.format_bindings(card) else "",
-        f"shares of {work.whole}" if is_lower_bound(card, "compute.macs") else "",
-    )
-    footnote = svg.fit_text("; ".join(filter(None, notes)), svg.WIDTH, svg.SMALL_FONT_SIZE)
+    bindings = svg.format_bindings(card)
+    notes = [f"MACs {bindings}"] if bindings else []
+    notes += [f"shares of {work.whole}"] if is_lower_bound(card, "compute.macs") else []
+    footnote = svg.fit_text("; ".join(notes), svg.WIDTH, svg.SMALL_FONT_SIZE)
     largest = dict.fromkeys(max(range(rows), key=lambda row: column[row].rank) for column in (params, macs))
     alt = "; ".join(_describe_part(params[row], macs[row], weights, work) for row in largest) + "."
-    return BarChart("overview", "Weights and work by part", alt, panels, side_by_side=True, footnote=footnote)
+    return draw_bars("overview", "Weights and work by part", alt, panels, side_by_side=True, footnote=footnote)
 
 
 def _describe_part(params: Amount, macs: Amount, weights: Quantity, work: Quantity) -> str:
-    held = f"{params.label}: {format_percent((params.value or 0) / weights.total)} of the parameters"
+    share = f"{params.label}: {format_percent((params.value or 0) / weights.total)} of the parameters"
     if macs.value is None:
-        return f"{held}, MACs not known"
-    return f"{held}, {format_percent(macs.value / work.total)} of {work.whole}"
+        return f"{share}, MACs unknown"
+    return f"{share}, {format_percent(macs.value / work.total)} of {work.whole}"
 
 
-def operators(card: Card) -> BarChart | None:
+def operators(card: Card) -> Chart | None:
     """Count nodes by operator type; nodes of subgraphs and functions count once."""
     rows = card.graph.operators
     total = sum(row.count for row in rows)
@@ -257,19 +257,19 @@ def operators(card: Card) -> BarChart | None:
         return None
     amounts = sorted((Amount(operator_name(row), row.count) for row in rows), key=lambda amount: -(amount.value or 0))
     note = f"{pluralize(total, 'node')} of {pluralize(len(rows), 'type')}"
-    bars = Quantity(total, "nodes").bars(limit_amounts(amounts, _MAX_OPERATORS, "types"))
+    panel = Quantity(total, "nodes").panel("Operators", note, amounts, "types", _MAX_OPERATORS)
     count = amounts[0].value or 0
     first = f"{sanitize(amounts[0].name, 40)}: {format_count(count)}, {format_percent(count / total)}"
     alt = f"{note}; the most frequent is {first}."
-    return BarChart("operators", "Operators by count", alt, (BarPanel("Operators", note, bars),))
+    return draw_bars("operators", "Operators by count", alt, (panel,))
 
 
-def parameters(card: Card) -> BarChart | None:
+def parameters(card: Card) -> Chart | None:
     """Distribute the weights by block and by operator."""
     weights = Quantity(card.parameters.total, "parameters")
     blocks = weights.complete(amounts_by_box(card, lambda box: box.params), _REMAINDER)
     rows = sorted((row for row in card.graph.operators if row.params), key=lambda row: -row.params)
-    by_operator = [Amount(operator_name(row), row.params, note=format_memory(row.weight_bytes)) for row in rows]
+    by_operator = [Amount(operator_name(row), row.params, note=format_bytes(row.weight_bytes)) for row in rows]
     by_operator = weights.complete(by_operator, "Used by no operator")
     panels = select_panels(
         format_short(weights.total),
@@ -281,10 +281,10 @@ def parameters(card: Card) -> BarChart | None:
     tensors = pluralize(card.parameters.tensors, "tensor")
     largest = weights.describe_largest(blocks or by_operator)
     alt = f"{format_short(weights.total)} parameters in {tensors}; {largest}."
-    return BarChart("parameters", "Where the parameters are", alt, panels)
+    return draw_bars("parameters", "Where the parameters are", alt, panels)
 
 
-def work(card: Card) -> BarChart | None:
+def work(card: Card) -> Chart | None:
     """Distribute the MACs by kind of work, by block and by operator."""
     quantity = _macs_quantity(card)
     kinds = [Amount(part.part[:1].upper() + part.part[1:], part.macs) for part in card.structure.work]
@@ -303,33 +303,10 @@ def work(card: Card) -> BarChart | None:
     if not panels:
         return None
     alt = f"MACs: {total}; {quantity.describe_largest(kinds or blocks or by_operator)}."
-    return BarChart("work", "Where the multiply-adds are", alt, panels)
+    return draw_bars("work", "Where the multiply-adds are", alt, panels)
 
 
-def memory_timeline(card: Card) -> Timeline | None:
-    """Show activations in memory over the run; None for fewer than four points or a constant level."""
-    moments, bindings = card.memory.timeline, svg.format_bindings(card)
-    levels = tuple(moment.bytes for moment in moments)
-    if len(levels) < _MIN_MOMENTS or len(set(levels)) == 1:
-        return None
-    nodes_per_point = -(-card.graph.nodes // max(1, len(levels)))
-    resolution = f"the most of every {nodes_per_point} nodes" if nodes_per_point > 1 else "while each node runs"
-    peak, node = at_least(card, "memory.peak_activation_bytes") + format_memory(max(levels)), card.memory.peak_node
-    where = [f" at {display_name(node, length)}" if node else "" for length in (80, 200)]
-    return Timeline(
-        "memory",
-        "Memory over the run",
-        f"Peak of activations: {peak}{where[0]}{f' ({bindings})' if bindings else ''}.",
-        "Activations in memory",
-        ", ".join(filter(None, (resolution, bindings))),
-        levels,
-        tuple(f"node {format_count(moment.at)}: {format_count(moment.bytes)} bytes" for moment in moments),
-        f"peak {peak}{where[1]}",
-        ("first node", f"last of {pluralize(card.graph.nodes, 'node')}"),
-    )
-
-
-def kv_cache(card: Card) -> BarChart | None:
+def kv_cache(card: Card) -> Chart | None:
     """Compare the KV cache at several token counts with the weights."""
     cache, weights = card.memory.kv_cache, card.memory.weights_bytes
     if cache is None or len(cache.at) < 2:
@@ -337,17 +314,17 @@ def kv_cache(card: Card) -> BarChart | None:
     rows = [(pluralize(size.tokens, "token"), pluralize(size.tokens, "token"), size.bytes, "bar") for size in cache.at]
     rows += [("Weights, for comparison", "Weights", weights, "rest")] if weights else []
     bars = tuple(
-        Bar(name, nbytes, format_memory(nbytes), f"{subject}: {pluralize(nbytes, 'byte')}", kind)
+        Bar(name, nbytes, format_bytes(nbytes), f"{subject}: {pluralize(nbytes, 'byte')}", kind)
         for name, subject, nbytes, kind in rows
     )
     per_token, last = pluralize(cache.bytes_per_token, "byte") + " per token", cache.at[-1]
-    beside = f", beside {format_memory(weights)} of weights" if weights else ""
-    alt = f"{per_token}: {format_memory(last.bytes)} at {pluralize(last.tokens, 'token')}{beside}."
+    beside = f", beside {format_bytes(weights)} of weights" if weights else ""
+    alt = f"{per_token}: {format_bytes(last.bytes)} at {pluralize(last.tokens, 'token')}{beside}."
     panel = BarPanel("KV cache", f"of one sequence in {cache.dtype}, {per_token}", bars)
-    return BarChart("cache", "KV cache by tokens", alt, (panel,))
+    return draw_bars("cache", "KV cache by tokens", alt, (panel,))
 
 
-def batch_scaling(card: Card) -> BarChart | None:
+def batch_scaling(card: Card) -> Chart | None:
     """Show memory and arithmetic intensity by batch size."""
     weights = card.memory.weights_bytes
     note = at_least(card, "memory.peak_activation_bytes") + ("weights (solid) and " if weights else "")
@@ -360,7 +337,7 @@ def batch_scaling(card: Card) -> BarChart | None:
         return None
     ranges = (_describe_range("Memory", columns[0]), _describe_range("FLOPs per byte", columns[1]))
     alt = "; ".join(filter(None, ranges)) + "."
-    return BarChart("scaling", "What a larger batch takes", alt, panels, side_by_side=True)
+    return draw_bars("scaling", "What a larger batch takes", alt, panels, side_by_side=True)
 
 
 def _memory_bar(row: BatchRow, weights: int) -> Bar:
@@ -368,7 +345,7 @@ def _memory_bar(row: BatchRow, weights: int) -> Bar:
     if nbytes is None:
         return Bar(name, None, UNKNOWN, "")
     tooltip = f"{name}: {format_count(nbytes)} bytes, {format_count(weights)} of them weights"
-    return Bar(name, nbytes, format_memory(nbytes), tooltip, "pale", solid=weights)
+    return Bar(name, nbytes, format_bytes(nbytes), tooltip, "pale", solid=weights)
 
 
 def _intensity_bar(row: BatchRow) -> Bar:

@@ -22,7 +22,6 @@ from onnx_autodoc.text import (
     format_number,
     format_percent,
     format_short,
-    format_size,
     format_time,
     pluralize,
     sanitize,
@@ -40,6 +39,12 @@ _MIN_LABELLED_SHARE: Final = 0.01
 _LABEL_HEIGHT: Final = 13.0
 _LABEL_ASCENT: Final = 10.0
 _LINE_STEP: Final = 3.0  # between the small areas that stand for a line
+
+# Directions from a dot to its label, in the order of preference.
+_LABEL_DIRECTIONS: Final = (
+    *((1.0, 0.0), (-1.0, 0.0), (0.0, -1.0), (0.0, 1.0)),
+    *((0.7, -0.9), (0.7, 0.9), (-0.7, -0.9), (-0.7, 0.9)),
+)
 
 Area = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -93,11 +98,16 @@ def roofline(card: Card) -> svg.Chart | None:
     ]
     if len(operators) < _MIN_OPERATORS:
         return None
-    operators.sort(key=lambda each: (-each.flops, each.name))
-    model = _whole_model(card)
-    workloads = [*operators, *model]
-    roofs, span = device_roofs(card, max(each.flops for each in workloads))
-    across, up = _make_scales(workloads, roofs)
+    operators.sort(key=lambda workload: (-workload.flops, workload.name))
+    compute = card.compute
+    known = compute.flops and compute.bytes_moved and compute.arithmetic_intensity is not None
+    model = [_Workload("whole model", compute.flops or 0, compute.bytes_moved or 0)] if known else []
+    flops = [workload.flops for workload in (*operators, *model)]
+    roofs, span = device_roofs(card, max(flops))
+    intensities = [*(workload.intensity for workload in (*operators, *model)), *(roof.ridge for roof in roofs)]
+    up = svg.log_scale(min(flops), max(flops), _BOTTOM, _TOP)
+    left, right = svg.tick_width(up) + svg.MARGIN, svg.WIDTH - _MAX_RADIUS / 2
+    across = svg.log_scale(min(intensities), max(intensities), left, right)
     elements = [svg.heading("FLOPs against FLOPs per byte moved", svg.format_bindings(card))]
     elements += [*svg.horizontal_grid(up, across.start, svg.WIDTH), *svg.vertical_grid(across, _TOP, _BOTTOM)]
     elements.append(svg.line(across.start, _BOTTOM, svg.WIDTH, _BOTTOM, "axis"))
@@ -111,12 +121,6 @@ def roofline(card: Card) -> svg.Chart | None:
     return svg.frame_chart("roofline", "Arithmetic against bytes moved", alt, height, elements)
 
 
-def _whole_model(card: Card) -> list[_Workload]:
-    compute = card.compute
-    known = compute.flops and compute.bytes_moved and compute.arithmetic_intensity is not None
-    return [_Workload("whole model", compute.flops or 0, compute.bytes_moved or 0)] if known else []
-
-
 def device_roofs(card: Card, max_flops: int) -> tuple[list[Roof], str]:
     """Return the roofs of the first devices with known rate and bandwidth, and the span of time as text."""
     rows = card.hardware.devices if card.hardware is not None else ()
@@ -128,20 +132,12 @@ def device_roofs(card: Card, max_flops: int) -> tuple[list[Roof], str]:
     for kind, row in zip(CURVE_KINDS, known):
         rate, bandwidth = row.rate or 0.0, row.bandwidth or 0.0
         unit = "OP/s" if row.precision.startswith("int") else "FLOP/s"
-        speed, ridge = format_size(round(bandwidth)), format_number(rate / bandwidth)
+        speed, ridge = f"{format_number(bandwidth / 1e9)} GB", format_number(rate / bandwidth)
         peak = f"{format_short(round(rate), unit)}, {speed}/s, turns at {ridge}"
-        label = f"{short_device_name(row.name)} in {sanitize(row.precision, 20)}: {peak} per byte"
         name = short_device_name(row.name)
+        label = f"{name} in {sanitize(row.precision, 20)}: {peak} per byte"
         roofs.append(Roof(name, label, f"curve{kind}", rate * seconds, bandwidth * seconds))
     return roofs, format_time(seconds)
-
-
-def _make_scales(workloads: list[_Workload], roofs: list[Roof]) -> tuple[svg.Scale, svg.Scale]:
-    flops = [each.flops for each in workloads]
-    intensities = [*(each.intensity for each in workloads), *(roof.ridge for roof in roofs)]
-    up = svg.log_scale(min(flops), max(flops), _BOTTOM, _TOP)
-    left = svg.tick_width(up) + svg.MARGIN
-    return svg.log_scale(min(intensities), max(intensities), left, svg.WIDTH - _MAX_RADIUS / 2), up
 
 
 def _roof_points(roof: Roof, across: svg.Scale, up: svg.Scale) -> list[svg.Point]:
@@ -175,21 +171,21 @@ def _draw_dots(
 ) -> list[str]:
     """Draw all dots, then the labels that have room, those with the most FLOPs first."""
 
-    def dot(workload: _Workload, radius: float, detail: str) -> LabelledDot:
+    def place(workload: _Workload, radius: float, detail: str) -> LabelledDot:
         name = svg.fit_text(workload.name, _MAX_NAME_WIDTH, svg.SMALL_FONT_SIZE)
         return LabelledDot(across.at(workload.intensity), up.at(workload.flops), radius, name, detail)
 
-    total_flops = sum(each.flops for each in operators)
+    total_flops = sum(operator.flops for operator in operators)
     dots = []
-    for each in operators:
-        share, flops_share = each.nbytes / total_bytes, each.flops / total_flops
+    for operator in operators:
+        share, flops_share = operator.nbytes / total_bytes, operator.flops / total_flops
         radius = max(_MIN_RADIUS, _MAX_RADIUS * share**0.5) if share else 6.0
-        dots.append(dot(each, radius, format_percent(flops_share) if flops_share >= _MIN_LABELLED_SHARE else ""))
-    rings = [dot(each, 6.0, f"{format_number(each.intensity)} per byte") for each in model]
-    elements = [svg.circle(each.x, each.y, each.radius, "bubble", op.tooltip) for each, op in zip(dots, operators)]
-    elements += [svg.circle(each.x, each.y, 5, "ring", whole.tooltip) for each, whole in zip(rings, model)]
+        dots.append(place(operator, radius, format_percent(flops_share) if flops_share >= _MIN_LABELLED_SHARE else ""))
+    rings = [place(whole, 6.0, f"{format_number(whole.intensity)} per byte") for whole in model]
+    elements = [svg.circle(dot.x, dot.y, dot.radius, "bubble", row.tooltip) for dot, row in zip(dots, operators)]
+    elements += [svg.circle(ring.x, ring.y, 5, "ring", whole.tooltip) for ring, whole in zip(rings, model)]
     labels = place_labels([*rings, *dots], (across.start, _TOP - 8, svg.WIDTH, _BOTTOM), obstacles)
-    return elements + [svg.text(x, y, each.name, "small", soft=each.detail) for x, y, each in labels]
+    return elements + [svg.text(x, y, dot.name, "small", soft=dot.detail) for x, y, dot in labels]
 
 
 def place_labels(
@@ -206,32 +202,19 @@ def place_labels(
 
 
 def _find_place(dot: LabelledDot, inside: Area, taken: list[Area]) -> tuple[float, float, Area] | None:
-    """Try right, left, above and below the dot, then its corners."""
     width, away = svg.text_width(f"{dot.name} {dot.detail}", svg.SMALL_FONT_SIZE), dot.radius + 4
-    for dx, dy in (
-        (1.0, 0.0),
-        (-1.0, 0.0),
-        (0.0, -1.0),
-        (0.0, 1.0),
-        (0.7, -0.9),
-        (0.7, 0.9),
-        (-0.7, -0.9),
-        (-0.7, 0.9),
-    ):
+    for dx, dy in _LABEL_DIRECTIONS:
         x = dot.x + dx * away - width * (0.5 if not dx else dx < 0)
         y = dot.y + 4 + dy * (away + 4)
         area = (x, y - _LABEL_ASCENT, x + width, y - _LABEL_ASCENT + _LABEL_HEIGHT)
-        if _is_within(area, inside) and not any(_overlaps(area, other) for other in taken):
+        is_inside = x >= inside[0] and area[1] >= inside[1] and area[2] <= inside[2] and area[3] <= inside[3]
+        if is_inside and not any(_overlaps(area, covered) for covered in taken):
             return x, y, area
     return None
 
 
-def _is_within(area: Area, outer: Area) -> bool:
-    return area[0] >= outer[0] and area[1] >= outer[1] and area[2] <= outer[2] and area[3] <= outer[3]
-
-
-def _overlaps(one: Area, two: Area) -> bool:
-    return one[0] < two[2] and two[0] < one[2] and one[1] < two[3] and two[1] < one[3]
+def _overlaps(a: Area, b: Area) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _draw_notes(card: Card) -> list[str]:
@@ -271,7 +254,7 @@ def _draw_legend(roofs: list[Roof], span: str) -> list[str]:
 def _describe(operators: list[_Workload], model: list[_Workload], roofs: list[Roof]) -> str:
     whole = f"The whole model does {format_number(model[0].intensity)} FLOPs per byte moved; " if model else ""
     first = operators[0]
-    share = format_percent(first.flops / sum(each.flops for each in operators))
+    share = format_percent(first.flops / sum(operator.flops for operator in operators))
     ridge = f"; {roofs[0].device} waits for its memory below {format_number(roofs[0].ridge)}" if roofs else ""
     intensity = format_number(first.intensity)
     return f"{whole}{sanitize(first.name, 40)} does {share} of the FLOPs, at {intensity} per byte{ridge}."

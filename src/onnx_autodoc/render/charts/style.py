@@ -56,7 +56,7 @@ _RULES: Final = (
 
 
 def _rules(colors: dict[str, str]) -> str:
-    return "\n".join(re.sub(r"\$([a-z-]+)", lambda match: colors[match[1]], rule) for rule in _RULES)
+    return re.sub(r"\$([a-z-]+)", lambda match: colors[match[1]], "\n".join(_RULES))
 
 
 _LIGHT, _DARK = ({role: pair[theme] for role, pair in _ALL_COLORS.items()} for theme in (0, 1))
@@ -84,7 +84,7 @@ _FILE_STYLE: Final = (
 
 
 def standalone(chart: Chart) -> str:
-    """Return the chart as an SVG file with its own style and background: a viewer's theme need not be the page's."""
+    """Return the chart as an SVG file with style and background: a viewer's theme need not be the page's."""
     opening, inside = chart.svg.split(">\n", 1)
     described, drawn = inside.split("\n", 1)
     left, top, width, height = (float(part) for part in re.findall(r"-?[\d.]+", opening.split("viewBox=")[1]))

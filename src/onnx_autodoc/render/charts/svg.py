@@ -86,9 +86,9 @@ def text(x: float, y: float, content: str, kind: str = "", anchor: str = "start"
 
 
 def heading(content: str, note: str, x: float = 0, y: float = 14, right: float = WIDTH) -> str:
-    """Return the head line of a chart or panel; `note` is cut where it would leave the chart."""
-    room = right - x - text_width(content) * BOLD_WIDTH_FACTOR - MARGIN
-    return text(x, y, content, "head", soft=fit_text(note, room, cut_end=True))
+    """Return the head line of a chart or panel; `note` is cut at `right`."""
+    note_width = right - x - text_width(content) * BOLD_WIDTH_FACTOR - MARGIN
+    return text(x, y, content, "head", soft=fit_text(note, note_width, cut_end=True))
 
 
 def rect(x: float, y: float, width: float, height: float, kind: str, tooltip: str = "") -> str:
@@ -107,8 +107,8 @@ def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
 
 
 def path(points: list[Point], kind: str, closed: bool = False) -> str:
-    way = "L".join(f"{coordinate(x)} {coordinate(y)}" for x, y in points)
-    return f'<path d="M{way}{"Z" if closed else ""}"{_class(kind)}/>'
+    steps = "L".join(f"{coordinate(x)} {coordinate(y)}" for x, y in points)
+    return f'<path d="M{steps}{"Z" if closed else ""}"{_class(kind)}/>'
 
 
 def _class(kind: str) -> str:
@@ -124,31 +124,31 @@ def text_width(content: str, size: float = FONT_SIZE) -> float:
 
 
 def _character_width(char: str) -> float:
-    known = _CHARACTER_WIDTHS.get(char)
-    if known is not None:
-        return known
+    width = _CHARACTER_WIDTHS.get(char)
+    if width is not None:
+        return width
     if not char.isascii():
         return 0.0 if unicodedata.combining(char) else _OTHER_WIDTH
     return _UPPERCASE_WIDTH if char.isupper() else _LOWERCASE_WIDTH
 
 
-def fit_text(content: str, room: float, size: float = FONT_SIZE, cut_end: bool = False) -> str:
-    """Shorten text to `room`: its middle goes, since the ends of a path are the most specific, or else its end."""
+def fit_text(content: str, max_width: float, size: float = FONT_SIZE, cut_end: bool = False) -> str:
+    """Cut text to `max_width` in its middle, since the ends of a path are the most specific, or at its end."""
     content = sanitize(content, _MAX_MEASURED_LENGTH)
-    if text_width(content, size) <= room:
+    if text_width(content, size) <= max_width:
         return content
     low, high = 0, len(content)
     while low < high:
         middle = (low + high + 1) // 2
-        fits = text_width(_cut(content, middle, cut_end), size) <= room
+        fits = text_width(_cut(content, middle, cut_end), size) <= max_width
         low, high = (middle, high) if fits else (low, middle - 1)
     return _cut(content, low, cut_end)
 
 
-def _cut(content: str, kept: int, cut_end: bool) -> str:
-    """Keep the first third and the last two thirds of `kept` characters, or all of them from the start."""
-    head = kept if cut_end else kept // 3
-    tail = kept - head
+def _cut(content: str, length: int, cut_end: bool) -> str:
+    """Return `length` characters: a third from the start and two thirds from the end, or all from the start."""
+    head = length if cut_end else length // 3
+    tail = length - head
     return f"{content[:head]}…{content[len(content) - tail :] if tail else ''}"
 
 
@@ -163,8 +163,8 @@ class Scale(Struct, frozen=True):
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
-        low, high, here = (math.log10(each) if self.log else each for each in (self.low, self.high, value))
-        return self.start + (here - low) / (high - low) * (self.end - self.start)
+        low, high, at = (math.log10(number) if self.log else number for number in (self.low, self.high, value))
+        return self.start + (at - low) / (high - low) * (self.end - self.start)
 
 
 def memory_scale(max_bytes: int, start: float, end: float) -> Scale:

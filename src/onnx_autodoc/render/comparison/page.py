@@ -13,7 +13,7 @@ from onnx_autodoc.card import Box
 from onnx_autodoc.compare import Comparison
 from onnx_autodoc.render.comparison.sections import comparison_sections
 from onnx_autodoc.render.comparison.text import format_headline, model_names
-from onnx_autodoc.render.content import Block, Diagram, Paragraph, Section, Strong
+from onnx_autodoc.render.content import Diagram, Paragraph, Section, Strong
 from onnx_autodoc.render.diagram import draw_diagram
 from onnx_autodoc.render.html.templates import join_assets, make_policy, read_asset, template_environment
 
@@ -52,14 +52,13 @@ def render_html(comparison: Comparison) -> str:
 
 def _adapt_section(section: Section) -> Section:
     """Remove what the page shows elsewhere: the relation (its header), and diagrams (side by side)."""
-    if section.id == "in-short":
-        return replace(section, title="How that is known", blocks=tuple(filter(_is_evidence, section.blocks)))
+    if section.id == "summary":
+        evidence = tuple(
+            block for block in section.blocks if not (isinstance(block, Paragraph) and isinstance(block.text, Strong))
+        )
+        return replace(section, title="How that is known", blocks=evidence)
     first = next((index for index, block in enumerate(section.blocks) if isinstance(block, Diagram)), None)
     return section if first is None else replace(section, blocks=section.blocks[: first - 1])
-
-
-def _is_evidence(block: Block) -> bool:
-    return not (isinstance(block, Paragraph) and isinstance(block.text, Strong))
 
 
 def _draw_pairs(comparison: Comparison) -> tuple[list[DiagramPair], list[str]]:

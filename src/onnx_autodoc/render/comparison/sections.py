@@ -1,29 +1,12 @@
 """The sections of a comparison, independent of the output format, and its Markdown document."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from onnx_autodoc.compare import Comparison, Diff, FindingChange, key_measures
 from onnx_autodoc.render import content as doc
 from onnx_autodoc.render.card_text import EVIDENCE, capitalize
-from onnx_autodoc.render.comparison.text import (
-    block_lines,
-    count_port_changes,
-    figure_rows,
-    format_block_counts,
-    format_change,
-    format_counts,
-    format_evidence,
-    format_fact,
-    format_headline,
-    format_port_change,
-    format_precision_change,
-    format_value,
-    model_names,
-    number_rows,
-    port_rows,
-    port_spans,
-)
+from onnx_autodoc.render.comparison import text as shared
 from onnx_autodoc.render.markdown import escape_markdown, write_sections
 from onnx_autodoc.text import format_count, pluralize, sanitize
 
@@ -39,7 +22,8 @@ _TENSOR_CHANGES: Final = {
 
 
 def render_markdown(comparison: Comparison) -> str:
-    return f"# {escape_markdown(format_headline(comparison))}\n\n{write_sections(comparison_sections(comparison))}"
+    title = escape_markdown(shared.format_headline(comparison))
+    return f"# {title}\n\n{write_sections(comparison_sections(comparison))}"
 
 
 def comparison_sections(comparison: Comparison) -> tuple[doc.Section, ...]:
@@ -52,7 +36,7 @@ def _per_model(make: Callable[[Diff], Iterator[doc.Block]]) -> Callable[[Compari
     """Repeat blocks for every model, under its name where there are several."""
 
     def make_all(comparison: Comparison) -> Iterator[doc.Block]:
-        for diff, name in zip(comparison.diffs, model_names(comparison)[1:]):
+        for diff, name in zip(comparison.diffs, shared.model_names(comparison)[1:]):
             blocks = list(make(diff))
             if blocks and len(comparison.diffs) > 1:
                 yield doc.Heading(name)
@@ -63,7 +47,7 @@ def _per_model(make: Callable[[Diff], Iterator[doc.Block]]) -> Callable[[Compari
 
 def _summary(diff: Diff) -> Iterator[doc.Block]:
     yield doc.Paragraph(doc.Strong(diff.relation.text))
-    evidence = format_evidence(diff)
+    evidence = shared.format_evidence(diff)
     if evidence:
         yield doc.Paragraph(evidence)
     if diff.sizes is not None:
@@ -74,17 +58,16 @@ def _numbers(comparison: Comparison) -> Iterator[doc.Block]:
     """Compare the key numbers side by side, then list all others that differ."""
     if comparison.empty:
         return
-    names = model_names(comparison)
-    rows = tuple((label, *map(_changed_cell, cells, changes)) for label, cells, changes in number_rows(comparison))
-    yield doc.Table((doc.Column("What"), *(doc.Column(name, True) for name in names)), rows)
+    names = shared.model_names(comparison)
+    yield _model_table("What", names, shared.number_rows(comparison))
     shown = {measure.path for measure in key_measures([side.measures for side in comparison.models])}
     for diff, name in zip(comparison.diffs, names[1:]):
         others = tuple(
             (
                 change.label,
-                format_value(change.path, change.unit, change.was, change.was_least),
-                format_value(change.path, change.unit, change.now, change.is_least),
-                format_change(change),
+                shared.format_value(change.path, change.unit, change.was, change.was_least),
+                shared.format_value(change.path, change.unit, change.now, change.is_least),
+                shared.format_change(change),
             )
             for change in diff.numbers
             if change.path not in shown
@@ -94,36 +77,38 @@ def _numbers(comparison: Comparison) -> Iterator[doc.Block]:
             yield doc.Table(doc.columns("What", "Was#", "Is#", "Change#"), others, summary=summary)
 
 
-def _changed_cell(cell: str, change: str) -> doc.Spans:
-    return (f"{cell} ", doc.Strong(change)) if change else cell
-
-
 def _figures(comparison: Comparison) -> Iterator[doc.Block]:
     if comparison.figures:
-        figures = figure_rows(comparison)
-        rows = tuple((doc.Name(name), *map(_changed_cell, cells, changes)) for name, cells, changes in figures)
         yield doc.Paragraph("Brought by the user; this tool did not measure them.")
-        yield doc.Table((doc.Column("Figure"), *(doc.Column(name, True) for name in model_names(comparison))), rows)
+        rows = ((doc.Name(name), cells, changes) for name, cells, changes in shared.figure_rows(comparison))
+        yield _model_table("Figure", shared.model_names(comparison), rows)
+
+
+def _model_table(title: str, names: list[str], rows: Iterable[tuple[doc.Span, list[str], list[str]]]) -> doc.Table:
+    """Return a table with a column per model, each change behind its number."""
+    cells = tuple(
+        (label, *((f"{text} ", doc.Strong(change)) if change else text for text, change in zip(texts, changes)))
+        for label, texts, changes in rows
+    )
+    return doc.Table((doc.Column(title), *(doc.Column(name, True) for name in names)), cells)
 
 
 def _interface(diff: Diff) -> Iterator[doc.Block]:
     rows = tuple(
         (
-            doc.Strong("breaking") if row.first.breaking else "no",
-            port_spans(row),
-            format_port_change(row),
-            row.first.reason,
+            *(doc.Strong("breaking") if row.first.breaking else "no", shared.port_spans(row)),
+            *(shared.format_port_change(row), row.first.reason),
         )
-        for row in port_rows(diff)
+        for row in shared.port_rows(diff)
     )
     if rows:
-        yield doc.Paragraph(f"{count_port_changes(diff)}.".capitalize())
+        yield doc.Paragraph(f"{shared.count_port_changes(diff)}.".capitalize())
         yield doc.Table(doc.columns("Breaking", EVIDENCE, "What", "Whom it concerns"), rows)
 
 
 def _blocks(comparison: Comparison) -> Iterator[doc.Block]:
     yield from _per_model(_block_changes)(comparison)
-    names, first = model_names(comparison), comparison.models[0].tree
+    names, first = shared.model_names(comparison), comparison.models[0].tree
     for diff, side, name in zip(comparison.diffs, comparison.models[1:], names[1:]):
         if (diff.marks_was or diff.marks_is) and first is not None and side.tree is not None:
             yield from (doc.Heading(names[0]), doc.Diagram(first), doc.Heading(name), doc.Diagram(side.tree))
@@ -131,13 +116,13 @@ def _blocks(comparison: Comparison) -> Iterator[doc.Block]:
 
 def _block_changes(diff: Diff) -> Iterator[doc.Block]:
     if diff.blocks:
-        yield doc.Bullets(tuple(block_lines(diff)))
+        yield doc.Bullets(tuple(shared.block_lines(diff)))
     if diff.kinds:
-        yield doc.Paragraph(f"Blocks counted in the whole graph: {format_block_counts(diff)}.")
+        yield doc.Paragraph(f"Blocks counted in the whole graph: {shared.format_block_counts(diff)}.")
 
 
 def _precision(diff: Diff) -> Iterator[doc.Block]:
-    line = format_precision_change(diff)
+    line = shared.format_precision_change(diff)
     if line is not None and diff.precision is not None:
         yield doc.Paragraph(line + ".")
         if diff.precision.stayed:
@@ -145,16 +130,16 @@ def _precision(diff: Diff) -> Iterator[doc.Block]:
 
 
 def _weights(diff: Diff) -> Iterator[doc.Block]:
-    found = diff.weights
-    if found is None:
+    change = diff.weights
+    if change is None:
         return
-    yield doc.Paragraph(capitalize(found.text) + ".")
+    yield doc.Paragraph(capitalize(change.text) + ".")
     rows: list[tuple[doc.Spans, ...]] = [
-        (label, doc.Name(name)) for kind, label in _TENSOR_CHANGES.items() for name in found.names.get(kind, ())
+        (label, doc.Name(name)) for kind, label in _TENSOR_CHANGES.items() for name in change.names.get(kind, ())
     ]
-    rows += [("Renamed", (doc.Name(pair.was), " → ", doc.Name(pair.now))) for pair in found.pairs]
+    rows += [("Renamed", (doc.Name(pair.was), " → ", doc.Name(pair.now))) for pair in change.pairs]
     if rows:
-        total = found.changed + found.retyped + found.reshaped + found.renamed + found.gone + found.added + found.unread
+        total = change.renamed + sum(getattr(change, kind) for kind in _TENSOR_CHANGES)
         more = f", {format_count(len(rows))} of them listed" if len(rows) < total else ""
         yield doc.Table(doc.columns("How", "Tensor"), tuple(rows), summary=f"{pluralize(total, 'tensor')}{more}")
 
@@ -170,7 +155,7 @@ def _findings(diff: Diff) -> Iterator[doc.Block]:
 def _finding(change: FindingChange) -> doc.Spans:
     about = (" (", doc.Name(change.about), ")") if change.about else ()
     is_counted = change.was is not None and change.now is not None and change.was != change.now
-    places = f" Places: {format_counts(change.was or 0, change.now or 0)}." if is_counted else ""
+    places = f" Places: {shared.format_counts(change.was or 0, change.now or 0)}." if is_counted else ""
     message = sanitize(change.message, 300).rstrip(".")
     return (f"{change.severity}: ", doc.Name(change.rule), *about, f": {message}.{places}")
 
@@ -189,7 +174,7 @@ def _operators(diff: Diff) -> Iterator[doc.Block]:
 
 def _facts(diff: Diff) -> Iterator[doc.Block]:
     rows = tuple(
-        (sanitize(fact.label, 80), format_fact(fact.was, fact.path), format_fact(fact.now, fact.path))
+        (sanitize(fact.label, 80), *(shared.format_fact(side, fact.path) for side in (fact.was, fact.now)))
         for fact in diff.facts
     )
     if rows:
@@ -204,7 +189,7 @@ def _others(diff: Diff) -> Iterator[doc.Block]:
 
 
 _SECTIONS: Final = (
-    ("in-short", "In short", _per_model(_summary)),
+    ("summary", "Summary", _per_model(_summary)),
     ("numbers", "Numbers", _numbers),
     ("figures", "Figures", _figures),
     ("interface", "Interface", _per_model(_interface)),

@@ -2,35 +2,16 @@
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 from rich.table import Table
 from rich.text import Text
 
-from onnx_autodoc.compare import Comparison, Diff, FactChange
+from onnx_autodoc.compare import Comparison, CountChange, Diff, FindingChange, WeightsChange
 from onnx_autodoc.render.card_text import capitalize
-from onnx_autodoc.render.comparison.text import (
-    NumberRow,
-    block_lines,
-    count_port_changes,
-    figure_rows,
-    format_block_counts,
-    format_counts,
-    format_evidence,
-    format_fact,
-    format_finding,
-    format_port_change,
-    format_precision_change,
-    format_weights_change,
-    is_runtime_remark,
-    model_names,
-    number_rows,
-    operator_name,
-    port_rows,
-    port_spans,
-    severity_rank,
-)
+from onnx_autodoc.render.comparison import text as shared
 from onnx_autodoc.render.content import KeyValue, Name
 from onnx_autodoc.render.terminal import WIDTH, TextConsole, label_rows
 from onnx_autodoc.text import display_name, format_count, pluralize, sanitize
@@ -42,15 +23,22 @@ _MODELS_PER_TABLE: Final = 3  # besides the first
 _MAX_LINES: Final = 6
 _MAX_BLOCK_LINES_OF_PRECISION: Final = 2  # where only the precision differs
 _OPSET_PATHS: Final = "model.opsets."
-_MORE: Final = "all of them in --format json"
+_MAX_MESSAGE_LENGTH: Final = 110
+_RUNTIME_RULE: Final = "unsupported-operator"  # has one finding per runtime
+_SEVERITIES: Final = ("info", "note", "warning", "error")
 
 
 def render_terminal(comparison: Comparison, color: bool = False) -> str:
-    console, names, is_single = TextConsole(color), model_names(comparison), len(comparison.diffs) == 1
+    console, names, is_single = TextConsole(color), shared.model_names(comparison), len(comparison.diffs) == 1
     for diff, name in zip(comparison.diffs, names[1:]):
         if not is_single:
             console.print(Text(f"{names[0]} → {name}", style="bold cyan"))
-        _print_relation(console, diff)
+        console.print(Text(diff.relation.text, style="bold"))
+        against = capitalize("; ".join(diff.relation.against))
+        # Where nothing differs, the evidence is only what was not compared.
+        evidence = (f"{against}." if against else "") if diff.empty else shared.format_evidence(diff)
+        if evidence:
+            console.print(Text(evidence, style="dim"))
         if not is_single:
             console.print()
     if not comparison.empty or comparison.figures:
@@ -68,26 +56,22 @@ def render_terminal(comparison: Comparison, color: bool = False) -> str:
     return console.written()
 
 
-def _print_relation(console: TextConsole, diff: Diff) -> None:
-    """Print the relation and its evidence; where nothing differs, only what was not compared."""
-    console.print(Text(diff.relation.text, style="bold"))
-    against = capitalize("; ".join(diff.relation.against))
-    evidence = (f"{against}." if against else "") if diff.empty else format_evidence(diff)
-    if evidence:
-        console.print(Text(evidence, style="dim"))
-
-
 def _number_table(comparison: Comparison, shown: list[int]) -> Table:
     """Return numbers by model, with the changes as a column, or below the numbers of several models."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
     table.add_column("", style="bold", overflow="fold", max_width=20)
-    is_single, names = len(comparison.diffs) == 1, model_names(comparison)
+    is_single, names = len(comparison.diffs) == 1, shared.model_names(comparison)
     width = min(_MAX_COLUMN_WIDTH, (WIDTH - _LABEL_WIDTH) // len(shown) - 2)
     for model in shown:
         table.add_column(Text("\n".join(_wrap_name(names[model], width))), justify="right", overflow="fold")
     if is_single:
         table.add_column("change", justify="right", min_width=14)
-    for label, cells, changes in _table_rows(comparison):
+    rows = list(shared.number_rows(comparison))
+    rows += [(f"{sanitize(name, 18)} *", cells, changes) for name, cells, changes in shared.figure_rows(comparison)]
+    if comparison.figures:
+        empty = [""] * len(comparison.models)
+        rows.append(("* brought by you", empty, empty))
+    for label, cells, changes in rows:
         if is_single:
             table.add_row(label, *(cells[model] for model in shown), changes[-1])
         else:
@@ -105,24 +89,22 @@ def _wrap_name(name: str, width: int) -> list[str]:
     return [line for line in lines if line]
 
 
-def _table_rows(comparison: Comparison) -> Iterator[NumberRow]:
-    yield from number_rows(comparison)
-    yield from ((f"{sanitize(name, 18)} *", cells, changes) for name, cells, changes in figure_rows(comparison))
-    if comparison.figures:
-        empty = ["" for _ in comparison.models]
-        yield "* brought by you", empty, empty
-
-
 def _detail_rows(diff: Diff) -> Iterator[KeyValue]:
     if diff.sizes is not None:
         yield KeyValue("Sizes", diff.sizes.text, "yellow")
-    yield from _interface_rows(diff)
+    if not diff.empty:
+        yield KeyValue("Interface", shared.count_port_changes(diff))
+        changes = shared.port_rows(diff)
+        yield from map(_port_row, changes[:_MAX_LINES])
+        if len(changes) > _MAX_LINES:
+            yield _rest_row(len(changes) - _MAX_LINES)
     is_precision = diff.relation.kind == "other-precision"
-    yield from _limited_rows("Blocks", block_lines(diff), _MAX_BLOCK_LINES_OF_PRECISION if is_precision else _MAX_LINES)
+    max_block_lines = _MAX_BLOCK_LINES_OF_PRECISION if is_precision else _MAX_LINES
+    yield from _limited_rows("Blocks", shared.block_lines(diff), max_block_lines)
     if diff.kinds:
-        counts = f"counted in the whole graph: {format_block_counts(diff)}"
+        counts = f"counted in the whole graph: {shared.format_block_counts(diff)}"
         yield KeyValue("" if diff.blocks else "Blocks", counts)
-    precision = format_precision_change(diff)
+    precision = shared.format_precision_change(diff)
     if precision is not None:
         yield KeyValue("Precision", precision)
     if diff.weights is not None and not diff.empty:
@@ -130,7 +112,8 @@ def _detail_rows(diff: Diff) -> Iterator[KeyValue]:
     yield from _finding_rows(diff)
     if diff.operators:
         shown = diff.operators[:_MAX_LINES]
-        counts = ", ".join(f"{display_name(operator_name(op), 60)} {format_counts(op.was, op.now)}" for op in shown)
+        names = [display_name(operator_name(change), 60) for change in shown]
+        counts = ", ".join(f"{name} {shared.format_counts(op.was, op.now)}" for name, op in zip(names, shown))
         left = len(diff.operators) - len(shown)
         yield KeyValue("Operators", counts + (f", {pluralize(left, 'more type')}" if left else ""))
     yield from _limited_rows("Besides", list(_fact_lines(diff)))
@@ -138,43 +121,74 @@ def _detail_rows(diff: Diff) -> Iterator[KeyValue]:
         yield KeyValue("Also", f"these parts of the cards differ: {', '.join(diff.also)}")
 
 
-def _interface_rows(diff: Diff) -> Iterator[KeyValue]:
-    if diff.empty:
-        return
-    yield KeyValue("Interface", count_port_changes(diff))
-    rows = port_rows(diff)
-    for row in rows[:_MAX_LINES]:
-        spans = (display_name(span.text, 40) if isinstance(span, Name) else str(span) for span in port_spans(row))
-        verdict = "breaking" if row.first.breaking else "not breaking"
-        text = f"{verdict}: {''.join(spans)}: {format_port_change(row)} ({row.first.reason})"
-        yield KeyValue("", text, "red" if row.first.breaking else "")
-    if len(rows) > _MAX_LINES:
-        yield KeyValue("", f"… {format_count(len(rows) - _MAX_LINES)} more, {_MORE}")
+def _port_row(row: shared.PortRow) -> KeyValue:
+    spans = (display_name(span.text, 40) if isinstance(span, Name) else str(span) for span in shared.port_spans(row))
+    verdict, style = ("breaking", "red") if row.first.breaking else ("not breaking", "")
+    text = f"{verdict}: {''.join(spans)}: {shared.format_port_change(row)} ({row.first.reason})"
+    return KeyValue("", text, style)
 
 
-def _limited_rows(label: str, lines: list[str], most: int = _MAX_LINES) -> Iterator[KeyValue]:
-    shown = lines if len(lines) <= most + 1 else lines[:most]
+def _limited_rows(label: str, lines: list[str], limit: int = _MAX_LINES) -> Iterator[KeyValue]:
+    shown = lines if len(lines) <= limit + 1 else lines[:limit]
     yield from label_rows(label, shown)
     if len(shown) < len(lines):
-        yield KeyValue("", f"… {format_count(len(lines) - len(shown))} more, {_MORE}")
+        yield _rest_row(len(lines) - len(shown))
+
+
+def _rest_row(left: int) -> KeyValue:
+    return KeyValue("", f"… {format_count(left)} more, all of them in --format json")
 
 
 def _finding_rows(diff: Diff) -> Iterator[KeyValue]:
-    """List findings, the worst first; remarks on runtimes are only counted."""
-    groups = {"new": diff.findings.new, "gone": diff.findings.gone, "changed": diff.findings.changed}
-    listed = [(word, each) for word, group in groups.items() for each in group if not is_runtime_remark(each)]
-    listed.sort(key=lambda pair: -severity_rank(pair[1]))
-    yield from _limited_rows("Findings", [f"{word}: {format_finding(each)}" for word, each in listed])
-    remarks = {word: sum(map(is_runtime_remark, group)) for word, group in groups.items()}
-    counts = [f"{format_count(count)} {word}" for word, count in remarks.items() if count]
+    """List findings, the worst first; remarks on runtimes, which the reader may not use, are only counted."""
+    listed: list[tuple[str, FindingChange]] = []
+    counts = Counter[str]()
+    for word, group in (("new", diff.findings.new), ("gone", diff.findings.gone), ("changed", diff.findings.changed)):
+        for change in group:
+            if change.rule == _RUNTIME_RULE and change.severity == _SEVERITIES[0]:
+                counts[word] += 1
+            else:
+                listed.append((word, change))
+    listed.sort(key=lambda pair: -_severity_rank(pair[1]))
+    yield from _limited_rows("Findings", [f"{word}: {_format_finding(change)}" for word, change in listed])
     if counts:
-        yield KeyValue("" if listed else "Findings", f"remarks on runtimes: {', '.join(counts)}")
+        remarks = ", ".join(f"{format_count(count)} {word}" for word, count in counts.items())
+        yield KeyValue("" if listed else "Findings", f"remarks on runtimes: {remarks}")
+
+
+def _severity_rank(change: FindingChange) -> int:
+    return _SEVERITIES.index(change.severity) if change.severity in _SEVERITIES else 0
+
+
+def _format_finding(change: FindingChange) -> str:
+    """Format as "unused-weight (warning): 2 tensors are read by no node"."""
+    severity = f" ({change.severity})" if _severity_rank(change) else ""
+    message = sanitize(change.message, 400)
+    if len(message) > _MAX_MESSAGE_LENGTH:
+        message = message[:_MAX_MESSAGE_LENGTH].rsplit(" ", 1)[0].rstrip(",;:") + " …"
+    return f"{sanitize(change.rule, 60)}{severity}: {message}"
+
+
+def operator_name(change: CountChange) -> str:
+    return change.name if change.domain in ("", "ai.onnx", None) else f"{change.domain}.{change.name}"
+
+
+def format_weights_change(change: WeightsChange) -> str:
+    """Return the summary of changed weights, with the names of the tensors where they are few."""
+    names = ", ".join(display_name(name, 60) for name in change.names.get("changed", ()))
+    return f"{change.text} ({names})" if 0 < change.changed <= shared.MAX_LISTED else change.text
 
 
 def _fact_lines(diff: Diff) -> Iterator[str]:
     """List changed facts; opsets that only one file imports share a line, since converters declare many."""
     imports = [fact for fact in diff.facts if fact.path.startswith(_OPSET_PATHS) and None in (fact.was, fact.now)]
-    yield from (sanitize(_format_fact_change(fact), 200) for fact in diff.facts if fact not in imports)
+    for fact in diff.facts:
+        if fact not in imports:
+            was, now = (sanitize(shared.format_fact(side, fact.path), 60) for side in (fact.was, fact.now))
+            text = f"{was} → {now}"
+            if fact.path.startswith("gaps."):
+                text = now if fact.was is None else was
+            yield sanitize(f"{fact.label}: {text}", 200)
     for title, is_new in (("Also imports", True), ("Imports no more", False)):
         changes = [fact for fact in imports if (fact.was is None if is_new else fact.now is None)]
         names = [f"{display_name(fact.path.removeprefix(_OPSET_PATHS), 40)} {fact.now or fact.was}" for fact in changes]
@@ -182,10 +196,3 @@ def _fact_lines(diff: Diff) -> Iterator[str]:
             left = len(names) - _MAX_LINES
             more = f" and {format_count(left)} more" if left > 0 else ""
             yield f"{title}: {', '.join(names[:_MAX_LINES])}{more}"
-
-
-def _format_fact_change(fact: FactChange) -> str:
-    was, now = (sanitize(format_fact(side, fact.path), 60) for side in (fact.was, fact.now))
-    if fact.path.startswith("gaps."):
-        return f"{fact.label}: {now if fact.was is None else was}"
-    return f"{fact.label}: {was} → {now}"

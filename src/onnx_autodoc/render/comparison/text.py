@@ -6,48 +6,33 @@ from typing import Final
 
 from msgspec import Struct
 
-from onnx_autodoc.compare import (
-    Comparison,
-    CountChange,
-    Diff,
-    FigureChange,
-    FindingChange,
-    Measure,
-    NumberChange,
-    PortChange,
-    WeightsChange,
-    key_measures,
-)
+from onnx_autodoc.compare import Comparison, Diff, FigureChange, NumberChange, PortChange, key_measures
 from onnx_autodoc.render.card_text import NO_WEIGHTS
 from onnx_autodoc.render.content import UNKNOWN, Name, Span, join_names
 from onnx_autodoc.text import (
     display_name,
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_percent,
     format_short,
-    format_size,
     format_time,
     pluralize,
     sanitize,
 )
 
 _MAX_NAME_LENGTH: Final = 60
-_MAX_MESSAGE_LENGTH: Final = 110
-_MAX_LISTED: Final = 3
-_FILE_PATHS: Final = "model.file."
+MAX_LISTED: Final = 3
+_MAX_SHARES: Final = 4
 # Paths of collections, where a missing value means that the entry is absent.
 _COLLECTIONS: Final = ("model.opsets.", "model.metadata.", "model.file.external.", "gaps.")
 _FACTOR_PERCENT: Final = 1_000  # above which a factor is printed
 _MIN_PERCENT: Final = 0.005
-_NEARLY_ALL_PERCENT: Final = -99.95  # "−100 %" is printed for all only
+_NEARLY_ALL_PERCENT: Final = -99.95  # "−100%" is printed for all only
 _DIAGRAM_CHANGES: Final = {
     "retold": "with as many weights and as much work are told in other words",
     "spelling": "are another kind of block of the same name and sizes",
 }
-_RUNTIME_RULE: Final = "unsupported-operator"  # has one finding per runtime
-_SEVERITIES: Final = ("info", "note", "warning", "error")
 
 NumberRow = tuple[str, list[str], list[str]]  # label, number of each model, change of each against the first
 
@@ -71,46 +56,45 @@ def format_value(path: str, unit: str, value: int | float | None, lower_bound: b
     """Format a number in the unit that is usual for it."""
     if value is None:
         return UNKNOWN
-    return "at least " * lower_bound + (_format_scaled(path, unit, value) if value else "none")
-
-
-def _format_scaled(path: str, unit: str, value: int | float) -> str:
-    if unit == "seconds":
-        return format_time(value)
-    if isinstance(value, float):
-        return f"{format_number(value)} {unit}".rstrip()
-    if unit == "bytes":
-        return format_size(value) if path.startswith(_FILE_PATHS) else format_memory(value)
-    if unit in ("MACs", "FLOPs"):
-        return format_short(value, unit)
-    return format_short(value) if unit else format_count(value)
+    if not value:
+        text = "none"
+    elif unit == "seconds":
+        text = format_time(value)
+    elif isinstance(value, float):
+        text = f"{format_number(value)} {unit}".rstrip()
+    elif unit == "bytes":
+        text = format_bytes(value)
+    else:
+        text = format_short(value, unit if unit in ("MACs", "FLOPs") else "") if unit else format_count(value)
+    return "at least " * lower_bound + text
 
 
 def number_rows(comparison: Comparison) -> Iterator[NumberRow]:
     """Yield precision and key numbers of all models."""
     yield "Precision", [side.precision or NO_WEIGHTS for side in comparison.models], [""] * len(comparison.models)
     sides = [{measure.path: measure for measure in side.measures} for side in comparison.models]
-    changes = [{}, *({change.path: change for change in diff.numbers} for diff in comparison.diffs)]
+    changes = [{}, *({change.path: format_change(change) for change in diff.numbers} for diff in comparison.diffs)]
     for key in key_measures([side.measures for side in comparison.models]):
-        cells = [_format_measure(side.get(key.path)) for side in sides]
-        yield key.label, cells, [format_change(found[key.path]) if key.path in found else "" for found in changes]
-
-
-def _format_measure(measure: Measure | None) -> str:
-    return "none" if measure is None else format_value(measure.path, measure.unit, measure.value, measure.least)
+        cells = []
+        for side in sides:
+            measure = side.get(key.path)
+            cells.append(
+                "none" if measure is None else format_value(measure.path, measure.unit, measure.value, measure.least)
+            )
+        yield key.label, cells, [texts.get(key.path, "") for texts in changes]
 
 
 def figure_rows(comparison: Comparison) -> Iterator[NumberRow]:
     """Yield the figures that the user supplied."""
     figures = comparison.figures
-    changes = [{}, *({each.name: format_change(each) for each in diff.figures} for diff in comparison.diffs)]
+    changes = [{}, *({change.name: format_change(change) for change in diff.figures} for diff in comparison.diffs)]
     for name in dict.fromkeys(name for row in figures.values() for name in row):
-        cells = [_format_figure(figures.get(side.name, {}).get(name)) for side in comparison.models]
-        yield name, cells, [found.get(name, "") for found in changes]
-
-
-def _format_figure(value: int | float | None) -> str:
-    return UNKNOWN if value is None else format_count(value) if isinstance(value, int) else f"{value:,.10g}"
+        values = [figures.get(side.name, {}).get(name) for side in comparison.models]
+        cells = [
+            UNKNOWN if value is None else format_count(value) if isinstance(value, int) else f"{value:,.10g}"
+            for value in values
+        ]
+        yield name, cells, [texts.get(name, "") for texts in changes]
 
 
 def format_change(change: NumberChange | FigureChange) -> str:
@@ -123,32 +107,29 @@ def format_change(change: NumberChange | FigureChange) -> str:
 
 
 def format_percent_change(percent: float) -> str:
-    """Format as "−74.9 %", "+0.12 %", or "×4.83" for large increases."""
+    """Format as "−74.9%", "+0.12%", or "×4.83" for large increases."""
     if percent > _FACTOR_PERCENT:
         return f"×{format_number(1 + percent / 100)}"
     if -100 < percent < _NEARLY_ALL_PERCENT:
-        return "−99.9 % or more"
+        return "−99.9% or more"
     sign = "+" if percent > 0 else "−" if percent < 0 else "±"
     if 0 < abs(percent) < _MIN_PERCENT:
-        return f"{sign}0.01 % or less"
-    return f"{sign}{format_number(abs(percent))} %"
+        return f"{sign}0.01% or less"
+    return f"{sign}{format_number(abs(percent))}%"
 
 
 def format_precision_change(diff: Diff) -> str | None:
-    """Format as "fp32 → int8-dynamic (int8 weights …); of the weights: float32 100 % → none, int8 none → 47 %"."""
-    found = diff.precision
-    if found is None:
+    """Format as "fp32 → int8-dynamic (int8 weights …); of the weights: float32 100% → none, int8 none → 47%"."""
+    change = diff.precision
+    if change is None:
         return None
-    label = f"{found.was or NO_WEIGHTS} → {found.now or NO_WEIGHTS}" if found.was != found.now else f"{found.was}"
-    scheme = f" ({found.scheme_is})" if found.scheme_is and found.scheme_is != found.scheme_was else ""
-    shares = [
-        f"{sanitize(each.dtype, 20)} {_format_share(each.was)} → {_format_share(each.now)}" for each in found.weights
-    ]
-    return f"{label}{scheme}" + (f"; of the weights: {', '.join(shares[:4])}" if shares else "")
-
-
-def _format_share(share: float | None) -> str:
-    return format_percent(share) if share else "none"
+    label = f"{change.was or NO_WEIGHTS} → {change.now or NO_WEIGHTS}" if change.was != change.now else f"{change.was}"
+    scheme = f" ({change.scheme_is})" if change.scheme_is and change.scheme_is != change.scheme_was else ""
+    shares = []
+    for weights in change.weights[:_MAX_SHARES]:
+        was, now = (format_percent(share) if share else "none" for share in (weights.was, weights.now))
+        shares.append(f"{sanitize(weights.dtype, 20)} {was} → {now}")
+    return f"{label}{scheme}" + (f"; of the weights: {', '.join(shares)}" if shares else "")
 
 
 def format_counts(was: int, now: int) -> str:
@@ -167,7 +148,7 @@ def block_lines(diff: Diff) -> list[str]:
     lines = [change.text for change in diff.blocks if change.kind not in _DIAGRAM_CHANGES]
     for kind, text in _DIAGRAM_CHANGES.items():
         texts = [change.text for change in diff.blocks if change.kind == kind]
-        if len(texts) > _MAX_LISTED:
+        if len(texts) > MAX_LISTED:
             texts = [f"{pluralize(len(texts), 'place')} {text}; the first one is {texts[0]}"]
         lines += texts
     return lines
@@ -182,34 +163,6 @@ def format_evidence(diff: Diff) -> str:
     evidence, against = "; ".join(diff.relation.evidence), "; ".join(diff.relation.against)
     text = f"{evidence}; but {against}" if evidence and against else evidence or against
     return f"Told from: {text}." if text else ""
-
-
-def is_runtime_remark(change: FindingChange) -> bool:
-    """Whether a finding is information on a runtime that the reader may not use."""
-    return change.rule == _RUNTIME_RULE and change.severity == _SEVERITIES[0]
-
-
-def severity_rank(change: FindingChange) -> int:
-    return _SEVERITIES.index(change.severity) if change.severity in _SEVERITIES else 0
-
-
-def format_finding(change: FindingChange) -> str:
-    """Format as "unused-weight (warning): 2 tensors are read by no node"."""
-    severity = f" ({change.severity})" if severity_rank(change) else ""
-    message = sanitize(change.message, 400)
-    if len(message) > _MAX_MESSAGE_LENGTH:
-        message = message[:_MAX_MESSAGE_LENGTH].rsplit(" ", 1)[0].rstrip(",;:") + " …"
-    return f"{sanitize(change.rule, 60)}{severity}: {message}"
-
-
-def operator_name(change: CountChange) -> str:
-    return change.name if change.domain in ("", "ai.onnx", None) else f"{change.domain}.{change.name}"
-
-
-def format_weights_change(change: WeightsChange) -> str:
-    """Return the summary of changed weights, with the names of the tensors where they are few."""
-    names = ", ".join(display_name(name, 60) for name in change.names.get("changed", ()))
-    return f"{change.text} ({names})" if 0 < change.changed <= _MAX_LISTED else change.text
 
 
 class PortRow(Struct, frozen=True):
@@ -235,8 +188,8 @@ def port_spans(row: PortRow) -> tuple[Span, ...]:
         return (f"{row.first.kind}s",)
     if len(row.ports) == 1:
         return (f"{row.first.kind} ", Name(row.ports[0]))
-    more = " …" if len(row.ports) > _MAX_LISTED else ""
-    return (f"{pluralize(len(row.ports), row.first.kind)}: ", *join_names(row.ports[:_MAX_LISTED]), more)
+    more = " …" if len(row.ports) > MAX_LISTED else ""
+    return (f"{pluralize(len(row.ports), row.first.kind)}: ", *join_names(row.ports[:MAX_LISTED]), more)
 
 
 def format_port_change(row: PortRow) -> str:
@@ -255,7 +208,6 @@ def format_port_change(row: PortRow) -> str:
 def count_port_changes(diff: Diff) -> str:
     """Format as "2 breaking, 60 not breaking"."""
     breaking = sum(change.breaking for change in diff.interface)
-    other = len(diff.interface) - breaking
-    parts = [f"{format_count(breaking)} breaking"] if breaking else []
-    parts += [f"{format_count(other)} not breaking"] if other else []
+    counts = {"breaking": breaking, "not breaking": len(diff.interface) - breaking}
+    parts = [f"{format_count(count)} {word}" for word, count in counts.items() if count]
     return ", ".join(parts) or "the same inputs and outputs"

@@ -3,8 +3,9 @@
 The node table is packed: columns instead of records, each string once, names as suffixes of the last.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Final
 
 from msgspec import Struct
@@ -26,16 +27,6 @@ _SLIDER_FACTOR: Final = 4  # how far a slider extends beyond the card's size
 _ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
-class StringTable:
-    """Distinct strings in the order of their first use."""
-
-    def __init__(self) -> None:
-        self.indices: dict[str, int] = {}
-
-    def index(self, text: str) -> int:
-        return self.indices.setdefault(text, len(self.indices))
-
-
 class PackedRows(Struct, frozen=True):
     """`columns` is what nodes.js unpacks; `row_indices` maps unique node names to rows."""
 
@@ -47,19 +38,20 @@ class PackedRows(Struct, frozen=True):
 
 def pack_rows(rows: Iterable[NodeRow]) -> PackedRows:
     remaining = iter(rows)
-    kept = list(islice(remaining, MAX_ROWS))
-    strings = StringTable()
-    names = [_display_path(row) for row in kept]
+    shown = list(islice(remaining, MAX_ROWS))
+    strings: defaultdict[str, int] = defaultdict()  # the index of each string, in the order of first use
+    strings.default_factory = strings.__len__
+    names = [_display_path(row) for row in shown]
     columns: dict[str, Any] = {
         "names": list(_front_code(names)),
-        "ops": [strings.index(_operator_name(row)) for row in kept],
-        "blocks": [strings.index(sanitize(row.block)) if row.block else None for row in kept],
-        "gaps": {str(index): strings.index(sanitize(row.gap, 400)) for index, row in enumerate(kept) if row.gap},
-        "outputs": [list(_pack_outputs(name, row, strings)) for name, row in zip(names, kept)],
+        "ops": [strings[_operator_name(row)] for row in shown],
+        "blocks": [strings[sanitize(row.block)] if row.block else None for row in shown],
+        "gaps": {str(index): strings[sanitize(row.gap, 400)] for index, row in enumerate(shown) if row.gap},
+        "outputs": [list(_pack_outputs(name, row, strings)) for name, row in zip(names, shown)],
     }
-    columns |= {field: [to_js_number(getattr(row, field)) for row in kept] for field in _NUMERIC_FIELDS}
-    columns["words"] = list(strings.indices)
-    return PackedRows(columns, _index_names(kept), len(kept), len(kept) + sum(1 for _ in remaining))
+    columns |= {field: [to_js_number(getattr(row, field)) for row in shown] for field in _NUMERIC_FIELDS}
+    columns["words"] = list(strings)
+    return PackedRows(columns, _index_names(shown), len(shown), len(shown) + sum(1 for _ in remaining))
 
 
 def to_js_number(number: int | None) -> int | str | None:
@@ -79,25 +71,23 @@ def _operator_name(row: NodeRow) -> str:
 
 def _front_code(names: list[str]) -> Iterator[int | str]:
     """Yield for each name the length of the prefix that it shares with the last one, and the rest."""
-    last = ""
-    for name in names:
+    for last, name in pairwise(["", *names]):
         yield from _split_prefix(last, name)
-        last = name
 
 
 def _split_prefix(reference: str, text: str) -> tuple[int, str]:
     """Return the length of the common prefix in UTF-16 units, as JavaScript counts, and the rest of `text`."""
-    most = min(len(reference), len(text))
-    same = next((index for index in range(most) if reference[index] != text[index]), most)
-    return len(text[:same].encode("utf-16-le")) // 2, text[same:]
+    shorter = min(len(reference), len(text))
+    common = next((index for index in range(shorter) if reference[index] != text[index]), shorter)
+    return len(text[:common].encode("utf-16-le")) // 2, text[common:]
 
 
-def _pack_outputs(name: str, row: NodeRow, strings: StringTable) -> Iterator[int | str]:
+def _pack_outputs(name: str, row: NodeRow, strings: defaultdict[str, int]) -> Iterator[int | str]:
     """Yield four items per output: prefix shared with the node's name, rest, dtype, shape."""
     for output in row.outputs:
         yield from _split_prefix(name, sanitize(output.name, _MAX_NAME_LENGTH))
         shape = UNKNOWN if output.shape is None else "×".join(map(str, output.shape)) or "scalar"
-        yield from (strings.index(output.dtype or UNKNOWN), strings.index(shape))
+        yield from (strings[output.dtype or UNKNOWN], strings[shape])
 
 
 def _index_names(rows: list[NodeRow]) -> dict[str, int]:

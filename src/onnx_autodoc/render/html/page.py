@@ -33,7 +33,7 @@ from onnx_autodoc.text import pluralize
 # cytoscape adds this rule itself if no element has its id, which the policy would block.
 _CYTOSCAPE_RULE: Final = ".__________cytoscape_container { position: absolute; }"
 _MAX_PRINTED_ROWS: Final = 40
-_FRAGMENT_SECTIONS: Final = ("in-short", "key-numbers", "interface")
+_FRAGMENT_SECTIONS: Final = ("summary", "at-a-glance", "interface")
 
 
 def render_html(report: Report) -> str:

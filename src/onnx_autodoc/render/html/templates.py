@@ -14,8 +14,8 @@ from msgspec import Struct
 from onnx_autodoc.card import Box
 from onnx_autodoc.render.content import Number, to_spans
 from onnx_autodoc.text import (
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_short,
     pluralize,
@@ -39,7 +39,7 @@ _FEW_BOXES: Final = 5
 _MANY_BOXES: Final = 16  # that need more than a screen
 # How a number may have been formatted; numbers.js has the same formats under the same names.
 _FORMATS: Final[dict[str, Callable[[int], str]]] = {
-    "memory": format_memory,
+    "memory": format_bytes,
     "short": format_short,
     "count": format_count,
 }

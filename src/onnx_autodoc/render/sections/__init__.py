@@ -8,7 +8,7 @@ from typing import Final
 
 from onnx_autodoc.card import Card
 from onnx_autodoc.render.content import Section
-from onnx_autodoc.render.sections.architecture import architecture, structure
+from onnx_autodoc.render.sections.architecture import architecture, diagram
 from onnx_autodoc.render.sections.contents import operators, parameters, precision, weight_values
 from onnx_autodoc.render.sections.costs import batch_scaling, compute, kv_cache, memory
 from onnx_autodoc.render.sections.findings import findings
@@ -16,20 +16,20 @@ from onnx_autodoc.render.sections.hardware import hardware
 from onnx_autodoc.render.sections.interface import interface
 from onnx_autodoc.render.sections.measured import measured
 from onnx_autodoc.render.sections.provenance import owner_questions, provenance
-from onnx_autodoc.render.sections.summary import key_numbers, summary, usage
+from onnx_autodoc.render.sections.summary import at_a_glance, summary, usage
 
 __all__ = ["CARD_SECTIONS", "card_sections"]
 
 CARD_SECTIONS: Final[tuple[Callable[[Card], Section | None], ...]] = (
     summary,
-    key_numbers,
-    architecture,
+    at_a_glance,
+    diagram,
     usage,
     interface,
     compute,
     memory,
     kv_cache,
-    structure,
+    architecture,
     precision,
     parameters,
     weight_values,

@@ -29,67 +29,70 @@ _MAX_ROWS: Final = 60
 _MAX_CLASS_NAMES: Final = 200
 
 
-def architecture(card: Card) -> doc.Section | None:
+def diagram(card: Card) -> doc.Section | None:
     tree = card.structure.tree
     if tree is None:
         return None
     folded = "; repeated layers are folded, one of them opened" if any(box.repeats for box in tree.children) else ""
     skips = "; broken lines pass boxes by" if _has_skips(tree) else ""
-    return doc.Section(
-        "architecture", "Architecture", (doc.Diagram(tree), doc.Note(f"Drawn from the graph{folded}{skips}."))
-    )
+    note = doc.Note(f"Drawn from the graph{folded}{skips}.")
+    return doc.Section("diagram", "Architecture diagram", (doc.Diagram(tree), note))
 
 
 def _has_skips(box: Box) -> bool:
     return any(edge.kind == "skip" for edge in box.edges) or any(map(_has_skips, box.children))
 
 
-def structure(card: Card) -> doc.Section:
-    blocks = (doc.Bullets(tuple(_traits(card))), *_blocks(card), *_attention(card), *_residuals(card), *_data(card))
-    return doc.Section("structure", "Structure", blocks)
+def architecture(card: Card) -> doc.Section:
+    blocks = [doc.Bullets(tuple(_traits(card))), *_block_table(card)]
+    kinds = card.structure.attention
+    if kinds:
+        blocks += [doc.Heading("Attention"), doc.Bullets(tuple(map(_format_attention, kinds[:_MAX_ROWS])))]
+        blocks += doc.note_truncation(len(kinds), _MAX_ROWS)
+    connections = ", ".join(
+        f"{format_count(number)} {_RESIDUAL_WORDS.get(kind, kind)}"
+        for kind, number in card.structure.residuals.items()
+        if number
+    )
+    if connections:
+        blocks.append(doc.Paragraph((doc.Strong("Skip connections: "), connections, ".")))
+    return doc.Section("architecture", "Architecture", (*blocks, *_declared_data(card)))
 
 
 def _traits(card: Card) -> Iterator[doc.Spans]:
-    found, task = card.structure, card.task
-    yield (doc.Strong("Family: "), found.family.replace("-", " "), _format_evidence(found.evidence))
-    if task.name is None:
-        yield (doc.Strong("Task: "), "the graph does not tell", _format_evidence(task.evidence))
-    else:
+    structure, task = card.structure, card.task
+    yield (doc.Strong("Family: "), structure.family.replace("-", " "), _format_evidence(structure.evidence))
+    name = "the graph does not tell"
+    if task.name is not None:
         classes = f", {pluralize(task.classes, 'class', 'classes')}" if task.classes else ""
         name = f"{sanitize(task.name, 80)}{classes} (confidence {task.confidence:.2f})"
-        yield (doc.Strong("Task: "), name, _format_evidence(task.evidence))
+    yield (doc.Strong("Task: "), name, _format_evidence(task.evidence))
     for label, key in _SIZES.items():
-        size = getattr(found, key)
-        if size and not (key == "kv_heads" and size == found.heads):
+        size = getattr(structure, key)
+        if size and not (key == "kv_heads" and size == structure.heads):
             yield (doc.Strong(f"{label}: "), format_count(size))
-    if found.patch:
-        yield (doc.Strong("Patch: "), " × ".join(map(format_count, found.patch)))
+    if structure.patch:
+        yield (doc.Strong("Patch: "), " × ".join(map(format_count, structure.patch)))
 
 
 def _format_evidence(evidence: tuple[str, ...]) -> str:
     return f"; because: {sanitize('; '.join(evidence), 400)}" if evidence else ""
 
 
-def _blocks(card: Card) -> Iterator[doc.Block]:
-    found = sorted(card.structure.blocks, key=lambda row: (-(row.macs or 0), -row.params, -row.count))
-    if not found:
-        return
-    rows = tuple(
-        (row.kind, numbers.count(row.count), numbers.count(row.params, "parameters"), numbers.short(row.macs, "MACs"))
-        for row in found[:_MAX_ROWS]
-    )
-    yield doc.Heading("Blocks")
-    yield doc.Table(doc.columns("Kind", "Count#", "Parameters#", "MACs#"), rows)
-    yield from doc.note_truncation(len(found), _MAX_ROWS)
-    yield doc.Paragraph("A block within a block counts for both kinds.")
-
-
-def _attention(card: Card) -> Iterator[doc.Block]:
-    kinds = card.structure.attention
+def _block_table(card: Card) -> Iterator[doc.Block]:
+    kinds = sorted(card.structure.blocks, key=lambda row: (-(row.macs or 0), -row.params, -row.count))
     if kinds:
-        yield doc.Heading("Attention")
-        yield doc.Bullets(tuple(map(_format_attention, kinds[:_MAX_ROWS])))
-        yield from doc.note_truncation(len(kinds), _MAX_ROWS)
+        yield doc.Heading("Blocks")
+        yield from doc.limited_table(
+            doc.columns("Kind", "Count#", "Parameters#", "MACs#"),
+            kinds,
+            lambda row: (
+                *(row.kind, numbers.count(row.count)),
+                *(numbers.count(row.params, "parameters"), numbers.short(row.macs, "MACs")),
+            ),
+            _MAX_ROWS,
+        )
+        yield doc.Paragraph("A block within a block counts for both kinds.")
 
 
 def _format_attention(kind: AttentionKind) -> str:
@@ -100,14 +103,7 @@ def _format_attention(kind: AttentionKind) -> str:
     return f"{format_count(kind.count)} × {sanitize(kind.form, 60)} attention{heads}{kv_heads}{traits}"
 
 
-def _residuals(card: Card) -> Iterator[doc.Block]:
-    kinds = {kind: number for kind, number in card.structure.residuals.items() if number}
-    if kinds:
-        text = ", ".join(f"{format_count(number)} {_RESIDUAL_WORDS.get(kind, kind)}" for kind, number in kinds.items())
-        yield doc.Paragraph((doc.Strong("Skip connections: "), text, "."))
-
-
-def _data(card: Card) -> Iterator[doc.Block]:
+def _declared_data(card: Card) -> Iterator[doc.Block]:
     declared, names = describe_declared_data(card), card.dataset.said.names
     if declared:
         yield doc.Heading("What the file says of its data")

@@ -7,7 +7,7 @@ from onnx_autodoc.card import Card, Numbers, OperatorRow, WeightGroup, is_lower_
 from onnx_autodoc.render import content as doc
 from onnx_autodoc.render import numbers
 from onnx_autodoc.render.card_text import capitalize
-from onnx_autodoc.text import format_memory, pluralize, sanitize
+from onnx_autodoc.text import format_bytes, pluralize, sanitize
 
 _MAX_ROWS: Final = 200
 _MAX_LAYERS: Final = 100
@@ -27,16 +27,16 @@ _STORAGE_WORDS: Final = {
 
 
 def precision(card: Card) -> doc.Section | None:
-    found = card.model.precision
-    if found.label is None:
+    precision = card.model.precision
+    if precision.label is None:
         return None
-    blocks: list[doc.Block] = [doc.Paragraph((doc.Name(found.label), f": {found.scheme}." if found.scheme else "."))]
-    if found.story:
+    scheme = f": {precision.scheme}." if precision.scheme else "."
+    blocks: list[doc.Block] = [doc.Paragraph((doc.Name(precision.label), scheme))]
+    if precision.story:
         titles = doc.columns("Operator", "Type", "How", "Scales", "Nodes#", "Parameters#", "Share#")
-        blocks.append(doc.Table(titles, tuple(map(_weight_group_row, found.story[:_MAX_ROWS]))))
-        blocks += doc.note_truncation(len(found.story), _MAX_ROWS)
-    if found.stayed:
-        blocks.append(doc.Paragraph(capitalize(sanitize(found.stayed, 400)) + "."))
+        blocks += doc.limited_table(titles, precision.story, _weight_group_row, _MAX_ROWS)
+    if precision.stayed:
+        blocks.append(doc.Paragraph(capitalize(sanitize(precision.stayed, 400)) + "."))
     return doc.Section("precision", "Precision", tuple(blocks))
 
 
@@ -51,29 +51,24 @@ def _weight_group_row(row: WeightGroup) -> tuple[doc.Spans, ...]:
 
 
 def parameters(card: Card) -> doc.Section:
-    held = card.parameters
+    params, by_type = card.parameters, card.parameters.by_dtype
     separate = {
-        "BatchNorm statistics": held.statistics,
-        "Scales and zero points": held.quantization,
-        "Constants (shapes, indices, tables)": held.constants,
-        "Weights that no node uses": held.unread,
+        "BatchNorm statistics": params.statistics,
+        "Scales and zero points": params.quantization,
+        "Constants (shapes, indices, tables)": params.constants,
+        "Weights that no node uses": params.unread,
     }
-    tensors = f" in {pluralize(held.tensors, 'tensor')}"
-    weights: tuple[doc.Number, str] = (numbers.count(held.total, "parameters"), tensors)
-    if is_lower_bound(card, "parameters.total"):
-        weights = (numbers.parameters(card), tensors if held.total else "")
-    items: list[doc.Spans] = [(doc.Strong("Weights: "), *weights)]
+    is_known = not is_lower_bound(card, "parameters.total")
+    total = numbers.count(params.total, "parameters") if is_known else numbers.parameters(card)
+    tensors = f" in {pluralize(params.tensors, 'tensor')}" if params.total or is_known else ""
+    items: list[doc.Spans] = [(doc.Strong("Weights: "), total, tensors)]
     items += [(doc.Strong(f"{name}: "), numbers.count(number)) for name, number in separate.items() if number]
+    blocks: list[doc.Block] = [doc.Bullets(tuple(items))]
+    if len(by_type) > 1:
+        rows = tuple((doc.Name(dtype), numbers.count(number)) for dtype, number in by_type.items())
+        blocks.append(doc.Table(doc.columns("Type", "Parameters#"), rows, ("All", numbers.count(params.total))))
     note = doc.Paragraph("A file does not tell which of its weights were trained and which were frozen.")
-    blocks = (doc.Bullets(tuple(items)), *_by_type(card), doc.ChartRef("parameters"), *_by_layer(card), note)
-    return doc.Section("parameters", "Parameters", blocks)
-
-
-def _by_type(card: Card) -> Iterator[doc.Block]:
-    held = card.parameters
-    if len(held.by_dtype) > 1:
-        rows = tuple((doc.Name(dtype), numbers.count(number)) for dtype, number in held.by_dtype.items())
-        yield doc.Table(doc.columns("Type", "Parameters#"), rows, ("All", numbers.count(held.total)))
+    return doc.Section("parameters", "Parameters", (*blocks, doc.ChartRef("parameters"), *_by_layer(card), note))
 
 
 def _by_layer(card: Card) -> Iterator[doc.Block]:
@@ -98,22 +93,20 @@ def weight_values(card: Card) -> doc.Section | None:
     if card.weights is None:
         return None
     tensors = card.weights.tensors
-    intro = f"{pluralize(len(tensors), 'tensor')} of the file, {format_memory(card.weights.bytes_read)} read."
+    intro = f"{pluralize(len(tensors), 'tensor')} of the file, {format_bytes(card.weights.bytes_read)} read."
     blocks: list[doc.Block] = [doc.Paragraph(intro)]
-    unread = [tensor for tensor in tensors if tensor.unread]
-    if unread:
-        blocks.append(doc.Paragraph(f"{pluralize(len(unread), 'tensor')} could not be read:"))
-        reasons = (
-            (doc.Name(tensor.name), f": {sanitize(tensor.unread or '', 200)}") for tensor in unread[:_MAX_UNREAD]
-        )
-        blocks += [doc.Bullets(tuple(reasons)), *doc.note_truncation(len(unread), _MAX_UNREAD)]
-    read = sorted((tensor for tensor in tensors if not tensor.unread), key=lambda each: (-(each.bytes or 0), each.name))
+    reasons = [(doc.Name(tensor.name), f": {sanitize(tensor.unread, 200)}") for tensor in tensors if tensor.unread]
+    if reasons:
+        blocks.append(doc.Paragraph(f"{pluralize(len(reasons), 'tensor')} could not be read:"))
+        blocks.append(doc.Bullets(tuple(reasons[:_MAX_UNREAD])))
+        blocks += doc.note_truncation(len(reasons), _MAX_UNREAD)
+    read = [tensor for tensor in tensors if not tensor.unread]
     if read:
+        read.sort(key=lambda tensor: (-(tensor.bytes or 0), tensor.name))
         titles = ("Tensor", "Type", "Bytes#", "Zeros#", "Smallest#", "Largest#", "Not finite#", "SHA-256 begins")
         summary = pluralize(len(read), "tensor") if len(read) > _MAX_OPEN_TENSORS else None
-        blocks.append(doc.Table(doc.columns(*titles), tuple(map(_tensor_row, read[:_MAX_TENSORS])), None, summary))
-        blocks += doc.note_truncation(len(read), _MAX_TENSORS)
-    return doc.Section("weights", "Numbers in the weights", tuple(blocks))
+        blocks += doc.limited_table(doc.columns(*titles), read, _tensor_row, _MAX_TENSORS, None, summary)
+    return doc.Section("weights", "Weight values", tuple(blocks))
 
 
 def _tensor_row(tensor: Numbers) -> tuple[doc.Spans, ...]:
@@ -121,29 +114,28 @@ def _tensor_row(tensor: Numbers) -> tuple[doc.Spans, ...]:
     non_finite = None if tensor.nan is None or tensor.infinite is None else tensor.nan + tensor.infinite
     return (
         *(doc.Name(tensor.name), f"{tensor.dtype} {dims}", numbers.count(tensor.bytes, "bytes")),
-        *(numbers.count(tensor.zeros), _extremum(tensor.least), _extremum(tensor.most)),
+        numbers.count(tensor.zeros),
+        *(numbers.number(extremum, "{:.4g}".format) for extremum in (tensor.least, tensor.most)),
         *(numbers.count(non_finite), doc.Name((tensor.sha256 or "")[:_HASH_DIGITS])),
     )
 
 
-def _extremum(value: int | float | None) -> doc.Number:
-    return doc.Number(doc.UNKNOWN) if value is None else doc.Number(f"{value:.4g}", value)
-
-
 def operators(card: Card) -> doc.Section:
     rows = card.graph.operators
-    is_complete = len(rows) <= _MAX_ROWS
     types = pluralize(len(rows), "operator type")
-    summary = f"all {types}" if is_complete else f"the first {_MAX_ROWS} of them"
-    table = doc.Table(
+    summary = f"all {types}" if len(rows) <= _MAX_ROWS else f"the first {_MAX_ROWS} of them"
+    used = numbers.count(card.parameters.total - card.parameters.unread, "parameters")
+    macs, flops = numbers.cost(card, "compute.macs"), numbers.cost(card, "compute.flops")
+    table = doc.limited_table(
         doc.columns("Operator", "Domain", "Count#", "Share#", "Parameters#", "MACs#", "FLOPs#"),
-        tuple(_operator_row(row, card) for row in rows[:_MAX_ROWS]),
-        _operator_total(card) if is_complete else None,
+        rows,
+        lambda row: _operator_row(row, card),
+        _MAX_ROWS,
+        ("All", "", numbers.count(card.graph.nodes_total), "", used, macs, flops),
         summary if len(rows) > _MAX_OPEN_OPERATORS else None,
     )
     intro = doc.Paragraph(f"{pluralize(card.graph.nodes_total, 'node')} of {types}.")
-    blocks = (intro, doc.ChartRef("operators"), table, *doc.note_truncation(len(rows), _MAX_ROWS))
-    return doc.Section("operators", "Operators", blocks)
+    return doc.Section("operators", "Operators", (intro, doc.ChartRef("operators"), *table))
 
 
 def _operator_row(row: OperatorRow, card: Card) -> tuple[doc.Spans, ...]:
@@ -153,9 +145,3 @@ def _operator_row(row: OperatorRow, card: Card) -> tuple[doc.Spans, ...]:
         *(doc.Name(row.op), doc.Name(row.domain), numbers.count(row.count), numbers.share(row.share)),
         *(numbers.count(row.params, "parameters"), macs, numbers.short(row.flops, "FLOPs", bool(gaps))),
     )
-
-
-def _operator_total(card: Card) -> tuple[doc.Spans, ...]:
-    used = numbers.count(card.parameters.total - card.parameters.unread, "parameters")
-    macs, flops = numbers.cost(card, "compute.macs"), numbers.cost(card, "compute.flops")
-    return ("All", "", numbers.count(card.graph.nodes_total), "", used, macs, flops)

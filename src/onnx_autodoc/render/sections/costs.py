@@ -6,12 +6,11 @@ from typing import Final
 from onnx_autodoc.card import Card, is_lower_bound
 from onnx_autodoc.render import content as doc
 from onnx_autodoc.render import numbers
-from onnx_autodoc.render.card_text import explain_missing_cache
-from onnx_autodoc.render.numbers import COUNTED, at_least
+from onnx_autodoc.render.card_text import describe_cache_layout, explain_missing_cache
 from onnx_autodoc.text import (
     display_name,
+    format_bytes,
     format_count,
-    format_memory,
     format_number,
     format_short,
     pluralize,
@@ -31,8 +30,8 @@ _FORMULAS: Final = {
 
 
 def compute(card: Card) -> doc.Section:
-    blocks = (*_totals(card), *_formulas(card), *_work(card), *_top_nodes(card), *_gaps(card))
-    return doc.Section("complexity", "Complexity", blocks)
+    blocks = (*_totals(card), *_formulas(card), *_work(card), *_top_nodes(card), *_uncounted(card))
+    return doc.Section("compute", "Compute", blocks)
 
 
 def _totals(card: Card) -> Iterator[doc.Block]:
@@ -56,9 +55,9 @@ def _formulas(card: Card) -> Iterator[doc.Block]:
     texts = {label: text for label, key in _FORMULAS.items() if (text := getattr(formula, key))}
     if not texts:
         return
-    yield doc.Heading("As formulas")
+    yield doc.Heading("Cost formulas")
     rows = tuple((label, doc.Name(sanitize(text, _MAX_FORMULA_LENGTH))) for label, text in texts.items())
-    yield doc.Table(doc.columns("Quantity", "In the open sizes"), rows)
+    yield doc.Table(doc.columns("Quantity", "In the dynamic dimensions"), rows)
     points = "; ".join(
         ", ".join(f"{display_name(name, 40)} {format_count(size)}" for name, size in point.items())
         for point in formula.checked_at
@@ -72,7 +71,7 @@ def _work(card: Card) -> Iterator[doc.Block]:
     parts = card.structure.work
     if not parts or not card.compute.macs:
         return
-    yield doc.Heading("Where the work is")
+    yield doc.Heading("Distribution of MACs")
     if len(parts) > 1:
         rows = tuple((part.part, numbers.short(part.macs, "MACs"), numbers.share(part.share)) for part in parts)
         total = ("All", numbers.short(sum(part.macs for part in parts), "MACs"), "")
@@ -86,36 +85,35 @@ def _work(card: Card) -> Iterator[doc.Block]:
 
 
 def _top_nodes(card: Card) -> Iterator[doc.Block]:
-    top = card.compute.top
     rows = tuple(
-        (doc.Name(row.node), doc.Name(row.op), numbers.short(row.macs, "MACs"), numbers.share(row.share)) for row in top
+        (doc.Name(row.node), doc.Name(row.op), numbers.short(row.macs, "MACs"), numbers.share(row.share))
+        for row in card.compute.top
     )
     if len(rows) > 1:
         summary = f"the {pluralize(len(rows), 'node')} with the most multiply-adds"
         yield doc.Table(doc.columns("Node", "Operator", "MACs#", "Share#"), rows, summary=summary)
 
 
-def _gaps(card: Card) -> Iterator[doc.Block]:
+def _uncounted(card: Card) -> Iterator[doc.Block]:
     coverage = card.compute.coverage
     yield doc.Heading("Not counted")
     if not coverage.gaps:
         yield doc.Paragraph(f"Nothing: the cost of all {pluralize(coverage.nodes, 'node')} is known.")
         return
-    rows = tuple(
-        (doc.Name(gap.op), numbers.count(gap.count), sanitize(gap.reason, 300), doc.join_names(gap.nodes[:3]))
-        for gap in coverage.gaps[:_MAX_GAPS]
+    yield from doc.limited_table(
+        doc.columns("Operator", "Nodes#", "Why", "For example"),
+        coverage.gaps,
+        lambda gap: (
+            *(doc.Name(gap.op), numbers.count(gap.count)),
+            *(sanitize(gap.reason, 300), doc.join_names(gap.nodes[:3])),
+        ),
+        _MAX_GAPS,
     )
-    yield doc.Table(doc.columns("Operator", "Nodes#", "Why", "For example"), rows)
-    yield from doc.note_truncation(len(coverage.gaps), _MAX_GAPS)
 
 
 def memory(card: Card) -> doc.Section:
-    return doc.Section("memory", "Memory", (*_memory_totals(card), doc.ChartRef("memory"), *_memory_by_operator(card)))
-
-
-def _memory_totals(card: Card) -> Iterator[doc.Block]:
     used, peak = card.memory, numbers.cost(card, "memory.peak_activation_bytes")
-    node: tuple[doc.Span, ...] = (", while ", doc.Name(used.peak_node), " runs") if used.peak_node else ()
+    node = (", while ", doc.Name(used.peak_node), " runs") if used.peak_node else ()
     items: list[doc.Spans] = [
         (doc.Strong("Weights: "), numbers.weights(card), ", as the file stores them"),
         (doc.Strong("Activations at the peak: "), peak, *node),
@@ -124,45 +122,47 @@ def _memory_totals(card: Card) -> Iterator[doc.Block]:
     reason = explain_missing_cache(card)
     if used.kv_cache is None and reason is not None:
         items.append((doc.Strong("KV cache: "), reason))
-    yield doc.Bullets(tuple(items))
+    blocks: list[doc.Block] = [doc.Bullets(tuple(items))]
     if used.unsized:
         values = pluralize(used.unsized, "value")
-        yield doc.Paragraph(f"The size of {values} is only known at run time; these are left out.")
+        blocks.append(doc.Paragraph(f"The size of {values} is only known at run time; these are left out."))
+    return doc.Section("memory", "Memory", (*blocks, doc.ChartRef("memory"), *_memory_by_operator(card)))
 
 
-def _memory_by_operator(card: Card) -> Iterator[doc.Block]:
+def _memory_by_operator(card: Card) -> tuple[doc.Block, ...]:
     rows = sorted(card.memory.by_op, key=lambda row: -(row.weight_bytes + (row.written_bytes or 0)))
     if not rows:
-        return
+        return ()
     none = doc.Number("none", 0, "bytes")
-    cells = tuple(
-        (
+    written = sum(row.written_bytes or 0 for row in rows)
+    text = numbers.at_least(card, "memory.by_op.*.written_bytes") + format_bytes(written)
+    weights = numbers.memory(sum(row.weight_bytes for row in rows))
+    return doc.limited_table(
+        doc.columns("Operator", "Weights#", "Written in a run#"),
+        rows,
+        lambda row: (
             doc.Name(row.op),
             numbers.memory(row.weight_bytes) if row.weight_bytes else none,
-            none if row.written_bytes == 0 else numbers.memory(row.written_bytes, COUNTED),
-        )
-        for row in rows[:_MAX_OPERATORS]
+            none if row.written_bytes == 0 else numbers.memory(row.written_bytes, numbers.COUNTED),
+        ),
+        _MAX_OPERATORS,
+        ("All", weights, doc.Number(text, written, "bytes", basis=numbers.COUNTED)),
+        "by operator",
     )
-    written = sum(row.written_bytes or 0 for row in rows)
-    text = at_least(card, "memory.by_op.*.written_bytes") + format_memory(written)
-    held = numbers.memory(sum(row.weight_bytes for row in rows))
-    total = ("All", held, doc.Number(text, written, "bytes", basis=COUNTED)) if len(rows) <= _MAX_OPERATORS else None
-    yield doc.Table(doc.columns("Operator", "Weights#", "Written in a run#"), cells, total, "by operator")
-    yield from doc.note_truncation(len(rows), _MAX_OPERATORS)
 
 
 def kv_cache(card: Card) -> doc.Section | None:
     cache = card.memory.kv_cache
     if cache is None:
         return None
-    parts = [pluralize(cache.layers, "layer")] if cache.layers else []
-    parts += [pluralize(cache.kv_heads, "key and value head") + f" of {cache.head_dim}"] if cache.kv_heads else []
-    each = numbers.memory(cache.bytes_per_token, COUNTED)
-    rows = tuple((numbers.count(size.tokens, "tokens"), numbers.memory(size.bytes, COUNTED)) for size in cache.at)
-    formula = card.compute.formula.kv_cache_bytes
-    outputs = len(cache.tensors)
+    token_bytes = numbers.memory(cache.bytes_per_token, numbers.COUNTED)
+    rows = tuple(
+        (numbers.count(size.tokens, "tokens"), numbers.memory(size.bytes, numbers.COUNTED)) for size in cache.at
+    )
+    layout = describe_cache_layout(cache, "key and value head")
+    formula, outputs = card.compute.formula.kv_cache_bytes, len(cache.tensors)
     blocks = (
-        doc.Paragraph((each, f" for each token of a sequence: {', '.join([*parts, cache.dtype])}.")),
+        doc.Paragraph((token_bytes, f" for each token of a sequence: {layout}.")),
         doc.Table(doc.columns("Tokens#", "Cache#"), rows),
         doc.ChartRef("cache"),
         *((doc.Paragraph(("Bytes of the cache: ", doc.Name(formula), ".")),) if formula else ()),
@@ -176,11 +176,9 @@ def batch_scaling(card: Card) -> doc.Section | None:
         return None
     rows = tuple(
         (
-            numbers.count(row.batch),
-            numbers.short(row.macs, "MACs"),
-            numbers.memory(row.memory_bytes, COUNTED),
-            numbers.memory(row.bytes_moved, COUNTED),
-            _ratio(row.arithmetic_intensity),
+            *(numbers.count(row.batch), numbers.short(row.macs, "MACs")),
+            *(numbers.memory(row.memory_bytes, numbers.COUNTED), numbers.memory(row.bytes_moved, numbers.COUNTED)),
+            numbers.number(row.arithmetic_intensity, format_number, "FLOPs per byte"),
         )
         for row in card.scaling
     )
@@ -188,7 +186,3 @@ def batch_scaling(card: Card) -> doc.Section | None:
     table = doc.Table(doc.columns("Batch#", "MACs#", "Memory#", "Bytes moved#", "FLOPs per byte#"), rows)
     intro = doc.Paragraph(f"With {numbers.OTHER_SIZES}. {note}")
     return doc.Section("batch-scaling", "Batch scaling", (intro, table, doc.ChartRef("scaling")))
-
-
-def _ratio(ratio: float | None) -> doc.Number:
-    return doc.Number(doc.UNKNOWN) if ratio is None else doc.Number(format_number(ratio), ratio, "FLOPs per byte")

@@ -16,12 +16,25 @@ _MAX_OPEN_REMARKS: Final = 3
 def findings(card: Card) -> doc.Section:
     if not card.findings:
         return doc.Section("findings", "Findings", (doc.Paragraph("None: no rule found anything to say."),))
-    serious = [finding for finding in card.findings if finding.severity is not Severity.INFO]
-    remarks = [finding for finding in card.findings if finding.severity is Severity.INFO]
     counts = capitalize(count_findings(card.findings))
     intro = doc.Paragraph((f"{counts}. ", "What a rule looks for: ", doc.Name("onnx-autodoc explain RULE"), "."))
-    details = (block for finding in serious for block in _finding_blocks(finding))
-    return doc.Section("findings", "Findings", (intro, *details, *_remark_table(remarks)))
+    blocks: list[doc.Block] = [intro]
+    for finding in card.findings:
+        if finding.severity is not Severity.INFO:
+            blocks += _finding_blocks(finding)
+    remarks = tuple(
+        (
+            *(sanitize(finding.message, _MAX_TEXT_LENGTH), _evidence(finding)),
+            *(_recommendation(finding), doc.Name(finding.rule)),
+        )
+        for finding in card.findings
+        if finding.severity is Severity.INFO
+    )
+    if remarks:
+        summary = pluralize(len(remarks), *SEVERITY_WORDS[Severity.INFO]) if len(remarks) > _MAX_OPEN_REMARKS else None
+        titles = doc.columns("Good to know", EVIDENCE, RECOMMENDATION, "Rule")
+        blocks.append(doc.Table(titles, remarks, None, summary))
+    return doc.Section("findings", "Findings", tuple(blocks))
 
 
 def _finding_blocks(finding: Finding) -> Iterator[doc.Block]:
@@ -29,10 +42,9 @@ def _finding_blocks(finding: Finding) -> Iterator[doc.Block]:
     yield doc.Heading(f"{severity}: {sanitize(finding.message, _MAX_TEXT_LENGTH)}")
     confidence = "" if finding.confidence == "high" else f" Confidence: {finding.confidence}."
     yield doc.Paragraph((doc.Strong(f"{RECOMMENDATION}: "), _recommendation(finding), confidence))
-    where = _evidence(finding)
-    yield doc.Paragraph(
-        (*((doc.Strong(f"{EVIDENCE}: "), *where, " · ") if where else ()), doc.Strong("Rule: "), doc.Name(finding.rule))
-    )
+    names = _evidence(finding)
+    evidence = (doc.Strong(f"{EVIDENCE}: "), *names, " · ") if names else ()
+    yield doc.Paragraph((*evidence, doc.Strong("Rule: "), doc.Name(finding.rule)))
 
 
 def _recommendation(finding: Finding) -> str:
@@ -43,13 +55,3 @@ def _evidence(finding: Finding) -> tuple[doc.Span, ...]:
     left = finding.count - min(len(finding.evidence), _MAX_EVIDENCE)
     names = doc.join_names(finding.evidence[:_MAX_EVIDENCE])
     return (*names, f" and {format_count(left)} more") if left else names
-
-
-def _remark_table(remarks: list[Finding]) -> Iterator[doc.Block]:
-    if remarks:
-        rows = tuple(
-            (sanitize(each.message, _MAX_TEXT_LENGTH), _evidence(each), _recommendation(each), doc.Name(each.rule))
-            for each in remarks
-        )
-        summary = pluralize(len(rows), *SEVERITY_WORDS[Severity.INFO]) if len(rows) > _MAX_OPEN_REMARKS else None
-        yield doc.Table(doc.columns("Good to know", EVIDENCE, RECOMMENDATION, "Rule"), rows, None, summary)

@@ -1,5 +1,6 @@
 """Inputs and outputs."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from onnx_autodoc.card import Card, Port
@@ -14,32 +15,32 @@ _COLUMNS: Final = doc.columns("Name", "Type", "Shape", "Here", "Role")
 
 
 def interface(card: Card) -> doc.Section:
-    inputs, outputs = card.interface.inputs, card.interface.outputs
-    note = doc.Paragraph("“Here” is the size that the numbers of this card hold for.")
     blocks = (
         doc.Heading("Inputs"),
-        *_port_tables(inputs, "input"),
+        *_port_tables(card.interface.inputs, "input"),
         doc.Heading("Outputs"),
-        *_port_tables(outputs, "output"),
+        *_port_tables(card.interface.outputs, "output"),
+        doc.Paragraph("“Here” is the size that the numbers of this card hold for."),
     )
-    return doc.Section("interface", "Inputs and outputs", (*blocks, note))
+    return doc.Section("interface", "Inputs and outputs", blocks)
 
 
-def _port_tables(ports: tuple[Port, ...], noun: str) -> tuple[doc.Block, ...]:
+def _port_tables(ports: tuple[Port, ...], noun: str) -> Iterator[doc.Block]:
     if not ports:
-        return (doc.Paragraph("none"),)
-    rows = tuple(map(_row, ports[:_MAX_ROWS]))
-    if len(ports) <= _MAX_OPEN_ROWS:
-        return (doc.Table(_COLUMNS, rows),)
-    more = f" of {len(ports):,}; the rest is in the JSON card" if len(ports) > _MAX_ROWS else ""
-    summary = f"the other {pluralize(len(rows) - _MAX_OPEN_ROWS, noun)}{more}"
-    return (doc.Table(_COLUMNS, rows[:_MAX_OPEN_ROWS]), doc.Table(_COLUMNS, rows[_MAX_OPEN_ROWS:], summary=summary))
+        yield doc.Paragraph("none")
+        return
+    rows = tuple(map(_port_row, ports[:_MAX_ROWS]))
+    yield doc.Table(_COLUMNS, rows[:_MAX_OPEN_ROWS])
+    if len(ports) > _MAX_OPEN_ROWS:
+        more = f" of {len(ports):,}; the rest is in the JSON card" if len(ports) > _MAX_ROWS else ""
+        summary = f"the other {pluralize(len(rows) - _MAX_OPEN_ROWS, noun)}{more}"
+        yield doc.Table(_COLUMNS, rows[_MAX_OPEN_ROWS:], summary=summary)
 
 
-def _row(port: Port) -> tuple[doc.Spans, ...]:
-    bound = (
-        doc.UNKNOWN if port.bound is None else " × ".join(f"{size:,}" for size in port.bound[:_MAX_DIMS]) or "scalar"
-    )
+def _port_row(port: Port) -> tuple[doc.Spans, ...]:
+    bound = doc.UNKNOWN
+    if port.bound is not None:
+        bound = " × ".join(f"{size:,}" for size in port.bound[:_MAX_DIMS]) or "scalar"
     role = sanitize(port.role, 40) if port.role else "—"
     return (doc.Name(port.name), format_dtype(port), shape_span(port), bound, role)
 

@@ -6,11 +6,11 @@ from typing import Final
 from onnx_autodoc.card import Card, Timing, Verified
 from onnx_autodoc.render import content as doc
 from onnx_autodoc.render import numbers
-from onnx_autodoc.text import format_count, format_memory, format_percent, format_time, pluralize, sanitize
+from onnx_autodoc.text import format_bytes, format_count, format_percent, format_time, pluralize, sanitize
 
 _MAX_ROWS: Final = 20
 _MAX_TEXT_LENGTH: Final = 600
-NO_REASON: Final = "not known why"
+NO_REASON: Final = "unknown why"
 _BASIS: Final = "measured: a run of this model on this machine"
 
 
@@ -18,8 +18,8 @@ def measured(card: Card) -> doc.Section | None:
     run = card.measured
     if run is None:
         return None
-    blocks = (doc.Bullets(tuple(_results(run))), *_differences(run), *_kernels(run))
-    return doc.Section("measured", "What really happened", blocks)
+    blocks = (doc.Bullets(tuple(_results(run))), *_differences(run), *(_kernels(run) if run.by_operator else ()))
+    return doc.Section("measured", "Verification", blocks)
 
 
 def _results(run: Verified) -> Iterator[doc.Spans]:
@@ -59,14 +59,14 @@ def _inputs(run: Verified) -> Iterator[doc.Span]:
 
 
 def _seconds(seconds: float) -> doc.Number:
-    return doc.Number(format_time(seconds), seconds, "seconds", basis=_BASIS)
+    return numbers.number(seconds, format_time, "seconds", _BASIS)
 
 
 def _latency(run: Verified) -> tuple[doc.Span, ...]:
     timing = run.timing
     if timing is None:
         return (f"not taken: {sanitize(run.refused or NO_REASON, _MAX_TEXT_LENGTH)}",)
-    runs = f" in the median of {pluralize(timing.runs, 'run')}, {count_threads(timing)}; 95 % within "
+    runs = f" in the median of {pluralize(timing.runs, 'run')}, {count_threads(timing)}; 95% within "
     return (_seconds(timing.median_seconds), runs, _seconds(timing.p95_seconds))
 
 
@@ -74,9 +74,9 @@ def _memory(run: Verified) -> tuple[doc.Span, ...]:
     peak = run.memory
     if peak is None:
         return (f"not measured: {sanitize(run.memory_refused or NO_REASON, _MAX_TEXT_LENGTH)}",)
-    card = f"; the card says {format_memory(peak.card_bytes)}" if peak.card_bytes is not None else ""
+    card = f"; the card says {format_bytes(peak.card_bytes)}" if peak.card_bytes is not None else ""
     if not peak.tells:
-        return (f"too little to measure, under {format_memory(peak.LEAST)} of activations at the peak{card}",)
+        return (f"too little to measure, under {format_bytes(peak.LEAST)} of activations at the peak{card}",)
     return (numbers.memory(peak.peak_bytes, _BASIS), f" of activations at the peak, optimisations off{card}")
 
 
@@ -84,23 +84,20 @@ def _differences(run: Verified) -> Iterator[doc.Block]:
     examples = run.agreement.examples[:_MAX_ROWS]
     if examples:
         yield doc.Paragraph("Not as the card says:")
-        yield doc.Bullets(tuple((doc.Name(each.node), f": card {each.ours}, run {each.theirs}") for each in examples))
-    unlisted = run.agreement.differed - len({each.node for each in examples})
+        yield doc.Bullets(tuple((doc.Name(row.node), f": card {row.ours}, run {row.theirs}") for row in examples))
+    unlisted = run.agreement.differed - len({example.node for example in examples})
     if unlisted > 0:
         yield doc.Paragraph(f"{pluralize(unlisted, 'more node')} differed.")
 
 
-def _kernels(run: Verified) -> Iterator[doc.Block]:
+def _kernels(run: Verified) -> tuple[doc.Block, ...]:
     """Distribute the time over kernels, as onnxruntime names them after its optimizations."""
-    if run.by_operator:
-        rows = tuple(
-            (
-                doc.Name(each.op),
-                numbers.count(each.kernels, basis=""),
-                _seconds(each.seconds),
-                numbers.share(each.share),
-            )
-            for each in run.by_operator[:_MAX_ROWS]
-        )
-        yield doc.Table(doc.columns("Kernels of", "Count#", "Time#", "Share#"), rows)
-        yield from doc.note_truncation(len(run.by_operator), _MAX_ROWS)
+    return doc.limited_table(
+        doc.columns("Kernels of", "Count#", "Time#", "Share#"),
+        run.by_operator,
+        lambda row: (
+            *(doc.Name(row.op), numbers.count(row.kernels, basis="")),
+            *(_seconds(row.seconds), numbers.share(row.share)),
+        ),
+        _MAX_ROWS,
+    )

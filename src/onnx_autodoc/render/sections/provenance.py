@@ -22,7 +22,7 @@ _QUESTIONS: Final = {
 
 def provenance(card: Card) -> doc.Section:
     facts = doc.Table(doc.columns("What", "Value"), tuple(_facts(card)))
-    blocks = (facts, *_external_files(card), *_metadata(card), *_assumptions(card), *_unknowns(card))
+    blocks = (facts, *_external_files(card), *_metadata(card), *_assumptions(card))
     return doc.Section("provenance", "Provenance", blocks)
 
 
@@ -46,22 +46,29 @@ def _facts(card: Card) -> Iterator[tuple[str, doc.Spans]]:
 def _external_files(card: Card) -> Iterator[doc.Block]:
     external = card.model.file.external
     if external:
-        rows = tuple((doc.Name(file.path), numbers.file_size(file.bytes)) for file in external[:_MAX_ROWS])
         summary = pluralize(len(external), "file") if len(external) > _MAX_OPEN_ROWS else None
         yield doc.Heading("Files beside it")
-        yield doc.Table(doc.columns("File", "Size#"), rows, None, summary)
-        yield from doc.note_truncation(len(external), _MAX_ROWS)
+        yield from doc.limited_table(
+            doc.columns("File", "Size#"),
+            external,
+            lambda file: (doc.Name(file.path), numbers.file_size(file.bytes)),
+            _MAX_ROWS,
+            summary=summary,
+        )
 
 
 def _metadata(card: Card) -> Iterator[doc.Block]:
     metadata = card.model.metadata
     if metadata:
-        pairs = list(metadata.items())[:_MAX_ROWS]
-        rows = tuple((doc.Name(sanitize(key, 80)), sanitize(text, _MAX_TEXT_LENGTH)) for key, text in pairs)
         summary = pluralize(len(metadata), "entry", "entries") if len(metadata) > _MAX_OPEN_ROWS else None
         yield doc.Heading("Metadata")
-        yield doc.Table(doc.columns("Key", "Value"), rows, None, summary)
-        yield from doc.note_truncation(len(metadata), _MAX_ROWS)
+        yield from doc.limited_table(
+            doc.columns("Key", "Value"),
+            list(metadata.items()),
+            lambda entry: (doc.Name(sanitize(entry[0], 80)), sanitize(entry[1], _MAX_TEXT_LENGTH)),
+            _MAX_ROWS,
+            summary=summary,
+        )
 
 
 def _assumptions(card: Card) -> Iterator[doc.Block]:
@@ -77,19 +84,18 @@ def _assumptions(card: Card) -> Iterator[doc.Block]:
     if notes:
         yield doc.Bullets(tuple(sanitize(note, _MAX_TEXT_LENGTH) for note in notes[:_MAX_ROWS]))
         yield from doc.note_truncation(len(notes), _MAX_ROWS)
-
-
-def _unknowns(card: Card) -> Iterator[doc.Block]:
-    yield doc.Heading("Not known")
-    if not card.gaps:
+    yield doc.Heading("Unknown")
+    if card.gaps:
+        gaps = (
+            (doc.Strong(f"{gap.section}: "), sanitize(gap.reason, _MAX_TEXT_LENGTH)) for gap in card.gaps[:_MAX_ROWS]
+        )
+        yield doc.Bullets(tuple(gaps))
+        yield from doc.note_truncation(len(card.gaps), _MAX_ROWS)
+    else:
         yield doc.Paragraph("Nothing was left open.")
-        return
-    gaps = card.gaps[:_MAX_ROWS]
-    yield doc.Bullets(tuple((doc.Strong(f"{gap.section}: "), sanitize(gap.reason, _MAX_TEXT_LENGTH)) for gap in gaps))
-    yield from doc.note_truncation(len(card.gaps), _MAX_ROWS)
 
 
 def owner_questions(card: Card) -> doc.Section:
     intro = doc.Paragraph("A file does not hold these. Whoever knows the model may fill them in.")
     questions = [block for title, text in _QUESTIONS.items() for block in (doc.Heading(title), doc.Question(text))]
-    return doc.Section("for-people", "For people to fill in", (intro, *questions))
+    return doc.Section("to-be-completed", "To be completed by the owner", (intro, *questions))

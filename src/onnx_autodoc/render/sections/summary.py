@@ -7,22 +7,22 @@ from onnx_autodoc.render import content as doc
 from onnx_autodoc.render import numbers
 from onnx_autodoc.render.card_text import explain_missing_precision
 from onnx_autodoc.render.snippet import make_snippet
-from onnx_autodoc.text import format_percent, format_size, pluralize, sanitize
+from onnx_autodoc.text import format_bytes, format_percent, pluralize, sanitize
 
 
 def summary(card: Card) -> doc.Section:
     tldr = doc.Paragraph((doc.Strong("TL;DR:"), f" {card.summary.tldr}"))
-    return doc.Section("in-short", "In short", (tldr, doc.Paragraph(card.summary.text)))
+    return doc.Section("summary", "Summary", (tldr, doc.Paragraph(card.summary.text)))
 
 
-def key_numbers(card: Card) -> doc.Section:
+def at_a_glance(card: Card) -> doc.Section:
     table = doc.Table(doc.columns("What", "How much"), tuple(_rows(card)))
     sizes = doc.Paragraph(("Costs hold for ", numbers.format_sizes(card), "."))
-    return doc.Section("key-numbers", "Key numbers", (table, sizes, doc.ChartRef("overview")))
+    return doc.Section("at-a-glance", "At a glance", (table, sizes, doc.ChartRef("overview")))
 
 
 def _rows(card: Card) -> Iterator[tuple[str, doc.Spans]]:
-    opset, intensity = card.model.opsets.get("ai.onnx"), numbers.intensity(card)
+    graph, opset, intensity = card.graph, card.model.opsets.get("ai.onnx"), numbers.intensity(card)
     yield "Parameters", numbers.parameters(card)
     yield "Weights", numbers.weights(card)
     yield "Precision", _precision(card)
@@ -33,7 +33,10 @@ def _rows(card: Card) -> Iterator[tuple[str, doc.Spans]]:
     yield "Bytes moved", moved if intensity.exact is None else (moved, " · ", intensity)
     if card.memory.kv_cache is not None:
         yield "KV cache", (numbers.memory(card.memory.kv_cache.bytes_per_token), " per token and sequence")
-    yield "Graph", _format_graph(card)
+    inner = graph.nodes_total - graph.nodes
+    more = f" ({inner:,} of them in subgraphs and functions)" if inner else ""
+    operator_types = pluralize(graph.operator_types, "operator type")
+    yield "Graph", f"{pluralize(graph.nodes_total, 'node')}{more}, {operator_types}"
     yield "File", (numbers.file_size(card.model.file.bytes), _format_external(card))
     yield "Opset", f"ai.onnx {opset}" if opset else "none for ai.onnx"
     coverage = card.compute.coverage
@@ -57,20 +60,13 @@ def _precision(card: Card) -> doc.Spans:
     return (doc.Name(precision.label), f" ({shares} of the weights)" if shares else "")
 
 
-def _format_graph(card: Card) -> str:
-    graph = card.graph
-    inner = graph.nodes_total - graph.nodes
-    more = f" ({inner:,} of them in subgraphs and functions)" if inner else ""
-    return f"{pluralize(graph.nodes_total, 'node')}{more}, {pluralize(graph.operator_types, 'operator type')}"
-
-
 def _format_external(card: Card) -> str:
     external = card.model.file.external
     if not external:
         return ""
     sizes = [file.bytes for file in external if file.bytes is not None]
     absent = len(external) - len(sizes)
-    size = format_size(sum(sizes)) if not absent else f"{absent:,} of them not there" if sizes else "not there"
+    size = format_bytes(sum(sizes)) if not absent else f"{absent:,} of them not there" if sizes else "not there"
     return f" and {pluralize(len(external), 'file')} of weights beside it ({size})"
 
 

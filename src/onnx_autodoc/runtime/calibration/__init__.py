@@ -6,7 +6,6 @@ elements, bytes); the profile has the seconds for one unit of each.
 
 from onnx_autodoc.runtime.calibration.benchmarks import Benchmarks, run_benchmarks
 from onnx_autodoc.runtime.calibration.fit import (
-    Prediction,
     TimedGraph,
     cross_validate,
     fit_times,
@@ -32,7 +31,6 @@ __all__ = [
     "ErrorRange",
     "KernelTimes",
     "KernelWork",
-    "Prediction",
     "Profile",
     "TimedGraph",
     "build_profile",

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -44,8 +44,8 @@ def run_benchmarks(
         result = run_worker(request, Deadline(max_seconds), report)
     assert isinstance(result, BenchmarksResult)
     graphs = (
-        TimedGraph(each.name, each.seconds, {(kind, name): amount for kind, name, amount in each.work})
-        for each in result.times
+        TimedGraph(graph.name, graph.seconds, {(kind, name): amount for kind, name, amount in graph.work})
+        for graph in result.times
     )
     return Benchmarks(tuple(graphs), result.bandwidth, result.cache, result.runtime)
 
@@ -69,8 +69,8 @@ def time_graphs(request: RunRequest, report: Callable[[Stage], None]) -> Benchma
             work = before.work if before else sum_work(lower_file(path, dims), cache_bytes)
             timed[name] = TimedGraph(name, min(seconds, before.seconds) if before else seconds, work)
     times = (
-        BenchmarkTime(each.name, each.seconds, tuple((*key, amount) for key, amount in each.work.items()))
-        for each in timed.values()
+        BenchmarkTime(graph.name, graph.seconds, tuple((*key, amount) for key, amount in graph.work.items()))
+        for graph in timed.values()
     )
     return BenchmarksResult(tuple(times), bandwidth, cache_bytes, f"onnxruntime {onnxruntime.__version__}")
 
@@ -83,15 +83,16 @@ def _time_graph(name: str, path: Path, seconds: float, threads: int) -> tuple[di
     options.log_severity_level = 4
     options.intra_op_num_threads = threads
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    feeds = {each.name: _random_input(each, name) for each in session.get_inputs()}
-    median = median_seconds(lambda: session.run(None, feeds), seconds)
-    return {key: value.shape for key, value in feeds.items()}, median
-
-
-def _random_input(wanted: Any, graph: str) -> "np.ndarray[Any, Any]":
-    size = DYNAMIC_SIZES.get(graph, _DEFAULT_DYNAMIC_SIZE)
-    dims = [dim if isinstance(dim, int) else size for dim in wanted.shape]
-    return np.random.default_rng(0).random(dims).astype(_DTYPES[wanted.type])
+    default = DYNAMIC_SIZES.get(name, _DEFAULT_DYNAMIC_SIZE)
+    dims = {
+        value.name: tuple(dim if isinstance(dim, int) else default for dim in value.shape)
+        for value in session.get_inputs()
+    }
+    feeds = {
+        value.name: np.random.default_rng(0).random(dims[value.name]).astype(_DTYPES[value.type])
+        for value in session.get_inputs()
+    }
+    return dims, median_seconds(lambda: session.run(None, feeds), seconds)
 
 
 def median_seconds(run: Callable[[], object], seconds: float) -> float:

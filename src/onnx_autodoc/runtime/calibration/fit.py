@@ -72,7 +72,7 @@ def sum_work(kernels: Sequence[KernelWork], cache_bytes: float) -> Work:
 
 
 def _change_share(kernels: Iterable[KernelWork]) -> float:
-    """The share of kernels that follow one of another class, so that their code and data are not in the cache."""
+    """Return the share of kernels that follow one of another class: their code and data are not in the cache."""
     return 1 - 1 / max(len({kernel.kind for kernel in kernels}), 1)
 
 
@@ -135,7 +135,7 @@ def cross_validate(graphs: Sequence[TimedGraph], tested: Sequence[TimedGraph]) -
     """Return predicted over measured time of each tested graph, fitted on all other graphs."""
     ratios = {}
     for graph in tested:
-        times = fit_times([other for other in graphs if other.name != graph.name])
+        times = fit_times([remaining for remaining in graphs if remaining.name != graph.name])
         ratios[graph.name] = predict_seconds(graph.work, times) / graph.seconds
     return ratios
 

@@ -1,7 +1,7 @@
 """Fusions and layout changes of onnxruntime on a CPU, as its optimized graphs show them.
 
 The rules are those that matter for the time of a run: rules whose removal left the accuracy of predictions as it was
-are not here. onnxruntime itself is not asked: a card must not load a native parser, and its machine may lack it.
+are not here. onnxruntime itself is not used: a card must not load a native parser, and its machine may lack it.
 """
 
 from collections.abc import Iterable
@@ -23,9 +23,15 @@ _IMAGE_RANK: Final = 4
 
 
 def fuse_nodes(graph: ScopeGraph, matches: Iterable[PatternMatch]) -> None:
-    """Fuse blocks first, then nodes between quantizers, then what follows a convolution or matrix product."""
+    """Fuse blocks first, then nodes between quantizers, then the nodes after a convolution or matrix product."""
     for name, rows in matches:
-        _fuse_block(graph, name, [node for node in rows if node in graph.rows and not graph.is_removed(node)])
+        nodes = [node for node in rows if node in graph.rows and not graph.is_removed(node)]
+        if nodes and _is_fused_block(graph, name, nodes):
+            last = max(nodes)
+            for node in nodes:
+                if node != last:
+                    graph.fuse(node, last)
+            graph.pattern[last] = name
     for node in graph.kernels():
         if not graph.is_removed(node) and node not in graph.pattern and graph.op(node) in ort_fusions.QUANTIZABLE:
             _fuse_quantized(graph, node)
@@ -35,19 +41,11 @@ def fuse_nodes(graph: ScopeGraph, matches: Iterable[PatternMatch]) -> None:
             _fuse_following(graph, node)
 
 
-def _fuse_block(graph: ScopeGraph, name: str, nodes: list[int]) -> None:
-    """Fuse a normalization or activation that is written as several nodes."""
-    if not nodes or not _is_fused_block(graph, name, nodes):
-        return
-    last = max(nodes)
-    for node in nodes:
-        if node != last:
-            graph.fuse(node, last)
-    graph.pattern[last] = name
-
-
 def _is_fused_block(graph: ScopeGraph, name: str, nodes: list[int]) -> bool:
-    """Return whether onnxruntime fuses this form of a block, and no other node reads its intermediate values."""
+    """Return whether onnxruntime fuses this form of a normalization or activation that is written as several nodes.
+
+    No other node may read its intermediate values.
+    """
     last = max(nodes)
     inner = (value for node in nodes[:-1] if node != last for value in graph.rows[node].step.node.outputs)
     if any(consumer not in nodes for value in inner for consumer in graph.consumers.get(value, ())):
@@ -58,18 +56,15 @@ def _is_fused_block(graph: ScopeGraph, name: str, nodes: list[int]) -> bool:
     if name == GELU:
         if graph.rows[last].step.outputs[0].dtype != "float32" or ("Tanh" in ops and "Pow" not in ops):
             return False
-        return "Erf" not in ops or not _scales_sum_first(graph, nodes)
+        # x · (0.5 · (1 + erf)) is not fused, (0.5 · x) · (1 + erf) is
+        after_sums = [graph.sole_consumer(graph.output(node)) for node in nodes if graph.op(node) == "Add"]
+        return "Erf" not in ops or not any(node is not None and _scales_by_scalar(graph, node) for node in after_sums)
     reductions = [op for op in ops if op.startswith("Reduce")]
     return "Sqrt" in ops and "Div" in ops and set(reductions) <= {"ReduceMean"}
 
 
-def _scales_sum_first(graph: ScopeGraph, nodes: list[int]) -> bool:
-    """x · (0.5 · (1 + erf)) is not fused, (0.5 · x) · (1 + erf) is."""
-    consumers = [graph.sole_consumer(graph.output(node)) for node in nodes if graph.op(node) == "Add"]
-    return any(
-        node is not None and graph.op(node) in ort_fusions.SCALES and graph.has_scalar_constant(node)
-        for node in consumers
-    )
+def _scales_by_scalar(graph: ScopeGraph, node: int) -> bool:
+    return graph.op(node) in ort_fusions.SCALES and graph.has_scalar_constant(node)
 
 
 # -- quantized
@@ -80,7 +75,7 @@ def _fuse_quantized(graph: ScopeGraph, node: int) -> None:
     op = graph.op(node)
     floats = [name for name, known in graph.typed_inputs(node) if known.dtype in _FLOATS]
     producers = [graph.producer.get(name) for name in (floats[:1] if op in ort_fusions.CLAMPS else floats)]
-    before = [one for one in producers if one is not None and graph.op(one) == "DequantizeLinear"]
+    before = [node for node in producers if node is not None and graph.op(node) == "DequantizeLinear"]
     if not producers or len(before) < len(producers):
         return
     after = list[int]()
@@ -88,7 +83,7 @@ def _fuse_quantized(graph: ScopeGraph, node: int) -> None:
     if clamp is not None and graph.op(clamp) in ort_fusions.CLAMPS:
         after.append(clamp)
     quantizers = graph.consumers.get(graph.output(after[0] if after else node), [])
-    if quantizers and all(graph.op(one) == "QuantizeLinear" for one in quantizers):
+    if quantizers and all(graph.op(quantizer) == "QuantizeLinear" for quantizer in quantizers):
         graph.pattern[node] = ON_INTEGERS
         after += quantizers
     elif op == "MatMul":  # the result stays in floating point
@@ -97,22 +92,21 @@ def _fuse_quantized(graph: ScopeGraph, node: int) -> None:
         after = []
     else:
         return
-    for one in dict.fromkeys(before):
-        if not graph.is_removed(one) and graph.sole_consumer(graph.output(one)) == node:
-            graph.fuse(one, node)
-    for one in after:
-        if not graph.is_removed(one):
-            graph.append(one, node)
+    for dequantizer in dict.fromkeys(before):
+        if not graph.is_removed(dequantizer) and graph.sole_consumer(graph.output(dequantizer)) == node:
+            graph.fuse(dequantizer, node)
+    for follower in after:
+        if not graph.is_removed(follower):
+            graph.append(follower, node)
 
 
 def _remove_absorbed_dequantizers(graph: ScopeGraph) -> None:
     """Remove DequantizeLinear nodes that only kernels on integers read."""
     for node in graph.kernels():
         consumers = graph.consumers.get(graph.output(node), [])
-        if graph.op(node) == "DequantizeLinear" and consumers:
-            absorbed = (graph.is_removed(one) or graph.pattern.get(one) in (ON_INTEGERS, PACKED) for one in consumers)
-            if all(absorbed):
-                graph.remove(node)
+        absorbed = (graph.is_removed(item) or graph.pattern.get(item) in (ON_INTEGERS, PACKED) for item in consumers)
+        if graph.op(node) == "DequantizeLinear" and consumers and all(absorbed):
+            graph.remove(node)
 
 
 # -- in floating point
@@ -120,7 +114,7 @@ def _remove_absorbed_dequantizers(graph: ScopeGraph) -> None:
 
 def _fuse_following(graph: ScopeGraph, node: int) -> None:
     op = graph.op(node)
-    if op in ort_fusions.CONVOLUTIONS or op in ort_fusions.TRANSPOSED:
+    if op in ort_fusions.CONVOLUTIONS or op == "ConvTranspose":
         _fuse_convolution(graph, node)
     elif op == "MatMul":
         _fuse_matmul(graph, node)
@@ -141,7 +135,7 @@ def _fuse_convolution(graph: ScopeGraph, node: int) -> None:
     while after is not None and (graph.op(after) == "BatchNormalization" or _scales_channels(graph, after)):
         graph.append(after, node)
         after = graph.next_node(node)
-    if graph.op(node) in ort_fusions.TRANSPOSED:
+    if graph.op(node) == "ConvTranspose":
         return
     if after is not None and is_blocked(graph, node) and graph.op(after) in ort_fusions.SUMS:
         shapes = [dims_of(known) for _, known in graph.typed_inputs(after)]
@@ -175,7 +169,7 @@ def _scales_channels(graph: ScopeGraph, node: int) -> bool:
 def _fuse_matmul(graph: ScopeGraph, node: int) -> None:
     """A scale after it; a bias only after the product of a matrix, or before a GELU."""
     after = graph.next_node(node)
-    if after is not None and graph.op(after) in ort_fusions.SCALES and graph.has_scalar_constant(after):
+    if after is not None and _scales_by_scalar(graph, after):
         graph.append(after, node)
         return
     bias = _bias_after(graph, node)
@@ -186,7 +180,7 @@ def _fuse_matmul(graph: ScopeGraph, node: int) -> None:
         graph.append(bias, node)
         _fuse_activation(graph, node, ort_fusions.AFTER_GEMM)
         return
-    consumers = {graph.kernel_of(one) for one in graph.consumers.get(graph.output(bias), [])}
+    consumers = {graph.kernel_of(consumer) for consumer in graph.consumers.get(graph.output(bias), [])}
     if len(consumers) == 1 and graph.pattern.get(consumer := consumers.pop()) == GELU:
         graph.fuse(bias, consumer)
 
@@ -249,11 +243,10 @@ def find_reorders(graph: ScopeGraph) -> list[tuple[ValueInfo, int]]:
     for node in graph.kernels():
         data, row = _data_inputs(graph, node), graph.rows[node]
         if is_blocked(graph, node):
-            first, known = graph.inputs(node)[0], row.step.inputs[0]
-            if first in graph.blocked_values:
-                if reads_unblocked(graph, node):
-                    back[first] = None
-            elif known is not None and not reads_unblocked(graph, node):
+            first, known, is_unblocked = graph.inputs(node)[0], row.step.inputs[0], reads_unblocked(graph, node)
+            if first in graph.blocked_values and is_unblocked:
+                back[first] = None
+            elif first not in graph.blocked_values and known is not None and not is_unblocked:
                 into[first] = known, row.times
         elif not _keeps_blocks(graph, node) or not all(name in graph.blocked_values for name in data):
             back.update(dict.fromkeys(name for name in data if name in graph.blocked_values))
@@ -269,7 +262,7 @@ def find_reorders(graph: ScopeGraph) -> list[tuple[ValueInfo, int]]:
 
 
 def _data_inputs(graph: ScopeGraph, kernel: int) -> list[str]:
-    """Return what a kernel reads from other kernels; [""] if it reads nothing, which is never blocked."""
+    """Return the values that a kernel reads from other kernels; [""], which is never blocked, if it reads none."""
     nodes = graph.nodes(kernel)
     names = dict.fromkeys(name for node in nodes for name in graph.inputs(node) if name in graph.producer)
     return [name for name in names if graph.producer[name] not in nodes] or [""]

@@ -56,10 +56,9 @@ class KernelView:
         self.op, self.pattern, self.group = graph.op(node), graph.pattern.get(node), group_count(graph, node)
         operator = operator_of(row.step.node)
         self.work, self.kind = operator.work, operator.kernel_class
-        self.dims = dims_of(row.step.inputs[0]) if row.step.inputs else None
-        self.out_dims = dims_of(row.step.outputs[0]) if row.step.outputs else None
-        self.input = math.prod(self.dims) if self.dims is not None else 0
-        self.output = math.prod(self.out_dims) if self.out_dims is not None else 0
+        data, out = next(iter(row.step.inputs), None), next(iter(row.step.outputs), None)
+        self.dims, self.input = dims_of(data), count_elements(data)
+        self.out_dims, self.output = dims_of(out), count_elements(out)
         self.macs = known_or_zero(row.cost.macs) // max(row.times, 1) if row.cost else 0
         self.weight_index = ort_fusions.SECOND_FACTOR.get(self.op, 1)
         self.weight = row.step.inputs[self.weight_index] if self.weight_index < len(row.step.inputs) else None
@@ -74,10 +73,6 @@ class KernelView:
     @property
     def written_bytes(self) -> int:
         return sum(map(computed_bytes, self.step.outputs))
-
-    @property
-    def moved(self) -> Quantities:
-        return split_bytes(self.read_bytes + self.written_bytes)
 
     @property
     def window(self) -> int:
@@ -119,10 +114,10 @@ def _convolution(kernel: KernelView) -> ClassifiedWork:
         work: Quantities = {"macs": kernel.macs, "in": kernel.input, "out": kernel.output}
         if is_depthwise:
             return "integer depthwise", work
-        kind = "dynamic convolution" if kernel.op in ort_fusions.DYNAMIC_CONVOLUTIONS else "integer convolution"
+        kind = "dynamic convolution" if kernel.op == "ConvInteger" else "integer convolution"
         return kind, {**work, "columns": columns, "weights": math.prod(weight)}
     positions = math.prod(out[2:])
-    if kernel.op in ort_fusions.TRANSPOSED:
+    if kernel.op == "ConvTranspose":
         positions = math.prod(data[2:])
         columns = positions * data[0] * math.prod(weight[1:]) * kernel.group
     elif is_blocked(kernel.graph, kernel.node):
@@ -189,10 +184,6 @@ def _packed_product(kernel: KernelView, columns: int) -> ClassifiedWork:
     }
 
 
-def _attention(kernel: KernelView) -> ClassifiedWork:
-    return "attention", {"macs": kernel.macs, "out": kernel.output, "in": kernel.read_bytes // _FLOAT_BYTES}
-
-
 def _recurrent(kernel: KernelView) -> ClassifiedWork:
     """Each step reads the weights of the state; the weights of the input are one product before the steps."""
     dims, hidden = kernel.dims, kernel.attributes.get("hidden_size", 1)
@@ -201,7 +192,7 @@ def _recurrent(kernel: KernelView) -> ClassifiedWork:
     directions = 2 if kernel.attributes.get("direction") == "bidirectional" else 1
     steps, gates = dims[0] * directions, ort_fusions.GATES.get(kernel.op, 4)
     state = steps * gates * hidden * hidden * dims[1]
-    return "integer recurrent" if kernel.op in ort_fusions.INTEGER_RECURRENT else "recurrent", {
+    return "integer recurrent" if kernel.op == "DynamicQuantizeLSTM" else "recurrent", {
         "steps": steps,
         "state": state,
         "macs": max(kernel.macs - state, 0),
@@ -212,7 +203,10 @@ def _recurrent(kernel: KernelView) -> ClassifiedWork:
 _PRODUCTS: Final[Mapping[WorkClass, Callable[[KernelView], ClassifiedWork]]] = {
     WorkClass.CONVOLUTION: _convolution,
     WorkClass.PRODUCT: _matrix_product,
-    WorkClass.ATTENTION: _attention,
+    WorkClass.ATTENTION: lambda kernel: (
+        "attention",
+        {"macs": kernel.macs, "out": kernel.output, "in": kernel.read_bytes // _FLOAT_BYTES},
+    ),
     WorkClass.RECURRENT: _recurrent,
 }
 
@@ -224,7 +218,7 @@ def _control_flow(kernel: KernelView) -> ClassifiedWork:
     if kernel.op == "If" and kernel.graph.inputs(kernel.node)[0] not in kernel.graph.producer:
         return "", {}  # the condition is constant
     passes = sum(known_or_zero(body.times) for body in kernel.step.bodies)
-    return "control", {"passes": passes if kernel.op in ort_fusions.REPEATED else 0}
+    return "control", {"passes": passes if kernel.op != "If" else 0}
 
 
 def _fused_block(kernel: KernelView) -> ClassifiedWork:
@@ -232,7 +226,7 @@ def _fused_block(kernel: KernelView) -> ClassifiedWork:
         return _integer_operator(kernel)
     work = {"elements": kernel.output, **split_bytes(8 * kernel.output)}
     if kernel.pattern in (SILU, GELU):
-        by_tanh = any(kernel.graph.op(each) in ort_fusions.BY_TANH for each in kernel.graph.nodes(kernel.node))
+        by_tanh = any(kernel.graph.op(node) in ort_fusions.BY_TANH for node in kernel.graph.nodes(kernel.node))
         return "function silu" if kernel.pattern == SILU or by_tanh else "function gelu", work
     is_half = kernel.step.outputs[0].dtype == "float16"
     return "norm", {name: amount * _HALF_STEPS for name, amount in work.items()} if is_half else work
@@ -296,8 +290,8 @@ def _reduces_last_axis(kernel: KernelView) -> bool:
     axes: object = kernel.attributes.get("axes", kernel.attributes.get("axis"))
     if axes is None and len(inputs) > 1 and inputs[1] is not None and inputs[1].value is not None:
         axes = tuple(inputs[1].value.reshape(-1).tolist())
-    rank = len(kernel.dims or ())
-    return axes is None or any(axis in (-1, rank - 1) for axis in (axes if isinstance(axes, tuple) else (axes,)))
+    last = len(kernel.dims or ()) - 1
+    return axes is None or any(axis in (-1, last) for axis in (axes if isinstance(axes, tuple) else (axes,)))
 
 
 def _softmax_axis(kernel: KernelView) -> int:
@@ -312,12 +306,12 @@ def _softmax_work(kernel: KernelView) -> Quantities:
     return {"elements": kernel.output * steps, "rows": kernel.output // max(dims[_softmax_axis(kernel)], 1)}
 
 
-def _pointwise_work(kernel: KernelView) -> Quantities:
-    return {"elements": kernel.output, **kernel.moved}
-
-
 def _moved(kernel: KernelView) -> Quantities:
-    return kernel.moved
+    return split_bytes(kernel.read_bytes + kernel.written_bytes)
+
+
+def _pointwise_work(kernel: KernelView) -> Quantities:
+    return {"elements": kernel.output, **_moved(kernel)}
 
 
 def _gather_work(kernel: KernelView) -> Quantities:
@@ -331,8 +325,8 @@ def _neighbour_norm_work(kernel: KernelView) -> Quantities:
 
 _OPERATOR_WORK: Final[Mapping[str, Callable[[KernelView], Quantities]]] = {
     "view": lambda _: {},
-    **dict.fromkeys(("other", "copy", "cast", "cast to another kind"), _moved),
-    **dict.fromkeys(("plain", "plain spread", "plain on integers"), _moved),
+    **dict.fromkeys(("other", "copy", "cast", "cast to another kind", "plain", "plain spread"), _moved),
+    "plain on integers": _moved,
     **dict.fromkeys(
         ("quantize", "dequantize", "quantize dynamically"),
         lambda kernel: {"elements": max(kernel.input, kernel.output)},
@@ -346,6 +340,6 @@ _OPERATOR_WORK: Final[Mapping[str, Callable[[KernelView], Quantities]]] = {
     **dict.fromkeys(
         ("reduce", "reduce across"), lambda kernel: {"elements": kernel.input, **split_bytes(kernel.read_bytes)}
     ),
-    **dict.fromkeys(("pool", "blocked pool"), lambda kernel: {"window": kernel.window, **kernel.moved}),
+    **dict.fromkeys(("pool", "blocked pool"), lambda kernel: {"window": kernel.window, **_moved(kernel)}),
     **dict.fromkeys(("resize", "resize smoothly"), lambda kernel: {"elements": kernel.output}),
 }

@@ -71,11 +71,8 @@ def _bind_constants(model: Model, rows: Iterable[tuple[int, Row]]) -> dict[str, 
         if function is None or flow is None:
             continue
         pairs = zip(function.inputs, node.inputs)
-        own = {
-            name: outer.get(value, value)
-            for name, value in pairs
-            if value in outer or (value and not flow.varies(value))
-        }
+        is_constant = {value: value in outer or (value and not flow.varies(value)) for value in node.inputs}
+        own = {name: outer.get(value, value) for name, value in pairs if is_constant[value]}
         prefix = f"{row.scope}/" if row.scope else ""
         bound.update((f"{prefix}{node.label(row.step.at)}/{body.name}", own) for body in row.step.bodies)
     return bound

@@ -3,12 +3,9 @@
 from typing import Final
 
 CONTROL: Final = frozenset(("If", "Loop", "Scan"))
-REPEATED: Final = frozenset(("Loop", "Scan"))
 
 CONVOLUTIONS: Final = frozenset(("Conv", "FusedConv", "NhwcConv", "NhwcFusedConv"))
 INTEGER_CONVOLUTIONS: Final = frozenset(("QLinearConv", "ConvInteger"))
-DYNAMIC_CONVOLUTIONS: Final = frozenset(("ConvInteger",))
-TRANSPOSED: Final = frozenset(("ConvTranspose",))
 SUMS: Final = frozenset(("Add", "Sum"))
 SCALES: Final = frozenset(("Mul", "Div"))
 CHANNEL_WISE: Final = frozenset(("Add", "Mul"))  # by a constant for each channel, folded into the weights
@@ -50,4 +47,3 @@ INTEGER_MOVES: Final = frozenset(
     )
 )
 GATES: Final = {"LSTM": 4, "GRU": 3, "RNN": 1, "DynamicQuantizeLSTM": 4}  # by op type, weight matrices of a cell
-INTEGER_RECURRENT: Final = frozenset(("DynamicQuantizeLSTM",))

@@ -1,4 +1,4 @@
-"""The profile of a machine: what calibration measured, stored in a file of the user."""
+"""The profile of a machine: the results of calibration, stored in a file of the user."""
 
 import os
 import tempfile
@@ -73,14 +73,19 @@ def build_profile(
     graphs = [*benchmarks.graphs, *models]
     times = fit_times(graphs)
     networks = [graph for graph in graphs if graph.name in NETWORKS] + list(models)
-    kernels = _kernel_times(times, graphs)
-    spread = measure_errors(graphs, networks)
     return Profile(
-        machine, date, benchmarks.runtime, threads, benchmarks.cache_bytes, benchmarks.bandwidth, kernels, spread
+        machine=machine,
+        date=date,
+        runtime=benchmarks.runtime,
+        threads=threads,
+        cache_bytes=benchmarks.cache_bytes,
+        bandwidth=benchmarks.bandwidth,
+        kernels=_group_by_kernel(times, graphs),
+        spread=_measure_errors(graphs, networks),
     )
 
 
-def measure_errors(graphs: Sequence[TimedGraph], tested: Sequence[TimedGraph]) -> ErrorRange:
+def _measure_errors(graphs: Sequence[TimedGraph], tested: Sequence[TimedGraph]) -> ErrorRange:
     ratios = sorted(1 / ratio for ratio in cross_validate(graphs, tested).values())
     errors = [abs(1 / ratio - 1) for ratio in ratios]
     cut = int(len(ratios) * (1 - _RANGE_SHARE) / 2)
@@ -88,13 +93,13 @@ def measure_errors(graphs: Sequence[TimedGraph], tested: Sequence[TimedGraph]) -
     return ErrorRange(min(*inner, 1.0), max(*inner, 1.0), median(errors), len(ratios))
 
 
-def _kernel_times(times: UnitTimes, graphs: Sequence[TimedGraph]) -> dict[str, KernelTimes]:
-    errors = {graph.name: abs(predict_seconds(graph.work, times) / graph.seconds - 1) for graph in graphs}
+def _group_by_kernel(times: UnitTimes, graphs: Sequence[TimedGraph]) -> dict[str, KernelTimes]:
     kernels = {}
     for kind in sorted({kind for kind, _ in times}):
-        own = {name: time for (each, name), time in sorted(times.items()) if each == kind}
-        having = [errors[graph.name] for graph in graphs if any(key[0] == kind for key in graph.work)]
-        kernels[kind] = KernelTimes(own, len(having), median(having))
+        own_times = {name: time for (key, name), time in sorted(times.items()) if key == kind}
+        own_graphs = [graph for graph in graphs if any(key == kind for key, _ in graph.work)]
+        errors = [abs(predict_seconds(graph.work, times) / graph.seconds - 1) for graph in own_graphs]
+        kernels[kind] = KernelTimes(own_times, len(errors), median(errors))
     return kernels
 
 
@@ -118,7 +123,7 @@ def profile_path(chosen: str | None = None) -> Path:
         try:
             folder = Path.home() / ".local" / "share"
         except RuntimeError:  # no HOME, and the system does not know this user
-            raise BadInput("your folder for data is not known: set HOME, or name a file with --profile") from None
+            raise BadInput("your folder for data is unknown: set HOME, or name a file with --profile") from None
     return folder / "onnx-autodoc" / "cpu.json"
 
 

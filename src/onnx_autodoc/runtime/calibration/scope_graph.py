@@ -23,7 +23,7 @@ class ScopeGraph:
     ) -> None:
         self.rows = dict(rows)
         self.bound_constants = bound_constants
-        self.pattern: dict[int, str] = {}  # by kernel, what its nodes were fused as
+        self.pattern: dict[int, str] = {}  # by kernel, the block or form that its nodes were fused as
         self.producer: dict[str, int] = {}
         self.consumers: dict[str, list[int]] = defaultdict(list)
         self.blocked_values: set[str] = set()  # in blocks of channels
@@ -33,15 +33,15 @@ class ScopeGraph:
         self._last_output: dict[int, str] = {}
         self._alias: dict[str, str] = {}
         self._remove_idle(rows, has_dynamic_dims)
-        for node in self.kernels():
-            own = self.rows[node].step.node
-            self.producer.update(dict.fromkeys(filter(None, own.outputs), node))
-            for name in dict.fromkeys(filter(None, own.inputs)):
-                self.consumers[self._resolve(name)].append(node)
+        for number in self.kernels():
+            node = self.rows[number].step.node
+            self.producer.update(dict.fromkeys(filter(None, node.outputs), number))
+            for name in dict.fromkeys(filter(None, node.inputs)):
+                self.consumers[self._resolve(name)].append(number)
         self.outputs = set(map(self._resolve, outputs))
 
     def _remove_idle(self, rows: Sequence[tuple[int, Row]], has_dynamic_dims: bool) -> None:
-        """Remove what onnxruntime does not run: folded constants, identities, repeated shape computations."""
+        """Remove nodes that onnxruntime does not run: folded constants, identities, repeated shape computations."""
         first: dict[tuple[object, ...], int] = {}
         for at, row in rows:
             node = row.step.node
@@ -95,7 +95,7 @@ class ScopeGraph:
 
     def output_type(self, name: str) -> ValueInfo | None:
         step = self.rows[self.producer[name]].step
-        return next((known for each, known in zip(step.node.outputs, step.outputs) if each == name), None)
+        return dict(zip(step.node.outputs, step.outputs)).get(name)
 
     def nodes(self, kernel: int) -> tuple[int, ...]:
         return (kernel, *self._fused.get(kernel, ()))
@@ -108,8 +108,8 @@ class ScopeGraph:
 
     def sole_consumer(self, name: str) -> int | None:
         consumers = self.consumers.get(name, [])
-        alone = len(consumers) == 1 and name not in self.outputs and consumers[0] not in self._removed
-        return consumers[0] if alone else None
+        is_sole = len(consumers) == 1 and name not in self.outputs and consumers[0] not in self._removed
+        return consumers[0] if is_sole else None
 
     def next_node(self, kernel: int) -> int | None:
         """Return the sole consumer of a kernel's output, if it can be fused."""

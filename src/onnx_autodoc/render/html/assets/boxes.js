@@ -83,7 +83,7 @@ const Boxes = (() => {
     return Math.max(0, ...shares);
   }
 
-  // Fill, border and text by what was asked for; what is not known is grey.
+  // Fill, border and text by what was asked for; what is unknown is grey.
   function colour(box, most) {
     const [fill, border] = data.colours[box.family] ?? data.colours.other;
     if (by === "kind" || box.family === "port") return { fill, border, text: data.text };

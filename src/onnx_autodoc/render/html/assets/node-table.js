@@ -52,7 +52,7 @@ const NodeTable = (() => {
 
   const exact = (value) => (typeof value === "string" && /^\d+$/.test(value) ? BigInt(value) : value);
 
-  // Infinity stands for "not known", which comes last whichever way.
+  // Infinity stands for "unknown", which comes last whichever way.
   function sorted(places) {
     if (!order) return places;
     const [column, direction] = order;
@@ -77,7 +77,7 @@ const NodeTable = (() => {
     add("Bytes written", cell(row.written, count));
     add("Block", row.block ?? "none");
     const box = typeof Boxes === "undefined" ? null : Boxes.holder(row.block); // a page may have no drawing
-    if (row.gap) add("Not known", row.gap);
+    if (row.gap) add("Unknown", row.gap);
     const line = make("tr", undefined, "more");
     const wide = make("td");
     wide.colSpan = COLUMNS.length;

@@ -24,7 +24,7 @@ const Nodes = (() => {
     return found;
   }
 
-  // Read and written; not known where either is not.
+  // Read and written; unknown where either is not.
   function moved(at) {
     const [read, written] = [data.read_bytes[at], data.written_bytes[at]];
     return read === null || written === null ? null : BigInt(read) + BigInt(written);

@@ -90,9 +90,9 @@ const Numbers = (() => {
   }
 
   function percent(share) {
-    if (share > 0 && share < 0.01) return "<1 %";
-    if (share > 0.99 && share < 1) return ">99 %";
-    return fixed(share * 100, 0) + " %";
+    if (share > 0 && share < 0.01) return "<1%";
+    if (share > 0.99 && share < 1) return ">99%";
+    return fixed(share * 100, 0) + "%";
   }
 
   // A whole number, or a quotient as [above, below], in one of the ways that a figure may be written.
@@ -104,7 +104,7 @@ const Numbers = (() => {
   }
 
   // A number that may not be known, as a cell of a table.
-  const cell = (value, say) => (value === null || value === undefined ? "not known" : say(value));
+  const cell = (value, say) => (value === null || value === undefined ? "unknown" : say(value));
 
   return Object.freeze({ cell, count, divide, duration, fixed, memory, percent, short, three, write });
 })();

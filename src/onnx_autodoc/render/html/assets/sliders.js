@@ -2,7 +2,7 @@
 // The card at other sizes: every number that has a formula is computed anew from it, exactly.
 const Sliders = (() => {
   const data = JSON.parse(document.getElementById("formula-data").textContent);
-  const UNKNOWN = "not known at this size";
+  const UNKNOWN = "unknown at this size";
   const DERIVED = {
     arithmetic_intensity: (at) => {
       const [flops, moved] = [valueOf("flops", at), valueOf("bytes_moved", at)];

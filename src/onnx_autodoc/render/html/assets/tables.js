@@ -1,5 +1,5 @@
 "use strict";
-// Tables sort by a click on a head: once down, once up, once as it was. What is not known comes last, totals stay.
+// Tables sort by a click on a head: once down, once up, once as it was. What is unknown comes last, totals stay.
 const Tables = (() => {
   // The value of a cell of numbers: the exact one where a figure stands there, else what can be read.
   function numberOf(cell) {
