@@ -7,14 +7,23 @@ import pytest
 from onnx_autodoc.api import card
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request, bind_and_infer
-from tests._corpus import KEPT, MODELS, REGISTRY, by_name, graph, recorded, request, resolved
+from tests._corpus import (
+    GRAPH_NAMES,
+    MODELS,
+    REGISTRY,
+    graph,
+    index_values,
+    infer_recorded,
+    read_recorded_shapes,
+    request,
+)
 
 
 def compare_shapes(path: Path, name: str) -> tuple[int, list[str], list[str]]:
     """Return the number of recorded values, those that differ, and those that are unknown at the top level."""
-    values = by_name(resolved(path, name))
+    values = index_values(infer_recorded(path, name))
     wrong, unknown, count = [], [], 0
-    for value, shape in recorded(name).items():
+    for value, shape in read_recorded_shapes(name).items():
         inferred, gap, scope = values.get(value) or values[value.replace("::", "/")]
         count += 1
         if inferred is None and not scope:
@@ -26,10 +35,10 @@ def compare_shapes(path: Path, name: str) -> tuple[int, list[str], list[str]]:
     return count, wrong, unknown
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_shapes_equal_recorded_run(name: str) -> None:
     count, wrong, unknown = compare_shapes(graph(name), name)
-    assert count == len(recorded(name)) > 0
+    assert count == len(read_recorded_shapes(name)) > 0
     assert wrong == []
     assert unknown == []
 
@@ -43,14 +52,14 @@ def test_file_with_weights_has_the_same_shapes(name: str) -> None:
     assert wrong == [] and unknown == []
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_default_sizes_do_not_contradict_the_graph(name: str) -> None:
     model = read_model(graph(name))
     _, shapes = bind_and_infer(model, Request())
     assert shapes.contradictions == ()
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_counts_equal_the_file(name: str) -> None:
     model, record = read_model(graph(name)), MODELS[name]
     counts = card(graph(name)).graph

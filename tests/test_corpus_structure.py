@@ -8,7 +8,7 @@ import pytest
 from onnx_autodoc.api import make_card
 from onnx_autodoc.card import Box, Card
 from onnx_autodoc.shapes import Request
-from tests._corpus import KEPT, MODELS, REGISTRY, graph, reported
+from tests._corpus import GRAPH_NAMES, MODELS, REGISTRY, graph, load_report
 
 PORTS = ("input", "output")
 SIZES = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocab")
@@ -16,7 +16,7 @@ SIZES = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocab")
 
 @cache
 def load_card(name: str) -> Card:
-    return reported(name).card
+    return load_report(name).card
 
 
 def count_blocks(model_card: Card, kind: str) -> int:
@@ -27,20 +27,26 @@ def count_blocks(model_card: Card, kind: str) -> int:
 
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_family_matches_the_record(name: str) -> None:
-    path = graph(name) if name in KEPT else next((REGISTRY / name).glob("*.onnx"), None) if REGISTRY.is_dir() else None
+    path = (
+        graph(name)
+        if name in GRAPH_NAMES
+        else next((REGISTRY / name).glob("*.onnx"), None)
+        if REGISTRY.is_dir()
+        else None
+    )
     if path is None:
         pytest.skip("`make corpus` brings the registry models with their weights")
     assert make_card(path, Request()).card.structure.family in MODELS[name]["family_accept"]
 
 
-@pytest.mark.parametrize("name", [name for name in KEPT if any(MODELS[name].get(size) for size in SIZES)])
+@pytest.mark.parametrize("name", [name for name in GRAPH_NAMES if any(MODELS[name].get(size) for size in SIZES)])
 def test_sizes_equal_the_record(name: str) -> None:
     record: dict[str, Any] = MODELS[name]
     expected = {size: record[size] for size in SIZES if record.get(size) is not None}
     assert {size: getattr(load_card(name).structure, size) for size in expected} == expected
 
 
-@pytest.mark.parametrize("name", [name for name in KEPT if MODELS[name].get("blocks")])
+@pytest.mark.parametrize("name", [name for name in GRAPH_NAMES if MODELS[name].get("blocks")])
 def test_blocks_equal_the_record(name: str) -> None:
     record: dict[str, int] = MODELS[name]["blocks"]
     assert {kind: count_blocks(load_card(name), kind) for kind in record} == record
@@ -75,7 +81,7 @@ def list_boxes(box: Box) -> list[Box]:
     return [box, *(inner for child in box.children for inner in list_boxes(child))]
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_diagram_is_small_and_connected(name: str) -> None:
     tree = load_card(name).structure.tree
     assert tree is not None
@@ -87,7 +93,7 @@ def test_diagram_is_small_and_connected(name: str) -> None:
         assert box.share is None or 0 <= box.share <= 1
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_diagram_boxes_sum_to_totals(name: str) -> None:
     model_card = load_card(name)
     tree = model_card.structure.tree
@@ -111,7 +117,7 @@ BYTES_OUTSIDE_OF_BOXES = {
 }
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_diagram_box_bytes_sum_to_weights(name: str) -> None:
     model_card = load_card(name)
     tree = model_card.structure.tree
@@ -120,7 +126,7 @@ def test_diagram_box_bytes_sum_to_weights(name: str) -> None:
     assert model_card.memory.weights_bytes - tree.weight_bytes == BYTES_OUTSIDE_OF_BOXES.get(name, 0)
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_diagram_inputs_and_outputs_are_connected(name: str) -> None:
     tree = load_card(name).structure.tree
     assert tree is not None
@@ -132,7 +138,7 @@ def test_diagram_inputs_and_outputs_are_connected(name: str) -> None:
 CONTROL_INPUTS = {"control-flow-loop-if": 1, "silero-vad": 1}  # inputs that only select a branch or a trip count
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_diagram_has_every_input_and_output(name: str) -> None:
     model_card = load_card(name)
     assert model_card.structure.tree is not None
@@ -161,7 +167,7 @@ def test_repeated_layers_are_collapsed(name: str, layers: list[tuple[int, str]])
     assert all(len(box.children) > 1 for box in folded)
 
 
-@pytest.mark.parametrize("name", [name for name in KEPT if name.startswith(("all-minilm", "e5-small"))])
+@pytest.mark.parametrize("name", [name for name in GRAPH_NAMES if name.startswith(("all-minilm", "e5-small"))])
 def test_context_length_equals_position_table(name: str) -> None:
     model_card = load_card(name)
     assert (model_card.structure.context, model_card.compute.formula.most) == (512, {"sequence_length": 512})

@@ -10,7 +10,7 @@ from onnx_autodoc.ir import Model
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request
 from tests._corpus import graph
-from tests._text import loaded
+from tests._text import save_and_read
 
 # Models with a leading batch dimension and no work that is shared by the whole batch.
 BATCHED = [
@@ -71,4 +71,4 @@ def test_totals_do_not_depend_on_node_order(name: str) -> None:
     plain = measure_totals(read_model(graph(name)))
     for seed in (1, 2):
         model = onnx.load(graph(name), load_external_data=False)
-        assert measure_totals(loaded(shuffle_nodes(model, seed))) == plain
+        assert measure_totals(save_and_read(shuffle_nodes(model, seed))) == plain

@@ -9,7 +9,7 @@ import pytest
 from onnx_autodoc import card
 from onnx_autodoc.render.content import Bullets, ChartRef, Heading, Section, Strong, Table, to_spans
 from onnx_autodoc.render.sections import CARD_SECTIONS, card_sections
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 
 PAGES = Path(__file__).parent.parent / "docs" / "sections"
 LABELLED_ROWS = ("at-a-glance", "provenance")  # sections whose table rows are labels
@@ -70,7 +70,7 @@ def test_every_section_has_a_page() -> None:
 
 
 def test_optional_sections_match_card_content() -> None:
-    for name in KEPT[::7]:
+    for name in GRAPH_NAMES[::7]:
         model_card = card(graph(name))
         ids = [section.id for section in card_sections(model_card)]
         assert ("kv-cache" in ids) == (model_card.memory.kv_cache is not None)

@@ -9,7 +9,7 @@ import pytest
 
 from onnx_autodoc.card import Box, Card
 from onnx_autodoc.render.mermaid import draw_mermaid
-from tests._corpus import reported
+from tests._corpus import load_report
 
 E5, MINILM = "e5-small-v2-dynquant-int8", "all-minilm-l6-v2-dynquant-int8"
 BERT, YOLO = "bert-base-qa-ts-op12", "yolov8l-nc1"
@@ -18,7 +18,7 @@ ENCODERS = pytest.mark.parametrize(("name", "layers"), [(E5, 12), (MINILM, 6)])
 
 @cache
 def load_card(name: str) -> Card:
-    return reported(name).card
+    return load_report(name).card
 
 
 def find_tree(name: str) -> Box:

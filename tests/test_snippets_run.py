@@ -20,7 +20,7 @@ from onnx_autodoc.card import Card
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.render.snippet import make_snippet
-from tests._corpus import KEPT, MODELS, REGISTRY, graph
+from tests._corpus import GRAPH_NAMES, MODELS, REGISTRY, graph
 
 DEMO = Path(str(resources.files("onnx_autodoc") / "data" / "demo.onnx"))
 EXPORTS = Path(__file__).parent / "data" / "exports.zip"
@@ -81,7 +81,7 @@ def test_program_of_a_registry_model_runs(name: str) -> None:
     assert_shapes(run_snippet(path, batched), batched)
 
 
-@pytest.mark.parametrize("name", [name for name in KEPT if name not in WITHOUT_WEIGHTS and _is_small(name)])
+@pytest.mark.parametrize("name", [name for name in GRAPH_NAMES if name not in WITHOUT_WEIGHTS and _is_small(name)])
 def test_program_of_a_graph_runs(name: str, tmp_path: Path) -> None:
     path = add_zero_weights(Path(shutil.copy(graph(name), tmp_path)))
     model_card = card(path)

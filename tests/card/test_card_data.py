@@ -8,12 +8,12 @@ import pytest
 
 from onnx_autodoc.card import Card, load
 from onnx_autodoc.render import FORMATS, Report
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.compare._cards import of_text
 
 DATA_DEPENDENT = "g (float[6] x) => (float[n,1] y) { i = NonZero(x) z = Transpose(i) y = Cast <to = 1> (z) }"
 CARDS: dict[str, Callable[[], Card]] = {
-    "resnet": lambda: reported("resnet50-ts-op17").card,
+    "resnet": lambda: load_report("resnet50-ts-op17").card,
     "with gaps": lambda: of_text(DATA_DEPENDENT),
 }
 

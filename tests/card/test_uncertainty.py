@@ -14,7 +14,7 @@ from onnx_autodoc.card import (
     load,
     with_uncertainty,
 )
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.compare._cards import of_text
 
 LOWER_BOUND, UNKNOWN = UncertaintyKind.LOWER_BOUND, UncertaintyKind.UNKNOWN
@@ -22,7 +22,7 @@ DATA_DEPENDENT = "g (float[6] x) => (float[n,1] y) { i = NonZero(x) z = Transpos
 
 
 def _load_resnet() -> Card:
-    return reported("resnet50-ts-op17").card
+    return load_report("resnet50-ts-op17").card
 
 
 def _add_uncounted_node(card: Card, macs: bool) -> Card:

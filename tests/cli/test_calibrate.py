@@ -87,7 +87,7 @@ def test_benchmarks_and_models_become_a_profile(
     """With synthetic times: a microsecond per kernel, a nanosecond per thousand MACs."""
     set_load(0.0, monkeypatch)
     model = Path(__file__).parents[2] / "src" / "onnx_autodoc" / "data" / "demo.onnx"
-    runs = tuple(_make_timing(name) for name in corpus.KEPT[:8])
+    runs = tuple(_make_timing(name) for name in corpus.GRAPH_NAMES[:8])
     monkeypatch.setattr(api, "run_benchmarks", lambda *_: Benchmarks(runs, 2e10, 3e7, "onnxruntime 1"))
     assert main(["calibrate", str(model), "--profile", str(tmp_path / "p.json")]) == 0
     out = capsys.readouterr().out

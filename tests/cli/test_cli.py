@@ -17,7 +17,7 @@ from onnx_autodoc.cli import main
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.schema import SCHEMAS
 from tests._command import command_line, run_command, run_process
-from tests._corpus import KEPT, graph, reported
+from tests._corpus import GRAPH_NAMES, graph, load_report
 from tests._text import proto
 from tests._wire import chunk, model, value
 
@@ -34,11 +34,11 @@ def test_model_argument_alone_prints_the_card() -> None:
         assert piece in short.stdout
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_terminal_card_has_at_most_40_lines_of_80_columns(name: str) -> None:
     from onnx_autodoc.render import render_terminal
 
-    lines = render_terminal(reported(name)).splitlines()
+    lines = render_terminal(load_report(name)).splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 80
     assert all(line.isprintable() for line in lines)

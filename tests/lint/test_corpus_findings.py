@@ -12,7 +12,7 @@ import pytest
 
 from onnx_autodoc import card
 from onnx_autodoc.card import Finding, Severity
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 
 REVIEWED = Path(__file__).parent / "reviewed"
 
@@ -28,7 +28,7 @@ def said(name: str) -> str:
     return "".join(f"{one.severity} {one.rule}: {one.message} [{one.confidence}]\n" for one in findings(name))
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_findings_match_the_reviewed_ones(name: str, request: pytest.FixtureRequest) -> None:
     kept = REVIEWED / f"{name}.txt"
     if request.config.getoption("--update"):
@@ -36,7 +36,7 @@ def test_findings_match_the_reviewed_ones(name: str, request: pytest.FixtureRequ
     assert said(name) == kept.read_text(encoding="utf-8"), "--update, once it was found true"
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_every_finding_can_be_acted_on(name: str) -> None:
     for finding in findings(name):
         assert len(finding.recommendation) > 20
