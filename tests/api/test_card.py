@@ -41,7 +41,7 @@ def test_named_methods_return_their_format(model_card: Card) -> None:
 
 
 def test_unknown_format_is_an_error_that_lists_the_formats(model_card: Card) -> None:
-    with pytest.raises(ValueError, match="there is no format 'word'; there are terminal, markdown"):
+    with pytest.raises(ValueError, match="unknown format 'word'; use one of terminal, markdown"):
         model_card.render("word")
 
 
@@ -65,7 +65,7 @@ def test_isolated_card_is_equal_and_renders_every_format_the_same() -> None:
 
 
 def test_isolated_card_obeys_the_limit_on_time() -> None:
-    with within(Limits(seconds=0.01)), pytest.raises(LimitReached, match=f"{MODEL}.onnx: not done after .*--timeout"):
+    with within(Limits(seconds=0.01)), pytest.raises(LimitReached, match=f"{MODEL}.onnx: timed out after .*--timeout"):
         card(graph(MODEL), isolated=True)
 
 
@@ -100,7 +100,7 @@ def test_duplicate_of_a_card_is_equal_and_renders_the_same(duplicate: Callable[[
         model_card.to_markdown(),
         str(model_card),
     )
-    with pytest.raises(BadInput, match="--format csv needs the model itself"):
+    with pytest.raises(BadInput, match="--format csv requires the model file"):
         other.render("csv")
 
 

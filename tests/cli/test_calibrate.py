@@ -77,7 +77,7 @@ def test_busy_machine_is_refused_and_nothing_is_written(
 ) -> None:
     set_load(0.5, monkeypatch)
     assert main(["calibrate", "--profile", str(tmp_path / "p.json")]) == 2
-    assert "busy: 50%" in capsys.readouterr().err
+    assert "busy: other processes use 50% of it" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

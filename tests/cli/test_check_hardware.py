@@ -104,7 +104,7 @@ def test_option_without_effect_on_a_limit_is_refused(
 ) -> None:
     assert main([*write_limit(policy, path), *option]) == 2
     err = capsys.readouterr().err
-    assert f"{option[0]}: the policy asks for nothing of hardware" in err
+    assert f"{option[0]}: has no effect, as the policy has no limit or change of hardware" in err
     assert err.count("\n") == 1
 
 
@@ -122,7 +122,7 @@ def test_card_keeps_its_devices_and_may_be_a_baseline(
     words[1] = stored
     assert main(words) == 0
     assert main([*words, "--device", "t4"]) == 2
-    assert "need the model itself" in capsys.readouterr().err
+    assert "require the model file" in capsys.readouterr().err
     path = '"hardware.devices.l4.seconds.bound"'
     policy.write_text(f"{RULES}[changes]\n{path} = {{ max_percent = 0 }}\n")
     for baseline in (stored, RESNET):
@@ -135,8 +135,8 @@ def test_python_check_has_the_same_options(policy: Path) -> None:
     assert not check(RESNET, policy).passed
     assert check(RESNET, policy, devices=["rtx_4090"], precision="fp16").passed
     assert check(card(RESNET, devices=["rtx_4090"]), policy).passed
-    with pytest.raises(BadInput, match="need the model itself"):
+    with pytest.raises(BadInput, match="require the model file"):
         check(card(RESNET), policy, devices=["rtx_4090"])
     write_limit(policy, "graph.nodes")
-    with pytest.raises(BadInput, match="devices: the policy asks for nothing of hardware"):
+    with pytest.raises(BadInput, match="devices: has no effect, as the policy has no limit or change of hardware"):
         check(RESNET, policy, devices=["rtx_4090"])

@@ -141,17 +141,17 @@ def test_output_is_independent_of_environment_and_folder(words: list[str], tmp_p
         ([MINILM, "--dim", "nobody=3"], "no open dimension 'nobody'"),
         ([MINILM, "--size", "3x3"], "no open height"),
         ([MINILM, "--size", "big"], "HEIGHTxWIDTH"),
-        ([MINILM, "--batch", "0"], "no whole number above 0"),
-        ([MINILM, "--batch", "many"], "no whole number above 0"),
+        ([MINILM, "--batch", "0"], "is not a positive integer"),
+        ([MINILM, "--batch", "many"], "is not a positive integer"),
         ([MINILM, "--value", "input_ids=x"], "no number"),
         ([MINILM, "--format", "poem"], "invalid choice"),
         ([MINILM, "--colour"], "unrecognized"),
         ([MINILM, "--form", "json"], "unrecognized"),
-        ([MINILM, "-o", "card.poem"], "no known format"),
-        ([MINILM, "-o", "no/such/folder/card.json"], "no folder"),
-        ([MINILM, "-o", ".", "--format", "json"], "a folder gets several formats"),
-        ([MINILM, "--pictures", "png"], "only Markdown written with -o has pictures"),
-        ([MINILM, "-o", "x.json", "--pictures", "svg"], "only Markdown written with -o has pictures"),
+        ([MINILM, "-o", "card.poem"], "unknown suffix '.poem'"),
+        ([MINILM, "-o", "no/such/folder/card.json"], "folder not found: no/such/folder"),
+        ([MINILM, "-o", ".", "--format", "json"], "is a folder, which gets several formats"),
+        ([MINILM, "--pictures", "png"], "requires Markdown output with -o"),
+        ([MINILM, "-o", "x.json", "--pictures", "svg"], "requires Markdown output with -o"),
     ],
 )
 def test_wrong_request_is_one_line_and_exit_2(words: list[str], message: str) -> None:
@@ -249,14 +249,14 @@ def test_card_does_not_overwrite_its_model(tmp_path: Path, capsys: pytest.Captur
     before = graph("local-functions-mlp").read_bytes()
     path.write_bytes(before)
     assert main([str(path), "--format", "json", "-o", str(path)]) == 2
-    assert "take the place of what it is made from" in capsys.readouterr().err
+    assert "would overwrite a source file" in capsys.readouterr().err
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("command", [["card"], ["compare", str(graph("local-functions-mlp"))]])
 def test_device_as_output_is_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, str(graph("local-functions-mlp")), "--format", "json", "-o", "/dev/null"]) == 2
-    assert "a pipe or a device; for standard output use -o -" in capsys.readouterr().err
+    assert "is a pipe or a device; use -o - for standard output" in capsys.readouterr().err
     assert not Path("/dev/null").is_file()
 
 
@@ -311,4 +311,4 @@ def test_stored_card_refuses_options_that_require_the_model(
     assert main(["card", str(stored / "card.json"), *words]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert "the model itself" in err
+    assert re.search("requires? the model file|use the model file", err)

@@ -80,15 +80,15 @@ def test_wrong_request_is_one_line(card: Path, tmp_path: Path, capsys: pytest.Ca
     bad = tmp_path / "bad.csv"
     bad.write_text("model,top1\nnobody,1\n")
     cases: list[tuple[tuple[str | Path, ...], str]] = [
-        ((SMALL,), "nothing to be compared with"),
+        ((SMALL,), "is the only model; name two or more"),
         ((SMALL, tmp_path / "absent.onnx"), "absent.onnx"),
-        ((card, card, "--batch", "2"), "a card's sizes are those it was made for"),
+        ((card, card, "--batch", "2"), "the sizes of a stored card are fixed"),
         ((SMALL, card, "--weights"), "without --weights"),
         ((SMALL, OTHER, "--figures", bad), "no model is called 'nobody'"),
         ((SMALL, OTHER, "--figures", tmp_path / "absent.csv"), "there is no such file"),
-        ((SMALL, OTHER, "-o", tmp_path / "diff.pdf"), "no known format"),
+        ((SMALL, OTHER, "-o", tmp_path / "diff.pdf"), "unknown suffix '.pdf'"),
         ((SMALL, OTHER, "-o", tmp_path), "name a file"),
-        ((SMALL, OTHER, "-o", tmp_path / "absent" / "diff.md"), "no folder"),
+        ((SMALL, OTHER, "-o", tmp_path / "absent" / "diff.md"), "folder not found: "),
     ]
     for words, message in cases:
         code, out, err = run(capsys, *words)

@@ -72,7 +72,7 @@ def test_every_format_renders_without_a_step(
     module, function, words, _ = STEPS[name]
     monkeypatch.setattr(module, function, crash)
     if words == ("--verify",) and format_name in ("cyclonedx", "sarif", "nodes"):
-        words = ()  # refused there: nothing in them depends on it
+        words = ()  # refused: it has no effect on these formats
     assert main([str(corpus.graph(MODEL)), "--format", format_name, *words]) == 0
     out, err = capsys.readouterr()
     assert out

@@ -40,13 +40,13 @@ def set_machine(monkeypatch: pytest.MonkeyPatch, *others: Device) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--device", "AUTO"], "near it: auto"),
-        (["--device", " Auto"], "near it: auto"),
+        (["--device", "AUTO"], "similar: auto"),
+        (["--device", " Auto"], "similar: auto"),
         (["--device", "NVIDIA A100-SXM4-80GB"], "near it: a100_sxm_80gb"),
-        (["--precision", "FP16"], "near it: fp16"),
-        (["--precision", "\x1b[31m"], "there are: fp32"),
-        (["--runtime", "TensorRT"], "near it: tensorrt"),
-        (["--runtime", "qqq"], "there are: edgetpu"),
+        (["--precision", "FP16"], "similar: fp16"),
+        (["--precision", "\x1b[31m"], "use one of: fp32"),
+        (["--runtime", "TensorRT"], "similar: tensorrt"),
+        (["--runtime", "qqq"], "use one of: edgetpu"),
         (["--devices", ""], "the name of a file is empty"),
         (["--prices", ""], "the name of a file is empty"),
         (["--prices", "."], "is a folder"),
@@ -62,12 +62,12 @@ def test_wrong_option_is_one_line(capsys: pytest.CaptureFixture[str], words: lis
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[per_hour]\nt4 = " + "9" * 400, "the price of t4 is no number above 0"),
-        ("[per_hour]\nt4 = 1e300", "the price of t4 is no number above 0"),
-        ("[per_hour]\nt4 = 1e-300", "the price of t4 is no number above 0"),
+        ("[per_hour]\nt4 = " + "9" * 400, "the price of t4 is not a plausible number above 0"),
+        ("[per_hour]\nt4 = 1e300", "the price of t4 is not a plausible number above 0"),
+        ("[per_hour]\nt4 = 1e-300", "the price of t4 is not a plausible number above 0"),
         ("[per_hour]\nt44 = 1", "own.toml: there is no device 't44'; near it: t4"),
-        ("[per_hour]\nt4 = 1\n[per_day]\nt4 = 2", "own.toml: per_day: unknown; prices stand under [per_hour]"),
-        ("[per_hour]\nh100_sxm = 2", "has no price of t4"),
+        ("[per_hour]\nt4 = 1\n[per_day]\nt4 = 2", "own.toml: per_day: unknown; prices are under [per_hour]"),
+        ("[per_hour]\nh100_sxm = 2", "no price of t4"),
         ('[per_hour]\n"\\u001b[31m" = 2', "there is no device"),
         ("#" * 2_000_000, "bytes is not read"),
     ],
@@ -89,7 +89,7 @@ def test_implausible_rates_are_refused(capsys: pytest.CaptureFixture[str], tmp_p
     ("device", "runtime"), [("t4", "edgetpu"), ("core_i7_12700h", "tensorrt"), ("hailo_8", "pytorch")]
 )
 def test_runtime_without_published_times_is_refused(device: str, runtime: str) -> None:
-    with pytest.raises(BadInput, match=f"--runtime {runtime}: nothing is published of it on a device like {device}"):
+    with pytest.raises(BadInput, match=f"--runtime {runtime}: no published measurements on a device like {device}"):
         resolve_options(HardwareOptions((device,), runtime=runtime))
     assert resolve_options(HardwareOptions((device, "jetson_agx_orin_64gb", "coral_edge_tpu"), runtime=runtime))
 
@@ -184,7 +184,7 @@ def test_hostile_options_raise_autodoc_errors(options: HardwareOptions) -> None:
 @pytest.mark.parametrize("format_name", [name for name in FORMATS if name != "pdf"])
 def test_format_depends_on_devices_or_refuses_them(capsys: pytest.CaptureFixture[str], format_name: str) -> None:
     if not FORMATS[format_name].needs_hardware:
-        assert f"nothing in --format {format_name} depends on it" in read_refusal(
+        assert f"--device: has no effect on --format {format_name}" in read_refusal(
             capsys, "--device", "l4", "--format", format_name
         )
         assert "--verify" in read_refusal(capsys, "--verify", "--format", format_name)
@@ -199,7 +199,7 @@ def test_format_depends_on_devices_or_refuses_them(capsys: pytest.CaptureFixture
 def test_device_file_is_not_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = '[devices.x]\nname = "X"\nfp32_tflops = 1\n'
     own = write_file(tmp_path, text, "own.txt")
-    assert "would take the place" in read_refusal(capsys, "--device", "x", "--devices", own, "-o", own)
+    assert "would overwrite a source file" in read_refusal(capsys, "--device", "x", "--devices", own, "-o", own)
     assert Path(own).read_text(encoding="utf-8") == text
 
 

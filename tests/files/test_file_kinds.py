@@ -150,7 +150,7 @@ def test_output_to_a_pipe_or_device_is_refused(model: Path, tmp_path: Path) -> N
     os.mkfifo(tmp_path / "r.md")
     for target in ("r.md", "/dev/null", "/dev/full"):
         line = error_line(run_command("card", model, "-o", target, "--format", "markdown", cwd=tmp_path), 2)
-        assert "a pipe or a device" in line
+        assert "is a pipe or a device" in line
 
 
 def test_output_through_a_link_writes_its_target(model: Path, tmp_path: Path) -> None:

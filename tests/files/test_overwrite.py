@@ -11,7 +11,7 @@ from tests.files._external_data import build_external_model, read_tree
 
 WEIGHTS = bytes(range(32))
 POLICY = '[limits]\n"graph.nodes" = { max = 9 }\n'
-WOULD_OVERWRITE = "the report would take the place of what it is made from"
+WOULD_OVERWRITE = "the output would overwrite a source file"
 
 
 @pytest.fixture

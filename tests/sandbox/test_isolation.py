@@ -77,7 +77,7 @@ def sleep() -> Result:
 @pytest.mark.parametrize("work", [hang, sleep])
 def test_time_limit_names_its_option(work: Callable[[], Result]) -> None:
     start = time.monotonic()
-    with within(Limits(seconds=0.3)), pytest.raises(LimitReached, match=r"^it: not done after .* s; --timeout"):
+    with within(Limits(seconds=0.3)), pytest.raises(LimitReached, match=r"^it: timed out after .* s; --timeout"):
         run_isolated(Result, work, "it")
     assert time.monotonic() - start < 10
 
@@ -164,7 +164,7 @@ def test_several_optional_steps_may_crash() -> None:
 
 @pytest.mark.parametrize("number", CRASH_SIGNALS)
 def test_crash_outside_of_optional_steps_is_one_line(number: signal.Signals) -> None:
-    with pytest.raises(BadInput, match=rf"^it: internal: .*{number.name}$"):
+    with pytest.raises(BadInput, match=rf"^it: internal error: .*{number.name}$"):
         run_isolated(Result, lambda: crash(number), "it")
 
 
@@ -186,12 +186,12 @@ def test_exception_in_an_optional_step_skips_that_step() -> None:
     def work() -> Result:
         return Result(run_optional("a", "it", lambda: str(1 // 0), lambda reason: reason))
 
-    assert "internal: ZeroDivisionError" in run_isolated(Result, work, "it").text
-    assert "internal: ZeroDivisionError" in work().text  # also in this process
+    assert "internal error: ZeroDivisionError" in run_isolated(Result, work, "it").text
+    assert "internal error: ZeroDivisionError" in work().text  # also in this process
 
 
 def test_exception_elsewhere_is_one_line() -> None:
-    with pytest.raises(BadInput, match=r"^it: internal: ZeroDivisionError: "):
+    with pytest.raises(BadInput, match=r"^it: internal error: ZeroDivisionError: "):
         run_isolated(Result, lambda: Result(str(1 // 0)), "it")
 
 

@@ -75,12 +75,12 @@ def calibrate(
     require_onnxruntime()
     cores = os.cpu_count()
     if threads is not None and cores is not None and threads > cores:
-        raise BadInput(f"{threads:,} threads: this machine runs {cores:,} at once")
+        raise BadInput(f"{threads:,} threads: this machine has {cores:,} processors")
     prepared = [_prepare(path) for path in models]  # fails before minutes of benchmarks
     load = measure_load()
     if load is not None and load > MAX_BACKGROUND_LOAD and not force:
         raise BadInput(
-            f"the machine is busy: {format_percent(load)} of it is used by others; close them, wait, or use --force"
+            f"the machine is busy: other processes use {format_percent(load)} of it; stop them, wait, or use --force"
         )
     extend_deadline(_BENCHMARK_SECONDS)
     with raise_on_termination(), cleanup_on_alarm(), ProgressBar(1 + len(models)) as bar:
@@ -142,7 +142,7 @@ class CalibratedTimes:
             return None
         predicted = predict(kernels, self._profile)
         runtime, date = sanitize(self._profile.runtime, 60), sanitize(self._profile.date[:10])
-        coverage = f"{format_percent(predicted.covered_time)} of the time is in kernels that were timed"
+        coverage = f"{format_percent(predicted.covered_time)} of the time is in benchmarked kernels"
         basis = f"{runtime} on {self._machine_name()}, {date}; {coverage}"
         return TimeRange(predicted.low, predicted.expected, predicted.high, CALIBRATED, basis)
 

@@ -18,7 +18,7 @@ class Comparison(ComparisonData, frozen=True):
     def render(self, format_name: str) -> str:
         """Render the comparison in one of the formats of `onnx-autodoc compare`."""
         if format_name not in COMPARISON_FORMATS:
-            raise ValueError(f"there is no format {format_name!r}; there are {', '.join(COMPARISON_FORMATS)}")
+            raise ValueError(f"unknown format {format_name!r}; use one of {', '.join(COMPARISON_FORMATS)}")
         return COMPARISON_FORMATS[format_name].render(self)
 
     def __str__(self) -> str:

@@ -54,7 +54,7 @@ def check(
     if baseline is not None:
         reference = _load_card(baseline, weights, baseline_options(baseline, options))
     if rules.needs_baseline and reference is None:
-        raise BadInput(f"{policy}: its [changes] are measured against a card; give one as baseline")
+        raise BadInput(f"{policy}: [changes] and only_new require a baseline; pass a card or model as baseline")
     return check_card(_load_card(model, weights, options), rules, reference, source_name(model), __version__)
 
 
@@ -65,7 +65,7 @@ def check_options_used(policy: Policy, options: HardwareOptions, from_command_li
         is_used = any(path.startswith(f"{figures}.") or f"{figures}.".startswith(path) for path in paths)
         if getattr(options, field) != getattr(HardwareOptions(), field) and not is_used:
             name = option if from_command_line else field
-            raise BadInput(f"{name}: the policy asks for nothing of {figures}, so nothing uses it")
+            raise BadInput(f"{name}: has no effect, as the policy has no limit or change of {figures}")
 
 
 def baseline_options(baseline: CardSource, options: HardwareOptions) -> HardwareOptions:
@@ -77,5 +77,5 @@ def _load_card(source: CardSource, weights: bool, options: HardwareOptions) -> C
     if not isinstance(source, CardData):
         return load_or_make_card(source, Request(), weights, options)
     if options != HardwareOptions():
-        raise BadInput(f"{source.model.name}: a card's devices are those it was made for; others need the model itself")
+        raise BadInput(f"{source.model.name}: the devices of a card are fixed; hardware options require the model file")
     return source

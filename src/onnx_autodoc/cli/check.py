@@ -33,35 +33,37 @@ class _StoreOnce(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         if getattr(namespace, self.dest) is not None:
-            parser.error(f"{option_string} {values}: there is one already, {getattr(namespace, self.dest)}")
+            parser.error(f"{option_string} {values}: given twice, first as {getattr(namespace, self.dest)}")
         setattr(namespace, self.dest, values)
 
 
 def add_check(commands: Any) -> None:
-    parser = commands.add_parser("check", help="whether models pass a policy: the CI gate")
+    parser = commands.add_parser("check", help="check models against a policy (CI gate)")
     parser.add_argument("models", nargs="+", metavar="MODEL", help="ONNX files or JSON cards")
     parser.add_argument(
         "--policy",
         required=True,
         action=_StoreOnce,
         metavar="FILE",
-        help="limits, changes and rules: TOML, YAML or JSON",
+        help="policy with limits, changes and rules: TOML, YAML or JSON",
     )
     parser.add_argument(
         "--baseline",
         action=_StoreOnce,
         metavar="CARD",
-        help="the JSON card or model that [changes] are measured against",
+        help="JSON card or model that [changes] compare with",
     )
     parser.add_argument(
         "-o",
         "--output",
         action="append",
         metavar="PATH",
-        help="write to a file (.json .sarif .xml .md .txt), or to standard output (-); repeatable",
+        help="a file (.json .sarif .xml .md .txt), or - for standard output; repeatable",
     )
-    parser.add_argument("--format", choices=tuple(OUTCOME_FORMATS), help="default: by the suffix of -o, else text")
-    parser.add_argument("--weights", action="store_true", help="also judge the numbers in the weights (reads them)")
+    parser.add_argument("--format", choices=tuple(OUTCOME_FORMATS), help="default: from the suffix of -o, else text")
+    parser.add_argument(
+        "--weights", action="store_true", help="read the weights and run the lint rules on their values"
+    )
     add_dimension_options(parser)
     add_hardware_options(parser)
     add_limit_options(parser)
@@ -95,7 +97,7 @@ def run_check(options: argparse.Namespace) -> "CommandResult":
 def _resolve_outputs(outputs: list[str] | None, format_name: str | None) -> list[tuple[Path | None, str]]:
     """Return the path and the format of each output, checked before any work is done."""
     if outputs and len(outputs) > 1 and format_name:
-        raise BadInput("--format: each of several -o has the format of its suffix; leave out --format")
+        raise BadInput("--format: not allowed with several -o, whose suffixes select the formats")
     return [_resolve_output(output, format_name) for output in outputs or ["-"]]
 
 
@@ -106,7 +108,7 @@ def _resolve_output(output: str, format_name: str | None) -> tuple[Path | None, 
     format_name = format_name or _SUFFIXES.get(path.suffix.lower())
     if format_name is None:
         known = " ".join(_SUFFIXES)
-        raise BadInput(f"-o {output}: the suffix {path.suffix} is no known format; use one of {known}, or --format")
+        raise BadInput(f"-o {output}: unknown suffix {path.suffix!r}; use one of {known}, or --format")
     return path, format_name
 
 
@@ -116,10 +118,10 @@ def _check_options_used(policy: "Policy", options: argparse.Namespace) -> None:
     check_options_used(policy, build_hardware_options(options), from_command_line=True)
     if policy.needs_baseline and not options.baseline:
         section = "[changes]" if policy.changes else "[rules] only_new"
-        raise BadInput(f"{options.policy}: {section} is measured against a card; give it with --baseline")
+        raise BadInput(f"{options.policy}: {section} requires a baseline; name it with --baseline")
     if options.baseline and not policy.needs_baseline:
         raise BadInput(
-            f"--baseline {options.baseline}: the policy has no [changes] and no only_new, so nothing uses it"
+            f"--baseline {options.baseline}: has no effect, as the policy has neither [changes] nor only_new"
         )
 
 

@@ -19,16 +19,18 @@ _MAX_FIGURES_BYTES = 1 << 24
 
 
 def add_compare(commands: Any) -> None:
-    parser = commands.add_parser("compare", help="what differs between models or JSON cards")
+    parser = commands.add_parser("compare", help="compare models or JSON cards")
     parser.add_argument(
-        "models", nargs="+", metavar="MODEL", help="ONNX files or JSON cards, the first to compare with"
+        "models", nargs="+", metavar="MODEL", help="ONNX files or JSON cards; each is compared with the first"
     )
-    parser.add_argument("-o", "--output", metavar="PATH", help="write to a file (.md .html .json .txt)")
     parser.add_argument(
-        "--format", choices=tuple(COMPARISON_FORMATS), help="default: by the suffix of -o, else terminal"
+        "-o", "--output", metavar="PATH", help="a file (.md .html .json .txt), or - for standard output"
     )
-    parser.add_argument("--weights", action="store_true", help="also compare the numbers in the weights (reads them)")
-    parser.add_argument("--figures", metavar="FILE", help="accuracy, latency and the like, from a JSON or CSV file")
+    parser.add_argument(
+        "--format", choices=tuple(COMPARISON_FORMATS), help="default: from the suffix of -o, else terminal"
+    )
+    parser.add_argument("--weights", action="store_true", help="read the weights and compare their values")
+    parser.add_argument("--figures", metavar="FILE", help="JSON or CSV file with accuracy, latency or other results")
     add_dimension_options(parser)
     add_limit_options(parser)
     add_logging_options(parser)
@@ -43,7 +45,7 @@ def run_compare(options: argparse.Namespace) -> "CommandResult":
     from onnx_autodoc.storage import read_config_text
 
     if len(options.models) < 2:
-        raise BadInput(f"compare: {options.models[0]} alone has nothing to be compared with; name two or more")
+        raise BadInput(f"compare: {options.models[0]} is the only model; name two or more")
     path, format_name = _resolve_output(options.output, options.format)
     sources = (*options.models, options.figures)
     check_not_source([path], sources)
@@ -64,7 +66,7 @@ def _resolve_output(output: str | None, format_name: str | None) -> tuple[Path |
     path = check_file(output)
     known = {entry.suffix: name for name, entry in COMPARISON_FORMATS.items()}
     if format_name is None and path.suffix.lower() not in known:
-        raise BadInput(f"-o {output}: the suffix {path.suffix!r} is no known format; use one of {' '.join(known)}")
+        raise BadInput(f"-o {output}: unknown suffix {path.suffix!r}; use one of {' '.join(known)}, or --format")
     return path, format_name or known[path.suffix.lower()]
 
 

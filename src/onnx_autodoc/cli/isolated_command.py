@@ -52,7 +52,7 @@ def _explain_file_limit(subject: str) -> Iterator[None]:
         too_many = os.strerror(errno.EMFILE)
         if too_many not in str(error):
             raise
-        raise LimitReached(f"{subject}: {too_many}; allow more of them (ulimit -n)") from None
+        raise LimitReached(f"{subject}: {too_many}; raise the limit (ulimit -n)") from None
 
 
 @contextmanager

@@ -20,7 +20,7 @@ def check_path(output: str) -> Path:
     path = Path(output)
     try:
         if not output:
-            raise ValueError("the name of the file is empty")
+            raise ValueError("the file name is empty")
         path.stat()
     except FileNotFoundError:
         pass
@@ -33,11 +33,11 @@ def check_file(output: str) -> Path:
     """Return the path of `-o` if a file can be written there."""
     path = check_path(output)
     if output.endswith(os.sep) or path.is_dir():
-        raise BadInput(f"-o {output}: a folder; name a file")
+        raise BadInput(f"-o {output}: is a folder; name a file")
     if path.exists() and not path.is_file():
-        raise BadInput(f"-o {output}: a pipe or a device; for standard output use -o -")
+        raise BadInput(f"-o {output}: is a pipe or a device; use -o - for standard output")
     if not path.parent.is_dir():
-        raise BadInput(f"-o {output}: there is no folder {path.parent}")
+        raise BadInput(f"-o {output}: folder not found: {path.parent}")
     return path
 
 
@@ -47,7 +47,7 @@ def check_distinct(targets: Iterable[Path | None]) -> None:
     for path in targets:
         identities = {"-"} if path is None else _identities(path)
         if not used.isdisjoint(identities):
-            raise BadInput(f"-o {path or '-'}: stands twice")
+            raise BadInput(f"-o {path or '-'}: given twice")
         used |= identities
 
 
@@ -66,7 +66,7 @@ def check_not_source(
         protected |= _identities(source)
     for path in written:
         if not protected.isdisjoint(_identities(path)):
-            raise BadInput(f"{path}: the report would take the place of what it is made from")
+            raise BadInput(f"{path}: the output would overwrite a source file")
 
 
 def _identities(path: str | Path) -> set[object]:
@@ -95,7 +95,7 @@ def appendable_size(path: Path) -> int:
 
 def _regular_size(path: Path, status: os.stat_result) -> int:
     if not stat.S_ISREG(status.st_mode):
-        raise BadInput(f"{path}: cannot be written: it is no regular file")
+        raise BadInput(f"{path}: cannot be written: not a regular file")
     return status.st_size
 
 

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 SCHEMA_NAMES: Final = ("card", "comparison", "policy", "verdict")  # of schema.SCHEMAS
 _UNKNOWN: Final = "—"
 _COLUMNS: Final = ("device", "name", "memory", "GB/s", "fp32", "fp16", "int8", "W")
-_MEMORY_WITHOUT_SIZE: Final = {"system": "what the machine has", "on-chip": "no more than what is on the chip"}
+_MEMORY_WITHOUT_SIZE: Final = {"system": "memory of the machine", "on-chip": "memory on the chip only"}
 _LEGEND: Final = (
-    "Memory in GiB; rates are dense peaks in TFLOPS or TOPS; ~ an estimate; — unknown.\n"
-    "`onnx-autodoc explain DEVICE` prints all values of one, with sources.\n"
+    "Memory in GiB; rates are dense peaks in TFLOPS or TOPS; ~ estimate; — unknown.\n"
+    "`onnx-autodoc explain DEVICE` prints all values of a device, with sources.\n"
 )
 
 
 def add_devices(commands: Any) -> None:
     devices = commands.add_parser(
         "devices",
-        help="the devices that estimates are for",
-        description="The devices that estimates are for, with memory, bandwidth and peak rates.",
+        help="list the devices of hardware estimates",
+        description="List the devices of hardware estimates, with memory, bandwidth and peak rates.",
     )
-    devices.add_argument("words", metavar="WORD", nargs="*", help="only those with these words; `auto`: this machine")
-    devices.add_argument("--devices", metavar="FILE", help="also those of a TOML file of your own")
+    devices.add_argument("words", metavar="WORD", nargs="*", help="only devices with these words; `auto`: this machine")
+    devices.add_argument("--devices", metavar="FILE", help="TOML file with more devices")
     devices.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     devices.set_defaults(run=run_devices)
 
@@ -49,8 +49,8 @@ def run_devices(options: argparse.Namespace) -> int:
     matches = select_devices(options.words, [*builtin, *own.values()])
     if not matches:
         close = suggest_devices(" ".join(options.words), own)
-        hint = f"near it: {', '.join(close)}" if close else "`onnx-autodoc devices` lists all"
-        raise BadInput(f"no device has {' and '.join(map(repr, options.words))} in its name; {hint}")
+        hint = f"similar: {', '.join(close)}" if close else "`onnx-autodoc devices` lists all"
+        raise BadInput(f"no device matches {' and '.join(map(repr, options.words))}; {hint}")
     write_stdout(
         sanitize_json(_devices_json(matches))
         if options.format == "json"
@@ -65,11 +65,11 @@ def _is_auto(words: Iterable[str]) -> bool:
 
 def _check_device_words(options: argparse.Namespace) -> None:
     if not all(word.strip() for word in options.words):
-        raise BadInput("a word is empty, which every device has; leave it out to list all")
+        raise BadInput("an empty word matches every device; remove it to list all")
     if len(options.words) > 1 and any(_is_auto([word]) for word in options.words):
-        raise BadInput("auto: this machine stands alone; give no other words")
+        raise BadInput("auto: cannot be combined with other words")
     if _is_auto(options.words) and options.devices is not None:
-        raise BadInput(f"--devices {options.devices}: auto is this machine alone; leave out one of them")
+        raise BadInput(f"--devices {options.devices}: cannot be combined with auto; remove one of them")
 
 
 def _devices_json(devices: Iterable["Device"]) -> str:
@@ -92,7 +92,7 @@ def _device_table(devices: Sequence["Device"], own: dict[str, "Device"]) -> str:
         if group
     ]
     overridden = sorted(set(own) & set(device_ids()))
-    replaced = f"Yours takes the place of ours: {', '.join(overridden)}.\n" if overridden else ""
+    replaced = f"Built-in devices replaced by yours: {', '.join(overridden)}.\n" if overridden else ""
     return f"{''.join(parts)}\n{pluralize(len(devices), 'device')}. {_LEGEND}{replaced}"
 
 
@@ -137,12 +137,10 @@ def format_device(item: "Device") -> str:
         ("Derived", item.derived),
         ("Without a source", item.unsourced),
         ("Unknown", item.unknown),
-        ("Sources that disagree", item.disagreements),
+        ("Conflicting sources", item.disagreements),
     ):
         lines += ["", f"{title}:", *(f"  {sanitize(text, 1000)}" for text in texts)] if texts else []
-    no_source = (
-        "  this machine, as said above" if item.id == "auto" or item.id.startswith("auto_gpu") else "  no source given"
-    )
+    no_source = "  detected on this machine" if item.id == "auto" or item.id.startswith("auto_gpu") else "  none given"
     sources = [
         f"  {sanitize(source.ref, 500)}; date {sanitize(source.date)}; for {', '.join(map(sanitize, source.fields))}"
         for source in item.sources
@@ -156,12 +154,12 @@ def _values(item: "Device") -> list[str]:
     from onnx_autodoc.text import format_bytes, format_number, sanitize
 
     about = ", ".join(sanitize(str(word)) for word in (item.vendor, item.kind, item.form, item.year) if word)
-    lines = [f"  {'what':<22}{about}"] if about else []
+    lines = [f"  {'type':<22}{about}"] if about else []
     memory = (
         format_bytes(item.memory_bytes) if item.memory_bytes else _MEMORY_WITHOUT_SIZE.get(item.memory_kind, "unknown")
     )
     reported = (
-        f", of which a driver reports {format_bytes(item.memory_reported_bytes)}" if item.memory_reported_bytes else ""
+        f", {format_bytes(item.memory_reported_bytes)} reported by the driver" if item.memory_reported_bytes else ""
     )
     lines.append(f"  {'memory':<22}{memory}{reported} ({item.memory_kind})")
     lines.append(f"  {'bandwidth':<22}{f'{format_number(item.bandwidth / 1e9)} GB/s' if item.bandwidth else 'unknown'}")
@@ -171,15 +169,15 @@ def _values(item: "Device") -> list[str]:
             lines.append(f"  {name:<22}{format_number(item.rates[name] / 1e12)} {unit}, dense peak")
     if not item.rates:
         lines.append(f"  {'rates':<22}unknown")
-    watts = f"{item.power_w:g} W{' (an estimate)' if item.power_estimated else ''}" if item.power_w else "unknown"
+    watts = f"{item.power_w:g} W{' (estimate)' if item.power_estimated else ''}" if item.power_w else "unknown"
     return [*lines, f"  {'power':<22}{watts}", *(f"  {key:<34}{number:g}" for key, number in item.also.items())]
 
 
 def add_rules(commands: Any) -> None:
-    rules = commands.add_parser("rules", help="the rules that findings come from")
+    rules = commands.add_parser("rules", help="list the lint rules")
     rules.set_defaults(run=run_rules)
-    explain = commands.add_parser("explain", help="the page of a rule, runtime or device")
-    explain.add_argument("id", metavar="ID", help="a rule as `onnx-autodoc rules` lists it, a runtime, or a device")
+    explain = commands.add_parser("explain", help="print the page of a rule, runtime or device")
+    explain.add_argument("id", metavar="ID", help="a lint rule (see `onnx-autodoc rules`), a runtime or a device")
     explain.set_defaults(run=run_explain)
 
 
@@ -209,8 +207,8 @@ def run_explain(options: argparse.Namespace) -> int:
         write_stdout(format_device(find_device(options.id)))
     else:
         similar = get_close_matches(options.id, [*RULES, *RUNTIMES], 3) or suggest_devices(options.id)
-        hint = f"near it: {', '.join(similar)}" if similar else "`onnx-autodoc rules` and `devices` list them"
-        raise BadInput(f"there is no rule, runtime or device {options.id!r}; {hint}")
+        hint = f"similar: {', '.join(similar)}" if similar else "`onnx-autodoc rules` and `devices` list them"
+        raise BadInput(f"unknown rule, runtime or device {options.id!r}; {hint}")
     return 0
 
 
@@ -218,8 +216,8 @@ def _runtime_page(name: str) -> str:
     from onnx_autodoc.lint import runtimes
 
     table = runtimes()[name]
-    lines = [f"{table.name}: the operators it takes, as of {table.date}", "", f"Source: {table.source} ({table.basis})"]
-    lines.append(f"Outside of it: {table.fallback}")
+    lines = [f"{table.name}: supported operators as of {table.date}", "", f"Source: {table.source} ({table.basis})"]
+    lines.append(f"Other operators: {table.fallback}")
     for domain, operators in table.operators.items():
         ranges = ", ".join(f"{op} {_opset_range(span)}" for op, span in sorted(operators.items()))
         lines += ["", f"{domain or 'ai.onnx'}, {len(operators)} operators with their opsets:", fill(ranges, 80)]
@@ -232,7 +230,7 @@ def _opset_range(span: tuple[int, ...]) -> str:
 
 def add_schema(commands: Any) -> None:
     parser = commands.add_parser("schema", help="print a JSON Schema")
-    parser.add_argument("what", nargs="?", choices=SCHEMA_NAMES, default="card", help="whose (default: the card's)")
+    parser.add_argument("what", nargs="?", choices=SCHEMA_NAMES, default="card", help="default: card")
     parser.set_defaults(run=run_schema)
 
 
