@@ -129,4 +129,4 @@ def test_python_examples_of_the_documentation_run(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     exec("\n".join(re.findall(r"```python\n(.*?)```", text, re.S)), {})
     assert (tmp_path / "card.html").stat().st_size > 100_000
-    assert all(hasattr(Card, name) for name in re.findall(r"`made\.(\w+)\(", text))
+    assert all(hasattr(Card, name) for name in re.findall(r"`model_card\.(\w+)\(", text))

@@ -154,7 +154,7 @@ def add_limit_options(parser: argparse.ArgumentParser, default_timeout: str = "d
         "--max-text",
         type=_bytes,
         metavar="SIZE",
-        help="size of a JSON card (default 256MiB), a policy or another text file (less)",
+        help="size of a JSON card (default 256MiB), policy or other text file (lower defaults)",
     )
     group.add_argument(
         "--follow-links", action="store_true", help="follow links to external data, as in a Hugging Face cache"
