@@ -1,4 +1,4 @@
-"""CONTRIBUTING, CHANGELOG, the CI workflow and the pre-commit configuration name only what exists."""
+"""CONTRIBUTING, CHANGELOG, the CI workflow and the pre-commit configuration name only existing targets, tests, files and options."""
 
 import re
 import shlex

@@ -286,7 +286,7 @@ def test_stored_card_renders_the_same_bytes_as_the_model(
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     assert main([CONTROL, "--sha256", "--format", format_name]) == 0
     expected = capsys.readouterr().out
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "999")  # the card keeps its own time
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "999")  # the time in the card is used
     assert main(["card", str(stored / "card.json"), "--format", format_name]) == 0
     assert capsys.readouterr().out == expected != ""
 

@@ -108,7 +108,7 @@ ODD: tuple[AddFile, ...] = (add_pipe, add_socket, add_device, add_device_link, a
 
 
 def create_model(tmp_path: Path, add_file: AddFile) -> tuple[Path, Path]:
-    """Return a model whose external file is what `add_file` creates, and the file outside of its folder."""
+    """Return a model whose external file `add_file` creates, and the file outside of its folder."""
     outside = tmp_path / "canary.bin"
     outside.write_bytes(CANARY)
     folder = tmp_path / "model"

@@ -90,7 +90,7 @@ def test_commands_do_not_wait_for_a_pipe(name: str, make_file: Callable[[Path], 
 def test_pipe_or_device_is_not_opened(
     make_file: Callable[[Path], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Opening alone may have side effects: a tape rewinds, a watchdog starts."""
+    """Opening a device may have side effects: a tape rewinds, a watchdog starts."""
     reason = make_file(tmp_path / "m.onnx")
     monkeypatch.setattr(os, "open", lambda *_, **__: pytest.fail("opened"))
     with pytest.raises(BadInput, match=reason):

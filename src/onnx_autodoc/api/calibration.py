@@ -51,7 +51,7 @@ SECONDS_PER_BENCHMARK: Final = 0.3  # all sweeps together
 QUICK_SECONDS_PER_BENCHMARK: Final = 0.06
 _MAX_REESTIMATE_STEPS: Final = 60_000  # shape inference steps at other sizes
 _LOAD_SECONDS: Final = 1.0  # for which the load of the machine is measured first
-_BENCHMARK_SECONDS: Final = 600.0  # for all benchmarks: about ten times what they take
+_BENCHMARK_SECONDS: Final = 600.0  # for all benchmarks: about ten times their usual time
 _RUN_SECONDS: Final = 630.0  # for one model: its process has a shorter deadline, with a better message
 
 

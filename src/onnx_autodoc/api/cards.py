@@ -57,7 +57,7 @@ class Card(CardData, frozen=True, dict=True):
         return self._render_text("terminal")
 
     def _repr_html_(self) -> str:
-        """Return what a notebook displays: summary, main figures, inputs and outputs."""
+        """Return the HTML that a notebook displays: summary, main figures, inputs and outputs."""
         from onnx_autodoc.render.html.page import render_fragment
 
         return render_fragment(self)

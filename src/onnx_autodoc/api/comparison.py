@@ -35,7 +35,7 @@ def compare(*models: CardSource, weights: bool = False, figures: Figures | None 
 
 
 def load_cards(models: Sequence[CardSource], request: Request, weights: bool) -> list[CardData]:
-    """Return a card for each source. `request` holds for models; cards among them keep their own sizes."""
+    """Return a card for each source. `request` applies to models; stored cards among them have fixed sizes."""
     stored = [isinstance(model, CardData) or is_json_card(model) for model in models]
     requests = [Request() if is_stored and not all(stored) else request for is_stored in stored]
     return [

@@ -43,7 +43,7 @@ def check(
 ) -> Verdict:
     """Check a model file, a JSON card or a card against a policy file: `check(...).passed`.
 
-    `devices` to `profile` are those of `card`, for limits on hardware estimates; a card keeps its own devices.
+    `devices` to `profile` are those of `card`, for limits on hardware estimates; the devices of a card are fixed.
     """
     options = HardwareOptions(
         tuple(devices), precision, devices_file, target_latency, target_throughput, prices, runtime, profile
@@ -69,7 +69,7 @@ def check_options_used(policy: Policy, options: HardwareOptions, from_command_li
 
 
 def baseline_options(baseline: CardSource, options: HardwareOptions) -> HardwareOptions:
-    """Return the options for a baseline: those of the model, or none if it is a card, which has its own devices."""
+    """Return the options for a baseline: those of the model, or none for a card, whose devices are fixed."""
     return HardwareOptions() if isinstance(baseline, CardData) or is_json_card(baseline) else options
 
 

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 _LOGGER: Final = logging.getLogger(__name__)
 _HASH_WINDOW_BYTES: Final = 1 << 20
-_SECONDS_PER_BYTE: Final = 1 / 20e6  # about ten times what reading takes
+_SECONDS_PER_BYTE: Final = 1 / 20e6  # about ten times the usual time of reading
 _MAX_EPOCH_DIGITS: Final = 11  # the year 5138
 
 

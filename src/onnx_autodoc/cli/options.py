@@ -185,7 +185,7 @@ def _memory(text: str) -> int:
 
 
 def check_memory() -> None:
-    """Refuse a process memory limit below what the libraries need: they would crash."""
+    """Refuse a process memory limit below the needs of the libraries, which would crash."""
     try:
         import resource
     except ImportError:  # Windows

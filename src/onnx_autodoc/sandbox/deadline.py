@@ -12,7 +12,7 @@ from typing import Final
 from onnx_autodoc.limits import Limits, current_limits
 
 _START_SECONDS: Final = 10.0  # until the amount of work is known; counted towards the first model
-_SECONDS_PER_MODEL: Final = 18.0  # twice what a graph of the default node limit takes
+_SECONDS_PER_MODEL: Final = 18.0  # twice the time of a graph with the default node limit
 _SECONDS_PER_EXTRA_NODE: Final = 0.00025  # for each node above the default limit
 _WALL_CLOCK_FACTOR: Final = 4.0  # wall-clock time per processor time on a busy machine
 

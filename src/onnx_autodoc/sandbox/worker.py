@@ -97,7 +97,7 @@ def _is_out_of_memory(error: ImportError | OSError) -> bool:
 
 
 def _set_limits() -> None:
-    """Limit memory and time, write no core dump, and let Python print nothing after the one line of an error."""
+    """Limit memory and time, write no core dump, and disable Python's output after the one line of an error."""
     faulthandler.disable()
     gc.freeze()  # little of a graph becomes garbage: collecting takes up to a fifth of the time
     gc.set_threshold(500_000, 2, 100)
@@ -126,7 +126,7 @@ def _mapped_bytes() -> int:
 
 
 def _redirect_output(pipe: int) -> None:
-    """Discard what libraries print, except to a terminal (progress). The parent writes the documents."""
+    """Discard output of libraries, except to a terminal (progress). The parent writes the documents."""
     for stream in (1, 2):
         if stream != pipe and not os.isatty(stream):  # if a stream was closed, the pipe may have its number
             null = os.open(os.devnull, os.O_WRONLY)
