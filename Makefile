@@ -1,8 +1,8 @@
-# make demo            the card of a small real model, on a fresh machine
-# make card MODEL=...  the card of your own model
-# make test            the whole suite, linters and types included
-# make test-browser    diagrams and pages in a real browser (Debian: brings Chromium and node)
-# make gallery         the cards of docs/gallery anew
+# make demo            the card of a small model, on a new machine
+# make card MODEL=...  the card of your model
+# make test            all tests, linters and type checks
+# make test-browser    diagrams and pages in a browser (Debian: installs Chromium and node)
+# make gallery         write the cards of docs/gallery again
 # make fuzz            hostile files, mutants, kills, coverage-guided: two hours; MUTANTS=, KILLS=, SECONDS= for less
 PYTHON ?= python3
 ENV := .venv
@@ -18,7 +18,7 @@ demo: $(ENV)/installed
 	@echo "Written: demo.card/ ($$(ls -m demo.card))"
 
 card: $(ENV)/installed
-	@test -n "$(MODEL)" || { echo "say which: make card MODEL=path/to/model.onnx" >&2; exit 2; }
+	@test -n "$(MODEL)" || { echo "MODEL is not set: make card MODEL=path/to/model.onnx" >&2; exit 2; }
 	@$(RUN) card "$(MODEL)"
 	@$(RUN) card "$(MODEL)" -o "$(CARD)"
 	@echo "Written: $(CARD)/ ($$(ls -m "$(CARD)"))"

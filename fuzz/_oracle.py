@@ -20,7 +20,7 @@ _ERROR_CODES: Final = (2, 3)
 _JSON_FORMATS: Final = ("json", "cyclonedx", "sarif")
 _AMOUNTS: Final = frozenset(("macs", "flops", "read_bytes", "written_bytes", "params", "total", "nbytes"))
 _BIDI: Final = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_INTERNAL_ERROR: Final = "internal:"  # beginning of an error or gap that is a bug of the tool
+_INTERNAL_ERROR: Final = "internal error:"  # beginning of an error or gap that is a bug of the tool
 
 
 class Run(Struct, frozen=True):
@@ -102,7 +102,7 @@ def _content_violations(name: str, format_name: str, data: bytes) -> Iterator[st
     if _has_raw_controls(text.replace("\x01", "") if "html" in name else text):  # the diagram library contains one
         yield "raw control or bidi characters"
     if f'"{_INTERNAL_ERROR}' in text or (
-        format_name != "json" and _INTERNAL_ERROR in text and "the rest of the card stands" in text
+        format_name != "json" and _INTERNAL_ERROR in text and "the rest of the card is valid" in text
     ):
         at = text.index(_INTERNAL_ERROR)
         yield "a part failed: " + text[at : at + 160].split("; the rest")[0].split('"')[0]

@@ -1,4 +1,4 @@
-"""Run the command line: in this process by default, in a process of its own if the process is the subject."""
+"""Run the command line in this process, or in another one if the process is the subject of the test."""
 
 import io
 import os
@@ -18,7 +18,7 @@ Completed = subprocess.CompletedProcess[str]
 
 
 def run_command(*words: object, cwd: Path | None = None, **environment: str) -> Completed:
-    """Return exit code and output of a command, run by `main`. One that waits for something fails after a minute."""
+    """Return exit code and output of a command, run by `main`. A command that waits fails after a minute."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with pytest.MonkeyPatch.context() as patched, redirect_stdout(out), redirect_stderr(err):
         patched.delenv("GITHUB_STEP_SUMMARY", raising=False)
@@ -44,7 +44,7 @@ def run_process(
     *words: object, cwd: Path | None = None, stdout: Any = subprocess.PIPE, **environment: str
 ) -> Completed:
     """Return exit code and output of a command, run as a user runs it."""
-    surroundings = {key: value for key, value in os.environ.items() if key != "GITHUB_STEP_SUMMARY"}
+    inherited = {key: value for key, value in os.environ.items() if key != "GITHUB_STEP_SUMMARY"}
     return subprocess.run(
         command_line(*words),
         stdout=stdout,
@@ -53,7 +53,7 @@ def run_process(
         timeout=TIMEOUT_SECONDS,
         check=False,
         cwd=cwd,
-        env={**surroundings, **_environment(environment)},
+        env={**inherited, **_environment(environment)},
     )
 
 
@@ -62,14 +62,14 @@ def command_line(*words: object) -> list[str]:
 
 
 def error_line(done: Completed, status: int) -> str:
-    """Return the line of a command that failed as it should."""
+    """Check that a command failed with the exit code and one line. Return that line."""
     assert done.returncode == status, done.stderr
     assert done.stderr.count("\n") == 1 and done.stderr.endswith("\n") and "Traceback" not in done.stderr
     return done.stderr[:-1]
 
 
-def _environment(given: dict[str, str]) -> dict[str, str]:
-    return {"SOURCE_DATE_EPOCH": "0", **given}
+def _environment(variables: dict[str, str]) -> dict[str, str]:
+    return {"SOURCE_DATE_EPOCH": "0", **variables}
 
 
 def _time_out(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""The corpus: real models with recorded truth. `graphs/` holds them without their big weights."""
+"""The corpus: real models with recorded results. `graphs/` has them without large weights."""
 
 import json
 from functools import cache
@@ -13,7 +13,7 @@ from onnx_autodoc.shapes import Request, Shapes, bind, infer_shapes, parse_reque
 DATA = Path(__file__).parent / "data" / "corpus"
 REGISTRY = Path(__file__).parent.parent / ".corpus"  # filled by `make corpus`, with weights
 MODELS: dict[str, dict[str, Any]] = json.loads((DATA / "models.json").read_text())
-KEPT = sorted(name for name, model in MODELS.items() if model.get("graph"))
+GRAPH_NAMES = sorted(name for name, model in MODELS.items() if model.get("graph"))
 
 
 def graph(name: str) -> Path:
@@ -21,13 +21,13 @@ def graph(name: str) -> Path:
 
 
 @cache
-def reported(name: str) -> Report:
-    """At the card's own sizes; made once for all tests that look at it."""
+def load_report(name: str) -> Report:
+    """Return the report at the default sizes, cached for all tests."""
     return make_card(graph(name), Request())
 
 
 def request(name: str) -> Request:
-    """The binding of the recorded run."""
+    """Return the binding of the recorded run."""
     model = MODELS[name]
     dims = [f"{key}.{axis}={size}" for key, shape in model["inputs"].items() for axis, size in enumerate(shape)]
     return parse_request(
@@ -35,22 +35,22 @@ def request(name: str) -> Request:
     )
 
 
-def recorded(name: str) -> dict[str, list[int]]:
-    """What onnxruntime really produced, by value name; inside subgraphs by scope and name."""
+def read_recorded_shapes(name: str) -> dict[str, list[int]]:
+    """Return the shapes that onnxruntime produced, by value name; inside subgraphs by scope and name."""
     shapes: dict[str, list[int]] = json.loads((DATA / MODELS[name]["shapes"]).read_text())
     return shapes
 
 
 @cache
-def resolved(path: Path, name: str) -> Shapes:
+def infer_recorded(path: Path, name: str) -> Shapes:
     model = read_model(path)
     return infer_shapes(model, bind(model, request(name)))
 
 
-def by_name(shapes: Shapes) -> dict[str, tuple[tuple[int, ...] | None, str, str]]:
-    """Every value's concrete shape, its node's gap and its scope, under the name the record uses."""
-    found = {}
+def index_values(shapes: Shapes) -> dict[str, tuple[tuple[int, ...] | None, str, str]]:
+    """Return each value's concrete shape, its node's gap and its scope, by the name in the record."""
+    values = {}
     for scope, step in shapes.rows():
-        for value, known in zip(step.node.outputs, step.outputs):
-            found[f"{scope}/{value}" if scope else value] = (known.concrete, step.gap, scope)
-    return found
+        for value, info in zip(step.node.outputs, step.outputs):
+            values[f"{scope}/{value}" if scope else value] = (info.concrete, step.gap, scope)
+    return values

@@ -1,4 +1,4 @@
-"""A model whose every string tries to be more than a string, for every format to stay quiet about."""
+"""A model whose every string contains markup, commands or control characters of some output format."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ NAMES = (
 
 
 def hostile(folder: Path) -> Path:
-    """Names of inputs, outputs, nodes, operators, domains, dimensions, metadata, producer and documentation."""
+    """Write a model with hostile inputs, outputs, nodes, operators, domains, dimensions, metadata and documentation."""
     names = [f"{name}{at}" for at, name in enumerate(NAMES)]
     nodes, last = [], names[0]
     for at, name in enumerate(names[1:]):

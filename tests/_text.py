@@ -12,12 +12,12 @@ from onnx_autodoc.shapes import Shapes, bind, infer_shapes, parse_request
 
 
 def proto(text: str, opset: int = 18, functions: str = "") -> onnx.ModelProto:
-    """`text` is a graph in ONNX's own notation: g (float[2,3] x) => (float y) { y = Relu(x) }"""
+    """Parse a graph in ONNX's text notation: g (float[2,3] x) => (float y) { y = Relu(x) }"""
     head = f'<ir_version: 9, opset_import: ["" : {opset}, "local" : 1, "com.microsoft" : 1, "custom" : 1]>'
     return onnx.parser.parse_model(f"{head}\n{text}\n{functions}")
 
 
-def loaded(model: onnx.ModelProto) -> Model:
+def save_and_read(model: onnx.ModelProto) -> Model:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         path.write_bytes(model.SerializeToString())
@@ -25,7 +25,7 @@ def loaded(model: onnx.ModelProto) -> Model:
 
 
 def model(text: str, opset: int = 18, functions: str = "") -> Model:
-    return loaded(proto(text, opset, functions))
+    return save_and_read(proto(text, opset, functions))
 
 
 def shapes(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18, functions: str = "") -> Shapes:
@@ -33,6 +33,6 @@ def shapes(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18,
     return infer_shapes(read_back, bind(read_back, parse_request(dims=dims, values=values)))
 
 
-def known(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18, functions: str = "") -> ValueInfo:
-    """What is known of the value y."""
+def infer_y(text: str, *dims: str, values: tuple[str, ...] = (), opset: int = 18, functions: str = "") -> ValueInfo:
+    """Return the inferred type and shape of the value y."""
     return shapes(text, *dims, values=values, opset=opset, functions=functions).values["y"]

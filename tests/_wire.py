@@ -1,4 +1,4 @@
-"""Protobuf by hand, for files that no library would write."""
+"""Protobuf encoding by hand, for files that no library writes."""
 
 
 def varint(number: int) -> bytes:
@@ -25,13 +25,13 @@ def model(graph: bytes, opset: int = 17, ir: int = 8, extra: bytes = b"") -> byt
 
 
 def node(op: str, inputs: str, outputs: str, *attributes: bytes) -> bytes:
-    """`inputs` and `outputs` are names with spaces between them."""
+    """Return a node; `inputs` and `outputs` are names separated by spaces."""
     names = b"".join(chunk(1, name) for name in inputs.split()) + b"".join(chunk(2, name) for name in outputs.split())
     return chunk(1, names + chunk(4, op) + b"".join(chunk(5, attribute) for attribute in attributes))
 
 
 def value(field: int, name: str, dims: tuple[int | str, ...], dtype: int = 1) -> bytes:
-    """A graph's input (field 11), output (12) or declared value (13)."""
+    """Return a graph's input (field 11), output (12) or declared value (13)."""
     shape = b"".join(chunk(1, integer(1, dim) if isinstance(dim, int) else chunk(2, dim)) for dim in dims)
     return chunk(field, chunk(1, name) + chunk(2, chunk(1, integer(1, dtype) + chunk(2, shape))))
 

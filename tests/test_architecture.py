@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md is true: imports, the walk of one model, complete tables; public names and the published schemas."""
+"""ARCHITECTURE.md is correct: imports, the walk of one model, complete tables; public names and published schemas."""
 
 import ast
 import json
@@ -26,32 +26,32 @@ ROOT = Path(onnx_autodoc.__file__).parent
 PAGE = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
-def _import_table() -> dict[str, set[str]]:
-    """Package -> the packages it may import, from the table in ARCHITECTURE.md."""
+def _read_import_table() -> dict[str, set[str]]:
+    """Return package -> the packages it may import, from the table in ARCHITECTURE.md."""
     rows = re.findall(r"^\| `([a-z_.]+)` \| [^|]+ \|([^|]*)\|$", PAGE, re.M)
     table: dict[str, set[str]] = {}
-    for package, imports in rows:
-        names = {name.strip() for name in imports.split(",")} - {""}
+    for package, list_imports in rows:
+        names = {name.strip() for name in list_imports.split(",")} - {""}
         table[package] = set(table) if names == {"all above"} else names
     return table
 
 
-PACKAGES = _import_table()
+PACKAGES = _read_import_table()
 ROOT_MODULES = {"": {"api", "errors", "limits", "ops"}, "__main__": {"cli"}}  # the public names; the entry point
 
 
-def package_of(module: str) -> str:
+def find_package(module: str) -> str:
     parts = module.split(".")[1:]
     known = PACKAGES | ROOT_MODULES
     return next((name for name in (".".join(parts[:2]), *parts[:1]) if name in known), parts[0] if parts else "")
 
 
-def imports() -> list[tuple[str, str, str, str]]:
-    """(file, its package, an imported package, the imported name) for every import inside the project."""
+def list_imports() -> list[tuple[str, str, str, str]]:
+    """Return (file, its package, imported package, imported name) for every import inside the project."""
     result = []
     for path in sorted(ROOT.rglob("*.py")):
         file = path.relative_to(ROOT)
-        own = package_of(".".join(("onnx_autodoc", *file.with_suffix("").parts)).removesuffix(".__init__"))
+        own = find_package(".".join(("onnx_autodoc", *file.with_suffix("").parts)).removesuffix(".__init__"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
@@ -60,7 +60,7 @@ def imports() -> list[tuple[str, str, str, str]]:
             else:
                 continue
             result += [
-                (file.as_posix(), own, package_of(module) if _is_module(module) else "", module)
+                (file.as_posix(), own, find_package(module) if _is_module(module) else "", module)
                 for module in modules
                 if module.partition(".")[0] == "onnx_autodoc" and module != "onnx_autodoc.__version__"
             ]
@@ -75,14 +75,14 @@ def _is_module(name: str) -> bool:
 
 def test_imports_follow_the_table() -> None:
     allowed = PACKAGES | ROOT_MODULES
-    wrong = [(file, module) for file, own, package, module in imports() if package not in allowed[own] | {own}]
+    wrong = [(file, module) for file, own, package, module in list_imports() if package not in allowed[own] | {own}]
     assert wrong == []
 
 
 def test_no_private_name_is_imported_from_another_package() -> None:
     private = [
         (file, module)
-        for file, own, package, module in imports()
+        for file, own, package, module in list_imports()
         if package != own and any(part.startswith("_") for part in module.split("."))
     ]
     assert private == []
@@ -125,26 +125,26 @@ def test_paths_in_the_page_exist() -> None:
     assert [path for path in sorted(paths) if not any(list(root.glob(path.rstrip("/"))) for root in roots)] == []
 
 
-def module_names(package: str) -> set[str]:
+def list_modules(package: str) -> set[str]:
     return {path.stem for path in (ROOT / package).glob("*.py") if not path.stem.startswith("_")}
 
 
 def test_every_operator_table_is_registered() -> None:
     registered = {id(table) for tables in FAMILIES.values() for table in tables}
     modules = [
-        import_module(f"onnx_autodoc.ops.{name}") for name in sorted(module_names("ops") - {"fused_costs", "registry"})
+        import_module(f"onnx_autodoc.ops.{name}") for name in sorted(list_modules("ops") - {"fused_costs", "registry"})
     ]
     tables = {
         f"{module.__name__}.{key}": id(item)
         for module in modules
         for key, item in vars(module).items()
-        if key.isupper() and key[0] != "_" and key != "PLAIN" and isinstance(item, dict) and _holds_operators(item)
+        if key.isupper() and key[0] != "_" and key != "PLAIN" and isinstance(item, dict) and _is_operator_table(item)
     }
     assert len(tables) > 20
     assert [name for name, table in tables.items() if table not in registered] == []
 
 
-def _holds_operators(table: dict[str, object]) -> bool:
+def _is_operator_table(table: dict[str, object]) -> bool:
     return bool(table) and all(isinstance(entry, Operator) for entry in table.values())
 
 
@@ -167,16 +167,16 @@ _OPERATOR_TABLES_ALLOWED = (
 
 def test_tables_of_op_types_are_in_ops() -> None:
     op_types = {op for _, op in OPERATORS}
-    found = set()
+    files = set()
     for path in ROOT.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             items: list[Any] = (
                 node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])  # tuples, lists and sets
             )
             if sum(isinstance(item, ast.Constant) and item.value in op_types for item in items) >= 3:
-                found.add(path.relative_to(ROOT).as_posix())
-    assert any(name.startswith("ops/") for name in found)
-    assert [name for name in sorted(found) if not name.startswith(_OPERATOR_TABLES_ALLOWED)] == []
+                files.add(path.relative_to(ROOT).as_posix())
+    assert any(name.startswith("ops/") for name in files)
+    assert [name for name in sorted(files) if not name.startswith(_OPERATOR_TABLES_ALLOWED)] == []
 
 
 def test_tables_list_every_format() -> None:
@@ -214,11 +214,11 @@ def test_help_loads_nothing_heavy(command: list[str]) -> None:
 
 
 def test_no_file_is_longer_than_500_lines() -> None:
-    long = {str(path.relative_to(ROOT)): lines for path in ROOT.rglob("*.py") if (lines := _lines(path)) > 500}
+    long = {str(path.relative_to(ROOT)): lines for path in ROOT.rglob("*.py") if (lines := _count_lines(path)) > 500}
     assert long == {}
 
 
-def _lines(path: Path) -> int:
+def _count_lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
 

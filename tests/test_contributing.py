@@ -1,4 +1,4 @@
-"""The worked examples of docs/contributing/ work: each is applied to a copy of the source, and its test passes."""
+"""The worked examples of docs/contributing/: each is applied to a copy of the source, and its test passes."""
 
 import re
 import shutil

@@ -7,29 +7,38 @@ import pytest
 from onnx_autodoc.api import card
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request, bind_and_infer
-from tests._corpus import KEPT, MODELS, REGISTRY, by_name, graph, recorded, request, resolved
+from tests._corpus import (
+    GRAPH_NAMES,
+    MODELS,
+    REGISTRY,
+    graph,
+    index_values,
+    infer_recorded,
+    read_recorded_shapes,
+    request,
+)
 
 
-def compared(path: Path, name: str) -> tuple[int, list[str], list[str]]:
-    """How many recorded values were compared, which differ, and which are unknown at the top level."""
-    found = by_name(resolved(path, name))
+def compare_shapes(path: Path, name: str) -> tuple[int, list[str], list[str]]:
+    """Return the number of recorded values, those that differ, and those that are unknown at the top level."""
+    values = index_values(infer_recorded(path, name))
     wrong, unknown, count = [], [], 0
-    for value, shape in recorded(name).items():
-        ours, gap, scope = found.get(value) or found[value.replace("::", "/")]
+    for value, shape in read_recorded_shapes(name).items():
+        inferred, gap, scope = values.get(value) or values[value.replace("::", "/")]
         count += 1
-        if ours is None and not scope:
+        if inferred is None and not scope:
             unknown.append(f"{value}: {gap}")
-        elif ours is None:
+        elif inferred is None:
             assert gap, f"{value} is unknown without a reason"
-        elif list(ours) != shape:
-            wrong.append(f"{value}: {ours} is really {shape}")
+        elif list(inferred) != shape:
+            wrong.append(f"{value}: {inferred}, recorded {shape}")
     return count, wrong, unknown
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_shapes_equal_recorded_run(name: str) -> None:
-    count, wrong, unknown = compared(graph(name), name)
-    assert count == len(recorded(name)) > 0
+    count, wrong, unknown = compare_shapes(graph(name), name)
+    assert count == len(read_recorded_shapes(name)) > 0
     assert wrong == []
     assert unknown == []
 
@@ -39,27 +48,27 @@ def test_file_with_weights_has_the_same_shapes(name: str) -> None:
     path = next((REGISTRY / name).glob("*.onnx"), None) if REGISTRY.is_dir() else None
     if path is None:
         pytest.skip("`make corpus` brings the registry models with their weights")
-    _, wrong, unknown = compared(path, name)
+    _, wrong, unknown = compare_shapes(path, name)
     assert wrong == [] and unknown == []
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_default_sizes_do_not_contradict_the_graph(name: str) -> None:
     model = read_model(graph(name))
     _, shapes = bind_and_infer(model, Request())
     assert shapes.contradictions == ()
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_counts_equal_the_file(name: str) -> None:
     model, record = read_model(graph(name)), MODELS[name]
-    made = card(graph(name)).graph
-    assert made.nodes == record["nodes"]
-    assert made.initializers == record["initializers"]
+    counts = card(graph(name)).graph
+    assert counts.nodes == record["nodes"]
+    assert counts.initializers == record["initializers"]
     inside_functions = sum(len(function.nodes) for function in model.functions)
-    assert made.nodes_total == record["nodes_total"] + inside_functions
-    assert sum(row.count for row in made.operators) == made.nodes_total
-    assert sum(row.share for row in made.operators) == pytest.approx(1)
+    assert counts.nodes_total == record["nodes_total"] + inside_functions
+    assert sum(row.count for row in counts.operators) == counts.nodes_total
+    assert sum(row.share for row in counts.operators) == pytest.approx(1)
 
 
 PRECISIONS = {

@@ -10,9 +10,9 @@ from onnx_autodoc.ir import Model
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request
 from tests._corpus import graph
-from tests._text import loaded
+from tests._text import save_and_read
 
-# Models that lead with a batch and do nothing that is shared by all of it.
+# Models with a leading batch dimension and no work that is shared by the whole batch.
 BATCHED = [
     "all-minilm-l6-v2-fp16",
     "all-minilm-l6-v2-ortfused",
@@ -34,15 +34,15 @@ BATCHED = [
 
 @pytest.mark.parametrize("name", BATCHED)
 def test_costs_are_linear_in_the_batch(name: str) -> None:
-    one = card(graph(name), batch=1).compute
+    single = card(graph(name), batch=1).compute
     for batch in (2, 7):
-        many = card(graph(name), batch=batch).compute
-        assert many.macs == batch * one.macs
-        if "dynquant" not in name:  # the range of a quantized batch is sought once
-            assert many.flops == batch * one.flops
+        batched = card(graph(name), batch=batch).compute
+        assert batched.macs == batch * single.macs
+        if "dynquant" not in name:  # the range of a batch is computed once
+            assert batched.flops == batch * single.flops
 
 
-def shuffled(model: onnx.ModelProto, seed: int) -> onnx.ModelProto:
+def shuffle_nodes(model: onnx.ModelProto, seed: int) -> onnx.ModelProto:
     nodes = list(model.graph.node)
     random.Random(seed).shuffle(nodes)
     del model.graph.node[:]
@@ -50,17 +50,25 @@ def shuffled(model: onnx.ModelProto, seed: int) -> onnx.ModelProto:
     return model
 
 
-def totals(model: Model) -> tuple[object, ...]:
+def measure_totals(model: Model) -> tuple[object, ...]:
     facts = measure_model(model, Request())
-    total, held = facts.costs.total, facts.parameters
-    return total.macs, total.flops, total.read + total.written, total.counted, held.total, held.nbytes, held.by_dtype
+    total, parameters = facts.costs.total, facts.parameters
+    return (
+        total.macs,
+        total.flops,
+        total.read + total.written,
+        total.counted,
+        parameters.total,
+        parameters.nbytes,
+        parameters.by_dtype,
+    )
 
 
 @pytest.mark.parametrize(
     "name", ["all-minilm-l6-v2-dynquant-int8", "yolov8l-nc1", "ppocr-mobile-cls-v2", "slanet-table-en", "silero-vad"]
 )
 def test_totals_do_not_depend_on_node_order(name: str) -> None:
-    plain = totals(read_model(graph(name)))
+    plain = measure_totals(read_model(graph(name)))
     for seed in (1, 2):
         model = onnx.load(graph(name), load_external_data=False)
-        assert totals(loaded(shuffled(model, seed))) == plain
+        assert measure_totals(save_and_read(shuffle_nodes(model, seed))) == plain

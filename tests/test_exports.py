@@ -2,8 +2,8 @@
 
 `data/exports.zip` has small models with random weights (which are left out) as TorchScript at several opsets, dynamo,
 optimizers, int8, fp16, int4 and onnxruntime-genai write them. `truth.json` in it was counted on the PyTorch modules
-while they ran, not read off a graph. Left out of it: what an exporter folds away for good (a norm of constants, a
-first attention whose queries are constants, an activation that is computed once for many readers).
+while they ran. It leaves out blocks that an exporter folds away (a norm of constants, a first attention whose queries
+are constants, an activation that is computed once for many readers).
 """
 
 import json
@@ -22,52 +22,52 @@ EXPORTS = Path(__file__).parent / "data" / "exports.zip"
 SIZES = ("family", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab")
 
 
-def truth() -> dict[str, dict[str, Any]]:
-    with zipfile.ZipFile(EXPORTS) as held:
-        found: dict[str, dict[str, Any]] = json.loads(held.read("truth.json"))
-    return found
+def read_truth() -> dict[str, dict[str, Any]]:
+    with zipfile.ZipFile(EXPORTS) as archive:
+        records: dict[str, dict[str, Any]] = json.loads(archive.read("truth.json"))
+    return records
 
 
-TRUTH = truth()
+TRUTH = read_truth()
 MODELS = sorted({name.split(".")[0] for name in TRUTH})
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("exports")
-    with zipfile.ZipFile(EXPORTS) as held:
-        held.extractall(made)
-    return made
+    exports = tmp_path_factory.mktemp("exports")
+    with zipfile.ZipFile(EXPORTS) as archive:
+        archive.extractall(exports)
+    return exports
 
 
 @cache
-def card(path: Path) -> Card:
+def load_card(path: Path) -> Card:
     return make_card(path, Request()).card
 
 
-def counted(found: Card) -> dict[str, int]:
-    return {block.kind: block.count for block in found.structure.blocks} | {
-        "residual-add": found.structure.residuals.get("add", 0)
+def count_blocks(model_card: Card) -> dict[str, int]:
+    return {block.kind: block.count for block in model_card.structure.blocks} | {
+        "residual-add": model_card.structure.residuals.get("add", 0)
     }
 
 
 @pytest.mark.parametrize("name", sorted(TRUTH))
 def test_structure_equals_recorded_run(name: str, folder: Path) -> None:
-    found, record = card(folder / name), TRUTH[name]
-    counts = counted(found)
-    said = {key: record[key] for key in SIZES if key in record}
-    assert {key: getattr(found.structure, key) for key in said} == said
+    model_card, record = load_card(folder / name), TRUTH[name]
+    counts = count_blocks(model_card)
+    expected = {key: record[key] for key in SIZES if key in record}
+    assert {key: getattr(model_card.structure, key) for key in expected} == expected
     assert {kind: counts.get(kind, 0) for kind in record["blocks"]} == record["blocks"]
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_exporter_gives_the_same_diagram(model: str, folder: Path) -> None:
-    """The same layers, as often: whatever the exporter did inside them."""
+    """Compare the layers and their counts; exporters differ inside of layers."""
     names = [name for name in TRUTH if name.startswith(f"{model}.")]
     layers = ("encoder-layer", "decoder-layer")
     drawn = {
         name: [(box.count, box.kind) for box in tree.children if box.kind in layers]
         for name in names
-        if (tree := card(folder / name).structure.tree) is not None
+        if (tree := load_card(folder / name).structure.tree) is not None
     }
     assert len({str(boxes) for boxes in drawn.values()}) == 1, drawn

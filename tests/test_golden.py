@@ -1,8 +1,8 @@
-"""Golden cards: a dozen small models in every format, byte for byte. After a change that is meant:
+"""Golden cards: a dozen small models in every format, byte for byte. After an intended change:
 
     pytest tests/test_golden.py --update
 
-and read the difference. Of the page, what is the same in every page (scripts, styles) stays out of the file.
+and review the difference. Scripts and styles, which every page has, are left out of the HTML files.
 """
 
 import re
@@ -35,63 +35,69 @@ MODELS = (
     "resnet50-ts-op17",
     "smollm2-135m-genai-int4",
 )
-# Bytes that a library makes, and what lists all rules there are; tests/render reads them.
-NOT_KEPT = ("pdf", "sarif", "junit", "github")
+# Output of a library, and formats that list all rules; tests/render checks them.
+WITHOUT_GOLDEN_FILE = ("pdf", "sarif", "junit", "github")
 ILLUSTRATED = ChartLinks("pictures", ".svg")
-_SAME = re.compile(r"(<(script|style)\b[^>]*>)(.*?)(</\2>)", re.S)
+_SHARED_BLOCK = re.compile(r"(<(script|style)\b[^>]*>)(.*?)(</\2>)", re.S)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _same_time() -> Iterator[None]:
+def _fix_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOURCE_DATE_EPOCH", "1700000000")
         yield
 
 
 @cache
-def found(name: str, folder: Path) -> Report:
+def make_report(name: str, folder: Path) -> Report:
     if name == "hostile":
         return make_card(hostile(folder), Request())
     path = Path(str(files("onnx_autodoc") / "data" / "demo.onnx")) if name == "demo" else graph(name)
     return make_card(path, Request())
 
 
-def documents(name: str, folder: Path) -> dict[str, str]:
-    """Every format of a model's card and its pictures, by the name of the file that keeps it."""
-    made = found(name, folder)
-    shown = Report(made.card, made.nodes, ILLUSTRATED)
-    kept = {f"{name}{entry.suffix}": entry.render(shown) for name, entry in FORMATS.items() if name not in NOT_KEPT}
-    kept["html.html"] = _SAME.sub(_left_out, str(kept["html.html"]))
-    kept |= {f"pictures/{file}": data for file, data in chart_files(made, ".svg").items()}
-    return {file: str(text) for file, text in kept.items()}
+def render_documents(name: str, folder: Path) -> dict[str, str]:
+    """Return every format of a model's card and its pictures, by golden file name."""
+    report = make_report(name, folder)
+    with_charts = Report(report.card, report.nodes, ILLUSTRATED)
+    texts = {
+        f"{name}{entry.suffix}": entry.render(with_charts)
+        for name, entry in FORMATS.items()
+        if name not in WITHOUT_GOLDEN_FILE
+    }
+    texts["html.html"] = _SHARED_BLOCK.sub(_shorten_block, str(texts["html.html"]))
+    texts |= {f"pictures/{file}": data for file, data in chart_files(report, ".svg").items()}
+    return {file: str(text) for file, text in texts.items()}
 
 
-def _left_out(found: re.Match[str]) -> str:
-    return found[0] if "application/json" in found[1] else f"{found[1]}…{found[4]}"
+def _shorten_block(match: re.Match[str]) -> str:
+    return match[0] if "application/json" in match[1] else f"{match[1]}…{match[4]}"
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_card_is_as_it_was(
+def test_card_equals_golden_files(
     name: str, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> None:
-    made = documents(name, tmp_path_factory.getbasetemp())
+    documents = render_documents(name, tmp_path_factory.getbasetemp())
     if request.config.getoption("--update"):
-        update(GOLDEN / name, made)
-    kept = {str(path.relative_to(GOLDEN / name)) for path in (GOLDEN / name).rglob("*") if path.is_file()}
-    assert kept == set(made)
-    for file, text in made.items():
-        assert (GOLDEN / name / file).read_bytes().decode() == text, f"{name}/{file}: --update, if it is meant"
+        update_files(GOLDEN / name, documents)
+    stored = {str(path.relative_to(GOLDEN / name)) for path in (GOLDEN / name).rglob("*") if path.is_file()}
+    assert stored == set(documents)
+    for file, text in documents.items():
+        assert (GOLDEN / name / file).read_bytes().decode() == text, (
+            f"{name}/{file}: --update if the change is intended"
+        )
 
 
-def update(folder: Path, made: dict[str, str]) -> None:
+def update_files(folder: Path, documents: dict[str, str]) -> None:
     for path in folder.rglob("*"):
-        if path.is_file() and str(path.relative_to(folder)) not in made:
+        if path.is_file() and str(path.relative_to(folder)) not in documents:
             path.unlink()
-    for file, text in made.items():
+    for file, text in documents.items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(text, encoding="utf-8", newline="")
 
 
-def test_every_format_is_kept() -> None:
-    kept = {path.name.partition(".")[0] for path in (GOLDEN / "demo").iterdir() if path.is_file()}
-    assert kept == set(FORMATS) - set(NOT_KEPT)
+def test_every_format_has_a_golden_file() -> None:
+    stored = {path.name.partition(".")[0] for path in (GOLDEN / "demo").iterdir() if path.is_file()}
+    assert stored == set(FORMATS) - set(WITHOUT_GOLDEN_FILE)

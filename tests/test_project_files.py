@@ -1,4 +1,4 @@
-"""CONTRIBUTING, CHANGELOG, the CI workflow and the pre-commit configuration name only what exists."""
+"""CONTRIBUTING, CHANGELOG, the CI workflow and the pre-commit configuration match the repository."""
 
 import re
 import shlex

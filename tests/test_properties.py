@@ -26,12 +26,12 @@ SEEDS = {
 }
 
 
-def card_or_one_line(content: bytes, path: Path) -> None:
+def assert_card_or_one_line(content: bytes, path: Path) -> None:
     path.write_bytes(content)
     try:
-        made = make_card(path, Request())
-        for entry in (entry for name, entry in FORMATS.items() if name != "pdf"):  # a library lays it out, slowly
-            assert entry.render(made)
+        report = make_card(path, Request())
+        for entry in (entry for name, entry in FORMATS.items() if name != "pdf"):  # its layout is slow
+            assert entry.render(report)
     except AutodocError as error:
         assert "\n" not in str(error)
 
@@ -48,7 +48,7 @@ RELAXED = settings(max_examples=120, deadline=None, suppress_health_check=[Healt
 @given(name=st.sampled_from(sorted(SEEDS)), share=st.floats(0, 1))
 def test_truncated_file_gives_card_or_one_line(place: Path, name: str, share: float) -> None:
     whole = SEEDS[name]
-    card_or_one_line(whole[: int(share * len(whole))], place)
+    assert_card_or_one_line(whole[: int(share * len(whole))], place)
 
 
 @RELAXED
@@ -60,7 +60,7 @@ def test_flipped_bytes_give_card_or_one_line(place: Path, name: str, flips: list
     content = bytearray(SEEDS[name])
     for where, byte in flips:
         content[int(where * len(content))] = byte
-    card_or_one_line(bytes(content), place)
+    assert_card_or_one_line(bytes(content), place)
 
 
 @RELAXED
@@ -74,10 +74,10 @@ def test_moved_bytes_give_card_or_one_line(place: Path, name: str, start: float,
     whole = SEEDS[name]
     at, target = int(start * len(whole)), int(to * len(whole))
     piece = whole[at : at + length]
-    card_or_one_line(whole[:target] + piece + whole[target:], place)
+    assert_card_or_one_line(whole[:target] + piece + whole[target:], place)
 
 
 @RELAXED
 @given(content=st.binary(max_size=300))
 def test_random_bytes_give_card_or_one_line(place: Path, content: bytes) -> None:
-    card_or_one_line(b"\x08\x08" + content, place)
+    assert_card_or_one_line(b"\x08\x08" + content, place)

@@ -23,8 +23,8 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     shutil.copytree(ROOT, folder / "repo", ignore=shutil.ignore_patterns(*IGNORED, "__pycache__", "*.card"))
     subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
     hidden = {"PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
-    inherited = {key: item for key, item in os.environ.items() if key not in hidden}
-    return folder / "repo", {**inherited, "PATH": f"{folder / 'env' / 'bin'}:{os.environ['PATH']}"}
+    environment = {key: item for key, item in os.environ.items() if key not in hidden}
+    return folder / "repo", {**environment, "PATH": f"{folder / 'env' / 'bin'}:{os.environ['PATH']}"}
 
 
 def run(command: str, fresh: tuple[Path, dict[str, str]]) -> subprocess.CompletedProcess[str]:
@@ -54,33 +54,33 @@ def test_readme_commands_succeed(fresh: tuple[Path, dict[str, str]]) -> None:
         assert (fresh[0] / written).exists(), written
     code = re.findall(r"```python\n(.*?)```", README, re.S)[0]
     done = run(f"python - <<'CODE'\n{code}\nCODE", fresh)
-    first, formula, kind, made = done.stdout.splitlines()
+    first, formula, kind, markdown = done.stdout.splitlines()
     macs = 64 * 10_616_832 + 64**2 * 4_608
     assert first == f"22565376 {macs} {64 * 19_968 + 64**2 * 4} (1, 64, 384)", done.stderr
     assert formula == "batch_size·(10,616,832·sequence_length + 4,608·sequence_length²)"
     assert kind == "transformer-encoder 6 12 feature extraction"
-    assert made == "# all-minilm-l6-v2-ts-op14.onnx True"
+    assert markdown == "# all-minilm-l6-v2-ts-op14.onnx True"
 
 
 def test_readme_card_is_current() -> None:
-    shown = re.findall(r"```text\n(.*?)```", README, re.S)[0]
+    example = re.findall(r"```text\n(.*?)```", README, re.S)[0]
     command = [sys.executable, "-m", "onnx_autodoc", "demo"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == shown
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == example
 
 
 def test_readme_policy_equals_example_file() -> None:
-    (shown,) = re.findall(r"```toml\n(.*?)```", README, re.S)
-    assert shown == (ROOT / "docs" / "example-policy.toml").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", README, re.S)
+    assert example == (ROOT / "docs" / "example-policy.toml").read_text(encoding="utf-8")
 
 
-def options() -> set[str]:
+def list_options() -> set[str]:
     """Return the long options in the help of every command."""
     from onnx_autodoc.cli.parser import COMMANDS as NAMES
 
     helps = [
         subprocess.run([sys.executable, "-m", "onnx_autodoc", name, "--help"], capture_output=True) for name in NAMES
     ]
-    return {found for done in helps for found in re.findall(r"--[a-z0-9]+", done.stdout.decode())} - {
+    return {option for done in helps for option in re.findall(r"--[a-z0-9]+", done.stdout.decode())} - {
         "--help",
         "--output",
     }
@@ -90,7 +90,7 @@ def test_every_option_is_documented() -> None:
     from onnx_autodoc.cli.parser import COMMANDS as NAMES
     from onnx_autodoc.render import FORMATS
 
-    for option in options():
+    for option in list_options():
         assert option in README, option
     assert all(f"onnx-autodoc {name}" in README for name in NAMES)
     assert all(f"`{name}`" in README for name in FORMATS)

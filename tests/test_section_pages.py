@@ -9,7 +9,7 @@ import pytest
 from onnx_autodoc import card
 from onnx_autodoc.render.content import Bullets, ChartRef, Heading, Section, Strong, Table, to_spans
 from onnx_autodoc.render.sections import CARD_SECTIONS, card_sections
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 
 PAGES = Path(__file__).parent.parent / "docs" / "sections"
 LABELLED_ROWS = ("at-a-glance", "provenance")  # sections whose table rows are labels
@@ -23,19 +23,19 @@ MODELS = (
 
 
 @cache
-def sections() -> dict[str, list[Section]]:
-    found: dict[str, list[Section]] = {}
+def collect_sections() -> dict[str, list[Section]]:
+    sections: dict[str, list[Section]] = {}
     for name in MODELS:
         for section in card_sections(card(graph(name))):
-            found.setdefault(section.id, []).append(section)
-    read = card(str(files("onnx_autodoc") / "data" / "demo.onnx"), weights=True)
-    found["weights"] = [section for section in card_sections(read) if section.id == "weights"]
-    run = card(str(files("onnx_autodoc") / "data" / "demo.onnx"), verify=True)
-    found["measured"] = [section for section in card_sections(run) if section.id == "measured"]
-    return found
+            sections.setdefault(section.id, []).append(section)
+    with_weights = card(str(files("onnx_autodoc") / "data" / "demo.onnx"), weights=True)
+    sections["weights"] = [section for section in card_sections(with_weights) if section.id == "weights"]
+    verified = card(str(files("onnx_autodoc") / "data" / "demo.onnx"), verify=True)
+    sections["measured"] = [section for section in card_sections(verified) if section.id == "measured"]
+    return sections
 
 
-def labels(section: Section) -> set[str]:
+def find_labels(section: Section) -> set[str]:
     """Return the labels, column titles, headings and chart names of a section."""
     texts = {block.text for block in section.blocks if isinstance(block, Heading) and section.id != "findings"}
     texts |= {block.name for block in section.blocks if isinstance(block, ChartRef)}
@@ -54,25 +54,25 @@ def labels(section: Section) -> set[str]:
 @pytest.mark.parametrize("name", [path.stem for path in sorted(PAGES.glob("*.md"))])
 def test_section_page_explains_every_label(name: str) -> None:
     text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    known = sections().get(name, [])
-    missing = {word for section in known for word in labels(section) if word not in text} - GAPS.get(name, set())
+    known = collect_sections().get(name, [])
+    missing = {word for section in known for word in find_labels(section) if word not in text} - GAPS.get(name, set())
     assert not missing
-    assert known, "none of these models has it"
+    assert known, "no card has the section"
     assert all(text.startswith(f"# {section.title}\n") for section in known)
 
 
-GAPS = {"provenance": {"graph", "model", "compute", "structure"}}  # sections that a gap belongs to, by their names
+GAPS = {"provenance": {"graph", "model", "compute", "structure"}}  # names of sections with gaps
 
 
 def test_every_section_has_a_page() -> None:
-    assert set(sections()) <= {path.stem for path in PAGES.glob("*.md")}
+    assert set(collect_sections()) <= {path.stem for path in PAGES.glob("*.md")}
     assert len(list(PAGES.glob("*.md"))) == len(CARD_SECTIONS)
 
 
 def test_optional_sections_match_card_content() -> None:
-    for name in KEPT[::7]:
-        found = card(graph(name))
-        ids = [section.id for section in card_sections(found)]
-        assert ("kv-cache" in ids) == (found.memory.kv_cache is not None)
-        assert ("batch-scaling" in ids) == bool(found.scaling)
+    for name in GRAPH_NAMES[::7]:
+        model_card = card(graph(name))
+        ids = [section.id for section in card_sections(model_card)]
+        assert ("kv-cache" in ids) == (model_card.memory.kv_cache is not None)
+        assert ("batch-scaling" in ids) == bool(model_card.scaling)
         assert ids == list(dict.fromkeys(ids))

@@ -1,4 +1,4 @@
-"""ONNX Autodoc: a model file goes in, a document that a person can trust comes out.
+"""ONNX Autodoc: model documentation from ONNX files.
 
 >>> from onnx_autodoc import card
 >>> card("model.onnx").graph.nodes_total

@@ -2,7 +2,7 @@
 
 
 class AutodocError(Exception):
-    """Base class. The message states in one line what is wrong and where."""
+    """Base class. The message states the error and its location in one line."""
 
     exit_code = 2
 

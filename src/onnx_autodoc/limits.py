@@ -18,11 +18,11 @@ class Limits(NamedTuple):
     depth: int = 64  # graphs inside graphs, functions inside functions
     steps: int = 150_000  # rules applied to find shapes; `EACH` more for each node of the file
     rows: int | None = None  # nodes listed, a function's at each of its calls; None: by the nodes of the file
-    string: int = 1 << 24  # bytes of a name or a note: 16 MiB is no name
+    string: int = 1 << 24  # bytes of a name or a documentation string
     text: int | None = None  # bytes of a JSON card, a policy, figures, prices, devices; None: by the notation
     memory: int = 1_000_000_000  # bytes, of each process
     seconds: float | None = None  # for the whole command; None: by the amount of work
-    follow_links: bool = False  # whether external data may lie behind links
+    follow_links: bool = False  # whether external data may be behind links
 
 
 OPTIONS: Final = {

@@ -6,7 +6,7 @@ from onnx import TensorProto, helper
 from onnx_autodoc.analysis.kv_cache import Cache, cache
 from onnx_autodoc.api import measure_model
 from onnx_autodoc.shapes import Request, bind, infer_shapes, parse_request
-from tests._text import loaded, model
+from tests._text import model, save_and_read
 
 SIZES = ("B=1", "S=1", "P=7")
 ATTEND = "t = Transpose <perm = [0, 1, 3, 2]> (k)  s = MatMul(q, t)  p = Softmax <axis = -1> (s)  y = MatMul(p, v)"
@@ -176,7 +176,7 @@ def test_cache_dtype_is_that_of_the_output(dtype: str) -> None:
     outputs = [helper.make_tensor_value_info(name, code, None) for name, code in (("y", 1), ("k", kind), ("v", kind))]
     held = [helper.make_tensor("scale", 1, [], [1.0]), helper.make_tensor("zero", kind, [], [0])] if scale else []
     graph = helper.make_graph(nodes, "g", [*fresh, *past], outputs, held)
-    found = loaded(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
+    found = save_and_read(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
     size = 2 if dtype.endswith("16") else 1
     assert cache_summary(cache(found, infer_shapes(found, bind(found, Request())))) == (
         2 * 2 * 8 * size,

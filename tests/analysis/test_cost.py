@@ -7,7 +7,7 @@ from onnx_autodoc.analysis import CostSum, Facts
 from onnx_autodoc.api import measure_model
 from onnx_autodoc.card.builder import node_rows
 from onnx_autodoc.shapes import Request, parse_request
-from tests._text import loaded, model, proto
+from tests._text import model, proto, save_and_read
 
 
 def facts(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> Facts:
@@ -144,7 +144,7 @@ def test_node_order_does_not_change_totals(seed: int) -> None:
         a = Relu(x)  b = Mul(a, w)  t = Transpose(b)  p = MatMul(b, t)  s = Softmax(p)  m = MatMul(s, b)
         n = Add(m, x)  r = ReduceMean(n)  d = Sub(n, r)  y = Tanh(d)  z = Exp(y) }"""
     plain = measure_model(model(text), Request())
-    other = measure_model(loaded(permute_nodes(proto(text), seed)), Request())
+    other = measure_model(save_and_read(permute_nodes(proto(text), seed)), Request())
     assert (other.costs.total.macs, other.costs.total.flops) == (plain.costs.total.macs, plain.costs.total.flops)
     assert other.costs.total.read + other.costs.total.written == plain.costs.total.read + plain.costs.total.written
     assert other.parameters.total == plain.parameters.total == 8
@@ -167,5 +167,5 @@ CHOICE = """y = If (x) <then_branch = a () => (float p) { p = Exp(x) },
 def test_node_without_inputs_or_outputs_loses_only_its_cost(nodes: str, which: int, part: str) -> None:
     made = proto(f"g (float[1,B,2,2] x) => (float[] y) {{ {nodes} }}")
     made.graph.node[which].ClearField(part)
-    found = measure_model(loaded(made), Request())
+    found = measure_model(save_and_read(made), Request())
     assert found.costs.total.nodes == len(list(node_rows(found)))

@@ -13,7 +13,7 @@ from onnx_autodoc.card import Precision
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.shapes import Request, parse_request
 from tests._corpus import graph
-from tests._text import loaded, model, proto
+from tests._text import model, proto, save_and_read
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def make_model(dtype: int, op: str = "Relu", **attributes: int) -> object:
 
 
 def measure_precision(model: object) -> Precision:
-    found = loaded(model)
+    found = save_and_read(model)
     return precision(found, parameters(found))
 
 

@@ -12,10 +12,10 @@ from onnx_autodoc.analysis.size_variables import Variable
 from onnx_autodoc.api import card, measure_model
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request, Role, bind_and_infer, dynamic_axes, parse_request
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 from tests._text import model
 
-OPEN = [name for name in KEPT if dynamic_axes(read_model(graph(name)))]
+OPEN = [name for name in GRAPH_NAMES if dynamic_axes(read_model(graph(name)))]
 
 
 def fit(text: str, *dims: str) -> Formula:

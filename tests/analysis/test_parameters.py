@@ -4,7 +4,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_autodoc.analysis.parameters import Parameters, parameters
-from tests._text import loaded, model
+from tests._text import model, save_and_read
 
 
 def count_parameters(text: str, functions: str = "", opset: int = 18) -> Parameters:
@@ -114,7 +114,7 @@ def packed_model(bits: int, dtype: int, shape: list[int]) -> object:
 
 @pytest.mark.parametrize(("bits", "width", "dtype"), [(4, 16, "int4"), (8, 32, "int8")])
 def test_packed_weight_counts_its_elements(bits: int, width: int, dtype: str) -> None:
-    found = parameters(loaded(packed_model(bits, TensorProto.UINT8, [6, 2, width])))
+    found = parameters(save_and_read(packed_model(bits, TensorProto.UINT8, [6, 2, width])))
     assert found.by_dtype == {dtype: 360} and found.packed
     assert (found.quantization, found.nbytes) == (12, 6 * 2 * width + 48)
 
@@ -129,7 +129,7 @@ def test_two_names_for_one_place_of_an_external_file_are_one_weight() -> None:
     nodes = [helper.make_node("MatMul", ["x", "a"], ["m"]), helper.make_node("MatMul", ["m", "b"], ["y"])]
     io = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 8]) for name in ("x", "y")]
     made = helper.make_model(helper.make_graph(nodes, "g", io[:1], io[1:], tensors))
-    assert parameters(loaded(made)).total == 64
+    assert parameters(save_and_read(made)).total == 64
 
 
 def test_weight_without_reader_is_unread() -> None:
@@ -145,5 +145,5 @@ def test_learned_attributes_are_parameters() -> None:
     made = helper.make_model(
         helper.make_graph([node], "g", io[:1], io[1:]), opset_imports=[helper.make_opsetid("ai.onnx.ml", 1)]
     )
-    found = parameters(loaded(made))
+    found = parameters(save_and_read(made))
     assert (found.total, found.nbytes, found.by_dtype) == (6, 24, {"float32": 6})

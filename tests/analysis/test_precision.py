@@ -8,8 +8,8 @@ from onnx_autodoc.analysis.parameters import parameters
 from onnx_autodoc.analysis.precision import precision
 from onnx_autodoc.card import Precision, WeightGroup
 from onnx_autodoc.readers import read_model
-from tests._corpus import KEPT, graph
-from tests._text import loaded, model
+from tests._corpus import GRAPH_NAMES, graph
+from tests._text import model, save_and_read
 
 
 def ints(dtype: str, *dims: int, of: int = 1) -> str:
@@ -138,7 +138,7 @@ def measure_packed(zero: np.ndarray | None = None, bits: int = 4) -> tuple[Weigh
     made = helper.make_graph(
         [node], "g", [x], [y], [numpy_helper.from_array(data, name) for name, data in given.items()]
     )
-    found = loaded(helper.make_model(made))
+    found = save_and_read(helper.make_model(made))
     return precision(found, parameters(found)).story
 
 
@@ -268,7 +268,7 @@ def test_real_models_have_expected_float_rest(name: str) -> None:
     assert precision_of(name).stayed == STAYED[name]
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_groups_sum_to_the_weights_in_use(name: str) -> None:
     counted = parameters(read_model(graph(name)))
     assert sum(group.params for group in counted.groups) == counted.total - counted.unread

@@ -6,10 +6,12 @@ from onnx_autodoc.analysis import Figures
 from onnx_autodoc.api import card, measure_model
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request, Role, bind_and_infer, dynamic_axes
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 from tests._text import model
 
-BATCHED = [name for name in KEPT if any(item.role is Role.BATCH for item in dynamic_axes(read_model(graph(name))))]
+BATCHED = [
+    name for name in GRAPH_NAMES if any(item.role is Role.BATCH for item in dynamic_axes(read_model(graph(name))))
+]
 
 
 @pytest.mark.parametrize("name", BATCHED)

@@ -23,33 +23,33 @@ MODEL = "bilstm-gru-tagger"
 
 
 @pytest.fixture(scope="module")
-def made() -> Card:
+def model_card() -> Card:
     return card(graph(MODEL))
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_card_renders_every_format(name: str, made: Card) -> None:
-    assert made.render(name)
+def test_card_renders_every_format(name: str, model_card: Card) -> None:
+    assert model_card.render(name)
 
 
-def test_named_methods_return_their_format(made: Card) -> None:
-    assert made.to_markdown().startswith(f"# {MODEL}.onnx\n")
-    assert made.to_html().startswith("<!doctype html>")
-    assert msgspec.json.decode(made.to_json(), type=Document).parameters == made.parameters
-    assert "flowchart" in made.to_mermaid()
-    assert str(made).startswith(f"{MODEL}.onnx")
+def test_named_methods_return_their_format(model_card: Card) -> None:
+    assert model_card.to_markdown().startswith(f"# {MODEL}.onnx\n")
+    assert model_card.to_html().startswith("<!doctype html>")
+    assert msgspec.json.decode(model_card.to_json(), type=Document).parameters == model_card.parameters
+    assert "flowchart" in model_card.to_mermaid()
+    assert str(model_card).startswith(f"{MODEL}.onnx")
 
 
-def test_unknown_format_is_an_error_that_lists_the_formats(made: Card) -> None:
-    with pytest.raises(ValueError, match="there is no format 'word'; there are terminal, markdown"):
-        made.render("word")
+def test_unknown_format_is_an_error_that_lists_the_formats(model_card: Card) -> None:
+    with pytest.raises(ValueError, match="unknown format 'word'; use one of terminal, markdown"):
+        model_card.render("word")
 
 
-def test_card_is_frozen_and_equal_to_the_next_one(made: Card) -> None:
+def test_card_is_frozen_and_reproducible(model_card: Card) -> None:
     with pytest.raises(AttributeError):
-        made.gaps = ()  # type: ignore[misc]
-    again = card(graph(MODEL))
-    assert msgspec.structs.replace(again, generated=made.generated) == made
+        model_card.gaps = ()  # type: ignore[misc]
+    repeated = card(graph(MODEL))
+    assert msgspec.structs.replace(repeated, generated=model_card.generated) == model_card
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_isolated_card_is_equal_and_renders_every_format_the_same() -> None:
 
 
 def test_isolated_card_obeys_the_limit_on_time() -> None:
-    with within(Limits(seconds=0.01)), pytest.raises(LimitReached, match=f"{MODEL}.onnx: not done after .*--timeout"):
+    with within(Limits(seconds=0.01)), pytest.raises(LimitReached, match=f"{MODEL}.onnx: timed out after .*--timeout"):
         card(graph(MODEL), isolated=True)
 
 
@@ -88,26 +88,32 @@ def test_isolated_card_of_a_bad_file_raises_bad_input(tmp_path: Path) -> None:
         card(tmp_path / "bad.onnx", isolated=True)
 
 
-@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
-def test_duplicate_of_a_card_is_equal_and_renders_the_same(duplicate: Callable[[Card], Card], made: Card) -> None:
-    other = duplicate(made)
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda model_card: pickle.loads(pickle.dumps(model_card))]
+)
+def test_duplicate_of_a_card_is_equal_and_renders_the_same(duplicate: Callable[[Card], Card], model_card: Card) -> None:
+    other = duplicate(model_card)
     assert type(other) is Card
-    assert other == made
-    assert (other.to_json(), other.to_markdown(), str(other)) == (made.to_json(), made.to_markdown(), str(made))
-    with pytest.raises(BadInput, match="--format csv needs the model itself"):
+    assert other == model_card
+    assert (other.to_json(), other.to_markdown(), str(other)) == (
+        model_card.to_json(),
+        model_card.to_markdown(),
+        str(model_card),
+    )
+    with pytest.raises(BadInput, match="--format csv requires the model file"):
         other.render("csv")
 
 
-def test_card_of_a_json_file_is_equal(made: Card, tmp_path: Path) -> None:
-    (tmp_path / "card.json").write_text(made.to_json(), encoding="utf-8")
+def test_card_of_a_json_file_is_equal(model_card: Card, tmp_path: Path) -> None:
+    (tmp_path / "card.json").write_text(model_card.to_json(), encoding="utf-8")
     for isolated in (False, True):
         loaded = card(tmp_path / "card.json", isolated=isolated)
-        assert loaded == made
-        assert loaded.to_json() == made.to_json()
+        assert loaded == model_card
+        assert loaded.to_json() == model_card.to_json()
 
 
-def test_notebook_display_has_the_key_numbers(made: Card) -> None:
-    text = made._repr_html_()
+def test_notebook_display_has_the_main_figures(model_card: Card) -> None:
+    text = model_card._repr_html_()
     assert "At a glance" in text and "83.4 MMACs" in text and "<script" not in text
 
 
@@ -123,4 +129,4 @@ def test_python_examples_of_the_documentation_run(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     exec("\n".join(re.findall(r"```python\n(.*?)```", text, re.S)), {})
     assert (tmp_path / "card.html").stat().st_size > 100_000
-    assert all(hasattr(Card, name) for name in re.findall(r"`made\.(\w+)\(", text))
+    assert all(hasattr(Card, name) for name in re.findall(r"`model_card\.(\w+)\(", text))

@@ -10,14 +10,14 @@ from onnx_autodoc.architecture import describe
 from onnx_autodoc.card import Card
 from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.shapes import Request, bind_and_infer
-from tests._corpus import KEPT, reported
+from tests._corpus import GRAPH_NAMES, load_report
 from tests._text import model
 from tests.architecture._described import described
 
 
 @cache
 def card(name: str) -> Card:
-    return reported(name).card
+    return load_report(name).card
 
 
 def test_attention_is_told_apart() -> None:
@@ -63,9 +63,9 @@ def test_what_was_quantized_is_said_block_by_block() -> None:
     assert types["linear"]["float32"] == types["linear"].get("float32") == 6 * (4 * 384 + 1536 + 384)  # the biases
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_places_of_nodes_name_blocks_that_are_counted(name: str) -> None:
-    made = reported(name)
+    made = load_report(name)
     places = {row.block for row in made.nodes() if row.block is not None}
     layers = {place.split("[")[0] for place in places if "[" in place}
     drawn = {box.kind for box in made.card.structure.tree.children if box.repeats}  # type: ignore[union-attr]
@@ -73,7 +73,7 @@ def test_places_of_nodes_name_blocks_that_are_counted(name: str) -> None:
 
 
 def test_every_node_of_a_layer_says_which() -> None:
-    made = reported("all-minilm-l6-v2-ts-op14")
+    made = load_report("all-minilm-l6-v2-ts-op14")
     found = [row.block for row in made.nodes() if row.op == "Softmax"]
     assert found == [f"encoder-layer[{at}]/attention" for at in range(6)]
 

@@ -10,7 +10,7 @@ from onnx_autodoc.ir import Model
 from onnx_autodoc.patterns import Net, find_blocks, find_heads
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request, bind_and_infer
-from tests._corpus import KEPT, MODELS, graph
+from tests._corpus import GRAPH_NAMES, MODELS, graph
 from tests.patterns._models import CAUSAL, MASKED, built, encoder, picture, roles_of
 
 POOL = "p = GlobalAveragePool(f) z = Flatten(p)"
@@ -241,7 +241,7 @@ _CLASSES = {
 }
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_tasks_of_the_corpus(name: str) -> None:
     model = read_model(graph(name))
     binding, shapes = bind_and_infer(model, Request())

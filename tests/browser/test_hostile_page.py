@@ -8,7 +8,7 @@ from onnx_autodoc.api import make_card
 from onnx_autodoc.compare import compare
 from onnx_autodoc.render import COMPARISON_FORMATS, FORMATS
 from onnx_autodoc.shapes import Request
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.browser._pages import visit
 from tests.render._poison import model
 
@@ -21,7 +21,9 @@ def test_hostile_strings_cause_no_script_and_no_request(tmp_path: Path) -> None:
     pages = []
     for first in FIRST:
         report = make_card(model(tmp_path, first), Request())
-        comparison = compare([reported("all-minilm-l6-v2-ts-op14").card, report.card], ["a.onnx", "<img src=x>.onnx"])
+        comparison = compare(
+            [load_report("all-minilm-l6-v2-ts-op14").card, report.card], ["a.onnx", "<img src=x>.onnx"]
+        )
         texts = {"card": str(FORMATS["html"].render(report)), "diff": COMPARISON_FORMATS["html"].render(comparison)}
         for kind, text in texts.items():
             file = tmp_path / f"{kind}{first}.html"

@@ -13,7 +13,7 @@ from onnx_autodoc.render.content import Number
 from onnx_autodoc.render.html.data import make_sliders
 from onnx_autodoc.render.html.page import render_html, slider_figures
 from onnx_autodoc.shapes import Request
-from tests._corpus import KEPT, graph, reported
+from tests._corpus import GRAPH_NAMES, graph, load_report
 from tests._hostile_names import hostile
 from tests.browser._pages import visit
 
@@ -28,7 +28,7 @@ STEPS_AWAY = 2  # steps from the sizes of the card
 
 @cache
 def report_of(name: str) -> Report:
-    return reported(name)
+    return load_report(name)
 
 
 def moved_sizes(name: str) -> list[int]:
@@ -47,7 +47,7 @@ def middle_node_name(name: str) -> str | None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages_folder = tmp_path_factory.mktemp("pages")
-    for name in KEPT:
+    for name in GRAPH_NAMES:
         (pages_folder / f"{name}.html").write_text(render_html(report_of(name)), encoding="utf-8")
     return pages_folder
 
@@ -62,7 +62,7 @@ def pages(folder: Path) -> dict[str, Any]:
     return visit(
         [
             page_request(folder, name, graph=True, sizes=moved_sizes(name) or None, search=middle_node_name(name))
-            for name in KEPT
+            for name in GRAPH_NAMES
         ]
     )
 
@@ -74,13 +74,13 @@ def assert_no_violations(page: dict[str, Any]) -> None:
     assert page["stopped"] == [], "the content security policy blocked something"
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_corpus_pages_open_without_errors_or_requests(name: str, pages: dict[str, Any]) -> None:
     assert_no_violations(pages[name])
     assert pages[name]["interactive"] is not None
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_box_opens_by_click_and_folds_by_key(name: str, pages: dict[str, Any]) -> None:
     result, tree = pages[name]["graph"], report_of(name).card.structure.tree
     assert tree is not None
@@ -91,7 +91,7 @@ def test_box_opens_by_click_and_folds_by_key(name: str, pages: dict[str, Any]) -
         assert result["folded"] == result["boxes"]
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_search_finds_a_node_and_shows_its_row(name: str, pages: dict[str, Any]) -> None:
     node = middle_node_name(name)
     if node is None:
@@ -102,7 +102,7 @@ def test_search_finds_a_node_and_shows_its_row(name: str, pages: dict[str, Any])
     assert "Bytes written" in result["row"]
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_sliders_match_card_at_other_sizes(name: str, pages: dict[str, Any]) -> None:
     formula = report_of(name).card.compute.formula
     if not moved_sizes(name):
@@ -127,7 +127,7 @@ def test_sliders_match_card_at_other_sizes(name: str, pages: dict[str, Any]) -> 
 
 
 def test_dynamic_models_have_sliders() -> None:
-    assert sum(bool(moved_sizes(name)) for name in KEPT) >= 20
+    assert sum(bool(moved_sizes(name)) for name in GRAPH_NAMES) >= 20
 
 
 def test_large_page_responds_within_a_second(folder: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from onnx_autodoc.render.html.page import render_html
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.browser._pages import visit
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ NARROW = {"viewport": {"width": 400, "height": 800}}
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages_folder = tmp_path_factory.mktemp("pages")
     for name in (LAYERED, CHAIN, *LAYERS):
-        (pages_folder / f"{name}.html").write_text(render_html(reported(name)), encoding="utf-8")
+        (pages_folder / f"{name}.html").write_text(render_html(load_report(name)), encoding="utf-8")
     return pages_folder
 
 

@@ -9,7 +9,7 @@ from onnx_autodoc import card
 from onnx_autodoc.card import Box
 from onnx_autodoc.render.mermaid import MAX_BOXES, draw_layer, draw_mermaid, draw_model
 from onnx_autodoc.text import sanitize
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 from tests.browser._browser import draw
 from tests.render._trees import HOSTILE, TREES
 
@@ -96,7 +96,7 @@ def tree_of(name: str) -> Box:
 
 @pytest.fixture(scope="module")
 def corpus() -> dict[str, Box]:
-    return {name: tree_of(name) for name in KEPT}
+    return {name: tree_of(name) for name in GRAPH_NAMES}
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def corpus_drawings(corpus: dict[str, Box]) -> dict[str, Any]:
     return draw({name: draw_mermaid(tree) for name, tree in corpus.items()})
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_corpus_diagrams_are_drawn(name: str, corpus: dict[str, Box], corpus_drawings: dict[str, Any]) -> None:
     assert_drawn(draw_mermaid(corpus[name]), corpus_drawings["seen"][name])
     assert 0 < len(corpus[name].children) <= MAX_BOXES

@@ -8,17 +8,17 @@ import pytest
 
 from onnx_autodoc.card import Card, load
 from onnx_autodoc.render import FORMATS, Report
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.compare._cards import of_text
 
 DATA_DEPENDENT = "g (float[6] x) => (float[n,1] y) { i = NonZero(x) z = Transpose(i) y = Cast <to = 1> (z) }"
 CARDS: dict[str, Callable[[], Card]] = {
-    "resnet": lambda: reported("resnet50-ts-op17").card,
+    "resnet": lambda: load_report("resnet50-ts-op17").card,
     "with gaps": lambda: of_text(DATA_DEPENDENT),
 }
 
 
-def _json(card: Card) -> str:
+def _to_json(card: Card) -> str:
     text = FORMATS["json"].render(Report(card, tuple))
     assert isinstance(text, str)
     return text
@@ -39,12 +39,12 @@ def test_copied_card_is_equal(card: Card) -> None:
 
 
 def test_loaded_card_is_equal_and_writes_the_same_json(card: Card) -> None:
-    loaded = load(_json(card).encode(), "card.json")
+    loaded = load(_to_json(card).encode(), "card.json")
     assert loaded == card
-    assert _json(loaded) == _json(card)
+    assert _to_json(loaded) == _to_json(card)
 
 
 @pytest.mark.parametrize("name", ["markdown", "html", "terminal", "mermaid", "huggingface"])
 def test_loaded_card_renders_the_same_document(card: Card, name: str) -> None:
-    loaded = load(_json(card).encode(), "card.json")
+    loaded = load(_to_json(card).encode(), "card.json")
     assert FORMATS[name].render(Report(loaded, tuple)) == FORMATS[name].render(Report(card, tuple))

@@ -11,30 +11,30 @@ from onnx_autodoc.render import FORMATS, Report
 from tests._corpus import graph
 
 
-def _nested(levels: int) -> bytes:
+def _nest_boxes(levels: int) -> bytes:
     """Return a card whose diagram has `levels` nested boxes below the root."""
-    made: Card = card(graph("resnet50-ts-op17"))
-    assert made.structure.tree is not None
-    box = msgspec.structs.replace(made.structure.tree, children=(), edges=())
+    model_card: Card = card(graph("resnet50-ts-op17"))
+    assert model_card.structure.tree is not None
+    box = msgspec.structs.replace(model_card.structure.tree, children=(), edges=())
     for _ in range(levels):
         box = msgspec.structs.replace(box, children=(box,))
-    structure = msgspec.structs.replace(made.structure, tree=box)
-    return msgspec.json.encode(msgspec.structs.replace(made, structure=structure))
+    structure = msgspec.structs.replace(model_card.structure, tree=box)
+    return msgspec.json.encode(msgspec.structs.replace(model_card, structure=structure))
 
 
-@pytest.mark.parametrize("most", [5, 64])
-def test_nested_boxes_are_loaded_up_to_the_depth_limit(most: int) -> None:
-    with within(Limits(depth=most)):
-        read = load(_nested(most), "a.json")
-        assert all(FORMATS[name].render(Report(read, tuple)) for name in ("markdown", "html"))
+@pytest.mark.parametrize("levels", [5, 64])
+def test_nested_boxes_are_loaded_up_to_the_depth_limit(levels: int) -> None:
+    with within(Limits(depth=levels)):
+        loaded = load(_nest_boxes(levels), "a.json")
+        assert all(FORMATS[name].render(Report(loaded, tuple)) for name in ("markdown", "html"))
         with pytest.raises(LimitReached, match=r"a\.json: .* more than \d+ levels deep; --max-depth raises"):
-            load(_nested(most + 1), "a.json")
+            load(_nest_boxes(levels + 1), "a.json")
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, 1.7e308])
 def test_share_outside_zero_to_one_is_rejected(share: float) -> None:
-    made = card(graph("resnet50-ts-op17"))
-    precision = msgspec.structs.replace(made.model.precision, weights={"float32": share})
-    model = msgspec.structs.replace(made.model, precision=precision)
+    model_card = card(graph("resnet50-ts-op17"))
+    precision = msgspec.structs.replace(model_card.model.precision, weights={"float32": share})
+    model = msgspec.structs.replace(model_card.model, precision=precision)
     with pytest.raises(BadInput, match=r"^a\.json: not a JSON card: .* is no share of a model's weights$"):
-        load(msgspec.json.encode(msgspec.structs.replace(made, model=model)), "a.json")
+        load(msgspec.json.encode(msgspec.structs.replace(model_card, model=model)), "a.json")

@@ -14,72 +14,76 @@ from onnx_autodoc.card import (
     load,
     with_uncertainty,
 )
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.compare._cards import of_text
 
 LOWER_BOUND, UNKNOWN = UncertaintyKind.LOWER_BOUND, UncertaintyKind.UNKNOWN
 DATA_DEPENDENT = "g (float[6] x) => (float[n,1] y) { i = NonZero(x) z = Transpose(i) y = Cast <to = 1> (z) }"
 
 
-def _resnet() -> Card:
-    return reported("resnet50-ts-op17").card
+def _load_resnet() -> Card:
+    return load_report("resnet50-ts-op17").card
 
 
-def _with_uncounted_node(card: Card, macs: bool) -> Card:
+def _add_uncounted_node(card: Card, macs: bool) -> Card:
     coverage = replace(card.compute.coverage, gaps=(Uncounted("Mystery", 2, "no rule", macs, ("a", "b")),))
     return with_uncertainty(replace(card, compute=replace(card.compute, coverage=coverage)))
 
 
-def _kinds(card: Card, *paths: str) -> list[UncertaintyKind | None]:
+def _find_kinds(card: Card, *paths: str) -> list[UncertaintyKind | None]:
     entries = [find_uncertainty(card, path) for path in paths]
     return [entry.kind if entry is not None else None for entry in entries]
 
 
 def test_fully_counted_card_has_no_uncertain_figures() -> None:
-    assert _resnet().uncertain == {}
+    assert _load_resnet().uncertain == {}
 
 
 def test_node_without_cost_makes_costs_lower_bounds() -> None:
-    card = _with_uncounted_node(_resnet(), macs=True)
+    card = _add_uncounted_node(_load_resnet(), macs=True)
     paths = ("compute.macs", "compute.flops", "graph.operators.*.macs", "structure.tree.children.*.children.*.macs")
-    assert _kinds(card, *paths) == [LOWER_BOUND] * 4
-    assert _kinds(card, "compute.arithmetic_intensity", "structure.tree.share") == [UNKNOWN] * 2
-    assert _kinds(card, "compute.bytes_moved", "parameters.total", "compute.coverage.nodes") == [None] * 3
+    assert _find_kinds(card, *paths) == [LOWER_BOUND] * 4
+    assert _find_kinds(card, "compute.arithmetic_intensity", "structure.tree.share") == [UNKNOWN] * 2
+    assert _find_kinds(card, "compute.bytes_moved", "parameters.total", "compute.coverage.nodes") == [None] * 3
 
 
 def test_node_without_multiply_adds_leaves_macs_exact() -> None:
-    card = _with_uncounted_node(_resnet(), macs=False)
-    assert _kinds(card, "compute.macs", "compute.flops") == [None, LOWER_BOUND]
+    card = _add_uncounted_node(_load_resnet(), macs=False)
+    assert _find_kinds(card, "compute.macs", "compute.flops") == [None, LOWER_BOUND]
 
 
 def test_reason_names_operator_and_cause() -> None:
-    card = _with_uncounted_node(_resnet(), macs=True)
+    card = _add_uncounted_node(_load_resnet(), macs=True)
     assert describe_uncertainty(card, card.uncertain["compute.macs"]) == "2 Mystery nodes: no rule"
 
 
 def test_null_figure_is_unknown_not_a_lower_bound() -> None:
-    card = _resnet()
+    card = _load_resnet()
     empty = replace(card, compute=replace(card.compute, macs=None))
-    assert _kinds(_with_uncounted_node(empty, macs=True), "compute.macs") == [UNKNOWN]
+    assert _find_kinds(_add_uncounted_node(empty, macs=True), "compute.macs") == [UNKNOWN]
 
 
 def test_values_of_unknown_size_make_the_peak_a_lower_bound() -> None:
     card = of_text(DATA_DEPENDENT)
     assert card.memory.unsized
     assert is_lower_bound(card, "memory.peak_activation_bytes") or card.memory.peak_activation_bytes is None
-    assert _kinds(card, "memory.peak_node") == [UNKNOWN]
+    assert _find_kinds(card, "memory.peak_node") == [UNKNOWN]
 
 
 def test_gap_of_a_section_covers_its_figures() -> None:
-    card = with_uncertainty(replace(_resnet(), gaps=(Gap("structure", "too many nodes"),)))
-    assert _kinds(card, "structure.family", "task.name", "structure.blocks.*.count") == [UNKNOWN, UNKNOWN, LOWER_BOUND]
+    card = with_uncertainty(replace(_load_resnet(), gaps=(Gap("structure", "too many nodes"),)))
+    assert _find_kinds(card, "structure.family", "task.name", "structure.blocks.*.count") == [
+        UNKNOWN,
+        UNKNOWN,
+        LOWER_BOUND,
+    ]
     entry = find_uncertainty(card, "structure.family")
     assert entry is not None
     assert describe_uncertainty(card, entry) == "too many nodes"
 
 
 def test_unchecked_rules_are_marked_by_id() -> None:
-    card = replace(_resnet(), gaps=(Gap("findings", "failed"),))
+    card = replace(_load_resnet(), gaps=(Gap("findings", "failed"),))
     marked = with_uncertainty(card, ("dead-node",))
     assert _kinds(marked, "findings", "findings.dead-node", "findings.no-op-node") == [
         LOWER_BOUND,
@@ -89,7 +93,7 @@ def test_unchecked_rules_are_marked_by_id() -> None:
 
 
 def test_any_rule_may_be_unchecked_where_ids_are_unknown() -> None:
-    card = with_uncertainty(replace(_resnet(), gaps=(Gap("findings", "failed"),)))
+    card = with_uncertainty(replace(_load_resnet(), gaps=(Gap("findings", "failed"),)))
     assert set(card.uncertain) == {"findings", "findings.*"}
 
 
@@ -100,6 +104,6 @@ def test_card_without_the_table_gets_it_when_loaded() -> None:
     assert load(msgspec.json.encode(data), "card.json") == card
 
 
-def test_table_of_a_loaded_card_is_kept() -> None:
-    card = replace(_resnet(), uncertain=of_text(DATA_DEPENDENT).uncertain)
+def test_table_of_a_loaded_card_is_unchanged() -> None:
+    card = replace(_load_resnet(), uncertain=of_text(DATA_DEPENDENT).uncertain)
     assert load(msgspec.json.encode(card), "card.json").uncertain == card.uncertain

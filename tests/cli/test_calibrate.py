@@ -13,7 +13,15 @@ from onnx_autodoc.cli import main
 from onnx_autodoc.runtime import describe_machine
 from onnx_autodoc.runtime.calibration import Benchmarks, TimedGraph, encode_profile, lower_facts, sum_work
 from tests import _corpus as corpus
-from tests.files._made import Made, absolute, hard_linked, linked, pipe, place, upwards
+from tests.files._external_data import (
+    AddFile,
+    add_hard_link,
+    add_link,
+    add_pipe,
+    create_model,
+    name_absolute_path,
+    name_parent_path,
+)
 from tests.runtime.calibration.test_fit import make_profile
 
 NAME = "all-minilm-l6-v2-ts-op14"
@@ -27,20 +35,20 @@ def profile_file(tmp_path: Path) -> Path:
 
 
 def test_this_machine_has_a_calibrated_range_at_every_batch(profile_file: Path) -> None:
-    found = card(corpus.graph(NAME), devices=["auto"], profile=profile_file).hardware
-    assert found is not None
-    (row,) = found.devices
+    hardware = card(corpus.graph(NAME), devices=["auto"], profile=profile_file).hardware
+    assert hardware is not None
+    (row,) = hardware.devices
     assert row.basis == "calibrated" and row.rests_on is not None and "on this machine" in row.rests_on
     assert row.seconds.low is not None and row.seconds.expected is not None and row.seconds.high is not None
     assert row.seconds.low <= row.seconds.expected <= row.seconds.high
-    assert {each.basis for each in found.scaling} == {"calibrated"}
-    times = [each.seconds for each in found.scaling if each.seconds is not None]
+    assert {point.basis for point in hardware.scaling} == {"calibrated"}
+    times = [point.seconds for point in hardware.scaling if point.seconds is not None]
     assert times == sorted(times) and len(times) == 8
 
 
 def test_other_precision_is_not_calibrated(profile_file: Path) -> None:
-    found = card(corpus.graph(NAME), devices=["auto"], profile=profile_file, precision="int8").hardware
-    assert found is not None and found.devices[0].basis != "calibrated"
+    hardware = card(corpus.graph(NAME), devices=["auto"], profile=profile_file, precision="int8").hardware
+    assert hardware is not None and hardware.devices[0].basis != "calibrated"
 
 
 def test_profile_requires_device_auto(profile_file: Path) -> None:
@@ -51,12 +59,12 @@ def test_profile_requires_device_auto(profile_file: Path) -> None:
 def test_stored_profile_of_another_machine_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert api.find_profile(None) is None
-    here = tmp_path / "onnx-autodoc" / "cpu.json"
-    here.parent.mkdir()
-    here.write_bytes(encode_profile(make_profile()))
+    stored = tmp_path / "onnx-autodoc" / "cpu.json"
+    stored.parent.mkdir()
+    stored.write_bytes(encode_profile(make_profile()))
     assert api.find_profile(None) is None  # of a machine with another name
-    content = {**json.loads(here.read_text()), "machine": describe_machine().cpu}
-    here.write_text(json.dumps(content))
+    content = {**json.loads(stored.read_text()), "machine": describe_machine().cpu}
+    stored.write_text(json.dumps(content))
     assert api.find_profile(None) is not None
 
 
@@ -69,7 +77,7 @@ def test_busy_machine_is_refused_and_nothing_is_written(
 ) -> None:
     set_load(0.5, monkeypatch)
     assert main(["calibrate", "--profile", str(tmp_path / "p.json")]) == 2
-    assert "busy: 50%" in capsys.readouterr().err
+    assert "busy: other processes use 50% of it" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -79,30 +87,30 @@ def test_benchmarks_and_models_become_a_profile(
     """With synthetic times: a microsecond per kernel, a nanosecond per thousand MACs."""
     set_load(0.0, monkeypatch)
     model = Path(__file__).parents[2] / "src" / "onnx_autodoc" / "data" / "demo.onnx"
-    runs = tuple(_synthetic_timing(name) for name in corpus.KEPT[:8])
+    runs = tuple(_make_timing(name) for name in corpus.GRAPH_NAMES[:8])
     monkeypatch.setattr(api, "run_benchmarks", lambda *_: Benchmarks(runs, 2e10, 3e7, "onnxruntime 1"))
     assert main(["calibrate", str(model), "--profile", str(tmp_path / "p.json")]) == 0
-    said = capsys.readouterr().out
-    assert "demo.onnx" in said and "20.0 GB/s" in said
+    out = capsys.readouterr().out
+    assert "demo.onnx" in out and "20.0 GB/s" in out
     assert card(model, devices=["auto"], profile=tmp_path / "p.json").hardware is not None
 
 
-def _synthetic_timing(name: str) -> TimedGraph:
+def _make_timing(name: str) -> TimedGraph:
     from onnx_autodoc.api import measure_model
     from onnx_autodoc.readers import read_model
 
     kernels = lower_facts(measure_model(read_model(corpus.graph(name)), corpus.request(name)))
     work = [kernel.quantities for kernel in kernels]
-    seconds = sum(1e-6 * each.get("kernels", 0) + 1e-12 * each.get("macs", 0) for each in work)
+    seconds = sum(1e-6 * item.get("kernels", 0) + 1e-12 * item.get("macs", 0) for item in work)
     return TimedGraph(name, seconds, sum_work(kernels, 3e7))
 
 
-@pytest.mark.parametrize("made", [absolute, upwards, linked, hard_linked, pipe])
+@pytest.mark.parametrize("add_file", [name_absolute_path, name_parent_path, add_link, add_hard_link, add_pipe])
 def test_model_with_escaping_weights_is_refused_before_benchmarks(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    add_file: AddFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(api, "measure_load", lambda: pytest.fail("went on"))
-    path, _ = place(tmp_path, made)
+    path, _ = create_model(tmp_path, add_file)
     assert main(["calibrate", str(path), "--profile", str(tmp_path / "p.json")]) == 2
     assert "its weights" in capsys.readouterr().err
     assert not (tmp_path / "p.json").exists()

@@ -27,7 +27,7 @@ def write_limit(policy: Path, path: str, least: float = 1e-9, most: float = 1e30
 
 def test_check_has_every_hardware_option_of_the_card(policy: Path) -> None:
     words = write_limit(policy, "hardware.devices.t4.seconds.bound")
-    given = [
+    options = [
         "--device",
         "t4",
         "--devices",
@@ -41,10 +41,10 @@ def test_check_has_every_hardware_option_of_the_card(policy: Path) -> None:
         "--prices",
         "c",
     ]
-    given += ["--target-latency", "1s", "--target-throughput", "2"]
-    ours, cards = vars(parse([*words, *given])), vars(parse([RESNET, *given]))
+    options += ["--target-latency", "1s", "--target-throughput", "2"]
+    check_options, card_options = vars(parse([*words, *options])), vars(parse([RESNET, *options]))
     shared = {"device", "devices", "precision", "runtime", "profile", "prices", "target_latency", "target_throughput"}
-    assert {key: ours[key] for key in shared} == {key: cards[key] for key in shared}
+    assert {key: check_options[key] for key in shared} == {key: card_options[key] for key in shared}
 
 
 def test_limit_applies_to_the_requested_device(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,8 +64,8 @@ def test_each_option_changes_a_limited_figure(policy: Path, tmp_path: Path) -> N
         ("hardware.requirements.minimum.capacity_bytes", ["--target-throughput", "20000"], None),
         ("hardware.requirements.minimum.capacity_bytes", ["--target-latency", "1ms"], None),
     ):
-        without = figure(path, [])
-        with_it = figure(path, option)
+        without = read_figure(path, [])
+        with_it = read_figure(path, option)
         assert without != with_it, option
         middle = most or (without + with_it) / 2
         words = write_limit(policy, path, most=middle)
@@ -76,17 +76,17 @@ def test_each_option_changes_a_limited_figure(policy: Path, tmp_path: Path) -> N
     assert (main(words), main([*words, "--prices", str(tmp_path / "prices.toml")])) == (1, 0)
 
 
-def figure(path: str, option: list[str]) -> float:
+def read_figure(path: str, option: list[str]) -> float:
     keys = {"--precision": "precision", "--runtime": "runtime"}
-    given = {keys[option[0]]: option[1]} if option and option[0] in keys else {}
+    settings = {keys[option[0]]: option[1]} if option and option[0] in keys else {}
     times = {"--target-throughput": {"target_throughput": 20000.0}, "--target-latency": {"target_latency": 1e-3}}
-    arguments = {**given, **(times.get(option[0], {}) if option else {})}
-    found = msgspec.to_builtins(card(RESNET, **arguments))["hardware"]  # type: ignore[arg-type]
-    found["devices"] = {row["device"]: row for row in found["devices"]}
+    arguments = {**settings, **(times.get(option[0], {}) if option else {})}
+    figures = msgspec.to_builtins(card(RESNET, **arguments))["hardware"]  # type: ignore[arg-type]
+    figures["devices"] = {row["device"]: row for row in figures["devices"]}
     for key in path.split(".")[1:]:
-        found = found[key]
-    assert isinstance(found, int | float)
-    return found
+        figures = figures[key]
+    assert isinstance(figures, int | float)
+    return figures
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_option_without_effect_on_a_limit_is_refused(
 ) -> None:
     assert main([*write_limit(policy, path), *option]) == 2
     err = capsys.readouterr().err
-    assert f"{option[0]}: the policy asks for nothing of hardware" in err
+    assert f"{option[0]}: has no effect, as the policy has no limit or change of hardware" in err
     assert err.count("\n") == 1
 
 
@@ -116,16 +116,16 @@ def test_unknown_device_is_an_error_with_suggestions(policy: Path, capsys: pytes
 def test_card_keeps_its_devices_and_may_be_a_baseline(
     policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = str(tmp_path / "kept.json")
-    assert main([RESNET, "--device", "l4", "-o", kept]) == 0
+    stored = str(tmp_path / "kept.json")
+    assert main([RESNET, "--device", "l4", "-o", stored]) == 0
     words = write_limit(policy, "hardware.devices.l4.seconds.bound")
-    words[1] = kept
+    words[1] = stored
     assert main(words) == 0
     assert main([*words, "--device", "t4"]) == 2
-    assert "need the model itself" in capsys.readouterr().err
+    assert "require the model file" in capsys.readouterr().err
     path = '"hardware.devices.l4.seconds.bound"'
     policy.write_text(f"{RULES}[changes]\n{path} = {{ max_percent = 0 }}\n")
-    for baseline in (kept, RESNET):
+    for baseline in (stored, RESNET):
         words = ["check", RESNET, "--policy", str(policy), "--baseline", baseline, "--device", "l4"]
         assert main(words) == 0, capsys.readouterr().out
 
@@ -135,8 +135,8 @@ def test_python_check_has_the_same_options(policy: Path) -> None:
     assert not check(RESNET, policy).passed
     assert check(RESNET, policy, devices=["rtx_4090"], precision="fp16").passed
     assert check(card(RESNET, devices=["rtx_4090"]), policy).passed
-    with pytest.raises(BadInput, match="need the model itself"):
+    with pytest.raises(BadInput, match="require the model file"):
         check(card(RESNET), policy, devices=["rtx_4090"])
     write_limit(policy, "graph.nodes")
-    with pytest.raises(BadInput, match="devices: the policy asks for nothing of hardware"):
+    with pytest.raises(BadInput, match="devices: has no effect, as the policy has no limit or change of hardware"):
         check(RESNET, policy, devices=["rtx_4090"])

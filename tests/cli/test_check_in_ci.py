@@ -37,12 +37,12 @@ def place(tmp_path: Path) -> Path:
 def run_action(place: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     """Run the script of the action as a runner does."""
     step = next(step for step in STEPS if step.get("id") == "check")
-    given = {name: str(entry.get("default", "")) for name, entry in ACTION["inputs"].items()} | inputs
-    filled = {key: given[re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", text)[1]] for key, text in step["env"].items()}
-    surroundings = {**os.environ, **filled, "PATH": f"{place / 'bin'}:{os.environ['PATH']}", "RUNNER_TEMP": str(place)}
-    surroundings |= {"GITHUB_OUTPUT": str(place / "output"), "GITHUB_STEP_SUMMARY": str(place / "summary")}
+    values = {name: str(entry.get("default", "")) for name, entry in ACTION["inputs"].items()} | inputs
+    filled = {key: values[re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", text)[1]] for key, text in step["env"].items()}
+    environment = {**os.environ, **filled, "PATH": f"{place / 'bin'}:{os.environ['PATH']}", "RUNNER_TEMP": str(place)}
+    environment |= {"GITHUB_OUTPUT": str(place / "output"), "GITHUB_STEP_SUMMARY": str(place / "summary")}
     words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=place, env=surroundings)
+    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=place, env=environment)
 
 
 def test_scripts_contain_no_inputs() -> None:

@@ -17,7 +17,7 @@ from onnx_autodoc.cli import main
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.schema import SCHEMAS
 from tests._command import command_line, run_command, run_process
-from tests._corpus import KEPT, graph, reported
+from tests._corpus import GRAPH_NAMES, graph, load_report
 from tests._text import proto
 from tests._wire import chunk, model, value
 
@@ -34,11 +34,11 @@ def test_model_argument_alone_prints_the_card() -> None:
         assert piece in short.stdout
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_terminal_card_has_at_most_40_lines_of_80_columns(name: str) -> None:
     from onnx_autodoc.render import render_terminal
 
-    lines = render_terminal(reported(name)).splitlines()
+    lines = render_terminal(load_report(name)).splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 80
     assert all(line.isprintable() for line in lines)
@@ -128,9 +128,9 @@ def test_hash_is_null_without_its_option() -> None:
 def test_output_is_independent_of_environment_and_folder(words: list[str], tmp_path: Path) -> None:
     copied = tmp_path / Path(MINILM).name
     copied.write_bytes(Path(MINILM).read_bytes())
-    one = run_process(MINILM, *words, PYTHONHASHSEED="1", LC_ALL="C", TZ="UTC")
-    other = run_process(copied, *words, PYTHONHASHSEED="2", LC_ALL="C.UTF-8", TZ="Asia/Tokyo")
-    assert one.stdout == other.stdout != ""
+    first = run_process(MINILM, *words, PYTHONHASHSEED="1", LC_ALL="C", TZ="UTC")
+    second = run_process(copied, *words, PYTHONHASHSEED="2", LC_ALL="C.UTF-8", TZ="Asia/Tokyo")
+    assert first.stdout == second.stdout != ""
 
 
 @pytest.mark.parametrize(
@@ -141,17 +141,17 @@ def test_output_is_independent_of_environment_and_folder(words: list[str], tmp_p
         ([MINILM, "--dim", "nobody=3"], "no open dimension 'nobody'"),
         ([MINILM, "--size", "3x3"], "no open height"),
         ([MINILM, "--size", "big"], "HEIGHTxWIDTH"),
-        ([MINILM, "--batch", "0"], "no whole number above 0"),
-        ([MINILM, "--batch", "many"], "no whole number above 0"),
+        ([MINILM, "--batch", "0"], "is not a positive integer"),
+        ([MINILM, "--batch", "many"], "is not a positive integer"),
         ([MINILM, "--value", "input_ids=x"], "no number"),
         ([MINILM, "--format", "poem"], "invalid choice"),
         ([MINILM, "--colour"], "unrecognized"),
         ([MINILM, "--form", "json"], "unrecognized"),
-        ([MINILM, "-o", "card.poem"], "no known format"),
-        ([MINILM, "-o", "no/such/folder/card.json"], "no folder"),
-        ([MINILM, "-o", ".", "--format", "json"], "a folder gets several formats"),
-        ([MINILM, "--pictures", "png"], "only Markdown written with -o has pictures"),
-        ([MINILM, "-o", "x.json", "--pictures", "svg"], "only Markdown written with -o has pictures"),
+        ([MINILM, "-o", "card.poem"], "unknown suffix '.poem'"),
+        ([MINILM, "-o", "no/such/folder/card.json"], "folder not found: no/such/folder"),
+        ([MINILM, "-o", ".", "--format", "json"], "is a folder, which gets several formats"),
+        ([MINILM, "--pictures", "png"], "requires Markdown output with -o"),
+        ([MINILM, "-o", "x.json", "--pictures", "svg"], "requires Markdown output with -o"),
     ],
 )
 def test_wrong_request_is_one_line_and_exit_2(words: list[str], message: str) -> None:
@@ -172,13 +172,13 @@ def test_output_suffix_chooses_the_format(tmp_path: Path) -> None:
 
 
 def test_output_folder_gets_several_formats(tmp_path: Path) -> None:
-    assert run_command(MINILM, "-o", str(tmp_path / "made.card")).returncode == 0
-    made = {path.name for path in (tmp_path / "made.card").iterdir()}
-    assert made == {"card.md", "card.html", "card.json", "architecture.md", "nodes.csv", "pictures"}
-    text = (tmp_path / "made.card" / "card.md").read_text(encoding="utf-8")
-    shown = set(re.findall(r"\]\((pictures/[a-z]+\.svg)\)", text))
-    assert shown == {f"pictures/{path.name}" for path in (tmp_path / "made.card" / "pictures").iterdir()}
-    assert "pictures/memory.svg" in shown
+    assert run_command(MINILM, "-o", str(tmp_path / "new.card")).returncode == 0
+    names = {path.name for path in (tmp_path / "new.card").iterdir()}
+    assert names == {"card.md", "card.html", "card.json", "architecture.md", "nodes.csv", "pictures"}
+    text = (tmp_path / "new.card" / "card.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\((pictures/[a-z]+\.svg)\)", text))
+    assert linked == {f"pictures/{path.name}" for path in (tmp_path / "new.card" / "pictures").iterdir()}
+    assert "pictures/memory.svg" in linked
 
 
 def test_markdown_file_has_a_folder_of_pictures(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_markdown_on_standard_output_has_no_pictures() -> None:
     assert "](" not in run_command(CONTROL, "--format", "markdown").stdout
 
 
-def test_text_of_an_existing_readme_is_kept(tmp_path: Path) -> None:
+def test_text_of_an_existing_readme_is_preserved(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     readme.write_text("---\nlicense: mit # ours\n---\n\n# Mine\n\nWords of a person.\n", encoding="utf-8")
     for _ in range(2):
@@ -249,14 +249,14 @@ def test_card_does_not_overwrite_its_model(tmp_path: Path, capsys: pytest.Captur
     before = graph("local-functions-mlp").read_bytes()
     path.write_bytes(before)
     assert main([str(path), "--format", "json", "-o", str(path)]) == 2
-    assert "take the place of what it is made from" in capsys.readouterr().err
+    assert "would overwrite a source file" in capsys.readouterr().err
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("command", [["card"], ["compare", str(graph("local-functions-mlp"))]])
 def test_device_as_output_is_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, str(graph("local-functions-mlp")), "--format", "json", "-o", "/dev/null"]) == 2
-    assert "a pipe or a device; for standard output use -o -" in capsys.readouterr().err
+    assert "is a pipe or a device; use -o - for standard output" in capsys.readouterr().err
     assert not Path("/dev/null").is_file()
 
 
@@ -286,7 +286,7 @@ def test_stored_card_renders_the_same_bytes_as_the_model(
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     assert main([CONTROL, "--sha256", "--format", format_name]) == 0
     expected = capsys.readouterr().out
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "999")  # the card keeps its own time
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "999")  # the time in the card is used
     assert main(["card", str(stored / "card.json"), "--format", format_name]) == 0
     assert capsys.readouterr().out == expected != ""
 
@@ -305,10 +305,10 @@ def test_stored_card_is_written_as_a_page_and_as_a_folder(stored: Path, tmp_path
     "words",
     [["--format", "nodes"], ["--format", "csv"], ["--batch", "2"], ["--device", "t4"], ["--weights"], ["--verify"]],
 )
-def test_stored_card_refuses_what_needs_the_model(
+def test_stored_card_refuses_options_that_require_the_model(
     words: list[str], stored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["card", str(stored / "card.json"), *words]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert "the model itself" in err
+    assert re.search("requires? the model file|use the model file", err)

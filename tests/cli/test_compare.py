@@ -35,9 +35,9 @@ def test_model_and_its_card_do_not_differ(card: Path, capsys: pytest.CaptureFixt
 def test_three_models_and_cards_are_compared(card: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, SMALL, card, OTHER, "--format", "json")
     assert code == 0
-    found = json.loads(out)
-    assert [diff["relation"]["kind"] == "identical" for diff in found["diffs"]] == [True, False]
-    assert [side["name"] for side in found["models"]] == [str(SMALL), str(card), str(OTHER)]
+    comparison = json.loads(out)
+    assert [diff["relation"]["kind"] == "identical" for diff in comparison["diffs"]] == [True, False]
+    assert [side["name"] for side in comparison["models"]] == [str(SMALL), str(card), str(OTHER)]
 
 
 @pytest.mark.parametrize(
@@ -80,20 +80,20 @@ def test_wrong_request_is_one_line(card: Path, tmp_path: Path, capsys: pytest.Ca
     bad = tmp_path / "bad.csv"
     bad.write_text("model,top1\nnobody,1\n")
     cases: list[tuple[tuple[str | Path, ...], str]] = [
-        ((SMALL,), "nothing to be compared with"),
+        ((SMALL,), "is the only model; name two or more"),
         ((SMALL, tmp_path / "absent.onnx"), "absent.onnx"),
-        ((card, card, "--batch", "2"), "a card's sizes are those it was made for"),
+        ((card, card, "--batch", "2"), "the sizes of a stored card are fixed"),
         ((SMALL, card, "--weights"), "without --weights"),
         ((SMALL, OTHER, "--figures", bad), "no model is called 'nobody'"),
         ((SMALL, OTHER, "--figures", tmp_path / "absent.csv"), "there is no such file"),
-        ((SMALL, OTHER, "-o", tmp_path / "diff.pdf"), "no known format"),
+        ((SMALL, OTHER, "-o", tmp_path / "diff.pdf"), "unknown suffix '.pdf'"),
         ((SMALL, OTHER, "-o", tmp_path), "name a file"),
-        ((SMALL, OTHER, "-o", tmp_path / "absent" / "diff.md"), "no folder"),
+        ((SMALL, OTHER, "-o", tmp_path / "absent" / "diff.md"), "folder not found: "),
     ]
-    for words, why in cases:
+    for words, message in cases:
         code, out, err = run(capsys, *words)
         assert (code, out) == (2, ""), words
-        assert why in err
+        assert message in err
         assert err.count("\n") == 1
 
 
@@ -104,11 +104,11 @@ def test_failed_comparison_writes_nothing(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_sizes_of_a_stored_card_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model, kept = saved(convnet([Block()]), tmp_path / "net.onnx"), tmp_path / "kept.json"
-    assert main(["card", str(model), "--batch", "4", "-o", str(kept)]) == 0
-    assert "at other sizes" in run(capsys, kept, model)[1]
-    assert run(capsys, kept, model, "--batch", "4")[1].startswith("No difference")
-    assert "at other sizes" in run(capsys, kept, model, "--batch", "2")[1]
+    model, stored = saved(convnet([Block()]), tmp_path / "net.onnx"), tmp_path / "kept.json"
+    assert main(["card", str(model), "--batch", "4", "-o", str(stored)]) == 0
+    assert "at other sizes" in run(capsys, stored, model)[1]
+    assert run(capsys, stored, model, "--batch", "4")[1].startswith("No difference")
+    assert "at other sizes" in run(capsys, stored, model, "--batch", "2")[1]
 
 
 def test_no_difference_is_two_lines_with_empty_lists(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,7 +118,7 @@ def test_no_difference_is_two_lines_with_empty_lists(capsys: pytest.CaptureFixtu
         "Whether the numbers in the weights are the same was not looked at: --weights does."
     )
     diff = json.loads(run(capsys, SMALL, SMALL, "--format", "json")[1])["diffs"][0]
-    assert {key for key, found in diff.items() if found} == {"name", "relation", "findings"}
+    assert {key for key, content in diff.items() if content} == {"name", "relation", "findings"}
     assert not any(diff["findings"].values())
 
 
@@ -126,7 +126,7 @@ def test_example_of_the_documentation_is_current(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = (Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8")
-    command, _, shown = next(block for block in page.split("```\n") if block.startswith("$ ")).partition("\n")
+    command, _, expected = next(block for block in page.split("```\n") if block.startswith("$ ")).partition("\n")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     monkeypatch.chdir(SMALL.parent)
-    assert run(capsys, *command.split()[3:])[1] == shown
+    assert run(capsys, *command.split()[3:])[1] == expected

@@ -53,7 +53,7 @@ def test_words_select_devices(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_unmatched_words_are_an_error_with_suggestions(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(BadInput, match=r"no device has 'rtx4090' in its name; near it: rtx_4090"):
+    with pytest.raises(BadInput, match=r"no device matches 'rtx4090'; similar: rtx_4090"):
         run_devices(capsys, "rtx4090")
     with pytest.raises(BadInput, match="lists all"):
         run_devices(capsys, "qqqq", "zzzz")
@@ -62,11 +62,11 @@ def test_unmatched_words_are_an_error_with_suggestions(capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["auto", "t4"], "auto: this machine stands alone"),
-        (["auto", "--devices", "own.toml"], "--devices own.toml: auto is this machine alone"),
-        ([""], "a word is empty"),
-        (["t4", " "], "a word is empty"),
-        (["\x1b[31m"], r"no device has '\\x1b\[31m'"),
+        (["auto", "t4"], "auto: cannot be combined with other words"),
+        (["auto", "--devices", "own.toml"], "--devices own.toml: cannot be combined with auto"),
+        ([""], "an empty word matches every device"),
+        (["t4", " "], "an empty word matches every device"),
+        (["\x1b[31m"], r"no device matches '\\x1b\[31m'"),
     ],
 )
 def test_words_without_effect_are_refused(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
@@ -81,21 +81,21 @@ def test_auto_is_case_insensitive(capsys: pytest.CaptureFixture[str]) -> None:
 def test_machine_page_names_the_device_of_auto(own: Path) -> None:
     cpu = load_devices(own)["mine"]
     machine = DetectedMachine(find_device("t4"), cpu, (find_device("t4"), find_device("l4")), ("two",))
-    assert "\n  `auto` is NVIDIA T4\n" in reference.machine_page(machine)
+    assert "\n  `auto` is NVIDIA T4\n" in reference.format_machine(machine)
 
 
 def test_own_devices_are_listed_with_those_they_replace(capsys: pytest.CaptureFixture[str], own: Path) -> None:
     text = run_devices(capsys, "--devices", str(own))
-    assert "Yours takes the place of ours: t4." in text
+    assert "Built-in devices replaced by yours: t4." in text
     assert text.count("\nt4 ") == 1
     assert "\x1b" not in text
     assert text.index("Your own") < text.index("\nmine ")
 
 
 def test_json_is_a_list_in_base_units(capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(run_devices(capsys, "--format", "json"))
-    assert len(found) == len(device_ids())
-    t4 = next(item for item in found if item["id"] == "t4")
+    devices = json.loads(run_devices(capsys, "--format", "json"))
+    assert len(devices) == len(device_ids())
+    t4 = next(item for item in devices if item["id"] == "t4")
     assert t4["bandwidth"] == 320e9
     assert t4["rates"]["int8"] == 130e12
     assert t4["memory_bytes"] == 16 << 30
@@ -111,7 +111,7 @@ def test_machine_page_describes_the_detection(capsys: pytest.CaptureFixture[str]
 
 def test_device_page_has_every_value_source_and_date() -> None:
     for item in all_devices():
-        page = reference.device_page(item)
+        page = reference.format_device(item)
         assert page.startswith(f"{item.id}: {item.name}\n")
         for source in item.sources:
             assert source.ref[:60] in page
@@ -123,14 +123,14 @@ def test_device_page_has_every_value_source_and_date() -> None:
 
 
 def test_page_of_an_own_device_states_that_it_has_no_source(own: Path) -> None:
-    page = reference.device_page(load_devices(own)["mine"])
-    assert "no source given" in page
+    page = reference.format_device(load_devices(own)["mine"])
+    assert "none given" in page
     assert "\x1b" not in page
     assert "bandwidth             unknown" in page
 
 
 def test_missing_values_are_explained() -> None:
-    assert "what the machine has (system)" in reference.device_page(find_device("xeon_8380"))
-    assert "no more than what is on the chip (on-chip)" in reference.device_page(find_device("hailo_8"))
-    assert "(an estimate)" in reference.device_page(find_device("apple_m1"))
-    assert "of which a driver reports 15.0 GiB" in reference.device_page(find_device("t4"))
+    assert "memory of the machine (system)" in reference.format_device(find_device("xeon_8380"))
+    assert "memory on the chip only (on-chip)" in reference.format_device(find_device("hailo_8"))
+    assert "(estimate)" in reference.format_device(find_device("apple_m1"))
+    assert "15.0 GiB reported by the driver" in reference.format_device(find_device("t4"))

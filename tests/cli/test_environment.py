@@ -41,18 +41,18 @@ def test_file_limit_of_a_run_is_exit_3(files: int, model: Path) -> None:
 @pytest.mark.parametrize("megabytes", [30, 60, 80, 100, 120, 150, 180, 199])
 @pytest.mark.parametrize("words", [("card",), ("verify",), ("rules",), ("schema",), ("explain", "t4")])
 def test_memory_limit_below_the_libraries_is_exit_3(words: tuple[str, ...], megabytes: int, model: Path) -> None:
-    named = (model,) if words[0] in ("card", "verify") else ()
-    done = run_after(*words, *named, before=limit_resource(resource.RLIMIT_AS, megabytes * 10**6))
+    models = (model,) if words[0] in ("card", "verify") else ()
+    done = run_after(*words, *models, before=limit_resource(resource.RLIMIT_AS, megabytes * 10**6))
     assert f"{megabytes},000,000 bytes" in error_line(done, 3) and "ulimit -v" in done.stderr
 
 
 def test_deleted_current_folder_allows_absolute_paths(model: Path, tmp_path: Path) -> None:
-    gone, policy = tmp_path / "gone", tmp_path / "p.toml"
+    deleted, policy = tmp_path / "gone", tmp_path / "p.toml"
 
     def leave() -> None:
-        gone.mkdir()
-        os.chdir(gone)
-        gone.rmdir()
+        deleted.mkdir()
+        os.chdir(deleted)
+        deleted.rmdir()
 
     for words in (("card", model), ("check", model, "--policy", policy), ("compare", model, model)):
         assert run_after(*words, before=leave).returncode == 0, words
@@ -64,10 +64,10 @@ def test_deleted_current_folder_allows_absolute_paths(model: Path, tmp_path: Pat
 def without_home(monkeypatch: pytest.MonkeyPatch) -> None:
     """A user without a home directory, as in a container with a numeric user id."""
 
-    def unknown(_: type[Path]) -> Path:
+    def fail(_: type[Path]) -> Path:
         raise RuntimeError("Could not determine home directory.")
 
-    monkeypatch.setattr(Path, "home", classmethod(unknown))
+    monkeypatch.setattr(Path, "home", classmethod(fail))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
 
 
@@ -81,11 +81,11 @@ def test_user_without_home_has_no_profile(model: Path, capsys: pytest.CaptureFix
 def test_inaccessible_profile_folder_is_one_line(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def denied(_: Path, **__: object) -> bool:
+    def refuse(_: Path, **__: object) -> bool:
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "exists", denied)
+        patched.setattr(Path, "exists", refuse)
         assert main(["calibrate", "--quick", "--profile", "x.json"]) == 2
     assert "x.json: cannot be looked at: Permission denied" in capsys.readouterr().err
 
@@ -94,10 +94,10 @@ def test_inaccessible_profile_folder_is_one_line(
 def test_missing_temporary_folder_is_one_line(
     words: list[str], model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def nowhere(*_: object, **__: object) -> None:
+    def fail_to_create(*_: object, **__: object) -> None:
         raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
 
-    monkeypatch.setattr(tempfile, "TemporaryDirectory", nowhere)
-    kept = ["--profile", str(model.parent / "p.json")] if words[0] == "calibrate" else []
-    assert main([*words, str(model), *kept]) == 2
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", fail_to_create)
+    profile = ["--profile", str(model.parent / "p.json")] if words[0] == "calibrate" else []
+    assert main([*words, str(model), *profile]) == 2
     assert "name one in TMPDIR" in capsys.readouterr().err

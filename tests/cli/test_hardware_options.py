@@ -24,7 +24,7 @@ def write_file(tmp_path: Path, text: str, name: str = "own.toml") -> str:
     return str(tmp_path / name)
 
 
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def read_refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main([RESNET, *words]) in (2, 3)
     out, err = capsys.readouterr()
     assert out == ""
@@ -33,20 +33,20 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def set_machine(monkeypatch: pytest.MonkeyPatch, *others: Device) -> None:
-    machine = DetectedMachine(others[0] if others else CPU, CPU, others, ("found",))
+    machine = DetectedMachine(others[0] if others else CPU, CPU, others, ("detected",))
     monkeypatch.setattr(hardware_options, "detect_machine", lambda: machine)
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--device", "AUTO"], "near it: auto"),
-        (["--device", " Auto"], "near it: auto"),
+        (["--device", "AUTO"], "similar: auto"),
+        (["--device", " Auto"], "similar: auto"),
         (["--device", "NVIDIA A100-SXM4-80GB"], "near it: a100_sxm_80gb"),
-        (["--precision", "FP16"], "near it: fp16"),
-        (["--precision", "\x1b[31m"], "there are: fp32"),
-        (["--runtime", "TensorRT"], "near it: tensorrt"),
-        (["--runtime", "qqq"], "there are: edgetpu"),
+        (["--precision", "FP16"], "similar: fp16"),
+        (["--precision", "\x1b[31m"], "use one of: fp32"),
+        (["--runtime", "TensorRT"], "similar: tensorrt"),
+        (["--runtime", "qqq"], "use one of: edgetpu"),
         (["--devices", ""], "the name of a file is empty"),
         (["--prices", ""], "the name of a file is empty"),
         (["--prices", "."], "is a folder"),
@@ -54,7 +54,7 @@ def set_machine(monkeypatch: pytest.MonkeyPatch, *others: Device) -> None:
     ],
 )
 def test_wrong_option_is_one_line(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
-    err = refused(capsys, *words)
+    err = read_refusal(capsys, *words)
     assert message in err
     assert ".onnx file" not in err
 
@@ -62,12 +62,12 @@ def test_wrong_option_is_one_line(capsys: pytest.CaptureFixture[str], words: lis
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[per_hour]\nt4 = " + "9" * 400, "the price of t4 is no number above 0"),
-        ("[per_hour]\nt4 = 1e300", "the price of t4 is no number above 0"),
-        ("[per_hour]\nt4 = 1e-300", "the price of t4 is no number above 0"),
+        ("[per_hour]\nt4 = " + "9" * 400, "the price of t4 is not a plausible number above 0"),
+        ("[per_hour]\nt4 = 1e300", "the price of t4 is not a plausible number above 0"),
+        ("[per_hour]\nt4 = 1e-300", "the price of t4 is not a plausible number above 0"),
         ("[per_hour]\nt44 = 1", "own.toml: there is no device 't44'; near it: t4"),
-        ("[per_hour]\nt4 = 1\n[per_day]\nt4 = 2", "own.toml: per_day: unknown; prices stand under [per_hour]"),
-        ("[per_hour]\nh100_sxm = 2", "has no price of t4"),
+        ("[per_hour]\nt4 = 1\n[per_day]\nt4 = 2", "own.toml: per_day: unknown; prices are under [per_hour]"),
+        ("[per_hour]\nh100_sxm = 2", "no price of t4"),
         ('[per_hour]\n"\\u001b[31m" = 2', "there is no device"),
         ("#" * 2_000_000, "bytes is not read"),
     ],
@@ -75,30 +75,30 @@ def test_wrong_option_is_one_line(capsys: pytest.CaptureFixture[str], words: lis
 def test_wrong_prices_are_one_line_with_the_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, message: str
 ) -> None:
-    err = refused(capsys, "--device", "t4", "--prices", write_file(tmp_path, text))
+    err = read_refusal(capsys, "--device", "t4", "--prices", write_file(tmp_path, text))
     assert message in err
     assert "own.toml" in err
 
 
 def test_implausible_rates_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     own = write_file(tmp_path, '[devices.x]\nname = "X"\nfp32_tflops = 1e-13\n')
-    assert "fp32_tflops" in refused(capsys, "--device", "x", "--devices", own)
+    assert "fp32_tflops" in read_refusal(capsys, "--device", "x", "--devices", own)
 
 
 @pytest.mark.parametrize(
     ("device", "runtime"), [("t4", "edgetpu"), ("core_i7_12700h", "tensorrt"), ("hailo_8", "pytorch")]
 )
 def test_runtime_without_published_times_is_refused(device: str, runtime: str) -> None:
-    with pytest.raises(BadInput, match=f"--runtime {runtime}: nothing is published of it on a device like {device}"):
+    with pytest.raises(BadInput, match=f"--runtime {runtime}: no published measurements on a device like {device}"):
         resolve_options(HardwareOptions((device,), runtime=runtime))
     assert resolve_options(HardwareOptions((device, "jetson_agx_orin_64gb", "coral_edge_tpu"), runtime=runtime))
 
 
-def test_a_runtime_may_be_for_the_requirements_alone() -> None:
+def test_runtime_may_apply_to_requirements_only() -> None:
     assert resolve_options(HardwareOptions(("hailo_8",), runtime="tensorrt", target_latency=0.1))
 
 
-def test_a_price_of_this_machine_is_the_price_of_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_price_of_auto_is_the_price_of_the_detected_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     set_machine(monkeypatch, find_device("t4"))
     prices = write_file(tmp_path, "[per_hour]\nauto = 2\n")
     assert resolve_options(HardwareOptions(("auto",), prices=prices)).prices == {"t4": 2.0}
@@ -118,11 +118,11 @@ def test_device_that_is_also_this_machine_is_listed_once(monkeypatch: pytest.Mon
 def test_profile_is_refused_if_auto_is_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     set_machine(monkeypatch, find_device("t4"))
     options = HardwareOptions(("auto",), profile="here.json")
-    nothing: Any = None
+    no_facts: Any = None
     with pytest.raises(BadInput, match="auto is NVIDIA T4"):
-        add_profile(resolve_options(options), nothing, options)
-    wanted = resolve_options(HardwareOptions(("auto",)))
-    assert add_profile(wanted, nothing, HardwareOptions(("auto",))) is wanted
+        add_profile(resolve_options(options), no_facts, options)
+    request = resolve_options(HardwareOptions(("auto",)))
+    assert add_profile(request, no_facts, HardwareOptions(("auto",))) is request
 
 
 def test_measurement_keeps_the_gpu_and_the_calibrated_bandwidth(
@@ -136,11 +136,11 @@ def test_measurement_keeps_the_gpu_and_the_calibrated_bandwidth(
     measured: Any = SimpleNamespace(timing=timing, runtime="onnxruntime", provider="CPU")
     assert add_measurement(resolve_options(HardwareOptions(("auto",))), measured).devices == (CPU, gpu)
     set_machine(monkeypatch)
-    known = msgspec.structs.replace(CPU, bandwidth=5e9)
-    wanted = msgspec.structs.replace(
-        resolve_options(HardwareOptions(("t4", "auto"))), devices=(find_device("t4"), known)
+    calibrated = msgspec.structs.replace(CPU, bandwidth=5e9)
+    request = msgspec.structs.replace(
+        resolve_options(HardwareOptions(("t4", "auto"))), devices=(find_device("t4"), calibrated)
     )
-    assert add_measurement(wanted, measured).devices == (known, find_device("t4"))
+    assert add_measurement(request, measured).devices == (calibrated, find_device("t4"))
 
 
 HOSTILE = '"\\u001b[31mred\\u001b[0m\\nnew|line <script>alert(1)</script> \\u202e"'
@@ -184,10 +184,10 @@ def test_hostile_options_raise_autodoc_errors(options: HardwareOptions) -> None:
 @pytest.mark.parametrize("format_name", [name for name in FORMATS if name != "pdf"])
 def test_format_depends_on_devices_or_refuses_them(capsys: pytest.CaptureFixture[str], format_name: str) -> None:
     if not FORMATS[format_name].needs_hardware:
-        assert f"nothing in --format {format_name} depends on it" in refused(
+        assert f"--device: has no effect on --format {format_name}" in read_refusal(
             capsys, "--device", "l4", "--format", format_name
         )
-        assert "--verify" in refused(capsys, "--verify", "--format", format_name)
+        assert "--verify" in read_refusal(capsys, "--verify", "--format", format_name)
         return
     texts = []
     for device in ("l4", "t4"):
@@ -199,7 +199,7 @@ def test_format_depends_on_devices_or_refuses_them(capsys: pytest.CaptureFixture
 def test_device_file_is_not_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = '[devices.x]\nname = "X"\nfp32_tflops = 1\n'
     own = write_file(tmp_path, text, "own.txt")
-    assert "would take the place" in refused(capsys, "--device", "x", "--devices", own, "-o", own)
+    assert "would overwrite a source file" in read_refusal(capsys, "--device", "x", "--devices", own, "-o", own)
     assert Path(own).read_text(encoding="utf-8") == text
 
 

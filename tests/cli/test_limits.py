@@ -13,12 +13,12 @@ from tests._wire import chunk, integer, model, node, value
 Captured = pytest.CaptureFixture[str]
 
 
-def chain(nodes: int) -> bytes:
+def build_chain(nodes: int) -> bytes:
     links = b"".join(node("Relu", f"v{at}", f"v{at + 1}") for at in range(nodes))
     return model(value(11, "v0", (1,)) + links + value(12, f"v{nodes}", (1,)))
 
 
-def nested(levels: int) -> bytes:
+def build_nested_ifs(levels: int) -> bytes:
     """Return a model with `levels` nested subgraphs."""
     body = node("Relu", "x", "y") + value(12, "y", (1,))
     for _ in range(levels):
@@ -27,7 +27,7 @@ def nested(levels: int) -> bytes:
     return model(value(11, "x", (1,)) + value(11, "c", (), 9) + body)
 
 
-def calling(times: int) -> bytes:
+def build_calls(times: int) -> bytes:
     """Return a model that calls a function of one node `times` times."""
     inside = chunk(7, chunk(1, "a") + chunk(2, "b") + chunk(4, "Relu"))
     body = chunk(1, "f") + chunk(4, "a") + chunk(5, "b") + inside + chunk(9, integer(2, 17)) + chunk(10, "own")
@@ -37,14 +37,14 @@ def calling(times: int) -> bytes:
     return model(value(11, "v0", (1,)) + calls + value(12, f"v{times}", (1,)), extra=chunk(25, body))
 
 
-def run(capsys: Captured, *words: object) -> tuple[int, str, str]:
+def run_main(capsys: Captured, *words: object) -> tuple[int, str, str]:
     status = main([str(word) for word in words])
     out, err = capsys.readouterr()
     return status, out, err
 
 
-def refused(capsys: Captured, option: str, *words: object) -> str:
-    status, out, err = run(capsys, *words)
+def assert_refused(capsys: Captured, option: str, *words: object) -> str:
+    status, out, err = run_main(capsys, *words)
     assert (status, out) == (3, "")
     assert err.startswith("onnx-autodoc: error: ")
     assert err.count("\n") == 1
@@ -53,7 +53,7 @@ def refused(capsys: Captured, option: str, *words: object) -> str:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Callable[[bytes], Path]:
+def write_model(tmp_path: Path) -> Callable[[bytes], Path]:
     def write(data: bytes) -> Path:
         path = tmp_path / "model.onnx"
         path.write_bytes(data)
@@ -62,83 +62,83 @@ def file(tmp_path: Path) -> Callable[[bytes], Path]:
     return write
 
 
-def test_node_limit(capsys: Captured, file: Callable[[bytes], Path]) -> None:
-    assert run(capsys, file(chain(50)), "--max-nodes", 50)[0] == 0
-    refused(capsys, "--max-nodes", file(chain(51)), "--max-nodes", 50)
+def test_node_limit(capsys: Captured, write_model: Callable[[bytes], Path]) -> None:
+    assert run_main(capsys, write_model(build_chain(50)), "--max-nodes", 50)[0] == 0
+    assert_refused(capsys, "--max-nodes", write_model(build_chain(51)), "--max-nodes", 50)
 
 
-def test_node_limit_counts_subgraphs_and_functions(capsys: Captured, file: Callable[[bytes], Path]) -> None:
-    assert run(capsys, file(nested(3)), "--max-nodes", 4)[0] == 0
-    refused(capsys, "--max-nodes", file(nested(3)), "--max-nodes", 3)
-    assert run(capsys, file(calling(5)), "--max-nodes", 6)[0] == 0
-    refused(capsys, "--max-nodes", file(calling(5)), "--max-nodes", 5)
+def test_node_limit_counts_subgraphs_and_functions(capsys: Captured, write_model: Callable[[bytes], Path]) -> None:
+    assert run_main(capsys, write_model(build_nested_ifs(3)), "--max-nodes", 4)[0] == 0
+    assert_refused(capsys, "--max-nodes", write_model(build_nested_ifs(3)), "--max-nodes", 3)
+    assert run_main(capsys, write_model(build_calls(5)), "--max-nodes", 6)[0] == 0
+    assert_refused(capsys, "--max-nodes", write_model(build_calls(5)), "--max-nodes", 5)
 
 
 @pytest.mark.parametrize("levels", [3, Limits().depth])
-def test_depth_limit(capsys: Captured, file: Callable[[bytes], Path], levels: int) -> None:
-    assert run(capsys, file(nested(levels)), "--max-depth", levels)[0] == 0
-    refused(capsys, "--max-depth", file(nested(levels + 1)), "--max-depth", levels)
+def test_depth_limit(capsys: Captured, write_model: Callable[[bytes], Path], levels: int) -> None:
+    assert run_main(capsys, write_model(build_nested_ifs(levels)), "--max-depth", levels)[0] == 0
+    assert_refused(capsys, "--max-depth", write_model(build_nested_ifs(levels + 1)), "--max-depth", levels)
 
 
-def test_depth_limit_holds_for_types(capsys: Captured, file: Callable[[bytes], Path]) -> None:
-    def typed(levels: int) -> bytes:
+def test_depth_limit_holds_for_types(capsys: Captured, write_model: Callable[[bytes], Path]) -> None:
+    def build_nested_types(levels: int) -> bytes:
         inner = chunk(1, integer(1, 1))
         for _ in range(levels):
             inner = chunk(4, chunk(1, inner))
         return model(chunk(11, chunk(1, "x") + chunk(2, inner)) + node("SequenceLength", "x", "y"))
 
-    assert run(capsys, file(typed(20)))[0] == 0
-    refused(capsys, "--max-depth", file(typed(10_000)))
+    assert run_main(capsys, write_model(build_nested_types(20)))[0] == 0
+    assert_refused(capsys, "--max-depth", write_model(build_nested_types(10_000)))
 
 
-def test_row_limit(capsys: Captured, file: Callable[[bytes], Path]) -> None:
-    path = file(calling(10))  # ten calls, and a node in each
-    status, out, _ = run(capsys, path, "--format", "nodes", "--max-rows", 20)
+def test_row_limit(capsys: Captured, write_model: Callable[[bytes], Path]) -> None:
+    path = write_model(build_calls(10))  # ten calls, and a node in each
+    status, out, _ = run_main(capsys, path, "--format", "nodes", "--max-rows", 20)
     assert (status, out.count("\n")) == (0, 20)
-    refused(capsys, "--max-rows", path, "--format", "nodes", "--max-rows", 19)
+    assert_refused(capsys, "--max-rows", path, "--format", "nodes", "--max-rows", 19)
 
 
-def test_string_limit(capsys: Captured, file: Callable[[bytes], Path]) -> None:
-    path = file(chain(3) + chunk(6, b"x" * 1000))
-    assert run(capsys, path, "--max-string", 1000)[0] == 0
-    refused(capsys, "--max-string", path, "--max-string", 999)
+def test_string_limit(capsys: Captured, write_model: Callable[[bytes], Path]) -> None:
+    path = write_model(build_chain(3) + chunk(6, b"x" * 1000))
+    assert run_main(capsys, path, "--max-string", 1000)[0] == 0
+    assert_refused(capsys, "--max-string", path, "--max-string", 999)
 
 
-def test_text_limit(capsys: Captured, file: Callable[[bytes], Path], tmp_path: Path) -> None:
-    path = file(chain(3))
+def test_text_limit(capsys: Captured, write_model: Callable[[bytes], Path], tmp_path: Path) -> None:
+    path = write_model(build_chain(3))
     card = tmp_path / "card.json"
-    assert run(capsys, path, "-o", card)[0] == 0
+    assert run_main(capsys, path, "-o", card)[0] == 0
     size = card.stat().st_size
-    assert run(capsys, "compare", card, path, "--max-text", size)[0] == 0
-    refused(capsys, "--max-text", "compare", card, path, "--max-text", size - 1)
+    assert run_main(capsys, "compare", card, path, "--max-text", size)[0] == 0
+    assert_refused(capsys, "--max-text", "compare", card, path, "--max-text", size - 1)
 
 
-def test_memory_limit(capsys: Captured, file: Callable[[bytes], Path], tmp_path: Path) -> None:
+def test_memory_limit(capsys: Captured, write_model: Callable[[bytes], Path], tmp_path: Path) -> None:
     notes = b"".join(chunk(14, chunk(1, str(at)) + chunk(2, bytes([97 + at]) * 10_000_000)) for at in range(25))
-    path = file(chain(3) + notes)  # metadata, which is kept whole
-    refused(capsys, "--max-memory", path, "--max-memory", "300MB")
-    assert run(capsys, path, "--max-memory", "4GB", "-o", tmp_path / "card.md")[0] == 0
+    path = write_model(build_chain(3) + notes)  # metadata, which is read completely
+    assert_refused(capsys, "--max-memory", path, "--max-memory", "300MB")
+    assert run_main(capsys, path, "--max-memory", "4GB", "-o", tmp_path / "card.md")[0] == 0
 
 
-def test_time_limit(capsys: Captured, file: Callable[[bytes], Path]) -> None:
-    path = file(chain(20_000))
-    refused(capsys, "--timeout", path, "--timeout", "0.5")
-    assert run(capsys, path, "--timeout", 300)[0] == 0
+def test_time_limit(capsys: Captured, write_model: Callable[[bytes], Path]) -> None:
+    path = write_model(build_chain(20_000))
+    assert_refused(capsys, "--timeout", path, "--timeout", "0.5")
+    assert run_main(capsys, path, "--timeout", 300)[0] == 0
 
 
-def test_small_graph_does_not_reach_the_step_limit(capsys: Captured, file: Callable[[bytes], Path]) -> None:
+def test_small_graph_does_not_reach_the_step_limit(capsys: Captured, write_model: Callable[[bytes], Path]) -> None:
     """A small graph stays far below the default limit."""
-    path = file(chain(40))
-    gaps = json.loads(run(capsys, path, "--format", "json")[1])["gaps"]
+    path = write_model(build_chain(40))
+    gaps = json.loads(run_main(capsys, path, "--format", "json")[1])["gaps"]
     assert not [gap for gap in gaps if "--max-steps" in gap["reason"]]
 
 
 def test_every_limit_has_an_option_in_the_help(capsys: Captured) -> None:
     with pytest.raises(SystemExit):
         main(["card", "--help"])
-    said = capsys.readouterr().out
+    out = capsys.readouterr().out
     assert set(OPTIONS) == set(Limits._fields)
-    assert [option for option in OPTIONS.values() if option not in said] == []
+    assert [option for option in OPTIONS.values() if option not in out] == []
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_every_limit_has_an_option_in_the_help(capsys: Captured) -> None:
     ],
 )
 def test_invalid_limit_is_refused(capsys: Captured, words: tuple[str, str]) -> None:
-    status, out, err = run(capsys, "demo.onnx", *words)
+    status, out, err = run_main(capsys, "demo.onnx", *words)
     assert (status, out) == (2, "")
     assert words[0] in err
     assert err.count("\n") == 1

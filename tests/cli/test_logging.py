@@ -85,7 +85,7 @@ def test_names_in_messages_are_escaped(capfd: Captured, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["card", "compare", "check", "verify", "calibrate", "demo"])
-def test_every_command_that_makes_cards_documents_both_options(command: str, capsys: Captured) -> None:
+def test_help_of_every_command_with_cards_documents_both_options(command: str, capsys: Captured) -> None:
     with pytest.raises(SystemExit):
         main([command, "--help"])
     out = capsys.readouterr().out

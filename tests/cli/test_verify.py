@@ -67,13 +67,13 @@ def test_agreeing_model_is_exit_0_with_times(path: Path, capsys: pytest.CaptureF
 
 def test_json_is_in_base_units(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_verify(str(path), "--force", "--runs", "4", "--format", "json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["agreement"]["executed"] == found["agreement"]["agreed"] == 3
-    assert found["timing"]["runs"] == 4
-    assert set(found["by_node"]) <= {"first", "second", "third"}
-    assert 0 < found["attributed"] <= 1.0001
-    assert found["memory"]["card_bytes"] > 0
-    assert found["provider"] == "CPUExecutionProvider"
+    verified = json.loads(capsys.readouterr().out)
+    assert verified["agreement"]["executed"] == verified["agreement"]["agreed"] == 3
+    assert verified["timing"]["runs"] == 4
+    assert set(verified["by_node"]) <= {"first", "second", "third"}
+    assert 0 < verified["attributed"] <= 1.0001
+    assert verified["memory"]["card_bytes"] > 0
+    assert verified["provider"] == "CPUExecutionProvider"
 
 
 def test_disagreeing_card_is_exit_1_with_the_node(
@@ -121,10 +121,10 @@ def test_crash_of_the_optimized_model_keeps_the_shapes(
     """Only the process that checks shapes is real."""
     run_worker = verification.run_worker
 
-    def run(request: Any, *more: Any) -> Any:
+    def run(request: Any, *arguments: Any) -> Any:
         if request.job != "shapes":
             raise BadInput(f"{request.path}: onnxruntime died of SIGSEGV while loading the model")
-        return run_worker(request, *more)
+        return run_worker(request, *arguments)
 
     monkeypatch.setattr(verification, "run_worker", run)
     assert run_verify(str(path)) == 0

@@ -9,12 +9,12 @@ from onnx_autodoc.api import load_or_make_card
 from onnx_autodoc.card import Card
 from onnx_autodoc.compare import Diff, compare
 from onnx_autodoc.shapes import parse_request
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests._text import proto
 
 
 def of_corpus(name: str) -> Card:
-    return reported(name).card
+    return load_report(name).card
 
 
 def of_proto(model: onnx.ModelProto, *dims: str, weights: bool = False) -> Card:

@@ -14,7 +14,7 @@ from onnx_autodoc.card import Card, load
 from onnx_autodoc.compare import Comparison, Diff, compare
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.shapes import Request
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 from tests.compare._cards import compare_cards, compare_corpus_models, of_corpus, of_text
 
 LISTS = ("interface", "numbers", "operators", "blocks", "kinds", "facts", "also")
@@ -27,7 +27,7 @@ def list_parts(diff: Diff) -> set[str]:
     return names | ({"findings"} if not diff.findings.empty else set())
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_model_equals_itself(name: str) -> None:
     card = of_corpus(name)
     read_back = load(msgspec.json.encode(card), name)

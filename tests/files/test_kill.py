@@ -13,25 +13,25 @@ from tests._corpus import graph
 
 NEW = b"new" * 100_000
 # One process that kills itself right before or right after the n-th call of one function of the system.
-DYING = """
+KILLING = """
 import os, signal, sys
 from pathlib import Path
 from onnx_autodoc.storage import OutputFile, write_files
 step, when = sys.argv[1:]
 real, done = getattr(os, step), [0]
-def dying(*given, **kept):
+def killing(*args, **options):
     done[0] += 1
-    here = done[0] == {count}
-    if here and when == "before":
+    is_step = done[0] == {count}
+    if is_step and when == "before":
         os.kill(os.getpid(), signal.SIGKILL)
-    if here and when == "within" and step == "write":
-        real(given[0], given[1][:1000])
+    if is_step and when == "within" and step == "write":
+        real(args[0], args[1][:1000])
         os.kill(os.getpid(), signal.SIGKILL)
-    found = real(*given, **kept)
-    if here and when == "after":
+    result = real(*args, **options)
+    if is_step and when == "after":
         os.kill(os.getpid(), signal.SIGKILL)
-    return found
-setattr(os, step, dying)
+    return result
+setattr(os, step, killing)
 with write_files([OutputFile(Path("card.md"), b"new" * 100_000)]):
     pass
 """
@@ -51,7 +51,7 @@ def test_kill_at_each_step_leaves_the_old_or_the_new_file(
 ) -> None:
     if old is not None:
         (tmp_path / "card.md").write_bytes(old)
-    code = DYING.replace("{count}", str(count))
+    code = KILLING.replace("{count}", str(count))
     done = subprocess.run([sys.executable, "-c", code, step, when], cwd=tmp_path, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     files = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
@@ -63,6 +63,6 @@ def test_kill_at_each_step_leaves_the_old_or_the_new_file(
 
 def test_command_killed_at_random_moments_leaves_whole_files() -> None:
     """Kill the process group, the parent or the worker. `make fuzz` does ten times as many."""
-    seen = run_trials(graph("local-functions-mlp"), 18)
-    assert sum(seen.values()) == 18
-    assert any("old" in what for what in seen), seen  # some were killed in time
+    outcomes = run_trials(graph("local-functions-mlp"), 18)
+    assert sum(outcomes.values()) == 18
+    assert any("old" in outcome for outcome in outcomes), outcomes  # some were killed in time

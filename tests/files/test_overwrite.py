@@ -1,4 +1,4 @@
-"""No output overwrites a file that it is made from: the model, its weights, policies, tables."""
+"""No output overwrites a source file: the model, its weights, policies, tables."""
 
 import os
 from pathlib import Path
@@ -7,11 +7,11 @@ import pytest
 
 from tests._command import Completed, error_line, run_command
 from tests._wire import relu
-from tests.files._made import external, tree
+from tests.files._external_data import build_external_model, read_tree
 
 WEIGHTS = bytes(range(32))
 POLICY = '[limits]\n"graph.nodes" = { max = 9 }\n'
-WOULD_OVERWRITE = "the report would take the place of what it is made from"
+WOULD_OVERWRITE = "the output would overwrite a source file"
 
 
 @pytest.fixture
@@ -21,16 +21,16 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def model(folder: Path, weights: str) -> None:
+def write_model(folder: Path, weights: str) -> None:
     (folder / weights).parent.mkdir(exist_ok=True)
     (folder / weights).write_bytes(WEIGHTS)
-    (folder / "m.onnx").write_bytes(external(weights))
+    (folder / "m.onnx").write_bytes(build_external_model(weights))
 
 
-def refused(place: Path, *words: str) -> None:
-    before = tree(place)
+def assert_refused(place: Path, *words: str) -> None:
+    before = read_tree(place)
     assert WOULD_OVERWRITE in error_line(run_command(*words, cwd=place), 2)
-    assert tree(place) == before
+    assert read_tree(place) == before
 
 
 @pytest.mark.parametrize(
@@ -44,51 +44,51 @@ def refused(place: Path, *words: str) -> None:
     ],
 )
 def test_weights_are_not_overwritten(words: tuple[str, ...], place: Path) -> None:
-    model(place, "w.bin")
-    refused(place, *words, "-o", "w.bin", "--format", "json")
+    write_model(place, "w.bin")
+    assert_refused(place, *words, "-o", "w.bin", "--format", "json")
 
 
 @pytest.mark.parametrize("weights", ["card.md", "card.json", "nodes.csv", "pictures/fit.svg"])
 def test_weights_in_an_output_folder_are_not_overwritten(weights: str, place: Path) -> None:
-    model(place, weights)
-    refused(place, "card", "m.onnx", "-o", ".")
+    write_model(place, weights)
+    assert_refused(place, "card", "m.onnx", "-o", ".")
 
 
 def test_weights_in_a_picture_folder_are_not_overwritten(place: Path) -> None:
-    model(place, "r.pictures/fit.svg")
-    refused(place, "card", "m.onnx", "-o", "r.md")
+    write_model(place, "r.pictures/fit.svg")
+    assert_refused(place, "card", "m.onnx", "-o", "r.md")
 
 
-@pytest.mark.parametrize("way", ["hard", "soft", "up"])
-def test_other_name_of_the_weights_is_not_overwritten(way: str, place: Path) -> None:
-    model(place, "w.bin")
-    if way == "hard":
+@pytest.mark.parametrize("kind", ["hard", "soft", "up"])
+def test_other_name_of_the_weights_is_not_overwritten(kind: str, place: Path) -> None:
+    write_model(place, "w.bin")
+    if kind == "hard":
         (place / "r.json").hardlink_to(place / "w.bin")
-    elif way == "soft":
+    elif kind == "soft":
         (place / "r.json").symlink_to("w.bin")
     words = ("card", "m.onnx", "--format", "json", "--follow-links")  # without, a hard link is not looked at
-    refused(place, *words, "-o", f"../{place.name}/w.bin" if way == "up" else "r.json")
+    assert_refused(place, *words, "-o", f"../{place.name}/w.bin" if kind == "up" else "r.json")
 
 
 def test_sources_in_an_output_folder_are_not_overwritten(place: Path) -> None:
     (place / "card.json").write_bytes(relu())
-    refused(place, "card", "card.json", "-o", ".")
+    assert_refused(place, "card", "card.json", "-o", ".")
     (place / "card.json").rename(place / "m.onnx")
     (place / "card.md").write_text('[mine]\nname = "Mine"\n')
-    before = tree(place)
+    before = read_tree(place)
     assert run_command("card", "m.onnx", "--devices", "card.md", "-o", ".", cwd=place).returncode == 2
-    assert tree(place) == before
+    assert read_tree(place) == before
 
 
 def test_weights_outside_of_the_folder_are_not_overwritten(place: Path) -> None:
     (place / "inner").mkdir()
-    (place / "inner" / "m.onnx").write_bytes(external("../r.json"))
+    (place / "inner" / "m.onnx").write_bytes(build_external_model("../r.json"))
     (place / "r.json").write_bytes(WEIGHTS)
-    refused(place, "card", "inner/m.onnx", "-o", "r.json")
+    assert_refused(place, "card", "inner/m.onnx", "-o", "r.json")
 
 
 def test_output_next_to_the_weights_is_written(place: Path) -> None:
-    model(place, "w.bin")
+    write_model(place, "w.bin")
     assert run_command("card", "m.onnx", "-o", ".", cwd=place).returncode == 0
     assert run_command("card", "m.onnx", "-o", ".", cwd=place).returncode == 0  # over its own reports
     assert (place / "w.bin").read_bytes() == WEIGHTS and (place / "card.json").exists()
@@ -101,15 +101,15 @@ def run_check(place: Path, summary: str) -> Completed:
 
 @pytest.mark.parametrize("summary", ["m.onnx", "w.bin", "p.toml"])
 def test_step_summary_is_not_appended_to_a_source(summary: str, place: Path) -> None:
-    model(place, "w.bin")
-    before = tree(place)
+    write_model(place, "w.bin")
+    before = read_tree(place)
     assert WOULD_OVERWRITE in error_line(run_check(place, summary), 2)
-    assert tree(place) == before
+    assert read_tree(place) == before
 
 
 @pytest.mark.parametrize("summary", ["pipe", "x" * 300, ".", "gone/summary", "/dev/full"])
 def test_unwritable_step_summary_is_one_line(summary: str, place: Path) -> None:
-    model(place, "w.bin")
+    write_model(place, "w.bin")
     os.mkfifo(place / "pipe")
     done = run_check(place, summary)
     assert "cannot be written" in error_line(done, 2) and "internal" not in done.stderr
@@ -117,6 +117,6 @@ def test_unwritable_step_summary_is_one_line(summary: str, place: Path) -> None:
 
 
 def test_missing_step_summary_is_created(place: Path) -> None:
-    model(place, "w.bin")
+    write_model(place, "w.bin")
     assert run_check(place, "summary.md").returncode == 0
     assert (place / "summary.md").read_text().startswith("### onnx-autodoc")

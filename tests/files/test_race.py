@@ -16,7 +16,7 @@ from onnx_autodoc.analysis.weights import external_hashes, survey
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.storage import AccessRefused
 from onnx_autodoc.storage.safe_open import SafeFolder
-from tests.files._made import CANARY, external
+from tests.files._external_data import CANARY, build_external_model
 
 INSIDE = bytes(range(32))
 MIN_SWAPS = 1500
@@ -24,32 +24,32 @@ Swap = Callable[[Path, Path], None]
 SwapCount = Synchronized
 
 
-def symbolic_link(folder: Path, outside: Path) -> None:
+def swap_link(folder: Path, outside: Path) -> None:
     os.symlink(outside, folder / "next")
     _swap_for_a_moment(folder)
 
 
-def hard_link(folder: Path, outside: Path) -> None:
+def swap_hard_link(folder: Path, outside: Path) -> None:
     os.link(outside, folder / "next")
     _swap_for_a_moment(folder)
 
 
 def _swap_for_a_moment(folder: Path) -> None:
-    os.rename(folder / "deep" / "w.bin", folder / "kept")
+    os.rename(folder / "deep" / "w.bin", folder / "original")
     os.rename(folder / "next", folder / "deep" / "w.bin")
     os.unlink(folder / "deep" / "w.bin")
-    os.rename(folder / "kept", folder / "deep" / "w.bin")
+    os.rename(folder / "original", folder / "deep" / "w.bin")
 
 
-def linked_folder(folder: Path, outside: Path) -> None:
-    os.rename(folder / "deep", folder / "kept")
+def swap_folder(folder: Path, outside: Path) -> None:
+    os.rename(folder / "deep", folder / "original")
     os.symlink(outside.parent, folder / "deep")
     os.unlink(folder / "deep")
-    os.rename(folder / "kept", folder / "deep")
+    os.rename(folder / "original", folder / "deep")
 
 
 @contextmanager
-def swapping(swap: Swap, folder: Path, outside: Path) -> Iterator[SwapCount]:
+def swap_concurrently(swap: Swap, folder: Path, outside: Path) -> Iterator[SwapCount]:
     """Swap in another process, concurrently with the reader."""
     context = multiprocessing.get_context("spawn")
     done, swaps = context.Event(), context.Value("q", 0)
@@ -78,22 +78,22 @@ def place(tmp_path: Path) -> tuple[Path, Path]:
         path.mkdir(parents=True)
     outside.write_bytes(CANARY[:32])
     (folder / "deep" / "w.bin").write_bytes(INSIDE)
-    (folder / "model.onnx").write_bytes(external("deep/w.bin"))
+    (folder / "model.onnx").write_bytes(build_external_model("deep/w.bin"))
     return folder, outside
 
 
-@pytest.mark.parametrize("swap", [symbolic_link, hard_link, linked_folder])
+@pytest.mark.parametrize("swap", [swap_link, swap_hard_link, swap_folder])
 def test_swapped_in_file_is_never_read(swap: Swap, place: tuple[Path, Path]) -> None:
     folder, outside = place
-    seen: dict[bytes | None, int] = {}
-    with swapping(swap, folder, outside) as swaps:
-        while swaps.value < MIN_SWAPS or (len(seen) < 2 and swaps.value < 100 * MIN_SWAPS):
-            found = _read(folder)
-            seen[found] = seen.get(found, 0) + 1
-    assert set(seen) == {INSIDE, None}, seen
+    results: dict[bytes | None, int] = {}
+    with swap_concurrently(swap, folder, outside) as swaps:
+        while swaps.value < MIN_SWAPS or (len(results) < 2 and swaps.value < 100 * MIN_SWAPS):
+            result = _read_weights(folder)
+            results[result] = results.get(result, 0) + 1
+    assert set(results) == {INSIDE, None}, results
 
 
-def _read(folder: Path) -> bytes | None:
+def _read_weights(folder: Path) -> bytes | None:
     """Return the bytes, read as weights are, or None if access is refused."""
     try:
         with SafeFolder(str(folder)) as beneath:
@@ -106,14 +106,16 @@ def _read(folder: Path) -> bytes | None:
         os.close(handle)
 
 
-@pytest.mark.parametrize("swap", [symbolic_link, hard_link, linked_folder])
+@pytest.mark.parametrize("swap", [swap_link, swap_hard_link, swap_folder])
 def test_swapped_in_file_is_never_hashed(swap: Swap, place: tuple[Path, Path]) -> None:
     folder, outside = place
     secret = hashlib.sha256(outside.read_bytes()).hexdigest()
     known = hashlib.sha256(INSIDE).hexdigest()
-    seen: set[str | None] = set()
-    with swapping(swap, folder, outside) as swaps:
-        while swaps.value < MIN_SWAPS or (known not in seen and swaps.value < 100 * MIN_SWAPS):
+    results: set[str | None] = set()
+    with swap_concurrently(swap, folder, outside) as swaps:
+        while swaps.value < MIN_SWAPS or (known not in results and swaps.value < 100 * MIN_SWAPS):
             model = read_model(folder / "model.onnx")
-            seen |= {each.numbers.sha256 for each in survey(model).tensors} | set(external_hashes(model).values())
-    assert secret not in seen and known in seen, seen
+            results |= {tensor.numbers.sha256 for tensor in survey(model).tensors} | set(
+                external_hashes(model).values()
+            )
+    assert secret not in results and known in results, results

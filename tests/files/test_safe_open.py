@@ -12,60 +12,70 @@ from onnx_autodoc.lint.rules.files import escapes
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.storage import AccessRefused, FileMissing, normalize_path, safe_open
 from onnx_autodoc.storage.safe_open import SafeFolder, leads_out, split_path
-from tests.files._made import CANARY, ODD, OUTSIDE, Made, external, linked, pipe, place, plain
+from tests.files._external_data import (
+    CANARY,
+    ODD,
+    OUTSIDE,
+    AddFile,
+    add_link,
+    add_pipe,
+    add_regular_file,
+    build_external_model,
+    create_model,
+)
 
 LINKS = "; --follow-links allows it"
 REASONS = {
-    "absolute": "is outside of the model's folder",
-    "upwards": "is outside of the model's folder",
-    "down_and_up": "is outside of the model's folder",
-    "linked": f"is behind a symbolic link{LINKS}",
-    "linked_folder": f"is behind a symbolic link{LINKS}",
-    "linked_twice": f"is behind a symbolic link{LINKS}",
-    "hard_linked": f"has a second name (a hard link), so it may be a file from elsewhere{LINKS}",
-    "pipe": "is a pipe, no regular file",
-    "unix_socket": "is a socket, no regular file",
-    "device": "is a device, no regular file",
-    "link_to_a_device": f"is behind a symbolic link{LINKS}",
-    "a_folder": "is a folder, no regular file",
+    "name_absolute_path": "is outside of the model's folder",
+    "name_parent_path": "is outside of the model's folder",
+    "name_path_through_parent": "is outside of the model's folder",
+    "add_link": f"is behind a symbolic link{LINKS}",
+    "add_linked_folder": f"is behind a symbolic link{LINKS}",
+    "add_chained_links": f"is behind a symbolic link{LINKS}",
+    "add_hard_link": f"has a second name (a hard link), so it may be a file from elsewhere{LINKS}",
+    "add_pipe": "is a pipe, no regular file",
+    "add_socket": "is a socket, no regular file",
+    "add_device": "is a device, no regular file",
+    "add_device_link": f"is behind a symbolic link{LINKS}",
+    "add_folder": "is a folder, no regular file",
 }
 
 
-def handles() -> int:
+def count_handles() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
-@pytest.mark.parametrize("made", [*OUTSIDE, *ODD])
-def test_file_outside_or_not_regular_is_refused_with_a_reason(made: Made, tmp_path: Path) -> None:
-    path, _ = place(tmp_path, made)
-    (found,) = read_model(path).external
-    reason = LINKED_DEVICE if made.__name__ == "device" and (path.parent / "w.bin").is_symlink() else None
-    assert (found.nbytes, found.reason) == (None, reason or REASONS[made.__name__])
+@pytest.mark.parametrize("add_file", [*OUTSIDE, *ODD])
+def test_file_outside_or_not_regular_is_refused_with_a_reason(add_file: AddFile, tmp_path: Path) -> None:
+    path, _ = create_model(tmp_path, add_file)
+    (file,) = read_model(path).external
+    reason = LINKED_DEVICE if add_file.__name__ == "add_device" and (path.parent / "w.bin").is_symlink() else None
+    assert (file.nbytes, file.reason) == (None, reason or REASONS[add_file.__name__])
 
 
-LINKED_DEVICE = REASONS["link_to_a_device"]
+LINKED_DEVICE = REASONS["add_device_link"]
 
 
-@pytest.mark.parametrize("made", [plain, *OUTSIDE, *ODD])
-def test_no_handle_stays_open(made: Made, tmp_path: Path) -> None:
-    path, _ = place(tmp_path, made)
+@pytest.mark.parametrize("add_file", [add_regular_file, *OUTSIDE, *ODD])
+def test_no_handle_stays_open(add_file: AddFile, tmp_path: Path) -> None:
+    path, _ = create_model(tmp_path, add_file)
     (name,) = (file.path for file in read_model(path).external)
-    before = handles()
+    before = count_handles()
     with SafeFolder(str(path.parent)) as folder:
         for _ in range(3):
-            for look in (folder.status, folder.open):
+            for access in (folder.status, folder.open):
                 try:
-                    found = look(name)
+                    file = access(name)
                 except AccessRefused:
                     continue
-                if not isinstance(found, os.stat_result):
-                    os.close(found[0])
-    assert handles() == before
+                if not isinstance(file, os.stat_result):
+                    os.close(file[0])
+    assert count_handles() == before
 
 
-@pytest.mark.parametrize("made", [linked, *ODD])
-def test_open_and_status_refuse_with_the_same_reason(made: Made, tmp_path: Path) -> None:
-    path, _ = place(tmp_path, made)
+@pytest.mark.parametrize("add_file", [add_link, *ODD])
+def test_open_and_status_refuse_with_the_same_reason(add_file: AddFile, tmp_path: Path) -> None:
+    path, _ = create_model(tmp_path, add_file)
     with SafeFolder(str(path.parent)) as folder, pytest.raises(AccessRefused) as looked:
         folder.status("w.bin")
     with SafeFolder(str(path.parent)) as folder, pytest.raises(AccessRefused) as opened:
@@ -74,39 +84,43 @@ def test_open_and_status_refuse_with_the_same_reason(made: Made, tmp_path: Path)
 
 
 def test_reading_a_model_does_not_open_its_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, _ = place(tmp_path, plain)
+    path, _ = create_model(tmp_path, add_regular_file)
     names: list[str] = []
     real = os.open
-    monkeypatch.setattr(os, "open", lambda name, *more, **kept: (names.append(str(name)), real(name, *more, **kept))[1])
-    (found,) = read_model(path).external
-    assert (found.path, found.nbytes, found.reason) == ("w.bin", 32, "")
+    monkeypatch.setattr(
+        os, "open", lambda name, *args, **options: (names.append(str(name)), real(name, *args, **options))[1]
+    )
+    (file,) = read_model(path).external
+    assert (file.path, file.nbytes, file.reason) == ("w.bin", 32, "")
     assert names == [str(path), str(path.parent)]
 
 
 def test_file_replaced_between_stat_and_open_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A link or a pipe that replaces the file after `stat`."""
     real = os.stat
-    for made in (linked, pipe):
-        folder = tmp_path / made.__name__
+    for add_file in (add_link, add_pipe):
+        folder = tmp_path / add_file.__name__
         folder.mkdir()
-        path, _ = place(folder, plain)
+        path, _ = create_model(folder, add_regular_file)
 
-        def swapped(name: object, *more: object, made: Made = made, path: Path = path, **kept: object) -> object:
-            status = real(name, *more, **kept)  # type: ignore[arg-type]
+        def swap(
+            name: object, *args: object, add_file: AddFile = add_file, path: Path = path, **options: object
+        ) -> object:
+            status = real(name, *args, **options)  # type: ignore[arg-type]
             if name == "w.bin":
                 (path.parent / "w.bin").unlink()
-                made(path.parent, tmp_path / "x")
+                add_file(path.parent, tmp_path / "x")
             return status
 
-        with monkeypatch.context() as patched, SafeFolder(str(path.parent)) as beneath:
-            patched.setattr(os, "stat", swapped)
+        with monkeypatch.context() as patched, SafeFolder(str(path.parent)) as safe_folder:
+            patched.setattr(os, "stat", swap)
             with pytest.raises(AccessRefused, match=r"symbolic link|no regular file"):
-                beneath.open("w.bin")
+                safe_folder.open("w.bin")
 
 
 def test_model_and_its_folder_may_be_links(tmp_path: Path) -> None:
     """As in a download cache, where the model file is a link."""
-    path, _ = place(tmp_path, plain)
+    path, _ = create_model(tmp_path, add_regular_file)
     snapshot = tmp_path / "snapshot"
     snapshot.mkdir()
     (snapshot / "model.onnx").symlink_to(path)
@@ -114,17 +128,17 @@ def test_model_and_its_folder_may_be_links(tmp_path: Path) -> None:
     assert read_model(tmp_path / "folder" / "model.onnx").external[0].nbytes == 32
     assert read_model(snapshot / "model.onnx").external[0].nbytes is None
     (snapshot / "w.bin").symlink_to(path.parent / "w.bin")
-    assert read_model(snapshot / "model.onnx").external[0].reason == REASONS["linked"]
+    assert read_model(snapshot / "model.onnx").external[0].reason == REASONS["add_link"]
     with within(Limits(follow_links=True)):
         assert read_model(snapshot / "model.onnx").external[0].nbytes == 32
 
 
-@pytest.mark.parametrize("made", [pipe, *ODD[1:]])
-def test_followed_links_lead_only_to_regular_files(made: Made, tmp_path: Path) -> None:
-    path, _ = place(tmp_path, made)
+@pytest.mark.parametrize("add_file", [add_pipe, *ODD[1:]])
+def test_followed_links_lead_only_to_regular_files(add_file: AddFile, tmp_path: Path) -> None:
+    path, _ = create_model(tmp_path, add_file)
     with within(Limits(follow_links=True)):
-        (found,) = read_model(path).external
-    assert found.nbytes is None and found.reason.endswith("no regular file")
+        (file,) = read_model(path).external
+    assert file.nbytes is None and file.reason.endswith("no regular file")
 
 
 @pytest.mark.parametrize(
@@ -154,9 +168,9 @@ def test_followed_links_lead_only_to_regular_files(made: Made, tmp_path: Path) -
 def test_impossible_name_is_refused(path: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(bytes(8))
     with SafeFolder(str(tmp_path)) as folder:
-        for look in (folder.status, folder.open):
+        for access in (folder.status, folder.open):
             with pytest.raises(AccessRefused) as refused:
-                look(path)
+                access(path)
             assert (str(refused.value), type(refused.value)) == (reason, AccessRefused)
 
 
@@ -170,10 +184,10 @@ def test_unusual_name_is_accepted(path: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["w.bin", "./w.bin", ".//w.bin", "././/./w.bin"])
-def test_spellings_of_a_path_are_one_file(path: str, tmp_path: Path) -> None:
+def test_equivalent_paths_are_one_file(path: str, tmp_path: Path) -> None:
     assert normalize_path(path) == "w.bin"
     (tmp_path / "w.bin").write_bytes(bytes(32))
-    (tmp_path / "model.onnx").write_bytes(external("w.bin", path))
+    (tmp_path / "model.onnx").write_bytes(build_external_model("w.bin", path))
     assert [(file.path, file.nbytes) for file in read_model(tmp_path / "model.onnx").external] == [("w.bin", 32)]
 
 
@@ -192,12 +206,12 @@ def test_inaccessible_folder_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
     if os.geteuid() == 0:  # nothing is closed to the superuser
         real = os.stat
 
-        def closed(name: object, *more: object, **kept: object) -> object:
+        def refuse(name: object, *args: object, **options: object) -> object:
             if name == "w.bin":
                 raise PermissionError(13, "Permission denied")
-            return real(name, *more, **kept)  # type: ignore[arg-type]
+            return real(name, *args, **options)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(os, "stat", closed)
+        monkeypatch.setattr(os, "stat", refuse)
     with (
         SafeFolder(str(tmp_path)) as folder,
         pytest.raises(AccessRefused, match="may not be looked at: permission denied"),
@@ -214,18 +228,20 @@ def test_missing_model_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_system_without_openat_refuses_external_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, _ = place(tmp_path, plain)
+    path, _ = create_model(tmp_path, add_regular_file)
     monkeypatch.setattr(safe_open, "_IS_SUPPORTED", False)
-    (found,) = read_model(path).external
-    assert found.nbytes is None and found.reason.startswith("is not looked at: this system cannot")
+    (file,) = read_model(path).external
+    assert file.nbytes is None and file.reason.startswith("is not looked at: this system cannot")
 
 
 def test_file_of_many_tensors_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "w.bin").write_bytes(bytes(32))
-    (tmp_path / "model.onnx").write_bytes(external(*["w.bin", "./w.bin"] * 1000))
+    (tmp_path / "model.onnx").write_bytes(build_external_model(*["w.bin", "./w.bin"] * 1000))
     looked: list[object] = []
     real = os.stat
-    monkeypatch.setattr(os, "stat", lambda name, *more, **kept: (looked.append(name), real(name, *more, **kept))[1])
+    monkeypatch.setattr(
+        os, "stat", lambda name, *args, **options: (looked.append(name), real(name, *args, **options))[1]
+    )
     assert [(file.path, file.nbytes) for file in read_model(tmp_path / "model.onnx").external] == [("w.bin", 32)]
     assert looked.count("w.bin") == 1
 
@@ -234,10 +250,12 @@ def test_folder_of_many_files_is_opened_once(tmp_path: Path, monkeypatch: pytest
     for name in ("a", "b"):
         (tmp_path / name / "deep").mkdir(parents=True)
     names = [f"{'ab'[at % 2]}/deep/{at}.bin" for at in range(100)]
-    (tmp_path / "model.onnx").write_bytes(external(*names))
+    (tmp_path / "model.onnx").write_bytes(build_external_model(*names))
     entered: list[object] = []
     real = os.open
-    monkeypatch.setattr(os, "open", lambda name, *more, **kept: (entered.append(name), real(name, *more, **kept))[1])
+    monkeypatch.setattr(
+        os, "open", lambda name, *args, **options: (entered.append(name), real(name, *args, **options))[1]
+    )
     assert [file.path for file in read_model(tmp_path / "model.onnx").external] == names
     assert entered.count("deep") == 2
 
@@ -259,7 +277,7 @@ def test_hard_link_removed_after_open_is_refused(tmp_path: Path, monkeypatch: py
     (folder / "w.bin").write_bytes(b"inside")
     real = os.open
 
-    def swapped(path: str, *words: int, dir_fd: int | None = None) -> int:
+    def swap(path: str, *words: int, dir_fd: int | None = None) -> int:
         if path != "w.bin":
             return real(path, *words, dir_fd=dir_fd)
         (folder / "w.bin").unlink()
@@ -269,10 +287,10 @@ def test_hard_link_removed_after_open_is_refused(tmp_path: Path, monkeypatch: py
         (folder / "w.bin").write_bytes(b"inside")
         return handle
 
-    with SafeFolder(str(folder)) as beneath:
-        monkeypatch.setattr(os, "open", swapped)
+    with SafeFolder(str(folder)) as safe_folder:
+        monkeypatch.setattr(os, "open", swap)
         with pytest.raises(AccessRefused, match="was replaced"):
-            beneath.open("w.bin")
+            safe_folder.open("w.bin")
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
@@ -297,11 +315,11 @@ def test_hard_link_removed_during_stat_is_refused(name: str, tmp_path: Path, mon
         status = real_stat(outside)
         return os.stat_result((*status[:3], 1, *status[4:]))
 
-    with SafeFolder(str(folder)) as beneath, monkeypatch.context() as patched:
+    with SafeFolder(str(folder)) as safe_folder, monkeypatch.context() as patched:
         patched.setattr(os, "open", open_and_unlink)
         patched.setattr(os, "stat", stat_outside)
         with pytest.raises(AccessRefused, match="was replaced"):
-            beneath.open(name)
+            safe_folder.open(name)
 
 
 def test_file_named_like_a_deleted_one_is_opened(tmp_path: Path) -> None:

@@ -51,12 +51,12 @@ def test_umask_is_respected(mask: int, tmp_path: Path) -> None:
     assert mode(tmp_path / "card.md") == 0o666 & ~mask
 
 
-@pytest.mark.parametrize("kept", [0o600, 0o640, 0o666, 0o755])
-def test_replaced_file_keeps_its_mode(kept: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("permissions", [0o600, 0o640, 0o666, 0o755])
+def test_replaced_file_keeps_its_mode(permissions: int, tmp_path: Path) -> None:
     (tmp_path / "card.md").write_bytes(b"old")
-    (tmp_path / "card.md").chmod(kept)
+    (tmp_path / "card.md").chmod(permissions)
     write(tmp_path / "card.md", NEW)
-    assert ((tmp_path / "card.md").read_bytes(), mode(tmp_path / "card.md")) == (NEW, kept)
+    assert ((tmp_path / "card.md").read_bytes(), mode(tmp_path / "card.md")) == (NEW, permissions)
     assert os.listdir(tmp_path) == ["card.md"]
 
 
@@ -98,29 +98,31 @@ def test_name_of_maximal_length_is_written(tmp_path: Path) -> None:
         write(tmp_path / ("x" * 253 + ".md"), NEW)
 
 
-def _pipe(path: Path) -> None:
+def _make_pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
-def _folder(path: Path) -> None:
+def _make_folder(path: Path) -> None:
     path.mkdir()
 
 
-def _loop(path: Path) -> None:
+def _make_loop(path: Path) -> None:
     path.symlink_to(path)
 
 
-def _link_to_no_folder(path: Path) -> None:
+def _link_to_missing_folder(path: Path) -> None:
     path.symlink_to("gone/card.md")
 
 
-def _link_to_a_device(path: Path) -> None:
+def _link_to_device(path: Path) -> None:
     path.symlink_to("/dev/null")
 
 
-@pytest.mark.parametrize("made", [_pipe, _folder, _loop, _link_to_no_folder, _link_to_a_device])
-def test_target_that_is_no_file_is_refused_and_kept(made: object, tmp_path: Path) -> None:
-    made(tmp_path / "card.md")  # type: ignore[operator]
+@pytest.mark.parametrize(
+    "make_target", [_make_pipe, _make_folder, _make_loop, _link_to_missing_folder, _link_to_device]
+)
+def test_target_that_is_no_file_is_refused_and_unchanged(make_target: object, tmp_path: Path) -> None:
+    make_target(tmp_path / "card.md")  # type: ignore[operator]
     before = os.lstat(tmp_path / "card.md")
     with pytest.raises(BadInput):
         write(tmp_path / "card.md", NEW)
@@ -138,11 +140,11 @@ def test_failed_step_keeps_the_old_file(
 ) -> None:
     (tmp_path / "card.md").write_bytes(b"old")
 
-    def failing(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
     with monkeypatch.context() as broken:
-        broken.setattr(os, step, failing)
+        broken.setattr(os, step, fail)
         with pytest.raises(error, match=r"card\.md: could not be written: "):
             write(tmp_path / "card.md", NEW)
     assert (tmp_path / "card.md").read_bytes() == b"old"
@@ -150,10 +152,10 @@ def test_failed_step_keeps_the_old_file(
 
 
 def test_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "fsync", interrupted)
+    monkeypatch.setattr(os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "card.md", NEW)
     assert os.listdir(tmp_path) == []
@@ -178,7 +180,7 @@ def test_full_disk_keeps_the_old_file(disk: Path) -> None:
         write(disk / "card.md", b"new" * 15_000)
     assert (disk / "card.md").read_bytes() == b"old" * 8000
     assert os.listdir(disk) == ["card.md"]
-    write(disk / "card.md", b"new" * 8000)  # what was refused holds no space
+    write(disk / "card.md", b"new" * 8000)  # the refused data takes no space
     assert (disk / "card.md").read_bytes() == b"new" * 8000
 
 
@@ -205,7 +207,7 @@ def test_several_files_are_all_written_or_none(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
         with pytest.raises(LimitReached, match=r"c\.md.*File too large"), write_files(files):
-            pytest.fail("nothing is told before all is written")
+            pytest.fail("the block runs only after all files are written")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert os.listdir(tmp_path) == ["a.md"] and (tmp_path / "a.md").read_bytes() == b"old"
@@ -217,14 +219,14 @@ def test_failure_in_the_block_leaves_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("made", ["link", "file"])
-def test_linked_subfolder_is_refused(made: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_linked_subfolder_is_refused(kind: str, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "docs").mkdir()
-    here = tmp_path / "docs" / "pictures"
-    here.symlink_to(tmp_path / "elsewhere") if made == "link" else here.touch()
+    folder = tmp_path / "docs" / "pictures"
+    folder.symlink_to(tmp_path / "elsewhere") if kind == "link" else folder.touch()
     with pytest.raises(BadInput, match=r"docs/pictures: is a link or a file"):
-        write(here / "fit.svg", NEW, root=tmp_path / "docs")
+        write(folder / "fit.svg", NEW, root=tmp_path / "docs")
     assert os.listdir(tmp_path / "elsewhere") == []
 
 
@@ -249,19 +251,19 @@ def test_signal_between_two_targets_leaves_no_temporary_file(
 
     monkeypatch.setattr(os, "replace", replace_and_signal)
     files = [OutputFile(tmp_path / name, NEW) for name in ("a.md", "b.md")]
-    with another_thread(), pytest.raises((SystemExit, KeyboardInterrupt)), write_files(files):
+    with running_thread(), pytest.raises((SystemExit, KeyboardInterrupt)), write_files(files):
         pass
     assert sorted(os.listdir(tmp_path)) == ["a.md", "b.md"]
     assert (tmp_path / "a.md").read_bytes() == (tmp_path / "b.md").read_bytes() == NEW
 
 
 @contextmanager
-def another_thread() -> Iterator[None]:
-    over = threading.Event()
-    thread = threading.Thread(target=over.wait)
+def running_thread() -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
     thread.start()
     try:
         yield
     finally:
-        over.set()
+        stop.set()
         thread.join()

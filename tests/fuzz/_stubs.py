@@ -88,13 +88,13 @@ def reverses_text(argv: list[str]) -> int:
 
 
 def internal_error(argv: list[str]) -> int:
-    sys.stderr.write("onnx-autodoc: error: model.onnx: internal: KeyError: 'x'\n")
+    sys.stderr.write("onnx-autodoc: error: model.onnx: internal error: KeyError: 'x'\n")
     return 2
 
 
 def part_failed(argv: list[str]) -> int:
     sys.stdout.write(
-        '{"gaps": [{"section": "hardware", "reason": "internal: KeyError: x; the rest of the card stands"}]}\n'
+        '{"gaps": [{"section": "hardware", "reason": "internal error: KeyError: x; the rest of the card is valid"}]}\n'
     )
     return 0
 

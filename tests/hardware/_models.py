@@ -11,7 +11,7 @@ from onnx_autodoc.api import measure_model
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request, parse_request
 from tests import _corpus as corpus
-from tests._text import loaded, proto
+from tests._text import proto, save_and_read
 
 
 def add_weights(text: str) -> onnx.ModelProto:
@@ -26,7 +26,7 @@ def add_weights(text: str) -> onnx.ModelProto:
 
 
 def measure_text(text: str, *dims: str) -> Facts:
-    return measure_model(loaded(add_weights(text)), parse_request(dims=dims))
+    return measure_model(save_and_read(add_weights(text)), parse_request(dims=dims))
 
 
 @cache

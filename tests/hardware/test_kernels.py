@@ -84,7 +84,7 @@ def test_loop_body_is_launched_in_each_iteration() -> None:
     assert (product.times, product.macs, product.written) == (7, 7 * 32, DataVolume(7 * 8))
 
 
-@pytest.mark.parametrize("name", corpus.KEPT)
+@pytest.mark.parametrize("name", corpus.GRAPH_NAMES)
 def test_kernels_partition_the_multiply_adds(name: str) -> None:
     model = measure_corpus_model(name)
     kernels = fuse_kernels(model)

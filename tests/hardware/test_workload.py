@@ -107,7 +107,7 @@ def test_embeddings_are_not_stored_in_four_bits() -> None:
     assert (weights["fp16"], weights["int8"]) == (65_024 * 2, 65_024)
 
 
-@pytest.mark.parametrize("name", corpus.KEPT)
+@pytest.mark.parametrize("name", corpus.GRAPH_NAMES)
 def test_roofline_is_not_below_the_bound(name: str) -> None:
     workload = measure_workload(measure_corpus_model(name), "other")
     for precision in ("fp32", "int4"):

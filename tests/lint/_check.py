@@ -13,7 +13,7 @@ from onnx_autodoc.ir import Model
 from onnx_autodoc.lint import RULES, LintContext
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import parse_request
-from tests._text import loaded, model, proto
+from tests._text import model, proto, save_and_read
 
 
 def lint_context(model: Model, *dims: str) -> LintContext:
@@ -24,7 +24,11 @@ def lint_context(model: Model, *dims: str) -> LintContext:
 def check_rule(rule: str, source: Model | onnx.ModelProto | str, *dims: str, opset: int = 18) -> list[Finding]:
     """Return the findings of one rule on a model, a proto, or a graph in ONNX's text format."""
     read = (
-        model(source, opset) if isinstance(source, str) else loaded(source) if not isinstance(source, Model) else source
+        model(source, opset)
+        if isinstance(source, str)
+        else save_and_read(source)
+        if not isinstance(source, Model)
+        else source
     )
     return list(RULES[rule].findings(lint_context(read, *dims)))
 

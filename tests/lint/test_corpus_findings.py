@@ -12,7 +12,7 @@ import pytest
 
 from onnx_autodoc import card
 from onnx_autodoc.card import Finding, Severity
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 
 REVIEWED = Path(__file__).parent / "reviewed"
 
@@ -29,7 +29,7 @@ def format_findings(name: str) -> str:
     return "".join(lines)
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_findings_match_the_reviewed_ones(name: str, request: pytest.FixtureRequest) -> None:
     reviewed = REVIEWED / f"{name}.txt"
     if request.config.getoption("--update"):
@@ -39,7 +39,7 @@ def test_findings_match_the_reviewed_ones(name: str, request: pytest.FixtureRequ
     )
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_every_finding_can_be_acted_on(name: str) -> None:
     for finding in findings(name):
         assert len(finding.recommendation) > 20

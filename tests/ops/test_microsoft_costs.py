@@ -13,7 +13,7 @@ from onnx_autodoc.ops.call import Call
 from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.operator import ConstantRole, Operator
 from onnx_autodoc.ops.values import InferenceError, Unknown, ValueInfo, unknown_value
-from tests._corpus import MODELS, graph, resolved
+from tests._corpus import MODELS, graph, infer_recorded
 from tests.ops import test_microsoft as run_here
 from tests.ops._arrays import half, single, small
 from tests.ops._calls import Case, call_of, case_id, cost_of, hide_input_info, unknown_reason
@@ -188,7 +188,7 @@ def test_scales_and_weights_have_their_roles() -> None:
 
 @pytest.mark.parametrize("name", REAL)
 def test_real_model_macs_equal_the_recorded_macs(name: str) -> None:
-    steps = [step for _, step in resolved(graph(name), name).rows()]
+    steps = [step for _, step in infer_recorded(graph(name), name).rows()]
     counted = [
         _cost(find(step.node.domain, step.node.op), Call(step.node, step.inputs, 17), step.outputs) for step in steps
     ]

@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx_autodoc.ops import Cost, Unknown
 from onnx_autodoc.ops.reduction import OPERATORS
 from onnx_autodoc.shapes import Request, bind, infer_shapes
-from tests._text import loaded
+from tests._text import save_and_read
 from tests.ops._one_node import cost, numbers, zeros
 
 
@@ -30,7 +30,7 @@ def model_of(op: str, opset: int, axes: list[int] | None, **attributes: int) -> 
 
 
 def infer_output_dims(model: onnx.ModelProto) -> tuple[int | Unknown, ...] | None:
-    parsed = loaded(model)
+    parsed = save_and_read(model)
     return infer_shapes(parsed, bind(parsed, Request())).values["y"].shape
 
 

@@ -6,7 +6,7 @@ from onnx import helper, numpy_helper
 from onnx_autodoc.ir import Model
 from onnx_autodoc.patterns import Net, find_blocks, find_heads, find_roles
 from onnx_autodoc.shapes import bind, infer_shapes, parse_request
-from tests._text import loaded, proto
+from tests._text import proto, save_and_read
 
 
 def built(text: str, *dims: str, opset: int = 18, **weights: tuple[int, ...]) -> tuple[Net, Model]:
@@ -15,7 +15,7 @@ def built(text: str, *dims: str, opset: int = 18, **weights: tuple[int, ...]) ->
     made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
     for name, sizes in weights.items():
         made.graph.initializer.append(numpy_helper.from_array(np.zeros(sizes, np.float32), name))
-    model = loaded(made)
+    model = save_and_read(made)
     shapes = infer_shapes(model, bind(model, parse_request(dims=dims)))
     return find_blocks(model, shapes, [True] * sum(1 for _ in shapes.rows())), model
 

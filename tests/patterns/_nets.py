@@ -20,7 +20,7 @@ from onnx_autodoc.patterns import Net, Op, convolutions, feed_forward, find_bloc
 from onnx_autodoc.patterns.flatten import flatten
 from onnx_autodoc.patterns.rules import RewriteRule, apply_rules
 from onnx_autodoc.shapes import bind, infer_shapes, parse_request
-from tests._text import loaded, proto
+from tests._text import proto, save_and_read
 
 Value = tuple[int, ...] | str | np.ndarray
 _TOKEN = re.compile(
@@ -79,7 +79,7 @@ def build_proto_net(
     bound_values: tuple[str, ...] = (),
     runs: Sequence[bool] | None = None,
 ) -> Net:
-    model = loaded(made)
+    model = save_and_read(made)
     shapes = infer_shapes(model, bind(model, parse_request(values=bound_values)))
     assert invalid or not (shapes.contradictions or shapes.misdeclared), (
         shapes.contradictions,

@@ -5,7 +5,7 @@ import pytest
 from onnx_autodoc.patterns import find_blocks
 from onnx_autodoc.readers import read_model
 from onnx_autodoc.shapes import Request, bind_and_infer
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 from tests.patterns._models import CAUSAL, ENCODER, LAYER, MASKED, PLAIN, built, encoder, picture, roles_of
 
 END = "y = Identity(h)"
@@ -202,7 +202,7 @@ CORPUS = {
 
 @pytest.mark.parametrize("name", sorted(CORPUS))
 def test_roles_of_the_corpus(name: str) -> None:
-    assert name in KEPT
+    assert name in GRAPH_NAMES
     model = read_model(graph(name))
     _, shapes = bind_and_infer(model, Request())
     found = roles_of(find_blocks(model, shapes, [True] * sum(1 for _ in shapes.rows())), model)

@@ -13,7 +13,7 @@ from onnx_autodoc.errors import LimitReached
 from onnx_autodoc.ir import AttributeReference, Graph, Model, Tensor, TruncatedList
 from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.readers import read_model
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 from tests._wire import chunk, integer, model, node, relu, value
 
 
@@ -50,7 +50,7 @@ def assert_same_attribute(ours: object, theirs: onnx.AttributeProto) -> None:
         assert ours == value
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_structure_equals_that_of_onnx(name: str) -> None:
     ours, theirs = read_model(graph(name)), onnx.load(graph(name), load_external_data=False)
     assert_same_graph(ours.graph, theirs.graph)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from onnx_autodoc.card import Card, Dataset
 from onnx_autodoc.render import Report, readme
-from tests._corpus import reported
+from tests._corpus import load_report
 
 # As in huggingface_hub, repocard.py: "exact same regex as in the Hub server".
 _BLOCK = re.compile(r"^(\s*---(?:\r\n|\r|\n))([\S\s]*?)((?:\r\n|\r|\n)---[ \t]*(\r\n|\n|$))")
@@ -103,7 +103,7 @@ HOSTILE = [
 
 @cache
 def make_report(name: str) -> Report:
-    return reported(name)
+    return load_report(name)
 
 
 def card(name: str) -> Card:

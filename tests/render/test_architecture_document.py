@@ -3,7 +3,7 @@
 import re
 
 from onnx_autodoc.render.architecture import render_architecture
-from tests._corpus import reported
+from tests._corpus import load_report
 
 HEADINGS = [
     "# Architecture: e5-small-v2-dynquant-int8 (int8-dynamic)",
@@ -23,7 +23,7 @@ HEADINGS = [
 
 
 def render_document(name: str) -> str:
-    return render_architecture(reported(name))
+    return render_architecture(load_report(name))
 
 
 def test_headings_are_those_of_the_original_tool() -> None:

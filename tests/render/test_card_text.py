@@ -13,12 +13,12 @@ from onnx_autodoc.render.card_text import (
     explain_missing_cache,
     format_block_chain,
 )
-from tests._corpus import reported
+from tests._corpus import load_report
 
 
 @cache
 def card(name: str) -> Card:
-    return reported(name).card
+    return load_report(name).card
 
 
 @pytest.mark.parametrize(

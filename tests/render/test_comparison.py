@@ -19,7 +19,7 @@ from onnx_autodoc.render import COMPARISON_FORMATS
 from onnx_autodoc.render.comparison.text import format_percent_change, model_names
 from onnx_autodoc.schema import SCHEMAS
 from onnx_autodoc.shapes import Request
-from tests._corpus import KEPT
+from tests._corpus import GRAPH_NAMES
 from tests._hostile_names import NAMES, hostile
 from tests.compare._cards import of_corpus
 
@@ -224,7 +224,7 @@ def test_percent_changes_are_exact_at_the_edges(percent: float, text: str) -> No
     ],
 )
 def test_model_names_are_as_long_as_needed(paths: tuple[str, ...], names: list[str]) -> None:
-    card = of_corpus(KEPT[0])
+    card = of_corpus(GRAPH_NAMES[0])
     assert model_names(compare([card] * len(paths), paths)) == names
 
 

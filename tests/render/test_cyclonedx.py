@@ -14,7 +14,7 @@ from onnx_autodoc.card import Task
 from onnx_autodoc.cli import main
 from onnx_autodoc.render.cyclonedx import render_cyclonedx
 from onnx_autodoc.shapes import Request
-from tests._corpus import KEPT, graph, reported
+from tests._corpus import GRAPH_NAMES, graph, load_report
 from tests._text import proto
 from tests.render._boms import (
     RELU,
@@ -36,7 +36,7 @@ def _same_time(monkeypatch: pytest.MonkeyPatch) -> None:
 # Real models
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_document_of_real_model_is_valid_and_matches_its_card(name: str) -> None:
     found = make_card(graph(name), Request(), sha256=True)
     made, card = validate_bom(found), found.card
@@ -122,14 +122,14 @@ def test_file_without_metadata_gives_no_claims(tmp_path: Path) -> None:
 
 
 def test_training_and_quality_are_never_claimed() -> None:
-    for name in KEPT[::6]:
-        said = validate_bom(reported(name))["metadata"]["component"]["modelCard"]
+    for name in GRAPH_NAMES[::6]:
+        said = validate_bom(load_report(name))["metadata"]["component"]["modelCard"]
         assert set(said) == {"modelParameters", "properties"}
         assert set(said["modelParameters"]) <= {"task", "architectureFamily", "modelArchitecture", "inputs", "outputs"}
 
 
 def test_uncertain_task_is_property_with_confidence() -> None:
-    found = reported("yolov8l-nc1")
+    found = load_report("yolov8l-nc1")
     assert validate_bom(found)["metadata"]["component"]["modelCard"]["modelParameters"]["task"] == "object detection"
     doubtful = replace(found, card=replace(found.card, task=Task("object detection", 0.6, None, ())))
     made = validate_bom(doubtful)
@@ -171,7 +171,7 @@ def test_version_is_that_of_the_file(tmp_path: Path) -> None:
 
 
 def test_finding_is_annotation_by_this_tool() -> None:
-    found = reported("smollm2-135m-genai-int4")
+    found = load_report("smollm2-135m-genai-int4")
     notes = validate_bom(found)["annotations"]
     finding = next(each for each in found.card.findings if each.rule == "dynamic-input")
     note = next(each for each in notes if "rule dynamic-input" in each["text"])

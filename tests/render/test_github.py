@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.github import MAX_SUMMARY_BYTES, render_annotations, render_job_summary
 from onnx_autodoc.render.outcome import render_outcome_json, render_outcome_text
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.policy._cards import SAMPLE
 from tests.render._outcomes import check_corpus, check_hostile, is_tame
 
@@ -49,7 +49,7 @@ def test_annotations_are_limited_per_level(make: Any) -> None:
 
 
 def test_card_alone_has_annotations() -> None:
-    text = str(FORMATS["github"].render(reported(SAMPLE[0])))
+    text = str(FORMATS["github"].render(load_report(SAMPLE[0])))
     assert all(COMMAND.fullmatch(line) for line in text.splitlines())
 
 

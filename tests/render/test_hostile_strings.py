@@ -29,7 +29,7 @@ from onnx_autodoc.render import (
 from onnx_autodoc.render.html.page import render_fragment, render_print
 from onnx_autodoc.shapes import Request
 from onnx_autodoc.text import escape_hidden, sanitize_text
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.render._poison import ATTACKS, MARK, Poison, model
 from tests.render._readmes import read_as_hub
 from tests.render.html._parsed import Parsed
@@ -49,7 +49,7 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 @cache
 def make_hostile_report(first: int) -> Report:
     """A real card and the rows of its nodes, each string of them replaced: a stranger wrote that JSON card."""
-    hostile, poison = reported(NAME), Poison(first)
+    hostile, poison = load_report(NAME), Poison(first)
     card = replace(poison.all(hostile.card), schema_version=POISONED)
     rows = [poison.all(row) for row in list(hostile.nodes())[:200]]
     return Report(card, lambda: iter(rows))
@@ -154,7 +154,7 @@ def render_pages(hostile: Report) -> Iterator[str]:
 
 
 def test_hostile_strings_are_text_in_html(hostile: Report) -> None:
-    ours = [text for attrs, text in Parsed(str(FORMATS["html"].render(reported(NAME)))).scripts if not attrs]
+    ours = [text for attrs, text in Parsed(str(FORMATS["html"].render(load_report(NAME)))).scripts if not attrs]
     for text in render_pages(hostile):
         page = Parsed(text)
         assert page.wrong == []
@@ -187,7 +187,7 @@ def test_hostile_strings_are_values_in_xml(hostile: Report) -> None:
 
 @pytest.mark.parametrize("name", VERDICTS)
 def test_outcome_has_only_own_workflow_commands(name: str, hostile: Report) -> None:
-    other = reported(NAME).card
+    other = load_report(NAME).card
     text = render_outcome(check_cards([("##[x]\n::m.onnx", hostile.card)], Policy(), "::p", ("::b", other)), name)
     if name == "github":
         levels = ("::error ", "::warning ", "::notice ")
@@ -198,7 +198,7 @@ def test_outcome_has_only_own_workflow_commands(name: str, hostile: Report) -> N
 
 @pytest.fixture(scope="module")
 def comparison(hostile: Report) -> Comparison:
-    return compare([reported(NAME).card, hostile.card], ["::a.onnx", "##[b] <i>.json"], generated=AT)
+    return compare([load_report(NAME).card, hostile.card], ["::a.onnx", "##[b] <i>.json"], generated=AT)
 
 
 @pytest.mark.parametrize("name", COMPARISON_FORMATS)
@@ -232,7 +232,7 @@ def test_very_long_name_is_shortened(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [2**62, 2**200, 2**1900])
 def test_huge_sizes_are_printed_in_every_format(size: int) -> None:
     """As dimensions of 2^62 make them; beyond what a float holds, too."""
-    hostile = reported(NAME)
+    hostile = load_report(NAME)
     card = _set_size(hostile.card, size)
     rows = [_set_size(row, size) for row in list(hostile.nodes())[:50]]
     for name in FORMATS.keys() - {"pdf"}:
@@ -255,10 +255,10 @@ def _set_size(value: Any, size: int) -> Any:
 
 def test_undecodable_file_names_are_escaped(tmp_path: Path) -> None:
     """Bytes of a path that are no UTF-8 come as halves of letters."""
-    card = reported(NAME).card
+    card = load_report(NAME).card
     broken = replace(card, model=replace(card.model, name="a\udcff.onnx"))
     for name in FORMATS.keys() - {"pdf"}:
-        text = FORMATS[name].render(Report(broken, reported(NAME).nodes))
+        text = FORMATS[name].render(Report(broken, load_report(NAME).nodes))
         assert isinstance(text, str)
         text.encode()
     assert sanitize_text("a\udcff") == "a\\udcff"

@@ -8,7 +8,7 @@ from lxml import etree
 
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.junit import render_outcome_junit
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.policy._cards import SAMPLE
 from tests.render._outcomes import check_corpus, check_hostile, is_tame
 
@@ -28,7 +28,7 @@ def test_report_is_valid_by_schema(make: Any) -> None:
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_report_of_card_alone_is_valid(name: str) -> None:
-    assert len(parse_xml(str(FORMATS["junit"].render(reported(name))))) == 1
+    assert len(parse_xml(str(FORMATS["junit"].render(load_report(name))))) == 1
 
 
 @pytest.mark.parametrize("make", [check_corpus, check_hostile])

@@ -15,7 +15,7 @@ from onnx_autodoc.render.content import Bullets, Column, Name, Number, Paragraph
 from onnx_autodoc.render.markdown import code_span, escape_markdown, write_sections
 from onnx_autodoc.shapes import Request
 from onnx_autodoc.text import sanitize
-from tests._corpus import KEPT, reported
+from tests._corpus import GRAPH_NAMES, load_report
 from tests._hostile_names import NAMES, hostile
 
 ILLUSTRATED = ("markdown", "huggingface")
@@ -58,7 +58,7 @@ def parse_page(text: str) -> Page:
 
 @cache
 def render_corpus(name: str, format_name: str = "markdown") -> str:
-    return render_report(reported(name), format_name)
+    return render_report(load_report(name), format_name)
 
 
 def render_report(found: Report, format_name: str) -> str:
@@ -78,7 +78,7 @@ def test_name_is_a_code_span(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_name_in_table_stays_in_its_cell(name: str) -> None:
     section = Section("s", name, (Table((Column(name), Column("b")), (((Name(name),), (name,)),)),))
-    card = reported("control-flow-loop-if").card
+    card = load_report("control-flow-loop-if").card
     page = parse_page(write_sections((section,), card, None))
     assert [tag for tag, _ in page.tags] == [
         "h2",
@@ -99,7 +99,7 @@ def test_name_in_table_stays_in_its_cell(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_text_is_escaped(name: str) -> None:
     blocks = (Paragraph((name,)), Bullets(((name, " ", Strong(name)),)))
-    page = parse_page(write_sections((Section("s", "t", blocks),), reported("control-flow-loop-if").card, None))
+    page = parse_page(write_sections((Section("s", "t", blocks),), load_report("control-flow-loop-if").card, None))
     assert [tag for tag, _ in page.tags] == ["h2", "p", "ul", "li", "strong"]
     render_report = sanitize(" ".join(name.split()) if "\n" in name else name, 20_000)
     assert "".join(render_report.split()) in "".join("".join(page.said).split())
@@ -109,7 +109,7 @@ def test_text_is_escaped(name: str) -> None:
     "name", ["net.v2@int8.onnx", "a@-b.co", "a@.b.co", "mailto:a.b@link.invalid", "xmpp:a@link.invalid/x", "@someone"]
 )
 def test_no_name_becomes_a_link(name: str) -> None:
-    card = reported("control-flow-loop-if").card
+    card = load_report("control-flow-loop-if").card
     blocks = (Paragraph((name, Strong(name))), Table((Column(name),), (((name,),),)))
     text = write_sections((Section("s", name, blocks),), card, None)
     page = parse_page(text)
@@ -125,7 +125,7 @@ def test_ordinary_text_stays_readable() -> None:
 @pytest.mark.parametrize(("text", "safe"), [("1. one", "1\\. one"), ("- x", "\\- x"), ("45.0 KiB", "45.0 KiB")])
 def test_line_start_is_escaped(text: str, safe: str) -> None:
     assert (
-        write_sections((Section("s", "t", (Paragraph((text,)),)),), reported("control-flow-loop-if").card, None)
+        write_sections((Section("s", "t", (Paragraph((text,)),)),), load_report("control-flow-loop-if").card, None)
         == f"## t\n\n{safe}\n"
     )
 
@@ -144,7 +144,7 @@ def test_hostile_model_adds_no_markup(format_name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format_name", TEXTS)
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_corpus_cards_are_well_formed(name: str, format_name: str) -> None:
     text = render_corpus(name, format_name)
     body = text.split("\n---\n", 1)[1] if format_name == "huggingface" else text
@@ -156,7 +156,7 @@ def test_corpus_cards_are_well_formed(name: str, format_name: str) -> None:
     assert not re.search(r"(?i)\| *(inf|nan|n/a|null|none) *\|", body), "what is unknown is said in words"
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_table_rows_sum_to_totals(name: str) -> None:
     for format_name in TEXTS:
         sums = list(read_totals(render_corpus(name, format_name)))
@@ -186,6 +186,6 @@ def parse_number(cell: str) -> int | None:
 def test_table_with_total_has_full_numbers() -> None:
     rows = (((Name("a"),), (Number("1.00 k", 1001, "MACs"),)), ((Name("b"),), (Number("2", 2, "MACs"),)))
     table = Table((Column("x"), Column("MACs", True)), rows, (("Total",), (Number("1.00 k", 1003, "MACs"),)))
-    text = write_sections((Section("s", "t", (table,)),), reported("control-flow-loop-if").card, None)
+    text = write_sections((Section("s", "t", (table,)),), load_report("control-flow-loop-if").card, None)
     assert "| `a` | 1,001 |" in text
     assert "| **Total** | **1,003** |" in text

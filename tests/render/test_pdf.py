@@ -9,12 +9,12 @@ from pypdf import PdfReader
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.render import FORMATS, Report, chart_files
 from onnx_autodoc.render.sections import card_sections
-from tests._corpus import reported
+from tests._corpus import load_report
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return reported("bilstm-gru-tagger")
+    return load_report("bilstm-gru-tagger")
 
 
 def test_a_pdf_has_every_section(report: Report) -> None:

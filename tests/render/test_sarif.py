@@ -11,7 +11,7 @@ from onnx_autodoc.lint import RULES
 from onnx_autodoc.policy import Outcome
 from onnx_autodoc.render import FORMATS
 from onnx_autodoc.render.sarif import render_outcome_sarif, to_uri
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.policy._cards import SAMPLE
 from tests.render._outcomes import check_corpus, check_hostile, is_tame
 
@@ -32,7 +32,7 @@ def test_report_is_valid_by_official_schema(make: Any) -> None:
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_report_of_card_alone_is_valid(name: str) -> None:
-    text = FORMATS["sarif"].render(reported(name))
+    text = FORMATS["sarif"].render(load_report(name))
     jsonschema.Draft7Validator(SCHEMA).validate(json.loads(text))
 
 

@@ -13,13 +13,13 @@ from onnx_autodoc.render.architecture import render_architecture
 from onnx_autodoc.render.markdown import render_markdown
 from onnx_autodoc.render.terminal import render_terminal
 from onnx_autodoc.shapes import Request
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests._text import proto
 
 
 @cache
 def card(name: str) -> Card:
-    return reported(name).card
+    return load_report(name).card
 
 
 def render_sections(found: Card) -> str:

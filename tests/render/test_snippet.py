@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 from onnx_autodoc.api import card
 from onnx_autodoc.render.snippet import make_snippet, numbered_literal, quote_literal
-from tests._corpus import KEPT, graph
+from tests._corpus import GRAPH_NAMES, graph
 from tests._text import proto
 
 HOSTILE = (
@@ -199,7 +199,7 @@ def test_extension_operators_are_registered(tmp_path: Path) -> None:
     compile(program, "snippet", "exec")
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_snippet_of_real_model_fills_each_input_once(name: str) -> None:
     found = card(graph(name))
     program = make_snippet(found)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from onnx_autodoc.card import Card
 from onnx_autodoc.render import Report
 from onnx_autodoc.render.terminal import MAX_LINES, VALUE_WIDTH, WIDTH, device_rows, render_terminal
-from tests._corpus import KEPT
+from tests._corpus import GRAPH_NAMES
 from tests.render._graded import crowded, graded, hardware, on
 from tests.render.charts._look import card
 
@@ -93,7 +93,7 @@ def test_card_without_hardware_has_no_device_rows() -> None:
     assert device_lines(replace(on(MINILM, "t4"), hardware=None)) == []
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_terminal_card_fits_its_limits(name: str) -> None:
     text = render_terminal(Report(card(name), lambda: iter(()))).splitlines()
     assert len(text) <= MAX_LINES

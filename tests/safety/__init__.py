@@ -1,1 +1,1 @@
-"""Tests of what holds for the command line as a whole, whatever files it is given."""
+"""Properties of the whole command line that hold for every input file."""

@@ -1,4 +1,4 @@
-"""No file can make the tool run code: what could do so is not in the source, and running a model is bounded."""
+"""No file can make the tool run code: the source has no call that could, and runs of a model are bounded."""
 
 import ast
 import os
@@ -32,8 +32,8 @@ METHODS = {
 FORMATS = {"format", "format_map"}
 # Literals of the module, and other objects with a method `format`: msgspec.json, logging.Formatter, Polynomial.
 NOT_TEMPLATES = ("msgspec.json", "text", "shape", "super()", "found[name]")
-HARMLESS = {"urllib.parse", "xml.sax.saxutils"}  # they quote, and read nothing
-# Where one of these is, and why it may be.
+HARMLESS = {"urllib.parse", "xml.sax.saxutils"}  # they quote and read nothing
+# Allowed uses, with the reason.
 ALLOWED = {
     ("runtime/calibration/benchmarks.py", "concurrent"),  # threads that copy memory, to time it
     ("render/junit.py", "xml"),  # ElementTree writes there, and parses nothing
@@ -43,8 +43,8 @@ ALLOWED = {
 PROCESSES = {
     "runtime/process.py",
     "hardware/devices/detection.py",
-}  # ours, and Apple's sysctl by its path
-BY_NAME = {  # modules of names that stand in the source
+}  # the worker of a run, and Apple's sysctl by its path
+BY_NAME = {  # modules whose names are in the source
     *(
         "runtime/__init__.py",
         "policy/reading.py",
@@ -55,7 +55,7 @@ BY_NAME = {  # modules of names that stand in the source
 }
 
 
-def _imported(tree: ast.AST) -> Iterator[str]:
+def _list_imports(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -63,48 +63,48 @@ def _imported(tree: ast.AST) -> Iterator[str]:
             yield node.module
 
 
-def _called(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+def _list_calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             yield name, node
 
 
-def test_nothing_that_runs_data_is_imported() -> None:
-    names = ((file, name) for file, tree in TREES.items() for name in _imported(tree) if name not in HARMLESS)
+def test_modules_that_execute_data_are_not_imported() -> None:
+    names = ((file, name) for file, tree in TREES.items() for name in _list_imports(tree) if name not in HARMLESS)
     roots = ((file, name.partition(".")[0]) for file, name in names)
-    assert {each for each in roots if each[1] in MODULES | {"ctypes"}} == ALLOWED
+    assert {use for use in roots if use[1] in MODULES | {"ctypes"}} == ALLOWED
 
 
-def test_nothing_that_runs_data_is_called() -> None:
+def test_functions_that_execute_data_are_not_called() -> None:
     plain = [
         (file, name)
         for file, tree in TREES.items()
-        for name, call in _called(tree)
+        for name, call in _list_calls(tree)
         if name in (CALLS if isinstance(call.func, ast.Name) else METHODS)
         and ast.unparse(call.func) != "platform.system"
     ]
     assert plain == []
 
 
-def test_processes_are_started_in_three_places_and_never_by_a_shell() -> None:
-    users = {file for file, tree in TREES.items() if "subprocess" in _imported(tree)}
+def test_processes_are_started_in_two_modules_and_without_a_shell() -> None:
+    users = {file for file, tree in TREES.items() if "subprocess" in _list_imports(tree)}
     assert users == PROCESSES
-    words = [keyword for tree in TREES.values() for _, call in _called(tree) for keyword in call.keywords]
+    words = [keyword for tree in TREES.values() for _, call in _list_calls(tree) for keyword in call.keywords]
     assert [keyword for keyword in words if keyword.arg in ("shell", "allow_pickle", "preexec_fn")] == []
 
 
-def test_modules_by_name_are_named_in_the_source() -> None:
-    users = {file for file, tree in TREES.items() if any(name == "import_module" for name, _ in _called(tree))}
+def test_import_module_is_used_only_for_names_in_the_source() -> None:
+    users = {file for file, tree in TREES.items() if any(name == "import_module" for name, _ in _list_calls(tree))}
     assert users <= BY_NAME
 
 
-def test_yaml_is_read_by_a_safe_loader_alone() -> None:
-    users = {file for file, tree in TREES.items() if "yaml" in _imported(tree)}
+def test_yaml_is_read_by_safe_loaders_only() -> None:
+    users = {file for file, tree in TREES.items() if "yaml" in _list_imports(tree)}
     assert users == {"policy/yaml_loader.py", "render/readme.py"}
     loaders = {
         ast.unparse(keyword.value)
-        for _, call in _called(TREES["render/readme.py"])
+        for _, call in _list_calls(TREES["render/readme.py"])
         for keyword in call.keywords
         if keyword.arg == "Loader"
     }
@@ -112,13 +112,13 @@ def test_yaml_is_read_by_a_safe_loader_alone() -> None:
     tree = TREES["policy/yaml_loader.py"]
     bases = [ast.unparse(base) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for base in node.bases]
     assert bases == ["yaml.SafeLoader"]
-    loads = [ast.unparse(call.func) for name, call in _called(tree) if name in ("load", "full_load", "unsafe_load")]
+    loads = [ast.unparse(call.func) for name, call in _list_calls(tree) if name in ("load", "full_load", "unsafe_load")]
     assert loads == []
 
 
-def test_no_text_of_a_file_is_a_template() -> None:
+def test_format_templates_are_constants() -> None:
     """`str.format` with a template from a file could read attributes of our objects: templates are constants."""
-    calls = [(file, call.func) for file, tree in TREES.items() for name, call in _called(tree) if name in FORMATS]
+    calls = [(file, call.func) for file, tree in TREES.items() for name, call in _list_calls(tree) if name in FORMATS]
     templates = [(file, ast.unparse(func.value)) for file, func in calls if isinstance(func, ast.Attribute)]
     assert templates
     unknown = [
@@ -129,13 +129,13 @@ def test_no_text_of_a_file_is_a_template() -> None:
     assert unknown == []
 
 
-def test_a_models_own_configuration_is_not_asked_for() -> None:
-    """`ort_config` in a file's metadata could name files to write: onnxruntime reads it where this is set."""
+def test_configuration_in_a_model_is_ignored() -> None:
+    """`ort_config` in a file's metadata could name files to write: onnxruntime reads it if this variable is set."""
     assert PRIVACY_ENVIRONMENT["ORT_LOAD_CONFIG_FROM_MODEL"] == "0"
     assert PRIVACY_ENVIRONMENT["ORT_DISABLE_TELEMETRY"] == "1"
 
 
-def test_a_run_may_take_what_is_free_and_not_more() -> None:
+def test_memory_of_a_run_is_limited_to_free_memory() -> None:
     free = free_memory()
     assert free is not None
     assert 0 < free <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -156,7 +156,7 @@ except MemoryError:
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere private memory is not counted")
-def test_a_run_has_limits_of_its_own_not_its_parents() -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not count private memory")
+def test_run_does_not_inherit_the_memory_limit_of_its_parent() -> None:
     done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(resource.RLIM_INFINITY), "0", "refused"]

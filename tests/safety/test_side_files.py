@@ -95,10 +95,10 @@ def test_text_limit_holds_to_the_byte_and_names_its_option(reader: str, tmp_path
     name, read = READERS[reader]
     path = tmp_path / name
     path.write_bytes(b" " * 1_000)
-    with within(Limits(text=1_000)), pytest.raises(AutodocError) as taken:
+    with within(Limits(text=1_000)), pytest.raises(AutodocError) as error:
         read(path)
-        raise BadInput("nothing was wrong with it")
-    assert not isinstance(taken.value, LimitReached)
+        raise BadInput("the file is valid")
+    assert not isinstance(error.value, LimitReached)
     path.write_bytes(b" " * 1_001)
     with within(Limits(text=1_000)), pytest.raises(LimitReached, match=r"over 1,000 bytes.*--max-text raises"):
         read(path)

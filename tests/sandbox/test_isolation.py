@@ -1,4 +1,4 @@
-"""Worker processes: every way to end is a result, or an error of one line that names the option that helps."""
+"""Worker processes: each one ends with a result or with a one-line error that names the option to change."""
 
 import mmap
 import os
@@ -44,10 +44,10 @@ def refuse_with_lone_surrogates() -> Result:
     raise BadInput("\ud800 \udfff \udcff.onnx \U0001f600")
 
 
-def test_lone_surrogates_are_escaped_and_undecodable_names_kept() -> None:
-    with pytest.raises(BadInput) as caught:
+def test_lone_surrogates_are_escaped_and_undecodable_names_unchanged() -> None:
+    with pytest.raises(BadInput) as error:
         run_isolated(Result, refuse_with_lone_surrogates, "it")
-    assert str(caught.value) == "\\ud800 \\udfff \udcff.onnx \U0001f600"
+    assert str(error.value) == "\\ud800 \\udfff \udcff.onnx \U0001f600"
 
 
 def allocate() -> Result:
@@ -77,7 +77,7 @@ def sleep() -> Result:
 @pytest.mark.parametrize("work", [hang, sleep])
 def test_time_limit_names_its_option(work: Callable[[], Result]) -> None:
     start = time.monotonic()
-    with within(Limits(seconds=0.3)), pytest.raises(LimitReached, match=r"^it: not done after .* s; --timeout"):
+    with within(Limits(seconds=0.3)), pytest.raises(LimitReached, match=r"^it: timed out after .* s; --timeout"):
         run_isolated(Result, work, "it")
     assert time.monotonic() - start < 10
 
@@ -96,12 +96,14 @@ def test_deadline_is_extended_unless_the_user_set_it() -> None:
 def test_model_within_default_limits_has_less_than_20_seconds() -> None:
     """A second model gets as much processor time, a larger one more."""
     usual = Limits().nodes
-    assert _allowed_seconds(1) == _allowed_seconds(usual) < 20
-    assert _allowed_seconds(usual, usual) == 2 * _allowed_seconds(usual) - 1  # each is rounded up by one
-    assert _allowed_seconds(10 * usual) > 100
+    assert _measure_allowed_seconds(1) == _measure_allowed_seconds(usual) < 20
+    assert (
+        _measure_allowed_seconds(usual, usual) == 2 * _measure_allowed_seconds(usual) - 1
+    )  # each is rounded up by one
+    assert _measure_allowed_seconds(10 * usual) > 100
 
 
-def _allowed_seconds(*models: int) -> int:
+def _measure_allowed_seconds(*models: int) -> int:
     """Return the processor seconds of a worker for models of these node counts."""
 
     def work() -> int:
@@ -140,29 +142,29 @@ CRASH_SIGNALS = [signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, s
 def test_crash_in_an_optional_step_skips_that_step(number: signal.Signals) -> None:
     def work() -> Result:
         first = run_optional("first", "it", lambda: "first", lambda _: "")
-        second = run_optional("second", "it", lambda: crash(number).text, lambda why: why)
+        second = run_optional("second", "it", lambda: crash(number).text, lambda reason: reason)
         third = run_optional("third", "it", lambda: "third", lambda _: "")
         return Result(f"{first} {third}", skipped=(second,))
 
-    found = run_isolated(Result, work, "it")
-    assert found.text == "first third"
-    assert number.name in found.skipped[0]
+    result = run_isolated(Result, work, "it")
+    assert result.text == "first third"
+    assert number.name in result.skipped[0]
 
 
 def test_several_optional_steps_may_crash() -> None:
     def work() -> Result:
-        made = [
+        results = [
             run_optional(name, "it", lambda: crash(signal.SIGSEGV).text, lambda _: "skipped")
             for name in ("a", "b", "c")
         ]
-        return Result(" ".join(made))
+        return Result(" ".join(results))
 
     assert run_isolated(Result, work, "it").text == "skipped skipped skipped"
 
 
 @pytest.mark.parametrize("number", CRASH_SIGNALS)
 def test_crash_outside_of_optional_steps_is_one_line(number: signal.Signals) -> None:
-    with pytest.raises(BadInput, match=rf"^it: internal: .*{number.name}$"):
+    with pytest.raises(BadInput, match=rf"^it: internal error: .*{number.name}$"):
         run_isolated(Result, lambda: crash(number), "it")
 
 
@@ -182,20 +184,20 @@ def test_sigkill_is_attributed_to_the_system() -> None:
 
 def test_exception_in_an_optional_step_skips_that_step() -> None:
     def work() -> Result:
-        return Result(run_optional("a", "it", lambda: str(1 // 0), lambda why: why))
+        return Result(run_optional("a", "it", lambda: str(1 // 0), lambda reason: reason))
 
-    assert "internal: ZeroDivisionError" in run_isolated(Result, work, "it").text
-    assert "internal: ZeroDivisionError" in work().text  # from Python, without a child, as well
+    assert "internal error: ZeroDivisionError" in run_isolated(Result, work, "it").text
+    assert "internal error: ZeroDivisionError" in work().text  # also in this process
 
 
 def test_exception_elsewhere_is_one_line() -> None:
-    with pytest.raises(BadInput, match=r"^it: internal: ZeroDivisionError: "):
+    with pytest.raises(BadInput, match=r"^it: internal error: ZeroDivisionError: "):
         run_isolated(Result, lambda: Result(str(1 // 0)), "it")
 
 
 def test_optional_step_raises_limits_and_bad_input() -> None:
     with pytest.raises(BadInput):
-        run_optional("a", "it", refuse, lambda why: Result(why))
+        run_optional("a", "it", refuse, lambda reason: Result(reason))
     with pytest.raises(MemoryError):
         run_optional("a", "it", lambda: (_ for _ in ()).throw(MemoryError()), lambda _: None)
 
@@ -206,7 +208,7 @@ def test_endless_recursion_is_an_exception_not_a_crash() -> None:
 
     assert (
         "RecursionError"
-        in run_isolated(Result, lambda: Result(run_optional("a", "it", recurse, lambda why: why)), "it").text
+        in run_isolated(Result, lambda: Result(run_optional("a", "it", recurse, lambda reason: reason)), "it").text
     )
 
 
@@ -214,13 +216,13 @@ def test_oversized_result_is_rejected_and_the_worker_ended() -> None:
     """The parent checks the limit too: a worker may have lifted its own."""
     pids = os.pipe()
 
-    def endless() -> Result:
+    def exceed_limit() -> Result:
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         os.write(pids[1], str(os.getpid()).encode())
         return Result("", bytes(310 * MIB))
 
     with within(Limits(memory=300 * MIB)), pytest.raises(LimitReached, match="--max-memory"):
-        run_isolated(Result, endless, "it")
+        run_isolated(Result, exceed_limit, "it")
     with pytest.raises(ProcessLookupError):
         os.kill(int(os.read(pids[0], 100)), 0)
 

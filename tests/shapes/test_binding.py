@@ -5,7 +5,7 @@ import pytest
 
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.shapes import Request, bind, bind_and_infer, parse_request
-from tests._text import loaded, model, proto
+from tests._text import model, proto, save_and_read
 
 TEXT = "g (int64[B,S] ids, int64[B,S] mask) => (float[] y) { y = Cast <to = 1> (ids) }"
 IMAGE = "g (float[unnamed,3,unnamed,unnamed] x) => (float[] y) { y = Relu(x) }"
@@ -48,7 +48,7 @@ def test_every_dynamic_dimension_is_bound(text: str, request_: Request, expected
         for dim in value.type.tensor_type.shape.dim:
             if dim.dim_param in names:
                 dim.dim_param = names[dim.dim_param]
-    assert bind(loaded(source), request_).chosen == expected
+    assert bind(save_and_read(source), request_).chosen == expected
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def rename_dimension(name: str) -> onnx.ModelProto:
 
 @pytest.mark.parametrize("name", ["N + ²", "① + N", "N + 9999999999999999999", "N +", "+", "N + ٣"])
 def test_name_that_resembles_a_sum_is_a_name(name: str) -> None:
-    assert bind(loaded(rename_dimension(name)), Request()).chosen == {"N": 1, name: 1}
+    assert bind(save_and_read(rename_dimension(name)), Request()).chosen == {"N": 1, name: 1}
 
 
 def test_axis_is_a_number_in_ascii_digits() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from onnx_autodoc.ops import Unknown
 from onnx_autodoc.shapes import Request, bind, infer_shapes
-from tests._text import known, loaded, model, proto, shapes
+from tests._text import infer_y, model, proto, save_and_read, shapes
 
 IF = """g (float[2,3] x, bool c) => (float[] y) {
     y = If (c) <then_branch = t () => (float a) { a = Transpose(x) }, else_branch = e () => (float b) { b = ELSE }> }"""
@@ -19,12 +19,12 @@ def test_known_condition_selects_its_branch() -> None:
     taken, other = inferred.steps[0].bodies
     assert (taken.times, other.times) == (1, 0)
     assert "not run: the condition is true" in other.steps[0].gap
-    assert known(IF.replace("ELSE", "Relu(x)"), values=("c=false",)).concrete == (2, 3)
+    assert infer_y(IF.replace("ELSE", "Relu(x)"), values=("c=false",)).concrete == (2, 3)
 
 
 def test_unknown_condition_gives_what_both_branches_share() -> None:
-    assert known(IF.replace("ELSE", "Transpose(x)")).concrete == (3, 2)
-    differing = known(IF.replace("ELSE", "Relu(x)"))
+    assert infer_y(IF.replace("ELSE", "Transpose(x)")).concrete == (3, 2)
+    differing = infer_y(IF.replace("ELSE", "Relu(x)"))
     assert differing.concrete is None and "branches of If" in differing.reason
 
 
@@ -129,7 +129,7 @@ def test_scan_of_opset_8_has_a_batch_dimension() -> None:
         onnx.helper.make_graph([node], "g", inputs, [info("z", 1, None)]),
         opset_imports=[onnx.helper.make_opsetid("", 8)],
     )
-    read_back = loaded(source)
+    read_back = save_and_read(source)
     inferred = infer_shapes(read_back, bind(read_back, Request()))
     assert (inferred.values["y"].concrete, inferred.values["z"].concrete) == ((2, 4), (2, 6, 4))
     assert inferred.steps[0].bodies[0].times == 12
@@ -141,7 +141,7 @@ def test_subgraph_reads_values_of_outer_graphs() -> None:
             a = If (c) <then_branch = tt () => (float aa) { aa = MatMul(x, w) },
                         else_branch = te () => (float ab) { ab = MatMul(x, w) }> },
         else_branch = e () => (float b) { b = MatMul(x, w) }> }"""
-    assert known(text).concrete == (2, 2)
+    assert infer_y(text).concrete == (2, 2)
 
 
 FUNCTION = """<domain: "local", opset_import: ["" : 18]>
@@ -151,7 +151,7 @@ FUNCTION = """<domain: "local", opset_import: ["" : 18]>
 @pytest.mark.parametrize(("order", "shape"), [("[1, 0, 2]", (3, 2, 4)), ("[2, 1, 0]", (4, 3, 2))])
 def test_function_takes_attributes_from_its_call(order: str, shape: tuple[int, ...]) -> None:
     text = f"g (float[2,3,4] x) => (float[] y) {{ y = local.turned <order = {order}> (x) }}"
-    assert known(text, functions=FUNCTION).concrete == shape
+    assert infer_y(text, functions=FUNCTION).concrete == shape
 
 
 def test_recursive_function_is_a_contradiction() -> None:
@@ -233,6 +233,6 @@ def test_control_flow_with_empty_body_is_a_contradiction(op: str, inputs: int) -
         onnx.helper.make_graph([node], "g", values, [onnx.helper.make_tensor_value_info("y", 1, None)]),
         opset_imports=[onnx.helper.make_opsetid("", 18)],
     )
-    read_back = loaded(source)
+    read_back = save_and_read(source)
     inferred = infer_shapes(read_back, bind(read_back, Request()))
     assert inferred.values["y"].concrete is None and inferred.steps[0].gap

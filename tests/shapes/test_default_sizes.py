@@ -7,7 +7,7 @@ import pytest
 from onnx_autodoc.ops import Unknown
 from onnx_autodoc.ops.values import Dim
 from onnx_autodoc.shapes import Request, bind, bind_and_infer
-from tests._text import known, model, proto, shapes
+from tests._text import infer_y, model, proto, shapes
 
 # n elements of x are not zero: `picked` is [n, 2]
 NUMBERS = """c0 = Constant <value = int64[1] {0}> ()  c1 = Constant <value = int64[1] {1}> ()
@@ -72,7 +72,7 @@ CASES = {
 def test_data_dependent_size_leaves_derived_sizes_unknown(nodes: str, expected: tuple[int | None, ...]) -> None:
     text = f"g (float[2,3] x) => (int64[] y) {{ {NUMBERS} {nodes} }}"
     text = text.replace("int64[] y", "float[] y") if "TopK" in nodes or "ConstantOfShape" in nodes else text
-    shape, truth = known(text).shape, run_shape(text, x=X)
+    shape, truth = infer_y(text).shape, run_shape(text, x=X)
     assert matches_run(shape, truth)
     assert shape is not None
     assert tuple(None if isinstance(dim, Unknown) else dim for dim in shape) == expected
@@ -93,10 +93,10 @@ STARTED = """g (float[2,3] x, int64 stop) => (float[] y) {
 
 
 def test_loop_that_surely_runs_returns_the_values_of_a_pass() -> None:
-    assert known(STARTED.replace("MOST", "most")).concrete == (2, 3)
-    assert known(STARTED.replace("MOST", "")).concrete == (2, 3)
+    assert infer_y(STARTED.replace("MOST", "most")).concrete == (2, 3)
+    assert infer_y(STARTED.replace("MOST", "")).concrete == (2, 3)
     assert run_shape(STARTED.replace("MOST", "most"), x=X, stop=np.array(3)) == (2, 3)
-    assert known(STARTED.replace("MOST", "stop")).shape is None  # it may not run at all
+    assert infer_y(STARTED.replace("MOST", "stop")).shape is None  # it may not run at all
 
 
 GROWN = """g (float[2,3] x, int64 stop) => (int64[] y) {
@@ -108,7 +108,7 @@ GROWN = """g (float[2,3] x, int64 stop) => (int64[] y) {
 
 
 def test_size_that_grows_in_a_loop_is_not_the_initial_one() -> None:
-    assert matches_run(known(GROWN).shape, run_shape(GROWN, x=X, stop=np.array(2)))
+    assert matches_run(infer_y(GROWN).shape, run_shape(GROWN, x=X, stop=np.array(2)))
     body = shapes(GROWN).steps[-3].bodies[0].steps
     seen = next(step.outputs[0].shape for step in body if step.node.op == "Reshape")
     assert seen is not None and isinstance(seen[1], Unknown)

@@ -7,14 +7,14 @@ from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.ops import Call, Operator, ValueInfo
 from onnx_autodoc.shapes import Request, Shapes, bind, infer_shapes, walk
 from onnx_autodoc.shapes.scope import RULES_PER_NODE
-from tests._text import known, model, shapes
+from tests._text import infer_y, model, shapes
 
 
 def test_shape_arithmetic_is_evaluated() -> None:
     text = """g (float[B,S,12] x) => (float[] y) {
         size = Shape(x)  first = Constant <value = int64[1] {0}> ()  b = Gather(size, first)
         rest = Constant <value = int64[1] {-1}> ()  target = Concat <axis = 0> (b, rest)  y = Reshape(x, target) }"""
-    assert known(text, "B=2", "S=5").concrete == (2, 60)
+    assert infer_y(text, "B=2", "S=5").concrete == (2, 60)
 
 
 def test_float_arithmetic_on_sizes_is_evaluated() -> None:
@@ -22,7 +22,7 @@ def test_float_arithmetic_on_sizes_is_evaluated() -> None:
         size = Shape <start = 2> (x)  half = Constant <value = float[1] {0.5}> ()
         f = Cast <to = 1> (size)  g = Mul(f, half)  h = Floor(g)  hw = Cast <to = 7> (h)
         nc = Shape <end = 2> (x)  target = Concat <axis = 0> (nc, hw)  y = Resize(x, , , target) }"""
-    assert known(text, "S=15").concrete == (1, 3, 7, 7)
+    assert infer_y(text, "S=15").concrete == (1, 3, 7, 7)
 
 
 def test_unknown_size_has_its_reason_and_other_sizes_stay_known() -> None:
@@ -39,7 +39,7 @@ def test_unknown_size_cancels_in_a_reshape() -> None:
         n = Shape <end = 1> (picked)  tail = Constant <value = int64[2] {2, -1}> ()
         target = Concat <axis = 0> (n, tail)  y = Reshape(picked, target) }"""
     text = text.replace("{\n", "{ zero = Constant <value = int64[1] {0}> ()  big = Concat <axis = 0> (w, w)\n", 1)
-    shape = known(text).shape
+    shape = infer_y(text).shape
     assert shape is not None and shape[1:] == (2, 3)
 
 
@@ -107,13 +107,13 @@ def test_node_that_cannot_run_is_a_contradiction(text: str) -> None:
 def test_huge_sizes_neither_overflow_nor_allocate() -> None:
     text = """g (float[1] x) => (float[] y) {
         s = Constant <value = int64[3] {4611686018427387904, 4611686018427387904, 2}> ()  y = Expand(x, s) }"""
-    assert known(text).concrete == (1 << 62, 1 << 62, 2)
+    assert infer_y(text).concrete == (1 << 62, 1 << 62, 2)
     doubled = (
         "g (float[1] x) => (float[] y) { "
         + "".join(f"a{i} = Concat <axis = 0> ({p}, {p}) " for i, p in enumerate(["x", *(f"a{i}" for i in range(79))]))
         + "y = Relu(a79) }"
     )
-    assert known(doubled).concrete == (1 << 80,)
+    assert infer_y(doubled).concrete == (1 << 80,)
 
 
 def infer_within(text: str, functions: str, allowed: Limits) -> Shapes:

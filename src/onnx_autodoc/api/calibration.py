@@ -50,8 +50,8 @@ from onnx_autodoc.text import format_percent, sanitize
 SECONDS_PER_BENCHMARK: Final = 0.3  # all sweeps together
 QUICK_SECONDS_PER_BENCHMARK: Final = 0.06
 _MAX_REESTIMATE_STEPS: Final = 60_000  # shape inference steps at other sizes
-_LOAD_SECONDS: Final = 1.0  # for which the machine's load is watched first
-_BENCHMARK_SECONDS: Final = 600.0  # for all benchmarks: about ten times what they take
+_LOAD_SECONDS: Final = 1.0  # for which the load of the machine is measured first
+_BENCHMARK_SECONDS: Final = 600.0  # for all benchmarks: about ten times their usual time
 _RUN_SECONDS: Final = 630.0  # for one model: its process has a shorter deadline, with a better message
 
 
@@ -75,12 +75,12 @@ def calibrate(
     require_onnxruntime()
     cores = os.cpu_count()
     if threads is not None and cores is not None and threads > cores:
-        raise BadInput(f"{threads:,} threads: this machine runs {cores:,} at once")
+        raise BadInput(f"{threads:,} threads: this machine has {cores:,} processors")
     prepared = [_prepare(path) for path in models]  # fails before minutes of benchmarks
     load = measure_load()
     if load is not None and load > MAX_BACKGROUND_LOAD and not force:
         raise BadInput(
-            f"the machine is busy: {format_percent(load)} of it is used by others; close them, wait, or use --force"
+            f"the machine is busy: other processes use {format_percent(load)} of it; stop them, wait, or use --force"
         )
     extend_deadline(_BENCHMARK_SECONDS)
     with raise_on_termination(), cleanup_on_alarm(), ProgressBar(1 + len(models)) as bar:
@@ -88,14 +88,14 @@ def calibrate(
         graph_seconds = QUICK_SECONDS_PER_BENCHMARK if quick else SECONDS_PER_BENCHMARK
         benchmarks = run_benchmarks(graph_seconds, threads or 0, _BENCHMARK_SECONDS, bar.show)
         runs = [_run(model, benchmarks.cache_bytes, threads, bar) for model in prepared]
-    here = describe_machine()
-    fitted = build_profile(benchmarks, runs, here.cpu, date, threads or here.cores)
+    machine = describe_machine()
+    profile = build_profile(benchmarks, runs, machine.cpu, date, threads or machine.cores)
     ratios = cross_validate([*benchmarks.graphs, *runs], runs) if runs else {}
-    return CalibrationResult(fitted, ratios, load)
+    return CalibrationResult(profile, ratios, load)
 
 
 class _PreparedModel(NamedTuple):
-    """A user's model, ready to run: nothing of it is read after the benchmarks have begun."""
+    """A user's model, ready to run: its facts are not read again after the benchmarks have begun."""
 
     path: str
     feeds: tuple[Feed, ...]
@@ -123,9 +123,9 @@ def _run(model: _PreparedModel, cache: float, threads: int | None, bar: Progress
 
 
 class CalibratedTimes:
-    """Times on this machine by its profile, at the file's own precision; other devices have `fallback`.
+    """Times on this machine by its profile, at the file's precision; `fallback` estimates all others.
 
-    Other sizes are estimated anew while the steps for that last.
+    Other sizes are estimated until a total number of shape inference steps is used up.
     """
 
     def __init__(self, facts: Facts, profile: Profile, fallback: TimeEstimator) -> None:
@@ -142,12 +142,12 @@ class CalibratedTimes:
             return None
         predicted = predict(kernels, self._profile)
         runtime, date = sanitize(self._profile.runtime, 60), sanitize(self._profile.date[:10])
-        coverage = f"{format_percent(predicted.covered_time)} of the time is in kernels that were timed"
+        coverage = f"{format_percent(predicted.covered_time)} of the time is in benchmarked kernels"
         basis = f"{runtime} on {self._machine_name()}, {date}; {coverage}"
         return TimeRange(predicted.low, predicted.expected, predicted.high, CALIBRATED, basis)
 
     def _machine_name(self) -> str:
-        """Return the machine of the profile: one that the user names may be of another machine."""
+        """Return the machine of the profile: a profile named by the user may be of another machine."""
         if self._profile.machine == describe_machine().cpu:
             return "this machine"
         return f"{sanitize(self._profile.machine, 60)}, not on this machine"
@@ -164,7 +164,7 @@ class CalibratedTimes:
 
 
 def find_profile(path: str | PathLike[str] | None) -> Profile | None:
-    """Load the profile that the user names, or the stored one if it is of this machine."""
+    """Load the requested profile, or the stored one if it is of this machine."""
     if path is not None:
         return load_profile(Path(path))
     try:
@@ -173,5 +173,5 @@ def find_profile(path: str | PathLike[str] | None) -> Profile | None:
             return None
     except BadInput:  # there is no folder for it
         return None
-    found = load_profile(stored)
-    return found if found.machine == describe_machine().cpu else None
+    profile = load_profile(stored)
+    return profile if profile.machine == describe_machine().cpu else None

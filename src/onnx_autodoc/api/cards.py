@@ -32,7 +32,7 @@ class Card(CardData, frozen=True, dict=True):
     def render(self, format_name: str) -> str | bytes:
         """Render the card in one of the command line's formats."""
         if format_name not in FORMATS:
-            raise ValueError(f"there is no format {format_name!r}; there are {', '.join(FORMATS)}")
+            raise ValueError(f"unknown format {format_name!r}; use one of {', '.join(FORMATS)}")
         report = self.__dict__.get("report") or Report(self, _no_nodes)
         check_can_render(report, format_name)
         return FORMATS[format_name].render(report)
@@ -57,7 +57,7 @@ class Card(CardData, frozen=True, dict=True):
         return self._render_text("terminal")
 
     def _repr_html_(self) -> str:
-        """Return what a notebook displays: summary, key numbers, inputs and outputs."""
+        """Return the HTML that a notebook displays: summary, main figures, inputs and outputs."""
         from onnx_autodoc.render.html.page import render_fragment
 
         return render_fragment(self)
@@ -116,7 +116,7 @@ def card(
 
 
 def _make_isolated(make: Callable[[], Report], path: str) -> Report:
-    """Make a card in a worker process; its nodes are listed by another one if a format needs them."""
+    """Create a card in a worker process; another one lists its nodes if a format requires them."""
     if not can_isolate():
         raise BadInput("isolated: this system cannot fork worker processes")
     data = run_isolated(CardData, lambda: make().card, path)
@@ -129,14 +129,14 @@ def _no_nodes() -> Iterator[NodeRow]:
 
 
 def can_render(report: Report, format_name: str) -> bool:
-    """Return whether a report has what a format lists: a stored card has no nodes."""
+    """Return whether a report has the nodes that a format lists: a stored card has none."""
     return report.nodes is not _no_nodes or format_name not in _NODE_LIST_FORMATS
 
 
 def check_can_render(report: Report, format_name: str) -> None:
     if not can_render(report, format_name):
         name = report.card.model.name
-        raise BadInput(f"{name}: a card has no list of nodes; --format {format_name} needs the model itself")
+        raise BadInput(f"{name}: a stored card has no list of nodes; --format {format_name} requires the model file")
 
 
 def is_json_card(path: str | PathLike[str], *, strict: bool = False) -> bool:
@@ -158,9 +158,9 @@ def load_report(
     """Load a JSON card for rendering; everything that requires the model is refused."""
     data = _load_card(path, request, hardware or HardwareOptions(), weights)
     if verify:
-        raise BadInput(f"{path}: a card cannot be run; --verify needs the model itself")
+        raise BadInput(f"{path}: a stored card cannot be run; --verify requires the model file")
     if sha256 and data.model.file.sha256 is None:
-        raise BadInput(f"{path}: the card was made without --sha256; give the model itself, or write the card anew")
+        raise BadInput(f"{path}: the card was written without --sha256; use the model file, or write the card again")
     return Report(data, _no_nodes)
 
 
@@ -175,14 +175,12 @@ def load_or_make_card(
 
 def _load_card(path: str | PathLike[str], request: Request, hardware: HardwareOptions, weights: bool) -> CardData:
     if hardware != HardwareOptions():
-        raise BadInput(
-            f"{path}: a card's devices are those it was made for; --device and the like need the model itself"
-        )
+        raise BadInput(f"{path}: the devices of a stored card are fixed; hardware options require the model file")
     if request != Request():
-        raise BadInput(f"{path}: a card's sizes are those it was made for; --dim and the like need the model itself")
+        raise BadInput(f"{path}: the sizes of a stored card are fixed; options such as --dim require the model file")
     data = load(read_config_bytes(path, "a JSON card"), os.fspath(path))
     if weights and data.weights is None:
-        raise BadInput(f"{path}: the card was made without --weights; give the model itself, or write the card anew")
+        raise BadInput(f"{path}: the card was written without --weights; use the model file, or write the card again")
     return data
 
 

@@ -18,7 +18,7 @@ class Comparison(ComparisonData, frozen=True):
     def render(self, format_name: str) -> str:
         """Render the comparison in one of the formats of `onnx-autodoc compare`."""
         if format_name not in COMPARISON_FORMATS:
-            raise ValueError(f"there is no format {format_name!r}; there are {', '.join(COMPARISON_FORMATS)}")
+            raise ValueError(f"unknown format {format_name!r}; use one of {', '.join(COMPARISON_FORMATS)}")
         return COMPARISON_FORMATS[format_name].render(self)
 
     def __str__(self) -> str:
@@ -35,13 +35,13 @@ def compare(*models: CardSource, weights: bool = False, figures: Figures | None 
 
 
 def load_cards(models: Sequence[CardSource], request: Request, weights: bool) -> list[CardData]:
-    """Return a card for each source. `request` holds for models; cards among them keep their own sizes."""
+    """Return a card for each source. `request` applies to models; stored cards among them have fixed sizes."""
     stored = [isinstance(model, CardData) or is_json_card(model) for model in models]
-    cards = []
-    for model, is_stored in zip(models, stored):
-        own = Request() if is_stored and not all(stored) else request
-        cards.append(model if isinstance(model, CardData) else load_or_make_card(model, own, weights))
-    return cards
+    requests = [Request() if is_stored and not all(stored) else request for is_stored in stored]
+    return [
+        model if isinstance(model, CardData) else load_or_make_card(model, model_request, weights)
+        for model, model_request in zip(models, requests)
+    ]
 
 
 def compare_sources(

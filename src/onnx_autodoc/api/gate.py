@@ -43,7 +43,7 @@ def check(
 ) -> Verdict:
     """Check a model file, a JSON card or a card against a policy file: `check(...).passed`.
 
-    `devices` to `profile` are those of `card`, for limits on hardware estimates; a card keeps its own devices.
+    `devices` to `profile` are those of `card`, for limits on hardware estimates; the devices of a card are fixed.
     """
     options = HardwareOptions(
         tuple(devices), precision, devices_file, target_latency, target_throughput, prices, runtime, profile
@@ -52,10 +52,10 @@ def check(
     check_options_used(rules, options)
     reference = None
     if baseline is not None:
-        reference = _card_of(baseline, weights, baseline_options(baseline, options))
+        reference = _load_card(baseline, weights, baseline_options(baseline, options))
     if rules.needs_baseline and reference is None:
-        raise BadInput(f"{policy}: its [changes] are measured against a card; give one as baseline")
-    return check_card(_card_of(model, weights, options), rules, reference, source_name(model), __version__)
+        raise BadInput(f"{policy}: [changes] and only_new require a baseline; pass a card or model as baseline")
+    return check_card(_load_card(model, weights, options), rules, reference, source_name(model), __version__)
 
 
 def check_options_used(policy: Policy, options: HardwareOptions, from_command_line: bool = False) -> None:
@@ -65,17 +65,17 @@ def check_options_used(policy: Policy, options: HardwareOptions, from_command_li
         is_used = any(path.startswith(f"{figures}.") or f"{figures}.".startswith(path) for path in paths)
         if getattr(options, field) != getattr(HardwareOptions(), field) and not is_used:
             name = option if from_command_line else field
-            raise BadInput(f"{name}: the policy asks for nothing of {figures}, so nothing uses it")
+            raise BadInput(f"{name}: has no effect, as the policy has no limit or change of {figures}")
 
 
 def baseline_options(baseline: CardSource, options: HardwareOptions) -> HardwareOptions:
-    """Return the options for a baseline: those of the model, or none if it is a card, which has its own devices."""
+    """Return the options for a baseline: those of the model, or none for a card, whose devices are fixed."""
     return HardwareOptions() if isinstance(baseline, CardData) or is_json_card(baseline) else options
 
 
-def _card_of(source: CardSource, weights: bool, options: HardwareOptions) -> CardData:
+def _load_card(source: CardSource, weights: bool, options: HardwareOptions) -> CardData:
     if not isinstance(source, CardData):
         return load_or_make_card(source, Request(), weights, options)
     if options != HardwareOptions():
-        raise BadInput(f"{source.model.name}: a card's devices are those it was made for; others need the model itself")
+        raise BadInput(f"{source.model.name}: the devices of a card are fixed; hardware options require the model file")
     return source

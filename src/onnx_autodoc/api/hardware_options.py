@@ -1,4 +1,4 @@
-"""The user's hardware options, by name, and the request for estimates that they stand for."""
+"""The user's hardware options and their resolution to a request for estimates."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -75,20 +75,20 @@ def add_measurement(request: HardwareRequest, measured: Verified | None) -> Hard
     timing = measured.timing
     basis = f"{timing.runs} runs with {measured.runtime}, {measured.provider}, on this machine"
     times = TimeRange(timing.min_seconds, timing.median_seconds, timing.p95_seconds, MEASURED, basis)
-    others = tuple(device for device in request.devices if device.id != own_cpu.id)
-    return structs.replace(request, devices=(own_cpu, *others), measured=times)
+    rest = tuple(device for device in request.devices if device.id != own_cpu.id)
+    return structs.replace(request, devices=(own_cpu, *rest), measured=times)
 
 
 def add_profile(request: HardwareRequest, facts: Facts, options: HardwareOptions) -> HardwareRequest:
     """Estimate for this machine by its calibration profile, if `auto` is requested and there is a profile."""
     if THIS_MACHINE not in options.devices:
         if options.profile is not None:
-            raise BadInput("a profile is of this machine: it needs --device auto")
+            raise BadInput("--profile requires --device auto, as a profile is for this machine")
         return request
     if not any(map(_is_own_cpu, request.devices)):
         if options.profile is not None:
             name = sanitize(detect_machine().device.name)
-            raise BadInput(f"a profile is of this machine's processor, and auto is {name}: leave out --profile")
+            raise BadInput(f"--profile is for this machine's CPU, but auto is {name}; remove --profile")
         return request
     from onnx_autodoc.api.calibration import CalibratedTimes, find_profile  # no other card needs these
 
@@ -110,7 +110,7 @@ def _is_own_cpu(device: Device) -> bool:
 
 
 def _find_devices(names: Iterable[str], own: Mapping[str, Device]) -> tuple[Device, ...]:
-    """Return each device once. If `auto` is one that is also named, the detected memory holds."""
+    """Return each device once. If `auto` is a device that is also requested by id, the detected memory is used."""
     devices: dict[str, Device] = {}
     for name in names:
         device = _find_device(name, own)
@@ -121,21 +121,21 @@ def _find_devices(names: Iterable[str], own: Mapping[str, Device]) -> tuple[Devi
 
 def _find_device(name: str, own: Mapping[str, Device]) -> Device:
     if name != THIS_MACHINE and name.strip().lower() == THIS_MACHINE:
-        raise BadInput(f"there is no device {sanitize(name, _MAX_NAME_CHARS)!r}; near it: {THIS_MACHINE}")
+        raise BadInput(f"unknown device {sanitize(name, _MAX_NAME_CHARS)!r}; similar: {THIS_MACHINE}")
     return detect_machine().device if name == THIS_MACHINE else find_device(name, own)
 
 
 def _check_precision(name: str | None) -> str | None:
     if name is None or name in NUMBER_FORMATS:
         return name
-    raise BadInput(f"there is no precision {sanitize(name, _MAX_NAME_CHARS)!r}; {_suggest(name, NUMBER_FORMATS)}")
+    raise BadInput(f"unknown precision {sanitize(name, _MAX_NAME_CHARS)!r}; {_suggest(name, NUMBER_FORMATS)}")
 
 
 def _suggest(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     similar = get_close_matches(name[:_MAX_NAME_CHARS].lower(), known, 2)
-    return f"{'near it' if similar else 'there are'}: {', '.join(similar or known)}"
+    return f"{'similar' if similar else 'use one of'}: {', '.join(similar or known)}"
 
 
 def _check_runtime(name: str | None, devices: Iterable[Device], target: Target) -> str | None:
@@ -145,20 +145,22 @@ def _check_runtime(name: str | None, devices: Iterable[Device], target: Target) 
     known = sorted({entry.runtime for entry in published_measurements()})
     if name not in known:
         quoted = repr(sanitize(name, _MAX_NAME_CHARS))
-        raise BadInput(f"nothing is published here of a runtime {quoted}; {_suggest(name, known)}")
+        raise BadInput(f"no published measurements of runtime {quoted}; {_suggest(name, known)}")
     platforms = {entry.platform for entry in published_measurements() if entry.runtime == name}
     if target == Target() and not any(
         find_platform(device) in platforms for device in devices if not device.is_ceiling
     ):
         examples = ", ".join(sorted({entry.device for entry in published_measurements() if entry.runtime == name})[:3])
         ids = " or ".join(device.id for device in devices)
-        raise BadInput(f"--runtime {name}: nothing is published of it on a device like {ids}, but on {examples}")
+        raise BadInput(
+            f"--runtime {name}: no published measurements on a device like {ids}; there are some on {examples}"
+        )
     return name
 
 
-def _check_positive(number: float | None, what: str) -> float | None:
+def _check_positive(number: float | None, kind: str) -> float | None:
     if number is not None and not (math.isfinite(number) and number > 0):
-        raise BadInput(f"a target {what} is a number above 0, not {number}")
+        raise BadInput(f"target {kind}: {number} is not a positive number")
     return number
 
 
@@ -166,10 +168,10 @@ def _read_prices(path: str | PathLike[str], own: Mapping[str, Device], devices: 
     """Read `[per_hour]`, a price by device. Every device must be known, and at least one be on the card."""
     name, parsed = sanitize(fspath(path)), read_toml_file(path)
     if unknown := sorted(set(parsed) - {"per_hour"}):
-        raise BadInput(f"{name}: {sanitize(unknown[0], _MAX_NAME_CHARS)}: unknown; prices stand under [per_hour]")
+        raise BadInput(f"{name}: {sanitize(unknown[0], _MAX_NAME_CHARS)}: unknown; prices are under [per_hour]")
     table = parsed.get("per_hour")
     if not isinstance(table, dict) or not table:
-        raise BadInput(f"{name}: prices are a table [per_hour] with a number for each device")
+        raise BadInput(f"{name}: expected a table [per_hour] with a price for each device")
     prices: dict[str, float] = {}
     for device, price in table.items():
         try:
@@ -177,12 +179,12 @@ def _read_prices(path: str | PathLike[str], own: Mapping[str, Device], devices: 
         except BadInput as error:
             raise BadInput(f"{name}: {error}") from None
         if key in prices:
-            raise BadInput(f"{name}: {key} is priced twice: it is what auto is here")
+            raise BadInput(f"{name}: {key} is priced twice, as auto is the same device")
         is_number = isinstance(price, int | float) and not isinstance(price, bool)
         if not is_number or not _MIN_PRICE <= price <= _MAX_PRICE:
-            raise BadInput(f"{name}: the price of {device} is no number above 0, or one that nothing costs")
+            raise BadInput(f"{name}: the price of {device} is not a plausible number above 0")
         prices[key] = float(price)
     if not any(device.id in prices for device in devices):
         ids = " or ".join(device.id for device in devices)
-        raise BadInput(f"{name}: has no price of {ids}; name a device that has one with --device")
+        raise BadInput(f"{name}: no price of {ids}; select a device that has one with --device")
     return prices

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 _LOGGER: Final = logging.getLogger(__name__)
 _HASH_WINDOW_BYTES: Final = 1 << 20
-_SECONDS_PER_BYTE: Final = 1 / 20e6  # about ten times what reading takes
+_SECONDS_PER_BYTE: Final = 1 / 20e6  # about ten times the usual time of reading
 _MAX_EPOCH_DIGITS: Final = 11  # the year 5138
 
 
@@ -50,25 +50,25 @@ def make_card(
     leaves its section out, with a gap that gives the reason; only reading must succeed.
     """
     options = options or HardwareOptions()
-    wanted = resolve_options(options)
+    hardware_request = resolve_options(options)
     if verify:
         from onnx_autodoc.runtime import require_onnxruntime
 
         require_onnxruntime()  # fail before any work
     analyzed = analyze_model(path, request)
     facts, structure = analyzed
-    model, lost = facts.model, list[Gap]()
+    model, gaps = facts.model, list[Gap]()
 
     def optional(section: str, work: Callable[[], T]) -> T | None:
-        return run_optional(section, model.path, work, lambda reason: lost.append(Gap(section, reason)))
+        return run_optional(section, model.path, work, lambda reason: gaps.append(Gap(section, reason)))
 
     hashes = _hash_files(model) if sha256 else {}
     if weights:
         extend_deadline(_SECONDS_PER_BYTE * stored_bytes(model))
     weight_stats = optional("weights", lambda: survey(model)) if weights else None
-    measured = optional("measured", lambda: _verify(analyzed, lost)) if verify else None
-    wanted = add_measurement(add_profile(wanted, facts, options), measured)
-    estimates = optional("hardware", lambda: estimate_hardware(facts, structure, wanted))
+    measured = optional("measured", lambda: _verify(analyzed, gaps)) if verify else None
+    hardware_request = add_measurement(add_profile(hardware_request, facts, options), measured)
+    estimates = optional("hardware", lambda: estimate_hardware(facts, structure, hardware_request))
     structure = add_measured_times(structure, facts, measured)
     findings = run_optional(
         "findings",
@@ -77,7 +77,7 @@ def make_card(
         lambda reason: _skip_lint(reason, lost),
     )
     card = build_card(
-        facts, structure, generation_stamp(), findings, hashes, weight_stats, estimates, measured, tuple(lost)
+        facts, structure, generation_stamp(), findings, hashes, weight_stats, estimates, measured, tuple(gaps)
     )
     return Report(card, lambda: node_rows(facts, structure.places))
 
@@ -119,7 +119,7 @@ def measure_model(model: Model, request: Request) -> Facts:
     return measure(model, binding, shapes)
 
 
-def _verify(analyzed: AnalyzedModel, lost: list[Gap]) -> Verified | None:
+def _verify(analyzed: AnalyzedModel, gaps: list[Gap]) -> Verified | None:
     """Run the model. One that cannot be run has a card nevertheless."""
     from onnx_autodoc.runtime import Options, verify_facts
 
@@ -127,7 +127,7 @@ def _verify(analyzed: AnalyzedModel, lost: list[Gap]) -> Verified | None:
     try:
         return verify_facts(analyzed.facts, analyzed.structure.samples, options)
     except AutodocError as error:
-        lost.append(Gap("measured", str(error)))
+        gaps.append(Gap("measured", str(error)))
         return None
 
 

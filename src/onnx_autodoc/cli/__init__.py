@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except AutodocError as error:
         return _report_error(str(error), error.exit_code)
     except BrokenPipeError:
-        # The reader of the output is gone (`| head`): discard the rest, also what Python flushes at exit.
+        # The reader of the output is gone (`| head`): discard the rest, including the data that Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except MemoryError:

@@ -9,10 +9,10 @@ from onnx_autodoc.cli.options import (
     add_hardware_options,
     add_limit_options,
     add_logging_options,
-    given_hardware_option,
+    build_hardware_options,
+    build_request,
+    first_hardware_option,
     hardware_files,
-    hardware_of,
-    request_of,
 )
 from onnx_autodoc.cli.paths import check_not_source
 from onnx_autodoc.errors import BadInput
@@ -23,15 +23,19 @@ if TYPE_CHECKING:
 
 
 def add_card(commands: Any) -> None:
-    parser = commands.add_parser("card", help="the card of a model", description="The card of a model file.")
-    parser.add_argument("model", metavar="MODEL", help="an ONNX file, or a JSON card to render anew")
+    parser = commands.add_parser("card", help="write the card of a model", description="Write the card of a model.")
+    parser.add_argument("model", metavar="MODEL", help="an ONNX file, or a JSON card to render again")
     _add_output_options(parser)
     add_dimension_options(parser)
     add_hardware_options(parser)
-    parser.add_argument("--sha256", action="store_true", help="also hash the file (reads all of it, weights too)")
-    parser.add_argument("--weights", action="store_true", help="also read the numbers in the weights, and judge them")
+    parser.add_argument("--sha256", action="store_true", help="hash the model and its external files (reads all bytes)")
     parser.add_argument(
-        "--verify", action="store_true", help="also run the model: shapes, latency, memory (extra [run])"
+        "--weights", action="store_true", help="read the weights: statistics of their values and lint rules"
+    )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="run the model to verify shapes and measure latency and memory (extra [run])",
     )
     add_limit_options(parser)
     add_logging_options(parser)
@@ -39,7 +43,7 @@ def add_card(commands: Any) -> None:
 
 
 def add_demo(commands: Any) -> None:
-    parser = commands.add_parser("demo", help="the card of a small real model that comes with the tool")
+    parser = commands.add_parser("demo", help="write the card of a small bundled model")
     _add_output_options(parser)
     add_logging_options(parser)
     parser.set_defaults(run=isolate(run_demo, "demo"))
@@ -50,12 +54,13 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="PATH",
-        help="write to a file, whose suffix chooses the format (.md .html .json .csv .jsonl .mmd .pdf .cdx.json .sarif "
-        ".xml .txt); to a folder, which gets Markdown, HTML, JSON, the nodes as CSV and pictures; or to standard "
-        "output (-)",
+        help="a file, whose suffix selects the format (.md .html .json .csv .jsonl .mmd .pdf .cdx.json .sarif .xml "
+        ".txt); a folder, for Markdown, HTML, JSON, the nodes as CSV and charts; or - for standard output",
     )
-    parser.add_argument("--format", choices=tuple(FORMATS), help="default: by the suffix of -o, else terminal")
-    parser.add_argument("--pictures", choices=("svg", "png"), help="the charts beside Markdown (default svg)")
+    parser.add_argument("--format", choices=tuple(FORMATS), help="default: from the suffix of -o, else terminal")
+    parser.add_argument(
+        "--pictures", choices=("svg", "png"), help="format of the chart files of Markdown (default svg)"
+    )
 
 
 def run_card(options: argparse.Namespace) -> "CommandResult":
@@ -66,14 +71,14 @@ def run_card(options: argparse.Namespace) -> "CommandResult":
     target = Target.of(options.output, options.format, options.pictures)
     sources = (options.model, *hardware_files(options))
     check_not_source([target.path], sources)
-    unused = "--verify" if options.verify else given_hardware_option(options)
+    unused = "--verify" if options.verify else first_hardware_option(options)
     if unused and not target.has_estimates:
-        raise BadInput(f"{unused}: nothing in --format {target.format} depends on it; leave it out")
+        raise BadInput(f"{unused}: has no effect on --format {target.format}; remove it")
     make = load_report if is_json_card(options.model, strict=True) else make_card
     report = make(
         options.model,
-        request_of(options),
-        hardware_of(options),
+        build_request(options),
+        build_hardware_options(options),
         sha256=options.sha256 or target.needs_hash,
         weights=options.weights,
         verify=options.verify,
@@ -94,6 +99,6 @@ def run_demo(options: argparse.Namespace) -> "CommandResult":
     target = Target.of(options.output, options.format, options.pictures)
     with as_file(files("onnx_autodoc") / "data" / "demo.onnx") as path:
         report = make_card(path, Request(), sha256=target.needs_hash)
-        is_printed_too = target.path is not None and not options.format
-        printed = render_documents(report, Target.of(None, None)) if is_printed_too else ()
+        prints_card = target.path is not None and not options.format
+        printed = render_documents(report, Target.of(None, None)) if prints_card else ()
         return CommandResult((*printed, *render_documents(report, target)), SourceFiles.of([str(path)]))

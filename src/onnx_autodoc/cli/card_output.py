@@ -42,7 +42,7 @@ class Target(Struct, frozen=True):
         if picture_kind is None:
             return target
         if target.path is None or (target.format is not None and not FORMATS[target.format].has_charts):
-            raise BadInput(f"--pictures {picture_kind}: only Markdown written with -o has pictures as files")
+            raise BadInput(f"--pictures {picture_kind}: requires Markdown output with -o")
         return replace(target, picture_suffix=f".{picture_kind}")
 
     @classmethod
@@ -53,7 +53,7 @@ class Target(Struct, frozen=True):
         is_new_folder = path.suffix in ("", ".card") and not path.exists()
         if output.endswith(os.sep) or path.is_dir() or is_new_folder:
             if format_name:
-                raise BadInput(f"-o {output}: a folder gets several formats; leave out --format, or name a file")
+                raise BadInput(f"-o {output}: is a folder, which gets several formats; remove --format or name a file")
             return cls(None, path)
         path = check_file(output)
         return cls(format_name or _format_by_suffix(output, path), path)
@@ -65,7 +65,7 @@ def _format_by_suffix(output: str, path: Path) -> str:
     if matching:
         return max(matching, key=lambda name: len(FORMATS[name].suffix))
     known = " ".join(dict.fromkeys(entry.suffix for entry in FORMATS.values()))
-    raise BadInput(f"-o {output}: the suffix {path.suffix} is no known format; use one of {known}, or --format")
+    raise BadInput(f"-o {output}: unknown suffix {path.suffix!r}; use one of {known}, or --format")
 
 
 def render_documents(report: Report, target: Target) -> tuple[OutputDocument, ...]:
@@ -94,7 +94,7 @@ def _render_for_stdout(report: Report, format_name: str) -> str | bytes:
         return render_terminal(report, has_color())
     content = _render(format_name, report)
     if isinstance(content, bytes) and is_terminal():
-        raise BadInput(f"--format {format_name}: a terminal cannot show it; write it to a file with -o")
+        raise BadInput(f"--format {format_name}: cannot be displayed by a terminal; write it to a file with -o")
     return content
 
 
@@ -107,7 +107,7 @@ def _merge(format_name: str, path: Path, content: str | bytes) -> str | bytes:
         with path.open(encoding="utf-8", newline="") as file:
             return merge(file.read(), content)
     except (OSError, UnicodeDecodeError):
-        raise BadInput(f"{path}: cannot be read as text; move it away, or write elsewhere") from None
+        raise BadInput(f"{path}: cannot be read as text; move the file or write to another one") from None
     except ValueError as error:
         raise BadInput(f"{path}: {error}") from None
 

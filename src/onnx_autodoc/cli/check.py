@@ -12,9 +12,9 @@ from onnx_autodoc.cli.options import (
     add_hardware_options,
     add_limit_options,
     add_logging_options,
+    build_hardware_options,
+    build_request,
     hardware_files,
-    hardware_of,
-    request_of,
 )
 from onnx_autodoc.cli.paths import appendable_size, check_distinct, check_file, check_not_source
 from onnx_autodoc.errors import BadInput
@@ -33,35 +33,37 @@ class _StoreOnce(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         if getattr(namespace, self.dest) is not None:
-            parser.error(f"{option_string} {values}: there is one already, {getattr(namespace, self.dest)}")
+            parser.error(f"{option_string} {values}: given twice, first as {getattr(namespace, self.dest)}")
         setattr(namespace, self.dest, values)
 
 
 def add_check(commands: Any) -> None:
-    parser = commands.add_parser("check", help="whether models pass a policy: the CI gate")
+    parser = commands.add_parser("check", help="check models against a policy (CI gate)")
     parser.add_argument("models", nargs="+", metavar="MODEL", help="ONNX files or JSON cards")
     parser.add_argument(
         "--policy",
         required=True,
         action=_StoreOnce,
         metavar="FILE",
-        help="limits, changes and rules: TOML, YAML or JSON",
+        help="policy with limits, changes and rules: TOML, YAML or JSON",
     )
     parser.add_argument(
         "--baseline",
         action=_StoreOnce,
         metavar="CARD",
-        help="the JSON card or model that [changes] are measured against",
+        help="JSON card or model that [changes] compare with",
     )
     parser.add_argument(
         "-o",
         "--output",
         action="append",
         metavar="PATH",
-        help="write to a file (.json .sarif .xml .md .txt), or to standard output (-); repeatable",
+        help="a file (.json .sarif .xml .md .txt), or - for standard output; repeatable",
     )
-    parser.add_argument("--format", choices=tuple(OUTCOME_FORMATS), help="default: by the suffix of -o, else text")
-    parser.add_argument("--weights", action="store_true", help="also judge the numbers in the weights (reads them)")
+    parser.add_argument("--format", choices=tuple(OUTCOME_FORMATS), help="default: from the suffix of -o, else text")
+    parser.add_argument(
+        "--weights", action="store_true", help="read the weights and run the lint rules on their values"
+    )
     add_dimension_options(parser)
     add_hardware_options(parser)
     add_limit_options(parser)
@@ -74,13 +76,13 @@ def run_check(options: argparse.Namespace) -> "CommandResult":
     from onnx_autodoc.cli.result import CommandResult, SourceFiles
     from onnx_autodoc.policy import check_cards, read_policy
 
-    targets = _targets(options.output, options.format)
+    targets = _resolve_outputs(options.output, options.format)
     sources = (*options.models, options.policy, options.baseline, *hardware_files(options))
     check_distinct(path for path, _ in targets)
     check_not_source((path for path, _ in targets), sources)
     policy = read_policy(options.policy)
     _check_options_used(policy, options)
-    request, hardware = request_of(options), hardware_of(options)
+    request, hardware = build_request(options), build_hardware_options(options)
     models = list(dict.fromkeys(options.models))
     cards = [(_display_path(model), load_or_make_card(model, request, options.weights, hardware)) for model in models]
     baseline = _load_baseline(options) if options.baseline else None
@@ -92,46 +94,46 @@ def run_check(options: argparse.Namespace) -> "CommandResult":
     return CommandResult(tuple(documents), SourceFiles.of(sources, external), 0 if result.passed else 1)
 
 
-def _targets(outputs: list[str] | None, format_name: str | None) -> list[tuple[Path | None, str]]:
+def _resolve_outputs(outputs: list[str] | None, format_name: str | None) -> list[tuple[Path | None, str]]:
     """Return the path and the format of each output, checked before any work is done."""
     if outputs and len(outputs) > 1 and format_name:
-        raise BadInput("--format: each of several -o has the format of its suffix; leave out --format")
-    return [_target(output, format_name) for output in outputs or ["-"]]
+        raise BadInput("--format: not allowed with several -o, whose suffixes select the formats")
+    return [_resolve_output(output, format_name) for output in outputs or ["-"]]
 
 
-def _target(output: str, format_name: str | None) -> tuple[Path | None, str]:
+def _resolve_output(output: str, format_name: str | None) -> tuple[Path | None, str]:
     if output == "-":
         return None, format_name or "text"
     path = check_file(output)
     format_name = format_name or _SUFFIXES.get(path.suffix.lower())
     if format_name is None:
         known = " ".join(_SUFFIXES)
-        raise BadInput(f"-o {output}: the suffix {path.suffix} is no known format; use one of {known}, or --format")
+        raise BadInput(f"-o {output}: unknown suffix {path.suffix!r}; use one of {known}, or --format")
     return path, format_name
 
 
 def _check_options_used(policy: "Policy", options: argparse.Namespace) -> None:
     from onnx_autodoc.api.gate import check_options_used
 
-    check_options_used(policy, hardware_of(options), from_command_line=True)
+    check_options_used(policy, build_hardware_options(options), from_command_line=True)
     if policy.needs_baseline and not options.baseline:
         section = "[changes]" if policy.changes else "[rules] only_new"
-        raise BadInput(f"{options.policy}: {section} is measured against a card; give it with --baseline")
+        raise BadInput(f"{options.policy}: {section} requires a baseline; name it with --baseline")
     if options.baseline and not policy.needs_baseline:
         raise BadInput(
-            f"--baseline {options.baseline}: the policy has no [changes] and no only_new, so nothing uses it"
+            f"--baseline {options.baseline}: has no effect, as the policy has neither [changes] nor only_new"
         )
 
 
 def _load_baseline(options: argparse.Namespace) -> "NamedCard":
-    """Return the baseline at the requested sizes. A JSON card has its own; the policy checks whether they fit."""
+    """Return the baseline at the requested sizes; a JSON card has fixed ones, which the policy compares."""
     from onnx_autodoc.api import load_or_make_card
     from onnx_autodoc.api.gate import baseline_options
     from onnx_autodoc.shapes import Request
 
-    path, hardware = options.baseline, baseline_options(options.baseline, hardware_of(options))
+    path, hardware = options.baseline, baseline_options(options.baseline, build_hardware_options(options))
     try:
-        card = load_or_make_card(path, request_of(options), options.weights, hardware)
+        card = load_or_make_card(path, build_request(options), options.weights, hardware)
     except BadInput:
         card = load_or_make_card(path, Request(), hardware=hardware)
     return _display_path(path), card

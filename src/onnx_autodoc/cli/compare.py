@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_autodoc.cli.isolated_command import isolate
-from onnx_autodoc.cli.options import add_dimension_options, add_limit_options, add_logging_options, request_of
+from onnx_autodoc.cli.options import add_dimension_options, add_limit_options, add_logging_options, build_request
 from onnx_autodoc.cli.paths import check_file, check_not_source
 from onnx_autodoc.cli.stdout import has_color
 from onnx_autodoc.errors import BadInput
@@ -19,16 +19,18 @@ _MAX_FIGURES_BYTES = 1 << 24
 
 
 def add_compare(commands: Any) -> None:
-    parser = commands.add_parser("compare", help="what differs between models or JSON cards")
+    parser = commands.add_parser("compare", help="compare models or JSON cards")
     parser.add_argument(
-        "models", nargs="+", metavar="MODEL", help="ONNX files or JSON cards, the first to compare with"
+        "models", nargs="+", metavar="MODEL", help="ONNX files or JSON cards; each is compared with the first"
     )
-    parser.add_argument("-o", "--output", metavar="PATH", help="write to a file (.md .html .json .txt)")
     parser.add_argument(
-        "--format", choices=tuple(COMPARISON_FORMATS), help="default: by the suffix of -o, else terminal"
+        "-o", "--output", metavar="PATH", help="a file (.md .html .json .txt), or - for standard output"
     )
-    parser.add_argument("--weights", action="store_true", help="also compare the numbers in the weights (reads them)")
-    parser.add_argument("--figures", metavar="FILE", help="accuracy, latency and the like, from a JSON or CSV file")
+    parser.add_argument(
+        "--format", choices=tuple(COMPARISON_FORMATS), help="default: from the suffix of -o, else terminal"
+    )
+    parser.add_argument("--weights", action="store_true", help="read the weights and compare their values")
+    parser.add_argument("--figures", metavar="FILE", help="JSON or CSV file with accuracy, latency or other results")
     add_dimension_options(parser)
     add_limit_options(parser)
     add_logging_options(parser)
@@ -43,29 +45,28 @@ def run_compare(options: argparse.Namespace) -> "CommandResult":
     from onnx_autodoc.storage import read_config_text
 
     if len(options.models) < 2:
-        raise BadInput(f"compare: {options.models[0]} alone has nothing to be compared with; name two or more")
-    path, format_name = _target(options.output, options.format)
+        raise BadInput(f"compare: {options.models[0]} is the only model; name two or more")
+    path, format_name = _resolve_output(options.output, options.format)
     sources = (*options.models, options.figures)
     check_not_source([path], sources)
     figures = None
     if options.figures is not None:
         text = read_config_text(options.figures, "a table of figures", _MAX_FIGURES_BYTES)
         figures = read_figures(text, options.figures)
-    cards = load_cards(options.models, request_of(options), options.weights)
+    cards = load_cards(options.models, build_request(options), options.weights)
     comparison = compare_sources(options.models, cards, options.weights, figures)
     external = (file for model, card in zip(options.models, cards) for file in external_paths(model, card))
     return CommandResult((_render(comparison, path, format_name),), SourceFiles.of(sources, external))
 
 
-def _target(output: str | None, format_name: str | None) -> tuple[Path | None, str]:
+def _resolve_output(output: str | None, format_name: str | None) -> tuple[Path | None, str]:
     """Return the path and the format, checked before any work is done."""
-
     if output is None or output == "-":
         return None, format_name or "terminal"
     path = check_file(output)
     known = {entry.suffix: name for name, entry in COMPARISON_FORMATS.items()}
     if format_name is None and path.suffix.lower() not in known:
-        raise BadInput(f"-o {output}: the suffix {path.suffix!r} is no known format; use one of {' '.join(known)}")
+        raise BadInput(f"-o {output}: unknown suffix {path.suffix!r}; use one of {' '.join(known)}, or --format")
     return path, format_name or known[path.suffix.lower()]
 
 

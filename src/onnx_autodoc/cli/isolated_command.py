@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from onnx_autodoc.cli.options import limits_of
+from onnx_autodoc.cli.options import build_limits
 from onnx_autodoc.errors import LimitReached
 from onnx_autodoc.limits import within
 
@@ -35,7 +35,7 @@ def isolate(
             with _explain_file_limit(subject):
                 return work(options)
 
-        with _log_to_stderr(options), within(limits_of(options)), _explain_file_limit(subject):
+        with _log_to_stderr(options), within(build_limits(options)), _explain_file_limit(subject):
             result = run_isolated(CommandResult, work_with_file_errors, subject)
             deliver(result)
         return result.status
@@ -52,7 +52,7 @@ def _explain_file_limit(subject: str) -> Iterator[None]:
         too_many = os.strerror(errno.EMFILE)
         if too_many not in str(error):
             raise
-        raise LimitReached(f"{subject}: {too_many}; allow more of them (ulimit -n)") from None
+        raise LimitReached(f"{subject}: {too_many}; raise the limit (ulimit -n)") from None
 
 
 @contextmanager

@@ -42,7 +42,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 def _create_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="onnx-autodoc",
-        description="A model file goes in, a document that a person can trust comes out.",
+        description="Write model documentation from ONNX files.",
         epilog="onnx-autodoc MODEL is short for onnx-autodoc card MODEL.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"onnx-autodoc {__version__}")
@@ -54,12 +54,12 @@ def _create_parser() -> argparse.ArgumentParser:
         _add_help,
     ):
         add(commands)
-    commands.add_parser("version", help="the version of the tool").set_defaults(run=_run_version)
+    commands.add_parser("version", help="print the version of the tool").set_defaults(run=_run_version)
     return parser
 
 
 def _add_help(commands: Any) -> None:
-    parser = commands.add_parser("help", help="the help of a command")
+    parser = commands.add_parser("help", help="print the help of a command")
     parser.add_argument("command", nargs="?", choices=COMMANDS, metavar="COMMAND", help="default: all commands")
     parser.set_defaults(run=_run_help)
 

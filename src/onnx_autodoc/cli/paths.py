@@ -1,4 +1,4 @@
-"""Checks of output paths, made before any work is done."""
+"""Checks of output paths before any work is done."""
 
 import os
 import stat
@@ -20,7 +20,7 @@ def check_path(output: str) -> Path:
     path = Path(output)
     try:
         if not output:
-            raise ValueError("the name of the file is empty")
+            raise ValueError("the file name is empty")
         path.stat()
     except FileNotFoundError:
         pass
@@ -33,22 +33,22 @@ def check_file(output: str) -> Path:
     """Return the path of `-o` if a file can be written there."""
     path = check_path(output)
     if output.endswith(os.sep) or path.is_dir():
-        raise BadInput(f"-o {output}: a folder; name a file")
+        raise BadInput(f"-o {output}: is a folder; name a file")
     if path.exists() and not path.is_file():
-        raise BadInput(f"-o {output}: a pipe or a device; for standard output use -o -")
+        raise BadInput(f"-o {output}: is a pipe or a device; use -o - for standard output")
     if not path.parent.is_dir():
-        raise BadInput(f"-o {output}: there is no folder {path.parent}")
+        raise BadInput(f"-o {output}: folder not found: {path.parent}")
     return path
 
 
 def check_distinct(targets: Iterable[Path | None]) -> None:
     """Refuse two outputs to one file."""
-    seen: set[object] = set()
+    used: set[object] = set()
     for path in targets:
         identities = {"-"} if path is None else _identities(path)
-        if not seen.isdisjoint(identities):
-            raise BadInput(f"-o {path or '-'}: stands twice")
-        seen |= identities
+        if not used.isdisjoint(identities):
+            raise BadInput(f"-o {path or '-'}: given twice")
+        used |= identities
 
 
 def check_not_source(
@@ -66,11 +66,11 @@ def check_not_source(
         protected |= _identities(source)
     for path in written:
         if not protected.isdisjoint(_identities(path)):
-            raise BadInput(f"{path}: the report would take the place of what it is made from")
+            raise BadInput(f"{path}: the output would overwrite a source file")
 
 
 def _identities(path: str | Path) -> set[object]:
-    """Return what identifies a file: device and inode, and real paths; of a link also those of its target."""
+    """Return a file's device, inode and real paths; for a link also those of its target."""
     identities: set[object] = set()
     for look_up in (Path.stat, Path.lstat):
         with suppress(OSError, ValueError):
@@ -95,7 +95,7 @@ def appendable_size(path: Path) -> int:
 
 def _regular_size(path: Path, status: os.stat_result) -> int:
     if not stat.S_ISREG(status.st_mode):
-        raise BadInput(f"{path}: cannot be written: it is no regular file")
+        raise BadInput(f"{path}: cannot be written: not a regular file")
     return status.st_size
 
 

@@ -1,4 +1,4 @@
-"""`onnx-autodoc rules`, `explain`, `devices` and `schema`: what the tool knows."""
+"""`onnx-autodoc rules`, `explain`, `devices` and `schema`: the tool's reference data."""
 
 import argparse
 from collections.abc import Iterable, Sequence
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 SCHEMA_NAMES: Final = ("card", "comparison", "policy", "verdict")  # of schema.SCHEMAS
 _UNKNOWN: Final = "—"
 _COLUMNS: Final = ("device", "name", "memory", "GB/s", "fp32", "fp16", "int8", "W")
-_MEMORY_WITHOUT_SIZE: Final = {"system": "what the machine has", "on-chip": "no more than what is on the chip"}
+_MEMORY_WITHOUT_SIZE: Final = {"system": "memory of the machine", "on-chip": "memory on the chip only"}
 _LEGEND: Final = (
-    "Memory in GiB; rates are dense peaks in TFLOPS or TOPS; ~ an estimate; — unknown.\n"
-    "`onnx-autodoc explain DEVICE` prints all values of one, with sources.\n"
+    "Memory in GiB; rates are dense peaks in TFLOPS or TOPS; ~ estimate; — unknown.\n"
+    "`onnx-autodoc explain DEVICE` prints all values of a device, with sources.\n"
 )
 
 
 def add_devices(commands: Any) -> None:
     devices = commands.add_parser(
         "devices",
-        help="the devices that estimates are for",
-        description="The devices that estimates are for, with memory, bandwidth and peak rates.",
+        help="list the devices of hardware estimates",
+        description="List the devices of hardware estimates, with memory, bandwidth and peak rates.",
     )
-    devices.add_argument("words", metavar="WORD", nargs="*", help="only those with these words; `auto`: this machine")
-    devices.add_argument("--devices", metavar="FILE", help="also those of a TOML file of your own")
+    devices.add_argument("words", metavar="WORD", nargs="*", help="only devices with these words; `auto`: this machine")
+    devices.add_argument("--devices", metavar="FILE", help="TOML file with more devices")
     devices.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     devices.set_defaults(run=run_devices)
 
@@ -41,18 +41,20 @@ def run_devices(options: argparse.Namespace) -> int:
     if _is_auto(options.words):
         machine = detect_machine()
         write_stdout(
-            _devices_json((machine.cpu, *machine.accelerators)) if options.format == "json" else machine_page(machine)
+            _devices_json((machine.cpu, *machine.accelerators)) if options.format == "json" else format_machine(machine)
         )
         return 0
     own = load_devices(options.devices) if options.devices is not None else {}
-    ours = [item for item in all_devices() if item.id not in own]
-    found = select_devices(options.words, [*ours, *own.values()])
-    if not found:
+    builtin = [item for item in all_devices() if item.id not in own]
+    matches = select_devices(options.words, [*builtin, *own.values()])
+    if not matches:
         close = suggest_devices(" ".join(options.words), own)
-        hint = f"near it: {', '.join(close)}" if close else "`onnx-autodoc devices` lists all"
-        raise BadInput(f"no device has {' and '.join(map(repr, options.words))} in its name; {hint}")
+        hint = f"similar: {', '.join(close)}" if close else "`onnx-autodoc devices` lists all"
+        raise BadInput(f"no device matches {' and '.join(map(repr, options.words))}; {hint}")
     write_stdout(
-        sanitize_json(_devices_json(found)) if options.format == "json" else sanitize_text(_device_table(found, own))
+        sanitize_json(_devices_json(matches))
+        if options.format == "json"
+        else sanitize_text(_device_table(matches, own))
     )
     return 0
 
@@ -63,11 +65,11 @@ def _is_auto(words: Iterable[str]) -> bool:
 
 def _check_device_words(options: argparse.Namespace) -> None:
     if not all(word.strip() for word in options.words):
-        raise BadInput("a word is empty, which every device has; leave it out to list all")
+        raise BadInput("an empty word matches every device; remove it to list all")
     if len(options.words) > 1 and any(_is_auto([word]) for word in options.words):
-        raise BadInput("auto: this machine stands alone; give no other words")
+        raise BadInput("auto: cannot be combined with other words")
     if _is_auto(options.words) and options.devices is not None:
-        raise BadInput(f"--devices {options.devices}: auto is this machine alone; leave out one of them")
+        raise BadInput(f"--devices {options.devices}: cannot be combined with auto; remove one of them")
 
 
 def _devices_json(devices: Iterable["Device"]) -> str:
@@ -77,18 +79,20 @@ def _devices_json(devices: Iterable["Device"]) -> str:
 
 
 def _device_table(devices: Sequence["Device"], own: dict[str, "Device"]) -> str:
-    """Return one table with a heading per family, and which built-in devices the user's replace."""
+    """Return one table with a heading per family, and the built-in devices that the user's replace."""
     from onnx_autodoc.hardware.devices import FAMILIES, device_ids
     from onnx_autodoc.text import pluralize
 
     rows = {family: [_row(item) for item in devices if item.family == family] for family in FAMILIES}
-    widths = [max(map(len, column)) for column in zip(_COLUMNS, *(row for some in rows.values() for row in some))]
+    widths = [max(map(len, column)) for column in zip(_COLUMNS, *(row for group in rows.values() for row in group))]
     parts = [_line(_COLUMNS, widths)]
     parts += [
-        f"\n{FAMILIES[family]}\n" + "".join(_line(row, widths) for row in some) for family, some in rows.items() if some
+        f"\n{FAMILIES[family]}\n" + "".join(_line(row, widths) for row in group)
+        for family, group in rows.items()
+        if group
     ]
-    taken = sorted(set(own) & set(device_ids()))
-    replaced = f"Yours takes the place of ours: {', '.join(taken)}.\n" if taken else ""
+    overridden = sorted(set(own) & set(device_ids()))
+    replaced = f"Built-in devices replaced by yours: {', '.join(overridden)}.\n" if overridden else ""
     return f"{''.join(parts)}\n{pluralize(len(devices), 'device')}. {_LEGEND}{replaced}"
 
 
@@ -115,16 +119,16 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([*words, *(f"{cell:>{width}}" for cell, width in zip(cells[2:], widths[2:]))]).rstrip() + "\n"
 
 
-def machine_page(machine: "DetectedMachine") -> str:
-    """Return what this machine is, how that was detected, and the values for estimates."""
-    meant = [f"`auto` is {machine.device.name}"] if machine.accelerators else []
-    found = "".join(f"  {line}\n" for line in (*machine.lines, *meant))
-    values = "".join(f"\n{device_page(item)}" for item in (*machine.accelerators, machine.cpu))
-    return f"This machine:\n{found}{values}"
+def format_machine(machine: "DetectedMachine") -> str:
+    """Return the detection of this machine and the values that estimates use."""
+    auto = [f"`auto` is {machine.device.name}"] if machine.accelerators else []
+    detection = "".join(f"  {line}\n" for line in (*machine.lines, *auto))
+    values = "".join(f"\n{format_device(item)}" for item in (*machine.accelerators, machine.cpu))
+    return f"This machine:\n{detection}{values}"
 
 
-def device_page(item: "Device") -> str:
-    """Return everything known of one device: values, derivations, sources and disagreements."""
+def format_device(item: "Device") -> str:
+    """Return all data of one device: values, derivations, sources and disagreements."""
     from onnx_autodoc.text import sanitize
 
     lines = [f"{item.id}: {sanitize(item.name)}", "", *_values(item)]
@@ -133,13 +137,15 @@ def device_page(item: "Device") -> str:
         ("Derived", item.derived),
         ("Without a source", item.unsourced),
         ("Unknown", item.unknown),
-        ("Sources that disagree", item.disagreements),
+        ("Conflicting sources", item.disagreements),
     ):
         lines += ["", f"{title}:", *(f"  {sanitize(text, 1000)}" for text in texts)] if texts else []
-    nowhere = (
-        "  this machine, as said above" if item.id == "auto" or item.id.startswith("auto_gpu") else "  no source given"
-    )
-    lines += ["", "Sources:", *(_sources(item) or [nowhere])]
+    no_source = "  detected on this machine" if item.id == "auto" or item.id.startswith("auto_gpu") else "  none given"
+    sources = [
+        f"  {sanitize(source.ref, 500)}; date {sanitize(source.date)}; for {', '.join(map(sanitize, source.fields))}"
+        for source in item.sources
+    ]
+    lines += ["", "Sources:", *(sources or [no_source])]
     return "\n".join(lines) + "\n"
 
 
@@ -148,12 +154,12 @@ def _values(item: "Device") -> list[str]:
     from onnx_autodoc.text import format_bytes, format_number, sanitize
 
     about = ", ".join(sanitize(str(word)) for word in (item.vendor, item.kind, item.form, item.year) if word)
-    lines = [f"  {'what':<22}{about}"] if about else []
+    lines = [f"  {'type':<22}{about}"] if about else []
     memory = (
         format_bytes(item.memory_bytes) if item.memory_bytes else _MEMORY_WITHOUT_SIZE.get(item.memory_kind, "unknown")
     )
     reported = (
-        f", of which a driver reports {format_bytes(item.memory_reported_bytes)}" if item.memory_reported_bytes else ""
+        f", {format_bytes(item.memory_reported_bytes)} reported by the driver" if item.memory_reported_bytes else ""
     )
     lines.append(f"  {'memory':<22}{memory}{reported} ({item.memory_kind})")
     lines.append(f"  {'bandwidth':<22}{f'{format_number(item.bandwidth / 1e9)} GB/s' if item.bandwidth else 'unknown'}")
@@ -163,24 +169,15 @@ def _values(item: "Device") -> list[str]:
             lines.append(f"  {name:<22}{format_number(item.rates[name] / 1e12)} {unit}, dense peak")
     if not item.rates:
         lines.append(f"  {'rates':<22}unknown")
-    watts = f"{item.power_w:g} W{' (an estimate)' if item.power_estimated else ''}" if item.power_w else "unknown"
+    watts = f"{item.power_w:g} W{' (estimate)' if item.power_estimated else ''}" if item.power_w else "unknown"
     return [*lines, f"  {'power':<22}{watts}", *(f"  {key:<34}{number:g}" for key, number in item.also.items())]
 
 
-def _sources(item: "Device") -> list[str]:
-    from onnx_autodoc.text import sanitize
-
-    return [
-        f"  {sanitize(source.ref, 500)}; date {sanitize(source.date)}; for {', '.join(map(sanitize, source.fields))}"
-        for source in item.sources
-    ]
-
-
 def add_rules(commands: Any) -> None:
-    rules = commands.add_parser("rules", help="the rules that findings come from")
+    rules = commands.add_parser("rules", help="list the lint rules")
     rules.set_defaults(run=run_rules)
-    explain = commands.add_parser("explain", help="the page of a rule, runtime or device")
-    explain.add_argument("id", metavar="ID", help="a rule as `onnx-autodoc rules` lists it, a runtime, or a device")
+    explain = commands.add_parser("explain", help="print the page of a rule, runtime or device")
+    explain.add_argument("id", metavar="ID", help="a lint rule (see `onnx-autodoc rules`), a runtime or a device")
     explain.set_defaults(run=run_explain)
 
 
@@ -205,13 +202,13 @@ def run_explain(options: argparse.Namespace) -> int:
     elif options.id in RUNTIMES:
         write_stdout(_runtime_page(options.id))
     elif options.id == THIS_MACHINE:
-        write_stdout(device_page(detect_machine().device))
+        write_stdout(format_device(detect_machine().device))
     elif options.id in device_ids():
-        write_stdout(device_page(find_device(options.id)))
+        write_stdout(format_device(find_device(options.id)))
     else:
         similar = get_close_matches(options.id, [*RULES, *RUNTIMES], 3) or suggest_devices(options.id)
-        hint = f"near it: {', '.join(similar)}" if similar else "`onnx-autodoc rules` and `devices` list them"
-        raise BadInput(f"there is no rule, runtime or device {options.id!r}; {hint}")
+        hint = f"similar: {', '.join(similar)}" if similar else "`onnx-autodoc rules` and `devices` list them"
+        raise BadInput(f"unknown rule, runtime or device {options.id!r}; {hint}")
     return 0
 
 
@@ -219,11 +216,11 @@ def _runtime_page(name: str) -> str:
     from onnx_autodoc.lint import runtimes
 
     table = runtimes()[name]
-    lines = [f"{table.name}: the operators it takes, as of {table.date}", "", f"Source: {table.source} ({table.basis})"]
-    lines.append(f"Outside of it: {table.fallback}")
+    lines = [f"{table.name}: supported operators as of {table.date}", "", f"Source: {table.source} ({table.basis})"]
+    lines.append(f"Other operators: {table.fallback}")
     for domain, operators in table.operators.items():
-        named = ", ".join(f"{op} {_opset_range(span)}" for op, span in sorted(operators.items()))
-        lines += ["", f"{domain or 'ai.onnx'}, {len(operators)} operators with their opsets:", fill(named, 80)]
+        ranges = ", ".join(f"{op} {_opset_range(span)}" for op, span in sorted(operators.items()))
+        lines += ["", f"{domain or 'ai.onnx'}, {len(operators)} operators with their opsets:", fill(ranges, 80)]
     return "\n".join(lines) + "\n"
 
 
@@ -233,7 +230,7 @@ def _opset_range(span: tuple[int, ...]) -> str:
 
 def add_schema(commands: Any) -> None:
     parser = commands.add_parser("schema", help="print a JSON Schema")
-    parser.add_argument("what", nargs="?", choices=SCHEMA_NAMES, default="card", help="whose (default: the card's)")
+    parser.add_argument("what", nargs="?", choices=SCHEMA_NAMES, default="card", help="default: card")
     parser.set_defaults(run=run_schema)
 
 

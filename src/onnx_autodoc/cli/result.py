@@ -1,4 +1,4 @@
-"""The result of a command: documents and an exit code, made in a worker process and delivered by its parent."""
+"""The result of a command: documents and an exit code, created in a worker process and delivered by its parent."""
 
 import os
 import sys
@@ -35,7 +35,7 @@ class OutputDocument(Struct, frozen=True):
         cls, content: str | bytes, path: Path | None = None, append: bool = False, root: Path | None = None
     ) -> "OutputDocument":
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
-        encoded_path, encoded_root = (None if each is None else os.fsencode(each) for each in (path, root))
+        encoded_path, encoded_root = (None if item is None else os.fsencode(item) for item in (path, root))
         return cls(data, isinstance(content, str), encoded_path, append, encoded_root)
 
     @property
@@ -48,7 +48,7 @@ class OutputDocument(Struct, frozen=True):
 
 
 class SourceFiles(Struct, frozen=True):
-    """The files that documents are made from: those inspected, and absolute paths in models that were not."""
+    """The sources of documents: files that were inspected, and absolute paths in models that were not."""
 
     inspected: tuple[bytes, ...]
     uninspected: tuple[bytes, ...] = ()

@@ -8,8 +8,8 @@ from onnx_autodoc.cli.options import (
     add_dimension_options,
     add_limit_options,
     add_logging_options,
+    build_request,
     positive_int,
-    request_of,
 )
 
 if TYPE_CHECKING:
@@ -23,16 +23,18 @@ _VERIFY_SECONDS: Final = 600
 def add_verify(commands: Any) -> None:
     parser = commands.add_parser(
         "verify",
-        help="run a model: are the card's shapes what really happens, and how long does it take",
-        description="Runs the model with onnxruntime, in a process of its own. Exit 0: every shape is as the card "
-        "says; 1: some differ. Needs pip install 'onnx-autodoc[run]'.",
+        help="run a model to verify its card and measure latency and memory",
+        description="Run the model with onnxruntime in a separate process. Exit code 0: all shapes equal those of the "
+        "card; 1: some differ. Requires pip install 'onnx-autodoc[run]'.",
     )
     parser.add_argument("model", metavar="MODEL", help="an ONNX file")
     parser.add_argument("--format", choices=VERIFY_FORMAT_NAMES, default="text", help="default: text")
     parser.add_argument("--runs", type=positive_int, metavar="N", help="timed runs (default: at least 10, about 2 s)")
-    parser.add_argument("--threads", type=positive_int, metavar="N", help="threads (default: onnxruntime's own choice)")
-    parser.add_argument("--provider", default="CPU", metavar="NAME", help="of onnxruntime (default: CPU)")
-    parser.add_argument("--force", action="store_true", help="print a latency also from a busy machine")
+    parser.add_argument("--threads", type=positive_int, metavar="N", help="threads (default: chosen by onnxruntime)")
+    parser.add_argument(
+        "--provider", default="CPU", metavar="NAME", help="execution provider of onnxruntime (default: CPU)"
+    )
+    parser.add_argument("--force", action="store_true", help="measure latency even if the machine is busy")
     add_dimension_options(parser)
     add_limit_options(parser, f"{_VERIFY_SECONDS} for the runs")
     add_logging_options(parser)
@@ -47,7 +49,7 @@ def run_verify(options: argparse.Namespace) -> "CommandResult":
     run_options = Options(
         options.threads, options.runs, options.provider, options.timeout or _VERIFY_SECONDS, options.force
     )
-    verified = verify(options.model, request_of(options), run_options)
+    verified = verify(options.model, build_request(options), run_options)
     if options.format == "json":
         from onnx_autodoc.render import format_result
 
@@ -62,18 +64,18 @@ def run_verify(options: argparse.Namespace) -> "CommandResult":
 def add_calibrate(commands: Any) -> None:
     parser = commands.add_parser(
         "calibrate",
-        help="measure this machine once, for better estimates",
-        description="Runs small benchmark graphs with onnxruntime on this machine's CPU and keeps what they say; "
-        "`--device auto` then has a range. Needs pip install 'onnx-autodoc[run]'.",
+        help="benchmark this machine once, for better estimates",
+        description="Run small benchmark graphs with onnxruntime on this machine's CPU and store a profile; "
+        "`--device auto` then has calibrated times. Requires pip install 'onnx-autodoc[run]'.",
     )
     parser.add_argument(
-        "models", nargs="*", metavar="MODEL", help="models of your own, to learn from and to be judged by"
+        "models", nargs="*", metavar="MODEL", help="your models, to improve the profile and measure its error"
     )
-    parser.add_argument("--quick", action="store_true", help="shorter runs, rougher numbers")
-    parser.add_argument("--threads", type=positive_int, metavar="N", help="threads (default: onnxruntime's own choice)")
-    parser.add_argument("--profile", metavar="FILE", help="where to keep it (default: in your folder for data)")
-    parser.add_argument("--force", action="store_true", help="also on a busy machine")
-    add_limit_options(parser, "by the benchmarks and the models")
+    parser.add_argument("--quick", action="store_true", help="shorter runs, less accurate")
+    parser.add_argument("--threads", type=positive_int, metavar="N", help="threads (default: chosen by onnxruntime)")
+    parser.add_argument("--profile", metavar="FILE", help="file to write (default: in your data folder)")
+    parser.add_argument("--force", action="store_true", help="run even if the machine is busy")
+    add_limit_options(parser, "depends on the benchmarks and models")
     add_logging_options(parser)
     parser.set_defaults(run=isolate(run_calibrate, "calibrate"))
 
@@ -90,23 +92,23 @@ def run_calibrate(options: argparse.Namespace) -> "CommandResult":
     result = calibrate(
         options.models, generation_stamp().at, quick=options.quick, threads=options.threads, force=options.force
     )
-    text = sanitize_text(_describe(result) + f"Kept in {path}; `--device auto` uses it.\n")
+    text = sanitize_text(_format_calibration(result) + f"Written to {path}; `--device auto` uses it.\n")
     documents = (OutputDocument.of(encode_profile(result.profile), path), OutputDocument.of(text))
     return CommandResult(documents, SourceFiles.of(options.models))
 
 
-def _describe(result: "CalibrationResult") -> str:
+def _format_calibration(result: "CalibrationResult") -> str:
     from onnx_autodoc.text import format_bytes, format_number, format_percent, pluralize, sanitize
 
     profile, spread = result.profile, result.profile.spread
-    load = "" if result.load is None else f", {format_percent(result.load)} of it used by others before"
+    load = "" if result.load is None else f", {format_percent(result.load)} of it used by other processes before"
     graphs, cache = pluralize(spread.graphs, "graph"), format_bytes(round(profile.cache_bytes))
     lines = [
         f"Machine     {sanitize(profile.machine)}, {pluralize(profile.threads, 'thread')}{load}",
         f"Runtime     {sanitize(profile.runtime)}",
-        f"Memory      {format_number(profile.bandwidth / 1e9)} GB/s copied; {cache} of cache",
-        f"Benchmarks  {pluralize(len(profile.kernels), 'kind')} of kernels timed",
-        f"Error       {format_percent(spread.median_error)} in the median of {graphs}, each left out",
+        f"Memory      {format_number(profile.bandwidth / 1e9)} GB/s copy bandwidth; {cache} cache",
+        f"Benchmarks  {pluralize(len(profile.kernels), 'kernel kind')} timed",
+        f"Error       {format_percent(spread.median_error)} median over {graphs}, each left out of the fit",
         f"Range       {format_number(spread.low)} to {format_number(spread.high)} times the expected time",
     ]
     lines += [f"  {format_number(ratio):>6} × measured  {sanitize(name, 60)}" for name, ratio in result.ratios.items()]

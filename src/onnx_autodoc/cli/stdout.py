@@ -29,7 +29,9 @@ def write_stdout(content: str | bytes) -> None:
             _write_text(content)
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discard what Python would flush at exit
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # discard the data that Python would flush at exit
         if not isinstance(error, BrokenPipeError):
             raise LimitReached(f"standard output: could not be written: {error.strerror}") from None
 

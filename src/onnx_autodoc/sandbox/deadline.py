@@ -1,7 +1,7 @@
-"""The deadline of a worker process, kept by kernel timers: they need no watcher and stop native code too.
+"""The deadline of a worker process, enforced by kernel timers: they need no thread and stop native code too.
 
-A time limit that the user gives is wall-clock time. Without one the limit is processor time, since the machine may be
-busy, and wall-clock time is the backstop.
+A time limit from the user is wall-clock time. Without one the limit is processor time, since the machine may be busy,
+and wall-clock time is the backstop.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Final
 from onnx_autodoc.limits import Limits, current_limits
 
 _START_SECONDS: Final = 10.0  # until the amount of work is known; counted towards the first model
-_SECONDS_PER_MODEL: Final = 18.0  # twice what a graph of the default node limit takes
+_SECONDS_PER_MODEL: Final = 18.0  # twice the time of a graph with the default node limit
 _SECONDS_PER_EXTRA_NODE: Final = 0.00025  # for each node above the default limit
 _WALL_CLOCK_FACTOR: Final = 4.0  # wall-clock time per processor time on a busy machine
 
@@ -28,8 +28,8 @@ class _Deadline:
 
 def start_deadline() -> None:
     """Start the timers. A user's `--timeout` covers everything; otherwise `extend_deadline` adds time."""
-    given = current_limits().seconds
-    _Deadline.is_fixed, _Deadline.seconds = given is not None, given or _START_SECONDS
+    limit = current_limits().seconds
+    _Deadline.is_fixed, _Deadline.seconds = limit is not None, limit or _START_SECONDS
     _Deadline.started, _Deadline.models = time.monotonic(), 0
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     _set_timers(_Deadline.started)
@@ -44,9 +44,9 @@ def extend_deadline(seconds: float) -> None:
 
 def extend_deadline_for_model(nodes: int) -> None:
     """Add the time for a graph of `nodes` nodes: less than 20 s of processor time within the default limits."""
-    already_given = 0.0 if _Deadline.models else _START_SECONDS
+    granted = 0.0 if _Deadline.models else _START_SECONDS
     _Deadline.models += 1
-    extend_deadline(_SECONDS_PER_MODEL - already_given + _SECONDS_PER_EXTRA_NODE * max(nodes - Limits().nodes, 0))
+    extend_deadline(_SECONDS_PER_MODEL - granted + _SECONDS_PER_EXTRA_NODE * max(nodes - Limits().nodes, 0))
 
 
 def seconds_left() -> float | None:

@@ -58,7 +58,9 @@ def run_isolated(result_type: type[T], work: Callable[[], T], subject: str) -> T
         killed = -ended.status in (*_DEADLINE_SIGNALS, signal.SIGKILL)
         if ended.kind or ended.step in ("", *skipped) or killed:
             raise _worker_error(ended, subject)
-        skipped[ended.step] = f"internal: this part died of {_status_name(ended.status)}; the rest of the card stands"
+        skipped[ended.step] = (
+            f"internal error: this step crashed with {_status_name(ended.status)}; the rest of the card is valid"
+        )
 
 
 def _run_worker(work: Callable[[], Any], skipped: dict[str, str]) -> _WorkerExit:
@@ -77,7 +79,7 @@ def _run_worker(work: Callable[[], Any], skipped: dict[str, str]) -> _WorkerExit
         except OSError as error:
             os.close(reader)
             os.close(writer)
-            raise LimitReached(f"no process can be started: {error.strerror}") from None
+            raise LimitReached(f"cannot start a process: {error.strerror}") from None
         if pid == 0:
             os.close(reader)
             run_worker(writer, work, skipped)
@@ -112,7 +114,7 @@ def _read_frames(pipe: int) -> Iterator[tuple[bytes, bytearray]]:
     while (header := _read_exactly(pipe, FRAME_HEADER.size)) is not None:
         kind, length = FRAME_HEADER.unpack(header)
         if length > current_limits().memory:
-            raise limit_error("memory", f"the documents take {length:,} bytes, more than {current_limits().memory:,}")
+            raise limit_error("memory", f"the output has {length:,} bytes, more than {current_limits().memory:,}")
         data = _read_exactly(pipe, length)
         if data is None:
             return
@@ -161,14 +163,14 @@ def _worker_error(ended: _WorkerExit, subject: str) -> AutodocError:
 
 def _crash_error(ended: _WorkerExit, subject: str) -> AutodocError:
     if -ended.status in _DEADLINE_SIGNALS:
-        return limit_error("seconds", f"{subject}: not done after {ended.seconds:.3g} s")
+        return limit_error("seconds", f"{subject}: timed out after {ended.seconds:.3g} s")
     near_limit = ended.grown_bytes > current_limits().memory // _ALLOCATION_SHARE
     if ended.status == OUT_OF_MEMORY_STATUS or (-ended.status in _ALLOCATION_SIGNALS and near_limit):
         return _memory_error(subject)
     if -ended.status == signal.SIGKILL:
-        return LimitReached(f"{subject}: the system killed the process that read it; is there too little memory?")
+        return LimitReached(f"{subject}: the system killed the worker process; the machine may have too little memory")
     where = f" in {ended.step}" if ended.step else ""
-    return BadInput(f"{subject}: internal: the process that read it ended with {_status_name(ended.status)}{where}")
+    return BadInput(f"{subject}: internal error: the worker process ended with {_status_name(ended.status)}{where}")
 
 
 def _memory_error(subject: str) -> LimitReached:
@@ -176,8 +178,10 @@ def _memory_error(subject: str) -> LimitReached:
 
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if 0 <= hard < current_limits().memory:
-        return LimitReached(f"{subject}: takes over {hard:,} bytes of memory, which is all that this process may have")
-    return limit_error("memory", f"{subject}: takes over {current_limits().memory:,} bytes of memory")
+        return LimitReached(
+            f"{subject}: requires more than {hard:,} bytes of memory, the limit of this process (ulimit -v)"
+        )
+    return limit_error("memory", f"{subject}: requires more than {current_limits().memory:,} bytes of memory")
 
 
 def _status_name(status: int) -> str:

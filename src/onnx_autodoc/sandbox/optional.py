@@ -1,4 +1,4 @@
-"""Optional steps: one that fails costs its section of the card, not the card."""
+"""Optional steps: a failed step leaves out its section of the card."""
 
 import logging
 import time
@@ -35,7 +35,7 @@ def run_optional(name: str, path: str, work: Callable[[], T], fallback: Callable
         raise
     except Exception as error:  # a bug that this file triggers
         _LOGGER.debug("%s failed", step, exc_info=True)
-        return fallback(f"{internal_error(error)}; the rest of the card stands")
+        return fallback(f"{internal_error(error)}; the rest of the card is valid")
     finally:
         _LOGGER.debug("%s: %.1f ms", step, 1e3 * (time.perf_counter() - started))
         announce("")
@@ -43,7 +43,7 @@ def run_optional(name: str, path: str, work: Callable[[], T], fallback: Callable
 
 def internal_error(error: BaseException) -> str:
     """Return the one-line message for a bug of the tool."""
-    return f"internal: {type(error).__name__}: {str(error)[:_MAX_MESSAGE_CHARS]}"
+    return f"internal error: {type(error).__name__}: {str(error)[:_MAX_MESSAGE_CHARS]}"
 
 
 def set_up_worker(skipped: Mapping[str, str], announce: Callable[[str], None]) -> None:

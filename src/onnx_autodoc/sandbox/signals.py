@@ -15,7 +15,7 @@ _TERMINATION_SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGTERM"
 def raise_on_termination() -> Iterator[None]:
     """Raise `SystemExit` on a termination signal, so that processes and folders are cleaned up.
 
-    A signal that the caller handles or ignores keeps its handler.
+    The handler of a signal that the caller handles or ignores is not replaced.
     """
     unhandled: list[signal.Signals] = []
     if threading.current_thread() is threading.main_thread():  # only the main thread may set handlers

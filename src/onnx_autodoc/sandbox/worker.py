@@ -87,7 +87,7 @@ def _outcome(work: Callable[[], Any]) -> tuple[bytes, bytes | bytearray]:
 
 
 def _encode_message(text: str) -> bytes:
-    """Keep the undecodable bytes of a file name; escape lone surrogates, which JSON may contain."""
+    """Encode a message with the undecodable bytes of file names; escape lone surrogates, which JSON may contain."""
     escaped = (rf"\u{ord(char):04x}" if char in _LONE_SURROGATES else char for char in text)
     return "".join(escaped).encode("utf-8", "surrogateescape")
 
@@ -97,7 +97,7 @@ def _is_out_of_memory(error: ImportError | OSError) -> bool:
 
 
 def _set_limits() -> None:
-    """Limit memory and time, write no core dump, and let Python print nothing after the one line of an error."""
+    """Limit memory and time, write no core dump, and disable Python's output after the one line of an error."""
     faulthandler.disable()
     gc.freeze()  # little of a graph becomes garbage: collecting takes up to a fifth of the time
     gc.set_threshold(500_000, 2, 100)
@@ -126,7 +126,7 @@ def _mapped_bytes() -> int:
 
 
 def _redirect_output(pipe: int) -> None:
-    """Discard what libraries print, except to a terminal (progress). The parent writes the documents."""
+    """Discard output of libraries, except to a terminal (progress). The parent writes the documents."""
     for stream in (1, 2):
         if stream != pipe and not os.isatty(stream):  # if a stream was closed, the pipe may have its number
             null = os.open(os.devnull, os.O_WRONLY)

@@ -4,8 +4,8 @@ Two layers: `sanitize`, `display_name` and `quote_name` handle one name inside a
 `sanitize_json` handle a whole document before it is written. A name may imitate the tool's own sentences ("no problems
 were found"), hide characters, reverse the direction of text or contain a CI runner's logging command.
 
-Logging commands: GitHub's runner takes `::` after white space at the beginning of a line and `##[` anywhere
-(ActionCommand.cs); Azure takes `##vso[`, TeamCity `##teamcity[`. GitLab's markers need an escape character.
+Logging commands: GitHub's runner accepts `::` after white space at the beginning of a line and `##[` anywhere
+(ActionCommand.cs); Azure accepts `##vso[`, TeamCity `##teamcity[`. GitLab's markers need an escape character.
 """
 
 import re
@@ -100,7 +100,7 @@ def _shorten(text: str, limit: int) -> str:
 
 @lru_cache(4096)
 def _is_hidden(char: str) -> bool:
-    """Return whether a character is invisible, or is a space of unusual width that can move what follows it."""
+    """Return whether a character is invisible, or is a space of unusual width that can move the following text."""
     hidden = unicodedata.category(char) in _HIDDEN_CATEGORIES and char not in _ALLOWED_SPACES
     return hidden or char in _IGNORABLE or ord(char) in _VARIATION_SELECTORS
 

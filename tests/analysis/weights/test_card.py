@@ -48,7 +48,7 @@ def test_stored_card_without_weights_is_rejected_if_they_are_requested(model: Pa
     del older["weights"]
     (tmp_path / "card.json").write_text(json.dumps(older), encoding="utf-8")
     assert load_or_make_card(tmp_path / "card.json", Request()).weights is None
-    with pytest.raises(BadInput, match="made without --weights"):
+    with pytest.raises(BadInput, match="written without --weights"):
         load_or_make_card(tmp_path / "card.json", Request(), weights=True)
 
 

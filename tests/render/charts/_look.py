@@ -9,12 +9,12 @@ from xml.etree import ElementTree as ET
 from onnx_autodoc.card import Card
 from onnx_autodoc.render.charts import Chart
 from onnx_autodoc.render.charts.svg import BOLD_WIDTH_FACTOR, FONT_SIZE, SMALL_FONT_SIZE, text_width
-from tests._corpus import reported
+from tests._corpus import load_report
 
 
 @cache
 def card(name: str) -> Card:
-    return reported(name).card
+    return load_report(name).card
 
 
 class TextBox(NamedTuple):

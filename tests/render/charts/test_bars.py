@@ -4,11 +4,11 @@ import pytest
 from msgspec.structs import replace
 
 from onnx_autodoc.render.charts import draw_chart
-from tests._corpus import KEPT
+from tests._corpus import GRAPH_NAMES
 from tests.render.charts._look import card, list_texts, list_tooltips, parse_svg, read_amounts, sum_amounts
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_operator_bars_cover_all_nodes(name: str) -> None:
     chart = draw_chart("operators", card(name))
     assert chart is not None

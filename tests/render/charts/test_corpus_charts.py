@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from onnx_autodoc.render.charts import CHARTS, STYLE, draw_charts
-from tests._corpus import KEPT
+from tests._corpus import GRAPH_NAMES
 from tests.render.charts._look import (
     card,
     find_outside,
@@ -19,7 +19,7 @@ from tests.render.charts._look import (
 )
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_chart_texts_are_inside_and_do_not_overlap(name: str) -> None:
     charts = draw_charts(card(name)).values()
     assert charts
@@ -29,7 +29,7 @@ def test_chart_texts_are_inside_and_do_not_overlap(name: str) -> None:
         assert find_overflowing(chart) == [], chart.name
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_bars_sum_to_model_totals(name: str) -> None:
     """Each quantity is shared out once for every panel that shows it."""
     original = card(name)
@@ -42,7 +42,7 @@ def test_bars_sum_to_model_totals(name: str) -> None:
             assert sum_amounts(charts[chart], unit) == panels * (whole or 0), (chart, unit)
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_charts_have_no_ids_and_only_styled_classes(name: str) -> None:
     """No ids that could collide, no colours but those of the style, every class has a rule."""
     for chart in draw_charts(card(name)).values():
@@ -85,7 +85,7 @@ def test_font_sizes_are_readable() -> None:
         assert len(list_text_boxes(chart)) > 3
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_charts_have_the_names_of_their_rows(name: str) -> None:
     charts = draw_charts(card(name))
     assert charts.keys() <= CHARTS.keys()

@@ -9,11 +9,11 @@ from onnx_autodoc.card import with_uncertainty
 from onnx_autodoc.render.charts import draw_chart
 from onnx_autodoc.render.charts.roofline import LabelledDot, place_labels
 from onnx_autodoc.render.charts.svg import log_scale, memory_scale, strip_zeros
-from tests._corpus import KEPT
+from tests._corpus import GRAPH_NAMES
 from tests.render.charts._look import card, list_texts, list_tooltips, parse_svg
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_peak_dot_is_at_maximum(name: str) -> None:
     chart = draw_chart("memory", card(name))
     assert chart is not None

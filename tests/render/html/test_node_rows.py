@@ -10,7 +10,7 @@ import pytest
 from onnx_autodoc.card import NodeRow, OutputCell
 from onnx_autodoc.render.html.data import MAX_ROWS, pack_rows, to_script_json
 from onnx_autodoc.render.html.templates import read_asset
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests.render.html._node import run
 
 UNPACK = """
@@ -31,7 +31,7 @@ def make_row(name: str, **more: Any) -> NodeRow:
 
 @pytest.mark.parametrize("name", ["all-minilm-l6-v2-ts-op14", "silero-vad", "local-functions-mlp"])
 def test_unpacked_rows_match_the_card(name: str) -> None:
-    rows = list(reported(name).nodes())
+    rows = list(load_report(name).nodes())
     unpacked_rows = unpack_rows(rows)
     assert len(unpacked_rows) == len(rows)
     for expected, actual in zip(rows, unpacked_rows):

@@ -15,7 +15,7 @@ from onnx_autodoc.render.content import Table
 from onnx_autodoc.render.html.page import render_fragment, render_html, render_print
 from onnx_autodoc.render.sections import card_sections
 from onnx_autodoc.shapes import Request
-from tests._corpus import reported
+from tests._corpus import load_report
 from tests._hostile_names import NAMES, hostile
 from tests.render.html._parsed import Parsed
 
@@ -27,7 +27,7 @@ LEAVING = {"src", "srcset", "action", "formaction", "data", "poster", "backgroun
 
 @cache
 def make_report(name: str) -> Report:
-    return reported(name)
+    return load_report(name)
 
 
 @cache

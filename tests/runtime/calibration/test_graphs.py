@@ -15,7 +15,7 @@ from onnx_autodoc.runtime.protocol import BenchmarksResult, RunRequest, Stage
 from onnx_autodoc.runtime.worker import run_job
 from onnx_autodoc.shapes import bind, bind_and_infer, infer_shapes, parse_request
 from tests import _corpus
-from tests._text import loaded
+from tests._text import save_and_read
 
 _HEAVY = ("4096", "vocabulary", "768, 768, 40", "3072")
 LIGHT = [name for name in all_graphs() if not any(word in name for word in _HEAVY)]
@@ -24,7 +24,7 @@ _DYNAMIC = ("sizes", "made", "encoder 768", "tiny encoder")
 
 
 def list_kernel_classes(name: str) -> set[str]:
-    model = loaded(all_graphs()[name]())
+    model = save_and_read(all_graphs()[name]())
     _, shapes = bind_and_infer(model, parse_request(dims=("n=4",) if name in _DYNAMIC else ()))
     kernels = lower_model(model, shapes, Costs(model, shapes))
     quantities = [item for kernel in kernels for item in kernel.quantities.items()]
@@ -41,7 +41,7 @@ def test_graphs_cover_the_kernel_classes_of_the_corpus() -> None:
     measured = {kind for name in LIGHT for kind in list_kernel_classes(name)}
     assert "unknown" not in measured
     missing = {}
-    for name in _corpus.KEPT:
+    for name in _corpus.GRAPH_NAMES:
         model = read_model(_corpus.graph(name))
         shapes = infer_shapes(model, bind(model, _corpus.request(name)))
         kinds = {kernel.kind for kernel in lower_model(model, shapes, Costs(model, shapes))}

@@ -8,10 +8,10 @@ from pathlib import Path
 from tests._wire import chunk, integer, model, node, value
 
 CANARY = b"canary bytes that no output may contain" * 100
-Made = Callable[[Path, Path], str]  # (model folder, file outside of it) -> location in the model
+AddFile = Callable[[Path, Path], str]  # (model folder, file outside of it) -> location in the model
 
 
-def external(*locations: str, elements: int = 8) -> bytes:
+def build_external_model(*locations: str, elements: int = 8) -> bytes:
     """Return a model that adds float tensors, each in the external file of that name."""
     tensors = b"".join(chunk(5, _tensor(f"w{at}", location, elements)) for at, location in enumerate(locations))
     names = ["x", *(f"s{at}" for at in range(len(locations) - 1)), "y"]
@@ -20,64 +20,64 @@ def external(*locations: str, elements: int = 8) -> bytes:
 
 
 def _tensor(name: str, location: str, elements: int) -> bytes:
-    place = chunk(13, chunk(1, "location") + chunk(2, location))
-    return integer(1, elements) + integer(2, 1) + chunk(8, name) + place + integer(14, 1)
+    entry = chunk(13, chunk(1, "location") + chunk(2, location))
+    return integer(1, elements) + integer(2, 1) + chunk(8, name) + entry + integer(14, 1)
 
 
-def plain(folder: Path, outside: Path) -> str:
+def add_regular_file(folder: Path, outside: Path) -> str:
     (folder / "w.bin").write_bytes(bytes(range(32)))
     return "w.bin"
 
 
-def absolute(folder: Path, outside: Path) -> str:
+def name_absolute_path(folder: Path, outside: Path) -> str:
     return str(outside)
 
 
-def upwards(folder: Path, outside: Path) -> str:
+def name_parent_path(folder: Path, outside: Path) -> str:
     return f"../{outside.name}"
 
 
-def down_and_up(folder: Path, outside: Path) -> str:
+def name_path_through_parent(folder: Path, outside: Path) -> str:
     (folder / "deep").mkdir()
     return f"deep/../../{outside.name}"
 
 
-def linked(folder: Path, outside: Path) -> str:
+def add_link(folder: Path, outside: Path) -> str:
     (folder / "w.bin").symlink_to(outside)
     return "w.bin"
 
 
-def linked_folder(folder: Path, outside: Path) -> str:
+def add_linked_folder(folder: Path, outside: Path) -> str:
     (folder / "deep").symlink_to(outside.parent)
     return f"deep/{outside.name}"
 
 
-def linked_twice(folder: Path, outside: Path) -> str:
+def add_chained_links(folder: Path, outside: Path) -> str:
     (folder / "a").mkdir()
     (folder / "a" / "b").symlink_to("c")
     (folder / "a" / "c").symlink_to(outside.parent)
     return f"a/b/{outside.name}"
 
 
-def hard_linked(folder: Path, outside: Path) -> str:
+def add_hard_link(folder: Path, outside: Path) -> str:
     (folder / "w.bin").hardlink_to(outside)
     return "w.bin"
 
 
-def pipe(folder: Path, outside: Path) -> str:
+def add_pipe(folder: Path, outside: Path) -> str:
     os.mkfifo(folder / "w.bin")
     return "w.bin"
 
 
-def unix_socket(folder: Path, outside: Path) -> str:
-    here = os.open(folder, os.O_RDONLY)
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(f"/proc/self/fd/{here}/w.bin")  # a socket's path has to be short
-    os.close(here)
+def add_socket(folder: Path, outside: Path) -> str:
+    descriptor = os.open(folder, os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"/proc/self/fd/{descriptor}/w.bin")  # a socket's path has to be short
+    os.close(descriptor)
     return "w.bin"
 
 
-def device(folder: Path, outside: Path) -> str:
+def add_device(folder: Path, outside: Path) -> str:
     try:
         os.mknod(folder / "w.bin", 0o20666, os.makedev(1, 5))
     except PermissionError:
@@ -85,46 +85,58 @@ def device(folder: Path, outside: Path) -> str:
     return "w.bin"
 
 
-def link_to_a_device(folder: Path, outside: Path) -> str:
+def add_device_link(folder: Path, outside: Path) -> str:
     (folder / "w.bin").symlink_to("/dev/zero")
     return "w.bin"
 
 
-def a_folder(folder: Path, outside: Path) -> str:
+def add_folder(folder: Path, outside: Path) -> str:
     (folder / "w.bin").mkdir()
     return "w.bin"
 
 
-OUTSIDE: tuple[Made, ...] = (absolute, upwards, down_and_up, linked, linked_folder, linked_twice, hard_linked)
-ODD: tuple[Made, ...] = (pipe, unix_socket, device, link_to_a_device, a_folder)
+OUTSIDE: tuple[AddFile, ...] = (
+    name_absolute_path,
+    name_parent_path,
+    name_path_through_parent,
+    add_link,
+    add_linked_folder,
+    add_chained_links,
+    add_hard_link,
+)
+ODD: tuple[AddFile, ...] = (add_pipe, add_socket, add_device, add_device_link, add_folder)
 
 
-def place(tmp_path: Path, made: Made) -> tuple[Path, Path]:
-    """Return a model whose external file is what `made` creates, and the file outside of its folder."""
+def create_model(tmp_path: Path, add_file: AddFile) -> tuple[Path, Path]:
+    """Return a model whose external file `add_file` creates, and the file outside of its folder."""
     outside = tmp_path / "canary.bin"
     outside.write_bytes(CANARY)
     folder = tmp_path / "model"
     folder.mkdir()
     path = folder / "model.onnx"
-    path.write_bytes(external(made(folder, outside)))
+    path.write_bytes(build_external_model(add_file(folder, outside)))
     return path, outside
 
 
-def everything(tmp_path: Path) -> tuple[Path, Path]:
+def create_model_with_all_kinds(tmp_path: Path) -> tuple[Path, Path]:
     """Return one model with an external file of every kind, each in its own folder unless it leads out."""
     outside = tmp_path / "canary.bin"
     outside.write_bytes(CANARY)
     folder = tmp_path / "model"
     folder.mkdir()
     names = []
-    for made in (plain, *OUTSIDE, *ODD):
-        inner = folder if made in (absolute, upwards, down_and_up) else folder / made.__name__
+    for add_file in (add_regular_file, *OUTSIDE, *ODD):
+        inner = (
+            folder
+            if add_file in (name_absolute_path, name_parent_path, name_path_through_parent)
+            else folder / add_file.__name__
+        )
         inner.mkdir(exist_ok=True)
-        names.append(("" if inner == folder else f"{inner.name}/") + made(inner, outside))
-    (folder / "model.onnx").write_bytes(external(*names))
+        names.append(("" if inner == folder else f"{inner.name}/") + add_file(inner, outside))
+    (folder / "model.onnx").write_bytes(build_external_model(*names))
     return folder / "model.onnx", outside
 
 
-def tree(folder: Path) -> dict[str, bytes]:
+def read_tree(folder: Path) -> dict[str, bytes]:
     """Return the content of every file below a folder, by relative path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

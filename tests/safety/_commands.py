@@ -1,4 +1,4 @@
-"""The command line, run as a user does, in surroundings that a test chooses."""
+"""The command line in a process with an environment that the test chooses."""
 
 import os
 import subprocess
@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 COMMAND = (sys.executable, "-P", "-m", "onnx_autodoc")
-PLAIN = {"PATH": "/usr/bin:/bin", "SOURCE_DATE_EPOCH": "1700000000", "HOME": "/nonexistent"}
+MINIMAL_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "SOURCE_DATE_EPOCH": "1700000000", "HOME": "/nonexistent"}
 TEXTS = ("markdown", "html", "json", "architecture", "nodes", "csv", "mermaid", "huggingface")
 REPORTS = ("cyclonedx", "sarif", "junit", "github")
 
 
-def ran(
+def run_tool(
     words: Sequence[str | Path],
-    around: Mapping[str, str] = PLAIN,
+    environment: Mapping[str, str] = MINIMAL_ENVIRONMENT,
     cwd: str | Path | None = None,
     command: Sequence[str] = COMMAND,
 ) -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(
-        [*command, *map(os.fspath, words)], env={**around}, cwd=cwd, capture_output=True, check=False, timeout=120
+        [*command, *map(os.fspath, words)], env={**environment}, cwd=cwd, capture_output=True, check=False, timeout=120
     )
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
