@@ -60,9 +60,7 @@ def test_agreeing_model_is_exit_0_with_times(path: Path, capsys: pytest.CaptureF
     assert len(lines) <= 30 and max(map(len, lines)) <= 80
     assert any(line.startswith("Latency ") and "median" in line for line in lines)
     assert "3 runs after " in captured.out and "1 thread;" in captured.out
-    assert (
-        "peak activations below 1.00 MiB (card: 2.50 KiB" in captured.out
-    )  # two of [5, 64], without the weight
+    assert "peak activations below 1.00 MiB (card: 2.50 KiB" in captured.out  # two of [5, 64], without the weight
     assert "× MatMul" in captured.out
     assert list(path.parent.iterdir()) == [path]
 
