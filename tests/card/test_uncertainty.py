@@ -85,7 +85,7 @@ def test_gap_of_a_section_covers_its_figures() -> None:
 def test_unchecked_rules_are_marked_by_id() -> None:
     card = replace(_load_resnet(), gaps=(Gap("findings", "failed"),))
     marked = with_uncertainty(card, ("dead-node",))
-    assert _kinds(marked, "findings", "findings.dead-node", "findings.no-op-node") == [
+    assert _find_kinds(marked, "findings", "findings.dead-node", "findings.no-op-node") == [
         LOWER_BOUND,
         UNKNOWN,
         LOWER_BOUND,

@@ -124,7 +124,7 @@ def test_bound_in_place_of_time_is_marked() -> None:
 def test_best_batches_state_mixed_grades() -> None:
     text = section_text(graded(on(SILERO, *TWO), "typical", "bound"))
     assert re.search(r"\d+ on T4 \(typical\); \d+ on RTX 4050 Laptop \(lower bound\)\.", text)
-    alike = next(line for line in section_text(on(SILERO, *TWO)).splitlines() if "best batch size" in line)
+    alike = next(line for line in section_text(on(SILERO, *TWO)).splitlines() if "Marked as best" in line)
     assert "bound" not in alike, "all of one grade"
 
 
@@ -202,7 +202,7 @@ def test_best_batch_is_marked() -> None:
     table = tables(card, "Throughput by batch size")[0]
     assert [cell for cell in column(table, "Batch") if "best" in cell] == ["32 (best)"]
     text = section_text(card)
-    assert "The best batch size is the smallest with 90% of the best throughput: 32 on T4." in text
+    assert "Marked as best: the smallest batch size with 90% of the best throughput: 32 on T4." in text
 
 
 def test_only_first_device_table_is_expanded() -> None:

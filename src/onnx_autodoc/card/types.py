@@ -1,7 +1,7 @@
 """The published document: plain data, the only thing that renderers see.
 
 Its keys are a contract (schema/card-1.json is generated from these types): add to them, rename nothing. Base units:
-bytes, counts, shares from 0 to 1. None means not applicable or unknown; `gaps` and `assumptions` say which.
+bytes, counts, shares from 0 to 1. None means not applicable or unknown, as listed in `gaps` and `assumptions`.
 """
 
 from enum import StrEnum

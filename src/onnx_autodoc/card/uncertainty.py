@@ -138,7 +138,7 @@ def is_lower_bound(card: Card, path: str) -> bool:
 
 
 def describe_uncertainty(card: Card, entry: Uncertainty) -> str:
-    """The reason of an entry as a sentence, with the gaps of `card` that it rests on."""
+    """Return the reason of an entry as a phrase, from the gaps of `card` that cause it."""
     match entry.code:
         case "uncounted-nodes":
             gaps = card.compute.coverage.gaps
@@ -163,7 +163,7 @@ _GAP_SECTIONS: Final = {
 
 
 def gap_reasons(card: Card, section: str) -> str:
-    """The first reasons of the gaps in a section, on one line."""
+    """Return the first reasons of the gaps in a section, on one line."""
     return _join(sanitize(gap.reason) for gap in card.gaps if gap.section == section)
 
 

@@ -107,7 +107,7 @@ def _hashes(sha256: str | None) -> list[BomObject]:
 
 
 def declared_licenses(text: str) -> list[BomObject]:
-    """Return the declared license as SPDX id where it is certainly one, else in the words of the file."""
+    """Return the declared license as SPDX id where it is certainly one, else as declared in the file."""
     text = text.strip()
     if not text:
         return []

@@ -74,7 +74,7 @@ def single_grade(rows: Sequence[TimedRow]) -> str | None:
 
 
 def shown_grades(rows: Sequence[TimedRow]) -> list[str]:
-    """Return the grades of all times, and the bound where it stands in for an unknown time."""
+    """Return the grades of all times, including the bound where it replaces an unknown time."""
     return list(dict.fromkeys([*time_grades(rows), *(BOUND for row in rows if bound_only_seconds(row))]))
 
 

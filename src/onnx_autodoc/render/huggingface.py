@@ -16,7 +16,7 @@ from onnx_autodoc.text import sanitize
 
 # Keys that state a field in another way.
 _EQUIVALENT_KEYS: Final = {"license": ("license_name", "license_link")}
-# The Hub detects the library of a repository (transformers beside its ONNX export); ours would hide it.
+# The Hub detects the library of a repository (transformers with an ONNX export); ours would override it.
 _ONLY_IN_NEW_README: Final = ("library_name",)
 
 

@@ -1,7 +1,7 @@
-"""A README with front matter and a generated part between two comments; all other bytes belong to its authors.
+"""A README with front matter and a generated part between two marker comments; all other bytes stay unchanged.
 
-Front matter is parsed by PyYAML, whose marks say where to insert fields and tags. Its pure Python loader is used, since
-the C library is a native parser of untrusted bytes.
+Front matter is parsed by PyYAML, whose marks locate the insertion points of fields and tags, with its pure Python
+loader, since the C library is a native parser of untrusted bytes.
 """
 
 import json
@@ -43,7 +43,7 @@ _REFUSED_TOKENS: Final = {
 
 
 def enclose(body: str) -> str:
-    """Return text between the marks; it cannot contain one of them."""
+    """Return text between the markers, escaped so that it contains neither."""
     return f"{BEGIN}\n\n{escape_marks(body).strip(chr(10))}\n\n{END}\n"
 
 
@@ -52,9 +52,9 @@ def escape_marks(text: str) -> str:
 
 
 def find_generated(text: str) -> tuple[int, int] | None:
-    """Return the offsets of the generated part without its marks; None where there is none.
+    """Return the offsets of the generated part without its markers; None where there is none.
 
-    Raise ValueError where the marks are ambiguous, or where nothing can be appended.
+    Raise ValueError where the markers are ambiguous, or where nothing can be appended.
     """
     marks: list[tuple[int, int]] = []
     fence, offset = "", 0
@@ -153,7 +153,7 @@ def _is_plain_item(node: Any) -> bool:
 
 
 def parse_front_matter(block: str) -> FrontMatter:
-    """Parse a block mapping; raise ValueError with a line number where it is anything else."""
+    """Parse a block mapping; raise ValueError with a line number for anything else."""
     match = _ODD_CHARACTERS.search(block)
     if match:
         _refuse(block, match.start(), f"contains the character U+{ord(match[0]):04X}")

@@ -28,7 +28,7 @@ def render_outcome_sarif(result: Outcome) -> str:
     rules = [
         *(_rule(rule.id, rule.title, rule.page, rule.severity, rule.confidence) for rule in RULES.values()),
         *(
-            _rule(kind.value, text, f"{text}. The message names it and the recommendation.")
+            _rule(kind.value, text, f"{text}. The message has the details and the recommendation.")
             for kind, text in _POLICY_RULES.items()
         ),
     ]

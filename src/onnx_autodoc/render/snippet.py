@@ -274,7 +274,7 @@ def _run(card: Card) -> Iterator[str]:
 
 
 def _make_loops(items: Sequence[InputItem]) -> tuple[list[InputItem], list[str]]:
-    """Split inputs into those that stand alone and loops over similar ones, such as the caches of many layers."""
+    """Split inputs into single ones and loops over similar ones, such as the caches of many layers."""
     families = _find_numbered(items)
     covered = {name for members in families.values() for name in members.values()}
     single = [item for item in items if item[0] not in covered]

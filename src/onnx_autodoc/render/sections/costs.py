@@ -128,7 +128,7 @@ def memory(card: Card) -> doc.Section:
     blocks: list[doc.Block] = [doc.Bullets(tuple(items))]
     if used.unsized:
         values = pluralize(used.unsized, "value")
-        blocks.append(doc.Paragraph(f"The size of {values} is known only at run time and not included."))
+        blocks.append(doc.Paragraph(f"The size of {values} is unknown and not included."))
     return doc.Section("memory", "Memory", (*blocks, doc.ChartRef("memory"), *_memory_by_operator(card)))
 
 

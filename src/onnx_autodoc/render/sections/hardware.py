@@ -1,4 +1,4 @@
-"""What a run requires of any device, and memory, time and cost on the requested ones."""
+"""Requirements of a run on any device, and memory, time and cost on the requested devices."""
 
 from collections.abc import Iterator, Sequence
 from itertools import compress
@@ -16,7 +16,7 @@ _MEMORY_BASIS: Final = "weights at this precision, peak activations, and an assu
 _OVERHEAD_BASIS: Final = "assumed: a runtime, its kernels, and 5% of weights and activations"
 _UTILISATION_BASIS: Final = "time of the MACs at the device's peak rate, as a share of the time shown"
 _BALANCE_NOTE: Final = "; memory-bound on devices with more FLOPs per byte of memory bandwidth"
-_BEST_BATCH: Final = "the smallest with 90% of the best throughput"
+_BEST_BATCH: Final = "the smallest batch size with 90% of the best throughput"
 _TOO_SMALL: Final = ("does not run", "memory capacity")  # instead of a time and of a bottleneck
 _BOTTLENECK: Final = "Bottleneck"
 _TOKENS_NOTE: Final = (
@@ -225,7 +225,7 @@ def _describe_best_batches(estimates: HardwareSection) -> str:
         f"{format_count(batch)} on {device_text.join_names(names)}{grade}"
         for (batch, grade), names in names_by_batch.items()
     )
-    return f"The best batch size is {_BEST_BATCH}{known}: {best}."
+    return f"Marked as best: {_BEST_BATCH}{known}: {best}."
 
 
 def _tokens(estimates: HardwareSection) -> Iterator[doc.Block]:
