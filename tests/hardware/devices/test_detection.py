@@ -166,6 +166,14 @@ def test_clock_without_boost_is_no_upper_limit(tmp_path: Path, driver: str, cloc
     assert detected.is_ceiling == (clock == 6.2e9)
 
 
+def test_reported_clock_equal_to_the_assumed_one_is_known(tmp_path: Path) -> None:
+    files = {"proc/cpuinfo": format_x86(1, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | list_clocks({0: 6_200_000})
+    detected = detect_machine(write_machine(tmp_path, files), make_absent_driver())
+    assert detected.cpu.rates["fp32"] == pytest.approx(6.2e9 * 32)
+    assert not detected.cpu.is_ceiling and not detected.cpu.notes
+    assert not any("clock is unknown" in line for line in detected.lines)
+
+
 def test_part_number_of_another_vendor_is_unknown(tmp_path: Path) -> None:
     cpuinfo = format_arm(["0xd0b"], PI5_FEATURES).replace("0x41", "0x51")
     detected = detect_machine(write_machine(tmp_path, {"proc/cpuinfo": cpuinfo}), make_absent_driver()).cpu

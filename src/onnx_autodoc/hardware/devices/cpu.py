@@ -144,6 +144,8 @@ LISTED_FLAGS: Final = (
     *("amx_int8", "asimd", "asimddp", "asimdhp", "sve", "sve2", "bf16", "i8mm"),
 )
 _MAX_CLOCK_HZ: Final = 6.2e9  # assumed if unknown
+_REPORTED_CLOCK: Final = "the highest (cpufreq)"
+_ASSUMED_CLOCK: Final = "a ceiling"
 _UNKNOWN_CLOCK: Final = "the highest clock is unknown: rates are for 6.2 GHz, which no such core exceeds"
 
 CpuInfo = dict[int, dict[str, str]]  # by processor, its fields in /proc/cpuinfo
@@ -280,8 +282,8 @@ def _find_clock(system: System, cpu: int) -> tuple[float, str]:
     folder = system.sys / f"devices/system/cpu/cpu{cpu}/cpufreq"
     highest = read_number(folder / "cpuinfo_max_freq")
     if highest and read_text(folder / "scaling_driver") != "acpi-cpufreq":
-        return highest * 1e3, "the highest (cpufreq)"
-    return _MAX_CLOCK_HZ, "a ceiling"
+        return highest * 1e3, _REPORTED_CLOCK
+    return _MAX_CLOCK_HZ, _ASSUMED_CLOCK
 
 
 def _sum_rates(cores: Sequence[CpuCore], quota: float | None) -> tuple[dict[str, float], tuple[str, ...], list[str]]:
@@ -295,7 +297,7 @@ def _sum_rates(cores: Sequence[CpuCore], quota: float | None) -> tuple[dict[str,
     origins = dict.fromkeys(core.clock_from for core in cores)
     count = format_number(used) if used % 1 else int(used)
     rules = tuple(dict.fromkeys(rule for core in cores for rule in core.rules))
-    doubts = [_UNKNOWN_CLOCK] if any(core.clock == _MAX_CLOCK_HZ for core in cores) else []
+    doubts = [_UNKNOWN_CLOCK] if any(core.clock_from == _ASSUMED_CLOCK for core in cores) else []
     formula = f"cores x clock x operations per cycle: {count} x {' or '.join(clocks)}, {' or '.join(origins)}"
     return rates, (formula, *rules), doubts
 
