@@ -53,7 +53,7 @@ def device(path: Path) -> str:
 
 def dangling_link(path: Path) -> str:
     path.symlink_to("nowhere")
-    return "there is no such file"
+    return "file not found"
 
 
 def link_to_itself(path: Path) -> str:
@@ -127,7 +127,7 @@ def test_model_truncated_while_read_is_refused(tmp_path: Path, monkeypatch: pyte
         return found
 
     monkeypatch.setattr(FileSource, "read", cut)
-    with pytest.raises(BadInput, match=r"became shorter while it was read|truncated"):
+    with pytest.raises(BadInput, match=r"truncated"):
         read_model(path)
 
 

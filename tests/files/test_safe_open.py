@@ -16,18 +16,18 @@ from tests.files._made import CANARY, ODD, OUTSIDE, Made, external, linked, pipe
 
 LINKS = "; --follow-links allows it"
 REASONS = {
-    "absolute": "is outside of the model's folder",
-    "upwards": "is outside of the model's folder",
-    "down_and_up": "is outside of the model's folder",
+    "absolute": "is outside the model's folder",
+    "upwards": "is outside the model's folder",
+    "down_and_up": "is outside the model's folder",
     "linked": f"is behind a symbolic link{LINKS}",
     "linked_folder": f"is behind a symbolic link{LINKS}",
     "linked_twice": f"is behind a symbolic link{LINKS}",
-    "hard_linked": f"has a second name (a hard link), so it may be a file from elsewhere{LINKS}",
-    "pipe": "is a pipe, no regular file",
-    "unix_socket": "is a socket, no regular file",
-    "device": "is a device, no regular file",
+    "hard_linked": f"has more than one hard link, so it may be a file from outside the model's folder{LINKS}",
+    "pipe": "is a pipe, not a regular file",
+    "unix_socket": "is a socket, not a regular file",
+    "device": "is a device, not a regular file",
     "link_to_a_device": f"is behind a symbolic link{LINKS}",
-    "a_folder": "is a folder, no regular file",
+    "a_folder": "is a folder, not a regular file",
 }
 
 
@@ -100,7 +100,7 @@ def test_file_replaced_between_stat_and_open_is_refused(tmp_path: Path, monkeypa
 
         with monkeypatch.context() as patched, SafeFolder(str(path.parent)) as beneath:
             patched.setattr(os, "stat", swapped)
-            with pytest.raises(AccessRefused, match=r"symbolic link|no regular file"):
+            with pytest.raises(AccessRefused, match=r"symbolic link|not a regular file"):
                 beneath.open("w.bin")
 
 
@@ -124,31 +124,31 @@ def test_followed_links_lead_only_to_regular_files(made: Made, tmp_path: Path) -
     path, _ = place(tmp_path, made)
     with within(Limits(follow_links=True)):
         (found,) = read_model(path).external
-    assert found.nbytes is None and found.reason.endswith("no regular file")
+    assert found.nbytes is None and found.reason.endswith("not a regular file")
 
 
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
         ("", "has no name"),
-        (".", "is a folder, no regular file"),
-        ("./", "is a folder, no regular file"),
-        ("w.bin/", "is a folder, no regular file"),
-        ("w.bin/.", "is a folder, no regular file"),
-        ("w\0.bin", "has a name with a zero byte, which no file can have"),
-        ("a/../w.bin", "has a path that goes up again (..); such a path is not followed"),
-        ("..", "is outside of the model's folder"),
-        ("/", "is outside of the model's folder"),
-        ("//host/share", "is outside of the model's folder"),
-        ("C:\\w.bin", "is outside of the model's folder"),
-        ("c:w.bin", "is outside of the model's folder"),
-        ("\\\\host\\share\\w", "is outside of the model's folder"),
-        ("..\\w.bin", "is outside of the model's folder"),
-        ("\\w.bin", "is outside of the model's folder"),
-        ("w" * 256, "has a name that is too long for a file"),
-        ("w/" * 2048 + "w", "has a path of 4,097 bytes; 4,095 are the most that a system takes"),
-        ("w/" * 1000 + "w", "has a path of 1,001 parts; 16 are the most that are followed"),
-        ("\ud800", "has a name that this system cannot spell"),
+        (".", "is a folder, not a regular file"),
+        ("./", "is a folder, not a regular file"),
+        ("w.bin/", "is a folder, not a regular file"),
+        ("w.bin/.", "is a folder, not a regular file"),
+        ("w\0.bin", "has a NUL byte in its name"),
+        ("a/../w.bin", "has a path with '..' after a folder name, which is not followed"),
+        ("..", "is outside the model's folder"),
+        ("/", "is outside the model's folder"),
+        ("//host/share", "is outside the model's folder"),
+        ("C:\\w.bin", "is outside the model's folder"),
+        ("c:w.bin", "is outside the model's folder"),
+        ("\\\\host\\share\\w", "is outside the model's folder"),
+        ("..\\w.bin", "is outside the model's folder"),
+        ("\\w.bin", "is outside the model's folder"),
+        ("w" * 256, "has a file name that is too long"),
+        ("w/" * 2048 + "w", "has a path of 4,097 bytes; systems accept at most 4,095"),
+        ("w/" * 1000 + "w", "has a path of 1,001 parts; at most 16 are followed"),
+        ("\ud800", "has a name that this system cannot encode"),
     ],
 )
 def test_impossible_name_is_refused(path: str, reason: str, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_impossible_name_is_refused(path: str, reason: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("path", ["w\\x", "w..\\x", "deep\\w.bin", "...", " ", "~", "-", "*", "é", "w\n.bin", "%2e%2e"])
 def test_unusual_name_is_accepted(path: str, tmp_path: Path) -> None:
     with SafeFolder(str(tmp_path)) as folder:
-        with pytest.raises(FileMissing, match=r"^is not there$"):
+        with pytest.raises(FileMissing, match=r"^was not found$"):
             folder.status(path)
         (tmp_path / path).write_bytes(bytes(7))
         assert folder.status(path).st_size == 7
@@ -183,7 +183,7 @@ def test_lint_rule_and_storage_agree_on_escaping_paths() -> None:
         assert escapes(path) == leads_out(path), path
         if not escapes(path):
             continue
-        with pytest.raises(AccessRefused, match=r"has no name|^is outside of the model's folder$"):
+        with pytest.raises(AccessRefused, match=r"has no name|^is outside the model's folder$"):
             split_path(path)
 
 
@@ -200,7 +200,7 @@ def test_inaccessible_folder_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setattr(os, "stat", closed)
     with (
         SafeFolder(str(tmp_path)) as folder,
-        pytest.raises(AccessRefused, match="may not be looked at: permission denied"),
+        pytest.raises(AccessRefused, match="cannot be accessed: permission denied"),
     ):
         folder.status("closed/w.bin")
 
@@ -217,7 +217,7 @@ def test_system_without_openat_refuses_external_files(tmp_path: Path, monkeypatc
     path, _ = place(tmp_path, plain)
     monkeypatch.setattr(safe_open, "_IS_SUPPORTED", False)
     (found,) = read_model(path).external
-    assert found.nbytes is None and found.reason.startswith("is not looked at: this system cannot")
+    assert found.nbytes is None and found.reason.startswith("is not opened: this system cannot")
 
 
 def test_file_of_many_tensors_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

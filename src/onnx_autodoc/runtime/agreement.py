@@ -85,7 +85,7 @@ def compare_executions(facts: Facts, executions: Iterable[NodeExecution], trunca
         unseen=max(_count_running(facts.shapes.steps) - analysed, 0),
         widened=widened,
         examples=tuple(examples),
-        notes=("what ran after a million kernels was not compared: onnxruntime keeps no more",) if truncated else (),
+        notes=("kernels after the first million were not compared: onnxruntime records no more",) if truncated else (),
     )
 
 
