@@ -42,7 +42,7 @@ def set_machine(monkeypatch: pytest.MonkeyPatch, *others: Device) -> None:
     [
         (["--device", "AUTO"], "near it: auto"),
         (["--device", " Auto"], "near it: auto"),
-        (["--device", "NVIDIA A100-SXM4-80GB"], "did you mean a100_sxm_80gb"),
+        (["--device", "NVIDIA A100-SXM4-80GB"], "similar: a100_sxm_80gb"),
         (["--precision", "FP16"], "near it: fp16"),
         (["--precision", "\x1b[31m"], "there are: fp32"),
         (["--runtime", "TensorRT"], "near it: tensorrt"),
@@ -65,7 +65,7 @@ def test_wrong_option_is_one_line(capsys: pytest.CaptureFixture[str], words: lis
         ("[per_hour]\nt4 = " + "9" * 400, "the price of t4 is no number above 0"),
         ("[per_hour]\nt4 = 1e300", "the price of t4 is no number above 0"),
         ("[per_hour]\nt4 = 1e-300", "the price of t4 is no number above 0"),
-        ("[per_hour]\nt44 = 1", "own.toml: unknown device 't44'; did you mean t4"),
+        ("[per_hour]\nt44 = 1", "own.toml: unknown device 't44'; similar: t4"),
         ("[per_hour]\nt4 = 1\n[per_day]\nt4 = 2", "own.toml: per_day: unknown; prices stand under [per_hour]"),
         ("[per_hour]\nh100_sxm = 2", "has no price of t4"),
         ('[per_hour]\n"\\u001b[31m" = 2', "unknown device"),

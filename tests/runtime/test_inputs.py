@@ -69,7 +69,7 @@ def test_provider_is_found_by_short_name() -> None:
     have = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     assert find_provider("cuda", have) == "CUDAExecutionProvider"
     assert find_provider("CPUExecutionProvider", have) == "CPUExecutionProvider"
-    with pytest.raises(RequestError, match=r"did you mean CUDAExecutionProvider"):
+    with pytest.raises(RequestError, match=r"similar: CUDAExecutionProvider"):
         find_provider("cdua", have)
 
 

@@ -68,8 +68,8 @@ def _shape_gaps(shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
         yield Gap("graph", f"the shapes of {count:,} node{'s' * (count != 1)} are unknown: {reason}")
     if shapes.assumed:
         names = ", ".join(map(quote_name, shapes.assumed[:3])) + (" …" if len(shapes.assumed) > 3 else "")
-        count = pluralize(len(shapes.assumed), "shape is", "shapes are")
-        yield Gap("graph", f"{count} declared by the file and not checked by any rule: {names}")
+        declared = pluralize(len(shapes.assumed), "shape is", "shapes are")
+        yield Gap("graph", f"{declared} declared by the file and not checked by any rule: {names}")
 
 
 def _contradictions(binding: Binding, shapes: Shapes, unbound: Shapes) -> Iterator[Gap]:

@@ -44,7 +44,7 @@ def _external_files(storage: Storage, tensors: Iterable[Tensor]) -> tuple[Extern
 
     The sizes are looked up without opening the files. `tensors` are all tensors in the file: a runtime also loads those
     that are in no graph (indices of a sparse tensor, a function's default attribute), so these may lead out of the
-    folder too.
+    model's folder too.
     """
     ends: dict[str, int] = {}  # the bytes that each file needs for all its tensors
     for tensor in tensors:

@@ -74,7 +74,7 @@ class Cursor:
         raise self.error("an unterminated varint")
 
     def take(self, length: int) -> bytes:
-        """Return the next bytes. The caller has checked that they lie inside the file."""
+        """Return the next bytes. The caller has checked that they are inside the file."""
         at = self.pos - self._base
         if at >= 0 and at + length <= len(self._buffer):
             data = self._buffer[at : at + length]

@@ -1,7 +1,8 @@
 """Build tensors: type, dims, and the location of their bytes, with checks of whether these contradict each other.
 
 The size of a tensor follows from its dims, from its type and from the data that come with it. Where these differ, no
-figure derived from one of them is reliable; the tensor then has `flaws`, and is not `is_sized` if its size is in doubt.
+figure derived from one of them is reliable; the tensor then has `defects`, and is not `is_sized` if its size is
+doubtful.
 """
 
 import math

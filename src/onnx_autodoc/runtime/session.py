@@ -90,8 +90,8 @@ def find_provider(name: str, available: list[str]) -> str:
         return short[wanted]
     near = difflib.get_close_matches(wanted, short, 3, 0.4)
     listed = ", ".join([short[key] for key in near] or available)
-    hint = f"did you mean {listed}?" if near else f"available: {listed}"
-    raise RequestError(f"--provider {name}: not available in this onnxruntime; {hint}")
+    kind = "similar" if near else "available"
+    raise RequestError(f"--provider {name}: not available in this onnxruntime; {kind}: {listed}")
 
 
 def _count_threads() -> int | None:

@@ -1,6 +1,6 @@
 """Files that a user names next to the model: cards, policies, figures, devices, prices, profiles.
 
-They may be untrusted too: each one is opened like a model, as a regular file that is never waited for, and read up to
+They may be untrusted too: each one is opened like a model, as a regular file and without blocking, and read up to
 a limit. Every failure is one line.
 """
 

@@ -1,14 +1,14 @@
 """Access to files that a model names: below the model's folder, and nowhere else.
 
-An untrusted model must not reveal what lies elsewhere on the machine, and a pipe must not be waited for. A path is
-therefore followed from the folder downwards, one part at a time, with each folder held open while the next part is
-looked up: what was checked is what is opened, whatever is renamed in between. Symbolic and hard links are refused
-unless the user allows them (`--follow-links`), and anything but a regular file always is.
+An untrusted model must not reveal other files of the machine, and opening a pipe must not block. A path is therefore
+followed from the folder downwards, one part at a time, with each folder kept open while the next part is looked up:
+the file that was checked is the file that is opened, whatever is renamed in between. Symbolic and hard links are
+refused unless the user allows them (`--follow-links`), and anything but a regular file always is.
 
 The folder is that of the path the user gave. The user may name it, and the model, by links.
 
 Paths are read as Windows reads them too: a path that leads out of its folder there is refused here as well, so that
-the card of a file is the same on every system. A backslash that leads nowhere is an ordinary character, as on Linux.
+the card of a file is the same on every system. Any other backslash is an ordinary character, as on Linux.
 """
 
 import errno

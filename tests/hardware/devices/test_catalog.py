@@ -56,7 +56,7 @@ def test_published_data_is_generated_from_the_files() -> None:
 def test_unknown_device_is_rejected_with_suggestions(word: str, expected: list[str]) -> None:
     with pytest.raises(BadInput, match="unknown device") as caught:
         find_device(word)
-    listed = str(caught.value).partition("did you mean ")[2].rstrip("?").split(", ")
+    listed = str(caught.value).partition("similar: ")[2].split(", ")
     assert set(expected) <= set(listed)
     assert listed[0] == expected[0]
     assert len(listed) <= 6
@@ -124,7 +124,7 @@ def test_documented_example_loads() -> None:
         (ONE + "int8_tops = 1\nmem_bandwidth_gbs = 1e300\n", "mem_bandwidth_gbs: Expected `float` <="),
         (ONE + f"int8_tops = {'9' * 400}\n", "int8_tops"),
         (ONE + "int8_tops = 1\nyear = 20.5\n", "year: Expected `int"),
-        (ONE + "int8_tops = 1\nint9_tops = 1\n", "unknown field `int9_tops`; did you mean int8_tops"),
+        (ONE + "int8_tops = 1\nint9_tops = 1\n", "unknown field `int9_tops`; similar: int8_tops"),
         (ONE + "fp32_tflops = 1e-13\n", "fp32_tflops: Expected `float` >="),
         (ONE + "int8_tops = 1\nmem_bandwidth_gbs = 1e-30\n", "mem_bandwidth_gbs: Expected `float` >="),
         (ONE + "int8_tops = 1\nmemory_gib = nan\n", "memory_gib: Expected `float` >="),

@@ -85,7 +85,7 @@ def find_device(device_id: str, own: Mapping[str, Device] | None = None) -> Devi
     if device is not None:
         return device
     close = suggest_devices(device_id, own)
-    hint = f"did you mean {', '.join(close)}?" if close else "`onnx-autodoc devices` lists all devices"
+    hint = f"similar: {', '.join(close)}" if close else "`onnx-autodoc devices` lists all devices"
     raise BadInput(f"unknown device {sanitize(device_id, 80)!r}; {hint}")
 
 

@@ -171,7 +171,7 @@ def _error_text(error: Exception) -> str:
 
     unknown = text.partition("unknown field `")[2].rstrip("`")
     near = get_close_matches(unknown, DeviceEntry.__struct_fields__, 2)
-    return f"{text}; did you mean {', '.join(near)}?" if near else text
+    return f"{text}; similar: {', '.join(near)}" if near else text
 
 
 def _to_whole(number: float | None, unit: int) -> int | None:

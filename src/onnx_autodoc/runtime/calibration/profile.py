@@ -160,7 +160,7 @@ def encode_profile(profile: Profile) -> bytes:
 
 
 def load_profile(path: Path) -> Profile:
-    """Read a profile, which may come from anywhere, and check its values."""
+    """Read a profile, which is untrusted, and check its values."""
     try:
         profile = msgspec.json.decode(_read(path), type=Profile)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
