@@ -44,7 +44,7 @@ class Cursor:
     def _refill(self) -> int:
         """Move the window to `pos`; return the index of `pos` in it."""
         if self.pos >= self.source.size:
-            raise self.error("the file ends inside a varint (truncated download?)")
+            raise self.error("the file ends where a varint is expected (truncated download?)")
         self._base = self.pos
         self._buffer = self.source.read(self.pos, _WINDOW_BYTES)
         at_end = self._base + len(self._buffer) >= self.source.size

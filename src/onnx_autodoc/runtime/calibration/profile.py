@@ -31,7 +31,7 @@ _MAX_FILE_BYTES: Final = 1 << 20
 _MAX_KERNEL_CLASSES: Final = 200
 _MAX_RANGE_FACTOR: Final = 1000.0
 _MAX_UNIT_SECONDS: Final = 10.0
-_RANGE_SHARE: Final = 0.8  # of the cross-validated graphs lie in the range
+_RANGE_SHARE: Final = 0.8  # of the cross-validated graphs are in the range
 
 
 class KernelTimes(Struct, frozen=True, forbid_unknown_fields=True):
