@@ -85,7 +85,7 @@ def test_wrong_request_is_one_line(card: Path, tmp_path: Path, capsys: pytest.Ca
         ((card, card, "--batch", "2"), "the sizes of a stored card are fixed"),
         ((SMALL, card, "--weights"), "without --weights"),
         ((SMALL, OTHER, "--figures", bad), "no model is called 'nobody'"),
-        ((SMALL, OTHER, "--figures", tmp_path / "absent.csv"), "there is no such file"),
+        ((SMALL, OTHER, "--figures", tmp_path / "absent.csv"), "file not found"),
         ((SMALL, OTHER, "-o", tmp_path / "diff.pdf"), "unknown suffix '.pdf'"),
         ((SMALL, OTHER, "-o", tmp_path), "name a file"),
         ((SMALL, OTHER, "-o", tmp_path / "absent" / "diff.md"), "folder not found: "),
