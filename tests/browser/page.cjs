@@ -1,4 +1,4 @@
-// Opens pages of the html format from disk, as a reader would, and says what was seen. On standard input: {"pages":
+// Opens pages of the html format from disk and reports observations. On standard input: {"pages":
 // [{"name", "file", and what to do there: "graph", "sizes", "search", "axe", "run", "shots"}], "folder": for pictures}.
 "use strict";
 const fs = require("node:fs");
@@ -66,8 +66,8 @@ async function searched(page, text) {
   await page.evaluate(() => scrollTo(0, 0));
   await page.keyboard.press("/");
   await page.keyboard.insertText(text);
-  const list = await page.locator("#found-list li").allInnerTexts();
-  await page.locator("#found-list button", { hasText: text }).first().click();
+  const list = await page.locator("#search-results-list li").allInnerTexts();
+  await page.locator("#search-results-list button", { hasText: text }).first().click();
   const row = await page.locator("#node-table tr.more").innerText();
   const focused = await page.evaluate(() => document.activeElement.textContent);
   return { list, row, focused };
@@ -84,9 +84,9 @@ async function moved(page, sizes) {
       [...document.querySelectorAll("data[data-quantity]")].map((one) => [one.dataset.quantity, one.textContent]),
     );
   const away = await page.evaluate(read);
-  const all = await page.locator("data.moved, data.unknown").count();
+  const all = await page.locator("data.recomputed, data.unknown").count();
   await page.locator("#reset").click();
-  return { away, all, back: await page.evaluate(read), left: await page.locator("data.moved, data.unknown").count() };
+  return { away, all, back: await page.evaluate(read), left: await page.locator("data.recomputed, data.unknown").count() };
 }
 
 async function judged(page) {
