@@ -158,7 +158,7 @@ def _dimension_change(kind: str, was_fixed: bool, is_fixed: bool) -> tuple[str, 
     if is_fixed:
         reason = "no longer accepts other sizes" if kind == _INPUT else "its size is now fixed"
         return "fixed", kind == _INPUT, reason
-    return "dimension name", False, "different name, still dynamic"
+    return "dimension name", False, "still dynamic"
 
 
 def _format_shape(shape: tuple[int | str | None, ...] | None) -> str | None:

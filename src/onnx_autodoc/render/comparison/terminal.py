@@ -102,7 +102,7 @@ def _detail_rows(diff: Diff) -> Iterator[KeyValue]:
     max_block_lines = _MAX_BLOCK_LINES_OF_PRECISION if is_precision else _MAX_LINES
     yield from _limited_rows("Blocks", shared.block_lines(diff), max_block_lines)
     if diff.kinds:
-        counts = f"counts in the whole graph: {shared.format_block_counts(diff)}"
+        counts = f"block counts in the whole graph: {shared.format_block_counts(diff)}"
         yield KeyValue("" if diff.blocks else "Blocks", counts)
     precision = shared.format_precision_change(diff)
     if precision is not None:
