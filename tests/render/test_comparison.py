@@ -238,8 +238,8 @@ parameters in both; exactly equal MACs (4.09 GMACs).
                                  .onnx              .onnx          change
 Precision                         fp32           int8-qdq
 Parameters                      25.5 M             25.5 M
-Weights                       97.4 MiB           24.8 MiB         −74.6%
-File                           51.1 kB           398.8 kB          +680%
+Weights                       97.4 MiB           24.8 MiB          −74.6%
+File                          49.9 KiB            389 KiB           +680%
 MACs                        4.09 GMACs         4.09 GMACs
 """
 
