@@ -108,7 +108,7 @@ class BlockChange(Struct, frozen=True):
     attention: heads over the whole model, where no box shows the change;
     parameters: otherwise identical boxes with different parameter counts;
     spelling: a different kind of block with the same name and sizes (a folded or separate norm);
-    relabeled: a different kind of block with the same parameters and MACs (an activation shown or not);
+    relabeled: a different kind of block with the same parameter count and MACs (an activation shown or not);
     more: the number of further differences that are not listed.
 
     `light`: only blocks without weights and MACs are affected.

@@ -94,7 +94,7 @@ def draw_diagram(tree: Box, title: str = "") -> str:
     title = escape(title or f"Architecture diagram, {pluralize(len(boxes), 'box', 'boxes')}")
     lines = [path for index, edge in enumerate(edges) for path in _draw_edge(layout, edge, index)]
     drawn = [element for placed in layout.boxes.values() for element in _draw_box(placed)]
-    head = f'<svg class="drawing" role="img" {size}><title>{title}</title>'
+    head = f'<svg class="diagram" role="img" {size}><title>{title}</title>'
     return "\n".join((head, *lines, *drawn, "</svg>"))
 
 

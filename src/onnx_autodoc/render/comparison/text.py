@@ -32,7 +32,7 @@ _FACTOR_PERCENT: Final = 1_000  # above which a factor is printed
 _MIN_PERCENT: Final = 0.005
 _NEARLY_ALL_PERCENT: Final = -99.95  # "−100%" is printed for all only
 _DIAGRAM_CHANGES: Final = {
-    "relabeled": "have the same weights and MACs but are labeled differently",
+    "relabeled": "have the same parameter count and MACs but are labeled differently",
     "spelling": "have the same name and sizes but a different kind",
 }
 
