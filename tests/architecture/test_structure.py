@@ -86,7 +86,7 @@ def test_functions_that_multiply_leave_the_structure_unknown_with_a_reason(tmp_p
     functions += '<domain: "local", opset_import: ["" : 18]> f20 (x) => (y) { y = Relu(x) }'
     found = described("g (float[4] x) => (float y) { y = local.f0(x) }", functions=functions)
     assert found.family.name == "unknown"
-    assert "over 100,336 nodes, too many to look for structure; --max-rows raises the limit" in found.gap
+    assert "over 100,336 nodes, too many for the architecture analysis; --max-rows raises the limit" in found.gap
 
 
 WEIGHTS = "w = Constant <value = float[4,4] {1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8}> ()"
@@ -99,7 +99,7 @@ WEIGHTS = "w = Constant <value = float[4,4] {1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8}> (
         (f"{WEIGHTS} h = MatMul(x, w) r = Relu(h) y = MatMul(r, w)", "mlp"),
         ("y = Relu(x)", "unknown"),
     ],
-    ids=["one linear map", "two with an activation", "no weights"],
+    ids=["one linear layer", "two with an activation", "no weights"],
 )
 def test_small_families(body: str, name: str) -> None:
     assert described(f"g (float[1,4] x) => (float y) {{ {body} }}").family.name == name
@@ -154,7 +154,7 @@ def test_a_filter_in_every_layer_makes_a_net_of_convolutions_however_little_it_c
 
 
 def test_many_of_a_thing_are_said_in_the_plural() -> None:
-    assert "4 two-layer maps" in card("local-functions-mlp").structure.evidence
+    assert "4 MLPs" in card("local-functions-mlp").structure.evidence
 
 
 def test_nodes_that_read_too_many_values_are_not_looked_at() -> None:
@@ -165,4 +165,6 @@ def test_nodes_that_read_too_many_values_are_not_looked_at() -> None:
         assert describe(measure(found, binding, shapes)).gap == ""
     with within(Limits(rows=26)):
         gap = describe(measure(found, binding, shapes)).gap
-    assert gap == "nodes read over 26 values, too many to look for structure; --max-rows raises the limit"
+    assert (
+        gap == "nodes have over 26 inputs in total, too many for the architecture analysis; --max-rows raises the limit"
+    )

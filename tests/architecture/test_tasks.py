@@ -29,7 +29,7 @@ def test_a_span_is_an_answer_and_its_length_no_number_of_classes() -> None:
     found = asked(encoder(end, "float[1,24] start, float[1,24] stop", ", int64[1,24] mask", MASKED, w=(16, 2), b=(2,)))
     assert (found.name, found.classes) == ("question answering", None)
     assert found.confidence >= 0.9
-    assert found.evidence == ("outputs start and stop are one number per token each: a span head",)
+    assert found.evidence == ("outputs start and stop have one value per token each: a span head",)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_text(end: str, name: str, classes: int | None) -> None:
 def test_tokens_that_follow_and_tokens_that_are_missing() -> None:
     behind = asked(encoder("y = MatMul(h, w)", "float y", scores=CAUSAL, w=(16, 100)), "transformer-decoder")
     assert (behind.name, behind.classes) == ("text generation", None)
-    assert "attention looks back only" in behind.evidence
+    assert "causal attention" in behind.evidence
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_the_exporters_word_is_taken_and_compared() -> None:
     other = asked(made, "cnn", Dataset(task="detect", classes=3))
     strange = asked(made, "cnn", Dataset(task="frobnicate"))
     assert (same.name, same.confidence, same.classes) == ("image classification", 0.97, 10)
-    assert "metadata 'task' says classify" in same.evidence
+    assert "metadata 'task' declares classify" in same.evidence
     assert (other.name, other.confidence, other.classes, other.claimed) == ("object detection", 0.6, 3, True)
-    assert "the graph looks like image classification" in other.evidence
+    assert "the graph suggests image classification" in other.evidence
     assert strange == asked(made, "cnn")
 
 
@@ -147,11 +147,11 @@ def test_a_graph_that_is_sure_is_not_overruled_and_says_so() -> None:
     other = Dataset(task="detect", classes=3)
     assert (asked(made, "cnn", other).name, asked(made, "cnn", other).classes) == ("image classification", 1000)
     assert list(find_task_contradictions(asked(made, "cnn", other), other)) == [
-        "metadata says detect, but the graph is one of image classification"
+        "metadata declares detect, but the graph performs image classification"
     ]
     few, near = Dataset(classes=3), Dataset(classes=1001)
     assert list(find_task_contradictions(asked(made, "cnn", few), few)) == [
-        "metadata says 3 classes, but the graph has 1,000"
+        "metadata declares 3 classes, but the graph has 1,000"
     ]
     assert list(find_task_contradictions(asked(made, "cnn", near), near)) == []
 

@@ -45,7 +45,7 @@ EXCITE = {
     "mobile nets, a sixth": f"{POOL} y = Mul(x, HardSigmoid<alpha = 0.16667>(Conv(Relu(Conv(p, O, B)), O, B)))",
     "efficient nets": f"{POOL} c = Conv(p, O, B) y = Mul(Sigmoid(Conv(Mul(c, Sigmoid(c)), O, B)), x)",
     "a mean": "p = ReduceMean(x, [2, 3]) y = Mul(x, Sigmoid(Conv(Relu(Conv(p, O, B)), O, B)))",
-    "linear maps": f"{POOL} f = Flatten(p)"
+    "linear layers": f"{POOL} f = Flatten(p)"
     " g = Sigmoid(Gemm(Relu(Gemm(f, L, B)), L, B)) y = Mul(x, Unsqueeze(g, [2, 3]))",
     "tensorflow": f"{POOL} m = Transpose<perm = [0, 3, 1, 2]>(Reshape(p, [2, 1, 1, 8]))"
     " y = Mul(x, Sigmoid(Conv(Relu(Conv(m, O, B)), O, B)))",

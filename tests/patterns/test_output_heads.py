@@ -21,7 +21,7 @@ def test_split_pair_per_token_is_a_span() -> None:
     found = find_heads(net)
     assert [head.kind for head in found] == ["span", "span"]
     assert [(head.positions, head.classes) for head in found] == [(24, None)] * 2
-    assert found[0].evidence == "outputs start and stop are one number per token each: a span head"
+    assert found[0].evidence == "outputs start and stop have one value per token each: a span head"
 
 
 def test_two_numbers_for_each_token_in_one_output_are_tags() -> None:

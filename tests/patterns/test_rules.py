@@ -47,7 +47,7 @@ def test_capitals_are_constants() -> None:
 
 @pytest.mark.parametrize("text", ["y = x", "", "y = 1.5"])
 def test_pattern_ends_with_an_operator(text: str) -> None:
-    with pytest.raises(ValueError, match="a pattern ends with an operator"):
+    with pytest.raises(ValueError, match="a pattern must end with an operator"):
         parse_pattern(text)
 
 

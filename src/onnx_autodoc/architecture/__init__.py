@@ -36,9 +36,9 @@ _TOP_DOWN_MERGE: Final = "top-down-merge"
 _COUNTED_BLOCKS: Final = (*block_kinds.COUNTED, *dict.fromkeys(block_kinds.OPERATOR_BLOCKS.values()))
 BLOCK_KINDS: Final = (*_COUNTED_BLOCKS, _TOP_DOWN_MERGE, *_UNIT_KINDS)
 
-_RAISE_LIMIT: Final = f", too many to look for structure; {OPTIONS['rows']} raises the limit"
-_TOO_MANY_NODES: Final = "with functions opened at every call there are over {:,} nodes" + _RAISE_LIMIT
-_TOO_MANY_VALUES: Final = "nodes read over {:,} values" + _RAISE_LIMIT
+_RAISE_LIMIT: Final = f", too many for the architecture analysis; {OPTIONS['rows']} raises the limit"
+_TOO_MANY_NODES: Final = "inlining functions yields over {:,} nodes" + _RAISE_LIMIT
+_TOO_MANY_VALUES: Final = "nodes have over {:,} inputs in total" + _RAISE_LIMIT
 
 
 class Structure(Struct, frozen=True, eq=False, kw_only=True):

@@ -28,6 +28,7 @@ from onnx_autodoc.architecture.metadata_fields import (
 from onnx_autodoc.card import Dataset
 from onnx_autodoc.ir import Graph, Model, Node, Tensor, TruncatedList
 from onnx_autodoc.ops import Trait, has_trait, tensor_info
+from onnx_autodoc.text import pluralize
 
 MAX_NAMES: Final = 20_000
 _MAX_CLASS_NUMBER: Final = 10_000_000
@@ -216,7 +217,7 @@ class _ClaimReader:
             has_tags = any(item.startswith("<") and item.endswith(">") for item in items)
             single = sum(len(item) == 1 for item in items)
             if labels is None or is_web_page:  # a failed download, as in a package of PaddleOCR models
-                self._problems.append(f"{self.source_of(entry)} holds a web page where a list of characters belongs")
+                self._problems.append(f"{self.source_of(entry)} is a web page, not a list of characters")
             elif has_tags or single >= _MIN_SINGLE_CHARACTERS * len(items):
                 self.set(self.source_of(entry), characters=labels.count, alphabet=labels.names)
             elif "classes" not in self.values:
@@ -231,7 +232,7 @@ class _ClaimReader:
         if "classes" not in self.values:
             self._set_labels(source, labels)
         elif labels.count != self.values["classes"]:
-            self._add_class_problem(f"{source} holds {labels.count:,}")
+            self._add_class_problem(f"{source} declares {labels.count:,}")
 
     def read_class_count(self) -> None:
         """Read a number of classes beside their names, or instead of them."""
@@ -242,10 +243,12 @@ class _ClaimReader:
             if "classes" not in self.values:
                 self.set(self.source_of(entry), classes=count)
             elif count != self.values["classes"]:
-                self._add_class_problem(f"{self.source_of(entry)} says {count:,}")
+                self._add_class_problem(f"{self.source_of(entry)} declares {count:,}")
 
     def _add_class_problem(self, other: str) -> None:
-        self._problems.append(f"{self._sources['classes']} names {self.values['classes']:,} classes, but {other}")
+        self._problems.append(
+            f"{self._sources['classes']} declares {pluralize(self.values['classes'], 'class', 'classes')}, but {other}"
+        )
 
     def read_feature_names(self) -> None:
         for entry in self.entries_of(FEATURE_NAME_KEYS):
@@ -255,7 +258,9 @@ class _ClaimReader:
             self.set(self.source_of(entry), feature_names=labels.names)
             count = self.values.get("features", labels.count)
             if count != labels.count:
-                self._problems.append(f"{self.source_of(entry)} names {labels.count:,} features, not {count:,}")
+                self._problems.append(
+                    f"{self.source_of(entry)} lists {pluralize(labels.count, 'feature')}, not {count:,}"
+                )
             self.values["features"] = labels.count
             return
 

@@ -12,6 +12,7 @@ from onnx_autodoc.architecture.group_units import join_branches, join_units
 from onnx_autodoc.architecture.node_costs import NodeCosts
 from onnx_autodoc.card import Box, Edge
 from onnx_autodoc.patterns import Net, Op, block_kinds
+from onnx_autodoc.text import pluralize
 
 _LABELS: Final = {
     "attention": "Attention",
@@ -83,7 +84,11 @@ def box_detail(net: Net, group: Group) -> str | None:
     if group.kind in _CHANNEL_UNITS:
         dims = net.shape(group.value)
         is_known = dims is not None and len(dims) > 2
-        return f"{dims[1]:,} channels at " + "×".join(map(str, dims[2:])) if dims is not None and is_known else None
+        return (
+            f"{pluralize(dims[1], 'channel')} at " + "×".join(map(str, dims[2:]))
+            if dims is not None and is_known
+            else None
+        )
     rank = {kind: rank for rank, kinds in enumerate(_DESCRIBED_FIRST) for kind in kinds}
     ops = sorted(group.ops, key=lambda op: (rank.get(op.kind, len(_DESCRIBED_FIRST)), op.position))
     return next((detail for op in ops if (detail := _op_detail(op))), None)
@@ -106,14 +111,14 @@ def _op_detail(op: Op) -> str | None:
         return ", ".join(filter(None, (op.mlp.activation, path)))
     if op.kind == "moe" and op.experts.experts:
         selected = op.experts.experts_per_token
-        return f"{op.experts.experts} experts" + (f", {selected} at a time" if selected else "")
+        return f"{op.experts.experts} experts" + (f", {selected} per token" if selected else "")
     if op.kind in ("embedding", "patch-embedding"):
         table = op.embedding
         if table.patch:
-            return "patches of " + "×".join(map(str, table.patch))
+            return "×".join(map(str, table.patch)) + " patches"
         return f"{table.rows:,} × {table.out_features:,}" if table.rows and table.out_features else None
     if op.kind in block_kinds.RECURRENT and op.recurrent.hidden:
-        return f"hidden {op.recurrent.hidden:,}" + (", both ways" if op.recurrent.bidirectional else "")
+        return f"hidden {op.recurrent.hidden:,}" + (", bidirectional" if op.recurrent.bidirectional else "")
     if op.kind in block_kinds.CONV_BLOCKS:
         return _conv_detail(op)
     return _width_change(op) or None if op.kind == "linear" else None
@@ -123,10 +128,10 @@ def _attention_detail(op: Op) -> str | None:
     attention = op.attention
     if not attention.heads:
         return None
-    text = f"{attention.heads} heads" if attention.heads != 1 else "1 head"
+    text = pluralize(attention.heads, "head")
     text += f" × {attention.head_dim}" if attention.head_dim else ""
-    is_grouped = attention.kv_heads not in (None, attention.heads)
-    return text + (f", {attention.kv_heads} for keys and values" if is_grouped else "")
+    kv_heads = attention.kv_heads
+    return text if kv_heads in (None, attention.heads) else f"{text}, {pluralize(kv_heads, 'KV head')}"
 
 
 def _conv_detail(op: Op) -> str:

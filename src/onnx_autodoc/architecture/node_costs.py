@@ -128,11 +128,11 @@ def _compute_parts(op: Op) -> list[tuple[str, list[Op]]]:
     if op.kind == "attention":
         projections = [part for part in op.parts if part.kind in ("linear", "conv")]
         scores = [part for part in op.parts if part.kind not in ("linear", "conv")]
-        return [("projections of attention", projections), ("attention itself", scores)]
+        return [("attention projections", projections), ("attention scores and context", scores)]
     if op.kind in block_kinds.FEED_FORWARD:
         return [("mixture of experts" if op.kind == "moe" else "MLP", [op])]
     if any(part.kind in block_kinds.CONVOLUTIONS for part in op.walk()):
         return [("convolutions", [op])]
     if op.kind in block_kinds.RECURRENT:
         return [("recurrent cells", [op])]
-    return [("linear maps" if op.kind in ("linear", "head", "embedding") else "other", [op])]
+    return [("linear layers" if op.kind in ("linear", "head", "embedding") else "other", [op])]

@@ -16,6 +16,7 @@ from onnx_autodoc.architecture.text_tasks import TEXT_TASKS
 from onnx_autodoc.architecture.vision_tasks import VISION_TASKS
 from onnx_autodoc.card import Dataset, Task
 from onnx_autodoc.patterns import Head, Net
+from onnx_autodoc.text import pluralize
 
 TASK_RULES: Final = (*TEXT_TASKS, *VISION_TASKS, *CLASSIFICATION_TASKS)
 
@@ -73,7 +74,7 @@ def _claimed_task(claims: Dataset | None) -> str | None:
 
 def _reconcile(candidate: TaskCandidate | None, claimed: str, claims: Dataset) -> Task:
     """Agreement raises the confidence; a graph that allows one reading overrules the claim."""
-    claim = f"{claims.sources.get('task', 'metadata')} says {claims.task}"
+    claim = f"{claims.sources.get('task', 'metadata')} declares {claims.task}"
     if candidate is None:
         return Task(claimed, 0.7, _class_count(claimed, None, claims), (claim,), claimed=True)
     if candidate.name == claimed:
@@ -81,9 +82,9 @@ def _reconcile(candidate: TaskCandidate | None, claimed: str, claims: Dataset) -
     if claimed in candidate.also:
         return Task(claimed, 0.9, _class_count(claimed, candidate.classes, claims), (claim, *candidate.evidence))
     if candidate.confidence >= _SURE:
-        evidence = (*candidate.evidence, f"{claim}, which the graph is not")
+        evidence = (*candidate.evidence, f"{claim}, which contradicts the graph")
         return _task_of(replace(candidate, evidence=evidence), claims)
-    evidence = (claim, f"the graph looks like {candidate.name}")
+    evidence = (claim, f"the graph suggests {candidate.name}")
     return Task(claimed, 0.6, _class_count(claimed, None, claims), evidence, claimed=True)
 
 
@@ -109,10 +110,10 @@ def find_task_contradictions(task: Task, claims: Dataset) -> Iterator[str]:
     if task.name is None or task.claimed or task.confidence < _SURE:
         return
     if claimed not in (None, task.name):
-        yield f"{claims.sources.get('task', 'metadata')} says {claims.task}, but the graph is one of {task.name}"
+        yield f"{claims.sources.get('task', 'metadata')} declares {claims.task}, but the graph performs {task.name}"
     counts = {count for count in (claims.classes, claims.numbered) if count is not None}
     classes = task.classes if "classification" in task.name and claimed is None else None
     # a background class may be counted
     if counts and classes is not None and all(abs(count - classes) > 1 for count in counts):
         source = claims.sources.get("classes", "metadata")
-        yield f"{source} says {min(counts):,} classes, but the graph has {classes:,}"
+        yield f"{source} declares {pluralize(min(counts), 'class', 'classes')}, but the graph has {classes:,}"

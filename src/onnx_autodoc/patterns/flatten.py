@@ -77,7 +77,7 @@ def _neutral_operand(net: Net, operator: Operator, inputs: list[int], dynamic_sc
 _DEFAULT_MAX_OPS: Final = 100_000
 _MAX_OPS_PER_ROW: Final = 4  # functions that call functions can require any number
 _TRUNCATION: Final = (
-    "the model has more than {:,} operations once its functions are opened; " + OPTIONS["rows"] + " raises the limit"
+    "the model has more than {:,} operations after inlining functions; " + OPTIONS["rows"] + " raises the limit"
 )
 _MAX_INVARIANT_STEPS: Final = 4
 

@@ -90,7 +90,7 @@ def parse_pattern(text: str) -> PatternOp:
         last, _ = _parse_operand(iter([*_TOKEN.findall(body), ""]), named, name.strip())
         named[name.strip()] = last
     if not isinstance(last, PatternOp):
-        raise ValueError(f"a pattern ends with an operator: {text}")
+        raise ValueError(f"a pattern must end with an operator: {text}")
     return last
 
 

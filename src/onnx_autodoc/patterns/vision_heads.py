@@ -14,6 +14,7 @@ from onnx_autodoc.ir import is_integer
 from onnx_autodoc.patterns.block_kinds import CONV_BLOCKS
 from onnx_autodoc.patterns.head import Head, OutputTrace, feature_width, final_activation, softmax_size
 from onnx_autodoc.patterns.net import Net, Op
+from onnx_autodoc.text import pluralize
 
 BOX_WIDTH: Final = 4
 _RESIZES: Final = frozenset(("Resize", "Upsample", "GridSample"))
@@ -153,11 +154,10 @@ def find_pixel_head(trace: OutputTrace) -> Head | None:
         height, width = dims[1:3] if dims[-1] == channels != dims[1] else dims[2:4]
     if min(height, width) < 2 or not all(op.kind in CONV_BLOCKS or op.residual is not None for op in trace.sources):
         return None
-    plural = "s" if channels > 1 else ""
-    evidence = f"has {channels} number{plural} for each of {height} × {width} cells"
+    evidence = f"has {pluralize(channels, 'value')} for each of {height} × {width} positions"
     kind = "features" if min(height, width) < _MIN_PIXELS else _pixel_kind(trace, channels, height)
     if kind == "text-map":
-        evidence += ", by two transposed convolutions that double it"
+        evidence += ", upsampled by two transposed convolutions of stride 2"
     classes = None if kind in ("text-map", "map", "picture") else channels
     activation = final_activation(trace)
     return trace.head(kind, evidence, classes=classes, activation=activation, positions=height * width)
