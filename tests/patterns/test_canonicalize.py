@@ -193,3 +193,29 @@ def test_sum_of_many_inputs_is_not_split(inputs: int, ops: dict[str, int]) -> No
         f"y = Sum({', '.join(['x', 'Relu(x)'] * (inputs // 2) + ['x'] * (inputs % 2))})", x=(2, 4), flat=True
     )
     assert {op: len(net.of(op)) for op in ("Add", "Sum") if net.has(op)} == ops
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        ("Conv(x, W)", "conv"),
+        ("ai.onnx.Conv(x, W)", "conv"),
+        ("com.ms.internal.nhwc.Conv(x, W)", "conv"),
+        ("acme.Conv(x, W)", "acme.Conv"),
+        ("acme.QLinearConv(x, W)", "acme.QLinearConv"),
+        ("acme.FusedConv(x, W)", "acme.FusedConv"),
+        ("acme.Strange(x, W)", "Strange"),
+    ],
+)
+def test_operator_is_identified_by_domain_and_op_type(call: str, kind: str) -> None:
+    net = build_net(f"y = {call}", invalid=True, x=(1, 8, 6, 6), W=(4, 8, 3, 3))
+    assert [op.kind for op in net.walk()] == [kind]
+
+
+def test_attention_of_each_domain_has_its_own_inputs() -> None:
+    values: dict[str, Value] = {"x": (1, 6, 32), "W": (32, 96), "B": (96,)}
+    (fused,) = build_net("y = com.microsoft.Attention<num_heads = 4>(x, W, B)", **values).of("attention")
+    standard = "y = Attention<q_num_heads = 4, kv_num_heads = 4>(x, x, x)"
+    (plain,) = build_net(standard, opset=23, x=(1, 6, 32)).of("attention")
+    assert (fused.attention.heads, plain.attention.heads) == (4, 4)
+    assert not build_net("y = acme.Attention<num_heads = 4>(x, W, B)", invalid=True, **values).of("attention")

@@ -224,3 +224,11 @@ def test_long_chains_are_fast(step: str, nodes: int) -> None:
     began = time.process_time()
     build_graph_net(graph, W=(8, 8), invalid=True)
     assert time.process_time() - began < 8
+
+
+def test_captures_of_an_unknown_operator_are_added_in_sorted_order() -> None:
+    names = [f"w{index}" for index in range(8)]
+    body = f"b () => (float[2] r) {{ r = Sum({', '.join(reversed(names))}) }}"
+    weights = dict.fromkeys(names, (2,))
+    net = build_graph_net(f"g (float[2] x) => (float[2] y) {{ y = acme.Map<body = {body}>(x) }}", **weights)
+    assert [name for name in net.names if name in names] == names

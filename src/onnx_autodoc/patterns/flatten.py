@@ -8,7 +8,7 @@ from onnx_autodoc.ir import Deep, Graph, Model, Node, deeply, topological_order
 from onnx_autodoc.limits import OPTIONS, current_limits
 from onnx_autodoc.ops import Identity, Operator, Trait, ValueInfo, has_trait, operator_of
 from onnx_autodoc.patterns.canonicalize import canonicalize
-from onnx_autodoc.patterns.net import NO_VALUE, Net, Op
+from onnx_autodoc.patterns.net import NO_VALUE, Net, Op, operator_kind
 from onnx_autodoc.shapes import Body, Shapes, Step, required_inputs
 
 _IDENTITIES_AT_SAME_SIZE: Final = (
@@ -175,7 +175,7 @@ class _NetBuilder:
             self.net.truncation = _TRUNCATION.format(self._max_ops)
         node, net = step.node, self.net
         inputs = [self.look_up(scope, name, info) for name, info in zip(node.inputs, step.inputs)]
-        captured = list(set(node.all_inputs) - set(node.inputs)) if node.has_subgraphs else []
+        captured = sorted(set(node.all_inputs) - set(node.inputs)) if node.has_subgraphs else []
         read = (*inputs, *(self.look_up(scope, name, None) for name in captured))
         is_random = has_trait(node, Trait.RANDOM)
         is_constant = all(net.constant[value] for value in read) and not is_random
@@ -183,7 +183,7 @@ class _NetBuilder:
         forwarded = None if is_constant else forwarded_input(net, step, inputs, self._dynamic_scales)
         outputs = [net.add_value(name, info, is_constant) for name, info in zip(node.outputs, step.outputs)]
         if is_constant:
-            op = Op(node.op, inputs, outputs, -1, ())
+            op = Op(operator_kind(node), inputs, outputs, -1, ())
             op.node, op.version = node, step.version
             net.add_constant(op)
             if not self._dynamic_scales.isdisjoint(inputs):

@@ -1,6 +1,7 @@
 """A node that is being added to the net, and the canonical ops that it becomes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -72,3 +73,10 @@ class NodeContext(Struct, frozen=True):
 
 
 Canonicalizer = Callable[[NodeContext], None]
+OperatorKey = tuple[str, str]  # domain and op type; the domain of ONNX, "" or "ai.onnx", is read as ""
+_Entry = TypeVar("_Entry")
+
+
+def by_domain(domain: str, table: Mapping[str, _Entry]) -> dict[OperatorKey, _Entry]:
+    """Return a table by op type as one by domain and op type."""
+    return {(domain, op_type): entry for op_type, entry in table.items()}
