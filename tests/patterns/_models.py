@@ -9,7 +9,7 @@ from onnx_autodoc.shapes import bind, infer_shapes, parse_request
 from tests._text import loaded, proto
 
 
-def built(text: str, *dims: str, opset: int = 18, **weights: tuple[int, ...]) -> tuple[Net, Model]:
+def build_model(text: str, *dims: str, opset: int = 18, **weights: tuple[int, ...]) -> tuple[Net, Model]:
     """`weights` are floats of zeros by name; the text says what is done with them."""
     made = proto(text, opset)
     made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
@@ -20,7 +20,7 @@ def built(text: str, *dims: str, opset: int = 18, **weights: tuple[int, ...]) ->
     return find_blocks(model, shapes, [True] * sum(1 for _ in shapes.rows())), model
 
 
-def roles_of(net: Net, model: Model) -> dict[str, str]:
+def find_model_roles(net: Net, model: Model) -> dict[str, str]:
     return find_roles(net, model, find_heads(net))
 
 
@@ -60,12 +60,12 @@ LAYER: dict[str, tuple[int, ...]] = {
 }
 
 
-def encoder(
+def build_encoder(
     end: str, outputs: str, more: str = "", scores: str = PLAIN, **weights: tuple[int, ...]
 ) -> tuple[Net, Model]:
     """The encoder, and what stands after it."""
     body = ENCODER.replace("SCORES", scores)
-    return built(f"g (int64[1,24] ids{more}) => ({outputs}) {{ {body} {end} }}", **LAYER, **weights)
+    return build_model(f"g (int64[1,24] ids{more}) => ({outputs}) {{ {body} {end} }}", **LAYER, **weights)
 
 
 # a small net for pictures: x [1, 3, 32, 32] to f [1, 8, 8, 8]
@@ -74,5 +74,5 @@ BACKBONE += " f0 = Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(a, k2, d2) f = Re
 CONVS: dict[str, tuple[int, ...]] = {"k1": (8, 3, 3, 3), "d1": (8,), "k2": (8, 8, 3, 3), "d2": (8,)}
 
 
-def picture(end: str, outputs: str = "float y", **weights: tuple[int, ...]) -> tuple[Net, Model]:
-    return built(f"g (float[1,3,32,32] x) => ({outputs}) {{ {BACKBONE} {end} }}", **CONVS, **weights)
+def build_image_model(end: str, outputs: str = "float y", **weights: tuple[int, ...]) -> tuple[Net, Model]:
+    return build_model(f"g (float[1,3,32,32] x) => ({outputs}) {{ {BACKBONE} {end} }}", **CONVS, **weights)

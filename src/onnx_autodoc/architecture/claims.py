@@ -69,8 +69,8 @@ def _labels_of_pairs(pairs: list[tuple[object, object]]) -> Labels | None:
     known = sorted(number for number in numbers if number is not None and number < _MAX_CLASS_NUMBER)
     if not known or len(known) != len(pairs):
         return None
-    found = make_labels(numbers[number] for number in known)
-    return Labels(found.count, found.names, known[-1] + 1 if known[-1] >= len(known) else None) if found else None
+    labels = make_labels(numbers[number] for number in known)
+    return Labels(labels.count, labels.names, known[-1] + 1 if known[-1] >= len(known) else None) if labels else None
 
 
 def _labels_of_list(data: list[object]) -> Labels | None:
@@ -89,7 +89,7 @@ def _category_name(item: object) -> object:
 
 def _labels_of_lines(text: str) -> Labels | None:
     """Return names separated by line breaks, semicolons or commas. A single one could be anything."""
-    separator = next((sign for sign in "\n;," if sign in text.strip()), None)
+    separator = next((character for character in "\n;," if character in text.strip()), None)
     if separator is None or text.lstrip()[:1] in ("{", "[", "("):
         return None
     items = [item.strip() for item in text.strip().split(separator)]
@@ -99,16 +99,16 @@ def _labels_of_lines(text: str) -> Labels | None:
 def find_graph_labels(graph: Graph) -> tuple[Labels, str] | None:
     """Return the labels that the graph outputs, and where they are stored."""
     outputs = {value.name for value in graph.outputs}
-    found = [
+    candidates = [
         (node, key)
         for node in graph.nodes
         if node.domain == _ML_DOMAIN
         for key in _LABEL_ATTRIBUTES
         if node.attributes.get(key)
     ]
-    last = [each for each in found if not outputs.isdisjoint(each[0].outputs)]
-    if last or len({str(node.attributes[key]) for node, key in found}) == 1:
-        node, key = (last or found)[-1]
+    returned = [(node, key) for node, key in candidates if not outputs.isdisjoint(node.outputs)]
+    if returned or len({str(node.attributes[key]) for node, key in candidates}) == 1:
+        node, key = (returned or candidates)[-1]
         value = node.attributes[key]
         labels = make_labels(value.first, value.count) if isinstance(value, TruncatedList) else None
         labels = make_labels(value) if isinstance(value, tuple) else labels
@@ -116,8 +116,8 @@ def find_graph_labels(graph: Graph) -> tuple[Labels, str] | None:
     return _labels_before_output(graph)
 
 
-def _with_source(found: Labels | None, place: str, node: Node) -> tuple[Labels, str] | None:
-    return (found, f"{place} of {clean_text(node.op)} {clean_text(node.name)!r}") if found else None
+def _with_source(labels: Labels | None, place: str, node: Node) -> tuple[Labels, str] | None:
+    return (labels, f"{place} of {clean_text(node.op)} {clean_text(node.name)!r}") if labels else None
 
 
 def _labels_before_output(graph: Graph) -> tuple[Labels, str] | None:
@@ -127,11 +127,11 @@ def _labels_before_output(graph: Graph) -> tuple[Labels, str] | None:
         node = graph.index.producer(source)
         if node is None or node.domain != _ML_DOMAIN:
             continue
-        given = next((key for key in _ENCODER_ATTRIBUTES if node.attributes.get(key)), None)
-        if node.is_op("LabelEncoder", "ai.onnx.ml") and given:
-            names = node.attributes[given]  # several numbers may have one label; those of a truncated list are unknown
+        key = next((key for key in _ENCODER_ATTRIBUTES if node.attributes.get(key)), None)
+        if node.is_op("LabelEncoder", "ai.onnx.ml") and key:
+            names = node.attributes[key]  # several numbers may have one label; those of a truncated list are unknown
             labels = make_labels(dict.fromkeys(names)) if isinstance(names, tuple) else None
-            return _with_source(labels, f"attribute {given!r}", node)
+            return _with_source(labels, f"attribute {key!r}", node)
         if node.is_op("ArrayFeatureExtractor", "ai.onnx.ml") and node.inputs:
             tensor = graph.index.constants.get(node.inputs[0])
             return _with_source(_labels_of_tensor(tensor), "list", node) if tensor is not None else None
@@ -245,10 +245,9 @@ class _ClaimReader:
             elif count != self.values["classes"]:
                 self._add_class_problem(f"{self.source_of(entry)} declares {count:,}")
 
-    def _add_class_problem(self, other: str) -> None:
-        self._problems.append(
-            f"{self._sources['classes']} declares {pluralize(self.values['classes'], 'class', 'classes')}, but {other}"
-        )
+    def _add_class_problem(self, contradiction: str) -> None:
+        classes = pluralize(self.values["classes"], "class", "classes")
+        self._problems.append(f"{self._sources['classes']} declares {classes}, but {contradiction}")
 
     def read_feature_names(self) -> None:
         for entry in self.entries_of(FEATURE_NAME_KEYS):

@@ -30,12 +30,12 @@ def find_contradictions(
 ) -> tuple[str, ...]:
     """Return one sentence per contradiction. `input_shapes` are declared ones, with None for dynamic dimensions."""
     known = {name: dims for name, dims in output_shapes.items() if dims is not None}
-    found = list(dataset.problems)
+    contradictions = list(dataset.problems)
     if known and len(known) == len(output_shapes):
-        found += _class_contradictions(dataset, known)
-        found += _character_contradictions(dataset, known)
-    found += _input_contradictions(dataset, input_shapes or {})
-    return tuple(found)
+        contradictions += _class_contradictions(dataset, known)
+        contradictions += _character_contradictions(dataset, known)
+    contradictions += _input_contradictions(dataset, input_shapes or {})
+    return tuple(contradictions)
 
 
 def _class_contradictions(dataset: Dataset, outputs: Mapping[str, tuple[int, ...]]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from onnx_autodoc.text import pluralize
 _LINEAR_BLOCKS: Final = ("linear", "mlp", "gated-mlp", "moe", "head")
 _MAX_STEM_CONVS: Final = 4  # convolutions that only preprocess an image
 _MIN_CONVS_WITH_NORM: Final = 8  # a network with so many convolutions hardly trains without a norm
-_MOST_CONVS: Final = 0.8
+_MIN_BIASED_SHARE: Final = 0.8
 _MAX_SPECTRUM_LINEARS: Final = 2  # of a spectrogram: to mel bands, to cosines
 _NOTABLE_SHARE: Final = 0.1
 _MAIN_SHARE: Final = 0.5
@@ -177,7 +177,7 @@ def _cnn(census: BlockCensus) -> Family | None:
         return None
     evidence = [pluralize(count, "convolution"), f"{_percent(share)} of MACs in convolutions"]
     convs = census.ops.get("conv", [])
-    is_biased = sum(op.linear.biased for op in convs) >= len(convs) * _MOST_CONVS
+    is_biased = sum(op.linear.biased for op in convs) >= len(convs) * _MIN_BIASED_SHARE
     if not census.count(*block_kinds.NORMS) and len(convs) >= _MIN_CONVS_WITH_NORM and is_biased:
         evidence.append("no normalization: BatchNorm was folded into the convolutions, as their biases indicate")
     return Family("cnn", tuple(evidence))
@@ -220,13 +220,13 @@ class ModelSizes(Struct, frozen=True):
 
 def find_attention_kinds(net: Net) -> tuple[AttentionKind, ...]:
     """Return the kinds of attention in a net, most frequent first."""
-    found = [op.attention for op in net.walk() if op.kind == "attention"]
+    attention = [op.attention for op in net.walk() if op.kind == "attention"]
     counts = Counter(
         (
-            *(each.form, each.heads, each.kv_heads, each.head_dim, each.cross),
-            *(bool(each.causal), each.rotary, each.windowed, each.relative_bias),
+            *(attributes.form, attributes.heads, attributes.kv_heads, attributes.head_dim, attributes.cross),
+            *(bool(attributes.causal), attributes.rotary, attributes.windowed, attributes.relative_bias),
         )
-        for each in found
+        for attributes in attention
     )
     return tuple(AttentionKind(count, *kind) for kind, count in counts.most_common())
 

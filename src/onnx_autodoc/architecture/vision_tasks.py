@@ -85,7 +85,7 @@ def _is_enlarged(context: TaskContext) -> bool:
 
 def _is_image(context: TaskContext) -> bool:
     """Whether the only result is an image, or a map of one channel that is enlarged."""
-    return len(context.results) == 1 and (context.head.kind == "picture" or _is_enlarged(context))
+    return len(context.results) == 1 and (context.head.kind == "image" or _is_enlarged(context))
 
 
 def _has_spatial_latent(context: TaskContext) -> bool:
@@ -162,7 +162,7 @@ VISION_TASKS: Final = (
         prefer=lambda head: head.kind == "boxes",
     ),
     *rules_for(
-        ("picture", "map"),
+        ("image", "map"),
         (_is_image,),
         TaskRule("latent decoding", 0.85, cites=("latent",), when=(_has_spatial_latent,)),
         TaskRule("image generation", 0.7, cites=("latent",)),

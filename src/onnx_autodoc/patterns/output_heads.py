@@ -6,7 +6,7 @@
     probability, score     one number, with or without a sigmoid;  …-per-place: per token or time step
     detection              boxes with scores in one list (pose, oriented: with keypoints, an angle), or selected ones
     boxes, scores          in two outputs;  raw-detection: grids that are not decoded;  prototypes: masks of boxes
-    segmentation           classes per pixel;  map, picture: one number, three colours;  text-map: text regions
+    segmentation           classes per pixel;  map, image: one number, three colours;  text-map: text regions
     numbers                several per position, of unknown meaning
     embedding              features of the whole;  hidden: per position;  features: per coarse cell
     matching               the product of two embeddings
@@ -65,7 +65,7 @@ def _find_head(trace: OutputTrace) -> Head | None:
     dtype = trace.net.dtype(trace.value)
     if dtype not in _INTEGER_DTYPES or trace.net.producer(trace.value, *WEIGHTED) is not None:
         return head
-    return head if dtype != "bool" and head.activation in ("argmax", "picked") else None
+    return head if dtype != "bool" and head.activation in ("argmax", "selected") else None
 
 
 def _tree_head(trace: OutputTrace) -> Head | None:

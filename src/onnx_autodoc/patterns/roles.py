@@ -54,7 +54,7 @@ def _find_latents(net: Net, roles: InputRoles, heads: tuple[Head, ...]) -> None:
     """Images beside a timestep are noisy ones; with unusual channels, or if an image is generated, they are latents."""
     maps = [name for name, role in roles.items() if role == "features" and net.rank(net.inputs[name]) == 4]
     images = [name for name, role in roles.items() if name in maps or (role or "").startswith("image")]
-    generates_image = any(head.kind == "picture" for head in heads)
+    generates_image = any(head.kind == "image" for head in heads)
     image_dims = net.shape(net.inputs[images[0]]) if images else None
     if images and any(net.shape(value) == image_dims for value in net.outputs.values()):
         for name, role in roles.items():
@@ -188,7 +188,7 @@ OUTPUT_ROLES: Final = (
     OutputRole("boxes", ("detection",), ("boxes",)),
     OutputRole("class scores", ("detection",), ("scores",)),
     OutputRole("labels", ("detection",), ("argmax",)),
-    OutputRole("chosen boxes", ("detection",), ("picked",)),
+    OutputRole("chosen boxes", ("detection",), ("selected",)),
     OutputRole("detections", ("detection", "pose", "oriented")),
     OutputRole("raw detections", ("raw-detection",)),
     OutputRole("boxes", ("boxes",)),
@@ -201,7 +201,7 @@ OUTPUT_ROLES: Final = (
     OutputRole("probability", ("probability",)),
     OutputRole("probabilities", ("probability-per-place",)),
     OutputRole("feature map", ("features",)),
-    OutputRole("image", ("picture",)),
+    OutputRole("image", ("image",)),
     OutputRole("masks", ("text-map",)),
     OutputRole("similarity", ("matching",)),
 )

@@ -63,7 +63,7 @@ def selected_content(trace: OutputTrace, selection: Op) -> str | None:
     """Return what an output holds of selected boxes: their indices, coordinates, labels or scores."""
     info = trace.net.value_info[trace.value]
     if trace.value in selection.outputs:
-        return "picked"
+        return "selected"
     if info.shape and info.shape[-1] == BOX_WIDTH:
         return "boxes"
     if is_integer(info.dtype):
@@ -158,7 +158,7 @@ def find_pixel_head(trace: OutputTrace) -> Head | None:
     kind = "features" if min(height, width) < _MIN_PIXELS else _pixel_kind(trace, channels, height)
     if kind == "text-map":
         evidence += ", upsampled by two transposed convolutions of stride 2"
-    classes = None if kind in ("text-map", "map", "picture") else channels
+    classes = None if kind in ("text-map", "map", "image") else channels
     activation = final_activation(trace)
     return trace.head(kind, evidence, classes=classes, activation=activation, positions=height * width)
 
@@ -186,7 +186,7 @@ def _pixel_kind(trace: OutputTrace, channels: int, height: int) -> str:
         is_text = source is not None and _is_upsampled_twice(trace.net, source) and "Sigmoid" in trace.kinds
         return "text-map" if is_text else "map"
     if channels == _COLOURS:
-        return "picture"
+        return "image"
     is_plain = source is not None and (source.conv.norm is None or source.conv.activation is None)
     is_conv = source is not None and source.kind in CONV_BLOCKS and (is_plain or channels <= _COLOURS)
     return "segmentation" if is_conv and image_height is not None else "features"

@@ -1,4 +1,4 @@
-"""The structure of models written as text."""
+"""The architecture of models in the notation of ONNX."""
 
 from onnx_autodoc.api import measure_model
 from onnx_autodoc.architecture import Structure, describe
@@ -7,16 +7,16 @@ from onnx_autodoc.shapes import Request
 from tests._text import model
 
 
-def described(text: str, opset: int = 18, functions: str = "") -> Structure:
+def describe_text(text: str, opset: int = 18, functions: str = "") -> Structure:
     return describe(measure_model(model(text, opset, functions), Request()))
 
 
-def tree_of(text: str, opset: int = 18) -> Box:
-    found = described(text, opset).tree
+def draw_text(text: str, opset: int = 18) -> Box:
+    found = describe_text(text, opset).tree
     assert found is not None
     return found
 
 
-def chain(lines: list[str], last: str) -> str:
-    """A graph of x that ends with a value."""
+def write_chain(lines: list[str], last: str) -> str:
+    """Return a graph of an input x whose output is the value `last`."""
     return f"g (float[1,8,16] x) => (float y)\n{{ {' '.join(lines)} y = Identity({last}) }}"
