@@ -12,9 +12,9 @@ def describe_text(text: str, opset: int = 18, functions: str = "") -> Structure:
 
 
 def draw_text(text: str, opset: int = 18) -> Box:
-    found = describe_text(text, opset).tree
-    assert found is not None
-    return found
+    tree = describe_text(text, opset).tree
+    assert tree is not None
+    return tree
 
 
 def write_chain(lines: list[str], last: str) -> str:

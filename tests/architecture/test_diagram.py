@@ -28,11 +28,17 @@ def random_graphs(draw: st.DrawFn) -> str:
     names, lines = ["x"], []
     for at in range(draw(st.integers(1, 60))):
         op = draw(st.sampled_from(("MatMul", "Add", "Relu", "Mul", "Softmax", "Transpose", "LayerNorm")))
-        one, other = draw(st.sampled_from(names[-6:])), draw(st.sampled_from(names))
-        right = {"MatMul": f"MatMul({one}, w)", "Add": f"Add({one}, {other})", "Mul": f"Mul({one}, {other})"}
-        right |= {"Relu": f"Relu({one})", "Softmax": f"Softmax({one})", "LayerNorm": f"MatMul({one}, w)"}
-        right |= {"Transpose": f"Tanh({one})"}
-        lines.append(f"v{at} = {right[op]}")
+        recent, earlier = draw(st.sampled_from(names[-6:])), draw(st.sampled_from(names))
+        calls = {
+            "MatMul": f"MatMul({recent}, w)",
+            "Add": f"Add({recent}, {earlier})",
+            "Mul": f"Mul({recent}, {earlier})",
+            "Relu": f"Relu({recent})",
+            "Softmax": f"Softmax({recent})",
+            "LayerNorm": f"MatMul({recent}, w)",
+            "Transpose": f"Tanh({recent})",
+        }
+        lines.append(f"v{at} = {calls[op]}")
         names.append(f"v{at}")
     return add_weight(write_chain([*lines, f"e = Sum({', '.join(names)})"], "e"))  # so that nothing is dead
 
@@ -61,10 +67,10 @@ def assert_is_acyclic(tree: Box) -> None:
 @settings(max_examples=150, deadline=None)
 @given(random_graphs())
 def test_any_graph_has_a_valid_diagram(text: str) -> None:
-    found = describe_text(text)
-    assert found.tree is not None
-    assert_is_valid(found.tree)
-    assert sum(box.macs or 0 for box in found.tree.children) == (found.tree.macs or 0)
+    structure = describe_text(text)
+    assert structure.tree is not None
+    assert_is_valid(structure.tree)
+    assert sum(box.macs or 0 for box in structure.tree.children) == (structure.tree.macs or 0)
 
 
 def write_diamonds(count: int) -> str:
@@ -117,9 +123,9 @@ def write_chain_of_activations(count: int) -> str:
 )
 def test_irregular_graphs_take_bounded_time(text: str) -> None:
     start = time.monotonic()
-    found = describe_text(text)
-    assert found.tree is not None
-    assert_is_valid(found.tree)
+    structure = describe_text(text)
+    assert structure.tree is not None
+    assert_is_valid(structure.tree)
     assert time.monotonic() - start < MAX_SECONDS
 
 

@@ -11,15 +11,15 @@ from tests.architecture._structures import describe_text
 
 def find_text_samples(text: str, functions: str = "") -> dict[str, Sample]:
     """Return the samples of a graph whose weights are declared without values: <float[50,8] table>."""
-    held = re.search(r"\)\s*<([^>]*)>", text.partition("{")[0])
-    if held is not None:
-        text = text.replace(held[1], re.sub(r"float\[([0-9,]+)\] \w+", _weight, held[1]))
+    weights = re.search(r"\)\s*<([^>]*)>", text.partition("{")[0])
+    if weights is not None:
+        text = text.replace(weights[1], re.sub(r"float\[([0-9,]+)\] \w+", _weight, weights[1]))
     return describe_text(text, 18, functions).samples
 
 
-def _weight(found: re.Match[str]) -> str:
-    count = math.prod(map(int, found[1].split(",")))
-    return f"{found[0]} = {{{','.join(['0.1'] * count)}}}"
+def _weight(declaration: re.Match[str]) -> str:
+    count = math.prod(map(int, declaration[1].split(",")))
+    return f"{declaration[0]} = {{{','.join(['0.1'] * count)}}}"
 
 
 def find_ids_sample(lines: str) -> Sample:
@@ -77,9 +77,9 @@ def test_fused_embedding_bounds_each_index() -> None:
     text = """g (int32[1,4] ids, int32[1,4] segment) => (float y)
     <float[50,8] w, float[16,8] p, float[2,8] s, float[8] gamma, float[8] beta>
     { y, m = com.microsoft.EmbedLayerNormalization(ids, segment, w, p, s, gamma, beta) }"""
-    found = find_text_samples(text)
-    assert found["ids"] == Sample("integers", low=0, high=50)
-    assert found["segment"].high == 2 or found["segment"] == Sample("constant", value=0)
+    samples = find_text_samples(text)
+    assert samples["ids"] == Sample("integers", low=0, high=50)
+    assert samples["segment"].high == 2 or samples["segment"] == Sample("constant", value=0)
 
 
 def test_gathernd_indices_are_within_every_axis() -> None:
@@ -95,9 +95,9 @@ def test_float_indices_are_integers() -> None:
 def test_counts_are_one_and_axes_are_distinct() -> None:
     text = """g (float[4,6] x, int64[1] k, int64[2] many, int64[2] axes) => (float y, float z, float r)
     { y, i = TopK(x, k) z = Tile(x, many) r = ReduceSum(x, axes) }"""
-    found = find_text_samples(text)
-    assert found["k"] == found["many"] == Sample("constant", value=1)
-    assert found["axes"] == Sample("range", low=0), "axes must be distinct"
+    samples = find_text_samples(text)
+    assert samples["k"] == samples["many"] == Sample("constant", value=1)
+    assert samples["axes"] == Sample("range", low=0), "axes must be distinct"
 
 
 def test_lengths_equal_the_size_of_their_axis() -> None:
@@ -127,9 +127,9 @@ def test_mask_of_counted_positions_is_ones() -> None:
 def test_categories_are_those_of_the_encoder() -> None:
     text = """g (string[2,1] x, string[1] n) => (float y, float z)
     { y = ai.onnx.ml.OneHotEncoder<cats_strings=["red", "blue"], zeros=0>(x) z = Cast<to=1>(n) }"""
-    found = find_text_samples(text)
-    assert found["x"] == Sample("text", value="red")
-    assert found["n"] == Sample("text", value="1"), "a string that is cast to a number must be one"
+    samples = find_text_samples(text)
+    assert samples["x"] == Sample("text", value="red")
+    assert samples["n"] == Sample("text", value="1"), "a string that is cast to a number must be one"
 
 
 @pytest.mark.parametrize(

@@ -36,13 +36,13 @@ def test_encoder_attention_is_plain() -> None:
     assert (kind.causal, kind.cross, kind.rotary, kind.windowed, kind.relative_bias) == (False,) * 5
 
 
-def count_block_kinds(found: Card) -> dict[str, int]:
-    return {block.kind: block.count for block in found.structure.blocks}
+def count_block_kinds(card: Card) -> dict[str, int]:
+    return {block.kind: block.count for block in card.structure.blocks}
 
 
 def test_detector_blocks_are_counted() -> None:
-    found = count_block_kinds(build_card("yolov8l-nc1"))
-    assert (found["top-down-merge"], found["csp"], found["spp"], found["residual-block"]) == (2, 8, 1, 18)
+    counts = count_block_kinds(build_card("yolov8l-nc1"))
+    assert (counts["top-down-merge"], counts["csp"], counts["spp"], counts["residual-block"]) == (2, 8, 1, 18)
 
 
 def test_convolutional_blocks_are_counted() -> None:
@@ -65,17 +65,17 @@ def test_weight_dtypes_are_listed_by_block() -> None:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_node_locations_are_drawn_layers(name: str) -> None:
-    made = reported(name)
-    places = {row.block for row in made.nodes() if row.block is not None}
-    layers = {place.split("[")[0] for place in places if "[" in place}
-    drawn = {box.kind for box in made.card.structure.tree.children if box.repeats}  # type: ignore[union-attr]
+    report = reported(name)
+    locations = {row.block for row in report.nodes() if row.block is not None}
+    layers = {location.split("[")[0] for location in locations if "[" in location}
+    drawn = {box.kind for box in report.card.structure.tree.children if box.repeats}  # type: ignore[union-attr]
     assert layers <= drawn
 
 
 def test_node_location_has_the_layer_index() -> None:
-    made = reported("all-minilm-l6-v2-ts-op14")
-    found = [row.block for row in made.nodes() if row.op == "Softmax"]
-    assert found == [f"encoder-layer[{at}]/attention" for at in range(6)]
+    report = reported("all-minilm-l6-v2-ts-op14")
+    locations = [row.block for row in report.nodes() if row.op == "Softmax"]
+    assert locations == [f"encoder-layer[{at}]/attention" for at in range(6)]
 
 
 def test_too_many_inlined_nodes_are_a_gap(tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ def test_too_many_inlined_nodes_are_a_gap(tmp_path: Path) -> None:
     calls = [f"{{ z = local.f{at + 1}(x) y = local.f{at + 1}(z) }}" for at in range(20)]
     functions = "".join(f"{head} f{at} (x) => (y) {body}\n" for at, body in enumerate(calls))
     functions += '<domain: "local", opset_import: ["" : 18]> f20 (x) => (y) { y = Relu(x) }'
-    found = describe_text("g (float[4] x) => (float y) { y = local.f0(x) }", functions=functions)
-    assert found.family.name == "unknown"
-    assert "over 100,336 nodes, too many for the architecture analysis; --max-rows raises the limit" in found.gap
+    structure = describe_text("g (float[4] x) => (float y) { y = local.f0(x) }", functions=functions)
+    assert structure.family.name == "unknown"
+    assert "over 100,336 nodes, too many for the architecture analysis; --max-rows raises the limit" in structure.gap
 
 
 WEIGHTS = "w = Constant <value = float[4,4] {1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8}> ()"
@@ -112,9 +112,9 @@ def test_convolutions_of_unknown_size_are_a_cnn() -> None:
        l = ConstantOfShape(t) i = Reshape(x, d) a = Conv(i, w) b = Relu(a) c = Conv(b, w) e = Relu(c) f = Conv(e, w)
        p = GlobalAveragePool(f) q = Flatten(p) r = MatMul(q, l) u = Relu(r) y = MatMul(u, l) }
     """
-    found = describe_text(text)
-    assert found.tree is not None and found.tree.macs is None
-    assert found.family.name == "cnn"
+    structure = describe_text(text)
+    assert structure.tree is not None and structure.tree.macs is None
+    assert structure.family.name == "cnn"
 
 
 WINDOW = "s = Constant <value_ints = [66, 1, 64]> () w = ConstantOfShape(s)"
@@ -159,12 +159,12 @@ def test_evidence_is_pluralized() -> None:
 
 def test_too_many_node_inputs_are_a_gap() -> None:
     sums = " ".join(f"s{at} = Sum({', '.join(['x'] * 9)})" for at in range(3))
-    found = model(f"g (float[4] x) => (float[4] s2) {{ {sums} }}")
-    binding, shapes = bind_and_infer(found, Request())
+    sum_model = model(f"g (float[4] x) => (float[4] s2) {{ {sums} }}")
+    binding, shapes = bind_and_infer(sum_model, Request())
     with within(Limits(rows=27)):
-        assert describe(measure(found, binding, shapes)).gap == ""
+        assert describe(measure(sum_model, binding, shapes)).gap == ""
     with within(Limits(rows=26)):
-        gap = describe(measure(found, binding, shapes)).gap
+        gap = describe(measure(sum_model, binding, shapes)).gap
     assert (
         gap == "nodes have over 26 inputs in total, too many for the architecture analysis; --max-rows raises the limit"
     )
