@@ -1,4 +1,4 @@
-"""What inputs and outputs are for: by what the graph does with them, whatever they are called."""
+"""Roles of inputs and outputs: by their use in the graph, not by their names."""
 
 import pytest
 
@@ -21,18 +21,18 @@ from tests.patterns._models import (
 END = "y = Identity(h)"
 
 
-def test_ids_look_rows_up_and_a_mask_meets_scores() -> None:
-    found = find_model_roles(*build_encoder(END, "float y", ", int64[1,24] mask", MASKED))
-    assert found == {"ids": "tokens", "mask": "mask", "y": "hidden states"}
+def test_tokens_index_a_table_and_mask_is_added_to_scores() -> None:
+    roles = find_model_roles(*build_encoder(END, "float y", ", int64[1,24] mask", MASKED))
+    assert roles == {"ids": "tokens", "mask": "mask", "y": "hidden states"}
 
 
 def test_name_does_not_decide_the_role() -> None:
-    """Ids that are called a mask."""
+    """Token ids that are named as a mask."""
     text = "g (int64[1,24] attention_mask) => (float y) { y = Gather(table, attention_mask) }"
     assert find_model_roles(*build_model(text, table=(50, 16)))["attention_mask"] == "tokens"
 
 
-def test_mask_hides_places_of_a_sum() -> None:
+def test_mask_of_a_weighted_sum_is_a_mask() -> None:
     end = "f = Cast<to = 1>(m) last = Constant<value = int64[1] {-1}>() u = Unsqueeze(f, last) t = Mul(h, u)"
     end += " at = Constant<value = int64[1] {1}>() y = ReduceSum<keepdims = 0>(t, at)"
     assert find_model_roles(*build_encoder(end, "float y", ", int64[1,24] m"))["m"] == "mask"
@@ -42,15 +42,15 @@ def test_small_tables_are_segments_and_second_ones_positions() -> None:
     text = "g (int64[1,24] a, int64[1,24] b, int64[1,24] c) => (float y) {"
     text += "e1 = Gather(t1, a) e2 = Gather(t2, b) e3 = Gather(t3, c) s = Add(e1, e2) r = Add(s, e3)"
     text += " y = LayerNormalization(r, g) }"
-    found = find_model_roles(*build_model(text, t1=(90, 16), t2=(2, 16), t3=(48, 16), g=(16,)))
-    assert [found[name] for name in "abc"] == ["tokens", "segment", "positions"]
+    roles = find_model_roles(*build_model(text, t1=(90, 16), t2=(2, 16), t3=(48, 16), g=(16,)))
+    assert [roles[name] for name in "abc"] == ["tokens", "segment", "positions"]
 
 
-def test_one_row_for_each_example_is_a_column_of_a_table() -> None:
+def test_one_index_per_example_is_a_category() -> None:
     text = "g (int64[1] user, int64[1] item) => (float y) { a = Gather(t1, user) b = Gather(t2, item)"
     text += " c = Concat<axis = 1>(a, b) y = MatMul(c, w) }"
-    found = find_model_roles(*build_model(text, t1=(90, 16), t2=(30, 16), w=(32, 1)))
-    assert (found["user"], found["item"]) == ("category", "category")
+    roles = find_model_roles(*build_model(text, t1=(90, 16), t2=(30, 16), w=(32, 1)))
+    assert (roles["user"], roles["item"]) == ("category", "category")
 
 
 def test_unread_input_has_no_role() -> None:
@@ -68,12 +68,12 @@ CONV = "y = Conv<strides = [2, 2]>(x, w)"
         ("1,1,32,32", "t = Concat<axis = 1>(i, i) x = Concat<axis = 1>(t, i)", "image NCHW"),
     ],
 )
-def test_the_layout_follows_from_the_way_to_the_first_convolution(dims: str, before: str, role: str) -> None:
+def test_image_layout_follows_from_the_path_to_the_convolution(dims: str, before: str, role: str) -> None:
     net, model = build_model(f"g (float[{dims}] i) => (float y) {{ {before} {CONV} }}", w=(8, 3, 3, 3))
     assert find_model_roles(net, model)["i"] == role
 
 
-def test_name_breaks_a_tie_between_a_picture_and_a_spectrogram() -> None:
+def test_name_decides_between_image_and_spectrogram() -> None:
     text = "g (float[1,1,64,96] NAME) => (float y) { y = Conv<strides = [2, 2]>(NAME, w) }"
     named = {
         name: find_model_roles(*build_model(text.replace("NAME", name), w=(8, 1, 3, 3)))[name] for name in ("x", "mel")
@@ -97,34 +97,34 @@ def test_audio_is_read_with_long_strides(dims: str, weight: tuple[int, ...], str
     assert find_model_roles(net, model)["x"] == role
 
 
-def test_the_state_of_a_cell_comes_in_and_goes_out() -> None:
+def test_cell_has_input_and_output_states() -> None:
     text = (
         "g (float[6,1,4] x, float[1,1,8] h0) => (float o, float hn) { o, hn = GRU<hidden_size = 8>(x, w, r, , , h0) }"
     )
-    found = find_model_roles(*build_model(text, w=(1, 24, 4), r=(1, 24, 8)))
-    assert (found["x"], found["h0"], found["hn"]) == ("features", "state", "present state")
+    roles = find_model_roles(*build_model(text, w=(1, 24, 4), r=(1, 24, 8)))
+    assert (roles["x"], roles["h0"], roles["hn"]) == ("features", "state", "present state")
 
 
 PAST = "k2 = Concat<axis = 3>(pk, k) v2 = Concat<axis = 2>(pv, v)"
 
 
-def test_keys_and_values_of_tokens_before() -> None:
+def test_concatenated_keys_and_values_are_past_states() -> None:
     body = ENCODER.replace("SCORES", PLAIN).replace("s0 = MatMul(q, k)", f"{PAST} s0 = MatMul(q, k2)")
     body = body.replace("c0 = MatMul(p, v)", "c0 = MatMul(p, v2)")
     text = "g (int64[1,1] ids, float[1,2,8,9] pk, float[1,2,9,8] pv) => (float h, float k2, float v2) {"
-    found = find_model_roles(*build_model(f"{text} {body} }}", **LAYER))
-    assert (found["pk"], found["pv"]) == ("past state", "past state")
-    assert (found["k2"], found["v2"]) == ("present state", "present state")
+    roles = find_model_roles(*build_model(f"{text} {body} }}", **LAYER))
+    assert (roles["pk"], roles["pv"]) == ("past state", "past state")
+    assert (roles["k2"], roles["v2"]) == ("present state", "present state")
 
 
 def test_input_projected_by_cross_attention_is_encoder_states() -> None:
     body = ENCODER.replace("SCORES", PLAIN)
     body = body.replace("MatMul(e, wk)", "MatMul(z, wk)").replace("MatMul(e, wv)", "MatMul(z, wv)")
-    found = find_model_roles(*build_model(f"g (int64[1,5] ids, float[1,30,16] z) => (float h) {{ {body} }}", **LAYER))
-    assert found["z"] == "encoder states"
+    roles = find_model_roles(*build_model(f"g (int64[1,5] ids, float[1,30,16] z) => (float h) {{ {body} }}", **LAYER))
+    assert roles["z"] == "encoder states"
 
 
-def test_the_mask_of_an_operator_that_attends_by_itself() -> None:
+def test_mask_of_the_attention_operator() -> None:
     text = "g (int64[1,24] ids, int64[1,24] mask) => (float y) { e = Gather(table, ids)"
     text += " q = MatMul(e, wq) k = MatMul(e, wk) v = MatMul(e, wv)"
     text += " b = Cast<to = 9>(mask) at = Constant<value = int64[2] {1, 2}>() m = Unsqueeze(b, at)"
@@ -133,7 +133,7 @@ def test_the_mask_of_an_operator_that_attends_by_itself() -> None:
     assert find_model_roles(*build_model(text, opset=23, **weights))["mask"] == "mask"
 
 
-def test_convolutions_that_take_channels_last() -> None:
+def test_channels_last_convolution_reads_an_nhwc_image() -> None:
     text = "g (float[1,D] x) => (float y) { TURN y = com.microsoft.NhwcConv<strides = [2, 2]>(i, w) }"
     plain = text.replace("D", "32,32,3").replace("TURN", "i = Identity(x)")
     turned = text.replace("D", "3,32,32").replace("TURN", "i = Transpose<perm = [0, 2, 3, 1]>(x)")
@@ -146,15 +146,15 @@ def test_numbers_computed_from_a_table_have_no_role() -> None:
     assert "y" not in find_model_roles(*build_model(text, w=(6, 3), b=(3,)))
 
 
-def test_time_becomes_sines_and_a_map() -> None:
+def test_sinusoidal_embedding_makes_a_timestep() -> None:
     text = "g (float[1,4,8,8] x, float[1] t) => (float y) { tf = Mul(t, freq) s = Sin(tf) c = Cos(tf)"
     text += (
         " e0 = Concat<axis = -1>(s, c) at = Constant<value = int64[1] {0}>() e = Unsqueeze(e0, at) m = MatMul(e, wt)"
     )
     text += " four = Constant<value = int64[4] {1, 8, 1, 1}>() b = Reshape(m, four)"
     text += " f = Conv<pads = [1, 1, 1, 1]>(x, w1) g1 = Add(f, b) r = Relu(g1) y = Conv<pads = [1, 1, 1, 1]>(r, w2) }"
-    found = find_model_roles(*build_model(text, freq=(16,), wt=(32, 8), w1=(8, 4, 3, 3), w2=(4, 8, 3, 3)))
-    assert found == {"x": "latent", "t": "timestep", "y": "latent"}
+    roles = find_model_roles(*build_model(text, freq=(16,), wt=(32, 8), w1=(8, 4, 3, 3), w2=(4, 8, 3, 3)))
+    assert roles == {"x": "latent", "t": "timestep", "y": "latent"}
 
 
 def test_sample_rate_controls_a_branch() -> None:
@@ -175,8 +175,8 @@ def test_sample_rate_controls_a_branch() -> None:
     ],
 )
 def test_outputs_of_a_classifier(end: str, role: str) -> None:
-    found = find_model_roles(*build_image_model(f"p = GlobalAveragePool(f) z = Flatten(p) {end}", w=(8, 10), b=(10,)))
-    assert found == {"x": "image NCHW", "y": role}
+    roles = find_model_roles(*build_image_model(f"p = GlobalAveragePool(f) z = Flatten(p) {end}", w=(8, 10), b=(10,)))
+    assert roles == {"x": "image NCHW", "y": role}
 
 
 def test_outputs_of_a_decoder() -> None:
@@ -186,7 +186,7 @@ def test_outputs_of_a_decoder() -> None:
     )
 
 
-# what the corpus' inputs are, where the graph tells: the rest has no role
+# roles of the corpus models; other inputs have none
 _TEXT = {"input_ids": "tokens", "attention_mask": "mask", "token_type_ids": "segment"}
 CORPUS = {
     "all-minilm-l6-v2-ts-op14": _TEXT,
@@ -220,6 +220,6 @@ def test_roles_of_the_corpus(name: str) -> None:
     assert name in KEPT
     model = read_model(graph(name))
     _, shapes = bind_and_infer(model, Request())
-    found = find_model_roles(find_blocks(model, shapes, [True] * sum(1 for _ in shapes.rows())), model)
-    assert {key: found.get(key) for key in CORPUS[name]} == CORPUS[name]
-    assert CORPUS[name] or not found
+    roles = find_model_roles(find_blocks(model, shapes, [True] * sum(1 for _ in shapes.rows())), model)
+    assert {key: roles.get(key) for key in CORPUS[name]} == CORPUS[name]
+    assert CORPUS[name] or not roles

@@ -200,7 +200,7 @@ def _is_pooled(context: TaskContext) -> bool:
 
 def _is_sentence_embedding(context: TaskContext) -> bool:
     is_only_embedding = all(head.kind == "embedding" for head in context.selected)
-    return _is_pooled(context) and (is_only_embedding or context.head.activation in ("mean", "normalised", "projected"))
+    return _is_pooled(context) and (is_only_embedding or context.head.activation in ("mean", "normalized", "projected"))
 
 
 def _is_image(context: TaskContext) -> bool:
