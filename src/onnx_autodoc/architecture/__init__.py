@@ -73,7 +73,7 @@ def describe(facts: Facts) -> Structure:
 
 
 def describe_unknown(facts: Facts, reason: str) -> Structure:
-    """Return what is known where the graph could not be searched for blocks."""
+    """Return the structure of a model whose graph could not be searched for blocks."""
     family, claims = Family("unknown", (reason,)), read_claims(facts.model)
     return Structure(family=family, dataset=claims, samples=find_samples(facts, {}), gap=reason)
 

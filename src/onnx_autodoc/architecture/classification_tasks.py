@@ -114,7 +114,7 @@ _CLASSES: Final = (
         "tabular regression",
         0.95,
         ("trees-regression",),
-        when=(lambda context: len(context.selected) == len(context.net.outputs) == 1,),  # no label beside it
+        when=(lambda context: len(context.selected) == len(context.net.outputs) == 1,),  # without a label
     ),
     TaskRule("token classification", 0.9, ("token-classification",), has_classes=True, head_filter=_is_per_token),
     _sequence_rule("text recognition", ("image",), "the image", _MIN_CHARACTERS),

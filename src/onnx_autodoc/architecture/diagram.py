@@ -321,7 +321,7 @@ class _Drawing:
         )
 
     def main_inputs(self, group: Group) -> set[int]:
-        """Return what a group reads from its main predecessor."""
+        """Return the values that a group reads from its main predecessor."""
         predecessors = self._graph.ordered_predecessors(group)
         main = set(predecessors[0].ops) if predecessors else set()
         return {value for op in group.ops for value in op.inputs if self._net.producers[value] in main}

@@ -1,4 +1,4 @@
-"""The family of a model, from the blocks that it is made of and where its compute is."""
+"""The family of a model, from its blocks and their shares of the compute."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

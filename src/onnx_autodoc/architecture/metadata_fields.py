@@ -91,7 +91,7 @@ def _python_source(text: str) -> str | None:
 
 
 def _python_escape(match: re.Match[str]) -> str:
-    """Spell line breaks as escapes, and drop the backslash of characters that need none."""
+    """Escape line breaks, and drop the backslash of characters that need none."""
     escaped = match[1]
     if escaped is None:
         return {"\n": "\\n", "\r": "\\r"}[match[0]]
@@ -101,7 +101,7 @@ def _python_escape(match: re.Match[str]) -> str:
 
 
 def _plain_data(data: object) -> object:
-    """Return data with lists for tuples. Raise ValueError for sets and for keys that are no text or integer."""
+    """Return data with lists for tuples. Raise ValueError for sets and for keys that are neither text nor integers."""
     if isinstance(data, list | tuple):
         return [_plain_data(item) for item in data]
     if isinstance(data, dict):
@@ -141,7 +141,7 @@ _LIGHTGBM_CLASSES: Final = re.compile(r"\bnum_class:(\d{1,9})\b")
 
 
 class MetadataEntry(NamedTuple):
-    key: str  # as the file spells it
+    key: str  # as in the file
     value: object
 
 

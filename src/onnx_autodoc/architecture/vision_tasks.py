@@ -22,7 +22,7 @@ _PERSON_KEYPOINTS: Final = (17, 133)  # of COCO
 
 
 def _denoised_output(context: TaskContext) -> str | None:
-    """Return the output that is as large as the noisy input; it may have a variance beside the mean."""
+    """Return the output of the size of the noisy input; it may have a variance in addition to the mean."""
     noisy = context.inputs_of("latent", "image")
     before = context.dims(noisy[0]) if noisy else None
     for name in context.net.outputs:

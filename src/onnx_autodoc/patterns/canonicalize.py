@@ -1,6 +1,6 @@
 """Canonicalization of nodes: one form per operation, whatever the exporter or an optimizer emitted.
 
-Quantized and fused operators become the plain ones that they stand for, a product with a constant weight becomes
+Quantized and fused operators become equivalent plain ones, a product with a constant weight becomes
 `linear`, a convolution with one `conv`; an operator that does several things becomes several ops. Patterns of blocks
 are written in this vocabulary alone.
 """

@@ -42,7 +42,7 @@ def forwarded_input(net: Net, step: Step, inputs: list[int], dynamic_scales: set
 
 
 def _keeps_size(before: tuple[int, ...] | None, step: Step) -> bool:
-    """Whether the result has the shape of the first input, apart from axes of 1."""
+    """Whether the result has the shape of the first input, except for axes of 1."""
     after = step.outputs[0].concrete if step.outputs else None
     if before is None or after is None:
         return False
@@ -105,7 +105,7 @@ class _Scope:
 
 
 def flatten(model: Model, shapes: Shapes, is_counted: Sequence[bool]) -> Net:
-    """Return the net of a model. `is_counted` tells for each row of `Shapes.rows` whether its cost is counted."""
+    """Return the net of a model. `is_counted`: by row of `Shapes.rows`, whether its cost is counted."""
     builder = _NetBuilder(model, is_counted)
     net = builder.net
     scope = _Scope({tensor.name for tensor in model.graph.initializers})
@@ -222,7 +222,7 @@ class _NetBuilder:
             scope.values[name] = self.look_up(inner, result, info)
 
     def _add_branch(self, step: Step, scope: _Scope, row: int) -> Deep[None]:
-        """Add the branch that runs, or where the data decide, the one whose cost is counted."""
+        """Add the branch that runs; if that is data-dependent, the one whose cost is counted."""
         pairs = list(zip(step.bodies, accumulate(map(self._count_rows, step.bodies), initial=row)))
         possible = [(body, row) for body, row in pairs if body.times != 0] or pairs
         counted = [(body, row) for body, row in possible if body.steps and self._is_counted[row]]

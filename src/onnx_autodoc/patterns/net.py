@@ -187,7 +187,7 @@ class Net:
         """Replace several ops by one block. Members that other ops read as well stay where they are.
 
         The block reads the values from outside that its members read; its outputs are `outputs`, then every other value
-        that is read outside. By default it inherits the attributes of a member of its own kind.
+        that is read outside. By default it inherits the attributes of a member of the same kind.
         """
         merged = self._find_private(sorted(set(members), key=_position), outputs)
         computed = {value for op in merged for value in op.outputs}

@@ -66,7 +66,7 @@ class NodeContext(Struct, frozen=True):
         output: int | None = None,
         attributes: BlockAttributes = NO_ATTRIBUTES,
     ) -> int:
-        """Add an op beside the main one, and return the value that it computes: a new one by default."""
+        """Add an op next to the main one, and return the value that it computes: a new one by default."""
         value = self.new_value() if output is None else output
         self.add(kind, inputs, (value,), attributes, is_main=False)
         return value

@@ -1,14 +1,14 @@
 """Output heads: what each output of a model is, from the last ops and the number of positions.
 
-    lm                     a number per row of the token table
-    span                   two outputs with one number per token each
-    classification         a number per class, once;  token-classification: per token;  ctc: per time step
-    probability, score     one number, with or without a sigmoid;  …-per-place: per token or time step
+    lm                     a score per row of the token table
+    span                   two outputs with one value per token each
+    classification         a score per class, once;  token-classification: per token;  ctc: per time step
+    probability, score     one value, with or without a sigmoid;  …-per-place: per token or time step
     detection              boxes with scores in one list (pose, oriented: with keypoints, an angle), or selected ones
     boxes, scores          in two outputs;  raw-detection: grids that are not decoded;  prototypes: masks of boxes
-    segmentation           classes per pixel;  map, image: one number, three colours;  text-map: text regions
+    segmentation           classes per pixel;  map, image: one channel, three colours;  text-map: text regions
     numbers                several per position, of unknown meaning
-    embedding              features of the whole;  hidden: per position;  features: per coarse cell
+    embedding              one vector of features;  hidden: per position;  features: per coarse cell
     matching               the product of two embeddings
     trees                  a classifier of ai.onnx.ml;  trees-regression
     state, weights         the state of a decoder or a cell;  attention weights
@@ -229,7 +229,7 @@ def _pair_boxes_and_scores(heads: list[Head], traces: list[OutputTrace]) -> list
 
 
 def _pair_prototypes(heads: list[Head], traces: list[OutputTrace]) -> list[Head]:
-    """Mask prototypes beside a list of boxes that has coefficients for them."""
+    """Mask prototypes next to a list of boxes with coefficients for them."""
     lists = [head for head in heads if head.kind == "detection"]
     maps = [head for head in heads if head.kind in ("segmentation", "features")]
     if len(lists) != 1 or len(maps) != 1 or not maps[0].classes:

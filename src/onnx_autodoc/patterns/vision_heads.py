@@ -60,7 +60,7 @@ def find_box_selection(trace: OutputTrace) -> Op | None:
 
 
 def selected_content(trace: OutputTrace, selection: Op) -> str | None:
-    """Return what an output holds of selected boxes: their indices, coordinates, labels or scores."""
+    """Return the kind of values of selected boxes in an output: indices, coordinates, labels or scores."""
     info = trace.net.value_info[trace.value]
     if trace.value in selection.outputs:
         return "selected"
