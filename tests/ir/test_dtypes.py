@@ -15,7 +15,7 @@ def test_every_element_type_of_onnx_has_a_name() -> None:
 @pytest.mark.parametrize(
     ("text", "dtype"), [("FLOAT", "float32"), ("double", "float64"), ("INT64", "int64"), ("x", None)]
 )
-def test_spelling_of_the_specification_is_parsed(text: str, dtype: str | None) -> None:
+def test_data_type_name_is_parsed(text: str, dtype: str | None) -> None:
     assert parse_dtype(text) == dtype
 
 

@@ -17,13 +17,13 @@ def _classifier(names: str, **more: str) -> onnx.ModelProto:
 
 def test_too_many_class_names_are_reported() -> None:
     (finding,) = check_rule("metadata-contradiction", _classifier(str(dict(enumerate("abcdefghi")))))
-    assert finding.message == "metadata 'names' says 9 classes, but no output has room for them: 'y' is [1, 4]"
+    assert finding.message == "metadata 'names' declares 9 classes, but no output shape matches: 'y' is [1, 4]"
     assert finding.severity == "warning"
 
 
 def test_several_contradictions_are_one_finding() -> None:
     (finding,) = check_rule("metadata-contradiction", _classifier(str(dict(enumerate("abcdefghi"))), imgsz="[32, 32]"))
-    assert "says 9 classes" in finding.message and "says 32 × 32" in finding.message
+    assert "declares 9 classes" in finding.message and "declares images of 32 × 32" in finding.message
 
 
 def test_matching_class_names_are_not_reported() -> None:

@@ -9,18 +9,18 @@ from onnx_autodoc.shapes import bind, infer_shapes, parse_request
 from tests._text import proto, save_and_read
 
 
-def built(text: str, *dims: str, opset: int = 18, **weights: tuple[int, ...]) -> tuple[Net, Model]:
-    """`weights` are floats of zeros by name; the text says what is done with them."""
-    made = proto(text, opset)
-    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+def build_model(text: str, *dims: str, opset: int = 18, **weights: tuple[int, ...]) -> tuple[Net, Model]:
+    """Return the net of a graph, and the model. `weights` are the sizes of float initializers of zeros, by name."""
+    model_proto = proto(text, opset)
+    model_proto.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
     for name, sizes in weights.items():
-        made.graph.initializer.append(numpy_helper.from_array(np.zeros(sizes, np.float32), name))
-    model = save_and_read(made)
+        model_proto.graph.initializer.append(numpy_helper.from_array(np.zeros(sizes, np.float32), name))
+    model = save_and_read(model_proto)
     shapes = infer_shapes(model, bind(model, parse_request(dims=dims)))
     return find_blocks(model, shapes, [True] * sum(1 for _ in shapes.rows())), model
 
 
-def roles_of(net: Net, model: Model) -> dict[str, str]:
+def find_model_roles(net: Net, model: Model) -> dict[str, str]:
     return find_roles(net, model, find_heads(net))
 
 
@@ -60,19 +60,19 @@ LAYER: dict[str, tuple[int, ...]] = {
 }
 
 
-def encoder(
+def build_encoder(
     end: str, outputs: str, more: str = "", scores: str = PLAIN, **weights: tuple[int, ...]
 ) -> tuple[Net, Model]:
-    """The encoder, and what stands after it."""
+    """Return the encoder followed by the nodes of `end`."""
     body = ENCODER.replace("SCORES", scores)
-    return built(f"g (int64[1,24] ids{more}) => ({outputs}) {{ {body} {end} }}", **LAYER, **weights)
+    return build_model(f"g (int64[1,24] ids{more}) => ({outputs}) {{ {body} {end} }}", **LAYER, **weights)
 
 
-# a small net for pictures: x [1, 3, 32, 32] to f [1, 8, 8, 8]
+# a small network of images: x [1, 3, 32, 32] to f [1, 8, 8, 8]
 BACKBONE = "a0 = Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(x, k1, d1) a = Relu(a0)"
 BACKBONE += " f0 = Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(a, k2, d2) f = Relu(f0)"
 CONVS: dict[str, tuple[int, ...]] = {"k1": (8, 3, 3, 3), "d1": (8,), "k2": (8, 8, 3, 3), "d2": (8,)}
 
 
-def picture(end: str, outputs: str = "float y", **weights: tuple[int, ...]) -> tuple[Net, Model]:
-    return built(f"g (float[1,3,32,32] x) => ({outputs}) {{ {BACKBONE} {end} }}", **CONVS, **weights)
+def build_image_model(end: str, outputs: str = "float y", **weights: tuple[int, ...]) -> tuple[Net, Model]:
+    return build_model(f"g (float[1,3,32,32] x) => ({outputs}) {{ {BACKBONE} {end} }}", **CONVS, **weights)

@@ -37,9 +37,10 @@ def build_net(
     flat: bool = False,
     **values: Value,
 ) -> Net:
-    """Inputs (small letters) are sizes of floats or a type, `"int64[1,8]"`; weights (capitals) are sizes or numbers.
+    """Return the net of a body. Lower-case values are inputs: the shape of a float tensor, or a type (`"int64[1,8]"`);
+    values in capitals are weights: a shape, or an array.
 
-    `invalid`: the model need not be able to run; `flat`: no blocks are matched.
+    `invalid`: shape contradictions are allowed; `flat`: no blocks are matched.
     """
     declared = {name: value for name, value in values.items() if name[0].islower()}
     inputs = ", ".join(f"{_typed(value)} {name}" for name, value in declared.items())
@@ -65,21 +66,21 @@ def build_graph_net(
     **weights: Value,
 ) -> Net:
     """Return the net of a graph in the notation of ONNX, for graphs with branches or loops."""
-    made = proto(graph, opset, functions)
+    model_proto = proto(graph, opset, functions)
     for name, value in weights.items():
         array = np.full(value, 0.37, np.float32) if isinstance(value, tuple) else value
-        made.graph.initializer.append(numpy_helper.from_array(np.asarray(array), name))
-    return build_proto_net(made, invalid, flat, bound_values, runs)
+        model_proto.graph.initializer.append(numpy_helper.from_array(np.asarray(array), name))
+    return build_proto_net(model_proto, invalid, flat, bound_values, runs)
 
 
 def build_proto_net(
-    made: onnx.ModelProto,
+    model_proto: onnx.ModelProto,
     invalid: bool = False,
     flat: bool = False,
     bound_values: tuple[str, ...] = (),
     runs: Sequence[bool] | None = None,
 ) -> Net:
-    model = save_and_read(made)
+    model = save_and_read(model_proto)
     shapes = infer_shapes(model, bind(model, parse_request(values=bound_values)))
     assert invalid or not (shapes.contradictions or shapes.misdeclared), (
         shapes.contradictions,
@@ -117,7 +118,7 @@ class _Writer:
         return self._tokens[self._at - 1]
 
     def _call(self) -> str:
-        """A call whose inputs are names."""
+        """Return a call whose inputs are names."""
         head = self._next()
         if self._tokens[self._at][:1] == "<":
             head += self._next()
@@ -130,7 +131,7 @@ class _Writer:
                 self._next()
                 if self._tokens[self._at] not in (",", ")"):
                     continue
-                yield ""  # left out
+                yield ""  # an omitted input
             elif self._tokens[self._at + 1][:1] in ("(", "<"):
                 yield self._named(self._call())
             elif token[0].isalpha():

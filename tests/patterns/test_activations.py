@@ -1,4 +1,4 @@
-"""Activations: written out in every way that the rules know, and the gates that they must not be taken for."""
+"""Activations: operators, decomposed forms, and gates that are not activations."""
 
 import numpy as np
 import pytest

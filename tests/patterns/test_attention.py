@@ -1,4 +1,4 @@
-"""Attention: in the forms of exporters, with its heads and masks, and the softmaxes that are none."""
+"""Attention: the forms of exporters, heads, masks, and softmaxes that are not attention."""
 
 import numpy as np
 import pytest
@@ -15,12 +15,12 @@ SELF = {
     "C, a scale on either side": f"{HEADS} p = Softmax(MatMul(Mul(q, 0.5946), Mul(k, 0.5946))) {END}",
     "C, the scale on the projection": HEADS.replace("Reshape(Add(MatMul(x, Q), C)", "Reshape(Mul(MatMul(x, Q), 0.3535)")
     + f"p = Softmax(MatMul(q, k)) {END}",
-    "softmax written out": f"{HEADS} {SCORES} e = Exp(Sub(s, ReduceMax(s, [-1]))) p = Div(e, ReduceSum(e, [-1])) {END}",
+    "decomposed softmax": f"{HEADS} {SCORES} e = Exp(Sub(s, ReduceMax(s, [-1]))) p = Div(e, ReduceSum(e, [-1])) {END}",
     "soft-capped scores": f"{HEADS} {SCORES} p = Softmax(Mul(Tanh(Div(s, 50.0)), 50.0)) {END}",
     "quantizers around": f"""{HEADS} {SCORES}
         n = Softmax(DequantizeLinear(QuantizeLinear(s, 0.1), 0.1))
         p = DequantizeLinear(QuantizeLinear(n, 0.01), 0.01) {END}""",
-    "rows that see nothing": f"{HEADS} {SCORES} n = Softmax(s) p = Where(IsNaN(n), 0.0, n) {END}",
+    "fully masked rows": f"{HEADS} {SCORES} n = Softmax(s) p = Where(IsNaN(n), 0.0, n) {END}",
     "E, heads in the batch": f"""{HEADS}
         a = Reshape(q, [-1, {{s}}, 8]) c = Reshape(k, [-1, 8, {{s}}]) w = Reshape(v, [-1, {{s}}, 8])
         o = Reshape(MatMul(Softmax(MatMul(a, c)), w), [{{b}}, 4, {{s}}, 8])
@@ -101,7 +101,7 @@ def test_packed_grouped_query_projection_yields_both_head_counts() -> None:
 
 
 def test_decoder_with_rotary_embedding_and_cache_is_one_block() -> None:
-    """Form D: RoPE, a cache that is joined on, and two casts after the softmax."""
+    """Form D: RoPE, a concatenated cache, and two casts after the softmax."""
     turned = "Concat<axis = -1>(Neg(Slice({0}, [4], [8], [3])), Slice({0}, [0], [4], [3]))"
     body = HEADS.replace("0, 2, 3, 1", "0, 2, 1, 3")
     body += f"rq = Add(Mul(q, R), Mul({turned.format('q')}, I)) rk = Add(Mul(k, R), Mul({turned.format('k')}, I))"
@@ -140,7 +140,7 @@ def test_additive_attention_is_matched() -> None:
 
 
 def test_learned_queries_are_attention() -> None:
-    """A resampler: the same three questions for every input."""
+    """A resampler: three learned queries for every input."""
     body = HEADS.replace("\n    q =", "\n    unread =") + "p = Softmax(MatMul(L, k))"
     body += "y = MatMul(Reshape(Transpose<perm = [0, 2, 1, 3]>(MatMul(p, v)), [{b}, 3, 32]), O)"
     for batch in (1, 4):
@@ -184,14 +184,14 @@ def test_two_layers_have_two_attention_blocks() -> None:
     [
         ("y = Softmax(MatMul(x, Q))", {}),  # a head
         ("y = Mul(x, Softmax(MatMul(x, Q)))", {}),  # a gate over features
-        ("y = MatMul(Softmax(MatMul(x, Q)), K)", {}),  # a mean over known values
-        ("y = MatMul(Softmax(x), x)", {"x": (32, 32)}),  # nothing was multiplied before
-        # the head of a detector that tells distances by their distribution
+        ("y = MatMul(Softmax(MatMul(x, Q)), K)", {}),  # a mean of constant values
+        ("y = MatMul(Softmax(x), x)", {"x": (32, 32)}),  # no QKᵀ product
+        # the distribution head of a detector (DFL)
         (
             "y = Conv(Softmax<axis = 1>(Transpose<perm = [0, 2, 1, 3]>(Reshape(Conv(x, D), [1, 4, 16, 36]))), F)",
             {"x": (1, 32, 6, 6), "D": (64, 32, 1, 1), "F": (1, 16, 1, 1)},
         ),
-        ("y = MatMul(x, Transpose<perm = [0, 2, 1]>(x))", {}),  # a matrix of likenesses
+        ("y = MatMul(x, Transpose<perm = [0, 2, 1]>(x))", {}),  # a similarity matrix
     ],
 )
 def test_other_softmaxes_are_not_attention(body: str, values: dict[str, Value]) -> None:

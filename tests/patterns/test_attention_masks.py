@@ -1,4 +1,4 @@
-"""Masks: which of them say that attention looks back only, whoever wrote them down, and which hide something else."""
+"""Attention masks: causal masks in the forms of exporters, and other masks."""
 
 import numpy as np
 import pytest
@@ -71,14 +71,14 @@ def test_other_masks_are_not_causal(masks: str, values: dict[str, Value]) -> Non
 
 
 def test_padding_mask_is_not_causal() -> None:
-    """They are as many as the batch is large: no list of positions."""
+    """Their number is the batch size, so they are not positions."""
     masks = f"{PLACES} m = Unsqueeze(Less(r, Unsqueeze(h, [1])), [1, 2]) {CHOSEN}"
     net = build_attention(f"{HEADS} {SCORES} {masks} {END}", 4, h="int64[4]")
     assert not find_only(net, "attention").attention.causal
 
 
 def test_shifted_window_mask_is_not_causal() -> None:
-    """Swin: a constant for each window, a bias for each head."""
+    """Swin: a constant mask per window, a bias per head."""
     body = f"{HEADS} {SCORES} a = Add(s, T) m = Reshape(Add(Reshape(a, [1, 4, 4, 6, 6]), M), [4, 4, 6, 6])"
     net = build_attention(f"{body} p = Softmax(m) {END}", 4, T=(1, 4, 6, 6), M=(1, 4, 1, 6, 6))
     attention = find_only(net, "attention")
@@ -87,7 +87,7 @@ def test_shifted_window_mask_is_not_causal() -> None:
 
 
 def test_shared_mask_is_not_a_residual() -> None:
-    """It lies behind the scores of the second layer, by way of the first."""
+    """The scores of the second layer depend on it through the first layer."""
     body = f"m = Mul(Cast<to = 1>(h), {LOW})" + f"{HEADS} {SCORES} {ADDED} {END}"
     second = f"{HEADS} {SCORES} {ADDED} {END}".replace("(x,", "(y,")
     for name in "qkvsp":

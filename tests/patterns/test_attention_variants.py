@@ -1,4 +1,4 @@
-"""What newer models do to attention: normalised queries, sinks, biases, shared keys, convolutions for projections."""
+"""Variants of attention: normalized queries, sinks, biases, shared keys, convolutional projections."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ HALVES = "Concat<axis = -1>(Neg(Slice({0}, [4], [8], [3])), Slice({0}, [0], [4],
 
 
 @pytest.mark.parametrize("norm", [NORMED, LENGTH, "LpNormalization<axis = -1>({0})", "LayerNormalization({0}, G)"])
-def test_queries_and_keys_may_be_normalised(norm: str) -> None:
+def test_normalized_queries_and_keys_are_attention(norm: str) -> None:
     body = f"{TURNED} a = {norm.format('q')} b = {norm.format('k')} s = Mul(MatMul(a, {BACK}(b)), 10.0) {SOFT}"
     net = build_attention(body, 4, G=(8,))
     assert count_blocks(net, "attention") == 1
@@ -59,7 +59,7 @@ def test_attention_sink_is_part_of_the_scores() -> None:
     [
         ("m = Transpose<perm = [2, 0, 1]>(Gather(T, K2))", {"T": (9, 4), "K2": np.zeros((6, 6), np.int64)}),
         ("m = Mul(T, Cast<to = 1>(Range(0, Gather(Shape(x), 1), 1)))", {"T": (1, 4, 1, 1)}),
-        # buckets of distances, as T5 finds them
+        # the distance buckets of T5
         (
             """r = Range(0, Gather(Shape(x), 1), 1) d = Sub(r, Unsqueeze(r, [1])) b = Abs(d)
             i = Add(Mul(Cast<to = 7>(Greater(d, 0)), 4), Where(Less(b, 2), b, Min(b, 3)))
@@ -83,15 +83,15 @@ def test_two_sided_window_is_not_causal() -> None:
 
 
 @pytest.mark.parametrize("places", ["P", "j"], ids=["a table", "data"])
-def test_positions_that_are_added_to_queries_do_not_make_it_cross(places: str) -> None:
-    """As in DETR: queries and keys with positions, values without."""
+def test_added_positions_do_not_make_cross_attention(places: str) -> None:
+    """DETR adds positions to queries and keys, not to values."""
     body = HEADS.replace("MatMul(x, Q)", "MatMul(e, Q)").replace("MatMul(x, K)", "MatMul(e, K)")
     net = build_attention(f"e = Add(x, {places}) {body} {SCORES} {SOFT}", P=(6, 32), j=(1, 6, 32))
     assert find_only(net, "attention").attention.cross is False
 
 
 def test_unprojected_keys_and_values_are_cross_attention() -> None:
-    """A decoder that is called for each token: what it attends to was projected before."""
+    """A decoder step reads encoder states that were projected earlier."""
     queries = HEADS.split("k =")[0]
     body = f"{queries} s = MatMul(q, {BACK}(k)) {SOFT}"
     net = build_net(fill_sizes(body, places=1), x=(1, 1, 32), k=(1, 4, 9, 8), v=(1, 4, 9, 8), **W)
@@ -124,13 +124,13 @@ def test_projections_may_be_convolutions() -> None:
     assert attention_sizes(find_only(net, "attention")) == (4, 4, 8)
 
 
-def test_weights_that_leave_the_model_are_outputs_of_the_block() -> None:
+def test_returned_attention_weights_are_outputs_of_the_block() -> None:
     net = build_net(fill_sizes(PLAIN), outputs="y, p", x=(1, 6, 32), **W)
     assert list_kinds(net) == ["attention"]
     assert find_only(net, "attention").outputs[:2] == (net.outputs["y"], net.outputs["p"])
 
 
-def test_attention_of_unknown_sizes_is_attention_too() -> None:
+def test_attention_of_unknown_size_is_matched() -> None:
     net = build_net(
         fill_sizes(PLAIN).replace("[1, 6, 4, 8]", "shape"),
         x="float[]",
@@ -141,8 +141,8 @@ def test_attention_of_unknown_sizes_is_attention_too() -> None:
     assert count_blocks(net, "attention") == 1
 
 
-def test_attention_and_a_map_beside_it_share_a_skip() -> None:
-    """As in GPT-J: both read the same norm."""
+def test_parallel_attention_and_mlp_share_a_residual() -> None:
+    """In GPT-J both read the same norm."""
     body = fill_sizes(PLAIN).replace("x,", "n,").replace("y =", "o =")
     body = f"n = LayerNormalization(x, G) {body} y = Add(Add(o, MatMul(Relu(MatMul(n, U)), D)), x)"
     net = build_net(body, x=(1, 6, 32), **W, G=(32,), U=(32, 64), D=(64, 32))

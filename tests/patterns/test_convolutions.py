@@ -1,4 +1,4 @@
-"""Convolutions with their norms and activations, squeeze and excite, and what mobile nets are built of."""
+"""Convolutions with norms and activations, squeeze-and-excite, and the blocks of MobileNets."""
 
 import numpy as np
 import pytest
@@ -45,14 +45,14 @@ EXCITE = {
     "mobile nets, a sixth": f"{POOL} y = Mul(x, HardSigmoid<alpha = 0.16667>(Conv(Relu(Conv(p, O, B)), O, B)))",
     "efficient nets": f"{POOL} c = Conv(p, O, B) y = Mul(Sigmoid(Conv(Mul(c, Sigmoid(c)), O, B)), x)",
     "a mean": "p = ReduceMean(x, [2, 3]) y = Mul(x, Sigmoid(Conv(Relu(Conv(p, O, B)), O, B)))",
-    "linear maps": f"{POOL} f = Flatten(p)"
+    "linear layers": f"{POOL} f = Flatten(p)"
     " g = Sigmoid(Gemm(Relu(Gemm(f, L, B)), L, B)) y = Mul(x, Unsqueeze(g, [2, 3]))",
     "tensorflow": f"{POOL} m = Transpose<perm = [0, 3, 1, 2]>(Reshape(p, [2, 1, 1, 8]))"
     " y = Mul(x, Sigmoid(Conv(Relu(Conv(m, O, B)), O, B)))",
     "nothing between": f"{POOL} y = Mul(x, Sigmoid(Conv(Conv(p, O), O)))",
-    "a map, then a convolution": f"{POOL} g = Relu(Gemm(Flatten(p), L, B))"
+    "a linear layer, then a convolution": f"{POOL} g = Relu(Gemm(Flatten(p), L, B))"
     " y = Mul(x, Sigmoid(Conv(Unsqueeze(g, [2, 3]), O)))",
-    "one map": f"{POOL} y = Mul(x, Sigmoid(Conv(p, O, B)))",
+    "one layer": f"{POOL} y = Mul(x, Sigmoid(Conv(p, O, B)))",
     "divided by six": f"{POOL} s = Clip(Add(Conv(Relu(Conv(p, O)), O), 3.0), 0.0, 6.0) y = Mul(x, Div(s, 6.0))",
     "a sixth": f"{POOL} s = Clip(Add(Conv(Relu(Conv(p, O)), O), 3.0), 0.0, 6.0) y = Mul(x, Mul(s, 0.166667))",
     "over channels (eca)": f"{POOL} t = Transpose<perm = [0, 2, 1]>(Reshape(p, [2, 8, 1]))"
@@ -93,9 +93,9 @@ def test_every_pattern_has_an_example() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        f"{POOL} y = Gemm(Relu(Gemm(Flatten(p), L, B)), L, B)",  # a head: nothing is multiplied
+        f"{POOL} y = Gemm(Relu(Gemm(Flatten(p), L, B)), L, B)",  # a head: no product
         f"{POOL} y = Mul(z, Sigmoid(Conv(Relu(Conv(p, O, B)), O, B)))",  # something else is multiplied
-        "y = Mul(x, Sigmoid(Conv(x, O)))",  # a gate for each place: nothing is pooled
+        "y = Mul(x, Sigmoid(Conv(x, O)))",  # a gate per position: no pooling
         "y = Mul(x, Sigmoid(x))",
         "y = Mul(x, GlobalAveragePool(x))",
         "f = Flatten(GlobalAveragePool(x)) g = Sigmoid(Gemm(f, L)) y = Mul(g, Tanh(Gemm(f, L)))",  # gates of a cell
@@ -105,8 +105,8 @@ def test_squeeze_excite_lookalikes_are_rejected(body: str) -> None:
     assert count_blocks(build_net(body, **X, z=(2, 8, 6, 6)), "squeeze-excite") == 0
 
 
-def test_squeeze_excite_may_be_inside_a_residual() -> None:
-    """x + x·s, as in text detectors."""
+def test_squeeze_excite_in_a_residual_is_matched() -> None:
+    """Text detectors compute x + x·s."""
     net = build_net(EXCITE["mobile nets"].replace("y =", "e =") + " y = Add(x, e)", **X)
     assert list_kinds(net) == ["squeeze-excite", "Add"] and list_residual_kinds(net) == ["add"]
 
@@ -137,7 +137,7 @@ def test_wider_depthwise_narrower_is_an_inverted_residual() -> None:
     assert (block.in_features, block.out_features) == (8, 8)
 
 
-def test_squeeze_and_excite_may_stand_in_the_middle() -> None:
+def test_inverted_residual_may_have_squeeze_excite() -> None:
     excite = "e = Mul(d, Sigmoid(Conv(Relu(Conv(GlobalAveragePool(d), O)), O)))"
     net = build_net(f"{WIDER} {excite} y = Conv(e, N)", **MOBILE)
     assert list_kinds(net) == ["inverted-residual"] and count_blocks(net, "squeeze-excite") == 1

@@ -1,4 +1,4 @@
-"""Tables that are looked up, positions that are added, patches of pictures, and lookups that are none of these."""
+"""Embeddings of tokens, positions and image patches, and lookups that are not embeddings."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ IDS: dict[str, Value] = {"ids": "int64[1,6]", "types": "int64[1,6]", "T": (100, 
 BYTES = np.ones((100, 32), np.uint8)
 
 
-def found_tables(body: str, **values: Value) -> list[tuple[str | None, int | None, int | None]]:
-    """Role, rows and width of each table, in order."""
+def list_tables(body: str, **values: Value) -> list[tuple[str | None, int | None, int | None]]:
+    """Return role, rows and width of each table, in order."""
     net = build_net(body, **{**IDS, **W, **values})
     return [(op.embedding.role, op.embedding.rows, op.out_features) for op in net.of("embedding")]
 
@@ -38,10 +38,10 @@ def test_gather_of_a_table_is_an_embedding(body: str) -> None:
 
 
 def test_embedding_roles_follow_from_row_counts() -> None:
-    """BERT as torch writes it: positions are a part of a list that the sizes cut off."""
+    """In BERT as torch exports it, positions are a slice of a constant, by the sequence length."""
     body = "n = Unsqueeze(Gather(Shape(ids), 1), [0]) at = Slice(L, [0], n, [1])"
     body += " x = Add(Add(Gather(T, ids), Gather(Y, types)), Gather(P, at))"
-    net = found_tables(body + ATTENTION, L=np.arange(48).reshape(1, 48))
+    net = list_tables(body + ATTENTION, L=np.arange(48).reshape(1, 48))
     assert net == [("token", 100, 32), ("type", 2, 32), ("position", 48, 32)]
 
 
@@ -54,30 +54,30 @@ def test_sums_of_embeddings_are_not_residuals() -> None:
 
 @pytest.mark.parametrize("at", ["Range(0, Gather(Shape(ids), 1), 1)", "Sub(CumSum(mask, 1), 1)"])
 def test_counted_indices_are_positions(at: str) -> None:
-    net = found_tables(f"x = Add(Gather(T, ids), Gather(P, {at}))" + ATTENTION, mask="int64[1,6]")
+    net = list_tables(f"x = Add(Gather(T, ids), Gather(P, {at}))" + ATTENTION, mask="int64[1,6]")
     assert net == [("token", 100, 32), ("position", 48, 32)]
 
 
 @pytest.mark.parametrize("table", [(6, 32), (1, 6, 32)])
-def test_table_that_is_added_before_attention_is_positions(table: tuple[int, ...]) -> None:
-    assert found_tables("x = Add(Gather(T, ids), A)" + ATTENTION, A=table) == [("token", 100, 32), ("position", 6, 32)]
+def test_table_added_before_attention_is_positions(table: tuple[int, ...]) -> None:
+    assert list_tables("x = Add(Gather(T, ids), A)" + ATTENTION, A=table) == [("token", 100, 32), ("position", 6, 32)]
 
 
-def test_bias_beside_it_is_none() -> None:
-    """One number for each feature spans one axis, positions span two."""
+def test_bias_is_not_a_position_table() -> None:
+    """A bias spans one axis, positions span two."""
     net = build_net("x = Add(MatMul(e, O), C)" + ATTENTION, e=(1, 6, 32), **W)
     assert count_blocks(net, "embedding") == 0
     net = build_net("x = Add(Add(MatMul(e, O), C), A)" + ATTENTION, e=(1, 6, 32), **W, A=(6, 32))
     assert [op.embedding.role for op in net.of("embedding")] == ["position"]
 
 
-def test_table_that_is_added_to_features_is_none() -> None:
-    """Whatever was summed before it, tables were not."""
+def test_table_added_to_features_is_not_an_embedding() -> None:
+    """The other operand is not a sum of embeddings."""
     net = build_net("x = Add(Add(MatMul(e, O), z), A)" + ATTENTION, e=(1, 6, 32), z=(1, 6, 32), **W, A=(6, 32))
     assert count_blocks(net, "embedding") == 0
 
 
-def test_table_that_is_added_after_attention_is_none() -> None:
+def test_table_added_after_attention_is_not_an_embedding() -> None:
     net = build_net(ATTENTION.replace("y =", "o =") + "y = Add(o, A)", x=(1, 6, 32), **W, A=(6, 32))
     assert count_blocks(net, "embedding") == 0
 
@@ -86,26 +86,26 @@ def test_table_that_is_added_after_attention_is_none() -> None:
     "body",
     [
         "y = Mul(x, Cast<to = 1>(Gather(Shape(x), 1)))",  # a size
-        "y = Gather(x, 0)",  # one of two states
+        "y = Gather(x, 0)",  # one of two rows
         "y = Gather<axis = 1>(x, 0)",  # the first token
         "y = Gather(x, at)",  # rows of data
-        "y = Gather(L, at)",  # a list of numbers
-        "y = Gather(I, at)",  # a table of positions in another one
+        "y = Gather(L, at)",  # a vector
+        "y = Gather(I, at)",  # a table of indices
         "y = Gather<axis = 1>(T, at)",  # columns
-        "y = Gather(N, at)",  # too narrow: corners of boxes
+        "y = Gather(N, at)",  # too narrow: box corners
     ],
 )
-def test_other_lookups_are_no_embeddings(body: str) -> None:
+def test_other_lookups_are_not_embeddings(body: str) -> None:
     values: dict[str, Value] = {"T": (100, 32), "L": (100,), "I": np.ones((100, 32), np.int64), "N": (100, 4)}
     net = build_net(body, x=(2, 6, 32), at="int64[12]", **values)
     assert count_blocks(net, "embedding") == 0
 
 
-def test_weights_that_are_picked_are_of_experts() -> None:
+def test_gathered_matrices_are_expert_weights() -> None:
     assert list_kinds(build_net("y = Gather(E, at)", at="int64[5]", E=(8, 16, 32))) == ["expert-weights"]
 
 
-# -- pictures
+# Images
 
 PATCHES = "t = Transpose<perm = [0, 2, 1]>(Reshape(Conv<strides = [8, 8]>(i, F, C), [1, 32, 6]))"
 PICTURE: dict[str, Value] = {"i": (1, 3, 24, 16), "F": (32, 3, 8, 8)}
@@ -126,7 +126,7 @@ def test_positions_are_added_to_patches() -> None:
     assert find_only(net, "embedding").attributes == expected
 
 
-def test_positions_are_added_after_a_class_token_joined() -> None:
+def test_positions_are_added_after_the_class_token() -> None:
     body = f"{PATCHES} a = Concat<axis = 1>(N, Slice(t, [0], [5], [1])) x = Add(a, A) {ATTENTION}"
     net = build_net(body, **PICTURE, **W, A=(1, 6, 32), N=(1, 1, 32))
     assert count_blocks(net, "patch-embedding") == 1 and find_only(net, "embedding").embedding.role == "position"
@@ -144,7 +144,7 @@ def test_without_attention_there_are_no_patches(body: str) -> None:
     assert count_blocks(build_net(body, **PICTURE, **W), "patch-embedding") == 0
 
 
-def test_convolution_of_overlapping_windows_cuts_no_patches() -> None:
+def test_overlapping_convolution_is_not_a_patch_embedding() -> None:
     body = PATCHES.replace("strides = [8, 8]", "strides = [4, 4], pads = [2, 2, 2, 2]").replace(
         "[1, 32, 6]", "[1, 32, 24]"
     )
@@ -153,7 +153,7 @@ def test_convolution_of_overlapping_windows_cuts_no_patches() -> None:
 
 
 @pytest.mark.parametrize("before", ["Relu(Conv<pads = [1, 1, 1, 1]>(i, G))", "Add(i, Conv<pads = [1, 1, 1, 1]>(i, G))"])
-def test_convolution_in_the_middle_cuts_no_patches(before: str) -> None:
-    """It makes features smaller: the picture is what the first one sees."""
+def test_inner_convolution_is_not_a_patch_embedding(before: str) -> None:
+    """It downsamples features; only the first convolution reads the image."""
     body = f"f = {before} {PATCHES.replace('(i, F, C)', '(f, F, C)')} x = Identity(t) {ATTENTION}"
     assert count_blocks(build_net(body, **PICTURE, **W, G=(3, 3, 3, 3)), "patch-embedding") == 0

@@ -1,4 +1,4 @@
-"""Mixtures of experts: a router that picks in a skip, and picks that are none."""
+"""Mixtures of experts: a router with TopK inside a residual, and other uses of TopK."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tests.patterns._nets import Value, build_net, count_blocks, find_only, list
 X: dict[str, Value] = {"x": (6, 16), "R": (16, 4), "G": (16,), "U": (16, 64), "D": (64, 16)}
 X |= {"E": (4, 16, 64), "F": (4, 64, 16), "K": (16, 10)}
 ROUTER = "n = LayerNormalization(x, G) l = MatMul(n, R) w, i = TopK(Softmax(l), [2])"
-# every expert for every token, weighed by what the router picked
+# every expert for every token, weighted by the router
 DENSE = """h = MatMul(Relu(MatMul(Unsqueeze(n, [0]), E)), F)
     g = ScatterElements<axis = 1>(Mul(l, 0.0), i, w) m = Mul(h, Unsqueeze(Transpose(g), [2]))
     y = Add(x, ReduceSum<keepdims = 0>(m, [0]))"""
@@ -41,12 +41,12 @@ def test_moe_operator_is_moe(op: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "v, y = TopK(MatMul(x, K), [3])",  # the best classes leave the model
+        "v, y = TopK(MatMul(x, K), [3])",  # the best classes are an output
         "v, i = TopK(MatMul(x, K), [3]) y = Softmax(v)",
-        # scores that nobody learned
+        # scores without weights
         "v, i = TopK(x, [3]) y = Add(x, Mul(MatMul(Relu(MatMul(x, U)), D), ReduceSum(v, [-1])))",
         "y = Add(x, MatMul(Relu(MatMul(x, U)), D))",
-        "h = Add(x, MatMul(Relu(MatMul(x, U)), D)) v, y = TopK(MatMul(h, K), [3])",  # after the skip
+        "h = Add(x, MatMul(Relu(MatMul(x, U)), D)) v, y = TopK(MatMul(h, K), [3])",  # after the residual
     ],
 )
 def test_other_topks_are_not_moe(body: str) -> None:

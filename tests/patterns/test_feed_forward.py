@@ -1,4 +1,4 @@
-"""Two maps with an activation between them, gated ones, and what is neither."""
+"""MLPs, gated MLPs, and linear layers that are neither."""
 
 import numpy as np
 import pytest
@@ -32,17 +32,17 @@ PLAIN = {
     "gemm": "y = Gemm(LeakyRelu(Gemm(Reshape(x, [16, 16]), U, B)), D, C)",
     "dropout": "y = MatMul(Dropout(Relu(MatMul(x, U))), D)",
     "tanh": "y = MatMul(Tanh(MatMul(x, U)), D)",
-    "a table that is added": "y = MatMul(Relu(Add(MatMul(x, U), P)), D)",
+    "an added table": "y = MatMul(Relu(Add(MatMul(x, U), P)), D)",
     "a norm inside, before": "y = MatMul(Relu(LayerNormalization(MatMul(x, U), G)), D)",
     "a norm inside, after": "y = MatMul(LayerNormalization(Relu(MatMul(x, U)), G), D)",
     "a batch norm inside": "r = Reshape(x, [16, 16])"
     " y = Reshape(MatMul(Relu(BatchNormalization(MatMul(r, U), S, Z, M, A)), D), [2, 8, 16])",
-    "batch and places folded": "r = Reshape(Gemm(Reshape(x, [-1, 16]), U, B), [2, 8, 64])"
+    "batch and positions folded": "r = Reshape(Gemm(Reshape(x, [-1, 16]), U, B), [2, 8, 64])"
     " y = Reshape(Gemm(Reshape(Relu(r), [-1, 64]), D, C), [2, 8, 16])",
     "relu squared": "r = Relu(MatMul(x, U)) y = MatMul(Mul(r, r), D)",
-    "three maps": "y = MatMul(Relu(MatMul(Relu(MatMul(x, U)), H)), D)",
-    "three maps and norms": "y = MatMul(Relu(LayerNormalization(MatMul(Relu(MatMul(x, U)), H), G)), D)",
-    "a convolution over the places": "t = Reshape(Transpose<perm = [0, 2, 1]>(MatMul(x, U)), [2, 64, 4, 2])"
+    "three layers": "y = MatMul(Relu(MatMul(Relu(MatMul(x, U)), H)), D)",
+    "three layers and norms": "y = MatMul(Relu(LayerNormalization(MatMul(Relu(MatMul(x, U)), H), G)), D)",
+    "a convolution over positions": "t = Reshape(Transpose<perm = [0, 2, 1]>(MatMul(x, U)), [2, 64, 4, 2])"
     " c = Conv<group = 64, pads = [1, 1, 1, 1]>(t, K) f = Transpose<perm = [0, 2, 1]>(Reshape(c, [2, 64, 8]))"
     " y = MatMul(Relu(f), D)",
 }
@@ -53,11 +53,11 @@ GATED = {
     "gelu": (f"{GELU} y = MatMul(Mul(g, MatMul(x, V)), D)", "gelu"),
     "relu": ("y = MatMul(Mul(Relu(MatMul(x, U)), MatMul(x, V)), D)", "Relu"),
     "a gated linear unit": ("y = MatMul(Mul(MatMul(x, V), Sigmoid(MatMul(x, U))), D)", "Sigmoid"),
-    "one map, split": (
+    "one layer, split": (
         "g, u = Split<axis = -1, num_outputs = 2>(MatMul(x, P)) y = MatMul(Mul(Mul(g, Sigmoid(g)), u), D)",
         "silu",
     ),
-    "one map, sliced": (
+    "one layer, sliced": (
         (
             "p = MatMul(x, P) g = Slice(p, [0], [64], [-1]) u = Slice(p, [64], [128], [-1])"
             " y = MatMul(Mul(Mul(g, Sigmoid(g)), u), D)"
@@ -97,7 +97,7 @@ def test_gated_mlp_is_one_block(body: str, act: str) -> None:
     assert count_blocks(net, "mlp") == 0
 
 
-def test_the_activation_is_named() -> None:
+def test_mlp_has_an_activation() -> None:
     assert find_only(build_net(PLAIN["gelu"], **MORE), "mlp").mlp.activation == "gelu"
     assert find_only(build_net(PLAIN["tanh"], **MORE), "mlp").mlp.activation == "Tanh"
 
@@ -105,12 +105,12 @@ def test_the_activation_is_named() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "y = MatMul(MatMul(x, U), D)",  # nothing between
+        "y = MatMul(MatMul(x, U), D)",  # no activation between
         "y = Relu(MatMul(Softmax(MatMul(x, U)), D))",
-        "a = Relu(MatMul(x, U)) b = MatMul(a, D) y = Add(ReduceSum(a, [-1]), b)",  # something else reads what is inside
-        "y = MatMul(Mul(Relu(MatMul(x, U)), MatMul(z, V)), D)",  # a gate from elsewhere
-        "y = Mul(Relu(MatMul(x, U)), MatMul(x, V))",  # no map after it
-        # places are joined between the maps
+        "a = Relu(MatMul(x, U)) b = MatMul(a, D) y = Add(ReduceSum(a, [-1]), b)",  # an inner value is read elsewhere
+        "y = MatMul(Mul(Relu(MatMul(x, U)), MatMul(z, V)), D)",  # the gate has another input
+        "y = Mul(Relu(MatMul(x, U)), MatMul(x, V))",  # no linear layer after it
+        # positions are merged between the layers
         "y = MatMul(Reshape(Relu(Reshape(MatMul(x, U), [2, 64, 8])), [2, 512]), J)",
     ],
 )
@@ -119,7 +119,7 @@ def test_lookalikes_are_not_mlps(body: str) -> None:
     assert count_blocks(net, "mlp") == count_blocks(net, "gated-mlp") == 0
 
 
-def test_gated_linear_unit_is_no_silu() -> None:
+def test_gated_linear_unit_is_not_silu() -> None:
     net = build_net("a, b = Split<axis = -1, num_outputs = 2>(MatMul(x, U)) y = Mul(a, Sigmoid(b))", **X)
     assert count_blocks(net, "silu") == 0 and count_blocks(net, "linear") == 1
 
@@ -140,7 +140,7 @@ def test_gated_mlp_in_every_precision(call: str) -> None:
     assert list_kinds(build_net(body, **X)) == ["gated-mlp"]
 
 
-def test_packed_weights_make_a_gated_mlp_too() -> None:
+def test_gated_mlp_with_packed_weights_is_matched() -> None:
     four = "com.microsoft.MatMulNBits<K = {0}, N = {1}, bits = 4, block_size = 16>({2}, {3}, S)"
     body = f"g = {four.format(16, 64, 'x', 'U')} a = Mul(Mul(g, Sigmoid(g)), {four.format(16, 64, 'x', 'V')})"
     packed: dict[str, Value] = {"U": np.ones((64, 1, 8), np.uint8), "V": np.ones((64, 1, 8), np.uint8), "S": (64,)}
@@ -150,13 +150,13 @@ def test_packed_weights_make_a_gated_mlp_too() -> None:
     assert list_kinds(net) == ["gated-mlp"] and find_only(net, "gated-mlp").mlp.inner_features == 64
 
 
-def test_mlp_in_a_skip_stays_one() -> None:
+def test_mlp_in_a_residual_is_one_block() -> None:
     net = build_net(
         f"n = LayerNormalization(x, E) {GELU.replace('x, U', 'n, U')} y = Add(x, MatMul(g, D))", **X, E=(16,)
     )
     assert list_kinds(net) == ["layer-norm", "mlp", "Add"] and list_residual_kinds(net) == ["add"]
 
 
-def test_mlp_outside_of_all_skips_is_a_head() -> None:
+def test_mlp_outside_residuals_is_a_head() -> None:
     body = "h = Add(x, MatMul(Relu(MatMul(x, U)), D)) y = MatMul(Relu(MatMul(h, U)), D)"
     assert list_kinds(build_net(body, **X)) == ["mlp", "Add", "head"]

@@ -1,4 +1,4 @@
-"""One flat net of a model: functions, branches and loops opened, what is no data left aside, odd graphs survived."""
+"""Flattening: inlined functions, branches and loops, removed constants, and malformed graphs."""
 
 import time
 
@@ -26,8 +26,8 @@ def test_constants_are_not_ops_of_the_net() -> None:
     assert list_kinds(net) == ["linear", "Reshape"]
     reshape = net.of("Reshape")[0]
     assert [net.constant[value] for value in reshape.inputs] == [False, True]
-    made = net.producers[reshape.inputs[1]]
-    assert made is not None and made.kind == "Concat"  # it can be asked for
+    producer = net.producers[reshape.inputs[1]]
+    assert producer is not None and producer.kind == "Concat"  # reachable as a producer
 
 
 def test_dead_code_is_removed() -> None:
@@ -37,7 +37,7 @@ def test_dead_code_is_removed() -> None:
 
 def test_row_belongs_to_one_op() -> None:
     body = "n = LayerNormalization(x, G) a = MatMul(n, W) y = Add(x, MatMul(Mul(a, Sigmoid(a)), W))"
-    rows = [row for term in build_net(body, x=(2, 8), G=(8,), W=(8, 8)) for row in term.rows]
+    rows = [row for op in build_net(body, x=(2, 8), G=(8,), W=(8, 8)) for row in op.rows]
     assert sorted(rows) == list(range(6))
 
 
@@ -52,14 +52,14 @@ def test_row_belongs_to_one_op() -> None:
     ],
 )
 def test_weights_are_independent_of_inputs(weight: str) -> None:
-    held = {"Q": np.ones((2, 2), np.int8), "H": np.ones((2, 2), np.float16), "F": np.ones((2, 2), np.float32)}
-    net = build_net(f"y = MatMul(x, {weight})", x=(3, 2), flat=True, **held)
+    weights = {"Q": np.ones((2, 2), np.int8), "H": np.ones((2, 2), np.float16), "F": np.ones((2, 2), np.float32)}
+    net = build_net(f"y = MatMul(x, {weight})", x=(3, 2), flat=True, **weights)
     assert list_kinds(net) == ["linear"]
     assert (net.of("linear")[0].in_features, net.of("linear")[0].out_features) == (2, 2)
 
 
 def test_initializers_that_are_inputs_too_are_weights() -> None:
-    """As files of IR 3 have them."""
+    """Files of IR version 3 declare them so."""
     net = build_graph_net("g (float[2,8] x, float[8,4] w) => (y) { y = MatMul(x, w) }", w=(8, 4))
     assert list_kinds(net) == ["linear"] and list(net.inputs) == ["x"]
 
@@ -75,8 +75,8 @@ def test_functions_are_inlined_at_each_call() -> None:
     graph = "g (float[2,8] x) => (y) { h = local.layer(x, W, V) y = local.layer(h, W, V) }"
     net = build_graph_net(graph, functions=FUNCTION, W=(8, 16), V=(16, 8))
     assert list_kinds(net) == ["mlp", "mlp"] and count_blocks(net, "silu") == 2
-    assert [term.mlp.inner_features for term in net.of("mlp")] == [16, 16]
-    assert sorted(row for term in net for row in term.rows) == [1, 3, 4, 5, 7, 9, 10, 11]  # without the calls
+    assert [op.mlp.inner_features for op in net.of("mlp")] == [16, 16]
+    assert sorted(row for op in net for row in op.rows) == [1, 3, 4, 5, 7, 9, 10, 11]  # without the calls
 
 
 BRANCHES = """g (float[2,8] x, bool c) => (y) {
@@ -84,16 +84,16 @@ BRANCHES = """g (float[2,8] x, bool c) => (y) {
                 else_branch = e () => (float[2,8] b) { b = MatMul(x, W) }> }"""
 
 
-@pytest.mark.parametrize(("given", "made"), [("c=1", ["silu"]), ("c=0", ["linear"])])
-def test_known_branch_is_inlined(given: str, made: list[str]) -> None:
-    assert list_kinds(build_graph_net(BRANCHES, bound_values=(given,), W=(8, 8))) == made
+@pytest.mark.parametrize(("value", "kinds"), [("c=1", ["silu"]), ("c=0", ["linear"])])
+def test_known_branch_is_inlined(value: str, kinds: list[str]) -> None:
+    assert list_kinds(build_graph_net(BRANCHES, bound_values=(value,), W=(8, 8))) == kinds
 
 
 @pytest.mark.parametrize(
-    ("runs", "made"), [([True, True, True, False], ["silu"]), ([True, False, False, True], ["linear"])]
+    ("runs", "kinds"), [([True, True, True, False], ["silu"]), ([True, False, False, True], ["linear"])]
 )
-def test_counted_branch_is_inlined_if_the_condition_is_unknown(runs: list[bool], made: list[str]) -> None:
-    assert list_kinds(build_graph_net(BRANCHES, runs=runs, W=(8, 8))) == made
+def test_counted_branch_is_inlined_if_the_condition_is_unknown(runs: list[bool], kinds: list[str]) -> None:
+    assert list_kinds(build_graph_net(BRANCHES, runs=runs, W=(8, 8))) == kinds
 
 
 def test_branch_may_forward_a_value() -> None:
@@ -117,7 +117,7 @@ def test_loop_body_is_inlined_once_and_invariants_stay_constant() -> None:
     assert list_kinds(net) == ["carry", "linear", "Relu", "stack"]
     carry = net.of("carry")[0]
     assert carry.inputs == (net.inputs["x"],)
-    assert [term.loop for term in net] == [1, 1, 1, 0]
+    assert [op.loop for op in net] == [1, 1, 1, 0]
     assert net.outputs["z"] == net.of("stack")[0].outputs[0]
 
 
@@ -129,7 +129,7 @@ def test_scan_body_is_inlined_once() -> None:
     assert [op for op in list_kinds(net) if op in ("Add", "Tanh", "stack")] == ["Add", "Tanh", "stack"]
 
 
-# -- odd graphs
+# Malformed graphs
 
 
 def test_graph_without_nodes_has_no_blocks() -> None:
@@ -178,9 +178,9 @@ def test_fused_nodes_may_lack_inputs_and_attributes(op: str, inputs: list[str]) 
 
 
 def _single(op: str, domain: str, inputs: list[str], outputs: list[str]) -> onnx.ModelProto:
-    made = proto("g (float[2,8] x) => (y) <float[8,8] w> { }")
-    made.graph.node.append(helper.make_node(op, inputs, outputs, domain=domain))
-    return made
+    model_proto = proto("g (float[2,8] x) => (y) <float[8,8] w> { }")
+    model_proto.graph.node.append(helper.make_node(op, inputs, outputs, domain=domain))
+    return model_proto
 
 
 @pytest.mark.parametrize("dims", ["float", "float[]", "float[N,M]", "float[0,8]"])
@@ -217,10 +217,18 @@ def test_name_with_two_producers_belongs_to_the_last() -> None:
     ],
 )
 def test_long_chains_are_fast(step: str, nodes: int) -> None:
-    """A search that went back to the beginning from each of 5,000 nodes would take minutes."""
+    """A search to the beginning from each of 5,000 nodes would take minutes."""
     steps = [(at, step.format(a=f"v{at}" if at else "x", b=f"v{at + 1}")) for at in range(5000 // nodes)]
     calls = [to_onnx_text(text).replace("made", f"made{at}_") for at, text in steps]
     graph = f"g (float[8,8] x) => (v{len(steps)}) {{ {' '.join(calls)} }}"
     began = time.process_time()
     build_graph_net(graph, W=(8, 8), invalid=True)
     assert time.process_time() - began < 8
+
+
+def test_captures_of_an_unknown_operator_are_added_in_sorted_order() -> None:
+    names = [f"w{index}" for index in range(8)]
+    body = f"b () => (float[2] r) {{ r = Sum({', '.join(reversed(names))}) }}"
+    weights = dict.fromkeys(names, (2,))
+    net = build_graph_net(f"g (float[2] x) => (float[2] y) {{ y = acme.Map<body = {body}>(x) }}", **weights)
+    assert [name for name in net.names if name in names] == names

@@ -1,4 +1,4 @@
-"""Attention as one operator: its heads, widths and masks are what its attributes and inputs say."""
+"""Fused attention operators: heads, widths and masks from attributes and inputs."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ CASES: dict[str, tuple[str, dict[str, Value], dict[str, Any]]] = {
         {},
         {"sizes": (4, 4, 8), "causal": False, "cross": False},
     ),
-    "Attention, looking back": (
+    "Attention, causal": (
         "y = MatMul(com.microsoft.Attention<num_heads = 4, unidirectional = 1>(x, P, C), O)",
         {},
         {"sizes": (4, 4, 8), "causal": True},
@@ -47,7 +47,7 @@ CASES: dict[str, tuple[str, dict[str, Value], dict[str, Any]]] = {
         {},
         {"sizes": (4, 4, 8), "cross": False, "out_features": 32},
     ),
-    "MultiHeadAttention, crossed": (
+    "MultiHeadAttention, cross-attention": (
         "y = com.microsoft.MultiHeadAttention<num_heads = 4>(MatMul(x, Q), MatMul(z, Q), MatMul(z, O))",
         {"z": (2, 9, 32)},
         {"sizes": (4, 4, 8), "cross": True},
@@ -67,22 +67,22 @@ CASES: dict[str, tuple[str, dict[str, Value], dict[str, Any]]] = {
         {**CACHE, "P": (32, 64)},
         {"sizes": (4, 2, 8), "causal": True, "windowed": True},
     ),
-    "the standard's": (
+    "ONNX": (
         "y = Attention<q_num_heads = 4, kv_num_heads = 2>(MatMul(x, Q), MatMul(x, K), MatMul(x, K))",
         {},
         {"sizes": (4, 2, 8), "causal": None, "cross": False},
     ),
-    "the standard's, looking back": (
+    "ONNX, causal": (
         "y = Attention<q_num_heads = 4, kv_num_heads = 4, is_causal = 1>(MatMul(x, Q), MatMul(x, Q), MatMul(x, Q))",
         {},
         {"sizes": (4, 4, 8), "causal": True},
     ),
-    "the standard's, of four axes": (
+    "ONNX, four axes": (
         "y = Attention(q, k, k)",
         {"q": (2, 4, 6, 8), "k": (2, 2, 9, 8)},
         {"sizes": (4, 2, 8)},
     ),
-    "the standard's, with a triangle": (
+    "ONNX, triangular mask": (
         "y = Attention(q, k, k, M)",
         {"q": (2, 4, 6, 8), "k": (2, 4, 6, 8), "M": np.tri(6, dtype=bool)},
         {"sizes": (4, 4, 8), "causal": True},
@@ -98,19 +98,19 @@ def test_fused_attention_attributes_are_read(body: str, values: dict[str, Value]
     assert {key: found_attributes[key] for key in expected} == expected
 
 
-def test_projections_around_it_belong_to_it() -> None:
+def test_outer_projections_belong_to_fused_attention() -> None:
     net = build_net(CASES["MultiHeadAttention"][0], **X)
     assert list_kinds(net) == ["attention"] and count_blocks(net, "linear") == 4
 
 
-def test_projection_inside_it_is_one() -> None:
+def test_inner_projection_is_a_linear_part() -> None:
     net = build_net(CASES["Attention"][0], **X)
     assert list_kinds(net) == ["attention"] and count_blocks(net, "linear") == 2
     inner = next(op for op in net.walk() if op.kind == "linear")
     assert (inner.in_features, inner.out_features, inner.linear.biased) == (32, 96, True)
 
 
-def test_operator_without_sizes_is_attention_too() -> None:
+def test_fused_attention_of_unknown_size_is_matched() -> None:
     net = build_net(
         "y = com.microsoft.MultiHeadAttention<num_heads = 4>(q, k, k)",
         q="float[N,S,H]",

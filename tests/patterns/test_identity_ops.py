@@ -1,4 +1,4 @@
-"""Steps that leave their input as it is are not on the net; those that look like it and do something are."""
+"""Identity operations are removed from the net; similar operations with an effect are not."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def test_pooled_features_may_be_flattened() -> None:
         ((2, 16, 1, 1), False),
     ],
 )
-def test_change_of_layout_may_move_nothing(size: tuple[int, ...], kept: bool) -> None:
+def test_transpose_of_unit_axes_is_an_identity(size: tuple[int, ...], kept: bool) -> None:
     net = build_net("y = Relu(Transpose<perm = [0, 3, 1, 2]>(x))", flat=True, x=size)
     assert ("Transpose" in list_kinds(net)) == kept
 
@@ -92,15 +92,15 @@ def test_output_may_be_a_forwarded_value() -> None:
     assert net.identity_rows == {1: net.outputs["y"]}
 
 
-def test_scales_of_a_quantization_are_no_data() -> None:
-    """x goes to the product over its first output alone; the scale is put back by a product that does nothing else."""
+def test_dynamic_quantization_scales_are_not_data() -> None:
+    """The product reads the quantized x only; a later Mul that only restores the scale is an identity."""
     body = "q, s, z = DynamicQuantizeLinear(x) y = Mul(Cast<to = 1>(MatMulInteger(q, M, z)), Mul(s, 0.02))"
     net = build_net(body, flat=True, x=(2, 16), M=np.ones((16, 4), np.int8))
     assert list_kinds(net) == ["linear"]
     assert net.of("linear")[0].inputs[0] == net.inputs["x"]
 
 
-def test_product_with_computed_one_is_on_the_net() -> None:
+def test_product_with_a_computed_one_is_on_the_net() -> None:
     net = build_net("y = Mul(x, ReduceMax(x, [0, 1, 2]))", flat=True, **X)
     assert list_kinds(net) == ["ReduceMax", "Mul"]
 

@@ -1,4 +1,4 @@
-"""The net stays consistent: every value is computed once, before it is read, whatever blocks are merged."""
+"""Consistency of the net: every value is computed once, before it is read, after any merge."""
 
 import math
 
@@ -13,7 +13,7 @@ from onnx_autodoc.patterns import Net, Op
 from onnx_autodoc.patterns.attributes import BlockAttributes
 from tests.patterns._nets import build_graph_net, build_net, list_kinds, to_onnx_text
 
-# every value is [8, 8], so that anything can follow anything
+# every value is [8, 8], so that any op can follow any other
 STEPS = (
     *("Relu({0})", "Sigmoid({0})", "Tanh({0})", "Erf({0})", "Exp({0})", "Softmax({0})", "Neg({0})", "Transpose({0})"),
     *("Add({0}, {1})", "Mul({0}, {1})", "Sub({0}, {1})", "Div({0}, {1})", "MatMul({0}, {1})", "Max({0}, {1})"),
@@ -30,7 +30,7 @@ GRAPHS = st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 5), st.intege
 
 
 def build_chain(steps: list[tuple[str, int, int]], outputs: int) -> Net:
-    """Each step reads values that were made not long before; one more value leaves in the middle."""
+    """Return a net whose steps read recent values, with one more output in the middle."""
     lines = []
     for at, (call, *back) in enumerate(steps):
         names = [f"v{at - 1 - each}" if at > each else "x" for each in back]
@@ -84,7 +84,7 @@ def test_inconsistent_net_is_detected() -> None:
 
 
 def test_values_read_early_stay_outside_the_block() -> None:
-    """The keys leave the model, and the queries are made of them."""
+    """The keys are an output, and the queries are computed from them."""
     net = build_net("k = Neg(x) q = Erf(k) y = MatMul(Softmax(MatMul(q, k)), q)", outputs="y, k", x=(8, 8))
     assert list_kinds(net) == ["Neg", "Erf", "attention"] and find_defects(net) == []
 
@@ -158,7 +158,7 @@ def test_functions_are_inlined_up_to_the_depth_limit() -> None:
     )  # of the last, no sizes are known
 
 
-def test_the_notation_of_tests_is_that_of_models() -> None:
+def test_notation_of_tests_is_parsed_as_models() -> None:
     text = to_onnx_text("a, b = Split<axis = -1>(x, [2, 2]) y = Clip(Mul(a, 0.5), , b)")
     assert text == (
         "made1 = Constant<value = int64[2] {2,  2}>() a, b = Split<axis = -1>(x, made1)"
@@ -171,9 +171,9 @@ def test_repeated_dequantization_needs_no_recursion() -> None:
     one = net.add_value("s", ValueInfo("float32", (), value=np.array(1, np.float32)), constant=True)
     last = net.add_value("x", ValueInfo("int8", (), value=np.array(4, np.int8)), constant=True)
     for at in range(20_000):
-        made = net.add_value(f"v{at}", ValueInfo("float32", ()), constant=True)
-        net.add_constant(Op("DequantizeLinear", [last, one], [made], -1, ()))
-        last = made
+        value = net.add_value(f"v{at}", ValueInfo("float32", ()), constant=True)
+        net.add_constant(Op("DequantizeLinear", [last, one], [value], -1, ()))
+        last = value
     doubled = net.add_value("y", ValueInfo("float32", ()), constant=True)
     net.add_constant(Op("DequantizeLinear", [last, last, last], [doubled], -1, ()))
     assert (net.scalar(last), net.scalar(doubled)) == (4, 0)

@@ -1,4 +1,4 @@
-"""Normalisations: as operators and written out in every way that the rules know, and what only looks like one."""
+"""Norms: operators, decomposed forms, and similar computations that are not norms."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ LAYER = {
     "one divided by the root": f"{VARIANCE} y = Mul(d, Div(1.0, Sqrt(v)))",
     "the root to the power of minus one": f"{VARIANCE} y = Mul(d, Pow(Sqrt(v), -1.0))",
     "the power of minus a half": f"{VARIANCE} y = Mul(d, Pow(v, -0.5))",
-    "a floor under the variance": f"{VARIANCE} y = Div(d, Sqrt(Max(v, 0.0)))",
+    "a clamped variance": f"{VARIANCE} y = Div(d, Sqrt(Max(v, 0.0)))",
     "the difference twice": f"{MEAN} v = ReduceMean(Pow(Sub(x, m), 2.0), [-1])"
     " y = Div(Sub(x, ReduceMean(x, [-1])), Sqrt(Add(v, 1.0e-5)))",
     "the difference twice, multiplied": f"{MEAN} v = ReduceMean(Pow(Sub(x, m), 2.0), [-1])"
@@ -32,9 +32,9 @@ LAYER = {
     "tensorflow, negated": f"{MEAN} v = ReduceMean(Pow(Sub(x, m), 2.0), [-1])"
     " i = Mul(Reciprocal(Sqrt(Add(v, 0.001))), G) y = Add(Mul(x, i), Add(Mul(Neg(m), i), B))",
     "the mean square less the squared mean": f"{SQUARES} y = Mul(Sub(x, m), Reciprocal(Sqrt(Add(w, 1.0e-6))))",
-    "the same, not below zero": f"{SQUARES} y = Mul(Sub(x, m), Reciprocal(Sqrt(Add(Max(0.0, w), 1.0e-6))))",
+    "the same, clamped at zero": f"{SQUARES} y = Mul(Sub(x, m), Reciprocal(Sqrt(Add(Max(0.0, w), 1.0e-6))))",
     "jax": f"{SQUARES} y = Add(Mul(Sub(x, m), Mul(Reciprocal(Sqrt(Add(Max(0.0, w), 1.0e-6))), G)), B)",
-    "jax without a floor": f"{SQUARES} y = Mul(Sub(x, m), Mul(Reciprocal(Sqrt(Add(w, 1.0e-6))), G))",
+    "jax without a clamp": f"{SQUARES} y = Mul(Sub(x, m), Mul(Reciprocal(Sqrt(Add(w, 1.0e-6))), G))",
     "jax, spread out": f"{SQUARES} y = Mul(Sub(x, m), Reciprocal(Sqrt(Add(Expand(w, [2, 8, 16]), 1.0e-6))))",
     "the mean square, divided": f"{SQUARES} y = Div(Sub(x, m), Sqrt(Add(w, 1.0e-6)))",
     "sums times a constant": "d = Sub(x, Mul(ReduceSum(x, [-1]), 0.0625))"
@@ -65,23 +65,23 @@ BATCH = "n = BatchNormalization(x, S, Z, U, V)"
 OTHERS = {
     "group-norm": "y = Add(Mul(InstanceNormalization(x, S, Z), G), B)",  # as many groups as channels
     "instance-norm": "y = InstanceNormalization(x, S, Z)",
-    "batch-norm": f"{BATCH} y = Add(Mul(n, G), B)",  # as caffe2 writes it
+    "batch-norm": f"{BATCH} y = Add(Mul(n, G), B)",  # the form of caffe2
 }
 
 
 @pytest.mark.parametrize("body", LAYER.values(), ids=LAYER)
-def test_layer_norm_written_out_is_one_block(body: str) -> None:
+def test_decomposed_layer_norm_is_one_block(body: str) -> None:
     assert list_kinds(build_net(body, **X)) == ["layer-norm"]
 
 
-def test_mean_may_be_a_pool() -> None:
-    """Over the places of a picture, as optimizers turn ReduceMean."""
+def test_pool_may_compute_the_mean() -> None:
+    """Optimizers replace ReduceMean over the positions of an image by a pool."""
     assert list_kinds(build_net(POOLED, **PICTURE)) == ["layer-norm"]
     assert list_kinds(build_net("y = Mul(x, Sigmoid(GlobalAveragePool(x)))", **PICTURE))[0] == "GlobalAveragePool"
 
 
 @pytest.mark.parametrize("body", RMS.values(), ids=RMS)
-def test_rms_norm_written_out_is_one_block(body: str) -> None:
+def test_decomposed_rms_norm_is_one_block(body: str) -> None:
     assert list_kinds(build_net(body, **X)) == ["rms-norm"]
 
 
@@ -119,7 +119,7 @@ def test_operator_is_the_same_norm(body: str, kind: str) -> None:
 
 
 def test_casts_and_rounded_constants_change_nothing() -> None:
-    """fp16 exports compute norms in fp32, and their epsilon is what fp16 can hold."""
+    """fp16 exports compute norms in fp32, with an epsilon that is representable in fp16."""
     body = "c = Cast<to = 1>(x) m = ReduceMean(c, [-1]) d = Sub(c, m) v = ReduceMean(Pow(d, 2.0), [-1])"
     body += " n = Cast<to = 10>(Div(d, Sqrt(Add(v, 5.96e-8)))) y = Add(Mul(n, G), B)"
     half = np.ones(16, np.float16)
@@ -139,9 +139,9 @@ def test_quantizers_in_between_are_ignored() -> None:
         "y = Sqrt(ReduceSum(Mul(x, x), [-1]))",
         "low = ReduceMin(x, [-1]) s = Sub(x, low) y = Div(s, ReduceMax(s, [-1]))",  # min-max scaling
         "y = Sub(x, ReduceMean(x, [-1]))",
-        f"{DIFFERENCE} y = Sqrt(Add(ReduceMean(Mul(d, d), [-1]), 1.0e-5))",  # a deviation: nothing is divided by it
-        f"{DIFFERENCE} y = Div(d, Sqrt(Add(ReduceMean(Mul(d, d), [-1]), 0.5)))",  # that is no small number
-        f"{DIFFERENCE} y = Div(z, Sqrt(Add(ReduceMean(Mul(d, d), [-1]), 1.0e-5)))",  # something else is divided
+        f"{DIFFERENCE} y = Sqrt(Add(ReduceMean(Mul(d, d), [-1]), 1.0e-5))",  # a standard deviation, without a division
+        f"{DIFFERENCE} y = Div(d, Sqrt(Add(ReduceMean(Mul(d, d), [-1]), 0.5)))",  # 0.5 is no epsilon
+        f"{DIFFERENCE} y = Div(z, Sqrt(Add(ReduceMean(Mul(d, d), [-1]), 1.0e-5)))",  # another value is divided
         "y = LRN<size = 5>(x)",
     ],
 )
@@ -150,24 +150,24 @@ def test_lookalikes_are_not_norms(body: str) -> None:
     assert not any(count_blocks(net, kind) for kind in ("layer-norm", "rms-norm", "group-norm", "batch-norm"))
 
 
-def test_affine_map_without_a_norm_is_none() -> None:
-    """A folded batch norm, or the learned scale of a mobile net."""
+def test_affine_ops_alone_are_not_a_norm() -> None:
+    """A folded batch norm, or a learned scale of a MobileNet."""
     assert list_kinds(build_net("y = Add(Mul(x, G), B)", **IMAGE)) == ["Mul", "Add"]
 
 
 def test_norm_has_one_scale() -> None:
-    """The second product is something else: here, it stays outside."""
+    """The second product stays outside the block."""
     net = build_net(f"{VARIANCE} y = Mul(Mul(Div(d, Sqrt(v)), G), H)", **X, H=(16,))
     assert list_kinds(net) == ["layer-norm", "Mul"]
 
 
-def test_table_of_two_axes_is_no_scale() -> None:
-    """A rotation by positions, or a mask."""
+def test_table_of_two_axes_is_not_a_scale() -> None:
+    """It may be a rotation by positions, or a mask."""
     net = build_net("y = Mul(LayerNormalization(x, G), T)", **X, T=(8, 16))
     assert list_kinds(net) == ["layer-norm", "Mul"]
 
 
-def test_norm_that_two_scales_read_is_one() -> None:
+def test_norm_with_two_scales_is_one_block() -> None:
     net = build_net(f"{VARIANCE} n = Div(d, Sqrt(v)) a = Mul(n, G) b = Mul(n, B) y = Concat<axis = -1>(a, b)", **X)
     assert count_blocks(net, "layer-norm") == 1 and list_kinds(net) == ["layer-norm", "Mul", "Mul", "Concat"]
 

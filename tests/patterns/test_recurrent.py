@@ -1,4 +1,4 @@
-"""Recurrent cells: operators, and what exporters write out in loops."""
+"""Recurrent cells: operators, and cells decomposed in loops."""
 
 import numpy as np
 import pytest
@@ -35,17 +35,17 @@ def test_recurrent_operator_is_a_cell(body: str, kind: str, gates: int, both: bo
 
 
 def test_quantized_operator_is_a_cell() -> None:
-    held: dict[str, Value] = {
+    weights: dict[str, Value] = {
         "W": np.ones((1, 16, 32), np.int8),
         "R": np.ones((1, 8, 32), np.int8),
         "Z": np.zeros(1, np.int8),
     }
     body = "y = com.microsoft.DynamicQuantizeLSTM<hidden_size = 8>(x, W, R, , , , , , S, Z, S, Z)"
-    net = build_net(body, x=(5, 2, 16), **held, S=(1,))
+    net = build_net(body, x=(5, 2, 16), **weights, S=(1,))
     assert find_only(net, "lstm").recurrent.hidden == 8
 
 
-# -- written out: x is the whole sequence outside, h and c are carried from step to step
+# Decomposed: x is the whole sequence outside, h and c are carried from step to step
 
 GATES = "i, f, g, o = Split<axis = 1, num_outputs = 4>(Add(MatMul(t, W), MatMul(h, R)))"
 SUMS = "a, b, d = Split<axis = 1, num_outputs = 3>(MatMul(t, G))"
@@ -67,8 +67,8 @@ CELLS = {
 WEIGHTS: dict[str, Value] = {"W": (16, 32), "R": (8, 32), "G": (16, 24), "H": (8, 24), "A": (16, 8), "E": (8, 8)}
 
 
-def looped(cell: str) -> Net:
-    """As tf2onnx writes it: a step of the sequence is gathered by the number of the pass."""
+def build_loop(cell: str) -> Net:
+    """Return the net of a loop as tf2onnx exports it: each iteration gathers one step of the sequence."""
     graph = f"""g (float[5,2,16] x, float[2,8] h0, float[2,8] c0) => (y, last) {{
         true = Constant<value = bool {{1}}>() five = Constant<value = int64 {{5}}>()
         last, rest, y = Loop (five, true, h0, c0) <body = b (int64 step, bool on, float[2,8] h, float[2,8] c)
@@ -79,18 +79,18 @@ def looped(cell: str) -> Net:
 
 @pytest.mark.parametrize("name", CELLS)
 def test_cell_in_a_loop_is_one_block(name: str) -> None:
-    net, kind = looped(CELLS[name]), name.partition(",")[0]
+    net, kind = build_loop(CELLS[name]), name.partition(",")[0]
     assert count_blocks(net, kind) == 1
     assert count_blocks(net, "lstm") + count_blocks(net, "gru") == 1
     block = find_only(net, kind)
     assert (block.recurrent.hidden, block.recurrent.looped) == (8, True)
     assert count_blocks(net, "linear") == (8 if "each gate" in name else 2)
     assert list_residual_kinds(net) == []
-    assert not [op for op in net if op.kind in ("linear", "Sigmoid", "Tanh", "Mul")]  # they are inside
+    assert not [op for op in net if op.kind in ("linear", "Sigmoid", "Tanh", "Mul")]  # parts of the block
 
 
-def test_cell_without_a_loop_takes_one_step() -> None:
-    """A model that is called once for each step, its state coming in and going out."""
+def test_cell_without_a_loop_is_matched() -> None:
+    """A model that runs once per step, with its state as input and output."""
     net = build_net(CELLS["lstm"], outputs="n, m", t=(2, 16), h=(2, 8), c=(2, 8), **WEIGHTS)
     assert list_kinds(net) == ["lstm"]
     assert find_only(net, "lstm").recurrent.looped is False
@@ -101,23 +101,23 @@ def test_cell_without_a_loop_takes_one_step() -> None:
     "cell",
     [
         "n = Tanh(Add(MatMul(t, A), MatMul(h, E))) m = Identity(c)",
-        "n = Mul(Sigmoid(MatMul(t, A)), Tanh(MatMul(h, E))) m = Add(c, n)",  # gates and a sum, but nothing is forgotten
+        "n = Mul(Sigmoid(MatMul(t, A)), Tanh(MatMul(h, E))) m = Add(c, n)",  # gates and a sum, but no forget gate
         "n = Add(h, MatMul(h, E)) m = Identity(c)",
     ],
 )
-def test_other_bodies_are_no_cells(cell: str) -> None:
-    net = looped(cell)
+def test_other_bodies_are_not_cells(cell: str) -> None:
+    net = build_loop(cell)
     assert count_blocks(net, "lstm") == count_blocks(net, "gru") == 0
     assert count_blocks(net, "linear") > 0
 
 
 def test_three_sigmoids_are_not_a_recurrent_cell() -> None:
-    """The body of a GRU with a head has as many sigmoids and tanhs as that of an LSTM."""
-    net = looped(CELLS["gru, (h-n)·z + n"].replace("m = Identity(c)", "m = Sigmoid(Tanh(MatMul(n, E)))"))
+    """The body of a GRU with a head has the sigmoids and tanhs of an LSTM."""
+    net = build_loop(CELLS["gru, (h-n)·z + n"].replace("m = Identity(c)", "m = Sigmoid(Tanh(MatMul(n, E)))"))
     assert (count_blocks(net, "gru"), count_blocks(net, "lstm")) == (1, 0)
 
 
-def test_cells_that_were_unrolled_are_one_each() -> None:
+def test_unrolled_steps_are_one_cell_each() -> None:
     step = """i{1}, f{1}, g{1}, o{1} = Split<axis = 1, num_outputs = 4>(Add(MatMul(t{1}, W), MatMul(h{0}, R)))
         c{1} = Add(Mul(Sigmoid(f{1}), c{0}), Mul(Sigmoid(i{1}), Tanh(g{1}))) h{1} = Mul(Sigmoid(o{1}), Tanh(c{1}))"""
     steps: dict[str, Value] = {f"t{at}": (2, 16) for at in (1, 2, 3)}

@@ -1,4 +1,4 @@
-"""Skip connections of four kinds, and the sums, joins and products that are none."""
+"""Residuals of four kinds, and sums, concatenations and products that are not residuals."""
 
 import numpy as np
 import pytest
@@ -28,8 +28,8 @@ SAME = "Conv<pads = [1, 1, 1, 1]>"
 TWICE = f"a = Relu({SAME}(x, K)) b = {SAME}(a, O)"
 
 
-def begins(net: Net) -> list[str]:
-    """The names of the values where skips begin."""
+def list_residual_starts(net: Net) -> list[str]:
+    """Return the names of the values where residuals start."""
     return [net.names[op.residual_start] for op in net if op.residual is not None]
 
 
@@ -73,7 +73,7 @@ TRUNK: dict[str, tuple[str, dict[str, Value]]] = {
 def test_sum_with_its_ancestor_is_a_residual(body: str, values: dict[str, Value]) -> None:
     net = build_net(body, **values)
     assert list_residual_kinds(net) == ["add"]
-    assert begins(net) == ["x"]
+    assert list_residual_starts(net) == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -81,44 +81,44 @@ def test_sum_with_its_ancestor_is_a_residual(body: str, values: dict[str, Value]
     [
         ("y = Add(MatMul(x, W), B)", X),  # a bias
         ("y = Add(MatMul(x, W), T)", X),  # positions
-        ("y = Add(x, Relu(x))", X),  # nothing was learned in between
+        ("y = Add(x, Relu(x))", X),  # no weights between
         ("y = Add(x, Mul(x, G))", X),
         ("y = Add(x, Mul(Mul(x, Mul(x, x)), 0.044715))", X),
-        ("y = Add(MatMul(x, W), MatMul(x, V))", X),  # two maps of one thing
+        ("y = Add(MatMul(x, W), MatMul(x, V))", X),  # two linear layers of one input
         ("y = Add(MatMul(x, W), MatMul(z, V))", X),  # gates of a cell
         ("y = Add(x, z)", X),
-        ("y = Add(x, ReduceMean(MatMul(x, W), [1]))", X),  # one thing for all places
+        ("y = Add(x, ReduceMean(MatMul(x, W), [1]))", X),  # one value for all positions
         (
             "y = Add(Mul(x, R), Mul(Concat<axis = -1>(Neg(Slice(x, [8], [16], [2])), Slice(x, [0], [8], [2])), I))",
             {**X, "R": (8, 16), "I": (8, 16)},
         ),  # a rotation
-        (f"y = Add(Conv(x, P), {SAME}(x, K))", IMAGE),  # branches that were trained beside each other
+        (f"y = Add(Conv(x, P), {SAME}(x, K))", IMAGE),  # parallel branches
     ],
 )
-def test_other_sums_are_none(body: str, values: dict[str, Value]) -> None:
+def test_other_sums_are_not_residuals(body: str, values: dict[str, Value]) -> None:
     assert list_residual_kinds(build_net(body, **values)) == []
 
 
-def test_bias_beside_a_skip_is_no_second_one() -> None:
+def test_bias_next_to_a_residual_is_not_a_residual() -> None:
     net = build_net("y = Add(x, Add(MatMul(x, W), B))", **X)
     assert list_residual_kinds(net) == ["add"] and list_kinds(net) == ["linear", "Add"]
 
 
-def test_layers_in_a_row_have_a_skip_each() -> None:
+def test_each_layer_has_a_residual() -> None:
     body = "a = Add(x, MatMul(x, W)) b = Add(a, MatMul(a, V)) y = Add(b, MatMul(b, W))"
     net = build_net(body, **X)
     assert list_residual_kinds(net) == ["add"] * 3
-    assert begins(net) == ["x", "a", "b"]
+    assert list_residual_starts(net) == ["x", "a", "b"]
 
 
-def test_norms_after_the_sum_begin_the_next_skip() -> None:
+def test_post_norm_starts_the_next_residual() -> None:
     body = "a = LayerNormalization(Add(x, MatMul(x, W)), G) y = LayerNormalization(Add(a, MatMul(a, V)), G)"
-    assert begins(build_net(body, **X)) == ["x", "a"]
+    assert list_residual_starts(build_net(body, **X)) == ["x", "a"]
 
 
 @pytest.mark.parametrize(("lateral", "kind"), [("Conv(x, P)", []), ("Relu(Conv(x, P))", []), ("x", ["add"])])
-def test_level_of_a_pyramid_is_none(lateral: str, kind: list[str]) -> None:
-    """Its map is added to the resized level above. What is added as it is, is a skip: an hourglass."""
+def test_pyramid_level_is_not_a_residual(lateral: str, kind: list[str]) -> None:
+    """A pyramid adds a lateral convolution to the resized level above; an hourglass adds the value itself."""
     body = f"c = Relu(Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(x, K)) t = {SAME}(c, O)"
     body += f' y = Add({lateral}, Resize<mode = "nearest">(t, , [1.0, 1.0, 2.0, 2.0]))'
     assert list_residual_kinds(build_net(body, **IMAGE)) == kind
@@ -158,30 +158,30 @@ def test_longest_residual_of_a_deep_net_is_detected() -> None:
     layers = " ".join(f"m{at + 1} = Relu({SAME}(m{at}, K))" for at in range(800))
     body = f"m0 = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) {layers}"
     net = build_net(f"{body} y = Concat<axis = 1>(x, Resize(m800, , [1.0, 1.0, 2.0, 2.0]))", **IMAGE)
-    assert list_residual_kinds(net) == ["concat"] and begins(net) == ["x"]
+    assert list_residual_kinds(net) == ["concat"] and list_residual_starts(net) == ["x"]
 
 
 @pytest.mark.parametrize(
     ("body", "values"),
     [
-        (f"y = Concat<axis = 1>(Conv(x, P), {SAME}(x, K))", IMAGE),  # branches beside each other
+        (f"y = Concat<axis = 1>(Conv(x, P), {SAME}(x, K))", IMAGE),  # parallel branches
         ("p = MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x) y = Concat<axis = 1>(x, p)", IMAGE),  # pooled
         (f"y = Concat<axis = 0>(x, {SAME}(x, K))", IMAGE),  # a batch of two
-        (f"y = Concat<axis = 2>(x, {SAME}(x, K))", IMAGE),  # beneath each other
+        (f"y = Concat<axis = 2>(x, {SAME}(x, K))", IMAGE),  # along the height
         ("y = Reshape(MatMul(x, W), Concat<axis = 0>(Slice(Shape(x), [0], [1]), [-1]))", X),  # sizes
         ("y = Concat<axis = 1>(C, x)", {**X, "C": (2, 1, 16)}),  # a class token
         ("y = Concat<axis = 2>(x, z)", X),
     ],
 )
-def test_other_joins_are_none(body: str, values: dict[str, Value]) -> None:
+def test_other_concats_are_not_residuals(body: str, values: dict[str, Value]) -> None:
     assert list_residual_kinds(build_net(body, **values)) == []
 
 
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ("y = Sub(x, MatMul(x, W))", ["subtract"]),  # noise that is taken off
-        ("y = Sub(MatMul(x, W), x)", []),  # the other way round something else is taken off
+        ("y = Sub(x, MatMul(x, W))", ["subtract"]),  # subtracted noise
+        ("y = Sub(MatMul(x, W), x)", []),  # the input is subtracted
         ("y = Sub(x, Relu(x))", []),
         ("y = Sub(x, z)", []),
         ("y = Sub(x, ReduceMean(x, [-1]))", []),
@@ -189,7 +189,7 @@ def test_other_joins_are_none(body: str, values: dict[str, Value]) -> None:
         ("y = Mul(x, Softmax(MatMul(x, W)))", ["gate"]),
         ("y = Mul(x, Tanh(MatMul(x, W)))", ["gate"]),
         ("y = Mul(x, Sigmoid(x))", []),  # an activation
-        ("y = Mul(x, Sigmoid(MatMul(z, W)))", []),  # a gate, but around nothing
+        ("y = Mul(x, Sigmoid(MatMul(z, W)))", []),  # a gate of another input
         ("y = Mul(x, MatMul(x, W))", []),
         ("y = Mul(x, G)", []),
     ],
@@ -206,7 +206,7 @@ def test_bypassed_ops_of_a_residual() -> None:
     ]
 
 
-def test_regions_lie_in_each_other() -> None:
+def test_bypassed_ops_are_nested() -> None:
     body = "a = MatMul(x, W) b = Add(a, MatMul(Erf(a), V)) y = Concat<axis = 2>(x, b)"
     net = build_net(body, **X)
     inner, outer = find_bypassed_ops(net).values()
@@ -214,13 +214,13 @@ def test_regions_lie_in_each_other() -> None:
     assert [op.kind for op in outer] == ["linear", "Erf", "linear", "Add"]
 
 
-def test_way_through_sizes_is_none() -> None:
-    """The shape of x steers what is added, but x does not flow into it."""
+def test_path_through_shapes_is_not_a_residual() -> None:
+    """The added value depends on the shape of x only."""
     body = "n = Shape(x) y = Add(x, MatMul(Expand(Slice(z, [0], [1], [1]), n), W))"
     assert list_residual_kinds(build_net(body, **X)) == []
 
 
-def test_way_around_by_the_scale_of_a_quantizer_is_none() -> None:
+def test_path_through_quantizer_scales_is_not_a_residual() -> None:
     body = (
         "q, s, o = DynamicQuantizeLinear(x) m = Mul(Cast<to = 1>(MatMulInteger(q, N, o)), Mul(s, 0.02)) y = Add(z, m)"
     )
@@ -229,8 +229,8 @@ def test_way_around_by_the_scale_of_a_quantizer_is_none() -> None:
     assert list_residual_kinds(build_net(body, x=(8, 16), N=np.ones((16, 16), np.int8))) == ["add"]
 
 
-def test_many_changes_of_layout_are_not_followed_to_their_end() -> None:
-    """Each of many sums would walk all the way back."""
+def test_search_through_layout_changes_is_bounded() -> None:
+    """Each of many sums would search back to the input."""
     turned = " ".join(f"t{at + 1} = Transpose<perm = [0, 2, 1]>(t{at})" for at in range(60))
     text = turned.replace("(t0)", "(x)") + " y = Add(t60, MatMul(t60, W))"
-    assert begins(build_net(text, **X)) != ["x"]
+    assert list_residual_starts(build_net(text, **X)) != ["x"]

@@ -1,4 +1,4 @@
-"""Patterns as text: what each mark of the notation asks of a net, and what a rule makes of a match."""
+"""The notation of patterns, and rewrite rules."""
 
 import pytest
 
@@ -19,8 +19,8 @@ from tests.patterns._nets import Value, build_net, list_kinds
 X: dict[str, Value] = {"x": (2, 16), "z": (2, 16), "W": (16,)}
 
 
-def matched(pattern: str, body: str, **values: Value) -> Match | None:
-    """Whether what makes y is like a pattern."""
+def find_match(pattern: str, body: str, **values: Value) -> Match | None:
+    """Return the match of a pattern with the op that computes y."""
     net = build_net(body, flat=True, **{**X, **values})
     last = net.producers[net.outputs["y"]]
     assert last is not None
@@ -47,14 +47,14 @@ def test_capitals_are_constants() -> None:
 
 @pytest.mark.parametrize("text", ["y = x", "", "y = 1.5"])
 def test_pattern_ends_with_an_operator(text: str) -> None:
-    with pytest.raises(ValueError, match="a pattern ends with an operator"):
+    with pytest.raises(ValueError, match="a pattern must end with an operator"):
         parse_pattern(text)
 
 
 @pytest.mark.parametrize(
-    ("pattern", "body", "like"),
+    ("pattern", "body", "is_match"),
     [
-        # the same letter, the same value
+        # the same name is the same value
         ("y = Mul(x, Sigmoid(x))", "y = Mul(x, Sigmoid(x))", True),
         ("y = Mul(x, Sigmoid(x))", "y = Mul(z, Sigmoid(x))", False),
         ("s = Exp(x)\ny = Div(s, ReduceSum(s))", "s = Exp(x) y = Div(s, ReduceSum(s, [-1]))", True),
@@ -65,14 +65,14 @@ def test_pattern_ends_with_an_operator(text: str) -> None:
         ("y = Max(Exp(x), 2)", "y = Max(2.0, Exp(x))", True),
         ("y = Sub(x, Exp(x))", "y = Sub(Exp(x), x)", False),
         ("y = Div(x, Exp(x))", "y = Div(Exp(x), x)", False),
-        # a letter may be bound to either operand until the rest fits
+        # a name may be bound to either operand
         ("y = Mul(Mul(a, Exp(b)), b)", "y = Mul(Mul(Exp(x), Exp(z)), x)", True),
-        # capitals are weights, or what was made of them
+        # capitals are weights, or values computed from weights
         ("y = Mul(x, W)", "y = Mul(x, W)", True),
         ("y = Mul(x, W)", "y = Mul(x, Exp(W))", True),
         ("y = Mul(x, W)", "y = Mul(x, z)", False),
         ("y = Mul(x, W)", "y = Mul(x, Cast<to = 1>(Gather(Shape(x), 0)))", True),
-        # numbers are constants of their value, as exact as fp16 is
+        # numbers are constants of their value, in fp16 precision
         ("y = Mul(x, 1.702)", "y = Mul(x, 1.702)", True),
         ("y = Mul(x, 1.702)", "y = Mul(x, 1.7021484)", True),
         ("y = Mul(x, 1.702)", "y = Mul(x, 1.71)", False),
@@ -85,16 +85,16 @@ def test_pattern_ends_with_an_operator(text: str) -> None:
         # either operator
         ("y = Mul(x, Sigmoid|Tanh(x))", "y = Mul(x, Tanh(x))", True),
         ("y = Mul(x, Sigmoid|Tanh(x))", "y = Mul(x, Erf(x))", False),
-        # inputs that it does not mention must be fixed
+        # other inputs must be constant
         ("y = Clip(x)", "y = Clip(x, 0.0, 6.0)", True),
         ("y = Where(x)", "y = Where(Cast<to = 9>(x), x, z)", False),
         ("y = Clip(x, 0, 6)", "y = Clip(x, 0.0)", False),
-        # a name of a line is a value as well: here, one with a maker of another kind
+        # the name of a line is a value too: here, one with a producer of another kind
         ("s = Exp(x)\ny = Mul(s, s)", "y = Mul(x, x)", False),
     ],
 )
-def test_pattern_notation_matches_as_documented(pattern: str, body: str, like: bool) -> None:
-    assert (matched(pattern, body) is not None) == like
+def test_pattern_notation_matches_as_documented(pattern: str, body: str, is_match: bool) -> None:
+    assert (find_match(pattern, body) is not None) == is_match
 
 
 def test_match_binds_values_and_ops() -> None:
@@ -107,8 +107,8 @@ def test_match_binds_values_and_ops() -> None:
 
 def test_second_output_is_another_value() -> None:
     body = "a, b = Split<axis = -1, num_outputs = 2>(x) y = Exp({})"
-    assert matched("y = Exp(Split(x))", body.format("a")) is not None
-    assert matched("y = Exp(Split(x))", body.format("b")) is None
+    assert find_match("y = Exp(Split(x))", body.format("a")) is not None
+    assert find_match("y = Exp(Split(x))", body.format("b")) is None
 
 
 def test_rule_replaces_a_match_by_one_op() -> None:
@@ -137,10 +137,10 @@ def test_condition_rejects_matches_and_attributes_are_stored() -> None:
 
 def test_closed_rule_rejects_ops_read_elsewhere() -> None:
     body = "s = Sigmoid(x) y = Add(Mul(x, s), s)"
-    for rule, made in ((False, ["Sigmoid", "silu", "Add"]), (True, ["Sigmoid", "Mul", "Add"])):
+    for rule, kinds in ((False, ["Sigmoid", "silu", "Add"]), (True, ["Sigmoid", "Mul", "Add"])):
         net = build_net(body, flat=True, **X)
         apply_rules(net, (RewriteRule("silu", ("y = Mul(x, Sigmoid(x))",), closed=rule),))
-        assert list_kinds(net) == made
+        assert list_kinds(net) == kinds
 
 
 def test_rules_match_blocks_of_earlier_rules() -> None:

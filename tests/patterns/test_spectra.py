@@ -1,4 +1,4 @@
-"""A spectrum is one, as an operator or as a convolution; a first convolution over sound is none."""
+"""Spectra: operators, convolutions with a window, and learned filters that are not spectra."""
 
 import pytest
 
@@ -9,7 +9,7 @@ MAGNITUDE = "y = Sqrt(Add(Mul(r, r), Mul(i, i)))"
 HALVES = "r = Slice(c, [0], [129], [1]) i = Slice(c, [129], [258], [1])"
 
 
-def test_window_over_samples_whose_halves_are_squared_is_a_spectrum() -> None:
+def test_windowed_convolution_with_squared_halves_is_a_spectrum() -> None:
     net = build_net(f"c = Conv<strides = [128]>(x, W) {HALVES} {MAGNITUDE}", **SOUND)
     assert (count_blocks(net, "stft"), count_blocks(net, "conv")) == (1, 0)
 
@@ -27,6 +27,6 @@ def test_powers_are_squares() -> None:
     ],
     ids=["learned filters of a raw-audio net", "filters with a bias"],
 )
-def test_learned_filters_over_samples_are_none(body: str) -> None:
+def test_learned_audio_filters_are_not_a_spectrum(body: str) -> None:
     net = build_net(body, **SOUND)
     assert (count_blocks(net, "stft"), count_blocks(net, "conv")) == (0, 1)

@@ -13,7 +13,7 @@ from onnx_autodoc import __version__
 from onnx_autodoc.analysis import Facts, measure
 from onnx_autodoc.analysis.weights import external_hashes, survey
 from onnx_autodoc.api.hardware_options import HardwareOptions, add_measurement, add_profile, resolve_options
-from onnx_autodoc.architecture import Structure, describe, undescribed
+from onnx_autodoc.architecture import Structure, describe, describe_unknown
 from onnx_autodoc.card import Gap, Generated, Verified
 from onnx_autodoc.card.builder import add_measured_times, build_card, node_rows
 from onnx_autodoc.errors import AutodocError
@@ -74,7 +74,7 @@ def make_card(
         "findings",
         model.path,
         lambda: check(LintContext(facts, structure, weight_stats)),
-        lambda reason: _skip_lint(reason, lost),
+        lambda reason: _skip_lint(reason, gaps),
     )
     card = build_card(
         facts, structure, generation_stamp(), findings, hashes, weight_stats, estimates, measured, tuple(gaps)
@@ -82,8 +82,8 @@ def make_card(
     return Report(card, lambda: node_rows(facts, structure.places))
 
 
-def _skip_lint(reason: str, lost: list[Gap]) -> LintResult:
-    lost.append(Gap("findings", reason))
+def _skip_lint(reason: str, gaps: list[Gap]) -> LintResult:
+    gaps.append(Gap("findings", reason))
     return (), ()
 
 
@@ -108,7 +108,7 @@ def analyze_model(path: str | PathLike[str], request: Request) -> AnalyzedModel:
         lambda reason: measure(model, *skip_inference(model, reason)),
     )
     structure = run_optional(
-        "structure", model.path, lambda: describe(facts), lambda reason: undescribed(facts, reason)
+        "structure", model.path, lambda: describe(facts), lambda reason: describe_unknown(facts, reason)
     )
     return AnalyzedModel(facts, structure)
 

@@ -30,15 +30,15 @@ __all__ = [
     "undescribed",
 ]
 
-_MOST_WEIGHTS: Final = 0.9
+_MIN_FLOAT_SHARE: Final = 0.9
 _UNIT_KINDS: Final = ("bottleneck", "residual-block", "dense-layer", "csp", "spp", "inception")
 _TOP_DOWN_MERGE: Final = "top-down-merge"
 _COUNTED_BLOCKS: Final = (*block_kinds.COUNTED, *dict.fromkeys(block_kinds.OPERATOR_BLOCKS.values()))
 BLOCK_KINDS: Final = (*_COUNTED_BLOCKS, _TOP_DOWN_MERGE, *_UNIT_KINDS)
 
-_RAISE_LIMIT: Final = f", too many to look for structure; {OPTIONS['rows']} raises the limit"
-_TOO_MANY_NODES: Final = "with functions opened at every call there are over {:,} nodes" + _RAISE_LIMIT
-_TOO_MANY_VALUES: Final = "nodes read over {:,} values" + _RAISE_LIMIT
+_RAISE_LIMIT: Final = f", too many for the architecture analysis; {OPTIONS['rows']} raises the limit"
+_TOO_MANY_NODES: Final = "inlining functions yields over {:,} nodes" + _RAISE_LIMIT
+_TOO_MANY_VALUES: Final = "nodes have over {:,} inputs in total" + _RAISE_LIMIT
 
 
 class Structure(Struct, frozen=True, eq=False, kw_only=True):
@@ -64,16 +64,16 @@ def describe(facts: Facts) -> Structure:
     costs = NodeCosts(facts)
     inputs_read = sum(len(node.inputs) for graph in facts.model.all_graphs for node in graph.nodes)
     if not costs.is_complete:
-        return undescribed(facts, _TOO_MANY_NODES.format(max_rows(facts)))
+        return describe_unknown(facts, _TOO_MANY_NODES.format(max_rows(facts)))
     if inputs_read > max_rows(facts):
-        return undescribed(facts, _TOO_MANY_VALUES.format(max_rows(facts)))
+        return describe_unknown(facts, _TOO_MANY_VALUES.format(max_rows(facts)))
     net = find_blocks(facts.model, facts.shapes, costs.is_counted)
     costs.assign_weights(facts, net)
     return _describe_net(facts, net, costs)
 
 
-def undescribed(facts: Facts, reason: str) -> Structure:
-    """Return what is known where the graph could not be searched for blocks."""
+def describe_unknown(facts: Facts, reason: str) -> Structure:
+    """Return the structure of a model whose graph could not be searched for blocks."""
     family, claims = Family("unknown", (reason,)), read_claims(facts.model)
     return Structure(family=family, dataset=claims, samples=find_samples(facts, {}), gap=reason)
 
@@ -126,7 +126,7 @@ def _count_blocks(net: Net, costs: NodeCosts, graph: GroupGraph) -> list[BlockCo
 
 def _is_mostly_float(dtypes: dict[str, int]) -> bool:
     floats = sum(count for dtype, count in dtypes.items() if is_float(dtype))
-    return floats > _MOST_WEIGHTS * sum(dtypes.values()) > 0
+    return floats > _MIN_FLOAT_SHARE * sum(dtypes.values()) > 0
 
 
 def _find_contradictions(facts: Facts, claims: Dataset) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from onnx_autodoc.architecture.metadata_fields import (
 from onnx_autodoc.card import Dataset
 from onnx_autodoc.ir import Graph, Model, Node, Tensor, TruncatedList
 from onnx_autodoc.ops import Trait, has_trait, tensor_info
+from onnx_autodoc.text import pluralize
 
 MAX_NAMES: Final = 20_000
 _MAX_CLASS_NUMBER: Final = 10_000_000
@@ -68,8 +69,8 @@ def _labels_of_pairs(pairs: list[tuple[object, object]]) -> Labels | None:
     known = sorted(number for number in numbers if number is not None and number < _MAX_CLASS_NUMBER)
     if not known or len(known) != len(pairs):
         return None
-    found = make_labels(numbers[number] for number in known)
-    return Labels(found.count, found.names, known[-1] + 1 if known[-1] >= len(known) else None) if found else None
+    labels = make_labels(numbers[number] for number in known)
+    return Labels(labels.count, labels.names, known[-1] + 1 if known[-1] >= len(known) else None) if labels else None
 
 
 def _labels_of_list(data: list[object]) -> Labels | None:
@@ -88,7 +89,7 @@ def _category_name(item: object) -> object:
 
 def _labels_of_lines(text: str) -> Labels | None:
     """Return names separated by line breaks, semicolons or commas. A single one could be anything."""
-    separator = next((sign for sign in "\n;," if sign in text.strip()), None)
+    separator = next((character for character in "\n;," if character in text.strip()), None)
     if separator is None or text.lstrip()[:1] in ("{", "[", "("):
         return None
     items = [item.strip() for item in text.strip().split(separator)]
@@ -98,16 +99,16 @@ def _labels_of_lines(text: str) -> Labels | None:
 def find_graph_labels(graph: Graph) -> tuple[Labels, str] | None:
     """Return the labels that the graph outputs, and where they are stored."""
     outputs = {value.name for value in graph.outputs}
-    found = [
+    candidates = [
         (node, key)
         for node in graph.nodes
         if node.domain == _ML_DOMAIN
         for key in _LABEL_ATTRIBUTES
         if node.attributes.get(key)
     ]
-    last = [each for each in found if not outputs.isdisjoint(each[0].outputs)]
-    if last or len({str(node.attributes[key]) for node, key in found}) == 1:
-        node, key = (last or found)[-1]
+    returned = [(node, key) for node, key in candidates if not outputs.isdisjoint(node.outputs)]
+    if returned or len({str(node.attributes[key]) for node, key in candidates}) == 1:
+        node, key = (returned or candidates)[-1]
         value = node.attributes[key]
         labels = make_labels(value.first, value.count) if isinstance(value, TruncatedList) else None
         labels = make_labels(value) if isinstance(value, tuple) else labels
@@ -115,8 +116,8 @@ def find_graph_labels(graph: Graph) -> tuple[Labels, str] | None:
     return _labels_before_output(graph)
 
 
-def _with_source(found: Labels | None, place: str, node: Node) -> tuple[Labels, str] | None:
-    return (found, f"{place} of {clean_text(node.op)} {clean_text(node.name)!r}") if found else None
+def _with_source(labels: Labels | None, place: str, node: Node) -> tuple[Labels, str] | None:
+    return (labels, f"{place} of {clean_text(node.op)} {clean_text(node.name)!r}") if labels else None
 
 
 def _labels_before_output(graph: Graph) -> tuple[Labels, str] | None:
@@ -126,11 +127,11 @@ def _labels_before_output(graph: Graph) -> tuple[Labels, str] | None:
         node = graph.index.producer(source)
         if node is None or node.domain != _ML_DOMAIN:
             continue
-        given = next((key for key in _ENCODER_ATTRIBUTES if node.attributes.get(key)), None)
-        if node.is_op("LabelEncoder", "ai.onnx.ml") and given:
-            names = node.attributes[given]  # several numbers may have one label; those of a truncated list are unknown
+        key = next((key for key in _ENCODER_ATTRIBUTES if node.attributes.get(key)), None)
+        if node.is_op("LabelEncoder", "ai.onnx.ml") and key:
+            names = node.attributes[key]  # several numbers may have one label; those of a truncated list are unknown
             labels = make_labels(dict.fromkeys(names)) if isinstance(names, tuple) else None
-            return _with_source(labels, f"attribute {given!r}", node)
+            return _with_source(labels, f"attribute {key!r}", node)
         if node.is_op("ArrayFeatureExtractor", "ai.onnx.ml") and node.inputs:
             tensor = graph.index.constants.get(node.inputs[0])
             return _with_source(_labels_of_tensor(tensor), "list", node) if tensor is not None else None
@@ -216,7 +217,7 @@ class _ClaimReader:
             has_tags = any(item.startswith("<") and item.endswith(">") for item in items)
             single = sum(len(item) == 1 for item in items)
             if labels is None or is_web_page:  # a failed download, as in a package of PaddleOCR models
-                self._problems.append(f"{self.source_of(entry)} holds a web page where a list of characters belongs")
+                self._problems.append(f"{self.source_of(entry)} is a web page, not a list of characters")
             elif has_tags or single >= _MIN_SINGLE_CHARACTERS * len(items):
                 self.set(self.source_of(entry), characters=labels.count, alphabet=labels.names)
             elif "classes" not in self.values:
@@ -231,7 +232,7 @@ class _ClaimReader:
         if "classes" not in self.values:
             self._set_labels(source, labels)
         elif labels.count != self.values["classes"]:
-            self._add_class_problem(f"{source} holds {labels.count:,}")
+            self._add_class_problem(f"{source} declares {labels.count:,}")
 
     def read_class_count(self) -> None:
         """Read a number of classes beside their names, or instead of them."""
@@ -242,10 +243,11 @@ class _ClaimReader:
             if "classes" not in self.values:
                 self.set(self.source_of(entry), classes=count)
             elif count != self.values["classes"]:
-                self._add_class_problem(f"{self.source_of(entry)} says {count:,}")
+                self._add_class_problem(f"{self.source_of(entry)} declares {count:,}")
 
-    def _add_class_problem(self, other: str) -> None:
-        self._problems.append(f"{self._sources['classes']} names {self.values['classes']:,} classes, but {other}")
+    def _add_class_problem(self, contradiction: str) -> None:
+        classes = pluralize(self.values["classes"], "class", "classes")
+        self._problems.append(f"{self._sources['classes']} declares {classes}, but {contradiction}")
 
     def read_feature_names(self) -> None:
         for entry in self.entries_of(FEATURE_NAME_KEYS):
@@ -255,7 +257,9 @@ class _ClaimReader:
             self.set(self.source_of(entry), feature_names=labels.names)
             count = self.values.get("features", labels.count)
             if count != labels.count:
-                self._problems.append(f"{self.source_of(entry)} names {labels.count:,} features, not {count:,}")
+                self._problems.append(
+                    f"{self.source_of(entry)} lists {pluralize(labels.count, 'feature')}, not {count:,}"
+                )
             self.values["features"] = labels.count
             return
 

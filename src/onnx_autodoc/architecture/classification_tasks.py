@@ -104,7 +104,7 @@ _VOICE_ACTIVITY: Final = TaskRule(
     0.7,
     cites=("audio",),
     when=(_returns_audio_state,),
-    notes=("a state is handed on: it listens piece by piece",),
+    notes=("a state is carried between chunks of audio",),
     also=("audio classification",),
 )
 _CLASSES: Final = (
@@ -114,11 +114,11 @@ _CLASSES: Final = (
         "tabular regression",
         0.95,
         ("trees-regression",),
-        when=(lambda context: len(context.selected) == len(context.net.outputs) == 1,),  # no label beside it
+        when=(lambda context: len(context.selected) == len(context.net.outputs) == 1,),  # without a label
     ),
     TaskRule("token classification", 0.9, ("token-classification",), has_classes=True, head_filter=_is_per_token),
-    _sequence_rule("text recognition", ("image",), "a picture", _MIN_CHARACTERS),
-    _sequence_rule("speech recognition", _SOUND, "the sound", _MIN_PHONEMES, _is_slower_than_audio),
+    _sequence_rule("text recognition", ("image",), "the image", _MIN_CHARACTERS),
+    _sequence_rule("speech recognition", _SOUND, "the audio", _MIN_PHONEMES, _is_slower_than_audio),
     *(
         replace(rule, prefer=is_activated)
         for rule in rules_for(
@@ -200,7 +200,7 @@ def _is_pooled(context: TaskContext) -> bool:
 
 def _is_sentence_embedding(context: TaskContext) -> bool:
     is_only_embedding = all(head.kind == "embedding" for head in context.selected)
-    return _is_pooled(context) and (is_only_embedding or context.head.activation in ("mean", "normalised", "projected"))
+    return _is_pooled(context) and (is_only_embedding or context.head.activation in ("mean", "normalized", "projected"))
 
 
 def _is_image(context: TaskContext) -> bool:

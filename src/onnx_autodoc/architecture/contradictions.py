@@ -10,6 +10,7 @@ from typing import Final
 
 from onnx_autodoc.architecture.metadata_fields import clean_text
 from onnx_autodoc.card import Dataset
+from onnx_autodoc.text import pluralize
 
 InputDims = tuple[int | None, ...] | None  # None: unknown or dynamic
 OutputShapes = Mapping[str, tuple[int, ...] | None]
@@ -29,12 +30,12 @@ def find_contradictions(
 ) -> tuple[str, ...]:
     """Return one sentence per contradiction. `input_shapes` are declared ones, with None for dynamic dimensions."""
     known = {name: dims for name, dims in output_shapes.items() if dims is not None}
-    found = list(dataset.problems)
+    contradictions = list(dataset.problems)
     if known and len(known) == len(output_shapes):
-        found += _class_contradictions(dataset, known)
-        found += _character_contradictions(dataset, known)
-    found += _input_contradictions(dataset, input_shapes or {})
-    return tuple(found)
+        contradictions += _class_contradictions(dataset, known)
+        contradictions += _character_contradictions(dataset, known)
+    contradictions += _input_contradictions(dataset, input_shapes or {})
+    return tuple(contradictions)
 
 
 def _class_contradictions(dataset: Dataset, outputs: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
@@ -48,7 +49,8 @@ def _class_contradictions(dataset: Dataset, outputs: Mapping[str, tuple[int, ...
     shapes = [dims for dims in outputs.values() if len(dims) >= rank]
     if sizes and shapes and all(sizes.isdisjoint(dims) for dims in shapes):
         source = dataset.sources.get("classes", "the metadata")
-        yield f"{source} says {count:,} classes, but no output has room for them: {_quote_shapes(outputs)}"
+        claim = f"{source} declares {pluralize(count, 'class', 'classes')}"
+        yield f"{claim}, but no output shape matches: {_quote_shapes(outputs)}"
 
 
 def _is_detector(dataset: Dataset) -> bool:
@@ -84,7 +86,7 @@ def _character_contradictions(dataset: Dataset, outputs: Mapping[str, tuple[int,
     scores = [dims[-1] for dims in outputs.values() if len(dims) == 3]
     if count and scores and not any(count - 1 <= size <= count + _MAX_SPECIAL_TOKENS for size in scores):
         source = dataset.sources.get("characters", "the metadata")
-        yield f"{source} lists {count:,} characters, but no output has room for them: {_quote_shapes(outputs)}"
+        yield f"{source} lists {pluralize(count, 'character')}, but no output shape matches: {_quote_shapes(outputs)}"
 
 
 def _input_contradictions(dataset: Dataset, shapes: Mapping[str, InputDims]) -> Iterator[str]:
@@ -96,8 +98,8 @@ def _input_contradictions(dataset: Dataset, shapes: Mapping[str, InputDims]) -> 
         columns = dims[1] if dims is not None and len(dims) == 2 else None
         if columns is not None and columns != dataset.features:
             source = dataset.sources.get("features", "the metadata")
-            claim = f"{source} says {dataset.features:,} features"
-            yield f"{claim}, but the input {clean_text(name)!r} has {columns:,} columns"
+            claim = f"{source} declares {pluralize(dataset.features, 'feature')}"
+            yield f"{claim}, but input {clean_text(name)!r} has {pluralize(columns, 'column')}"
 
 
 def _image_contradictions(dataset: Dataset, name: str, dims: tuple[int | None, ...]) -> Iterator[str]:
@@ -107,10 +109,11 @@ def _image_contradictions(dataset: Dataset, name: str, dims: tuple[int | None, .
     size = dataset.image_size
     if size and height and width and sorted((height, width)) != sorted(size):
         source = dataset.sources.get("image_size", "the metadata")
-        yield f"{source} says {size[0]} × {size[1]}, but the input {clean_text(name)!r} takes {height} × {width}"
+        yield f"{source} declares images of {size[0]} × {size[1]}, but input {clean_text(name)!r} is {height} × {width}"
     if size and channels in (1, 3, 4) and dataset.channels and channels != dataset.channels:
         source = dataset.sources.get("channels", "the metadata")
-        yield f"{source} says {dataset.channels} channels, but the input {clean_text(name)!r} takes {channels}"
+        claim = f"{source} declares {pluralize(dataset.channels, 'channel')}"
+        yield f"{claim}, but input {clean_text(name)!r} has {channels}"
 
 
 def _quote_shapes(outputs: Mapping[str, tuple[int, ...]]) -> str:

@@ -12,6 +12,7 @@ from onnx_autodoc.architecture.group_units import join_branches, join_units
 from onnx_autodoc.architecture.node_costs import NodeCosts
 from onnx_autodoc.card import Box, Edge
 from onnx_autodoc.patterns import Net, Op, block_kinds
+from onnx_autodoc.text import pluralize
 
 _LABELS: Final = {
     "attention": "Attention",
@@ -83,7 +84,11 @@ def box_detail(net: Net, group: Group) -> str | None:
     if group.kind in _CHANNEL_UNITS:
         dims = net.shape(group.value)
         is_known = dims is not None and len(dims) > 2
-        return f"{dims[1]:,} channels at " + "×".join(map(str, dims[2:])) if dims is not None and is_known else None
+        return (
+            f"{pluralize(dims[1], 'channel')} at " + "×".join(map(str, dims[2:]))
+            if dims is not None and is_known
+            else None
+        )
     rank = {kind: rank for rank, kinds in enumerate(_DESCRIBED_FIRST) for kind in kinds}
     ops = sorted(group.ops, key=lambda op: (rank.get(op.kind, len(_DESCRIBED_FIRST)), op.position))
     return next((detail for op in ops if (detail := _op_detail(op))), None)
@@ -106,14 +111,14 @@ def _op_detail(op: Op) -> str | None:
         return ", ".join(filter(None, (op.mlp.activation, path)))
     if op.kind == "moe" and op.experts.experts:
         selected = op.experts.experts_per_token
-        return f"{op.experts.experts} experts" + (f", {selected} at a time" if selected else "")
+        return f"{op.experts.experts} experts" + (f", {selected} per token" if selected else "")
     if op.kind in ("embedding", "patch-embedding"):
         table = op.embedding
         if table.patch:
-            return "patches of " + "×".join(map(str, table.patch))
+            return "×".join(map(str, table.patch)) + " patches"
         return f"{table.rows:,} × {table.out_features:,}" if table.rows and table.out_features else None
     if op.kind in block_kinds.RECURRENT and op.recurrent.hidden:
-        return f"hidden {op.recurrent.hidden:,}" + (", both ways" if op.recurrent.bidirectional else "")
+        return f"hidden {op.recurrent.hidden:,}" + (", bidirectional" if op.recurrent.bidirectional else "")
     if op.kind in block_kinds.CONV_BLOCKS:
         return _conv_detail(op)
     return _width_change(op) or None if op.kind == "linear" else None
@@ -123,10 +128,10 @@ def _attention_detail(op: Op) -> str | None:
     attention = op.attention
     if not attention.heads:
         return None
-    text = f"{attention.heads} heads" if attention.heads != 1 else "1 head"
+    text = pluralize(attention.heads, "head")
     text += f" × {attention.head_dim}" if attention.head_dim else ""
-    is_grouped = attention.kv_heads not in (None, attention.heads)
-    return text + (f", {attention.kv_heads} for keys and values" if is_grouped else "")
+    kv_heads = attention.kv_heads
+    return text if kv_heads in (None, attention.heads) else f"{text}, {pluralize(kv_heads, 'KV head')}"
 
 
 def _conv_detail(op: Op) -> str:
@@ -189,7 +194,8 @@ def locate_nodes(net: Net, graph: GroupGraph) -> dict[int, str]:
             located.update(dict.fromkeys(op.rows, name))
     for row, value in net.identity_rows.items():
         producer = net.producers[value]
-        names = [located[each] for each in producer.rows if each in located] if producer is not None else []
+        producer_rows = producer.rows if producer is not None else ()
+        names = [located[producer_row] for producer_row in producer_rows if producer_row in located]
         if names:
             located[row] = names[0]
     return located
@@ -212,26 +218,26 @@ class Ports:
         self.count = len(self.inputs) + len(self.outputs)
 
     def edges(self, graph: GroupGraph, ids: dict[Group, str]) -> list[Edge]:
-        found: dict[tuple[str, str], Edge] = {}
+        edges: dict[tuple[str, str], Edge] = {}
         for group in graph.groups:
             for value in (value for op in group.ops for value in self._net.data_inputs(op)):
                 for name in graph.input_names(value):
                     key = (self._input_box[name], ids[group])
-                    found.setdefault(key, _edge(self._net, *key, self._net.inputs[name]))
+                    edges.setdefault(key, _edge(self._net, *key, self._net.inputs[name]))
         for first, names in self._outputs.items():
             for value in (self._net.outputs[name] for name in names):
                 group_or_none = graph.producer(value)
-                sources = [self._input_box[each] for each in graph.input_names(value)]
+                sources = [self._input_box[input_name] for input_name in graph.input_names(value)]
                 for source in [ids[group_or_none]] if group_or_none is not None else sources:
                     key = (source, f"out:{first}")
-                    found.setdefault(key, _edge(self._net, *key, value))
-        return list(found.values())
+                    edges.setdefault(key, _edge(self._net, *key, value))
+        return list(edges.values())
 
 
 def _draw_port(kind: str, names: list[str], roles: dict[str, str]) -> Box:
     """Draw ports of one role with a count, others as one and its number of companions."""
     name, role = names[0], roles.get(names[0])
-    is_uniform = role is not None and len({roles.get(each) for each in names}) == 1
+    is_uniform = role is not None and len({roles.get(name) for name in names}) == 1
     label = name if is_uniform or len(names) == 1 else f"{name} + {len(names) - 1} more"
     box_id = f"in:{name}" if kind == "input" else f"out:{name}"
     return _port_box(box_id, kind, label, role, len(names) if is_uniform else 1)
@@ -241,12 +247,12 @@ def _fold_ports(net: Net, values: dict[str, int], roles: dict[str, str]) -> dict
     """Return the names in each box, by the first of them. Past and present states of one shape share a box."""
     if len(values) <= _MAX_PORTS:
         return {name: [name] for name in values}
-    equal: dict[tuple[object, ...], list[str]] = {}
+    names_by_kind: dict[tuple[object, ...], list[str]] = {}
     for name, value in values.items():
-        equal.setdefault((roles.get(name), net.dtype(value), net.shape(value)), []).append(name)
-    lists = sorted(equal.values(), key=len)
-    rest = [name for names in lists[_MAX_PORTS:] for name in names]
-    return {names[0]: names for names in (*lists[:_MAX_PORTS], rest) if names}
+        names_by_kind.setdefault((roles.get(name), net.dtype(value), net.shape(value)), []).append(name)
+    name_lists = sorted(names_by_kind.values(), key=len)
+    rest = [name for names in name_lists[_MAX_PORTS:] for name in names]
+    return {names[0]: names for names in (*name_lists[:_MAX_PORTS], rest) if names}
 
 
 # Drawing
@@ -315,25 +321,25 @@ class _Drawing:
         )
 
     def main_inputs(self, group: Group) -> set[int]:
-        """Return what a group reads from its main predecessor."""
+        """Return the values that a group reads from its main predecessor."""
         predecessors = self._graph.ordered_predecessors(group)
         main = set(predecessors[0].ops) if predecessors else set()
         return {value for op in group.ops for value in op.inputs if self._net.producers[value] in main}
 
     def edges(self, ids: dict[Group, str]) -> list[Edge]:
-        found: list[Edge] = []
+        edges: list[Edge] = []
         for group in self._graph.groups:
             values, predecessors = self._graph.predecessors(group), self._graph.ordered_predecessors(group)
-            for each in predecessors:
-                is_bypass = each is not predecessors[0] and self._graph.depends_on(predecessors[0], each)
+            for predecessor in predecessors:
+                is_bypass = predecessor is not predecessors[0] and self._graph.depends_on(predecessors[0], predecessor)
                 kind = "skip" if is_bypass else "data"
-                found.append(_edge(self._net, ids[each], ids[group], values[each], kind))
-        return found
+                edges.append(_edge(self._net, ids[predecessor], ids[group], values[predecessor], kind))
+        return edges
 
     def _inner_edges(self, ids: dict[Group, str], entering: set[int], input_id: str) -> tuple[Edge, ...]:
         """Return the edges between the parts of a box. What its main predecessor computes enters at one place."""
         box_of = {op: ids[part] for part in ids for op in part.ops}
-        found: dict[tuple[str, str], Edge] = {}
+        edges: dict[tuple[str, str], Edge] = {}
         previous = None
         for part, box_id in ids.items():
             for value in (value for op in part.ops for value in self._net.data_inputs(op)):
@@ -343,9 +349,9 @@ class _Drawing:
                     continue
                 is_bypass = part.kind == "add" and previous is not None and source != previous
                 kind = "skip" if is_bypass else "data"
-                found.setdefault((source, box_id), _edge(self._net, source, box_id, value, kind))
+                edges.setdefault((source, box_id), _edge(self._net, source, box_id, value, kind))
             previous = box_id
-        return tuple(found.values())
+        return tuple(edges.values())
 
 
 # The parts of a box

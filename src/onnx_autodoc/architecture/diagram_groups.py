@@ -5,6 +5,7 @@ levels, so that the graph of groups stays acyclic.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 from onnx_autodoc.patterns import Net, Op, block_kinds
@@ -50,7 +51,7 @@ class GroupGraph:
         self.group_of: dict[Op, Group] = {}
         self.groups: dict[Group, None] = {}
         self.units: list[Group] = []  # residual and branch units, even if drawn within another group
-        self._values_read: dict[Group, list[int]] = {}  # one value of each group that a group read when last asked
+        self._values_read: dict[Group, list[int]] = {}  # values that represent the predecessors of a group
         self._visits_left = 500_000 + _MAX_VISITS_PER_OP * len(net.ops)
         self._input_names: dict[int, tuple[str, ...]] = {value: (name,) for name, value in net.inputs.items()}
         draws_all = not any(op.kind in block_kinds.DRAWN for op in net)
@@ -63,8 +64,9 @@ class GroupGraph:
         before = list(dict.fromkeys(producers))
         if not before and not is_drawn:
             names = {id(names): names for value in op.inputs if (names := self._input_names.get(value))}
-            lists = list(names.values())
-            merged = lists[0] if len(lists) == 1 else tuple(dict.fromkeys(name for each in lists for name in each))
+            name_lists = list(names.values())
+            is_single = len(name_lists) == 1
+            merged = name_lists[0] if is_single else tuple(dict.fromkeys(chain.from_iterable(name_lists)))
             self._input_names.update(dict.fromkeys(op.outputs, merged))
             return
         level = max((group.level for group in before), default=-1)
@@ -94,11 +96,11 @@ class GroupGraph:
             self._values_read.pop(group, None)
         self.add(new)
 
-    def absorb(self, group: Group, other: Group) -> None:
-        """Remove `other`, whose ops `group` already has."""
-        self.group_of.update(dict.fromkeys(other.ops, group))
+    def absorb(self, group: Group, absorbed: Group) -> None:
+        """Remove `absorbed`, whose ops `group` already has."""
+        self.group_of.update(dict.fromkeys(absorbed.ops, group))
         self._values_read.pop(group, None)
-        del self.groups[other]
+        del self.groups[absorbed]
 
     def predecessors(self, group: Group) -> dict[Group, int]:
         """Return the groups that a group reads, each with a value that it reads.
@@ -108,18 +110,18 @@ class GroupGraph:
         values = self._values_read.get(group)
         if values is None:
             values = [value for op in group.ops for value in self.net.data_inputs(op)]
-        found: dict[Group, int] = {}
+        predecessors: dict[Group, int] = {}
         for value in values:
             producer = self.producer(value)
             if producer is not None and producer is not group:
-                found.setdefault(producer, value)
-        self._values_read[group] = list(found.values())
-        return found
+                predecessors.setdefault(producer, value)
+        self._values_read[group] = list(predecessors.values())
+        return predecessors
 
     def ordered_predecessors(self, group: Group) -> list[Group]:
         """Return the predecessors, main one first: where the group's residual starts, else the highest level."""
         start = self.producer(group.residual_start) if group.residual_start is not None else None
-        return sorted(self.predecessors(group), key=lambda each: (each is not start, -each.level))
+        return sorted(self.predecessors(group), key=lambda predecessor: (predecessor is not start, -predecessor.level))
 
     def adjacency(self) -> tuple[dict[Group, list[Group]], dict[Group, list[Group]]]:
         """Return the predecessors and the successors of each group."""
@@ -137,7 +139,8 @@ class GroupGraph:
     def would_cycle(self, groups: Sequence[Group]) -> bool:
         """Whether a path leads out of some groups and back in, so that they cannot be joined."""
         inside = set(groups)
-        outside = [each for group in groups for each in self.predecessors(group) if each not in inside]
+        predecessors = chain.from_iterable(map(self.predecessors, groups))
+        outside = [predecessor for predecessor in predecessors if predecessor not in inside]
         is_found, is_complete = self._search(outside, inside, min(group.first for group in groups))
         return is_found or not is_complete
 
@@ -163,7 +166,7 @@ class GroupGraph:
         order: list[Group] = []
         while ready:
             group = ready.pop()
-            group.level = max((each.level + 1 for each in before[group]), default=0)
+            group.level = max((predecessor.level + 1 for predecessor in before[group]), default=0)
             order.append(group)
             for successor in after[group]:
                 missing[successor] -= 1

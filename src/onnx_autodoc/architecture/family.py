@@ -1,4 +1,4 @@
-"""The family of a model, from the blocks that it is made of and where its compute is."""
+"""The family of a model, from its blocks and their shares of the compute."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -9,11 +9,12 @@ from msgspec import Struct
 from onnx_autodoc.architecture.node_costs import NodeCosts
 from onnx_autodoc.card import AttentionKind
 from onnx_autodoc.patterns import Net, Op, block_kinds
+from onnx_autodoc.text import pluralize
 
 _LINEAR_BLOCKS: Final = ("linear", "mlp", "gated-mlp", "moe", "head")
 _MAX_STEM_CONVS: Final = 4  # convolutions that only preprocess an image
 _MIN_CONVS_WITH_NORM: Final = 8  # a network with so many convolutions hardly trains without a norm
-_MOST_CONVS: Final = 0.8
+_MIN_BIASED_SHARE: Final = 0.8
 _MAX_SPECTRUM_LINEARS: Final = 2  # of a spectrogram: to mel bands, to cosines
 _NOTABLE_SHARE: Final = 0.1
 _MAIN_SHARE: Final = 0.5
@@ -59,12 +60,12 @@ def find_family(net: Net, costs: NodeCosts, has_cache: bool, roles: Mapping[str,
         family = find(census)
         if family is not None:
             return family
-    return Family("unknown", ("no block of it tells what family it is",))
+    return Family("unknown", ("no matched block determines the family",))
 
 
 def _tree_ensemble(census: BlockCensus) -> Family | None:
     count = census.count(*block_kinds.TREES)
-    return Family("tree-ensemble", (_counted(count, "tree ensemble"),)) if count else None
+    return Family("tree-ensemble", (pluralize(count, "tree ensemble"),)) if count else None
 
 
 def _diffusion_unet(census: BlockCensus) -> Family | None:
@@ -73,7 +74,7 @@ def _diffusion_unet(census: BlockCensus) -> Family | None:
     has_timestep = census.count(*block_kinds.SINUSOIDS) and census.count("group-norm")
     if not concats or not has_timestep or not census.count("conv") or census.share("conv") < _NOTABLE_SHARE:
         return None
-    return Family("diffusion-unet", (_counted(concats, "concat skip"), "a time step turned into sines and cosines"))
+    return Family("diffusion-unet", (pluralize(concats, "concat skip connection"), "sinusoidal timestep embedding"))
 
 
 # Transformers
@@ -85,10 +86,10 @@ def _transformer(census: BlockCensus) -> Family | None:
     is_recurrent = census.count(*block_kinds.RECURRENT) and not census.has_residual_attention
     if not attention or is_minor or is_recurrent:
         return None
-    evidence = [_counted(len(attention), "attention block")]
+    evidence = [pluralize(len(attention), "attention block")]
     conv_share = census.share("conv")
     if census.count("conv") and conv_share >= _MAIN_SHARE and not census.count("patch-embedding"):
-        return Family("hybrid", (*evidence, f"{_percent(conv_share)} of the multiply-adds are in convolutions"))
+        return Family("hybrid", (*evidence, f"{_percent(conv_share)} of MACs in convolutions"))
     return _transformer_variant(census, attention, evidence)
 
 
@@ -96,7 +97,7 @@ def _transformer_variant(census: BlockCensus, attention: list[Op], evidence: lis
     cross = [op for op in attention if op.attention.cross]
     causal = [op for op in attention if op.attention.causal]
     if cross and census.reads_image and census.count("conv") > _MAX_STEM_CONVS:
-        return Family("hybrid", (*evidence, _counted(census.count("conv"), "convolution") + " before them"))
+        return Family("hybrid", (*evidence, pluralize(census.count("conv"), "convolution") + " before attention"))
     if cross:
         evidence.append(f"{len(cross)} of them cross-attention")
         has_encoder = any(not _reads_model_input(census.net, op) for op in cross)
@@ -104,12 +105,12 @@ def _transformer_variant(census: BlockCensus, attention: list[Op], evidence: lis
         return Family("encoder-decoder" if is_encoder_decoder else "transformer-decoder", tuple(evidence))
     has_patches = bool(census.count("patch-embedding"))
     if has_patches and any(op.embedding.role == "token" for op in census.ops.get("embedding", ())):
-        return Family("hybrid", (*evidence, "a tower for pictures and one for text"))
+        return Family("hybrid", (*evidence, "patch embedding and token embedding"))
     if causal or census.has_cache:
-        reason = f"{len(causal)} of them see only what came before" if causal else "keys and values kept between steps"
+        reason = f"{len(causal)} of them causal" if causal else "KV cache"
         return Family("transformer-decoder", (*evidence, reason))
     if has_patches:
-        return Family("vision-transformer", (*evidence, "a picture cut into patches"))
+        return Family("vision-transformer", (*evidence, "patch embedding"))
     return _encoder_variant(census, evidence)
 
 
@@ -121,11 +122,11 @@ def _encoder_variant(census: BlockCensus, evidence: list[str]) -> Family:
     convs, share = census.count("conv"), census.share("conv")
     is_hierarchical = census.count("layer-norm") > census.count("batch-norm")  # image tokens in all stages
     if census.reads_image and len(census.net.of("attention")) > 1 and share < _MAIN_SHARE and is_hierarchical:
-        return Family("vision-transformer", (*evidence, f"{_counted(convs, 'convolution')} between stages"))
+        return Family("vision-transformer", (*evidence, f"{pluralize(convs, 'convolution')} between stages"))
     has_many_convs = convs > 2 and (convs > census.count("attention") or share > _NOTABLE_SHARE)
     if has_many_convs or (convs and census.reads_image):
-        return Family("hybrid", (*evidence, _counted(convs, "convolution")))
-    return Family("transformer-encoder", (*evidence, "none of them looks back only"))
+        return Family("hybrid", (*evidence, pluralize(convs, "convolution")))
+    return Family("transformer-encoder", (*evidence, "none of them causal"))
 
 
 # Other networks
@@ -136,9 +137,9 @@ def _recurrent(census: BlockCensus) -> Family | None:
     if not count:
         return None
     names = " and ".join(kind.upper() for kind in block_kinds.RECURRENT if census.count(kind))
-    cells, conv_share = _counted(count, f"{names} cell"), census.share("conv")
+    cells, conv_share = pluralize(count, f"{names} cell"), census.share("conv")
     if conv_share >= _NOTABLE_SHARE:
-        return Family("hybrid", (cells, f"{_percent(conv_share)} of the multiply-adds are in convolutions"))
+        return Family("hybrid", (cells, f"{_percent(conv_share)} of MACs in convolutions"))
     return Family("rnn", (cells,))
 
 
@@ -148,7 +149,7 @@ def _spectrum(census: BlockCensus) -> Family | None:
     has_network = has_convs or census.count("mlp", "gated-mlp", "embedding")
     if not count or has_network or census.count("linear") > _MAX_SPECTRUM_LINEARS:
         return None
-    return Family("preprocessing", (_counted(count, "spectrum"), "no net comes after it"))
+    return Family("preprocessing", (pluralize(count, "spectral transform"), "no network after it"))
 
 
 def _state_space(census: BlockCensus) -> Family | None:
@@ -156,7 +157,7 @@ def _state_space(census: BlockCensus) -> Family | None:
     has_sequence_conv = any(op.conv.depthwise and len(op.conv.kernel) == 1 for op in census.ops.get("conv", ()))
     if not has_sequence_conv or not all(map(census.count, block_kinds.STATE_SPACE_DECAY)):
         return None
-    return Family("unknown", ("state-space layers: neither attention nor recurrence, decay by a learned step",))
+    return Family("unknown", ("state-space layers: no attention or recurrent cells, decay with a learned step size",))
 
 
 def _mlp_mixer(census: BlockCensus) -> Family | None:
@@ -164,7 +165,7 @@ def _mlp_mixer(census: BlockCensus) -> Family | None:
     count, residuals = census.count("mlp", "gated-mlp"), census.count_residuals("add")
     if census.count("conv") > 1 or count < 2 or not residuals:
         return None
-    return Family("mlp", (_counted(count, "two-layer map"), _counted(residuals, "skip")))
+    return Family("mlp", (pluralize(count, "MLP"), pluralize(residuals, "skip connection")))
 
 
 def _cnn(census: BlockCensus) -> Family | None:
@@ -174,36 +175,32 @@ def _cnn(census: BlockCensus) -> Family | None:
     is_minor = linears > 1 and (count <= _MAX_STEM_CONVS or count * 4 < linears)
     if not count or (share < _NOTABLE_SHARE and is_minor):
         return None
-    evidence = [_counted(count, "convolution"), f"{_percent(share)} of the multiply-adds in them"]
+    evidence = [pluralize(count, "convolution"), f"{_percent(share)} of MACs in convolutions"]
     convs = census.ops.get("conv", [])
-    is_biased = sum(op.linear.biased for op in convs) >= len(convs) * _MOST_CONVS
+    is_biased = sum(op.linear.biased for op in convs) >= len(convs) * _MIN_BIASED_SHARE
     if not census.count(*block_kinds.NORMS) and len(convs) >= _MIN_CONVS_WITH_NORM and is_biased:
-        evidence.append("no norm is left: BatchNorm was folded into the convolutions, their biases show")
+        evidence.append("no normalization: BatchNorm was folded into the convolutions, as their biases indicate")
     return Family("cnn", tuple(evidence))
 
 
 def _mlp(census: BlockCensus) -> Family | None:
     count = census.count("linear")
     if count == 1 and not census.count(*block_kinds.ACTIVATIONS, *block_kinds.GATES):
-        return Family("unknown", ("a single linear map",))
-    evidence = (_counted(count, "linear map"), "no convolution, attention or recurrence")
+        return Family("unknown", ("a single linear layer",))
+    evidence = (pluralize(count, "linear layer"), "no convolution, attention or recurrence")
     return Family("mlp", evidence) if count else None
 
 
 def _preprocessing(census: BlockCensus) -> Family | None:
     if not census.count(*block_kinds.PREPROCESSING) or census.count(*block_kinds.CLASSICAL_MODELS):
         return None
-    return Family("preprocessing", ("features are scaled, encoded or cut; nothing predicts",))
+    return Family("preprocessing", ("preprocessing operators (scaling, encoding, slicing), no predictor",))
 
 
 _FAMILY_RULES: Final[tuple[Callable[[BlockCensus], Family | None], ...]] = (
     *(_tree_ensemble, _diffusion_unet, _transformer, _recurrent, _spectrum, _state_space, _mlp_mixer),
     *(_cnn, _mlp, _preprocessing),
 )
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _percent(share: float) -> str:
@@ -223,13 +220,13 @@ class ModelSizes(Struct, frozen=True):
 
 def find_attention_kinds(net: Net) -> tuple[AttentionKind, ...]:
     """Return the kinds of attention in a net, most frequent first."""
-    found = [op.attention for op in net.walk() if op.kind == "attention"]
+    attention = [op.attention for op in net.walk() if op.kind == "attention"]
     counts = Counter(
         (
-            *(each.form, each.heads, each.kv_heads, each.head_dim, each.cross),
-            *(bool(each.causal), each.rotary, each.windowed, each.relative_bias),
+            *(attributes.form, attributes.heads, attributes.kv_heads, attributes.head_dim, attributes.cross),
+            *(bool(attributes.causal), attributes.rotary, attributes.windowed, attributes.relative_bias),
         )
-        for each in found
+        for attributes in attention
     )
     return tuple(AttentionKind(count, *kind) for kind, count in counts.most_common())
 

@@ -69,7 +69,7 @@ def _block_sizes(group: Group) -> tuple[object, ...]:
     ops = group.ops
     mlps = sorted(str((op.mlp.inner_features, op.mlp.activation)) for op in ops if op.kind in ("mlp", "gated-mlp"))
     attention = [op.attention for op in ops if op.kind == "attention"]
-    heads = sorted(str((each.heads, each.kv_heads, each.head_dim)) for each in attention)
+    heads = sorted(str((attributes.heads, attributes.kv_heads, attributes.head_dim)) for attributes in attention)
     kernels = sorted((max(op.conv.kernel), str(op.conv.activation)) for op in ops if max(op.conv.kernel, default=1) > 1)
     return *mlps, *heads, sum(op.kind == "squeeze-excite" for op in ops), *kernels
 
@@ -105,7 +105,7 @@ def _layer_end(chain: list[Group], start: int) -> int:
         group = chain[index]
         if group.kind == "mlp-block" and group.count == 1:
             is_last = index + 1 == len(chain)
-            is_post_norm = not is_last and all(chain[each].kind in block_kinds.NORMS for each in (index - 1, index + 1))
+            is_post_norm = not is_last and {chain[index - 1].kind, chain[index + 1].kind} <= set(block_kinds.NORMS)
             return index + 1 + is_post_norm
         if group.kind not in (*block_kinds.NORMS, "attention-block") or group.count > 1:
             return 0
@@ -159,14 +159,14 @@ def _join_neighbours(graph: GroupGraph, max_groups: int, same_size: bool, import
     """Join pairs of neighbours in chains; return whether there were any."""
     pairs = [pair for chain in _find_chains(graph) for pair in pairwise(chain)]
     if same_size:
-        pairs = [(one, other) for one, other in pairs if _spatial_size(graph, one) == _spatial_size(graph, other)]
+        pairs = [pair for pair in pairs if _spatial_size(graph, pair[0]) == _spatial_size(graph, pair[1])]
     excess, joined = len(graph.groups) - max_groups, set[Group]()
-    for one, other in sorted(pairs, key=lambda pair: importance(pair[0]) + importance(pair[1])):
+    for before, after in sorted(pairs, key=lambda pair: importance(pair[0]) + importance(pair[1])):
         if len(joined) >= 2 * excess:
             break
-        if joined.isdisjoint((one, other)) and not graph.would_cycle([one, other]):
-            joined |= {one, other}
-            _join_stage(graph, [one, other])
+        if joined.isdisjoint((before, after)) and not graph.would_cycle([before, after]):
+            joined |= {before, after}
+            _join_stage(graph, [before, after])
     return bool(joined)
 
 

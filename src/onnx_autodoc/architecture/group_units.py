@@ -59,15 +59,16 @@ def _join_embeddings(graph: GroupGraph) -> None:
     for group in list(graph.groups):
         before = list(graph.predecessors(group)) if group in graph.groups else []
         has_weights = group.has(*block_kinds.WEIGHTED) and group.kind != "embedding"
-        if not before or has_weights or any(each.kind not in _EMBEDDINGS for each in before):
+        if not before or has_weights or any(predecessor.kind not in _EMBEDDINGS for predecessor in before):
             continue
-        if all(_is_read_only_by(graph, each, group) for each in before):
-            kind = max((each.kind for each in before), key=_EMBEDDINGS.index)
+        if all(_is_read_only_by(graph, predecessor, group) for predecessor in before):
+            kind = max((predecessor.kind for predecessor in before), key=_EMBEDDINGS.index)
             graph.replace([*before, group], Group(kind, _sorted_ops([*before, group]), before[0].level))
 
 
 def _is_read_only_by(graph: GroupGraph, group: Group, reader: Group) -> bool:
-    consumers = (op for each in group.ops for value in each.outputs for op in graph.net.consumers[value])
+    values = (value for op in group.ops for value in op.outputs)
+    consumers = (op for value in values for op in graph.net.consumers[value])
     return all(graph.group_of.get(op) in (group, reader) for op in consumers)
 
 
@@ -113,7 +114,7 @@ def _join_branches_once(graph: GroupGraph, max_groups: int) -> bool:
         inside = _groups_between(group, start, before, max_groups)
         if len(inside) > 1 and joined.isdisjoint(inside) and _is_unit(graph, group, inside, after):
             joined |= inside
-            members = sorted(inside, key=lambda each: (each.level, each.last))
+            members = sorted(inside, key=lambda member: (member.level, member.last))
             ops = _sorted_ops(members)
             unit = Group(unit_kind(ops, "join"), ops, members[0].level, tuple(members))
             unit.value = group.value
@@ -126,8 +127,8 @@ def _join_branches_once(graph: GroupGraph, max_groups: int) -> bool:
 
 def _is_unit(graph: GroupGraph, end: Group, inside: set[Group], after: dict[Group, list[Group]]) -> bool:
     """Whether nothing else reads the groups, and they hold neither layers nor a pyramid, whose parts are drawn."""
-    is_closed = all(set(after[each]) <= inside for each in inside if each is not end)
-    ops = [op for each in inside for op in each.ops]
+    is_closed = all(set(after[member]) <= inside for member in inside if member is not end)
+    ops = [op for member in inside for op in member.ops]
     has_parts = any(_is_resizing(op) for op in ops) or _has_layers(ops)
     return is_closed and not has_parts and not graph.would_cycle(list(inside))
 
@@ -135,13 +136,13 @@ def _is_unit(graph: GroupGraph, end: Group, inside: set[Group], after: dict[Grou
 def _groups_between(group: Group, start: Group, before: dict[Group, list[Group]], max_groups: int) -> set[Group]:
     if group.level - start.level > max_groups:
         return set()  # at least one group of each level is in between
-    found, waiting = {group}, [group]
-    while waiting and len(found) <= max_groups:
+    between, waiting = {group}, [group]
+    while waiting and len(between) <= max_groups:
         for predecessor in before[waiting.pop()]:
-            if predecessor is not start and predecessor not in found:
-                found.add(predecessor)
+            if predecessor is not start and predecessor not in between:
+                between.add(predecessor)
                 waiting.append(predecessor)
-    return found if len(found) <= max_groups else set()
+    return between if len(between) <= max_groups else set()
 
 
 def _find_dominators(groups: list[Group], before: dict[Group, list[Group]]) -> dict[Group, Group | None]:
@@ -158,15 +159,15 @@ def _find_dominators(groups: list[Group], before: dict[Group, list[Group]]) -> d
 
 
 def _common_dominator(
-    one: Group | None, other: Group | None, dominators: dict[Group, Group | None], depth: dict[Group, int]
+    first: Group | None, second: Group | None, dominators: dict[Group, Group | None], depth: dict[Group, int]
 ) -> Group | None:
     for _ in range(_MAX_STEPS_TO_DOMINATOR):
-        if one is other or one is None or other is None:
-            return one if one is other else None
-        if depth[one] >= depth[other]:
-            one = dominators[one]
+        if first is second or first is None or second is None:
+            return first if first is second else None
+        if depth[first] >= depth[second]:
+            first = dominators[first]
         else:
-            other = dominators[other]
+            second = dominators[second]
     return None
 
 
@@ -177,15 +178,15 @@ def _join_pointwise_convs(graph: GroupGraph) -> None:
         predecessors, successors = before[unit], after[unit]
         members = [
             *(
-                each
-                for each in predecessors
-                if len(predecessors) == 1 and after[each] == [unit] and _is_pointwise(each)
+                predecessor
+                for predecessor in predecessors
+                if len(predecessors) == 1 and after[predecessor] == [unit] and _is_pointwise(predecessor)
             ),
             unit,
         ]
         if unit.kind != "inception" and len(successors) == 1:  # after an inception unit the next one begins
-            members += [each for each in successors if len(before[each]) == 1 and _is_pointwise(each)]
-        members = [each for each in members if each in graph.groups]
+            members += [group for group in successors if len(before[group]) == 1 and _is_pointwise(group)]
+        members = [member for member in members if member in graph.groups]
         if len(members) > 1 and unit in members:
             grown = Group(unit.kind, _sorted_ops(members), members[0].level, tuple(members))
             grown.value = members[-1].value
@@ -257,4 +258,5 @@ def transformer_layer_kind(ops: list[Op]) -> str:
     attention = [op.attention for op in ops if op.kind == "attention"]
     if not attention:
         return "layer"
-    return "decoder-layer" if any(each.causal or each.cross for each in attention) else "encoder-layer"
+    is_decoder = any(attributes.causal or attributes.cross for attributes in attention)
+    return "decoder-layer" if is_decoder else "encoder-layer"

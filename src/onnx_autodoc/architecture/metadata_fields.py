@@ -91,7 +91,7 @@ def _python_source(text: str) -> str | None:
 
 
 def _python_escape(match: re.Match[str]) -> str:
-    """Spell line breaks as escapes, and drop the backslash of characters that need none."""
+    """Escape line breaks, and drop the backslash of characters that need none."""
     escaped = match[1]
     if escaped is None:
         return {"\n": "\\n", "\r": "\\r"}[match[0]]
@@ -101,7 +101,7 @@ def _python_escape(match: re.Match[str]) -> str:
 
 
 def _plain_data(data: object) -> object:
-    """Return data with lists for tuples. Raise ValueError for sets and for keys that are no text or integer."""
+    """Return data with lists for tuples. Raise ValueError for sets and for keys that are neither text nor integers."""
     if isinstance(data, list | tuple):
         return [_plain_data(item) for item in data]
     if isinstance(data, dict):
@@ -141,25 +141,25 @@ _LIGHTGBM_CLASSES: Final = re.compile(r"\bnum_class:(\d{1,9})\b")
 
 
 class MetadataEntry(NamedTuple):
-    key: str  # as the file spells it
+    key: str  # as in the file
     value: object
 
 
 def normalize_key(key: str) -> str:
-    return "".join(sign for sign in key.lower() if sign.isalnum())
+    return "".join(character for character in key.lower() if character.isalnum())
 
 
 def collect_entries(metadata: Mapping[str, str]) -> dict[str, MetadataEntry]:
     """Return the entries by normalized key. Those of the metadata precede those of wrapped objects."""
-    found: dict[str, MetadataEntry] = {}
+    entries: dict[str, MetadataEntry] = {}
     wrapped: list[tuple[str, object]] = []
     for key, text in list(metadata.items())[:_MAX_KEYS]:
-        found.setdefault(normalize_key(key), MetadataEntry(key, text))
+        entries.setdefault(normalize_key(key), MetadataEntry(key, text))
         if normalize_key(key) in _WRAPPER_KEYS and isinstance(data := parse_data(text), Mapping):
             wrapped += [(f"{key}.{inner}", value) for inner, value in list(data.items())[:_MAX_KEYS]]
     for key, value in wrapped:
-        found.setdefault(normalize_key(key.partition(".")[2]), MetadataEntry(key, value))
-    return found
+        entries.setdefault(normalize_key(key.partition(".")[2]), MetadataEntry(key, value))
+    return entries
 
 
 def _as_data(value: object) -> object:
@@ -179,8 +179,8 @@ def _parse_numbers(value: object) -> list[int] | None:
         data = value.lower().replace("x", ",").split(",")
     if not isinstance(data, list) or not 0 < len(data) <= 8:
         return None
-    found = [parse_positive(item) for item in data]
-    return [item for item in found if item is not None] if None not in found else None
+    numbers = [parse_positive(item) for item in data]
+    return [item for item in numbers if item is not None] if None not in numbers else None
 
 
 def _parse_image_size(value: object) -> tuple[int, int] | None:
@@ -199,17 +199,17 @@ def _parse_floats(value: object) -> tuple[float, ...] | None:
     data = _as_data(value)
     if not isinstance(data, list) or not 0 < len(data) <= 4:
         return None
-    found = [float(item) for item in data if type(item) in (int, float) and abs(item) <= _MAX_FLOAT]
-    return tuple(found) if len(found) == len(data) else None
+    numbers = [float(item) for item in data if type(item) in (int, float) and abs(item) <= _MAX_FLOAT]
+    return tuple(numbers) if len(numbers) == len(data) else None
 
 
 def _parse_languages(value: object) -> tuple[str, ...] | None:
     data = _as_data(value)
     items = data if isinstance(data, list) else str(value).replace(";", ",").split(",")
-    found = tuple(
+    languages = tuple(
         clean_text(item).strip() for item in items[:200] if isinstance(item, str) and 0 < len(item.strip()) <= 60
     )
-    return found or None
+    return languages or None
 
 
 def parse_class_count(value: object) -> int | None:

@@ -40,7 +40,7 @@ class NodeCosts:
         self.is_complete = len(rows) <= limit
         self.is_counted = [row.cost is not None for row in rows]
         total = facts.costs.total
-        is_unknown = not total.macs and any(each.macs for each in total.missing.values())
+        is_unknown = not total.macs and any(cost.macs for cost in total.missing.values())
         self.total_macs = None if is_unknown else total.macs
         macs = [row.cost.macs if row.cost is not None else None for row in rows]
         self._macs = [number if isinstance(number, int) else None for number in macs]
@@ -56,16 +56,16 @@ class NodeCosts:
         for row, place in enumerate(self._places):
             if place not in rows or (rows[place] not in rows_on_net and row in rows_on_net):
                 rows[place] = row
-        readers, homes = _first_readers(net, leaves), dict(rows)
+        readers, reader_rows = _first_readers(net, leaves), dict(rows)
         for weight in facts.parameters.held:
             first = rows.get(weight.place)
-            home = first if first in rows_on_net else readers.get(weight.name, first)
-            if home is not None:
-                self._params.setdefault(home, Counter())[weight.dtype] += weight.elements
-                homes[weight.place] = home
+            reader_row = first if first in rows_on_net else readers.get(weight.name, first)
+            if reader_row is not None:
+                self._params.setdefault(reader_row, Counter())[weight.dtype] += weight.elements
+                reader_rows[weight.place] = reader_row
         for place, share in facts.parameters.nodes.items():
-            if place in homes:
-                self._weight_bytes[_computing_row(net, homes[place])] += share.nbytes
+            if place in reader_rows:
+                self._weight_bytes[_computing_row(net, reader_rows[place])] += share.nbytes
 
     def total_of(self, ops: Iterable[Op]) -> CostTotal:
         rows = list(dict.fromkeys(row for op in ops for row in op.rows))
@@ -89,7 +89,7 @@ def _computing_row(net: Net, row: int) -> int:
 
 def _first_readers(net: Net, leaves: list[Op]) -> dict[str, int]:
     """Return by the name of each constant the first row on the net that reads it, transposed or dequantized."""
-    found: dict[str, int] = {}
+    first_readers: dict[str, int] = {}
     seen: set[int] = set()
     for op in sorted(leaves, key=lambda op: op.position):
         waiting = [value for value in op.inputs if net.constant[value] and value not in seen]
@@ -98,17 +98,18 @@ def _first_readers(net: Net, leaves: list[Op]) -> dict[str, int]:
             seen.add(value)
             producer = net.producers[value]
             if value in net.weights or (producer is not None and producer.kind == "Constant"):
-                found.setdefault(net.names[value], op.row)
-            waiting.extend(each for each in (producer.inputs if producer is not None else ()) if each not in seen)
-    return found
+                first_readers.setdefault(net.names[value], op.row)
+            operands = producer.inputs if producer is not None else ()
+            waiting.extend(operand for operand in operands if operand not in seen)
+    return first_readers
 
 
 def count_blocks(net: Net, costs: NodeCosts, counted: Iterable[str]) -> dict[str, tuple[int, CostTotal]]:
     """Return the number and the cost of the blocks of each kind; blocks within blocks count too."""
-    found: dict[str, list[Op]] = {}
+    ops_by_kind: dict[str, list[Op]] = {}
     for op in net.walk():
-        found.setdefault(block_kinds.OPERATOR_BLOCKS.get(op.kind, op.kind), []).append(op)
-    return {kind: (len(found[kind]), costs.total_of(found[kind])) for kind in counted if kind in found}
+        ops_by_kind.setdefault(block_kinds.OPERATOR_BLOCKS.get(op.kind, op.kind), []).append(op)
+    return {kind: (len(ops), costs.total_of(ops)) for kind in counted if (ops := ops_by_kind.get(kind))}
 
 
 def share_compute(net: Net, costs: NodeCosts) -> tuple[Part, ...]:
@@ -128,11 +129,11 @@ def _compute_parts(op: Op) -> list[tuple[str, list[Op]]]:
     if op.kind == "attention":
         projections = [part for part in op.parts if part.kind in ("linear", "conv")]
         scores = [part for part in op.parts if part.kind not in ("linear", "conv")]
-        return [("projections of attention", projections), ("attention itself", scores)]
+        return [("attention projections", projections), ("attention scores and context", scores)]
     if op.kind in block_kinds.FEED_FORWARD:
         return [("mixture of experts" if op.kind == "moe" else "MLP", [op])]
     if any(part.kind in block_kinds.CONVOLUTIONS for part in op.walk()):
         return [("convolutions", [op])]
     if op.kind in block_kinds.RECURRENT:
         return [("recurrent cells", [op])]
-    return [("linear maps" if op.kind in ("linear", "head", "embedding") else "other", [op])]
+    return [("linear layers" if op.kind in ("linear", "head", "embedding") else "other", [op])]

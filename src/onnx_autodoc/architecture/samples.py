@@ -1,4 +1,4 @@
-"""Sample inputs: how to fill each input so that the model runs, from what its graph requires of it.
+"""Sample inputs: how to fill each input so that the model runs, from the requirements of its graph.
 
 Samples are data: renderers write them as a program, and `verify` fills the inputs by them.
 """
@@ -41,7 +41,7 @@ def find_samples(facts: Facts, roles: Mapping[str, str]) -> dict[str, Sample]:
     for (name, axis), size in facts.binding.axes.items():
         if axis > 0:
             sizes[name] = max(size, sizes.get(name, size))
-    longest_axes = sorted(sizes.items(), key=lambda item: -item[1])[:2]  # what a length input most likely measures
+    longest_axes = sorted(sizes.items(), key=lambda item: -item[1])[:2]  # candidates for a length input
     for value in required_inputs(facts.model):
         name, info = value.name, facts.shapes.values.get(value.name)
         if name in bound:

@@ -1,7 +1,7 @@
-"""The task of a model: what its graph shows, reconciled with what the file's metadata claims.
+"""The task of a model: from its graph, reconciled with the metadata of the file.
 
-Confidence is at least 0.9 where the graph allows one reading, about 0.8 where another one would be unusual, 0.7 for a
-claim that the graph does not show, 0.6 or less where only sizes or names suggest it. No task is better than a
+Confidence is at least 0.9 if the graph allows one interpretation, about 0.8 if another one would be unusual, 0.7 for a
+claim that the graph does not show, 0.6 or less if only sizes or names suggest it. An unknown task is better than a
 wrong one.
 """
 
@@ -16,6 +16,7 @@ from onnx_autodoc.architecture.text_tasks import TEXT_TASKS
 from onnx_autodoc.architecture.vision_tasks import VISION_TASKS
 from onnx_autodoc.card import Dataset, Task
 from onnx_autodoc.patterns import Head, Net
+from onnx_autodoc.text import pluralize
 
 TASK_RULES: Final = (*TEXT_TASKS, *VISION_TASKS, *CLASSIFICATION_TASKS)
 
@@ -47,7 +48,7 @@ TASK_NAMES: Final = frozenset(
         *(name for rule in TASK_RULES for name in (rule.name, *rule.also)),
     )
 )
-_SURE: Final = 0.9  # from here on the graph allows one reading
+_MIN_UNAMBIGUOUS: Final = 0.9  # at this confidence the graph is unambiguous
 _TASKS_WITH_CLASSES: Final = ("classification", "object detection", "segmentation", "pose")
 
 
@@ -72,18 +73,18 @@ def _claimed_task(claims: Dataset | None) -> str | None:
 
 
 def _reconcile(candidate: TaskCandidate | None, claimed: str, claims: Dataset) -> Task:
-    """Agreement raises the confidence; a graph that allows one reading overrules the claim."""
-    claim = f"{claims.sources.get('task', 'metadata')} says {claims.task}"
+    """Agreement raises the confidence; an unambiguous graph overrules the claim."""
+    claim = f"{claims.sources.get('task', 'metadata')} declares {claims.task}"
     if candidate is None:
         return Task(claimed, 0.7, _class_count(claimed, None, claims), (claim,), claimed=True)
     if candidate.name == claimed:
         return _task_of(replace(candidate, confidence=0.97, evidence=(*candidate.evidence, claim)), claims)
     if claimed in candidate.also:
         return Task(claimed, 0.9, _class_count(claimed, candidate.classes, claims), (claim, *candidate.evidence))
-    if candidate.confidence >= _SURE:
-        evidence = (*candidate.evidence, f"{claim}, which the graph is not")
+    if candidate.confidence >= _MIN_UNAMBIGUOUS:
+        evidence = (*candidate.evidence, f"{claim}, which contradicts the graph")
         return _task_of(replace(candidate, evidence=evidence), claims)
-    evidence = (claim, f"the graph looks like {candidate.name}")
+    evidence = (claim, f"the graph suggests {candidate.name}")
     return Task(claimed, 0.6, _class_count(claimed, None, claims), evidence, claimed=True)
 
 
@@ -104,15 +105,15 @@ def _class_count(name: str, classes: int | None, claims: Dataset | None) -> int 
 
 
 def find_task_contradictions(task: Task, claims: Dataset) -> Iterator[str]:
-    """Yield the claims of the file that contradict a graph which allows one reading."""
+    """Yield the claims of the file that contradict an unambiguous graph."""
     claimed = _claimed_task(claims)
-    if task.name is None or task.claimed or task.confidence < _SURE:
+    if task.name is None or task.claimed or task.confidence < _MIN_UNAMBIGUOUS:
         return
     if claimed not in (None, task.name):
-        yield f"{claims.sources.get('task', 'metadata')} says {claims.task}, but the graph is one of {task.name}"
+        yield f"{claims.sources.get('task', 'metadata')} declares {claims.task}, but the graph performs {task.name}"
     counts = {count for count in (claims.classes, claims.numbered) if count is not None}
     classes = task.classes if "classification" in task.name and claimed is None else None
     # a background class may be counted
     if counts and classes is not None and all(abs(count - classes) > 1 for count in counts):
         source = claims.sources.get("classes", "metadata")
-        yield f"{source} says {min(counts):,} classes, but the graph has {classes:,}"
+        yield f"{source} declares {pluralize(min(counts), 'class', 'classes')}, but the graph has {classes:,}"

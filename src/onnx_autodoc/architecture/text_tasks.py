@@ -34,13 +34,13 @@ def _is_causal(context: TaskContext) -> bool:
     return any(op.attention.causal for op in context.net.of("attention"))
 
 
-_CROSS: Final = "cross attention reads it"
-_FRAMES: Final = "convolutions along time read it, and cross attention what they make"
-_ENCODED: Final = "cross attention reads what an encoder made; of what is not in this file"
-_CACHED: Final = "keys and values are kept for the next token"
-_CAUSAL: Final = "attention looks back only"
-_PAST: Final = "keys and values of tokens before come in"
-_RECURRENT: Final = "a recurrent net reads it"
+_CROSS: Final = "read by cross-attention"
+_FRAMES: Final = "convolved along time, then read by cross-attention"
+_ENCODED: Final = "cross-attention reads encoder states; the input of the encoder is not in this file"
+_CACHED: Final = "KV cache"
+_CAUSAL: Final = "causal attention"
+_PAST: Final = "reads keys and values of past tokens"
+_RECURRENT: Final = "read by a recurrent network"
 _CONDITIONED: Final = rules_for(
     (),
     (
@@ -62,7 +62,7 @@ _CONDITIONED: Final = rules_for(
         "speech recognition",
         0.7,
         when=(lambda context: any(op.embedding.rows in _WHISPER_VOCABULARIES for op in context.net.of("embedding")),),
-        notes=("the vocabulary is as large as that of Whisper",),
+        notes=("the vocabulary has the size of Whisper's",),
     ),
     TaskRule(
         "text generation",
@@ -78,7 +78,7 @@ _LANGUAGE: Final = rules_for(
         "text-to-text generation",
         0.92,
         when=(_writes_second_text,),
-        notes=("one text goes in, another one is written",),
+        notes=("reads one text and generates another",),
     ),
     *_CONDITIONED,
     TaskRule("speech recognition", 0.75, cites=_SOUND),
@@ -91,7 +91,7 @@ _LANGUAGE: Final = rules_for(
         "fill mask",
         0.85,
         when=(has_blocks("attention"),),
-        notes=("attention looks both ways",),
+        notes=("bidirectional attention",),
         also=("text generation",),
     ),
     TaskRule(
@@ -101,7 +101,7 @@ _LANGUAGE: Final = rules_for(
         notes=(_RECURRENT,),
     ),
     TaskRule("text generation", 0.8, when=(has_blocks(*_SEQUENTIAL),), notes=(_RECURRENT,)),
-    TaskRule("text generation", 0.6, notes=("no attention looks ahead",)),
+    TaskRule("text generation", 0.6, notes=("no bidirectional attention",)),
 )
 TEXT_TASKS: Final = (
     TaskRule("question answering", 0.95, ("span",)),

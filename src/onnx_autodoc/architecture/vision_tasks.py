@@ -22,7 +22,7 @@ _PERSON_KEYPOINTS: Final = (17, 133)  # of COCO
 
 
 def _denoised_output(context: TaskContext) -> str | None:
-    """Return the output that is as large as the noisy input; it may have a variance beside the mean."""
+    """Return the output of the size of the noisy input; it may have a variance in addition to the mean."""
     noisy = context.inputs_of("latent", "image")
     before = context.dims(noisy[0]) if noisy else None
     for name in context.net.outputs:
@@ -39,11 +39,11 @@ def _is_denoising(context: TaskContext) -> bool:
 
 
 def _timestep_note(context: TaskContext) -> str:
-    return f"{context.inputs_of('timestep')[0]} becomes sines and cosines: a time step"
+    return f"{context.inputs_of('timestep')[0]} has a sinusoidal embedding: a timestep"
 
 
 def _denoised_note(context: TaskContext) -> str:
-    return f"{_denoised_output(context)} is as large as {context.inputs_of('latent', 'image')[0]}"
+    return f"{_denoised_output(context)} has the size of {context.inputs_of('latent', 'image')[0]}"
 
 
 # Boxes
@@ -85,7 +85,7 @@ def _is_enlarged(context: TaskContext) -> bool:
 
 def _is_image(context: TaskContext) -> bool:
     """Whether the only result is an image, or a map of one channel that is enlarged."""
-    return len(context.results) == 1 and (context.head.kind == "picture" or _is_enlarged(context))
+    return len(context.results) == 1 and (context.head.kind == "image" or _is_enlarged(context))
 
 
 def _has_spatial_latent(context: TaskContext) -> bool:
@@ -98,7 +98,7 @@ def _keeps_size(context: TaskContext) -> bool:
 
 
 def _scale_note(context: TaskContext) -> str:
-    return f"{_scale_factor(context, context.head)} times as many on each side as went in"
+    return f"{_scale_factor(context, context.head)} × the height and width of the input"
 
 
 # Pixels
@@ -162,12 +162,18 @@ VISION_TASKS: Final = (
         prefer=lambda head: head.kind == "boxes",
     ),
     *rules_for(
-        ("picture", "map"),
+        ("image", "map"),
         (_is_image,),
         TaskRule("latent decoding", 0.85, cites=("latent",), when=(_has_spatial_latent,)),
         TaskRule("image generation", 0.7, cites=("latent",)),
         TaskRule("super resolution", 0.85, when=(_is_enlarged,), notes=(_scale_note,)),
-        TaskRule("image-to-image", 0.7, when=(_keeps_size,), notes=("as many as went in",), also=("depth estimation",)),
+        TaskRule(
+            "image-to-image",
+            0.7,
+            when=(_keeps_size,),
+            notes=("same height and width as the input",),
+            also=("depth estimation",),
+        ),
     ),
     *rules_for(
         (),
@@ -178,7 +184,7 @@ VISION_TASKS: Final = (
             0.6,
             ("segmentation",),
             when=(_are_masks, _are_keypoint_maps),
-            notes=(lambda context: f"{context.head.classes} maps: the points of a person",),
+            notes=(lambda context: f"{context.head.classes} maps: keypoints of a person",),
             also=("semantic segmentation",),
             prefer=is_activated,
         ),

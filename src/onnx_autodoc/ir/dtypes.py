@@ -35,7 +35,7 @@ _DTYPES: Final = {
 }
 BITS: Final = dict(_DTYPES.values())
 
-_SPELLINGS: Final = {"float": "float32", "double": "float64"}  # where TensorProto.DataType has another name
+_DATA_TYPE_NAMES: Final = {"float": "float32", "double": "float64"}  # where the name in TensorProto.DataType differs
 _UINT64_MASK: Final = (1 << 64) - 1
 
 
@@ -46,8 +46,8 @@ def dtype_name(number: int) -> str | None:
 
 
 def parse_dtype(text: str) -> str | None:
-    """Return the element type that TensorProto.DataType spells `text` (FLOAT, INT64): Cast's `to` before opset 6."""
-    name = _SPELLINGS.get(text.lower(), text.lower())
+    """Return the element type of a name in TensorProto.DataType (FLOAT, INT64): Cast's `to` before opset 6."""
+    name = _DATA_TYPE_NAMES.get(text.lower(), text.lower())
     return name if name in BITS else None
 
 

@@ -137,7 +137,7 @@ def topological_order(nodes: "Sequence[Node]") -> Iterator[int]:
 
 
 def _is_sorted(nodes: "Sequence[Node]") -> bool:
-    """Whether no node produces what it or a node before it reads."""
+    """Whether no node reads an output of itself or of a later node."""
     read: set[str] = set()
     for node in nodes:
         read.update(node.all_inputs if node.has_subgraphs else node.inputs)

@@ -215,7 +215,7 @@ class Function(Struct, frozen=True, dict=True):
 class ExternalData(Struct, frozen=True):
     """A file with weights next to the model. `nbytes` is None where its folder has no such file.
 
-    `reason` continues its name in a sentence where the file was not opened; "" where it was, or is absent.
+    `reason` states why the file was not opened, as the continuation of its name; "" if it was opened or does not exist.
     """
 
     path: str

@@ -49,7 +49,7 @@ FAMILIES: Final[tuple[Callable[[Net], None], ...]] = (
 
 
 def find_blocks(model: Model, shapes: Shapes, is_counted: Sequence[bool]) -> Net:
-    """Return the net of a model with its blocks. `is_counted` tells for each row whether its cost is counted."""
+    """Return the net of a model with its blocks. `is_counted`: by row, whether its cost is counted."""
     net = flatten(model, shapes, is_counted)
     for find in FAMILIES:
         find(net)

@@ -1,6 +1,6 @@
-"""Canonicalization of nodes: one spelling per operation, whatever the exporter or an optimizer emitted.
+"""Canonicalization of nodes: one form per operation, whatever the exporter or an optimizer emitted.
 
-Quantized and fused operators become the plain ones that they stand for, a product with a constant weight becomes
+Quantized and fused operators become equivalent plain ones, a product with a constant weight becomes
 `linear`, a convolution with one `conv`; an operator that does several things becomes several ops. Patterns of blocks
 are written in this vocabulary alone.
 """
@@ -11,8 +11,8 @@ from typing import Final
 
 from onnx_autodoc.patterns import fused_ops
 from onnx_autodoc.patterns.attributes import ConvAttributes, EinsumAttributes, LinearAttributes
-from onnx_autodoc.patterns.net import Net, Op
-from onnx_autodoc.patterns.node_context import Canonicalizer, NodeContext
+from onnx_autodoc.patterns.net import Net, Op, operator_kind
+from onnx_autodoc.patterns.node_context import Canonicalizer, NodeContext, OperatorKey, by_domain
 from onnx_autodoc.shapes import Step
 
 _MAX_SUM_INPUTS: Final = 64
@@ -27,15 +27,16 @@ _FUSED_ACTIVATIONS: Final = {
 
 def canonicalize(net: Net, step: Step, row: int, inputs: Sequence[int], outputs: Sequence[int]) -> list[Op]:
     """Return the canonical ops of a node, without their positions."""
-    op_type, indices = EQUIVALENTS.get(step.node.op, ("", ())) if outputs else ("", ())
+    key = (step.node.domain, step.node.op)
+    op_type, indices = EQUIVALENTS.get(key, ("", ())) if outputs else ("", ())
     if op_type:
         inputs = [inputs[index] for index in indices if index < len(inputs) and inputs[index]]
     node = NodeContext(net, step, row, inputs, outputs)
-    canonicalizer = CANONICALIZERS.get(op_type or step.node.op)
+    canonicalizer = CANONICALIZERS.get(("", op_type) if op_type else key)
     if canonicalizer is not None and (inputs if op_type else outputs):
         canonicalizer(node)
     else:
-        node.add(op_type or step.node.op, inputs)
+        node.add(op_type or operator_kind(step.node), inputs)
     return node.ops
 
 
@@ -172,34 +173,59 @@ def _add_quantized_concat(node: NodeContext) -> None:
     node.add("Concat", node.inputs[2::3])
 
 
-# operators that stand for another one, and the indices of its operands among their inputs
-EQUIVALENTS: Final[dict[str, tuple[str, tuple[int, ...]]]] = {
-    "QLinearConv": ("Conv", (0, 3, 8)),
-    "ConvInteger": ("Conv", (0, 1)),
-    "QLinearMatMul": ("MatMul", (0, 3)),
-    "MatMulInteger": ("MatMul", (0, 1)),
-    "MatMulIntegerToFloat": ("MatMul", (0, 1, 6)),
-    "DynamicQuantizeMatMul": ("MatMul", (0, 1, 4)),
-    "MatMulInteger16": ("MatMul", (0, 1)),
-    "FusedMatMulActivation": ("MatMul", (0, 1)),
-    "QGemm": ("Gemm", (0, 3, 6)),
-    "QLinearAdd": ("Add", (0, 3)),
-    "QLinearMul": ("Mul", (0, 3)),
-    "QLinearSigmoid": ("Sigmoid", (0,)),
-    "QLinearLeakyRelu": ("LeakyRelu", (0,)),
-    "QLinearSoftmax": ("Softmax", (0,)),
-    "QLinearReduceMean": ("ReduceMean", (0,)),
+# quantized operators and variants of a layout: ONNX's operator, and the indices of its operands among the inputs
+_QLINEAR_CONV: Final = ("Conv", (0, 3, 8))
+_QLINEAR_POOLS: Final = {
     "QLinearAveragePool": ("AveragePool", (0,)),
     "QLinearGlobalAveragePool": ("GlobalAveragePool", (0,)),
-    "NhwcMaxPool": ("MaxPool", (0,)),
 }
-CANONICALIZERS: Final[dict[str, Canonicalizer]] = {
-    **dict.fromkeys(("MatMul", "Gemm", "FusedMatMul", "TransposeMatMul", "FusedGemm", "GemmFastGelu"), _add_matmul),
-    **dict.fromkeys(("MatMulNBits", "MatMulNBitsMlp", "MatMulBnb4", "MatMulFpQ4"), _add_packed_matmul),
-    **dict.fromkeys(("Conv", "ConvTranspose", "FusedConv", "NhwcConv", "NhwcFusedConv"), _add_conv),
-    "ConvTransposeWithDynamicPads": _add_conv,
-    "Einsum": _add_einsum,
-    "Sum": _add_sum,
-    "QLinearConcat": _add_quantized_concat,
+EQUIVALENTS: Final[dict[OperatorKey, tuple[str, tuple[int, ...]]]] = {
+    **by_domain(
+        "",
+        {
+            "QLinearConv": _QLINEAR_CONV,
+            "ConvInteger": ("Conv", (0, 1)),
+            "QLinearMatMul": ("MatMul", (0, 3)),
+            "MatMulInteger": ("MatMul", (0, 1)),
+        },
+    ),
+    **by_domain(
+        "com.microsoft",
+        {
+            "QLinearConv": _QLINEAR_CONV,
+            "MatMulIntegerToFloat": ("MatMul", (0, 1, 6)),
+            "DynamicQuantizeMatMul": ("MatMul", (0, 1, 4)),
+            "MatMulInteger16": ("MatMul", (0, 1)),
+            "FusedMatMulActivation": ("MatMul", (0, 1)),
+            "QGemm": ("Gemm", (0, 3, 6)),
+            "QLinearAdd": ("Add", (0, 3)),
+            "QLinearMul": ("Mul", (0, 3)),
+            "QLinearSigmoid": ("Sigmoid", (0,)),
+            "QLinearLeakyRelu": ("LeakyRelu", (0,)),
+            "QLinearSoftmax": ("Softmax", (0,)),
+            "QLinearReduceMean": ("ReduceMean", (0,)),
+            **_QLINEAR_POOLS,
+            "NhwcMaxPool": ("MaxPool", (0,)),
+        },
+    ),
+    **by_domain("com.ms.internal.nhwc", {"QLinearConv": _QLINEAR_CONV, **_QLINEAR_POOLS}),
+}
+_CONVS: Final = dict.fromkeys(("Conv", "ConvTranspose"), _add_conv)
+CANONICALIZERS: Final[dict[OperatorKey, Canonicalizer]] = {
+    **by_domain(
+        "", {**dict.fromkeys(("MatMul", "Gemm"), _add_matmul), **_CONVS, "Einsum": _add_einsum, "Sum": _add_sum}
+    ),
+    **by_domain(
+        "com.microsoft",
+        {
+            **dict.fromkeys(("FusedMatMul", "TransposeMatMul", "FusedGemm", "GemmFastGelu"), _add_matmul),
+            **dict.fromkeys(("MatMulNBits", "MatMulNBitsMlp", "MatMulBnb4", "MatMulFpQ4"), _add_packed_matmul),
+            **dict.fromkeys(("FusedConv", "NhwcConv", "NhwcFusedConv", "ConvTransposeWithDynamicPads"), _add_conv),
+            "QLinearConcat": _add_quantized_concat,
+        },
+    ),
+    # written by onnxruntime's layout optimizers
+    **by_domain("com.microsoft.nchwc", {"Conv": _add_conv}),
+    **by_domain("com.ms.internal.nhwc", _CONVS),
     **fused_ops.CANONICALIZERS,
 }

@@ -8,7 +8,7 @@ from onnx_autodoc.ir import Deep, Graph, Model, Node, deeply, topological_order
 from onnx_autodoc.limits import OPTIONS, current_limits
 from onnx_autodoc.ops import Identity, Operator, Trait, ValueInfo, has_trait, operator_of
 from onnx_autodoc.patterns.canonicalize import canonicalize
-from onnx_autodoc.patterns.net import NO_VALUE, Net, Op
+from onnx_autodoc.patterns.net import NO_VALUE, Net, Op, operator_kind
 from onnx_autodoc.shapes import Body, Shapes, Step, required_inputs
 
 _IDENTITIES_AT_SAME_SIZE: Final = (
@@ -42,7 +42,7 @@ def forwarded_input(net: Net, step: Step, inputs: list[int], dynamic_scales: set
 
 
 def _keeps_size(before: tuple[int, ...] | None, step: Step) -> bool:
-    """Whether the result has the shape of the first input, apart from axes of 1."""
+    """Whether the result has the shape of the first input, except for axes of 1."""
     after = step.outputs[0].concrete if step.outputs else None
     if before is None or after is None:
         return False
@@ -77,7 +77,7 @@ def _neutral_operand(net: Net, operator: Operator, inputs: list[int], dynamic_sc
 _DEFAULT_MAX_OPS: Final = 100_000
 _MAX_OPS_PER_ROW: Final = 4  # functions that call functions can require any number
 _TRUNCATION: Final = (
-    "the model has more than {:,} operations once its functions are opened; " + OPTIONS["rows"] + " raises the limit"
+    "the model has more than {:,} operations after inlining functions; " + OPTIONS["rows"] + " raises the limit"
 )
 _MAX_INVARIANT_STEPS: Final = 4
 
@@ -105,7 +105,7 @@ class _Scope:
 
 
 def flatten(model: Model, shapes: Shapes, is_counted: Sequence[bool]) -> Net:
-    """Return the net of a model. `is_counted` tells for each row of `Shapes.rows` whether its cost is counted."""
+    """Return the net of a model. `is_counted`: by row of `Shapes.rows`, whether its cost is counted."""
     builder = _NetBuilder(model, is_counted)
     net = builder.net
     scope = _Scope({tensor.name for tensor in model.graph.initializers})
@@ -175,7 +175,7 @@ class _NetBuilder:
             self.net.truncation = _TRUNCATION.format(self._max_ops)
         node, net = step.node, self.net
         inputs = [self.look_up(scope, name, info) for name, info in zip(node.inputs, step.inputs)]
-        captured = list(set(node.all_inputs) - set(node.inputs)) if node.has_subgraphs else []
+        captured = sorted(set(node.all_inputs) - set(node.inputs)) if node.has_subgraphs else []
         read = (*inputs, *(self.look_up(scope, name, None) for name in captured))
         is_random = has_trait(node, Trait.RANDOM)
         is_constant = all(net.constant[value] for value in read) and not is_random
@@ -183,7 +183,7 @@ class _NetBuilder:
         forwarded = None if is_constant else forwarded_input(net, step, inputs, self._dynamic_scales)
         outputs = [net.add_value(name, info, is_constant) for name, info in zip(node.outputs, step.outputs)]
         if is_constant:
-            op = Op(node.op, inputs, outputs, -1, ())
+            op = Op(operator_kind(node), inputs, outputs, -1, ())
             op.node, op.version = node, step.version
             net.add_constant(op)
             if not self._dynamic_scales.isdisjoint(inputs):
@@ -222,7 +222,7 @@ class _NetBuilder:
             scope.values[name] = self.look_up(inner, result, info)
 
     def _add_branch(self, step: Step, scope: _Scope, row: int) -> Deep[None]:
-        """Add the branch that runs, or where the data decide, the one whose cost is counted."""
+        """Add the branch that runs; if that is data-dependent, the one whose cost is counted."""
         pairs = list(zip(step.bodies, accumulate(map(self._count_rows, step.bodies), initial=row)))
         possible = [(body, row) for body, row in pairs if body.times != 0] or pairs
         counted = [(body, row) for body, row in possible if body.steps and self._is_counted[row]]

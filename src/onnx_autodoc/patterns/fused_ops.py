@@ -11,7 +11,7 @@ from onnx_autodoc.patterns.attributes import (
     LinearAttributes,
     NormAttributes,
 )
-from onnx_autodoc.patterns.node_context import Canonicalizer, NodeContext
+from onnx_autodoc.patterns.node_context import Canonicalizer, NodeContext, OperatorKey, by_domain
 
 # Attention
 
@@ -50,9 +50,6 @@ def _query_width(node: NodeContext) -> int | None:
 
 def _add_attention(node: NodeContext) -> None:
     """com.microsoft Attention(x, W, b, mask, past, bias): projects its input, then attends."""
-    if node.step.node.domain != "com.microsoft":
-        _add_standard_attention(node)
-        return
     weight = node.net.shape(node.input(1))
     width = weight[-1] if weight else None
     projection = LinearAttributes(
@@ -200,26 +197,44 @@ def _add_group_norm(node: NodeContext) -> None:
     node.add_side("silu", (normed,), node.outputs[0])
 
 
-CANONICALIZERS: Final[dict[str, Canonicalizer]] = {
-    **dict.fromkeys(("Attention", "PackedAttention", "QAttention", "DecoderMaskedSelfAttention"), _add_attention),
-    "MultiHeadAttention": _add_multi_head_attention,
-    "PackedMultiHeadAttention": _add_multi_head_attention,
-    "DecoderMaskedMultiHeadAttention": _add_multi_head_attention,
-    **dict.fromkeys(("GroupQueryAttention", "SparseAttention", "PagedAttention"), _add_group_query_attention),
-    "LayerNormalization": _norm("layer-norm"),
-    "SimplifiedLayerNormalization": _norm("rms-norm"),
-    "RMSNormalization": _norm("rms-norm"),
-    "BatchNormalization": _norm("batch-norm"),
-    "GroupNormalization": _norm("group-norm"),
-    "SkipLayerNormalization": _add_skip_norm,
-    "SkipSimplifiedLayerNormalization": _add_skip_norm,
-    **dict.fromkeys(("EmbedLayerNormalization", "QEmbedLayerNormalization"), _add_embed_norm),
-    **dict.fromkeys(("GroupNorm", "SkipGroupNorm"), _add_group_norm),
-    "Gelu": _activation("gelu"),
-    "BiasGelu": _add_biased_gelu,
-    "FastGelu": _add_biased_gelu,
-    "QuickGelu": _add_quick_gelu,
-    "Swish": _activation("silu"),
-    "HardSwish": _activation("hard-swish"),
-    "Mish": _activation("mish"),
+_BATCH_NORM: Final = {"BatchNormalization": _norm("batch-norm")}
+_SIMPLIFIED_NORM: Final = {"SimplifiedLayerNormalization": _norm("rms-norm")}  # of either domain
+CANONICALIZERS: Final[dict[OperatorKey, Canonicalizer]] = {
+    **by_domain(
+        "",
+        {
+            "Attention": _add_standard_attention,
+            "LayerNormalization": _norm("layer-norm"),
+            **_SIMPLIFIED_NORM,
+            "RMSNormalization": _norm("rms-norm"),
+            **_BATCH_NORM,
+            "GroupNormalization": _norm("group-norm"),
+            "Gelu": _activation("gelu"),
+            "Swish": _activation("silu"),
+            "HardSwish": _activation("hard-swish"),
+            "Mish": _activation("mish"),
+        },
+    ),
+    **by_domain(
+        "com.microsoft",
+        {
+            **dict.fromkeys(
+                ("Attention", "PackedAttention", "QAttention", "DecoderMaskedSelfAttention"), _add_attention
+            ),
+            "MultiHeadAttention": _add_multi_head_attention,
+            "PackedMultiHeadAttention": _add_multi_head_attention,
+            "DecoderMaskedMultiHeadAttention": _add_multi_head_attention,
+            **dict.fromkeys(("GroupQueryAttention", "SparseAttention", "PagedAttention"), _add_group_query_attention),
+            **_SIMPLIFIED_NORM,
+            "SkipLayerNormalization": _add_skip_norm,
+            "SkipSimplifiedLayerNormalization": _add_skip_norm,
+            **dict.fromkeys(("EmbedLayerNormalization", "QEmbedLayerNormalization"), _add_embed_norm),
+            **dict.fromkeys(("GroupNorm", "SkipGroupNorm"), _add_group_norm),
+            "Gelu": _activation("gelu"),
+            "BiasGelu": _add_biased_gelu,
+            "FastGelu": _add_biased_gelu,
+            "QuickGelu": _add_quick_gelu,
+        },
+    ),
+    **by_domain("com.ms.internal.nhwc", _BATCH_NORM),
 }

@@ -188,9 +188,9 @@ def is_rescaled(trace: OutputTrace) -> bool:
 
 
 def find_pooling(trace: OutputTrace) -> str | None:
-    """Return how an embedding was pooled: normalised, mean, tanh (the pooler of BERT), or None for one position."""
+    """Return how an embedding was pooled: normalized, mean, tanh (the pooler of BERT), or None for one position."""
     if is_normalized(trace):
-        return "normalised"
+        return "normalized"
     return "mean" if trace.kinds & {"ReduceSum", *POOLS} else "tanh" if "Tanh" in trace.kinds else None
 
 

@@ -329,7 +329,7 @@ def _linear_role(context: InputContext) -> str | None:
 
 _MIN_SAMPLE_RATE, _MAX_SAMPLE_RATE = 4_000, 192_000  # Hz
 _MAX_NODES_BEHIND_CONDITION: Final = 40
-_OPERATOR_INPUTS: Final = {
+_OPERATOR_INPUTS: Final = {  # of com.microsoft
     ("EmbedLayerNormalization", 7): "mask",
     ("QEmbedLayerNormalization", 7): "mask",
     ("GroupQueryAttention", 5): "lengths",
@@ -348,7 +348,7 @@ def find_control_roles(net: Net, model: Model) -> dict[str, str]:
         if has_trait(node, Trait.FORWARDS) and node.inputs and node.inputs[0] in sources:
             sources |= dict.fromkeys(node.outputs, sources[node.inputs[0]])
         for index, name in enumerate(node.inputs):
-            if name in sources and (node.op, index) in _OPERATOR_INPUTS:
+            if name in sources and node.domain == "com.microsoft" and (node.op, index) in _OPERATOR_INPUTS:
                 roles[sources[name]] = _OPERATOR_INPUTS[node.op, index]
     values: dict[str, list[int]] = {}
     for value, name in enumerate(net.names):

@@ -18,6 +18,7 @@ from onnx_autodoc.patterns.head import (
     token_tables,
 )
 from onnx_autodoc.patterns.net import Op
+from onnx_autodoc.text import pluralize
 
 _LINEAR: Final = ("linear", "conv", "mlp", "head")
 _POOLING: Final = frozenset((*POOLS, "Gather", "Slice", "ReduceSum"))
@@ -47,7 +48,7 @@ def linear_head(trace: OutputTrace) -> Head | None:
         # the confidence of a selected token is neither a number per token nor the token
         if trace.dims is not None and activation != "argmax" and width not in trace.dims:
             return None
-        evidence = f"has a number for each of {width:,} tokens"
+        evidence = f"has a score for each of {width:,} tokens"
         return trace.head("lm", evidence, activation=activation, positions=positions)
     if is_per_token or positions != 1:
         return _positional_head(trace, split_width, activation, positions)
@@ -112,14 +113,15 @@ def _whole_head(trace: OutputTrace, source: Op, width: int, activation: str | No
     if width == 1:
         is_probability = activation == "sigmoid" and not rescaled
         kind, suffix = ("probability", ", a probability") if is_probability else ("score", "")
-        return trace.head(kind, f"is one number{suffix}", activation=activation, positions=1)
+        return trace.head(kind, f"is a single value{suffix}", activation=activation, positions=1)
     if rescaled:
         return None
     if _is_embedding(trace, source, width, activation):
         pooling = find_pooling(trace) or "projected"
-        return trace.head("embedding", f"is {width} features of the whole", activation=pooling, positions=1)
-    evidence = f"has {width:,} numbers, the width of the last {last.kind}"
-    evidence += f", through {activation}" if activation else ""
+        return trace.head("embedding", f"is one vector of {width:,} features", activation=pooling, positions=1)
+    layer = "convolution" if last.kind == "conv" else "linear layer"
+    evidence = f"has {width:,} values, the width of the last {layer}"
+    evidence += f", after {activation}" if activation else ""
     return trace.head("classification", evidence, classes=width, activation=activation, positions=1)
 
 
@@ -147,18 +149,18 @@ def _positional_head(trace: OutputTrace, width: int, activation: str | None, pos
         return None
     if width == 1:
         kind = "probability-per-place" if activation == "sigmoid" else "score-per-place"
-        evidence = f"is one number for each of {positions:,} places"
+        evidence = f"has one value for each of {pluralize(positions, 'position')}"
         return trace.head(kind, evidence, activation=activation, positions=positions)
     biased = is_biased(trace.sources[0])
     # the logarithm of a sum over bands
     is_spectrum = "Log" in trace.kinds and not trace.kinds & {"softmax", "LogSoftmax", "Sigmoid"}
     is_unbiased_feature = not biased and width % _MIN_EMBEDDING_FEATURES == 0
     if activation is None and (trace.kinds & _FEATURE_ACTIVATIONS or is_unbiased_feature) and not is_spectrum:
-        return trace.head("hidden", f"is {width} features of each place", positions=positions)
+        return trace.head("hidden", f"has {width:,} features per position", positions=positions)
     kind = "token-classification" if token_tables(trace.net) else "ctc"
     if activation is None and kind == "ctc" and (not biased or is_spectrum):
         kind = "numbers"
-    evidence = f"has {width:,} numbers for each of {positions:,} places"
+    evidence = f"has {width:,} values for each of {pluralize(positions, 'position')}"
     return trace.head(kind, evidence, classes=width, activation=activation, positions=positions)
 
 
@@ -176,6 +178,7 @@ def feature_head(trace: OutputTrace) -> Head | None:
     if positions is None or width < _MIN_FEATURES:
         return None
     is_pooled = positions == 1 and (bool(trace.kinds & _POOLING) or source.kind in NORMS)
-    kind, place = ("embedding", "the whole") if is_pooled else ("hidden", "each place")
+    kind = "embedding" if is_pooled else "hidden"
+    evidence = f"is one vector of {width:,} features" if is_pooled else f"has {width:,} features per position"
     activation = find_pooling(trace) if is_pooled else final_activation(trace)
-    return trace.head(kind, f"is {width} features of {place}", activation=activation, positions=positions)
+    return trace.head(kind, evidence, activation=activation, positions=positions)

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Final, Generic, TypeVar
 
 from onnx_autodoc.ir import Attribute, Node
-from onnx_autodoc.ops import ValueInfo
+from onnx_autodoc.ops import OPERATORS, ValueInfo
 from onnx_autodoc.patterns.attributes import (
     NO_ATTRIBUTES,
     AttentionAttributes,
@@ -28,6 +28,13 @@ from onnx_autodoc.patterns.attributes import (
 )
 
 NO_VALUE: Final = 0  # an omitted optional input
+# domains of ONNX, onnxruntime and onnxruntime-extensions: patterns name their operators by op type alone
+_STANDARD_DOMAINS: Final = frozenset(
+    (
+        *("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.contrib"),
+        *("com.microsoft", "com.microsoft.extensions", "com.microsoft.nchwc", "com.ms.internal.nhwc"),
+    )
+)
 _UNKNOWN: Final = ValueInfo(None)
 _position: Final = attrgetter("position")
 Attributes = TypeVar("Attributes", bound=BlockAttributes)
@@ -180,7 +187,7 @@ class Net:
         """Replace several ops by one block. Members that other ops read as well stay where they are.
 
         The block reads the values from outside that its members read; its outputs are `outputs`, then every other value
-        that is read outside. By default it inherits the attributes of a member of its own kind.
+        that is read outside. By default it inherits the attributes of a member of the same kind.
         """
         merged = self._find_private(sorted(set(members), key=_position), outputs)
         computed = {value for op in merged for value in op.outputs}
@@ -296,10 +303,20 @@ class Net:
             yield from op.walk()
 
 
+def operator_kind(node: Node) -> str:
+    """Return the kind of the op of a node: its op type, after its domain where a standard operator has this op type.
+
+    A custom `Conv` is not the one of ONNX, which patterns name.
+    """
+    if node.domain in _STANDARD_DOMAINS or not any((domain, node.op) in OPERATORS for domain in ("", "com.microsoft")):
+        return node.op
+    return f"{node.domain}.{node.op}"
+
+
 def _flattened_parts(op: Op, kind: str) -> tuple[Op, ...]:
     """Return the parts that `op` adds to a block of `kind`: a block that grows does not nest in itself."""
     if op.kind != kind:
         return (op,)
     if not op.parts and op.node is not None:
-        op.kind = op.node.op
+        op.kind = operator_kind(op.node)
     return op.parts or (op,)

@@ -1,6 +1,7 @@
 """A node that is being added to the net, and the canonical ops that it becomes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -65,10 +66,17 @@ class NodeContext(Struct, frozen=True):
         output: int | None = None,
         attributes: BlockAttributes = NO_ATTRIBUTES,
     ) -> int:
-        """Add an op beside the main one, and return the value that it computes: a new one by default."""
+        """Add an op next to the main one, and return the value that it computes: a new one by default."""
         value = self.new_value() if output is None else output
         self.add(kind, inputs, (value,), attributes, is_main=False)
         return value
 
 
 Canonicalizer = Callable[[NodeContext], None]
+OperatorKey = tuple[str, str]  # domain and op type; the domain of ONNX, "" or "ai.onnx", is read as ""
+_Entry = TypeVar("_Entry")
+
+
+def by_domain(domain: str, table: Mapping[str, _Entry]) -> dict[OperatorKey, _Entry]:
+    """Return a table by op type as one by domain and op type."""
+    return {(domain, op_type): entry for op_type, entry in table.items()}

@@ -1,14 +1,14 @@
 """Output heads: what each output of a model is, from the last ops and the number of positions.
 
-    lm                     a number per row of the token table
-    span                   two outputs with one number per token each
-    classification         a number per class, once;  token-classification: per token;  ctc: per time step
-    probability, score     one number, with or without a sigmoid;  …-per-place: per token or time step
+    lm                     a score per row of the token table
+    span                   two outputs with one value per token each
+    classification         a score per class, once;  token-classification: per token;  ctc: per time step
+    probability, score     one value, with or without a sigmoid;  …-per-place: per token or time step
     detection              boxes with scores in one list (pose, oriented: with keypoints, an angle), or selected ones
     boxes, scores          in two outputs;  raw-detection: grids that are not decoded;  prototypes: masks of boxes
-    segmentation           classes per pixel;  map, picture: one number, three colours;  text-map: text regions
+    segmentation           classes per pixel;  map, image: one channel, three colours;  text-map: text regions
     numbers                several per position, of unknown meaning
-    embedding              features of the whole;  hidden: per position;  features: per coarse cell
+    embedding              one vector of features;  hidden: per position;  features: per coarse cell
     matching               the product of two embeddings
     trees                  a classifier of ai.onnx.ml;  trees-regression
     state, weights         the state of a decoder or a cell;  attention weights
@@ -34,7 +34,7 @@ from onnx_autodoc.patterns.head import (
 from onnx_autodoc.patterns.linear_heads import feature_head, linear_head
 from onnx_autodoc.patterns.net import Net
 from onnx_autodoc.patterns.tracing import reads_as_key_or_value
-from onnx_autodoc.text import quote_name
+from onnx_autodoc.text import pluralize, quote_name
 
 _CLASSIFIERS: Final = ("TreeEnsembleClassifier", "LinearClassifier", "SVMClassifier")
 _REGRESSORS: Final = ("TreeEnsembleRegressor", "TreeEnsemble", "LinearRegressor", "SVMRegressor")
@@ -65,37 +65,39 @@ def _find_head(trace: OutputTrace) -> Head | None:
     dtype = trace.net.dtype(trace.value)
     if dtype not in _INTEGER_DTYPES or trace.net.producer(trace.value, *WEIGHTED) is not None:
         return head
-    return head if dtype != "bool" and head.activation in ("argmax", "picked") else None
+    return head if dtype != "bool" and head.activation in ("argmax", "selected") else None
 
 
 def _tree_head(trace: OutputTrace) -> Head | None:
     models = [op.kind for op in trace.ops if op.kind in (*_CLASSIFIERS, *_REGRESSORS)]
     if not models and not (trace.kinds & _LABEL_OPS and "ArgMax" in trace.kinds):
         return None
-    model = models[0] if models else "an arg max over labels"
+    model = models[0] if models else "an ArgMax over labels"
     if model in _REGRESSORS and "ArgMax" not in trace.kinds:
-        return trace.head("trees-regression", f"comes from {model}")
+        return trace.head("trees-regression", f"is computed by {model}")
     is_label = trace.net.dtype(trace.value) in ("int64", "int32", "string")
-    return trace.head("trees", f"comes from {model}", activation="argmax" if is_label else "softmax")
+    return trace.head("trees", f"is computed by {model}", activation="argmax" if is_label else "softmax")
 
 
 def _matching_head(trace: OutputTrace) -> Head | None:
     if "MatMul" not in trace.kinds or len(trace.sources) < 2 or not is_normalized(trace):
         return None
-    return trace.head("matching", "multiplies the features of two inputs")
+    return trace.head("matching", "is a product of the features of two inputs")
 
 
 def _box_head(trace: OutputTrace) -> Head | None:
     selection = vision_heads.find_box_selection(trace)
     if selection is not None:
         # without the output's name first, as the operator is the subject
-        evidence = f"{selection.kind} picks boxes for {quote_name(trace.output)}"
+        evidence = f"{selection.kind} selects boxes for {quote_name(trace.output)}"
         content = vision_heads.selected_content(trace, selection)
         return Head("detection", trace.output, activation=content, evidence=evidence)
     grid = vision_heads.find_grid(trace)
     if grid is None:
         return None
-    evidence = f"has {grid.width} numbers for each of {grid.boxes:,} cells of {grid.scales} grids"
+    evidence = (
+        f"has {pluralize(grid.width, 'value')} for each of {pluralize(grid.boxes, 'cell')} of {grid.scales} grids"
+    )
     if grid.width == vision_heads.BOX_WIDTH:
         return trace.head("boxes", evidence, positions=grid.boxes, width=grid.width)
     kind, classes = (grid.kind, grid.classes) if grid.width > vision_heads.BOX_WIDTH else ("scores", grid.width)
@@ -105,7 +107,7 @@ def _box_head(trace: OutputTrace) -> Head | None:
 
 def _raw_detection_head(trace: OutputTrace) -> Head:
     width = feature_width(trace.sources[0]) or 0
-    evidence = f"is a grid with {width} numbers for each cell, as others of other sizes"
+    evidence = f"is a grid with {width} values per cell, one of several of different sizes"
     return trace.head("raw-detection", evidence, activation=final_activation(trace))
 
 
@@ -122,9 +124,9 @@ _MAX_VALUES_TO_ATTENTION: Final = 40
 
 def _state_head(trace: OutputTrace) -> Head | None:
     if _is_attention_weights(trace):
-        return trace.head("weights", "is what attention weighs by")
+        return trace.head("weights", "is the softmax of attention scores")
     if _is_state(trace) or _is_shared_with_attention(trace):
-        return trace.head("state", "is handed to the next run")
+        return trace.head("state", "is a state for the next run")
     return None
 
 
@@ -203,7 +205,7 @@ def _pair_spans(heads: list[Head], traces: list[OutputTrace]) -> list[Head]:
     if len(sources) != 1 and len(inputs) != 1:
         return heads
     names = " and ".join(head.output for head in pair)
-    evidence = f"outputs {names} are one number per token each: a span head"
+    evidence = f"outputs {names} have one value per token each: a span head"
     return [replace(head, kind="span", evidence=evidence) if head in pair else head for head in heads]
 
 
@@ -212,13 +214,13 @@ def _pair_boxes_and_scores(heads: list[Head], traces: list[OutputTrace]) -> list
     looped = {trace.output for trace in traces if any(op.loop for op in (*trace.ops, *trace.sources))}
     lists = [head for head in heads if head.kind in _LISTS and head.output not in looped]
     box = next((head for head in lists if head.positions and (head.kind == "boxes" or head.classes == 4)), None)
-    if box is None:
+    if box is None or box.positions is None:
         return heads
     score = next((head for head in lists if head is not box and head.positions == box.positions), None)
     if score is None:
         return heads
     width = score.width or score.classes
-    evidence = f"{box.output} is 4 numbers for each of {box.positions:,} things, {score.output} {width}"
+    evidence = f"{box.output} has 4 values for each of {pluralize(box.positions, 'object')}, {score.output} has {width}"
     paired = {
         box.output: replace(box, kind="boxes", classes=None, evidence=evidence),
         score.output: replace(score, kind="scores", classes=width, evidence=evidence),
@@ -227,11 +229,11 @@ def _pair_boxes_and_scores(heads: list[Head], traces: list[OutputTrace]) -> list
 
 
 def _pair_prototypes(heads: list[Head], traces: list[OutputTrace]) -> list[Head]:
-    """Mask prototypes beside a list of boxes that has coefficients for them."""
+    """Mask prototypes next to a list of boxes with coefficients for them."""
     lists = [head for head in heads if head.kind == "detection"]
     maps = [head for head in heads if head.kind in ("segmentation", "features")]
     if len(lists) != 1 or len(maps) != 1 or not maps[0].classes:
         return heads
-    evidence = f"{maps[0].output} has {maps[0].classes} masks to be mixed for each box"
+    evidence = f"{maps[0].output} has {maps[0].classes} mask prototypes to be combined for each box"
     prototypes = replace(maps[0], kind="prototypes", classes=None, evidence=evidence)
     return [prototypes if head is maps[0] else head for head in heads]

@@ -1,4 +1,4 @@
-"""Roles of inputs and outputs, as far as the graph shows them: by what is done with a value, not by its name.
+"""Roles of inputs and outputs that the graph determines: by the use of a value, not by its name.
 
 A name decides only between two roles that the graph allows: an image of one channel or with an axis of frames may be a
 spectrogram, a signal may be audio (`input_roles`), and either end of a span may be the start.
@@ -51,10 +51,10 @@ def _find_spectrograms(model: Model, roles: InputRoles) -> None:
 
 
 def _find_latents(net: Net, roles: InputRoles, heads: tuple[Head, ...]) -> None:
-    """Images beside a timestep are noisy ones; with unusual channels, or if an image is generated, they are latents."""
+    """Images next to a timestep are noisy; with unusual channels, or if an image is generated, they are latents."""
     maps = [name for name, role in roles.items() if role == "features" and net.rank(net.inputs[name]) == 4]
     images = [name for name, role in roles.items() if name in maps or (role or "").startswith("image")]
-    generates_image = any(head.kind == "picture" for head in heads)
+    generates_image = any(head.kind == "image" for head in heads)
     image_dims = net.shape(net.inputs[images[0]]) if images else None
     if images and any(net.shape(value) == image_dims for value in net.outputs.values()):
         for name, role in roles.items():
@@ -86,9 +86,9 @@ def _find_returned_states(net: Net, roles: InputRoles, heads: tuple[Head, ...]) 
 
 
 class OutputContext(Struct, frozen=True):
-    """`senses` are the first words of the input roles; `selected` are the heads that end in an activation."""
+    """`input_roles` are the first words of the input roles; `selected` are the heads that end in an activation."""
 
-    senses: frozenset[str]
+    input_roles: frozenset[str]
     text_lengths: frozenset[int]
     spans: tuple[str, ...]
     selected: frozenset[tuple[str, int | None]]
@@ -97,7 +97,7 @@ class OutputContext(Struct, frozen=True):
 def _output_context(net: Net, roles: InputRoles, heads: tuple[Head, ...]) -> OutputContext:
     texts = [net.shape(value) or (0,) for name, value in net.inputs.items() if roles[name] == "tokens"]
     return OutputContext(
-        senses=frozenset(role.split(" ")[0] for role in roles.values() if role),
+        input_roles=frozenset(role.split(" ")[0] for role in roles.values() if role),
         text_lengths=frozenset(dims[-1] for dims in texts),
         spans=tuple(head.output for head in heads if head.kind == "span"),
         selected=frozenset((head.kind, head.classes) for head in heads if head.activation),
@@ -119,7 +119,7 @@ class OutputRole(Struct, frozen=True):
 
 
 def _denoised_role(net: Net, head: Head, roles: InputRoles) -> str | None:
-    """Beside a timestep, an output of the size of a noisy input has its role."""
+    """With a timestep input, an output of the size of a noisy input has its role."""
     if "timestep" not in roles.values():
         return None
     dims = net.shape(net.outputs[head.output])
@@ -128,18 +128,18 @@ def _denoised_role(net: Net, head: Head, roles: InputRoles) -> str | None:
 
 
 # numbers computed from these inputs are class scores; those computed from a table may be anything
-_PERCEIVED: Final = frozenset(("tokens", "image", "audio", "spectrogram", "video", "text"))
+_CLASSIFIED_ROLES: Final = frozenset(("tokens", "image", "audio", "spectrogram", "video", "text"))
 
 
-def _is_beside_classes(head: Head, context: OutputContext) -> bool:
+def _is_next_to_classes(head: Head, context: OutputContext) -> bool:
     """Whether another output of this kind and another width has an activation, and this one has none."""
     others = any(kind == head.kind and classes != head.classes for kind, classes in context.selected)
     return others and head.activation is None
 
 
 def _are_class_scores(head: Head, context: OutputContext) -> bool:
-    """Whether plain numbers are class scores. Beside classes with an activation they are a box or keypoints."""
-    return bool(_PERCEIVED & context.senses) and not _is_beside_classes(head, context)
+    """Whether plain numbers are class scores. Next to classes with an activation they are a box or keypoints."""
+    return bool(_CLASSIFIED_ROLES & context.input_roles) and not _is_next_to_classes(head, context)
 
 
 def _is_span_start(head: Head, context: OutputContext) -> bool:
@@ -150,7 +150,7 @@ def _is_span_start(head: Head, context: OutputContext) -> bool:
 
 
 def _reads_image(head: Head, context: OutputContext) -> bool:
-    return "image" in context.senses
+    return "image" in context.input_roles
 
 
 _CLASS_SCORES: Final = ("classification", "token-classification", "ctc", "trees")
@@ -171,13 +171,13 @@ OUTPUT_ROLES: Final = (
     OutputRole(
         "sentence embedding",
         ("embedding",),
-        condition=lambda _, context: "tokens" in context.senses and "image" not in context.senses,
+        condition=lambda _, context: "tokens" in context.input_roles and "image" not in context.input_roles,
     ),
     OutputRole("embedding", ("embedding",)),
     OutputRole(
         "masks",
         ("segmentation",),
-        condition=lambda head, context: _reads_image(head, context) and not _is_beside_classes(head, context),
+        condition=lambda head, context: _reads_image(head, context) and not _is_next_to_classes(head, context),
     ),
     OutputRole("masks", ("map",), ("sigmoid",), _reads_image),
     OutputRole("map", ("map",), condition=_reads_image),
@@ -188,7 +188,7 @@ OUTPUT_ROLES: Final = (
     OutputRole("boxes", ("detection",), ("boxes",)),
     OutputRole("class scores", ("detection",), ("scores",)),
     OutputRole("labels", ("detection",), ("argmax",)),
-    OutputRole("chosen boxes", ("detection",), ("picked",)),
+    OutputRole("chosen boxes", ("detection",), ("selected",)),
     OutputRole("detections", ("detection", "pose", "oriented")),
     OutputRole("raw detections", ("raw-detection",)),
     OutputRole("boxes", ("boxes",)),
@@ -201,7 +201,7 @@ OUTPUT_ROLES: Final = (
     OutputRole("probability", ("probability",)),
     OutputRole("probabilities", ("probability-per-place",)),
     OutputRole("feature map", ("features",)),
-    OutputRole("image", ("picture",)),
+    OutputRole("image", ("image",)),
     OutputRole("masks", ("text-map",)),
     OutputRole("similarity", ("matching",)),
 )

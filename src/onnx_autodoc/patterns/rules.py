@@ -53,7 +53,7 @@ class Match(Struct, frozen=True):
 
 
 class RewriteRule(Struct, frozen=True):
-    """`condition` may reject a match. Without `attributes` a block keeps those of a member of its own kind."""
+    """`condition` may reject a match. Without `attributes` a block inherits those of a member of the same kind."""
 
     kind: str
     patterns: tuple[str, ...]
@@ -63,7 +63,7 @@ class RewriteRule(Struct, frozen=True):
 
 
 def apply_rules(net: Net, rules: Sequence[RewriteRule]) -> None:
-    """Apply each rule to the whole net before the next one, which may use the blocks that it made."""
+    """Apply each rule to the whole net before the next one, which may use its blocks."""
     for rule in rules:
         for text in rule.patterns:
             pattern = parse_pattern(text)
@@ -90,7 +90,7 @@ def parse_pattern(text: str) -> PatternOp:
         last, _ = _parse_operand(iter([*_TOKEN.findall(body), ""]), named, name.strip())
         named[name.strip()] = last
     if not isinstance(last, PatternOp):
-        raise ValueError(f"a pattern ends with an operator: {text}")
+        raise ValueError(f"a pattern must end with an operator: {text}")
     return last
 
 

@@ -14,6 +14,7 @@ from onnx_autodoc.ir import is_integer
 from onnx_autodoc.patterns.block_kinds import CONV_BLOCKS
 from onnx_autodoc.patterns.head import Head, OutputTrace, feature_width, final_activation, softmax_size
 from onnx_autodoc.patterns.net import Net, Op
+from onnx_autodoc.text import pluralize
 
 BOX_WIDTH: Final = 4
 _RESIZES: Final = frozenset(("Resize", "Upsample", "GridSample"))
@@ -59,10 +60,10 @@ def find_box_selection(trace: OutputTrace) -> Op | None:
 
 
 def selected_content(trace: OutputTrace, selection: Op) -> str | None:
-    """Return what an output holds of selected boxes: their indices, coordinates, labels or scores."""
+    """Return the kind of values of selected boxes in an output: indices, coordinates, labels or scores."""
     info = trace.net.value_info[trace.value]
     if trace.value in selection.outputs:
-        return "picked"
+        return "selected"
     if info.shape and info.shape[-1] == BOX_WIDTH:
         return "boxes"
     if is_integer(info.dtype):
@@ -153,12 +154,11 @@ def find_pixel_head(trace: OutputTrace) -> Head | None:
         height, width = dims[1:3] if dims[-1] == channels != dims[1] else dims[2:4]
     if min(height, width) < 2 or not all(op.kind in CONV_BLOCKS or op.residual is not None for op in trace.sources):
         return None
-    plural = "s" if channels > 1 else ""
-    evidence = f"has {channels} number{plural} for each of {height} × {width} cells"
+    evidence = f"has {pluralize(channels, 'value')} for each of {height} × {width} positions"
     kind = "features" if min(height, width) < _MIN_PIXELS else _pixel_kind(trace, channels, height)
     if kind == "text-map":
-        evidence += ", by two transposed convolutions that double it"
-    classes = None if kind in ("text-map", "map", "picture") else channels
+        evidence += ", upsampled by two transposed convolutions of stride 2"
+    classes = None if kind in ("text-map", "map", "image") else channels
     activation = final_activation(trace)
     return trace.head(kind, evidence, classes=classes, activation=activation, positions=height * width)
 
@@ -186,7 +186,7 @@ def _pixel_kind(trace: OutputTrace, channels: int, height: int) -> str:
         is_text = source is not None and _is_upsampled_twice(trace.net, source) and "Sigmoid" in trace.kinds
         return "text-map" if is_text else "map"
     if channels == _COLOURS:
-        return "picture"
+        return "image"
     is_plain = source is not None and (source.conv.norm is None or source.conv.activation is None)
     is_conv = source is not None and source.kind in CONV_BLOCKS and (is_plain or channels <= _COLOURS)
     return "segmentation" if is_conv and image_height is not None else "features"

@@ -43,9 +43,9 @@ def test_parameter_panels_each_sum_to_total() -> None:
     assert chart is not None
     assert sum_amounts(chart, "parameters") == 2 * 720_394
     counts = read_amounts(chart, "parameters")
-    assert counts["2 × LSTM hidden 128, both ways"] == counts["LSTM"] == [593_920]
+    assert counts["2 × LSTM hidden 128, bidirectional"] == counts["LSTM"] == [593_920]
     assert "594 k · 82% · 2.27 MiB" in list_texts(chart)
-    assert chart.alt == "720 k parameters in 12 tensors; largest: 2 × LSTM hidden 128, both ways, 594 k (82%)."
+    assert chart.alt == "720 k parameters in 12 tensors; largest: 2 × LSTM hidden 128, bidirectional, 594 k (82%)."
 
 
 def test_merged_blocks_and_remainder_are_separate() -> None:
@@ -85,8 +85,8 @@ def test_work_chart_states_its_sizes() -> None:
     assert "MACs by kind of layer 1.43 G at batch_size 1, sequence_length 128" in list_texts(chart)
     assert read_amounts(chart, "MACs") == {
         "MLP": [905_969_664],
-        "Projections of attention": [452_984_832],
-        "Attention itself": [75_497_472],
+        "Attention projections": [452_984_832],
+        "Attention scores and context": [75_497_472],
     }
 
 
