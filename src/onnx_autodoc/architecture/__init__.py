@@ -26,8 +26,8 @@ __all__ = [
     "TASK_NAMES",
     "Structure",
     "describe",
+    "describe_unknown",
     "max_rows",
-    "undescribed",
 ]
 
 _MIN_FLOAT_SHARE: Final = 0.9
