@@ -34,8 +34,8 @@ def gaps(
             yield Gap("compute", f"the bytes moved by {count:,} node{'s' * (count != 1)} are unknown: {why}")
     yield from _file_gaps(model)
     if doubtful:
-        tensors = "1 tensor is" if len(doubtful) == 1 else f"{len(doubtful):,} tensors are"
-        yield Gap("parameters", f"{tensors} not counted because the file contradicts itself: {doubtful[0]:.300}")
+        tensors = pluralize(len(doubtful), "malformed tensor is", "malformed tensors are")
+        yield Gap("parameters", f"{tensors} not counted: {doubtful[0]:.300}")
 
 
 def count_resolved(shapes: Shapes) -> tuple[int, int, Counter[str]]:
