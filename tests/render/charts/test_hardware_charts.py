@@ -92,7 +92,7 @@ def test_ranges_are_bands_and_grades_are_in_legend() -> None:
     assert {"T4 (typical)", "RTX 4050 Laptop (bound)"} <= set(list_texts(chart))
     assert any("Shaded: range of typical values." in text for text in list_texts(chart))
     assert not any("Shaded" in text for text in list_texts(require_chart(draw_chart("throughput", on(SILERO, "t4")))))
-    assert "Samples per second by batch size at most" in list_texts(
+    assert "Samples per second by batch size upper bound" in list_texts(
         require_chart(draw_chart("throughput", on(SILERO, "t4")))
     )
 

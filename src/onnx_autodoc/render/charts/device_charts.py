@@ -185,7 +185,7 @@ def _describe_decoding(hardware: HardwareSection, devices: tuple[DeviceRow, ...]
 def _describe_grades(rows: Sequence[ScaleRow | TokenRow], devices: int) -> str:
     """State the grade that all numbers share, and that some devices are missing."""
     grades = time_grades(rows)
-    shared = ("at most" if grades == [BOUND] else grades[0]) if len(grades) == 1 else ""
+    shared = ("upper bound" if grades == [BOUND] else grades[0]) if len(grades) == 1 else ""
     return ", ".join(filter(None, (shared, f"on the first {MAX_LINES} devices" if devices > MAX_LINES else "")))
 
 
