@@ -20,7 +20,7 @@ the sum of its parts in decomposed form.
   dequantized constants) can be computed once and do not count. Their matrix products do count.
 - A loop body counts once per iteration. If the number of iterations depends on data, the guaranteed iterations count,
   and the loop is a gap. For an If with an unknown condition, the most expensive branch counts; `compute.cheapest` has
-  the cost of the cheapest.
+  the cost of the least expensive branch.
 - **Bytes**: a node reads each of its inputs and writes each of its outputs once, unless the table states otherwise.
   Operators that only change the shape move nothing.
 - An operator that is not in the tables, or has an unknown size, is a gap: `compute.coverage.gaps` lists it, and FLOPs
@@ -37,7 +37,7 @@ def page() -> str:
                 lines.setdefault(" ".join((row.cost.__doc__ or "").split()), []).append(row.op_type)
         rows = sorted((", ".join(sorted(names)), text) for text, names in lines.items())
         body = "\n".join(f"| {names} | {text} |" for names, text in rows)
-        parts.append(f"## {domain or 'ai.onnx'}\n\n| operators | arithmetic |\n|---|---|\n{body}\n")
+        parts.append(f"## {domain or 'ai.onnx'}\n\n| Operators | Arithmetic |\n|---|---|\n{body}\n")
     return "\n".join(parts)
 
 

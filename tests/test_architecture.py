@@ -154,10 +154,9 @@ def test_every_operator_has_one_row() -> None:
         assert names and sorted(names) == sorted(set(names)), domain
 
 
-# Patterns and traces over the canonical net, benchmark graphs and the dispatch of control flow name operators; all else
+# Patterns over the canonical net, benchmark graphs and the dispatch of control flow name operators; all else
 # reads the rows of `ops`.
 _OPERATOR_TABLES_ALLOWED = (
-    "architecture/value_traces.py",
     "ops/",
     "patterns/",
     "runtime/calibration/graphs/",

@@ -46,9 +46,9 @@ def find_labels(section: Section) -> set[str]:
             }
         if isinstance(block, Table):
             texts |= {column.title for column in block.columns}
-        if isinstance(block, Table) and section.id in LABELLED_ROWS and block.columns[0].title == "What":
+        if isinstance(block, Table) and section.id in LABELLED_ROWS and block.columns[0].title in ("Metric", "Field"):
             texts |= {str(row[0]) for row in block.rows}
-    return texts - {"What", "How much"}
+    return texts - {"Metric", "Field", "Value"}
 
 
 @pytest.mark.parametrize("name", [path.stem for path in sorted(PAGES.glob("*.md"))])

@@ -31,7 +31,8 @@ HEADS: dict[str, dict[str, Any]] = {
     "tensorrt": {
         "title": "TensorRT",
         "source": "github.com/onnx/onnx-tensorrt docs/operators.md",
-        "fallback": "they need plugins, or onnxruntime's TensorRT provider, which leaves such nodes to CUDA or the CPU",
+        "fallback": "they require plugins, or onnxruntime's TensorRT provider, "
+        "which leaves such nodes to CUDA or the CPU",
         "newest": {"": 24},
     },
 }

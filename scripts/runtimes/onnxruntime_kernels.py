@@ -19,7 +19,7 @@ HEADS = {
     "cpu": {
         "id": "onnxruntime-cpu",
         "title": "onnxruntime",
-        "fallback": "the model does not load, unless another provider takes them",
+        "fallback": "the model does not load, unless another provider supports them",
         "whole": True,
     },
     "cuda": {

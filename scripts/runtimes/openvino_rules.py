@@ -76,7 +76,7 @@ def main(date: str) -> None:
         "id": "openvino",
         "title": "OpenVINO",
         "version": openvino.__version__.partition("-")[0],
-        "source": "the answers of the openvino package's reader to models of one node",
+        "source": "one-node models, read by the openvino package's ONNX frontend",
         "date": date,
         "basis": "run",
         "complete": list(DOMAINS),

@@ -32,7 +32,7 @@ def test_requested_size_is_not_a_contradiction_of_the_file() -> None:
 
 def test_misdeclared_shape_is_reported_with_sizes() -> None:
     found = list_gaps("g (float[n, 3] x) => (float[8, 3] y) { y = Relu(x) }")
-    said = "the file declares y as [8, 3], its nodes give [1, 3]"
+    said = "the file declares y as [8, 3], but its inferred shape is [1, 3]"
     assert found == [f"at the assumed sizes (n = 1) {said}; --dim sets other sizes"]
 
 
@@ -44,7 +44,7 @@ def test_conflict_at_all_sizes_is_a_contradiction_of_the_file() -> None:
 
 def test_conflict_of_one_node_is_reported_once() -> None:
     found = list_gaps("g (float[n, 3] x) => (float[9, 9] y) { y = Relu(x) }")
-    assert found == ["the file contradicts itself: the file declares y as [9, 9], its nodes give [?, 3]"]
+    assert found == ["the file contradicts itself: the file declares y as [9, 9], but its inferred shape is [?, 3]"]
 
 
 @pytest.mark.parametrize(("kind", "asked"), [("int64", True), ("bool", True), ("float", False)])

@@ -50,6 +50,11 @@ def test_ids_that_are_kept_in_bounds_have_none(bound: str) -> None:
     assert looked_up(lines) == Sample("constant", value=1)
 
 
+@pytest.mark.parametrize("operator", ["Identity(ids)", "Add(ids, ids)", "Concat(ids)"])
+def test_operator_of_another_domain_passes_no_numbers_on(operator: str) -> None:
+    assert looked_up(f"at = custom.{operator}") == Sample("constant", value=1)
+
+
 def test_of_several_tables_the_smallest_counts() -> None:
     text = """g (int64[6] ids) => (float y) <float[50,8] large, float[7,8] small>
     { a = Gather(large, ids) b = Gather(small, ids) y = Add(a, b) }"""

@@ -82,6 +82,21 @@ def test_gap_of_a_section_covers_its_figures() -> None:
     assert describe_uncertainty(card, entry) == "too many nodes"
 
 
+def test_unchecked_rules_are_marked_by_id() -> None:
+    card = replace(_load_resnet(), gaps=(Gap("findings", "failed"),))
+    marked = with_uncertainty(card, ("dead-node",))
+    assert _find_kinds(marked, "findings", "findings.dead-node", "findings.no-op-node") == [
+        LOWER_BOUND,
+        UNKNOWN,
+        LOWER_BOUND,
+    ]
+
+
+def test_any_rule_may_be_unchecked_where_ids_are_unknown() -> None:
+    card = with_uncertainty(replace(_load_resnet(), gaps=(Gap("findings", "failed"),)))
+    assert set(card.uncertain) == {"findings", "findings.*"}
+
+
 def test_card_without_the_table_gets_it_when_loaded() -> None:
     card = of_text(DATA_DEPENDENT)
     data = msgspec.to_builtins(card)

@@ -37,7 +37,7 @@ def test_limit_passes_at_its_value_and_fails_above(place: Path) -> None:
     failed = run_command("check", "wider.onnx", "--policy", "one.toml", cwd=place)
     assert (failed.returncode, failed.stderr) == (1, "")
     assert failed.stdout.startswith("FAIL wider.onnx: ")
-    assert "graph.nodes is 2, the policy asks for at most 1" in failed.stdout
+    assert "graph.nodes is 2, the policy requires at most 1" in failed.stdout
 
 
 def test_baseline_may_be_a_card_or_a_model(place: Path) -> None:
@@ -63,7 +63,7 @@ def test_one_failing_model_fails_the_check(place: Path) -> None:
 
 WRONG = [
     (["--policy", "absent.toml"], "absent.toml"),
-    (["--policy", "typo.toml"], "near it: compute.macs"),
+    (["--policy", "typo.toml"], "similar: compute.macs"),
     (["--policy", "changes.toml"], "--baseline"),
     (["--policy", "one.toml", "--baseline", "relu.onnx"], "has neither [changes] nor only_new"),
     (["--policy", "changes.toml", "--baseline", "absent.json"], "absent.json"),
@@ -79,7 +79,7 @@ WRONG = [
         ["--policy", "changes.toml", "--baseline", "relu.onnx", "--baseline", "x.onnx"],
         "given twice, first as relu.onnx",
     ),
-    (["--policy", "empty.toml"], "asks for nothing"),
+    (["--policy", "empty.toml"], "no requirement"),
     (["absent.onnx", "--policy", "one.toml", "-o", "out.xml"], "absent.onnx"),
     (["--policy", "one.toml", "-o", "a.json", "-o", "b.sarif", "--format", "json"], "--format"),
     (["bad.onnx", "--policy", "one.toml", "-o", "out.json"], "bad.onnx"),
@@ -153,8 +153,8 @@ def test_repeated_model_is_checked_once(place: Path) -> None:
 def test_recommendation_is_printed_once(place: Path) -> None:
     (place / "two.toml").write_text('[limits]\n"graph.nodes" = { max = 0 }\n"graph.nodes_total" = { max = 0 }\n')
     done = run_command("check", "relu.onnx", "wider.onnx", "--policy", "two.toml", cwd=place)
-    assert done.stdout.count("the policy asks for at most 0") == 4
-    assert done.stdout.count("to do: Change the model") == 1
+    assert done.stdout.count("the policy requires at most 0") == 4
+    assert done.stdout.count("recommendation: Change the model") == 1
 
 
 def test_step_summary_is_appended(place: Path) -> None:

@@ -50,7 +50,7 @@ def test_check_has_every_hardware_option_of_the_card(policy: Path) -> None:
 def test_limit_applies_to_the_requested_device(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = write_limit(policy, "hardware.devices.rtx_4090.seconds.bound")
     assert main(words) == 1
-    assert "the card has nothing of the name rtx_4090" in capsys.readouterr().out
+    assert "the card has no entry named rtx_4090" in capsys.readouterr().out
     assert main([*words, "--device", "rtx_4090"]) == 0
 
 

@@ -55,12 +55,12 @@ def test_agreeing_model_is_exit_0_with_times(path: Path, capsys: pytest.CaptureF
     assert run_verify(str(path), "--force", "--runs", "3", "--batch", "5", "--threads", "1") == 0
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
-    assert lines[0] == "All 3 nodes that ran gave the shapes that the card says"
+    assert lines[0] == "All 3 nodes that ran match the card's shapes"
     assert captured.err == ""
     assert len(lines) <= 30 and max(map(len, lines)) <= 80
     assert any(line.startswith("Latency ") and "median" in line for line in lines)
     assert "3 runs after " in captured.out and "1 thread;" in captured.out
-    assert "of activations at the peak (card 2.50 KiB" in captured.out  # two of [5, 64], the weight not among them
+    assert "peak activations below 1.00 MiB (card: 2.50 KiB" in captured.out  # two of [5, 64], without the weight
     assert "× MatMul" in captured.out
     assert list(path.parent.iterdir()) == [path]
 
@@ -84,7 +84,7 @@ def test_disagreeing_card_is_exit_1_with_the_node(
     assert run_verify(str(path), "--force", "--runs", "1") == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[:4] == [
-        "2 of 3 nodes that ran did otherwise than the card says",
+        "2 of 3 nodes that ran differ from the card",
         "  second (Relu), output b",
         "    card: float32 [9, 64]",
         "    run:  float32 [1, 64]",
@@ -97,10 +97,10 @@ def test_busy_machine_gives_shapes_and_no_latency(
     monkeypatch.setattr(verification, "MAX_BACKGROUND_LOAD", -1.0)  # any machine is busier
     assert run_verify(str(path)) == 0
     text = capsys.readouterr().out
-    assert text.startswith("All 3 nodes that ran gave the shapes that the card says\n")
-    assert "Latency     refused: the machine is busy: " in text
+    assert text.startswith("All 3 nodes that ran match the card's shapes\n")
+    assert "Latency     not measured: the machine is busy: " in text
     assert "verify --force" in text
-    assert "median" not in text and "Time in" not in text
+    assert "median" not in text and "Time by op" not in text
 
 
 def test_crash_while_loading_is_one_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def test_crash_of_the_optimized_model_keeps_the_shapes(
     monkeypatch.setattr(verification, "run_worker", run)
     assert run_verify(str(path)) == 0
     text = capsys.readouterr().out
-    assert "Latency     refused: onnxruntime died of SIGSEGV while loading the model" in text
+    assert "Latency     not measured: onnxruntime died of SIGSEGV while loading the model" in text
     assert "Memory      not measured: onnxruntime died of SIGSEGV while loading the model" in text
 
 

@@ -14,18 +14,18 @@ X, Y = value(11, "x", (2, 3)), value(12, "y", (2, 3))
 FLAG = value(11, "flag", (), 9)
 
 
-def read_bytes(content: bytes, beside: bytes | None = None) -> Model:
-    """Read a model from bytes; `beside` are those of a file w.bin in the same folder."""
+def read_bytes(content: bytes, external: bytes | None = None) -> Model:
+    """Read a model from bytes; `external` is the content of a file w.bin in the same folder."""
     with tempfile.TemporaryDirectory() as folder:
-        if beside is not None:
-            (Path(folder) / "w.bin").write_bytes(beside)
+        if external is not None:
+            (Path(folder) / "w.bin").write_bytes(external)
         path = Path(folder) / "model.onnx"
         path.write_bytes(content)
         return read_model(path)
 
 
-def check_bytes(rule: str, content: bytes, beside: bytes | None = None) -> list[Finding]:
-    return check_rule(rule, read_bytes(content, beside))
+def check_bytes(rule: str, content: bytes, external: bytes | None = None) -> list[Finding]:
+    return check_rule(rule, read_bytes(content, external))
 
 
 def single_node_model(op: str, *attributes: bytes, inputs: str = "x") -> bytes:
@@ -65,7 +65,7 @@ def initializer(
 
 
 def function(name: str, nodes: bytes, opsets: bytes = chunk(9, integer(2, 17))) -> bytes:
-    """A function of the domain f, from x to y; `nodes` are made by `step`."""
+    """A function of the domain f, from x to y; `nodes` come from `step`."""
     domain = chunk(9, chunk(1, "f") + integer(2, 1))
     return chunk(25, chunk(1, name) + chunk(4, "x") + chunk(5, "y") + nodes + opsets + domain + chunk(10, "f"))
 

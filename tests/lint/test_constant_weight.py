@@ -21,32 +21,32 @@ def full(value: float, *dims: int) -> np.ndarray:
 
 def test_matrix_of_zeros_is_reported(tmp_path: Path) -> None:
     (finding,) = check_weights(RULE, tmp_path, with_weights(TWO, v=some(64, 64), w=full(0, 64, 64)))
-    assert finding.message == "1 matrix of weights is all zero, 50% of the parameters: w"
+    assert finding.message == "1 weight matrix is all zero, 50% of the parameters: w"
     assert (finding.severity, finding.evidence) == (Severity.WARNING, ("w",))
 
 
 def test_one_layer_of_many_that_is_zero_is_a_note(tmp_path: Path) -> None:
     text = "g (float[2, 512] x) => (float[2, 64] y) { h = MatMul(x, v) i = MatMul(h, u) y = MatMul(i, w) }"
-    made = with_weights(text, v=some(512, 512), u=some(512, 64), w=full(0, 64, 64))
-    (finding,) = check_weights(RULE, tmp_path, made)
-    assert finding.message == "1 matrix of weights is all zero, 1% of the parameters: w"
+    model_proto = with_weights(text, v=some(512, 512), u=some(512, 64), w=full(0, 64, 64))
+    (finding,) = check_weights(RULE, tmp_path, model_proto)
+    assert finding.message == "1 weight matrix is all zero, 1% of the parameters: w"
     assert finding.severity is Severity.NOTE
 
 
 def test_stripped_file_is_one_finding(tmp_path: Path) -> None:
     (finding,) = check_weights(RULE, tmp_path, with_weights(TWO, v=full(0, 64, 64), w=full(-0.0, 64, 64)))
-    assert finding.message == "2 matrices of weights are all zero, 100% of the parameters: v, w"
+    assert finding.message == "2 weight matrices are all zero, 100% of the parameters: v, w"
 
 
 def test_constant_nonzero_matrix_is_a_note(tmp_path: Path) -> None:
     (finding,) = check_weights(RULE, tmp_path, with_weights(TWO, v=some(64, 64), w=full(0.5, 64, 64)))
-    assert finding.message == "1 matrix of weights is one value, 50% of the parameters: w"
+    assert finding.message == "1 weight matrix has one value, 50% of the parameters: w"
     assert (finding.severity, finding.about) == (Severity.NOTE, "not zero")
 
 
 def test_kernels_of_zeros_are_reported(tmp_path: Path) -> None:
     (finding,) = check_weights(RULE, tmp_path, with_weights(CONV, k=full(0, 512, 1, 3, 3)))
-    assert finding.message == "1 matrix of weights is all zero, 100% of the parameters: k"
+    assert finding.message == "1 weight matrix is all zero, 100% of the parameters: k"
     assert finding.severity is Severity.WARNING
 
 
@@ -58,8 +58,8 @@ def test_biases_of_zero_and_scales_of_one_are_not_reported(tmp_path: Path) -> No
     text = """g (float[2, 8192] x) => (float[2, 8192] y) {
         n = LayerNormalization(x, scale, shift) y = Add(n, bias)
     }"""
-    made = with_weights(text, scale=full(1, 8192), shift=full(0, 8192), bias=full(0, 1, 8192))
-    assert check_weights(RULE, tmp_path, made) == []
+    model_proto = with_weights(text, scale=full(1, 8192), shift=full(0, 8192), bias=full(0, 1, 8192))
+    assert check_weights(RULE, tmp_path, model_proto) == []
 
 
 @pytest.mark.parametrize("weight", [full(0, 63, 64), full(0, 64, 64) + np.eye(64, dtype=np.float32)])

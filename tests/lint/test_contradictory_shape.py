@@ -39,8 +39,8 @@ def test_assumed_size_is_not_reported() -> None:
 
 def test_misdeclared_output_is_a_warning() -> None:
     (finding,) = check_rule("contradictory-shape", _product("2, 20", "float[2, 6] y"))
-    text = "the file declares y as [2, 6], its nodes give [2, 5]"
-    assert finding.message == f"a value has another shape: {text}"
+    text = "the file declares y as [2, 6], but its inferred shape is [2, 5]"
+    assert finding.message == f"a declared shape differs from the inferred one: {text}"
     assert (finding.severity, finding.evidence) == ("warning", ("y",))
 
 

@@ -10,7 +10,7 @@ def test_branches_and_loops_are_reported() -> None:
         [loop] z = Loop (n, c, x) <body = l (int64 i, bool k, float[2] v) => (bool k2, float[2] w) {{
             k2 = Identity(k) w = Neg(v) }}> }}"""
     (finding,) = check_rule("control-flow", text)
-    assert finding.message == "2 nodes of control flow stay in the graph: 1 If, 1 Loop"
+    assert finding.message == "the graph contains 2 control-flow nodes: 1 If, 1 Loop"
     assert finding.evidence == ("if", "loop")
 
 
@@ -20,7 +20,7 @@ _SIZED = f"""g (float[n] x) => (float y) <int64[1] one = {{1}}> {{
 
 def test_condition_on_sizes_is_a_separate_finding() -> None:
     (finding,) = check_rule("control-flow", _SIZED, "n=4")
-    assert finding.message == "1 branching has a condition that sizes and constants alone decide"
+    assert finding.message == "1 If node has a condition that depends only on sizes and constants"
     assert (finding.evidence, finding.about) == (("if",), "conditions of sizes")
     assert "make_dynamic_shape_fixed" in finding.recommendation
 

@@ -1,8 +1,8 @@
-"""What the rules say of every model of the corpus, as it was read and found true. After a change that is meant:
+"""The findings of every model of the corpus, as reviewed. After an intended change:
 
     pytest tests/lint/test_corpus_findings.py --update
 
-and read the difference against the models: nothing in this list may be false.
+and review the difference against the models: no finding in these files may be false.
 """
 
 from functools import cache
@@ -19,21 +19,24 @@ REVIEWED = Path(__file__).parent / "reviewed"
 
 @cache
 def findings(name: str) -> tuple[Finding, ...]:
-    made = card(graph(name))
-    assert not [gap for gap in made.gaps if gap.section == "findings"]
-    return made.findings
+    result = card(graph(name))
+    assert not [gap for gap in result.gaps if gap.section == "findings"]
+    return result.findings
 
 
-def said(name: str) -> str:
-    return "".join(f"{one.severity} {one.rule}: {one.message} [{one.confidence}]\n" for one in findings(name))
+def format_findings(name: str) -> str:
+    lines = [f"{item.severity} {item.rule}: {item.message} [{item.confidence}]\n" for item in findings(name)]
+    return "".join(lines)
 
 
 @pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_findings_match_the_reviewed_ones(name: str, request: pytest.FixtureRequest) -> None:
-    kept = REVIEWED / f"{name}.txt"
+    reviewed = REVIEWED / f"{name}.txt"
     if request.config.getoption("--update"):
-        kept.write_text(said(name), encoding="utf-8")
-    assert said(name) == kept.read_text(encoding="utf-8"), "--update, once it was found true"
+        reviewed.write_text(format_findings(name), encoding="utf-8")
+    assert format_findings(name) == reviewed.read_text(encoding="utf-8"), (
+        "review the difference, then run with --update"
+    )
 
 
 @pytest.mark.parametrize("name", GRAPH_NAMES)
@@ -46,13 +49,13 @@ def test_every_finding_can_be_acted_on(name: str) -> None:
 
 
 def test_clean_models_have_no_warning() -> None:
-    """Plain exports of plain models; what is wrong with others stands in their lists."""
+    """Covers plain exports of plain models; findings of the others are in their files."""
     for name in CLEAN:
-        found = [finding for finding in findings(name) if finding.rule not in STRIPPED]
-        assert [finding for finding in found if finding.severity.rank >= Severity.WARNING.rank] == []
+        own = [finding for finding in findings(name) if finding.rule not in STRIPPED]
+        assert [finding for finding in own if finding.severity.rank >= Severity.WARNING.rank] == []
 
 
-STRIPPED = ("missing-external-data",)  # the files here are graphs whose weights were left out: true, but not of theirs
+STRIPPED = ("missing-external-data",)  # the corpus has graphs without weights
 CLEAN = (
     "all-minilm-l6-v2-ts-op14",
     "bert-base-qa-dynamo",

@@ -11,7 +11,7 @@ def test_operators_of_a_library_are_reported() -> None:
     (finding,) = check_rule(
         "custom-domain", "g (float[4] x) => (float y) { [a] t = custom.Thing(x) [b] y = custom.Thing(t) }"
     )
-    assert finding.message == "2 nodes need a library that does not come with onnxruntime: custom.Thing"
+    assert finding.message == "2 nodes require a library that is not part of onnxruntime: custom.Thing"
     assert (finding.evidence, finding.severity) == (("a", "b"), Severity.WARNING)
 
 
@@ -30,12 +30,12 @@ def test_library_used_inside_a_function_is_reported() -> None:
     inner = FUNCTION.replace("Relu", "custom.Thing").replace('["" : 18]', '["" : 18, "custom" : 1]')
     text = "g (float[4] x) => (float y) { [call] y = local.f(x) }"
     (finding,) = check_rule("custom-domain", model(text, functions=inner))
-    assert finding.message == "1 node needs a library that does not come with onnxruntime: custom.Thing"
+    assert finding.message == "1 node requires a library that is not part of onnxruntime: custom.Thing"
 
 
 def test_onnxruntime_extensions_are_reported() -> None:
-    made = proto("g (uint8[n] x) => (uint8[h, w, 3] y) { y = com.microsoft.extensions.DecodeImage(x) }")
-    made.opset_import.append(onnx.helper.make_opsetid("com.microsoft.extensions", 1))
-    (finding,) = check_rule("custom-domain", made)
+    model_proto = proto("g (uint8[n] x) => (uint8[h, w, 3] y) { y = com.microsoft.extensions.DecodeImage(x) }")
+    model_proto.opset_import.append(onnx.helper.make_opsetid("com.microsoft.extensions", 1))
+    (finding,) = check_rule("custom-domain", model_proto)
     assert "com.microsoft.extensions.DecodeImage" in finding.message
-    assert check_rule("contrib-operator", made) == []
+    assert check_rule("contrib-operator", model_proto) == []

@@ -1,4 +1,4 @@
-"""cycle: nodes that wait for each other, not nodes in another order."""
+"""cycle: nodes that depend on each other, not nodes out of order."""
 
 import pytest
 
@@ -11,7 +11,7 @@ CYCLES = {
         ("Add_0", "Relu_1"),
     ),
     "one node": (model(X + node("Add", "x y", "y") + Y), ("Add_0",)),
-    "that nothing reads": (
+    "without readers": (
         model(X + node("Relu", "a", "b") + node("Neg", "b", "a") + node("Relu", "x", "y") + Y),
         ("Relu_0", "Neg_1"),
     ),

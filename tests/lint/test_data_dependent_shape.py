@@ -4,13 +4,13 @@ from tests.lint._check import check_rule
 
 
 def nodes_found(nodes: str, *dims: str, outputs: str = "float y") -> list[tuple[str, tuple[str, ...]]]:
-    held = "int64[1] three = {3}, int64 zero = {0}, int64 one = {1}, float[4] w = {0,1,0,2}"
-    text = f"g (float[4] x, bool[4] c, int64[1] n) => ({outputs}) <{held}> {{ {nodes} }}"
+    constants = "int64[1] three = {3}, int64 zero = {0}, int64 one = {1}, float[4] w = {0,1,0,2}"
+    text = f"g (float[4] x, bool[4] c, int64[1] n) => ({outputs}) <{constants}> {{ {nodes} }}"
     return [(finding.message, finding.evidence) for finding in check_rule("data-dependent-shape", text, *dims)]
 
 
 @pytest.mark.parametrize(
-    ("nodes", "what"),
+    ("nodes", "operators"),
     [
         ("[n] a = NonZero(x) y = Cast<to = 1>(a)", "NonZero"),
         ("[n] y = Compress(x, c)", "Compress"),
@@ -20,8 +20,8 @@ def nodes_found(nodes: str, *dims: str, outputs: str = "float y") -> list[tuple[
         ("m = Cast<to = 7>(x) t = ReduceMax<keepdims = 1>(m) [n] y = ConstantOfShape(t)", "ConstantOfShape"),
     ],
 )
-def test_data_dependent_size_is_reported(nodes: str, what: str) -> None:
-    assert nodes_found(nodes) == [(f"1 node makes a result whose size the data decide: 1 {what}", ("n",))]
+def test_data_dependent_size_is_reported(nodes: str, operators: str) -> None:
+    assert nodes_found(nodes) == [(f"1 node has a data-dependent shape: 1 {operators}", ("n",))]
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ def test_data_dependent_size_is_reported(nodes: str, what: str) -> None:
         "s = Shape(x) y = ConstantOfShape(s)",
         "a = NonZero(w) y = Cast<to = 1>(a)",  # of constants: always as many
         "s = Shape(x) o = ConstantOfShape<value = int64[1] {1}>(s) a = NonZero(o) y = Cast<to = 1>(a)",  # an old arange
-        "y = Reshape(x, n)",  # one number, which can only be 4
-        "y = Gather(x, n)",  # data pick what, not how much
+        "y = Reshape(x, n)",  # a single element, which can only be 4
+        "y = Gather(x, n)",  # the data select rows, not their number
     ],
 )
 def test_size_from_sizes_is_not_reported(nodes: str) -> None:

@@ -6,7 +6,7 @@ from tests.lint._check import check_rule
 def test_dead_nodes_are_reported() -> None:
     text = "g (float[2] x) => (float y) { y = Relu(x) [one] a = Exp(x) [two] b = Neg(a) [three] c = Neg(a) }"
     (finding,) = check_rule("dead-node", text)
-    assert finding.message == "3 nodes lead to no output: 2 Neg, 1 Exp"
+    assert finding.message == "3 nodes contribute to no output: 2 Neg, 1 Exp"
     assert (finding.evidence, finding.severity) == (("one", "two", "three"), "note")
 
 
@@ -14,7 +14,7 @@ def test_dead_constants_are_info() -> None:
     (finding,) = check_rule(
         "dead-node", "g (float[2] x) => (float y) { [c] a = Constant<value_float = 1.0>() y = Relu(x) }"
     )
-    assert (finding.message, finding.severity) == ("1 node leads to no output: 1 Constant", "info")
+    assert (finding.message, finding.severity) == ("1 node contributes to no output: 1 Constant", "info")
 
 
 def test_subgraph_is_checked_against_its_own_outputs() -> None:

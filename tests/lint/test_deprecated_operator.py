@@ -8,7 +8,7 @@ NORM = "g (float[1, 4, 2, 2] x, float[SIZE] s) => (float y) { [norm] y = GroupNo
 def test_deprecated_operator_is_reported() -> None:
     (finding,) = check_rule("deprecated-operator", UPSAMPLE, opset=11)
     assert finding.message == (
-        "Upsample (1 node) is deprecated at opset 11, and onnxruntime refuses it there: Resize takes its place"
+        "Upsample (1 node) is deprecated at opset 11 and rejected by onnxruntime; replaced by Resize"
     )
     assert (finding.evidence, finding.severity) == (("up",), Severity.WARNING)
 
@@ -21,8 +21,8 @@ def test_deprecated_operator_that_runs_is_a_note() -> None:
     (finding,) = check_rule("deprecated-operator", NORM.replace("SIZE", "2"), opset=18)
     assert finding.severity is Severity.NOTE
     assert finding.message == (
-        "GroupNormalization (1 node) is deprecated at opset 18: "
-        "GroupNormalization of opset 21, which has a scale per channel, takes its place"
+        "GroupNormalization (1 node) is deprecated at opset 18; replaced by "
+        "GroupNormalization of opset 21, which has a scale per channel"
     )
     assert "21 or newer" in finding.recommendation
 

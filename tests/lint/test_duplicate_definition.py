@@ -1,4 +1,4 @@
-"""duplicate-definition: one name, two things."""
+"""duplicate-definition: one name with several definitions."""
 
 import pytest
 
@@ -24,13 +24,16 @@ W = initializer("w", (2, 3), bytes(24))
 TWICE = {
     "two nodes": (
         model(X + node("Relu", "x", "a") + node("Neg", "x", "a") + node("Relu", "a", "y") + Y),
-        "'a' is made by Relu_0 and by Neg_1",
+        "'a' is produced by Relu_0 and by Neg_1",
     ),
-    "one node": (model(X + node("Split", "x", "y y") + Y), "'y' is made by Split_0, twice"),
-    "an input": (model(X + node("Relu", "x", "x") + node("Neg", "x", "y") + Y), "'x' is an input and made by Relu_0"),
+    "one node": (model(X + node("Split", "x", "y y") + Y), "'y' is produced by Split_0, twice"),
+    "an input": (
+        model(X + node("Relu", "x", "x") + node("Neg", "x", "y") + Y),
+        "'x' is an input and produced by Relu_0",
+    ),
     "a weight": (
         model(X + W + node("Relu", "x", "w") + node("Add", "x w", "y") + Y),
-        "'w' is an initializer and made by Relu_0",
+        "'w' is an initializer and produced by Relu_0",
     ),
     "two inputs": (model(X + X + node("Relu", "x", "y") + Y), "'x' is 2 inputs"),
     "two weights": (
@@ -41,7 +44,7 @@ TWICE = {
         function_model(
             call("F", "x", "y"), function("F", step("Relu", "x", "y")), function("F", step("Neg", "x", "y"))
         ),
-        "there are 2 functions f:F",
+        "2 functions are named f:F",
     ),
 }
 
@@ -50,7 +53,7 @@ TWICE = {
 def test_repeated_name_is_reported(name: str) -> None:
     content, text = TWICE[name]
     (finding,) = check_bytes("duplicate-definition", content)
-    assert finding.message == f"a name is defined twice: {text}"
+    assert finding.message == f"a name is defined more than once: {text}"
     assert finding.severity == "error"
 
 
@@ -64,7 +67,8 @@ def test_shadowing_name_of_a_subgraph_is_reported() -> None:
     choose = node("If", "flag", "q", graph_attribute("then_branch", inner), graph_attribute("else_branch", NEG))
     before = model(X + FLAG + node("Relu", "x", "a") + choose + node("Add", "q a", "y") + Y)
     (finding,) = check_bytes("duplicate-definition", before)
-    assert finding.message == "a name is used again: 'a' is made in If_1/then_branch and around it"
+    text = "'a' is produced in If_1/then_branch and defined around it"
+    assert finding.message == f"a name of an outer graph is redefined: {text}"
     after = model(X + FLAG + choose + node("Relu", "x", "a") + node("Add", "q a", "y") + Y)
     assert check_bytes("duplicate-definition", after) == []
 
@@ -84,4 +88,4 @@ def test_many_repeated_names_are_one_short_finding() -> None:
     nodes = b"".join(node("Relu", "x", f"v{at // 2}") for at in range(4_000))
     (finding,) = check_bytes("duplicate-definition", model(X + nodes + node("Relu", "x", "y") + Y))
     assert finding.count == 2_000
-    assert finding.message == "2,000 names are defined twice, first: 'v0' is made by Relu_0 and by Relu_1"
+    assert finding.message == "2,000 names are defined more than once, first: 'v0' is produced by Relu_0 and by Relu_1"

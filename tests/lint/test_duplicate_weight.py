@@ -17,16 +17,16 @@ def some(seed: int, *dims: int) -> np.ndarray:
 
 def test_two_copies_of_a_matrix_are_reported(tmp_path: Path) -> None:
     (finding,) = check_weights(RULE, tmp_path, with_weights(TWO, v=some(0, 512, 512), w=some(0, 512, 512)))
-    assert finding.message == "1 tensor is a copy of v, which costs 1.00 MiB"
+    assert finding.message == "1 tensor is a copy of v: 1.00 MiB of duplicate data"
     assert (finding.severity, finding.evidence) == (Severity.NOTE, ("v", "w"))
 
 
 def test_copies_in_a_constant_node_and_in_another_encoding_are_reported(tmp_path: Path) -> None:
     array = some(0, 512, 512)
-    made = with_weights(TWO, v=array)
+    model_proto = with_weights(TWO, v=array)
     tensor = onnx.helper.make_tensor("", onnx.TensorProto.FLOAT, array.shape, array.reshape(-1).tolist())
-    made.graph.node.insert(0, onnx.helper.make_node("Constant", [], ["w"], value=tensor))
-    (finding,) = check_weights(RULE, tmp_path, made)
+    model_proto.graph.node.insert(0, onnx.helper.make_node("Constant", [], ["w"], value=tensor))
+    (finding,) = check_weights(RULE, tmp_path, model_proto)
     assert finding.evidence == ("v", "w")
 
 
@@ -51,8 +51,8 @@ def test_zero_matrices_are_not_reported(tmp_path: Path) -> None:
 
 
 def test_two_names_for_one_location_are_not_reported(tmp_path: Path) -> None:
-    made = with_weights(TWO, v=some(0, 512, 512), w=some(0, 512, 512))
-    onnx.save(made, tmp_path / "m.onnx", save_as_external_data=True, location="m.data")
+    model_proto = with_weights(TWO, v=some(0, 512, 512), w=some(0, 512, 512))
+    onnx.save(model_proto, tmp_path / "m.onnx", save_as_external_data=True, location="m.data")
     apart = onnx.load(tmp_path / "m.onnx", load_external_data=False)
     (finding,) = check_weights(RULE, tmp_path, apart)
     assert finding.count == 2

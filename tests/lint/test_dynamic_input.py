@@ -5,7 +5,7 @@ def test_open_dimensions_of_inputs_are_reported() -> None:
     (finding,) = check_rule(
         "dynamic-input", "g (float[batch, 3, height, 4] x, float[batch] z) => (float y) { y = Relu(x) }"
     )
-    assert finding.message == "2 dimensions of the inputs are open: batch, height"
+    assert finding.message == "the inputs have 2 dynamic dimensions: batch, height"
     assert finding.evidence == ("x", "z")
 
 

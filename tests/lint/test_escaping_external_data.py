@@ -28,7 +28,7 @@ def _with(*paths: str) -> Model:
 )
 def test_escaping_paths_are_reported(path: str) -> None:
     (finding,) = check_rule("escaping-external-data", _with(path))
-    assert finding.message == f"1 path to weights leads out of the model's folder: {display_name(path, 80)}"
+    assert finding.message == f"1 external data path leads outside the model's folder: {display_name(path, 80)}"
     assert (finding.severity, finding.evidence) == ("error", (path,))
 
 
@@ -39,4 +39,4 @@ def test_paths_below_the_folder_are_not_reported(path: str) -> None:
 
 def test_path_is_escaped_for_display() -> None:
     (finding,) = check_rule("escaping-external-data", _with("/tmp/\x1b[31m", "/b"))
-    assert finding.message == "2 paths to weights lead out of the model's folder: “/tmp/\\x1b[31m” …"
+    assert finding.message == "2 external data paths lead outside the model's folder: “/tmp/\\x1b[31m” …"

@@ -11,7 +11,7 @@ from tests.lint._check import check_rule
 def test_arithmetic_in_float64_is_reported() -> None:
     text = "g (double[2, 4] x, double[4, 3] w) => (double y) { [product] c = MatMul(x, w) [act] y = Sigmoid(c) }"
     (finding,) = check_rule("float64", text)
-    assert finding.message == "2 nodes compute in float64, among them a matrix product or convolution"
+    assert finding.message == "2 nodes compute in float64, including a matrix product or convolution"
     assert (finding.evidence, finding.severity) == (("product", "act"), Severity.NOTE)
 
 
@@ -38,10 +38,10 @@ def test_float64_comparisons_are_reported() -> None:
     [
         "g (double[2, 4] x) => (float y) { c = Cast<to=1>(x) y = Relu(c) }",  # turned to float32 at once
         "g (double[2, 4] x) => (double y) { y = Transpose(x) }",  # only moved
-        "g (float[2, 4] x) => (float y) <double p = {2.0}> { y = Pow(x, p) }",  # a scalar beside float32
+        "g (float[2, 4] x) => (float y) <double p = {2.0}> { y = Pow(x, p) }",  # a scalar next to float32
         # arithmetic on sizes
         "g (float[n] x) => (float y) <double k = {2}> { s = Shape(x) d = Cast<to=11>(s) y = Mul(d, k) }",
-        # constants made of constants
+        # constants computed from constants
         "g (float[2] x) => (float y) <double[2] k = {2, 2}> { e = Exp(k) f = Cast<to=1>(e) y = Mul(x, f) }",
     ],
 )
@@ -76,7 +76,7 @@ def test_float64_tree_ensembles_are_not_reported() -> None:
 
 def test_large_stored_float64_weights_are_reported() -> None:
     text = "g (float[2, 512] x) => (float y) { c = Cast<to=1>(w) y = MatMul(x, c) }"
-    for size, message in ((512, ["weights of 2.00 MiB are kept in float64, 100% of all numbers"]), (128, [])):
-        made = proto(text)
-        made.graph.initializer.append(numpy_helper.from_array(np.zeros((512, size)), "w"))
-        assert [finding.message for finding in check_rule("float64", made)] == message
+    for size, message in ((512, ["weights of 2.00 MiB are stored in float64, 100% of the parameters"]), (128, [])):
+        model_proto = proto(text)
+        model_proto.graph.initializer.append(numpy_helper.from_array(np.zeros((512, size)), "w"))
+        assert [finding.message for finding in check_rule("float64", model_proto)] == message

@@ -11,15 +11,15 @@ _TEXT = "g (float[2] x) => (float[2] y) { y = Relu(x) }"
 def test_unknown_opset_is_reported() -> None:
     (finding,) = check_rule("future-opset", _TEXT, opset=99)
     newest = runtimes()["onnxruntime-cpu"]
-    opens = f"{newest.name} opens it up to {newest.newest['']}, the newest known here is {newest_opset('')}"
-    assert finding.message == f"the file is written in opset 99 of ai.onnx; {opens}"
+    opens = f"{newest.name} supports it up to {newest.newest['']}, this tool up to {newest_opset('')}"
+    assert finding.message == f"the file declares opset 99 of ai.onnx; {opens}"
 
 
 def test_opset_newer_than_onnxruntime_is_reported() -> None:
     newest = runtimes()["onnxruntime-cpu"].newest[""]
     for opset in range(newest + 1, newest_opset("") + 1):
         (finding,) = check_rule("future-opset", _TEXT, opset=opset)
-        assert "newest known here" not in finding.message
+        assert "this tool" not in finding.message
 
 
 def test_newest_supported_opset_is_not_reported() -> None:
@@ -34,6 +34,6 @@ def test_other_domains_have_their_own_versions() -> None:
     model = proto(_TEXT)
     model.opset_import.append(onnx.helper.make_opsetid("ai.onnx.ml", 99))
     (finding,) = check_rule("future-opset", model)
-    assert finding.message.startswith("the file is written in opset 99 of ai.onnx.ml; ")
+    assert finding.message.startswith("the file declares opset 99 of ai.onnx.ml; ")
     model.opset_import[-1].version = 3
     assert check_rule("future-opset", model) == []

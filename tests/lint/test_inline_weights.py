@@ -16,13 +16,13 @@ def _of(nbytes: int, external: tuple[ExternalData, ...] = ()) -> Model:
 @pytest.mark.parametrize("nbytes", [2 * _GIB, 5 * _GIB])
 def test_file_that_protobuf_cannot_read_is_an_error(nbytes: int) -> None:
     (finding,) = check_rule("inline-weights", _of(nbytes))
-    assert finding.message.endswith(" GiB in one message, and protobuf reads no more than 2 GiB")
+    assert finding.message.endswith(" GiB, above protobuf's limit of 2 GiB")
     assert finding.severity == "error"
 
 
 def test_file_near_the_limit_is_a_note() -> None:
     (finding,) = check_rule("inline-weights", _of(2 * _GIB - 1))
-    assert finding.message == "the file is 2.00 GiB in one message, close to the 2 GiB that protobuf can read"
+    assert finding.message == "the file is one protobuf message of 2.00 GiB, close to protobuf's limit of 2 GiB"
     assert finding.severity == "note"
 
 

@@ -10,8 +10,8 @@ def _tokens(dtype: str) -> onnx.ModelProto:
         e = Gather(table, ids) h = MatMul(e, w) s = Softmax(h) y = MatMul(s, w)
     }}""")
     for name, dims in (("table", (100, 8)), ("w", (8, 8))):
-        held = onnx.helper.make_tensor(name, onnx.TensorProto.FLOAT, dims, b"\0" * dims[0] * dims[1] * 4, raw=True)
-        model.graph.initializer.append(held)
+        tensor = onnx.helper.make_tensor(name, onnx.TensorProto.FLOAT, dims, b"\0" * dims[0] * dims[1] * 4, raw=True)
+        model.graph.initializer.append(tensor)
     return model
 
 
@@ -35,7 +35,7 @@ def test_int32_tokens_are_not_reported() -> None:
 )
 def test_int64_positions_from_data_are_reported(body: str) -> None:
     (finding,) = check_rule("int64-data", f"g (float[2, 8] x) => (int64 y) {{ {body} }}")
-    assert finding.message == "1 node finds int64 positions in the data"
+    assert finding.message == "1 node outputs int64 positions of data"
     assert finding.evidence == ("n",)
 
 
@@ -44,7 +44,7 @@ def test_int64_positions_from_data_are_reported(body: str) -> None:
     [
         "s = Shape(x) c = ConstantOfShape(s) y = NonZero(c)",  # of sizes alone
         "p = ArgMax(x) y = Cast <to = 6> (p)",  # narrowed right away
-        "k = Constant <value = int64[1] {2}> () y, p = TopK(x, k)",  # nobody reads the positions
+        "k = Constant <value = int64[1] {2}> () y, p = TopK(x, k)",  # the positions have no reader
         "y = Shape(x)",
     ],
 )

@@ -6,10 +6,12 @@ from tests.lint._check import check_rule
 
 
 def model(table: np.ndarray, nodes: str, width: int = 64) -> ModelProto:
-    made = proto(f"g (int64[1, 8] ids) => (float y) {{ {nodes} }}")
+    model_proto = proto(f"g (int64[1, 8] ids) => (float y) {{ {nodes} }}")
     weight = np.zeros((table.shape[1], width), np.float32)
-    made.graph.initializer.extend([numpy_helper.from_array(table, "table"), numpy_helper.from_array(weight, "w")])
-    return made
+    model_proto.graph.initializer.extend(
+        [numpy_helper.from_array(table, "table"), numpy_helper.from_array(weight, "w")]
+    )
+    return model_proto
 
 
 LOOKUP = "e = Gather(table, ids) y = MatMul(e, w)"
@@ -36,6 +38,6 @@ def test_quantized_table_is_not_reported() -> None:
 
 def test_large_matrix_of_a_product_is_not_reported() -> None:
     nodes = "c = Cast<to=1>(ids) r = Reshape(c, s) t = Transpose(table) y = MatMul(r, t)"
-    made = model(np.zeros((40_000, 8), np.float32), nodes)
-    made.graph.initializer.append(numpy_helper.from_array(np.array([1, 8]), "s"))
-    assert check_rule("large-embedding", made) == []
+    model_proto = model(np.zeros((40_000, 8), np.float32), nodes)
+    model_proto.graph.initializer.append(numpy_helper.from_array(np.array([1, 8]), "s"))
+    assert check_rule("large-embedding", model_proto) == []

@@ -1,4 +1,4 @@
-"""malformed-function: calls that cannot be made."""
+"""malformed-function: invalid calls and definitions of local functions."""
 
 from tests._wire import chunk, integer, node
 from tests.lint._malformed import call, check_bytes, function, function_model, step
@@ -10,7 +10,7 @@ def test_recursive_function_is_reported() -> None:
     (finding,) = check_bytes(
         "malformed-function", function_model(call("F", "x", "y"), function("F", step("F", "x", "y", "f")))
     )
-    assert finding.message == "a call cannot be made: the function F calls itself"
+    assert finding.message == "a function call is invalid: the function F is recursive"
     assert (finding.severity, finding.evidence) == ("error", ("F",))
 
 
@@ -26,27 +26,28 @@ def test_function_that_calls_others_is_not_reported() -> None:
 
 
 def test_call_with_too_many_values_is_reported() -> None:
-    (given,) = check_bytes("malformed-function", function_model(call("F", "x x", "y"), RELU))
-    assert given.message == "a call cannot be made: F_0 gives F 2 values, which takes 1"
-    (asked,) = check_bytes("malformed-function", function_model(call("F", "x", "y z"), RELU))
-    assert asked.message == "a call cannot be made: F_0 asks F for 2 values, which gives 1"
+    (inputs,) = check_bytes("malformed-function", function_model(call("F", "x x", "y"), RELU))
+    assert inputs.message == "a function call is invalid: F_0 passes 2 inputs to F, which declares 1"
+    (outputs,) = check_bytes("malformed-function", function_model(call("F", "x", "y z"), RELU))
+    assert outputs.message == "a function call is invalid: F_0 requests 2 outputs of F, which declares 1"
 
 
 def test_function_with_a_repeated_output_is_reported() -> None:
     both = function("F", step("Relu", "x", "y"), chunk(5, "y") + chunk(9, integer(2, 17)))
     (finding,) = check_bytes("malformed-function", function_model(call("F", "x", "y z"), both))
-    assert finding.message == "a call cannot be made: the function F gives y 2 times"
+    assert finding.message == "a function call is invalid: the function F has 2 outputs named y"
     assert (finding.severity, finding.evidence) == ("error", ("F",))
 
 
 def test_defect_that_runtimes_accept_is_a_warning() -> None:
+    start = "a function violates the specification"
     both = function("F", step("Relu", "x", "y"), chunk(6, "q") + chunk(6, "q") + chunk(9, integer(2, 17)))
     (twice,) = check_bytes("malformed-function", function_model(call("F", "x", "y"), both))
-    assert (twice.severity, twice.message) == ("warning", "a function is odd: of F: it has 2 attributes q")
+    assert (twice.severity, twice.message) == ("warning", f"{start}: F: it has 2 attributes q")
     (bare,) = check_bytes(
         "malformed-function", function_model(node("Relu", "x", "y"), function("", step("Relu", "x", "y")))
     )
-    assert (bare.severity, bare.message) == ("warning", "a function is odd: one of the domain f has no name")
+    assert (bare.severity, bare.message) == ("warning", f"{start}: a function of the domain f has no name")
     assert check_bytes("impossible-version", function_model(call("F", "x", "y"), both)) == []
 
 

@@ -1,4 +1,4 @@
-"""malformed-tensor: dims, type and data say each how large a tensor is."""
+"""malformed-tensor: dims, type and data of a tensor must be consistent."""
 
 import struct
 
@@ -23,16 +23,16 @@ from tests.lint._malformed import (
 NINE = bytes(36)
 
 
-def external(**said: str) -> bytes:
-    return b"".join(chunk(13, chunk(1, key) + chunk(2, text)) for key, text in said.items()) + integer(14, 1)
+def external(**entries: str) -> bytes:
+    return b"".join(chunk(13, chunk(1, key) + chunk(2, text)) for key, text in entries.items()) + integer(14, 1)
 
 
-def using(held: bytes) -> bytes:
-    return model(X + held + node("MatMul", "x w", "y") + Y)
+def model_with_weight(tensor: bytes) -> bytes:
+    return model(X + tensor + node("MatMul", "x w", "y") + Y)
 
 
-def weight(*given: object, **named: object) -> bytes:
-    return using(initializer("w", *given, **named))  # type: ignore[arg-type]
+def weight(*args: object, **kwargs: object) -> bytes:
+    return model_with_weight(initializer("w", *args, **kwargs))  # type: ignore[arg-type]
 
 
 def sparse(
@@ -41,8 +41,8 @@ def sparse(
     where = (len(indices) // 2, 2) if wide else (len(indices),)
     places = tensor("", where, struct.pack(f"<{len(indices)}{'q' if dtype == 7 else 'i'}", *indices), dtype=dtype)
     sizes = b"".join(integer(3, dim) for dim in dims)
-    held = tensor("w", (count,) + (1,) * (values - 1), bytes(4 * count))
-    return using(chunk(15, chunk(1, held) + chunk(2, places) + sizes))
+    stored = tensor("w", (count,) + (1,) * (values - 1), bytes(4 * count))
+    return model_with_weight(chunk(15, chunk(1, stored) + chunk(2, places) + sizes))
 
 
 WRONG = {
@@ -101,13 +101,13 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_contradictory_tensor_is_reported(name: str) -> None:
     content, text = WRONG[name]
-    (finding,) = check_bytes("malformed-tensor", content, beside=NINE)
-    assert finding.message.startswith("a tensor contradicts itself: ")
+    (finding,) = check_bytes("malformed-tensor", content, external=NINE)
+    assert finding.message.startswith("a tensor is inconsistent: ")
     assert text in finding.message
     assert finding.severity == "error"
 
 
-RIGHT = {
+VALID = {
     "raw": weight((3, 3), NINE),
     "floats": weight((3, 3), extra=chunk(4, NINE)),
     "floats one by one": weight((2,), extra=(b"\x25" + bytes(4)) * 2),
@@ -127,9 +127,9 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", VALID)
 def test_consistent_tensor_is_not_reported(name: str) -> None:
-    assert check_bytes("malformed-tensor", RIGHT[name], beside=NINE) == []
+    assert check_bytes("malformed-tensor", VALID[name], external=NINE) == []
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_consistent_tensor_is_not_reported(name: str) -> None:
     ],
 )
 def test_defect_that_runtimes_accept_is_a_warning(content: bytes) -> None:
-    (finding,) = check_bytes("malformed-tensor", content, beside=NINE)
+    (finding,) = check_bytes("malformed-tensor", content, external=NINE)
     assert (finding.severity, finding.evidence) == ("warning", ("w",))
 
 
@@ -154,4 +154,4 @@ def test_weight_without_a_name_is_a_warning() -> None:
     (finding,) = check_bytes(
         "malformed-tensor", model(X + initializer("", (1,), bytes(4)) + node("Relu", "x", "y") + Y)
     )
-    assert finding.message == "1 initializer has no name, so that nothing can read it"
+    assert finding.message == "1 initializer has no name, so no node can read it"

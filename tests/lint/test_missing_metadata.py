@@ -12,7 +12,7 @@ def _bare() -> onnx.ModelProto:
 def test_undescribed_file_is_reported() -> None:
     model = _bare()
     (finding,) = check_rule("missing-metadata", model)
-    assert finding.message == "the file has no description, no version and no metadata, nor what made it"
+    assert finding.message == "the file has no description, version, producer or metadata"
     assert "onnx.helper.set_model_props" in finding.recommendation
 
 
@@ -21,17 +21,15 @@ def test_exporter_metadata_is_not_a_description() -> None:
     model.producer_name = "pytorch"
     onnx.helper.set_model_props(model, {"onnx.infer": "onnxruntime.quant"})
     (finding,) = check_rule("missing-metadata", model)
-    assert finding.message == (
-        "the file has no description, no version and no metadata but what tools left there (onnx.infer)"
-    )
+    assert finding.message == ("the file has no description, version or metadata except tool entries (onnx.infer)")
 
 
-@pytest.mark.parametrize("what", ["doc", "version", "metadata"])
-def test_any_description_is_enough(what: str) -> None:
+@pytest.mark.parametrize("field", ["doc", "version", "metadata"])
+def test_any_description_is_enough(field: str) -> None:
     model = _bare()
-    if what == "doc":
+    if field == "doc":
         model.doc_string = "Tells cats from dogs."
-    elif what == "version":
+    elif field == "version":
         model.model_version = 3
     else:
         onnx.helper.set_model_props(model, {"license": "MIT"})
@@ -39,6 +37,6 @@ def test_any_description_is_enough(what: str) -> None:
 
 
 def test_graph_description_is_enough() -> None:
-    made = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
-    made.graph.doc_string = "a rectifier"
-    assert check_rule("missing-metadata", made) == []
+    model_proto = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    model_proto.graph.doc_string = "a rectifier"
+    assert check_rule("missing-metadata", model_proto) == []

@@ -14,14 +14,14 @@ def _parsed(opsets: str, text: str, functions: str = "", ir: int = 9) -> onnx.Mo
 def test_domain_without_a_version_is_reported() -> None:
     text = "g (float[2] x) => (float[2] y) { z = Relu(x) [node_1] y = com.microsoft.Gelu(z) }"
     (finding,) = check_rule("missing-opset", _parsed('"" : 18', text))
-    assert finding.message == "1 node is of com.microsoft, of which the file says no version"
+    assert finding.message == "the file declares no opset for com.microsoft, the domain of 1 node"
     assert (finding.severity, finding.evidence) == ("note", ("node_1",))
 
 
 def test_default_domain_is_named_in_the_message() -> None:
     text = "g (float[2] x) => (float[2] y) { z = Relu(x) y = Relu(z) }"
     (finding,) = check_rule("missing-opset", _parsed('"ai.onnx.ml" : 3', text))
-    assert finding.message == "2 nodes are of ai.onnx, of which the file says no version"
+    assert finding.message == "the file declares no opset for ai.onnx, the domain of 2 nodes"
     assert finding.severity == "warning"
 
 

@@ -18,21 +18,21 @@ def odd(value: float, *dims: int, every: int = 100) -> np.ndarray:
 
 
 def test_nan_in_a_matrix_is_reported(tmp_path: Path) -> None:
-    made = with_weights(LINEAR, w=odd(np.nan, 64, 64), b=odd(0, 64))
-    (finding,) = check_weights(RULE, tmp_path, made)
-    assert finding.message == "1 weight holds 41 NaN: w" and finding.evidence == ("w",)
+    model_proto = with_weights(LINEAR, w=odd(np.nan, 64, 64), b=odd(0, 64))
+    (finding,) = check_weights(RULE, tmp_path, model_proto)
+    assert finding.message == "1 weight contains 41 NaN: w" and finding.evidence == ("w",)
     assert finding.severity is Severity.ERROR
 
 
 def test_infinities_in_a_matrix_and_nan_in_a_bias_are_reported_together(tmp_path: Path) -> None:
-    made = with_weights(LINEAR, w=odd(np.inf, 64, 64, every=4096), b=odd(np.nan, 64))
-    (finding,) = check_weights(RULE, tmp_path, made)
-    assert finding.message == "2 weights hold 1 NaN and 1 infinity: w, b"
+    model_proto = with_weights(LINEAR, w=odd(np.inf, 64, 64, every=4096), b=odd(np.nan, 64))
+    (finding,) = check_weights(RULE, tmp_path, model_proto)
+    assert finding.message == "2 weights contain 1 NaN and 1 infinity: w, b"
 
 
 def test_nan_in_an_embedding_table_is_a_warning(tmp_path: Path) -> None:
-    made = with_weights("g (int64[3] i) => (float[3, 8] y) { y = Gather(t, i) }", t=odd(np.nan, 40, 8))
-    (finding,) = check_weights(RULE, tmp_path, made)
+    model_proto = with_weights("g (int64[3] i) => (float[3, 8] y) { y = Gather(t, i) }", t=odd(np.nan, 40, 8))
+    (finding,) = check_weights(RULE, tmp_path, model_proto)
     assert finding.severity is Severity.WARNING
 
 

@@ -17,7 +17,7 @@ def _with(listed: str, ir: int = 8, size: int = 4) -> onnx.ModelProto:
 
 def test_weights_that_are_inputs_too_are_reported() -> None:
     (finding,) = check_rule("overridable-weight", _with("abc"))
-    assert finding.message == "3 weights are inputs too, of 3: what callers may replace, optimizers do not fold"
+    assert finding.message == "3 of 3 weights are also inputs: optimizers do not fold weights that callers may override"
     assert (finding.severity, finding.evidence) == ("note", ("a", "b", "c"))
 
 

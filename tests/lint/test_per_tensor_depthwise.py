@@ -21,17 +21,19 @@ _MESSAGE = "1 of 1 quantized depthwise convolution has one scale for all channel
 def model(
     nodes: str, scales: tuple[int, ...] = (), weight: tuple[int, ...] = (8, 1, 3, 3), kind: str = "int8"
 ) -> ModelProto:
-    made = proto(f"g (float[1, 8, 8, 8] x) => (float y) {{ {nodes} }}", opset=21)
-    given = {
+    model_proto = proto(f"g (float[1, 8, 8, 8] x) => (float y) {{ {nodes} }}", opset=21)
+    arrays = {
         "w": np.ones(weight, kind),
         "ws": np.ones(scales, np.float32),
         "wz": np.zeros(scales, kind),
         "s": np.float32(1),
         "z": np.uint8(0),
     }
-    read = {name for node in made.graph.node for name in node.input}
-    made.graph.initializer.extend(numpy_helper.from_array(np.asarray(v), k) for k, v in given.items() if k in read)
-    return made
+    used = {name for node in model_proto.graph.node for name in node.input}
+    model_proto.graph.initializer.extend(
+        numpy_helper.from_array(np.asarray(v), k) for k, v in arrays.items() if k in used
+    )
+    return model_proto
 
 
 @pytest.mark.parametrize("nodes", [_QDQ, _QOPERATOR, _DYNAMIC])
@@ -47,10 +49,10 @@ def test_scale_for_each_channel_is_not_reported(nodes: str) -> None:
 
 
 def test_per_channel_scale_of_dynamic_quantization_is_not_reported() -> None:
-    made = model(_DYNAMIC)
-    scales = next(tensor for tensor in made.graph.initializer if tensor.name == "ws")
+    model_proto = model(_DYNAMIC)
+    scales = next(tensor for tensor in model_proto.graph.initializer if tensor.name == "ws")
     scales.CopyFrom(numpy_helper.from_array(np.ones((1, 8, 1, 1), np.float32), "ws"))
-    assert check_rule("per-tensor-depthwise", made) == []
+    assert check_rule("per-tensor-depthwise", model_proto) == []
 
 
 def test_ordinary_convolution_is_not_reported() -> None:
@@ -67,8 +69,10 @@ def test_weight_in_floating_point_is_not_reported() -> None:
 
 
 def test_some_of_them_are_counted() -> None:
-    made = model(_QDQ.replace("y = Relu(c)", "vd = DequantizeLinear<axis=0>(w, vs, vz) y = Conv<group=8>(c, vd)"))
-    made.graph.initializer.append(numpy_helper.from_array(np.ones(8, np.float32), "vs"))
-    made.graph.initializer.append(numpy_helper.from_array(np.zeros(8, np.int8), "vz"))
-    (finding,) = check_rule("per-tensor-depthwise", made)
+    model_proto = model(
+        _QDQ.replace("y = Relu(c)", "vd = DequantizeLinear<axis=0>(w, vs, vz) y = Conv<group=8>(c, vd)")
+    )
+    model_proto.graph.initializer.append(numpy_helper.from_array(np.ones(8, np.float32), "vs"))
+    model_proto.graph.initializer.append(numpy_helper.from_array(np.zeros(8, np.int8), "vz"))
+    (finding,) = check_rule("per-tensor-depthwise", model_proto)
     assert finding.message == "1 of 2 quantized depthwise convolutions has one scale for all channels of its weight"

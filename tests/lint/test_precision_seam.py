@@ -12,7 +12,7 @@ def test_islands_of_single_precision_are_counted() -> None:
     island += "[down{0}] {2} = Cast<to = 10>(m{0})"
     nodes = "r = Relu(x) " + island.format(1, "r", "a") + " b = Neg(a) " + island.format(2, "b", "c") + " y = Neg(c)"
     (finding,) = check_rule("precision-seam", graph(nodes))
-    assert finding.message == "data leave float16 for float32 in 2 casts and come back in 2, around 4 nodes"
+    assert finding.message == "2 casts convert float16 to float32, and 2 convert back, around 4 nodes"
     assert (finding.evidence, finding.severity) == (("up1", "up2", "down1", "down2"), "info")
 
 
@@ -41,7 +41,7 @@ def test_rounding_casts_are_a_separate_finding(wide: str, half: str) -> None:
     numbers = {"float": 1, "float16": 10, "double": 11, "bfloat16": 16}
     nodes = f"[a] h = Cast <to = {numbers[half]}> (x) [b] w = Cast <to = {numbers[wide]}> (h) y = Relu(w)"
     (finding,) = check_rule("precision-seam", f"g ({wide}[64] x) => ({wide}[64] y) {{ {nodes} }}")
-    assert finding.message == f"1 pair of casts only rounds data to {half}, with nothing in between"
+    assert finding.message == f"1 pair of casts only rounds data to {half}, with no node in between"
     assert finding.evidence == ("b",)
 
 

@@ -6,7 +6,7 @@ from tests.lint._check import check_rule
 def test_random_numbers_are_reported() -> None:
     nodes = "[a] a = RandomNormalLike(x) [b] b = RandomUniform<shape = [2], seed = 1.0>() c = Add(a, b) y = Add(x, c)"
     (finding,) = check_rule("random-operator", f"g (float[2] x) => (float y) {{ {nodes} }}")
-    assert finding.message == "2 nodes draw random numbers: 1 RandomNormalLike, 1 RandomUniform (1 with a seed)"
+    assert finding.message == "2 nodes generate random numbers: 1 RandomNormalLike, 1 RandomUniform (1 with a seed)"
     assert finding.evidence == ("a", "b")
 
 
@@ -18,7 +18,7 @@ _UNTAKEN = """c = Constant<value_int = 0>() d = Cast<to = 9>(c) y = If (d) <
     "nodes",
     [
         "y = Dropout(x)",  # in inference
-        "a = RandomNormalLike(x) y = Relu(x)",  # nobody reads it
+        "a = RandomNormalLike(x) y = Relu(x)",  # no reader
         _UNTAKEN,
     ],
 )

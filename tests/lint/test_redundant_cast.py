@@ -35,7 +35,7 @@ def casts(start: str, between: str, end: str, more: str = "", outputs: str = "")
     ],
 )
 def test_cast_back_is_reported(start: str, between: str) -> None:
-    assert casts(start, between, start) == [("1 cast only turns an earlier one back", ("b",))]
+    assert casts(start, between, start) == [("1 cast only reverses an earlier one", ("b",))]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_cast_back_from_a_type_that_rounds_is_not_reported(start: str, between: 
     ],
 )
 def test_onward_cast_after_a_lossless_one_is_reported(start: str, between: str, end: str) -> None:
-    assert casts(start, between, end) == [("1 cast could read what the cast before reads", ("b",))]
+    assert casts(start, between, end) == [("1 cast could read the input of the previous cast", ("b",))]
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,18 @@ def graph(nodes: str, outputs: str = "float y", shape: str = "n, 200, 3") -> str
 @pytest.mark.parametrize("first", ["Reshape(x, rows)", "Unsqueeze(x, axis)", "Flatten(x)"])
 def test_reshaping_before_another_is_reported(first: str) -> None:
     (finding,) = check_rule("redundant-reshape", graph(f"[a] a = {first} y = Reshape(a, flat)"), "n=4")
-    assert finding.message == "1 reshaping is not needed before another one"
+    assert finding.message == "1 reshape is redundant before another reshape"
     assert (finding.evidence, finding.severity) == (("a",), "info")
 
 
 @pytest.mark.parametrize(
     ("nodes", "outputs"),
     [
-        ("a = Reshape(x, rows) y = Reshape(a, copied)", "float y"),  # copies a size that the first one made
+        ("a = Reshape(x, rows) y = Reshape(a, copied)", "float y"),  # copies a size from the first one
         ("a = Reshape(x, rows) y = Unsqueeze(a, axis)", "float y"),
         ("a = Reshape(x, rows) y = Reshape(a, flat) z = Neg(a)", "float y, float z"),
         ("a = Reshape(x, rows) y = Reshape(a, flat)", "float y, float a"),
-        ("a = Reshape(x, rows) s = Shape(a) y = Reshape(x, s)", "float y"),  # it tells the second its target
+        ("a = Reshape(x, rows) s = Shape(a) y = Reshape(x, s)", "float y"),  # it determines the target of the second
     ],
 )
 def test_needed_node_is_not_reported(nodes: str, outputs: str) -> None:

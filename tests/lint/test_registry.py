@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 import onnx_autodoc.lint.rules
-from onnx_autodoc.card import Gap, Severity
+from onnx_autodoc.card import Severity
 from onnx_autodoc.lint import RULES, Rule, check
 from tests._text import model
 from tests.lint._check import lint_context
@@ -43,14 +43,14 @@ def test_rule_has_positive_and_negative_tests(rule: str) -> None:
     assert "evidence" in text or ".message" in text, "no assertion on a finding"
 
 
-def test_failing_rule_becomes_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_rule_is_unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing_check(context: object) -> list[object]:
         raise KeyError("surprise")
 
     broken = replace(RULES["dynamic-input"], id="broken", check=failing_check)
     monkeypatch.setitem(RULES, "broken", broken)
-    findings, gaps = check(lint_context(model("g (float[n] x) => (float y) { y = Relu(x) }")))
-    assert gaps == (Gap("findings", "the rule broken could not be checked: KeyError('surprise')"),)
+    findings, unchecked = check(lint_context(model("g (float[n] x) => (float y) { y = Relu(x) }")))
+    assert unchecked == (("broken", "KeyError('surprise')"),)
     assert [finding.rule for finding in findings if finding.rule == "dynamic-input"]
 
 

@@ -1,4 +1,4 @@
-"""The tables of what runtimes take: whole, honest about where they come from, and right where that can be asked."""
+"""The operator tables of runtimes are complete, state their source, and match the installed onnxruntime."""
 
 import datetime as dt
 import subprocess
@@ -70,22 +70,22 @@ def test_first_opsets_match_the_specification() -> None:
 
 
 def test_deprecations_match_the_specification() -> None:
-    taken = {
+    specified = {
         (domain, op, opset)
         for (domain, op) in NAMES
         for opset in range(1, NEWEST.get(domain, 0) + 1)
         if onnx.defs.has(op, opset, domain) and onnx.defs.get_schema(op, opset, domain).deprecated
     }
-    said = {
+    declared = {
         (domain, op, opset)
         for (domain, op), row in OPERATORS.items()
         for opset in range(1, NEWEST.get(domain, 0) + 1)
         if row.deprecated is not None and row.deprecated.applies(opset)
     }
-    assert said == taken
+    assert declared == specified
 
 
-TRIED = [
+VERSION_CASES = [
     ("g (float[1, 1, 2, 2] x, float[4] s) => (float y) { y = Upsample(x, s) }", "Upsample", range(9, 12)),
     ("g (float[2, 2] x, int64[2, 2] i) => (float y) { y = Scatter(x, i, x) }", "Scatter", range(9, 14)),
     ("g (float[4] x) => (float y) { y = Add(x, x) }", "Add", range(6, 9)),
@@ -96,22 +96,26 @@ TRIED = [
 ]
 
 
-@pytest.mark.skipif(onnxruntime.__version__ != runtimes()["onnxruntime-cpu"].version, reason="the table's is another")
-@pytest.mark.parametrize(("text", "op", "opset"), [(text, op, at) for text, op, opsets in TRIED for at in opsets])
+@pytest.mark.skipif(
+    onnxruntime.__version__ != runtimes()["onnxruntime-cpu"].version, reason="the table is of another version"
+)
+@pytest.mark.parametrize(
+    ("text", "op", "opset"), [(text, op, at) for text, op, opsets in VERSION_CASES for at in opsets]
+)
 def test_onnxruntime_table_matches_its_behaviour(text: str, op: str, opset: int) -> None:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     try:
         onnxruntime.InferenceSession(proto(text, opset).SerializeToString(), options)
-        opens = True
+        loads = True
     except Exception:
-        opens = False
-    assert runtimes()["onnxruntime-cpu"].supports("", op, opset) is opens
+        loads = False
+    assert runtimes()["onnxruntime-cpu"].supports("", op, opset) is loads
 
 
-def lacks(name: str, text: str, opset: int = 18, functions: str = "") -> dict[tuple[str, str], int]:
-    found = unsupported_nodes(runtimes()[name], lint_context(model(text, opset, functions)).operator_uses)
-    return {key: len(refs) for key, refs in found.items()}
+def count_unsupported(name: str, text: str, opset: int = 18, functions: str = "") -> dict[tuple[str, str], int]:
+    nodes = unsupported_nodes(runtimes()[name], lint_context(model(text, opset, functions)).operator_uses)
+    return {key: len(refs) for key, refs in nodes.items()}
 
 
 FUNCTION = '<domain: "local", opset_import: ["" : 18]> f (x) => (y) { y = Det(x) }'
@@ -119,32 +123,39 @@ FUNCTION = '<domain: "local", opset_import: ["" : 18]> f (x) => (y) { y = Det(x)
 
 def test_local_function_is_inlined() -> None:
     text = "g (float[2, 2] x) => (float y) { y = local.f(x) }"
-    assert lacks("tensorrt", text, functions=FUNCTION) == {("", "Det"): 1}
-    assert lacks("openvino", text, functions=FUNCTION) == {("local", "f"): 1, ("", "Det"): 1}  # it opens none
+    assert count_unsupported("tensorrt", text, functions=FUNCTION) == {("", "Det"): 1}
+    assert count_unsupported("openvino", text, functions=FUNCTION) == {
+        ("local", "f"): 1,
+        ("", "Det"): 1,
+    }  # OpenVINO loads no model with functions
 
 
 def test_nodes_of_branches_are_counted() -> None:
     text = """g (bool c, float[2, 2] x) => (float y) {
         y = If (c) <then_branch = t () => (float a) { a = Det(x) }, else_branch = e () => (float b) { b = Det(x) }>
     }"""
-    assert lacks("tensorrt", text) == {("", "Det"): 2}
+    assert count_unsupported("tensorrt", text) == {("", "Det"): 2}
 
 
 def test_nodes_on_constants_and_sizes_need_no_provider_support() -> None:
     text = """g (float[n, 4] x) => (float y) <float[2, 2] w = {1, 2, 3, 4}> {
         d = Det(w)  s = Shape(x)  f = Cast<to=1>(s)  u, v = Unique(f)  k = ReduceSum(u)  a = Mul(x, d)  y = Mul(a, k)
     }"""
-    assert lacks("onnxruntime-cuda", text) == {}
-    assert lacks("openvino", text) == {("", "Det"): 1}  # it reads the file itself, and has no rule for it
+    assert count_unsupported("onnxruntime-cuda", text) == {}
+    assert count_unsupported("openvino", text) == {
+        ("", "Det"): 1
+    }  # OpenVINO reads the file and has no conversion for it
 
 
 def test_nodes_that_onnxruntime_removes_need_no_provider_support() -> None:
-    assert lacks("coreml", "g (float[4] x) => (float y) { a = Identity(x) b = Dropout(a) y = Relu(b) }") == {}
+    assert (
+        count_unsupported("coreml", "g (float[4] x) => (float y) { a = Identity(x) b = Dropout(a) y = Relu(b) }") == {}
+    )
 
 
 def test_domain_outside_the_table_is_not_reported() -> None:
     text = "g (float[4] x) => (float y) { y = custom.Thing(x) }"
-    assert all(lacks(name, text) == {} for name in RUNTIMES)
+    assert all(count_unsupported(name, text) == {} for name in RUNTIMES)
 
 
 def test_tables_load_within_50_ms() -> None:

@@ -6,15 +6,15 @@ _PARAMETERS = "float[4] s = {1,1,1,1}, float[4] b = {0,0,0,0}, float[4] m = {0,0
 _WEIGHT = "float[4, 1, 1, 1] w = {1,1,1,1}"
 
 
-def graph(nodes: str, given: str = "", outputs: str = "float y") -> str:
-    return f"g (float[1, 1, 8, 8] x{given}) => ({outputs}) <{_WEIGHT}, {_PARAMETERS}> {{ {nodes} }}"
+def graph(nodes: str, inputs: str = "", outputs: str = "float y") -> str:
+    return f"g (float[1, 1, 8, 8] x{inputs}) => ({outputs}) <{_WEIGHT}, {_PARAMETERS}> {{ {nodes} }}"
 
 
 def test_normalization_after_a_convolution_is_reported() -> None:
     nodes = "[conv] c = Conv(x, w) [norm] y = BatchNormalization(c, s, b, m, v)"
     (finding,) = check_rule("unfused-batch-norm", graph(nodes))
     assert finding.evidence == ("norm",)
-    assert finding.message == "1 batch normalization could be folded into the convolution or linear map before it"
+    assert finding.message == "1 BatchNormalization node could be folded into the preceding convolution or linear layer"
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_normalization_after_a_convolution_is_reported() -> None:
     [
         ("c = Conv(x, w) r = Relu(c) y = BatchNormalization(r, s, b, m, v)", "float y"),  # not right after it
         ("c = Conv(x, w) y = BatchNormalization(c, s, b, m, v) z = Relu(c)", "float y, float z"),  # others read it
-        ("c = Conv(x, w) y = BatchNormalization(c, s, b, m, v)", "float y, float c"),  # it is an answer itself
+        ("c = Conv(x, w) y = BatchNormalization(c, s, b, m, v)", "float y, float c"),  # the convolution is an output
     ],
 )
 def test_unfoldable_normalization_is_not_reported(nodes: str, outputs: str) -> None:

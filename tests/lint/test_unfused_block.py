@@ -14,7 +14,7 @@ def text(nodes: str) -> str:
 def test_unfused_norms_are_reported() -> None:
     nodes = f"{_NORM.format(1, 'x', 'a')} b = Tanh(a) {_NORM.format(2, 'b', 'y')}"
     (finding,) = check_rule("unfused-block", text(nodes), opset=17)
-    assert finding.message == "2 layer normalizations are written out in small operators"
+    assert finding.message == "2 layer normalizations are decomposed into small operators"
     assert (finding.evidence[0], finding.count) == ("ReduceMean_0", 18)
 
 

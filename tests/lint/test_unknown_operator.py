@@ -8,7 +8,7 @@ GELU = "g (float[4] x) => (float y) { [gelu] y = Gelu(x) }"
 def test_operator_of_a_later_opset_is_reported() -> None:
     (finding,) = check_rule("unknown-operator", GELU, opset=17)
     assert finding.message == (
-        "Gelu (1 node) came into ai.onnx with opset 20, and the file is of opset 17; onnxruntime does not load it"
+        "Gelu (1 node) was added to ai.onnx in opset 20, but the file declares opset 17; onnxruntime does not load it"
     )
     assert (finding.evidence, finding.severity) == (("gelu",), Severity.WARNING)
 
@@ -21,7 +21,7 @@ def test_unknown_operator_that_onnxruntime_loads_is_a_note() -> None:
     text = "g (float[2, 4] x, float[4] s) => (float y) { [norm] y = SimplifiedLayerNormalization(x, s) }"
     (finding,) = check_rule("unknown-operator", text, opset=14)
     assert finding.message == (
-        "SimplifiedLayerNormalization (1 node) is no operator of ai.onnx; onnxruntime loads it nevertheless"
+        "SimplifiedLayerNormalization (1 node) is not an operator of ai.onnx; onnxruntime loads it anyway"
     )
     assert finding.severity is Severity.NOTE
 
@@ -41,14 +41,14 @@ def test_tensorrt_plugin_is_a_note() -> None:
     text = "g (float[1, 9, 4] b, float[1, 9, 2] s) => (int32 n) { n, c, d, e = EfficientNMS_TRT(b, s) }"
     (finding,) = check_rule("unknown-operator", text, opset=13)
     assert finding.message == (
-        "EfficientNMS_TRT (1 node) is no operator of ai.onnx; onnxruntime loads it with its TensorRT provider alone"
+        "EfficientNMS_TRT (1 node) is not an operator of ai.onnx; onnxruntime loads it only with its TensorRT provider"
     )
     assert finding.severity is Severity.NOTE
 
 
 def test_missing_opset_is_not_reported() -> None:
-    made = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
-    kept = [each for each in made.opset_import if each.domain]
-    del made.opset_import[:]
-    made.opset_import.extend(kept)
-    assert check_rule("unknown-operator", made) == []
+    model_proto = proto("g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    opsets = [opset for opset in model_proto.opset_import if opset.domain]
+    del model_proto.opset_import[:]
+    model_proto.opset_import.extend(opsets)
+    assert check_rule("unknown-operator", model_proto) == []

@@ -20,7 +20,7 @@ def _with(dim: object) -> onnx.ModelProto:
 @pytest.mark.parametrize("dim", [None, "", "?", "unk__12", -1, "None", "DynamicDimension.1"])
 def test_placeholder_names_are_reported(dim: object) -> None:
     (finding,) = check_rule("unnamed-dimension", _with(dim))
-    assert finding.message == "2 open dimensions have no name: x.0, y.0"
+    assert finding.message == "2 dynamic dimensions have no name: x.0, y.0"
     assert finding.evidence == ("x", "y")
 
 

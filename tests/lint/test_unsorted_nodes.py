@@ -1,4 +1,4 @@
-"""unsorted-nodes: an order exists, and the file's is another one."""
+"""unsorted-nodes: a topological order exists, but the file has another one."""
 
 from tests._wire import model, node
 from tests.lint._malformed import FLAG, NEG, X, Y, check_bytes, graph_attribute, value

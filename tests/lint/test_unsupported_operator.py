@@ -13,8 +13,8 @@ UNIQUE = "g (float[8] x) => (float y, float z) { [a] u = Unique(x) [b] y = Uniqu
 def test_each_runtime_has_one_finding() -> None:
     finding = findings(UNIQUE)["tensorrt"]
     assert finding.message == (
-        "TensorRT 10.15 does not take 1 operator of this model: Unique (2 nodes); they need plugins, or onnxruntime's "
-        "TensorRT provider, which leaves such nodes to CUDA or the CPU"
+        "TensorRT 10.15 does not support 1 operator of this model: Unique (2 nodes); they require plugins, or "
+        "onnxruntime's TensorRT provider, which leaves such nodes to CUDA or the CPU"
     )
     assert finding.evidence == ("a", "b")
     assert (finding.severity, finding.confidence) == (Severity.INFO, Confidence.MEDIUM)
@@ -32,8 +32,8 @@ def test_model_that_onnxruntime_rejects_is_a_warning() -> None:
     assert finding.severity is Severity.WARNING
     version = runtimes()["onnxruntime-cpu"].version
     assert finding.message == (
-        f"onnxruntime {version} does not take 1 operator of this model: RoiAlign of opset 22 (1 node); the model does "
-        "not load, unless another provider takes them"
+        f"onnxruntime {version} does not support 1 operator of this model: RoiAlign at opset 22 (1 node); the model "
+        "does not load, unless another provider supports them"
     )
     assert "convert_version" in finding.recommendation
     assert "onnxruntime-cpu" not in findings(text, opset=16)  # the same node, as it was defined before
@@ -42,7 +42,8 @@ def test_model_that_onnxruntime_rejects_is_a_warning() -> None:
 def test_only_the_most_frequent_operators_are_named() -> None:
     nodes = "a = Det(x) b = Unique(x) c = Compress(x, k) d = MaxUnpool(x, i) e = Unique(b) f = BitwiseNot(i)"
     message = findings(f"g (float[2, 2] x, bool[2] k, int64[2] i) => (float a) {{ {nodes} }}")["tensorrt"].message
-    assert "does not take 5 operators of this model: Unique (2 nodes), Det (1 node), " in message and " …; " in message
+    assert "does not support 5 operators of this model: Unique (2 nodes), Det (1 node), " in message
+    assert " …; " in message
 
 
 def test_ordinary_network_is_not_reported() -> None:

@@ -1,4 +1,4 @@
-"""Arrays of which only the type and the dims matter."""
+"""Arrays for tests that use only their type and dims."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One node, run for real and as its rule sees it: the truth of the operator tests."""
+"""One node, run by onnxruntime and inferred by its rule, for the operator tests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -17,7 +17,7 @@ from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.operator import Operator
 from onnx_autodoc.ops.values import Array, Contradiction, InferenceError, Unknown, ValueInfo
 
-SMALL = 64  # elements of an input that a rule may see
+SMALL = 64  # elements of an input up to which a rule gets their values
 _DTYPES = {dtype_name(number): number for number in range(1, 29)}
 _RANDOM = np.random.default_rng(0)
 
@@ -32,9 +32,9 @@ def ints(*shape: int, below: int = 2, dtype: Any = np.int32) -> Array:
 
 
 class Case(NamedTuple):
-    """One use of an operator: an input that is None is left out; those at `fixed` are weights.
+    """One node: an input that is None is absent; inputs at `fixed` are weights.
 
-    Results at `free` have no element type of their own. `unknown` results have sizes that only the data decides.
+    The element type of outputs at `free` is not inferred. `unknown` outputs have data-dependent sizes.
     """
 
     op: str
@@ -52,79 +52,79 @@ class Case(NamedTuple):
         return helper.make_node(self.op, names, results, domain=domain, **self.attributes)
 
 
-def name_of(case: Case) -> str:
+def case_id(case: Case) -> str:
     dims = "-".join("x".join(map(str, x.shape)) or "scalar" for x in case.inputs[:3] if hasattr(x, "shape"))
     return "-".join([case.op, dims, *(f"{key}{value}" for key, value in case.attributes.items() if type(value) is int)])
 
 
-# what the rule sees
-def known(array: Any, held: bool = False) -> ValueInfo:
-    """What is known of an array, which a file may hold; of a sequence or a map, only that it is one."""
+# inputs of the rule
+def value_info(array: Any, is_stored: bool = False) -> ValueInfo:
+    """Return the type, dims and small values of an array; of a map, only its kind."""
     if isinstance(array, dict):
         return ValueInfo(None, kind="map", why="a map has no shape", element=ValueInfo("float32"))
-    return ValueInfo(_dtype(array), array.shape, array if array.size <= SMALL else None, is_stored=held)
+    return ValueInfo(_dtype(array), array.shape, array if array.size <= SMALL else None, is_stored=is_stored)
 
 
 def call_of(case: Case, domain: str, inputs: Sequence[ValueInfo | None] | None = None) -> Call:
     node = case.node(domain)
     attributes = {item.name: _attribute(helper.get_attribute_value(item)) for item in node.attribute}
     ours = Node(node.op_type, tuple(node.input), tuple(node.output), domain=domain, attributes=attributes)
-    whole = [None if array is None else known(array, at in case.fixed) for at, array in enumerate(case.inputs)]
+    whole = [None if array is None else value_info(array, at in case.fixed) for at, array in enumerate(case.inputs)]
     return Call(ours, whole if inputs is None else inputs, case.opset)
 
 
 def cost_of(entry: Operator, case: Case, domain: str) -> Cost:
-    """What an entry says that a node costs, with the outputs that it says it has."""
+    """Return the cost of a node with its inferred outputs."""
     call = call_of(case, domain)
     assert entry.cost is not None
     return entry.cost(Call(call.node, call.inputs, case.opset, tuple(entry.infer(call))[: case.outputs]))
 
 
-def unsaid(cost: Cost) -> str:
-    """Why the arithmetic of a node without multiply-adds is not told."""
+def unknown_reason(cost: Cost) -> str:
+    """Return the reason for the unknown arithmetic of a node without MACs."""
     assert cost.macs == 0 and isinstance(cost.other, Unknown)
     return cost.other.why
 
 
-def less_known(case: Case) -> Iterator[list[ValueInfo | None]]:
-    """The inputs with something of them hidden: one size, all sizes, the elements, the whole shape."""
-    whole = [None if array is None else known(array) for array in case.inputs]
-    for at, each in enumerate(whole):
-        if each is None or each.shape is None:
+def hide_input_info(case: Case) -> Iterator[list[ValueInfo | None]]:
+    """Yield the inputs with a part unknown: one size, all sizes, the elements, the whole shape."""
+    whole = [None if array is None else value_info(array) for array in case.inputs]
+    for at, info in enumerate(whole):
+        if info is None or info.shape is None:
             continue
-        rank = range(len(each.shape))
-        hidden = [[*each.shape[:axis], Unknown("hidden"), *each.shape[axis + 1 :]] for axis in rank]
+        rank = range(len(info.shape))
+        hidden = [[*info.shape[:axis], Unknown("hidden"), *info.shape[axis + 1 :]] for axis in rank]
         for shape in (*hidden, [Unknown("hidden") for _ in rank]):
-            yield [*whole[:at], ValueInfo(each.dtype, tuple(shape)), *whole[at + 1 :]]
-        yield [*whole[:at], ValueInfo(each.dtype, each.shape), *whole[at + 1 :]]
-        yield [*whole[:at], ValueInfo(each.dtype, why="hidden"), *whole[at + 1 :]]
+            yield [*whole[:at], ValueInfo(info.dtype, tuple(shape)), *whole[at + 1 :]]
+        yield [*whole[:at], ValueInfo(info.dtype, info.shape), *whole[at + 1 :]]
+        yield [*whole[:at], ValueInfo(info.dtype, why="hidden"), *whole[at + 1 :]]
 
 
-def misshapen(case: Case) -> Iterator[list[ValueInfo | None]]:
-    """The inputs with one of them in a rank that no operator wants."""
-    whole = [None if array is None else known(array) for array in case.inputs]
-    for at, each in enumerate(whole):
-        if each is not None:
+def vary_input_ranks(case: Case) -> Iterator[list[ValueInfo | None]]:
+    """Yield the inputs with one of them in an unusual rank."""
+    whole = [None if array is None else value_info(array) for array in case.inputs]
+    for at, info in enumerate(whole):
+        if info is not None:
             for shape in ((), (3,), (2, 3), (2,) * 7):
-                yield [*whole[:at], ValueInfo(each.dtype, shape), *whole[at + 1 :]]
+                yield [*whole[:at], ValueInfo(info.dtype, shape), *whole[at + 1 :]]
 
 
-# what onnxruntime does
+# onnxruntime
 @cache
-def schemas(domain: str) -> frozenset[str]:
-    """The operators that this onnxruntime knows in a domain, whether or not it can run them here."""
-    return frozenset(each.name for each in get_all_operator_schema() if each.domain == domain)
+def list_ort_operators(domain: str) -> frozenset[str]:
+    """Return the operators of a domain that this onnxruntime has a schema for, with or without a kernel."""
+    return frozenset(schema.name for schema in get_all_operator_schema() if schema.domain == domain)
 
 
-def registered(domain: str, op: str) -> bool:
-    return op in schemas(domain)
+def is_registered(domain: str, op: str) -> bool:
+    return op in list_ort_operators(domain)
 
 
-Seen = tuple[str | None, tuple[int, ...]]
+TypeAndDims = tuple[str | None, tuple[int, ...]]
 
 
 def run(case: Case, domain: str) -> list[Any]:
-    """The node's results in onnxruntime."""
+    """Return the outputs of the node in onnxruntime."""
     fed = {f"x{at}": x for at, x in enumerate(case.inputs) if x is not None and at not in case.fixed}
     weights = [onnx.numpy_helper.from_array(case.inputs[at], f"x{at}") for at in case.fixed]
     declared = [_declared(name, x) for name, x in fed.items()]
@@ -132,15 +132,15 @@ def run(case: Case, domain: str) -> list[Any]:
     return list(_session(case, domain, declared, results, weights).run(None, fed))
 
 
-def seen(results: Sequence[Any]) -> list[Seen]:
-    """The element type and dims of real results, as the rules spell them."""
+def types_and_dims(results: Sequence[Any]) -> list[TypeAndDims]:
+    """Return the element types and dims of outputs, named as in rules."""
     return [(_dtype(array), array.shape) for array in results]
 
 
-def complaint(case: Case, domain: str, shapes: Sequence[tuple[str, Sequence[int]]]) -> str:
-    """What onnxruntime says against these results when it reads a model that declares them; else nothing.
+def find_ort_error(case: Case, domain: str, shapes: Sequence[tuple[str, Sequence[int]]]) -> str:
+    """Return the type or shape error of onnxruntime for a model that declares these outputs; empty if there is none.
 
-    This works for operators that no processor here can run: types and shapes are checked before a kernel is sought.
+    Needs no kernel: onnxruntime checks types and shapes before it selects one.
     """
     declared = [_declared(f"x{at}", x) for at, x in enumerate(case.inputs) if x is not None and at not in case.fixed]
     weights = [onnx.numpy_helper.from_array(case.inputs[at], f"x{at}") for at in case.fixed]
@@ -148,11 +148,11 @@ def complaint(case: Case, domain: str, shapes: Sequence[tuple[str, Sequence[int]
     try:
         _session(case, domain, declared, results, weights)
     except Exception as error:
-        return str(error) if any(sign in str(error) for sign in _AGAINST) else ""
+        return str(error) if any(name in str(error) for name in _INFERENCE_ERRORS) else ""
     return ""
 
 
-_AGAINST = ("ShapeInferenceError", "TypeInferenceError", "does not match expected type")
+_INFERENCE_ERRORS = ("ShapeInferenceError", "TypeInferenceError", "does not match expected type")
 
 
 def _session(
@@ -169,58 +169,58 @@ def _session(
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
-# rule against truth
-def wrong(said: Sequence[ValueInfo], truth: Sequence[Seen]) -> list[str]:
-    """Where a rule says something that is not so. An unknown type or size is not wrong."""
-    found = []
-    for at, (ours, (dtype, shape)) in enumerate(zip(said, truth, strict=False)):
+# rule compared with onnxruntime
+def find_differences(inferred: Sequence[ValueInfo], actual: Sequence[TypeAndDims]) -> list[str]:
+    """Return the inferred types and dims that differ from the actual ones. Unknown ones do not differ."""
+    differences = []
+    for at, (ours, (dtype, shape)) in enumerate(zip(inferred, actual, strict=False)):
         if ours.dtype not in (None, dtype):
-            found.append(f"result {at} is {dtype}, not {ours.dtype}")
+            differences.append(f"result {at} is {dtype}, not {ours.dtype}")
         if ours.shape is not None and (len(ours.shape) != len(shape) or any(map(_differ, ours.shape, shape))):
-            found.append(f"result {at} is {shape}, not {ours.shape}")
-    return found
+            differences.append(f"result {at} is {shape}, not {ours.shape}")
+    return differences
 
 
-def stays_right(rule: Any, case: Case, domain: str, truth: Sequence[Seen]) -> None:
-    """Of inputs that are less known, a rule says less, never something else; and never that they cannot be run."""
-    for inputs in less_known(case):
+def assert_right_with_unknowns(rule: Any, case: Case, domain: str, actual: Sequence[TypeAndDims]) -> None:
+    """Assert that with partly unknown inputs a rule infers nothing else, and no contradiction."""
+    for inputs in hide_input_info(case):
         try:
-            said = rule(call_of(case, domain, inputs))
+            inferred = rule(call_of(case, domain, inputs))
         except InferenceError as gap:
             assert not isinstance(gap, Contradiction), (gap, inputs)
         else:
-            assert not wrong(said, truth), inputs
+            assert not find_differences(inferred, actual), inputs
 
 
 Expected = list[tuple[str, tuple[int, ...]]]
 
 
 def assert_as_run(rule: Any, case: Case, domain: str) -> None:
-    """The rule says what onnxruntime really makes; less, but nothing else, of inputs that are less known."""
-    if not registered(domain, case.op):
+    """Assert that the rule infers the outputs of onnxruntime, and nothing else with partly unknown inputs."""
+    if not is_registered(domain, case.op):
         pytest.skip("not in this version of onnxruntime")
-    truth, said = seen(run(case, domain)), rule(call_of(case, domain))[: case.outputs]
-    assert len(said) == len(truth)
-    assert not wrong(said, truth)
-    assert sum(each.concrete is None for each in said) == case.unknown
-    assert all(each.dtype is not None or at in case.free for at, each in enumerate(said))
-    stays_right(rule, case, domain, truth)
+    actual, inferred = types_and_dims(run(case, domain)), rule(call_of(case, domain))[: case.outputs]
+    assert len(inferred) == len(actual)
+    assert not find_differences(inferred, actual)
+    assert sum(info.concrete is None for info in inferred) == case.unknown
+    assert all(info.dtype is not None or at in case.free for at, info in enumerate(inferred))
+    assert_right_with_unknowns(rule, case, domain, actual)
 
 
 def assert_as_inferred(rule: Any, case: Case, domain: str, expected: Expected) -> None:
-    """The rule says what is expected, and onnxruntime's own inference has nothing against that, but against more."""
-    assert [(each.dtype, each.shape) for each in rule(call_of(case, domain))][: case.outputs] == expected
-    stays_right(rule, case, domain, expected)
-    refuses_politely(rule, case, domain)
-    if registered(domain, case.op):
-        assert complaint(case, domain, expected) == ""
+    """Assert that the rule infers `expected`, and that onnxruntime accepts these dims and rejects larger ones."""
+    assert [(info.dtype, info.shape) for info in rule(call_of(case, domain))][: case.outputs] == expected
+    assert_right_with_unknowns(rule, case, domain, expected)
+    assert_survives_any_rank(rule, case, domain)
+    if is_registered(domain, case.op):
+        assert find_ort_error(case, domain, expected) == ""
         grown = [(dtype, tuple(dim + 1 for dim in shape)) for dtype, shape in expected]
-        assert complaint(case, domain, grown) != ""
+        assert find_ort_error(case, domain, grown) != ""
 
 
-def refuses_politely(rule: Any, case: Case, domain: str) -> None:
-    """Of inputs that make no sense, a rule gives a reason, or results; it does not break."""
-    for inputs in misshapen(case):
+def assert_survives_any_rank(rule: Any, case: Case, domain: str) -> None:
+    """Assert that with inputs of unusual ranks a rule infers outputs or raises with a reason."""
+    for inputs in vary_input_ranks(case):
         try:
             rule(call_of(case, domain, inputs))
         except InferenceError as gap:

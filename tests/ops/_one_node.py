@@ -10,7 +10,15 @@ from onnx_autodoc.ops.call import Call
 from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.operator import Operator
 from onnx_autodoc.ops.values import Array, Shape, ValueInfo, tensor
-from tests.ops._calls import Case, call_of, cost_of, refuses_politely, run, seen, stays_right
+from tests.ops._calls import (
+    Case,
+    assert_right_with_unknowns,
+    assert_survives_any_rank,
+    call_of,
+    cost_of,
+    run,
+    types_and_dims,
+)
 
 Table = Mapping[str, Operator]
 
@@ -20,7 +28,7 @@ def zeros(*dims: int, dtype: Any = np.float32) -> Array:
 
 
 def numbers(*items: float) -> Array:
-    """A list of integers, or of floats where one of them is none or there are none."""
+    """Return an int64 array if all items are integers, else a float32 array."""
     return np.array(items, np.int64 if items and all(isinstance(item, int) for item in items) else np.float32)
 
 
@@ -31,7 +39,7 @@ def infer(
 
 
 def cost(table: Table, op: str, inputs: Sequence[Any], opset: int, outputs: int = 1, **attributes: Any) -> Cost:
-    """What the table says that one node costs, with the outputs that it says it has."""
+    """Return the cost of one node with its inferred outputs."""
     return cost_of(table[op], Case(op, inputs, attributes, outputs, opset), "")
 
 
@@ -44,16 +52,16 @@ def assert_as_it_runs(
     fixed: Sequence[int] = (),
     **attributes: Any,
 ) -> None:
-    """The rule gives the types and dims that really come out, and nothing else where less of the inputs is known."""
+    """Assert that the rule infers the outputs of onnxruntime, and nothing else with partly unknown inputs."""
     case = Case(op, inputs, attributes, outputs, opset, fixed)
-    truth = seen(run(case, ""))
+    actual = types_and_dims(run(case, ""))
     inferred = infer(table, op, inputs, opset, outputs, **attributes)
-    assert [(known.dtype, known.shape) for known in inferred] == truth
-    stays_right(table[op].infer, case, "", truth)
-    refuses_politely(table[op].infer, case, "")
+    assert [(known.dtype, known.shape) for known in inferred] == actual
+    assert_right_with_unknowns(table[op].infer, case, "", actual)
+    assert_survives_any_rank(table[op].infer, case, "")
 
 
 def shape_of(table: Table, op: str, *shapes: Shape, opset: int = 22, **attributes: Any) -> Shape | None:
-    """The dims of the first output, for inputs of which only the dims are known."""
+    """Return the dims of the first output for inputs with unknown elements."""
     call = Call(Node(op, attributes=attributes), [tensor("float32", shape) for shape in shapes], opset)
     return table[op].infer(call)[0].shape

@@ -188,14 +188,14 @@ def _scan(**lists: Sequence[int]) -> list[str]:
 
 def test_scan_needs_a_direction_for_each_scanned_input() -> None:
     assert _scan(scan_input_directions=[1], scan_output_axes=[0]) == []
-    assert _scan(scan_input_directions=[3]) == ["its attribute scan_input_directions is 3, not one of 0, 1"]
-    assert _scan(scan_input_directions=[0, 0]) == ["its attribute scan_input_directions has 2 items, not 1"]
-    assert _scan(scan_output_axes=[0, 0]) == ["its attribute scan_output_axes has 2 items, not 1"]
+    assert _scan(scan_input_directions=[3]) == ["attribute scan_input_directions is 3, expected one of 0, 1"]
+    assert _scan(scan_input_directions=[0, 0]) == ["attribute scan_input_directions has length 2, expected 1"]
+    assert _scan(scan_output_axes=[0, 0]) == ["attribute scan_output_axes has length 2, expected 1"]
 
 
 def test_attribute_text_is_quoted() -> None:
     (problem,) = check_attributes(Node("Pad", ("x", "p"), ("y",), attributes={"mode": "x; all is well"}), 13)
-    assert problem == "its attribute mode is “x; all is well”, not one of constant, edge, reflect, wrap"
+    assert problem == "attribute mode is “x; all is well”, expected one of constant, edge, reflect, wrap"
 
 
 def test_reference_to_an_attribute_of_the_caller_is_accepted() -> None:

@@ -43,10 +43,10 @@ def test_defective_tensor_has_no_elements() -> None:
     stored = Tensor("s", "int64", (2,), payload=Payload("floats", 8, bytes(8)), defects=("its data are in float_data",))
     known = tensor_info(stored)
     assert (known.shape, known.value) == ((2,), None)
-    assert known.why == "the tensor s contradicts itself: its data are in float_data"
+    assert known.why == "the tensor s is malformed: its data are in float_data"
 
 
 def test_tensor_of_negative_dims_has_no_shape() -> None:
     known = tensor_info(Tensor("w", "float32", (-3, 3), defects=("its dimensions are [-3, 3]",)))
     assert known.shape is None
-    assert known.reason == "the tensor w contradicts itself: its dimensions are [-3, 3]"
+    assert known.reason == "the tensor w is malformed: its dimensions are [-3, 3]"

@@ -75,7 +75,7 @@ def test_operator_of_an_entry_point_is_counted(model: Path, monkeypatch: pytest.
 def test_broken_plugin_is_named_in_the_gap(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use_entry_points(monkeypatch, "no_such_package:ROWS", f"{__name__}:infer_double")
     (gap, *_) = card(model).compute.coverage.gaps
-    assert "no rule for the operator Double of acme" in gap.reason
+    assert "no shape rule for operator Double of domain acme" in gap.reason
     assert "plugin0 could not be loaded" in gap.reason and "ModuleNotFoundError" in gap.reason
     assert "plugin1 could not be loaded" in gap.reason and "\n" not in gap.reason
 
@@ -99,7 +99,7 @@ def test_failing_rule_is_the_gap_of_its_node(model: Path) -> None:
 @pytest.mark.parametrize(
     ("operator", "message"),
     [
-        (Operator(infer_double, op_type="Double"), "needs a domain"),
+        (Operator(infer_double, op_type="Double"), "requires a domain"),
         (Operator(infer_double, domain="acme"), "an op_type"),
         (Operator(infer_double, domain="com.microsoft", op_type="MatMulNBits"), "built-in"),
     ],

@@ -37,10 +37,10 @@ def test_spec_gives_the_dims_of_the_outputs(spec: str, shapes: list[Shape], expe
 
 @pytest.mark.parametrize(("spec", "shape"), [("0: B S -> 0: S B", (2, 3, 4)), ("0: ... n _ -> 0: n", (2,))])
 def test_input_of_another_rank_is_a_contradiction(spec: str, shape: Shape) -> None:
-    with pytest.raises(Contradiction, match="dimensions in its input 0"):
+    with pytest.raises(Contradiction, match="for input 0, got rank"):
         infer_shapes_of(spec, shape)
 
 
 def test_missing_attribute_is_a_contradiction() -> None:
-    with pytest.raises(Contradiction, match="lacks its attribute most"):
+    with pytest.raises(Contradiction, match="requires attribute most"):
         infer_shapes_of("0: B -> 0: B @most", (2,))

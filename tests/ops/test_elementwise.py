@@ -79,7 +79,7 @@ def test_dropout_costs_operations_only_in_training() -> None:
     assert cost(OPERATORS, "Dropout", [X], 7) == Cost()
     assert cost(OPERATORS, "Dropout", [X, ONE, np.array(False)], 13) == Cost()
     assert cost(OPERATORS, "Dropout", [X, ONE, np.array(True)], 13) == Cost(other=72)
-    with pytest.raises(InferenceError, match="trains"):
+    with pytest.raises(InferenceError, match="training mode is known only at run time"):
         cost(OPERATORS, "Dropout", [X, ONE, zeros(5, 5, 5)], 13)
 
 

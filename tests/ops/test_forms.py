@@ -74,7 +74,7 @@ def test_attribute_reference_may_have_any_type() -> None:
 def test_known_types_are_compared() -> None:
     node = Node("Add", ("a", "b"), ("y",))
     both = ValueInfo("float32", ()), ValueInfo("int64", ())
-    assert list(check_signature(node, _OPSET, both)) == ["its inputs of float32 and int64 must be of one type"]
+    assert list(check_signature(node, _OPSET, both)) == ["inputs of types float32 and int64 must have the same type"]
     assert list(check_signature(node, _OPSET, (both[0], ValueInfo(None, ())))) == []
     assert list(check_signature(node, _OPSET, (both[0], None))) == []
     mixed = Node("SequenceConstruct", ("a", "b"), ("y",))

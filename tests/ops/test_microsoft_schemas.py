@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.ops._arrays import count, half, halves, single, small
-from tests.ops._calls import Case, Expected, assert_as_inferred, name_of
+from tests.ops._calls import Case, Expected, assert_as_inferred, case_id
 from tests.ops.test_microsoft import DOMAIN, OPERATORS
 
 FOUR, TWO = {"num_heads": 4}, {"num_heads": 4, "kv_num_heads": 2}
@@ -314,6 +314,6 @@ SCHEMA_CASES: list[tuple[Case, Expected]] = [
 ]
 
 
-@pytest.mark.parametrize(("case", "expected"), SCHEMA_CASES, ids=[name_of(case) for case, _ in SCHEMA_CASES])
+@pytest.mark.parametrize(("case", "expected"), SCHEMA_CASES, ids=[case_id(case) for case, _ in SCHEMA_CASES])
 def test_inferred_shape_equals_onnxruntime_inference(case: Case, expected: Expected) -> None:
     assert_as_inferred(OPERATORS[case.op].infer, case, DOMAIN, expected)

@@ -7,7 +7,7 @@ import pytest
 from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.pooling import OPERATORS
 from onnx_autodoc.ops.values import Contradiction, InferenceError, Unknown
-from tests.ops._calls import unsaid
+from tests.ops._calls import unknown_reason
 from tests.ops._one_node import assert_as_it_runs, cost, numbers, shape_of, zeros
 
 POOLS: list[tuple[tuple[int, ...], dict[str, Any]]] = [
@@ -130,10 +130,10 @@ def test_roi_align_costs_operations_per_sample() -> None:
 
 def test_roi_align_with_adaptive_sampling_is_not_counted() -> None:
     x = zeros(1, 2, 6, 6)
-    with pytest.raises(InferenceError, match="its size decides"):
+    with pytest.raises(InferenceError, match="depends on its size"):
         cost(OPERATORS, "RoiAlign", [x, zeros(3, 4), numbers(0, 0, 0)], 16)
     pooled = cost(OPERATORS, "MaxRoiPool", [x, zeros(3, 5)], 1, pooled_shape=[2, 3])
-    assert unsaid(pooled).startswith("MaxRoiPool: how large each region is")
+    assert unknown_reason(pooled).startswith("MaxRoiPool: the size of each region is data-dependent")
 
 
 def test_max_unpool_costs_no_operations() -> None:

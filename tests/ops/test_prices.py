@@ -12,7 +12,7 @@ from onnx_autodoc.ops.call import Call
 from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.operator import Operator
 from onnx_autodoc.ops.values import InferenceError, Unknown, ValueInfo
-from tests.ops._calls import Case, call_of, less_known, misshapen
+from tests.ops._calls import Case, call_of, hide_input_info, vary_input_ranks
 from tests.ops.test_onnx_cases import cases
 
 DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
@@ -69,7 +69,7 @@ def test_cost_of_less_known_inputs_agrees_with_the_full_cost() -> None:
     for name, case, domain in single_nodes():
         whole = cost_or_none(case, domain)
         known += whole is not None
-        for inputs in less_known(case):
+        for inputs in hide_input_info(case):
             partial = cost_or_none(case, domain, inputs)
             assert partial is None or whole is not None, (name, inputs, partial)
             assert partial is None or costs_agree(partial, whole), (name, inputs, partial, whole)
@@ -77,7 +77,7 @@ def test_cost_of_less_known_inputs_agrees_with_the_full_cost() -> None:
 
 
 def test_cost_of_inconsistent_inputs_has_a_reason() -> None:
-    calls = [(case, domain, inputs) for _, case, domain in single_nodes() for inputs in misshapen(case)]
+    calls = [(case, domain, inputs) for _, case, domain in single_nodes() for inputs in vary_input_ranks(case)]
     assert calls
     for call in calls:
         cost_or_none(*call)  # fails at any exception but an `InferenceError` with a reason

@@ -11,7 +11,7 @@ from onnx_autodoc.ops.call import Call
 from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.sequence import OPERATORS
 from onnx_autodoc.ops.values import Contradiction, Unknown, ValueInfo, sequence, tensor
-from tests.ops._calls import known, seen
+from tests.ops._calls import types_and_dims, value_info
 from tests.ops._one_node import cost, infer, numbers, zeros
 
 A, B, C = zeros(3, 1), zeros(3, 2), zeros(3, 3)
@@ -19,7 +19,7 @@ A, B, C = zeros(3, 1), zeros(3, 2), zeros(3, 3)
 
 def infer_output(lines: str, inputs: dict[str, Any]) -> ValueInfo:
     """The last result, by the rules one after the other."""
-    values = {name: known(array) for name, array in inputs.items()}
+    values = {name: value_info(array) for name, array in inputs.items()}
     for line in lines.split("\n"):
         node = parser.parse_node(line)
         attributes = {item.name: helper.get_attribute_value(item) for item in node.attribute}
@@ -71,9 +71,9 @@ def test_sequence_items_are_inferred_one_by_one(lines: str, place: int) -> None:
     inferred, real = infer_output(lines, used), run_output(lines, used)
     if isinstance(real, list):
         assert inferred.items is not None
-        assert [(item.dtype, item.shape) for item in inferred.items] == seen(real)
+        assert [(item.dtype, item.shape) for item in inferred.items] == types_and_dims(real)
     else:
-        assert [(inferred.dtype, inferred.shape)] == seen([real])
+        assert [(inferred.dtype, inferred.shape)] == types_and_dims([real])
         assert inferred.value is None or np.array_equal(inferred.value, real)
 
 
@@ -94,12 +94,12 @@ def test_split_parts_equal_those_of_a_run(split: list[Any], attributes: dict[str
     real = run_output(f"y = SplitToSequence<{options}>({', '.join(inputs)})", inputs)
     (inferred,) = infer(OPERATORS, "SplitToSequence", [zeros(2, 7), *split], 11, **attributes)
     assert inferred.items is not None
-    assert [(item.dtype, item.shape) for item in inferred.items] == seen(real)
+    assert [(item.dtype, item.shape) for item in inferred.items] == types_and_dims(real)
 
 
 def test_sequence_of_unknown_length_has_known_common_dims() -> None:
     many = sequence(tensor("float32", (3, 2)))
-    (at,) = OPERATORS["SequenceAt"].infer(Call(Node("SequenceAt"), [many, known(np.array(0))], 11))
+    (at,) = OPERATORS["SequenceAt"].infer(Call(Node("SequenceAt"), [many, value_info(np.array(0))], 11))
     assert at.shape == (3, 2)
     node = Node("ConcatFromSequence", attributes={"axis": 1})
     shape = OPERATORS["ConcatFromSequence"].infer(Call(node, [many], 11))[0].shape

@@ -8,7 +8,7 @@ from onnx_autodoc.ops.call import Call
 from onnx_autodoc.ops.cost import Cost
 from onnx_autodoc.ops.ml import TEXT as OPERATORS
 from onnx_autodoc.ops.values import Unknown, tensor
-from tests.ops._calls import unsaid
+from tests.ops._calls import unknown_reason
 from tests.ops._one_node import assert_as_it_runs, cost, infer
 
 WORDS = np.array(["a b", "c"], object)
@@ -62,9 +62,9 @@ def test_string_concatenation_has_no_arithmetic() -> None:
 
 @pytest.mark.parametrize("op", ["StringSplit", "StringNormalizer", "RegexFullMatch"])
 def test_work_per_character_is_not_counted(op: str) -> None:
-    assert unsaid(cost(OPERATORS, op, [WORDS], 20)) == f"{op}: how many characters are read, the data decide"
+    assert unknown_reason(cost(OPERATORS, op, [WORDS], 20)) == f"{op}: the number of characters read is data-dependent"
 
 
 def test_vocabulary_weights_are_learned() -> None:
-    assert "n-grams" in unsaid(cost(OPERATORS, "TfIdfVectorizer", [np.array([1, 2])], 20, **COUNTING))
+    assert "n-grams" in unknown_reason(cost(OPERATORS, "TfIdfVectorizer", [np.array([1, 2])], 20, **COUNTING))
     assert OPERATORS["TfIdfVectorizer"].learned_attributes == ("weights",)

@@ -14,7 +14,7 @@ from onnx_autodoc.shapes import parse_request
 from tests._corpus import graph
 from tests._text import proto
 
-# One of each kind: an encoder, a plain classifier, a decoder with a cache, control flow, integers.
+# One model of each kind: an encoder, a plain classifier, a decoder with a cache, control flow, integers.
 SAMPLE = (
     "all-minilm-l6-v2-ts-op14",
     "resnet50-ts-op17",
@@ -55,9 +55,9 @@ def check_status(subject: Card, path: str, baseline: Card | None = None, **limit
 def replace_figure(subject: Card, path: str, value: Any) -> Card:
     """Return the card with another value at a path of fields."""
     data = msgspec.to_builtins(subject)
-    *way, last = path.split(".")
-    at = data
-    for key in way:
-        at = at[key]
-    at[last] = value
+    *keys, last = path.split(".")
+    section = data
+    for key in keys:
+        section = section[key]
+    section[last] = value
     return msgspec.convert(data, Card)

@@ -1,4 +1,4 @@
-"""Changes against a baseline: exact, and only of what can be compared."""
+"""Changes against a baseline are compared exactly, and only for comparable figures."""
 
 from fractions import Fraction
 from math import ceil, floor
@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from onnx_autodoc.card import Card
 from tests.policy._cards import SAMPLE, card, card_from_text, check_bounds, check_status, replace_figure
 
 RESNET, MINILM, MOBILENET = SAMPLE[1], SAMPLE[0], SAMPLE[4]
@@ -15,64 +16,64 @@ COUNTS = st.integers(0, 10**20)
 LIMITS = st.one_of(st.integers(0, 1000), st.decimals(0, 1000, places=3).map(float))
 
 
-def pair(was: int, now: int):  # type: ignore[no-untyped-def]
-    found = card(RESNET)
-    return tuple(replace(found, parameters=replace(found.parameters, total=each)) for each in (was, now))
+def card_with_parameters(total: int) -> Card:
+    source = card(RESNET)
+    return replace(source, parameters=replace(source.parameters, total=total))
 
 
-def told(was: int, now: int, **limit: object) -> str:
-    old, new = pair(was, now)
-    return check_status(new, "parameters.total", old, **limit)
-
-
-@settings(deadline=None)
-@given(COUNTS, LIMITS)
-def test_increase_up_to_the_limit_passes(was: int, limit: float) -> None:
-    most = floor(Fraction(was) * (1 + Fraction(str(limit)) / 100))
-    assert told(was, most, max_percent=limit) == "pass"
-    assert told(was, most + 1, max_percent=limit) == "fail"
+def check_total(baseline: int, current: int, **limit: object) -> str:
+    """Return the status of a limit on the change of the number of parameters."""
+    return check_status(card_with_parameters(current), "parameters.total", card_with_parameters(baseline), **limit)
 
 
 @settings(deadline=None)
 @given(COUNTS, LIMITS)
-def test_decrease_down_to_the_limit_passes(was: int, limit: float) -> None:
-    least = ceil(Fraction(was) * (1 - Fraction(str(limit)) / 100))
-    if least >= 0:
-        assert told(was, least, max_drop_percent=limit) == "pass"
-    if least > 0:
-        assert told(was, least - 1, max_drop_percent=limit) == "fail"
+def test_increase_up_to_the_limit_passes(baseline: int, limit: float) -> None:
+    highest = floor(Fraction(baseline) * (1 + Fraction(str(limit)) / 100))
+    assert check_total(baseline, highest, max_percent=limit) == "pass"
+    assert check_total(baseline, highest + 1, max_percent=limit) == "fail"
+
+
+@settings(deadline=None)
+@given(COUNTS, LIMITS)
+def test_decrease_down_to_the_limit_passes(baseline: int, limit: float) -> None:
+    lowest = ceil(Fraction(baseline) * (1 - Fraction(str(limit)) / 100))
+    if lowest >= 0:
+        assert check_total(baseline, lowest, max_drop_percent=limit) == "pass"
+    if lowest > 0:
+        assert check_total(baseline, lowest - 1, max_drop_percent=limit) == "fail"
 
 
 @settings(deadline=None)
 @given(COUNTS, st.integers(0, 10**6))
-def test_absolute_change_up_to_the_limit_passes(was: int, step: int) -> None:
-    assert told(was, was + step, max_increase=step) == "pass"
-    assert told(was, was + step + 1, max_increase=step) == "fail"
-    if was > step:
-        assert told(was, was - step, max_decrease=step) == "pass"
-        assert told(was, was - step - 1, max_decrease=step) == "fail"
+def test_absolute_change_up_to_the_limit_passes(baseline: int, step: int) -> None:
+    assert check_total(baseline, baseline + step, max_increase=step) == "pass"
+    assert check_total(baseline, baseline + step + 1, max_increase=step) == "fail"
+    if baseline > step:
+        assert check_total(baseline, baseline - step, max_decrease=step) == "pass"
+        assert check_total(baseline, baseline - step - 1, max_decrease=step) == "fail"
 
 
 def test_fractional_percentage_is_exact() -> None:
-    assert told(1000, 1001, max_percent=0.1) == "pass"
-    assert told(1000, 1002, max_percent=0.1) == "fail"
-    assert told(10**20, 10**20 + 10**17, max_percent=0.1) == "pass"
-    assert told(10**20, 10**20 + 10**17 + 1, max_percent=0.1) == "fail"
+    assert check_total(1000, 1001, max_percent=0.1) == "pass"
+    assert check_total(1000, 1002, max_percent=0.1) == "fail"
+    assert check_total(10**20, 10**20 + 10**17, max_percent=0.1) == "pass"
+    assert check_total(10**20, 10**20 + 10**17 + 1, max_percent=0.1) == "fail"
 
 
 def test_increase_from_zero_exceeds_every_percentage() -> None:
-    assert told(0, 1, max_percent=10**9) == "fail"
-    assert told(0, 0, max_percent=0) == "pass"
+    assert check_total(0, 1, max_percent=10**9) == "fail"
+    assert check_total(0, 0, max_percent=0) == "pass"
 
 
 def test_negative_limit_requires_a_decrease() -> None:
-    assert told(100, 90, max_percent=-10) == "pass"
-    assert told(100, 91, max_percent=-10) == "fail"
+    assert check_total(100, 90, max_percent=-10) == "pass"
+    assert check_total(100, 91, max_percent=-10) == "fail"
 
 
 def test_increase_limit_ignores_decreases_and_vice_versa() -> None:
-    assert told(100, 1, max_percent=0) == "pass"
-    assert told(100, 999, max_drop_percent=0) == "pass"
+    assert check_total(100, 1, max_percent=0) == "pass"
+    assert check_total(100, 999, max_drop_percent=0) == "pass"
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,6 @@ def test_breaking_interface_change_fails() -> None:
     fixed = card_from_text("g (float[4,3] x) => (float[4,3] y) { y = Relu(x) }")
     renamed = card_from_text("g (float[n,3] z) => (float[n,3] y) { y = Relu(z) }")
     more = card_from_text("g (float[n,3] x) => (float[n,3] y, float[n,3] w) { y = Relu(x) w = Exp(x) }")
-    for new, what in ((old, "pass"), (more, "pass"), (fixed, "fail"), (renamed, "fail")):
-        assert check_status(new, "interface", old, breaking=False) == what
+    for new, status in ((old, "pass"), (more, "pass"), (fixed, "fail"), (renamed, "fail")):
+        assert check_status(new, "interface", old, breaking=False) == status
     assert check_status(old, "interface", more, breaking=False) == "fail"

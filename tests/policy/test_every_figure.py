@@ -9,103 +9,101 @@ import pytest
 from onnx_autodoc.card import Card
 from onnx_autodoc.policy.figures import find_figure
 from onnx_autodoc.policy.paths import list_figures, names_of
-from tests.policy._cards import SAMPLE, card, check_status
+from tests.policy._cards import SAMPLE, card, check_status, replace_figure
 
 NUMERIC = [path for path, kinds in list_figures().items() if "number" in kinds]
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
-    """(path, path with <…> for names, value) of every number in a card, rows by their names."""
+    """Yield (path, path with <…> for names, value) of every number in a card, with rows by name."""
     if isinstance(value, bool | str) or value is None:
         return
     if isinstance(value, int | float):
         yield path, path, value
     elif isinstance(value, msgspec.Struct):
         for field in value.__struct_fields__:
-            for at, shape, found in leaves(getattr(value, field)):
-                yield f"{path}{field}.{at}".rstrip("."), f"{path}{field}.{shape}".rstrip("."), found
+            for at, shape, number in leaves(getattr(value, field)):
+                yield f"{path}{field}.{at}".rstrip("."), f"{path}{field}.{shape}".rstrip("."), number
     elif isinstance(value, dict):
-        for key, each in value.items():
-            yield from ((f"{key}.{at}".rstrip("."), f"<name>.{shape}".rstrip("."), n) for at, shape, n in leaves(each))
+        for key, item in value.items():
+            yield from ((f"{key}.{at}".rstrip("."), f"<name>.{shape}".rstrip("."), n) for at, shape, n in leaves(item))
     else:
-        for place, each in enumerate(value):
-            names = names_of(type(each)) if isinstance(each, msgspec.Struct) else ()
-            name = ".".join(str(getattr(each, field)) for field in names) or str(place)
-            called = ".".join(names) or "place"
+        for index, row in enumerate(value):
+            names = names_of(type(row)) if isinstance(row, msgspec.Struct) else ()
+            name = ".".join(str(getattr(row, field)) for field in names) or str(index)
+            placeholder = ".".join(names) or "place"
             yield from (
-                (f"{name}.{at}".rstrip("."), f"<{called}>.{shape}".rstrip("."), n) for at, shape, n in leaves(each)
+                (f"{name}.{at}".rstrip("."), f"<{placeholder}>.{shape}".rstrip("."), n) for at, shape, n in leaves(row)
             )
 
 
-def by_shape(found: Card) -> dict[str, list[tuple[str, Any]]]:
-    every: dict[str, list[tuple[str, Any]]] = {}
-    for path, shape, value in leaves(found):
-        every.setdefault(shape.replace("children.<id>.", "", 9), []).append((path, value))
-    return every
+def group_by_shape(subject: Card) -> dict[str, list[tuple[str, Any]]]:
+    groups: dict[str, list[tuple[str, Any]]] = {}
+    for path, shape, value in leaves(subject):
+        groups.setdefault(shape.replace("children.<id>.", "", 9), []).append((path, value))
+    return groups
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_limit_passes_at_the_value_and_fails_below_it(name: str) -> None:
     """For each kind of number, of the first rows of each table."""
-    found = card(name)
-    tried = 0
-    for rows in by_shape(found).values():
+    subject = card(name)
+    checked = 0
+    for rows in group_by_shape(subject).values():
         for path, _ in rows[:3]:
-            read = find_figure(found, path)
-            if read.value is None or read.uncertainty is not None:
+            figure = find_figure(subject, path)
+            if figure.value is None or figure.uncertainty is not None:
                 continue
-            n = read.value
-            assert check_status(found, path, max=n) == "pass", path
-            assert check_status(found, path, max=n - 1) == "fail", path
-            assert check_status(found, path, min=n) == "pass", path
-            assert check_status(found, path, min=n + 1) == "fail", path
-            assert check_status(found, path, equals=n) == "pass", path
-            assert check_status(found, path, equals=n + 1) == "fail", path
-            tried += 1
-    assert tried > 60
+            n = figure.value
+            assert check_status(subject, path, max=n) == "pass", path
+            assert check_status(subject, path, max=n - 1) == "fail", path
+            assert check_status(subject, path, min=n) == "pass", path
+            assert check_status(subject, path, min=n + 1) == "fail", path
+            assert check_status(subject, path, equals=n) == "pass", path
+            assert check_status(subject, path, equals=n + 1) == "fail", path
+            checked += 1
+    assert checked > 60
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_figure_equals_the_json_value(name: str) -> None:
-    """Rows of one name add up; everywhere else the figure is the very number of the document."""
-    found = card(name)
-    for rows in by_shape(found).values():
+    """Rows of one name are summed; any other figure is the number of the card."""
+    subject = card(name)
+    for rows in group_by_shape(subject).values():
         for path, value in rows[:5]:
             same = [n for other, n in rows if other == path]
-            read = find_figure(found, path).value
-            assert read in (value, sum(same)) or (read is None and len(same) > 1), path
+            figure = find_figure(subject, path).value
+            assert figure in (value, sum(same)) or (figure is None and len(same) > 1), path
 
 
 def test_sample_covers_every_number_of_the_card() -> None:
-    """Those that no model of the sample has are read all the same: as unknown, which fails."""
-    met = {shape for name in SAMPLE for shape in by_shape(card(name))}
+    """Numbers that no model of the sample has are unknown, and fail."""
+    covered = {shape for name in SAMPLE for shape in group_by_shape(card(name))}
     for path in NUMERIC:
-        if path in met:
+        if path in covered:
             continue
-        tried = path.replace("<name>", "x").replace("<place>", "0").replace("<source.target>", "a.b")
-        tried = tried.replace("<device.phase.context>", "t4.decode.99").replace("<device.batch>", "t4.99")
-        tried = tried.replace("findings.<rule>", "findings.dynamic-input")
-        for called in ("op", "kind", "part", "node", "path", "name", "form", "id", "device"):
-            tried = tried.replace(f"<{called}>", "nothing-of-that-name")
-        for called in ("batch", "tokens", "at"):
-            tried = tried.replace(f"<{called}>", "12345")
-        assert "<" not in tried, path
-        read = find_figure(card(SAMPLE[0]), tried)
-        assert read.value in (None, 0), path
-        if read.value is None:
-            assert check_status(card(SAMPLE[0]), tried, max=10**30) == "fail", path
-            assert check_status(card(SAMPLE[0]), tried, max=10**30, allow_gaps=True) == "allowed", path
-    assert len(met & set(NUMERIC)) > 50
+        example = path.replace("<name>", "x").replace("<place>", "0").replace("<source.target>", "a.b")
+        example = example.replace("<device.phase.context>", "t4.decode.99").replace("<device.batch>", "t4.99")
+        example = example.replace("findings.<rule>", "findings.dynamic-input")
+        for field in ("op", "kind", "part", "node", "path", "name", "form", "id", "device"):
+            example = example.replace(f"<{field}>", "nothing-of-that-name")
+        for field in ("batch", "tokens", "at"):
+            example = example.replace(f"<{field}>", "12345")
+        assert "<" not in example, path
+        figure = find_figure(card(SAMPLE[0]), example)
+        assert figure.value in (None, 0), path
+        if figure.value is None:
+            assert check_status(card(SAMPLE[0]), example, max=10**30) == "fail", path
+            assert check_status(card(SAMPLE[0]), example, max=10**30, allow_gaps=True) == "allowed", path
+    assert len(covered & set(NUMERIC)) > 50
 
 
 @pytest.mark.parametrize("path", ["graph.nodes", "parameters.total", "compute.macs", "model.opsets.ai.onnx"])
 @pytest.mark.parametrize("n", [0, 1, 2**31, 2**53, 2**53 + 1, 2**63, 10**30])
 def test_limits_are_exact_for_large_numbers(path: str, n: int) -> None:
-    from tests.policy._cards import replace_figure
-
-    made = replace_figure(
+    changed = replace_figure(
         card(SAMPLE[0]), path.replace("ai.onnx", "").rstrip("."), {"ai.onnx": n} if "ops" in path else n
     )
-    assert check_status(made, path, max=n) == "pass"
-    assert check_status(made, path, max=n - 1) == "fail"
-    assert check_status(made, path, min=n + 1) == "fail"
+    assert check_status(changed, path, max=n) == "pass"
+    assert check_status(changed, path, max=n - 1) == "fail"
+    assert check_status(changed, path, min=n + 1) == "fail"

@@ -1,4 +1,4 @@
-"""The policy file: TOML, YAML and JSON are equal, and every mistake is rejected with advice."""
+"""The policy file: TOML, YAML and JSON are equivalent, and every mistake is rejected with advice."""
 
 import json
 import re
@@ -14,24 +14,24 @@ import yaml
 import onnx_autodoc
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.lint import RULES
-from onnx_autodoc.policy import check_card, list_figures, read_policy
+from onnx_autodoc.policy import Allow, Change, Limit, Policy, Rules, Runtimes, check_card, list_figures, read_policy
 from onnx_autodoc.schema import SCHEMAS
 from tests.policy._cards import SAMPLE, card
 
-FORM = jsonschema.Draft202012Validator(json.loads(SCHEMAS["policy"]()))
+VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMAS["policy"]()))
 ROOT = Path(onnx_autodoc.__file__).parent
 DOCS = Path(__file__).parent.parent.parent / "docs"
 EXAMPLE = DOCS / "policy.toml"
 
 
-def toml(tmp_path: Path, text: str) -> Path:
+def write_toml(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "policy.toml"
     path.write_text(text)
     return path
 
 
-def written(tmp_path: Path, data: Any) -> list[Path]:
-    """One policy in every notation that has it."""
+def write_json_and_yaml(tmp_path: Path, data: Any) -> list[Path]:
+    """Write one policy as JSON and as YAML."""
     (tmp_path / "policy.json").write_text(json.dumps(data))
     (tmp_path / "policy.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
     return [tmp_path / "policy.json", tmp_path / "policy.yaml"]
@@ -40,11 +40,11 @@ def written(tmp_path: Path, data: Any) -> list[Path]:
 def test_documented_example_is_equal_in_toml_yaml_and_json(tmp_path: Path) -> None:
     first = read_policy(EXAMPLE)
     assert first.limits and first.changes and first.rules.allow and first.runtimes.require
-    found = card(SAMPLE[1])
-    for path in written(tmp_path, tomllib.loads(EXAMPLE.read_text())):
+    subject = card(SAMPLE[1])
+    for path in write_json_and_yaml(tmp_path, tomllib.loads(EXAMPLE.read_text())):
         other = read_policy(path)
         assert other == first
-        assert check_card(found, other, found) == check_card(found, first, found)
+        assert check_card(subject, other, subject) == check_card(subject, first, subject)
 
 
 def test_yaml_numbers_follow_version_1_2(tmp_path: Path) -> None:
@@ -55,27 +55,27 @@ def test_yaml_numbers_follow_version_1_2(tmp_path: Path) -> None:
     assert (limits["graph.nodes"].max, limits["graph.nodes"].min) == (10, 0.5)
 
 
-WRONG = [
+INVALID = [
     ('[limits]\n"compute.mac" = { max = 1 }', "compute.macs"),
     ('[limits]\n"compute" = { max = 1 }', "compute.macs"),
     ('[limits]\n"graph.operators.Conv" = { max = 1 }', "graph.operators.<op>.count"),
     ('[limits]\n"graph.operators.Conv.cuont" = { max = 1 }', "graph.operators.<op>.count"),
-    ('[limits]\n"compute..macs" = { max = 1 }', "no such figure"),
-    ('[limits]\n"compute.macs." = { max = 1 }', "no such figure"),
-    ('[limits]\n"" = { max = 1 }', "no such figure"),
+    ('[limits]\n"compute..macs" = { max = 1 }', "unknown figure"),
+    ('[limits]\n"compute.macs." = { max = 1 }', "unknown figure"),
+    ('[limits]\n"" = { max = 1 }', "unknown figure"),
     ('[limits]\n"graph.nodes" = { maximum = 1 }', "max"),
-    ('[limits]\n"graph.nodes" = 5', "is a table"),
+    ('[limits]\n"graph.nodes" = 5', "must be a table"),
     ('[limits]\n"graph.nodes" = { max = "5" }', "expected"),
     ('[limits]\n"graph.nodes" = { max = true }', "expected"),
     ('[limits]\n"graph.nodes" = { max = nan }', "max"),
     ('[limits]\n"graph.nodes" = { max = inf }', "max"),
     ('[limits]\n"graph.nodes" = { allow_gaps = true }', "limits nothing"),
     ('[limits]\n"graph.nodes" = {}', "limits nothing"),
-    ('[limits]\n"graph.nodes" = { min = 2, max = 1 }', "at least 2 and at most 1"),
+    ('[limits]\n"graph.nodes" = { min = 2, max = 1 }', "min 2 is greater than max 1"),
     ('[limits]\n"graph.nodes" = { equals = "x" }', "a number"),
     ('[limits]\n"graph.nodes" = { one_of = [] }', "length"),
     ('[limits]\n"model.precision.label" = { max = 1 }', "equals or one_of"),
-    ('[limits]\n"model.precision.label" = { equals = 1 }', "a text"),
+    ('[limits]\n"model.precision.label" = { equals = 1 }', "is text"),
     ('[limits]\n"findings.dynamic-inputs.count" = { max = 1 }', "dynamic-input"),
     ('[changes]\n"parameters.totl" = { max_percent = 1 }', "parameters.total"),
     ('[changes]\n"parameters.total" = { max_procent = 1 }', "max_percent"),
@@ -92,7 +92,7 @@ WRONG = [
     ('[rules]\nallow = [{ rule = "dynamic-input", reason = "" }]', "entry 1"),
     ('[rules]\nallow = [{ rule = "dynamic-input", reason = " \\t" }]', "entry 1"),
     ('[rules]\nallow = [{ rule = "dynamic-input", reason = "x", abuot = "y" }]', "about"),
-    ('[rules]\nallow = ["dynamic-input"]', "is a table"),
+    ('[rules]\nallow = ["dynamic-input"]', "must be a table"),
     ('[rules]\nallow = { rule = "dynamic-input", reason = "x" }', "list"),
     ('[rules]\nseverity = { "dynamic-inputs" = "error" }', "dynamic-input"),
     ('[rules]\nseverity = { "dynamic-input" = "off" }', "allow"),
@@ -103,13 +103,13 @@ WRONG = [
     ("[limit]", "limits"),
     ("[devices]\nt4 = 1", "limits"),
     ("limits = 3", "table"),
-    ("[limits", "not TOML"),
+    ("[limits", "invalid TOML"),
 ]
 
 
-@pytest.mark.parametrize(("text", "hint"), WRONG)
+@pytest.mark.parametrize(("text", "hint"), INVALID)
 def test_invalid_policy_is_rejected_with_advice(tmp_path: Path, text: str, hint: str) -> None:
-    path = toml(tmp_path, text)
+    path = write_toml(tmp_path, text)
     with pytest.raises(BadInput) as raised:
         read_policy(path)
     assert hint in str(raised.value)
@@ -118,16 +118,16 @@ def test_invalid_policy_is_rejected_with_advice(tmp_path: Path, text: str, hint:
 
 
 @pytest.mark.parametrize(
-    "text", [text for text, hint in WRONG if hint != "not TOML" and "nan" not in text and "inf }" not in text]
+    "text", [text for text, hint in INVALID if hint != "invalid TOML" and "nan" not in text and "inf }" not in text]
 )
 def test_schema_rejects_invalid_policies(text: str) -> None:
     if "min = 2, max = 1" in text:
-        pytest.skip("a schema compares no two numbers")
+        pytest.skip("a JSON Schema cannot compare two numbers")
     with pytest.raises(jsonschema.ValidationError):
-        FORM.validate(tomllib.loads(text))
+        VALIDATOR.validate(tomllib.loads(text))
 
 
-RIGHT = [
+VALID = [
     EXAMPLE.read_text(),
     '[limits]\n"model.opsets.com.microsoft.nchwc" = { max = 1 }',
     '[limits]\n"graph.operators.com.microsoft.Gelu.count" = { max = 1.5, min = 1 }',
@@ -147,23 +147,23 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize("text", RIGHT)
+@pytest.mark.parametrize("text", VALID)
 def test_schema_accepts_valid_policies(tmp_path: Path, text: str) -> None:
-    read_policy(toml(tmp_path, text))
-    FORM.validate(tomllib.loads(text))
+    read_policy(write_toml(tmp_path, text))
+    VALIDATOR.validate(tomllib.loads(text))
 
 
 def test_every_listed_path_can_be_limited(tmp_path: Path) -> None:
-    """And the schema has it."""
+    """Every path is also part of the schema."""
     names = {"<rule>": next(iter(RULES)), "<source.target>": "a.b", "<place>": "0"}
     for path, kinds in list_figures().items():
         if kinds == {"section"}:
             continue
-        for name, each in names.items():
-            path = path.replace(name, each)
+        for placeholder, name in names.items():
+            path = path.replace(placeholder, name)
         limit: dict[str, Any] = {"max": 1} if kinds & {"number", "list", "table"} else {"one_of": ["x"]}
         limit = {"equals": True} if kinds == {"flag"} else limit
-        for called in (
+        for field in (
             "name",
             "op",
             "kind",
@@ -178,9 +178,9 @@ def test_every_listed_path_can_be_limited(tmp_path: Path) -> None:
             "section",
             "device",
         ):
-            path = path.replace(f"<{called}>", "7")
+            path = path.replace(f"<{field}>", "7")
         data = {"limits": {path: limit}}
-        FORM.validate(data)
+        VALIDATOR.validate(data)
         (tmp_path / "p.json").write_text(json.dumps(data))
         read_policy(tmp_path / "p.json")
 
@@ -235,45 +235,41 @@ def test_published_schema_matches_the_types() -> None:
 
 def test_documentation_names_every_key() -> None:
     page = (DOCS / "check.md").read_text()
-    from onnx_autodoc.policy import Allow, Change, Limit, Policy, Rules, Runtimes
-
     for kind in (Allow, Change, Limit, Policy, Rules, Runtimes):
         for key in kind.__struct_fields__:
             assert f"`{key}`" in page or f"[{key}]" in page, key
 
 
 def test_every_documented_policy_is_valid(tmp_path: Path) -> None:
-    import re
-
-    pieces = re.findall(r"```(toml|yaml)\n(.*?)```", (DOCS / "check.md").read_text(), re.S)
-    read = 0
-    for notation, text in pieces:
+    examples = re.findall(r"```(toml|yaml)\n(.*?)```", (DOCS / "check.md").read_text(), re.S)
+    count = 0
+    for notation, text in examples:
         if "onnx-autodoc-check" in text or "uses:" in text:
-            continue  # CI's own files
+            continue  # configuration files of CI
         (tmp_path / f"p.{notation}").write_text(text)
         read_policy(tmp_path / f"p.{notation}")
-        read += 1
-    assert read >= 4
+        count += 1
+    assert count >= 4
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "error"),
     [
-        ("graph.operators.conv.count", "there is no operator 'conv'; near it: Conv"),
-        ("graph.operators.MyOwnThing.count", "(one of your own: DOMAIN.NAME)"),
-        ("graph.operators.ai.onnx.conv.count", "there is no operator 'ai.onnx.conv'; near it: ai.onnx.Conv"),
-        ("graph.operators.Convv.count", "there is no operator 'Convv'; near it: Conv"),
-        ("memory.by_op.Resahpe.written_bytes", "there is no operator 'Resahpe'; near it: Reshape"),
-        ("parameters.by_dtype.flaot64", "there is no element type 'flaot64'; near it: float64"),
-        ("model.precision.weights.int9", "there is no element type 'int9'; near it: "),
-        ("structure.blocks.atention.count", "there is no kind of block 'atention'; near it: attention"),
-        ("structure.residuals.sum", "there is no kind of skip 'sum'"),
+        ("graph.operators.conv.count", "unknown operator 'conv'; similar: Conv"),
+        ("graph.operators.MyOwnThing.count", "(for a custom operator: DOMAIN.NAME)"),
+        ("graph.operators.ai.onnx.conv.count", "unknown operator 'ai.onnx.conv'; similar: ai.onnx.Conv"),
+        ("graph.operators.Convv.count", "unknown operator 'Convv'; similar: Conv"),
+        ("memory.by_op.Resahpe.written_bytes", "unknown operator 'Resahpe'; similar: Reshape"),
+        ("parameters.by_dtype.flaot64", "unknown element type 'flaot64'; similar: float64"),
+        ("model.precision.weights.int9", "unknown element type 'int9'; similar: "),
+        ("structure.blocks.atention.count", "unknown block kind 'atention'; similar: attention"),
+        ("structure.residuals.sum", "unknown residual connection 'sum'"),
     ],
 )
-def test_misspelt_row_name_is_rejected(path: str, said: str, tmp_path: Path) -> None:
+def test_misspelt_row_name_is_rejected(path: str, error: str, tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
     file.write_text(f'[limits]\n"{path}" = {{ max = 0 }}\n')
-    with pytest.raises(BadInput, match=re.escape(said)):
+    with pytest.raises(BadInput, match=re.escape(error)):
         read_policy(file)
 
 

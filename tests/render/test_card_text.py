@@ -30,7 +30,7 @@ def card(name: str) -> Card:
         ),
         (
             "smollm2-135m-genai-int4",
-            "Transformer decoder, 30 layers of width 576, 9 heads (3 for keys and values); text generation",
+            "Transformer decoder, 30 layers of width 576, 9 heads (3 KV heads); text generation",
         ),
         ("yolov8l-nc1", "Convolutional network; object detection, 1 class"),
         ("bilstm-gru-tagger", "Recurrent network, 3 layers of width 128; token classification, 10 classes"),
@@ -42,7 +42,7 @@ def test_model_is_described_in_one_line(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "said"),
-    [(0.9, "; object detection"), (0.7, "; probably object detection"), (0.5, "; perhaps object detection")],
+    [(0.9, "; object detection"), (0.7, "; probably object detection"), (0.5, "; possibly object detection")],
 )
 def test_task_is_qualified_by_confidence(confidence: float, said: str) -> None:
     found = card("yolov8l-nc1")
@@ -52,15 +52,15 @@ def test_task_is_qualified_by_confidence(confidence: float, said: str) -> None:
 def test_missing_task_is_stated() -> None:
     found = card("yolov8l-nc1")
     unknown = replace(found, task=replace(found.task, name=None, classes=None))
-    assert describe_model(unknown).endswith("the graph does not tell its task")
+    assert describe_model(unknown).endswith("; task unknown")
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("bert-base-qa-dynamo", "none: an encoder"),
-        ("vit-tiny-dynamo", "none: an encoder"),
-        ("whisper-tiny-decoder", "none: every run computes the whole sequence anew"),
+        ("bert-base-qa-dynamo", "none (encoder)"),
+        ("vit-tiny-dynamo", "none (encoder)"),
+        ("whisper-tiny-decoder", "none: each run recomputes the whole sequence"),
         ("resnet50-ts-op17", None),
     ],
 )

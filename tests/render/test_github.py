@@ -45,7 +45,7 @@ def test_annotations_are_limited_per_level(make: Any) -> None:
     failed = sum(len(verdict.failed) for verdict in found.verdicts)
     assert levels.count("::error") == min(failed, 10)
     if failed > 10:
-        assert f"::error title=onnx-autodoc::{failed - 9} more; the job summary lists them" in render_annotations(found)
+        assert f"::error title=onnx-autodoc::{failed - 9} more, listed in the job summary" in render_annotations(found)
 
 
 def test_card_alone_has_annotations() -> None:
@@ -76,11 +76,11 @@ def test_job_summary_stays_below_size_limit() -> None:
     for most in (MAX_SUMMARY_BYTES, 50_000, 1_000):
         text = render_job_summary(many, most)
         assert len(text.encode()) < most
-        assert "a job summary ends at" in text
+        assert "a job summary is limited to" in text
         listed = len(re.findall(r"^\| ", text, re.M))
-        left = int(re.findall(r"^([0-9,]+) rows left out", text, re.M)[0].replace(",", ""))
+        left = int(re.findall(r"^([0-9,]+) rows omitted", text, re.M)[0].replace(",", ""))
         assert listed + left == 200 * len(re.findall(r"^\| ", render_job_summary(found), re.M))
-    assert "a job summary ends at" not in render_job_summary(found)
+    assert "a job summary is limited to" not in render_job_summary(found)
     assert render_job_summary(many, 100) == ""
 
 
@@ -93,5 +93,5 @@ def test_text_starts_with_verdict_and_has_recommendations() -> None:
     lines = render_outcome_text(check_corpus()).splitlines()
     assert lines[0] == "FAIL 3 models, 3 failed"
     assert lines[1].startswith("FAIL models/all-minilm-l6-v2-ts-op14.onnx: ")
-    assert any("to do: " in line for line in lines)
+    assert any("recommendation: " in line for line in lines)
     assert all(line.isprintable() for line in render_outcome_text(check_hostile()).splitlines())

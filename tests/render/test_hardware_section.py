@@ -64,9 +64,9 @@ def section_text(card: Card) -> str:
 
 def test_bound_is_never_printed_as_time() -> None:
     table = tables(on(MINILM, "t4"))[0]
-    assert column(table, "Not faster than") == ["354 µs"]
-    assert column(table, "Samples/s") == ["at most 2.82 k"]
-    assert column(table, "Of peak rate") == ["at most 100%"]
+    assert column(table, "Time, lower bound") == ["354 µs"]
+    assert column(table, "Samples/s") == ["≤ 2.82 k"]
+    assert column(table, "Utilization") == ["≤ 100%"]
 
 
 @pytest.mark.parametrize(
@@ -77,21 +77,21 @@ def test_single_grade_is_in_the_column_title(grade: str, shown: str, speed: str)
     table = tables(graded(on(MINILM, "t4"), grade))[0]
     assert column(table, f"Time, {grade}") == [shown]
     assert column(table, "Samples/s") == [speed]
-    assert column(table, "Of peak rate") == ["33%"], "it agrees with the time"
+    assert column(table, "Utilization") == ["33%"], "it agrees with the time"
 
 
 def test_mixed_grades_are_beside_their_times() -> None:
     found = graded(on(SMOLLM, *TWO, "jetson_nano_2gb", "core_i7_12700h"), "typical", "bound", "measured", "calibrated")
     table = tables(found)[0]
-    times = column(table, "Time of a run")
+    times = column(table, "Time per run")
     assert [re.sub(r"[\d.]+", "#", time) for time in times] == [
         "typical # ms (#–#)",
-        "not faster than # ms",
+        "≥ # ms (lower bound)",
         "measured # ms (#–#)",
         "calibrated # ms (#–#)",
     ]
     meanings = [text_of(row).split(":")[0] for row in next(b for b in blocks(found) if isinstance(b, Bullets)).items]
-    assert meanings == ["measured", "calibrated", "typical", "bound"], "each is explained, the best first"
+    assert meanings == ["measured", "calibrated", "typical", "lower bound"], "each is explained, the best first"
 
 
 def with_bounds_only(card: Card) -> Card:
@@ -108,23 +108,23 @@ def with_bounds_only(card: Card) -> Card:
 
 def test_bound_in_place_of_time_is_marked() -> None:
     card = with_bounds_only(on(SILERO, "t4"))
-    table = tables(card, "Larger batches")[0]
-    times = column(table, "Time of a run")
-    assert [time.split(" ")[0] for time in times] == ["typical"] * 5 + ["not"] * 3
+    table = tables(card, "Throughput by batch size")[0]
+    times = column(table, "Time per run")
+    assert [time.split(" ")[0] for time in times] == ["typical"] * 5 + ["≥"] * 3
     last = next(part for part in to_spans(table.rows[-1][1]) if isinstance(part, Number))
-    assert (last.exact, last.basis.split(":")[0]) == (0.001, "bound"), (
+    assert (last.exact, last.basis.split(":")[0]) == (0.001, "lower bound"), (
         "who asks behind it gets its grade, not the row's"
     )
-    assert "NVIDIA T4, fp32 (typical, bound)" in tooltips(card)
-    assert "of those that a time is known of: " in section_text(card)
+    assert "NVIDIA T4, fp32 (typical, lower bound)" in tooltips(card)
+    assert "among those with a known time: " in section_text(card)
     meanings = [text_of(row).split(":")[0] for row in next(b for b in blocks(card) if isinstance(b, Bullets)).items]
-    assert meanings == ["typical", "bound"], "a grade that stands only in a later table is explained, too"
+    assert meanings == ["typical", "lower bound"], "a grade that stands only in a later table is explained, too"
 
 
 def test_best_batches_state_mixed_grades() -> None:
     text = section_text(graded(on(SILERO, *TWO), "typical", "bound"))
-    assert re.search(r"\d+ on T4 \(typical\); \d+ on RTX 4050 Laptop \(bound\)\.", text)
-    alike = next(line for line in section_text(on(SILERO, *TWO)).splitlines() if "Best is" in line)
+    assert re.search(r"\d+ on T4 \(typical\); \d+ on RTX 4050 Laptop \(lower bound\)\.", text)
+    alike = next(line for line in section_text(on(SILERO, *TWO)).splitlines() if "Marked as best" in line)
     assert "bound" not in alike, "all of one grade"
 
 
@@ -135,17 +135,15 @@ def test_times_precede_their_grades() -> None:
     first = blocks(on(MINILM, "t4"))[0]
     assert isinstance(first, Paragraph)
     assert isinstance(first.text, str), "sizes that stand alone follow a page's sliders, which these times do not"
-    assert section_text(on("yolov8l-nc1", "t4")).startswith(
-        "One run in fp32 at the sizes that the file fixes, batch 1:"
-    )
+    assert section_text(on("yolov8l-nc1", "t4")).startswith("One run in fp32 at the fixed sizes of the file, batch 1:")
 
 
 def test_precision_column_appears_only_for_mixed_precisions() -> None:
     card = on(MINILM, *TWO)
-    assert "Run as" not in titles(tables(card)[0])
+    assert "Precision" not in titles(tables(card)[0])
     first, second = hardware(card).devices
     mixed = replace(card, hardware=replace(hardware(card), devices=(first, replace(second, precision="int8"))))
-    assert column(tables(mixed)[0], "Run as") == ["fp32", "int8"]
+    assert column(tables(mixed)[0], "Precision") == ["fp32", "int8"]
 
 
 def test_operators_without_time_are_not_listed() -> None:
@@ -154,14 +152,14 @@ def test_operators_without_time_are_not_listed() -> None:
     still = tuple(replace(each, seconds=0.0, share=0.0) if at else each for at, each in enumerate(row.operators))
     blind = replace(row, operators=still, bandwidth=None)
     made = replace(card, hardware=replace(hardware(card), devices=(blind,)))
-    assert len(tables(made, "Where the time goes")[0].rows) == 1
-    assert "at the peak rate, since the bandwidth is unknown" in section_text(made)
-    assert "All other types" not in section_text(made)
+    assert len(tables(made, "Roofline by operator")[0].rows) == 1
+    assert "at the peak rate (bandwidth unknown)" in section_text(made)
+    assert "All other op types" not in section_text(made)
 
 
 def test_source_of_range_is_listed() -> None:
     notes = [block for block in blocks(graded(on(MINILM, *TWO), "typical", "bound")) if isinstance(block, Bullets)][-1]
-    assert [text_of(row) for row in notes.items] == [f"NVIDIA T4: typical by {RESTS}"]
+    assert [text_of(row) for row in notes.items] == [f"NVIDIA T4: typical time from {RESTS}"]
 
 
 def test_common_note_is_listed_once() -> None:
@@ -176,10 +174,10 @@ def test_device_that_does_not_fit_has_no_time() -> None:
     found = crowded(on(MINILM, *TWO), "t4")
     table = tables(found)[0]
     assert column(table, "Memory")[0] == "does not fit: 605 MiB of 15.0 GiB"
-    assert column(table, "Not faster than")[0] == "does not run"
-    assert column(table, "Limited by") == ["memory size", "arithmetic"]
-    first = tables(found, "Larger batches")[0]
-    assert set(column(first, "Not faster than" if "Not faster than" in titles(first) else "Time of a run")) == {
+    assert column(table, "Time, lower bound")[0] == "does not run"
+    assert column(table, "Bottleneck") == ["memory capacity", "compute-bound"]
+    first = tables(found, "Throughput by batch size")[0]
+    assert set(column(first, "Time, lower bound" if "Time, lower bound" in titles(first) else "Time per run")) == {
         "does not run"
     }
     assert all(cell.startswith("does not fit: ") for cell in column(first, "Memory"))
@@ -201,30 +199,30 @@ def test_no_number_is_infinite_or_nan(name: str) -> None:
 def test_best_batch_is_marked() -> None:
     card = on(SILERO, "t4")
     assert hardware(card).best_batch == 32
-    table = tables(card, "Larger batches")[0]
+    table = tables(card, "Throughput by batch size")[0]
     assert [cell for cell in column(table, "Batch") if "best" in cell] == ["32 (best)"]
     text = section_text(card)
-    assert "Best is the smallest batch with 90% of the best throughput: 32 on T4." in text
+    assert "Marked as best: the smallest batch size with 90% of the best throughput: 32 on T4." in text
 
 
 def test_only_first_device_table_is_expanded() -> None:
-    found = tables(on(SILERO, *TWO), "Larger batches")
-    assert [table.summary for table in found] == [None, "NVIDIA GeForce RTX 4050 Laptop, fp32 (bound)"]
+    found = tables(on(SILERO, *TWO), "Throughput by batch size")
+    assert [table.summary for table in found] == [None, "NVIDIA GeForce RTX 4050 Laptop, fp32 (lower bound)"]
     assert [len(table.rows) for table in found] == [8, 8]
 
 
 def test_decoder_has_prefill_and_decode_rows() -> None:
-    table = tables(on(SMOLLM, "t4"), "Token by token")[0]
+    table = tables(on(SMOLLM, "t4"), "Prefill and decode")[0]
     assert column(table, "Phase") == ["prefill"] * 5 + ["decode"] * 5
     assert column(table, "Context")[5:] == ["128", "512", "2,048", "8,192", "32,768"]
-    assert column(table, "Not faster than")[4] == "does not run"
+    assert column(table, "Time, lower bound")[4] == "does not run"
     assert column(table, "Memory")[4].startswith("does not fit: ")
 
 
 def test_same_device_for_all_levels_is_a_sentence() -> None:
     card = on(MINILM)
-    assert not tables(card, "What it needs")
-    assert "NVIDIA Jetson Nano 2GB in fp32, with room to spare: takes 349 MiB of 2.00 GiB." in section_text(card)
+    assert not tables(card, "Requirements")
+    assert "NVIDIA Jetson Nano 2GB in fp32: takes 349 MiB of 2.00 GiB." in section_text(card)
 
 
 def test_levels_list_devices_with_reasons() -> None:
@@ -233,15 +231,15 @@ def test_levels_list_devices_with_reasons() -> None:
     assert needs is not None
     assert needs.comfortable is not None
     larger = replace(needs, comfortable=replace(needs.comfortable, device="x", name="X"), recommended=None)
-    found = blocks(replace(card, hardware=replace(hardware(card), requirements=larger)), "What it needs")
+    found = blocks(replace(card, hardware=replace(hardware(card), requirements=larger)), "Requirements")
     levels = [text_of(row) for block in found if isinstance(block, Bullets) for row in block.items]
     assert levels == [
         "minimum: NVIDIA Jetson Nano 2GB in fp32: takes 349 MiB of 2.00 GiB",
-        "recommended: none that is known",
+        "recommended: no known device",
         "comfortable: X in fp32: takes 349 MiB of 2.00 GiB",
     ]
     same = replace(larger, recommended=larger.minimum)
-    found = blocks(replace(card, hardware=replace(hardware(card), requirements=same)), "What it needs")
+    found = blocks(replace(card, hardware=replace(hardware(card), requirements=same)), "Requirements")
     levels = [text_of(row) for block in found if isinstance(block, Bullets) for row in block.items]
     assert [level.split(":")[0] for level in levels] == ["minimum and recommended", "comfortable"]
 
@@ -250,17 +248,17 @@ def test_price_from_bound_is_lower_bound() -> None:
     card = on(MINILM, "t4")
     prices = (Price("t4", 0.35, 1.25, 8, "bound"), Price("t4", 0.35, 0.0004, 8, "typical"))
     prices += (Price("t4", 0.35, None, None, "bound"),)
-    table = tables(replace(card, hardware=replace(hardware(card), prices=prices)), "What runs cost")[0]
-    assert column(table, "Per million samples") == ["at least 1.25", "less than a hundredth", "unknown"]
+    table = tables(replace(card, hardware=replace(hardware(card), prices=prices)), "Cost of runs")[0]
+    assert column(table, "Per million samples") == ["≥ 1.25", "< 0.01", "unknown"]
     assert column(table, "Per hour") == ["0.35"] * 3
 
 
 def test_small_shares_are_summarized() -> None:
     card = on(SMOLLM, "t4")
-    table = tables(card, "Where the time goes")[0]
+    table = tables(card, "Roofline by operator")[0]
     assert column(table, "Operator") == ["MatMul", "Expand", "Transpose", "Concat"]
     assert len(hardware(card).devices[0].operators) > 4
-    assert "All other types take less than 1% each." in section_text(card)
+    assert "All other op types take less than 1% each." in section_text(card)
 
 
 def test_card_without_hardware_has_model_facts() -> None:
@@ -272,7 +270,7 @@ def test_card_without_hardware_has_model_facts() -> None:
 def test_tooltip_of_time_states_grade() -> None:
     row = tables(graded(on(MINILM, "t4"), "typical"))[0].rows[0]
     time = next(part for part in to_spans(row[1]) if isinstance(part, Number))
-    assert time.basis.startswith("typical: what published measurements")
+    assert time.basis.startswith("typical: expected from published measurements")
     assert time.basis.endswith(RESTS)
     assert time.exact == pytest.approx(3 * 0.000354186, rel=1e-4)
     assert time.sizes == "batch_size 1, sequence_length 128"

@@ -21,9 +21,9 @@ def test_new_readme_has_metadata_title_and_generated_part() -> None:
 def test_owner_answers_survive_a_merge() -> None:
     text = render_huggingface(make_report("yolov8l-nc1"))
     after = text[text.index(readme.END) :]
-    assert "*not filled in*" in after
-    assert "*not filled in*" not in text[: text.index(readme.END)]
-    filled = text.replace("*not filled in*", "We did.")
+    assert "*to be completed*" in after
+    assert "*to be completed*" not in text[: text.index(readme.END)]
+    filled = text.replace("*to be completed*", "We did.")
     assert merge_readme(filled, text) == filled
 
 
@@ -124,16 +124,16 @@ def test_sparse_front_matter_is_filled(old: str) -> None:
     ("old", "why"),
     [
         (f"# A\n{readme.BEGIN}\ntext\n", "has no `onnx-autodoc: end`"),
-        (f"# A\n{readme.END}\n", "where it does not belong"),
-        (f"{PART}\n\n{PART}\n", "where it does not belong"),
-        (f"{readme.BEGIN}\n{PART}\n", "where it does not belong"),
-        (f"{readme.END}\n{readme.BEGIN}\n", "where it does not belong"),
+        (f"# A\n{readme.END}\n", "is misplaced"),
+        (f"{PART}\n\n{PART}\n", "is misplaced"),
+        (f"{readme.BEGIN}\n{PART}\n", "is misplaced"),
+        (f"{readme.END}\n{readme.BEGIN}\n", "is misplaced"),
         (f"```html\n{PART}\n```\n", "in a code fence"),
         (f"~~~~\n```\n~~~\n{PART}\n~~~~\n", "in a code fence"),
-        (f"It writes `{readme.BEGIN}`.\n", "where it does not belong"),
-        ("# A\n\n```\nnever closed\n", "never closed"),
-        ("---\nlicense: mit\n# A\n", "never ends"),
-        ("--- \nlicense: mit\n---\n", "blanks follow"),
+        (f"It writes `{readme.BEGIN}`.\n", "is misplaced"),
+        ("# A\n\n```\nnever closed\n", "not closed"),
+        ("---\nlicense: mit\n# A\n", "no closing `---`"),
+        ("--- \nlicense: mit\n---\n", "trailing spaces"),
         ("---\n# A title\n\nSome text.\n\n---\n", "line 3 is not a key"),
         ("---\nlicense: mit: no\n---\n", "line 1 mapping values are not allowed here"),
         ("---\nlicense: 'mit\n---\n", "line 1 found unexpected end of stream"),

@@ -64,7 +64,7 @@ def test_case_names_are_unique() -> None:
 
 def test_failure_has_recommendation_and_skip_has_reason() -> None:
     text = render_outcome_junit(check_corpus())
-    assert "to do: Change the model, or the limit in the policy." in text
+    assert "recommendation: Change the model, or the limit in the policy." in text
     assert "allowed: the server batches" in text
 
 

@@ -170,7 +170,7 @@ def read_totals(text: str) -> list[tuple[str, int, int]]:
     found = []
     for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
         head, _, *rows = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
-        if rows and rows[-1][0] == "**All**":
+        if rows and rows[-1][0] == "**Total**":
             for at, title in enumerate(head):
                 cells = [parse_number(row[at]) for row in rows]
                 if cells[-1] is not None:
@@ -185,7 +185,7 @@ def parse_number(cell: str) -> int | None:
 
 def test_table_with_total_has_full_numbers() -> None:
     rows = (((Name("a"),), (Number("1.00 k", 1001, "MACs"),)), ((Name("b"),), (Number("2", 2, "MACs"),)))
-    table = Table((Column("x"), Column("MACs", True)), rows, (("All",), (Number("1.00 k", 1003, "MACs"),)))
+    table = Table((Column("x"), Column("MACs", True)), rows, (("Total",), (Number("1.00 k", 1003, "MACs"),)))
     text = write_sections((Section("s", "t", (table,)),), load_report("control-flow-loop-if").card, None)
     assert "| `a` | 1,001 |" in text
-    assert "| **All** | **1,003** |" in text
+    assert "| **Total** | **1,003** |" in text

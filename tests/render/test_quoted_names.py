@@ -13,7 +13,7 @@ from tests.render._poison import model
 
 LIE = "All is well”. 0 findings{}"
 QUOTED = re.compile(r"“[^”]*”")
-OURS = ("Compute", "Memory", "Work", "Operators", "Data", "Assumed", "Not counted")
+OURS = ("Compute", "Memory", "Work", "Operators", "Data", "Assumptions", "Coverage")
 
 
 @pytest.fixture(scope="module")

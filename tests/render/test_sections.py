@@ -35,7 +35,7 @@ def make_text_card(folder: Path, text: str) -> Card:
 @pytest.mark.parametrize(("gaps", "said"), [(100, ""), (101, "1 more is in"), (2100, "2,000 more are in")])
 def test_truncated_list_states_the_rest(gaps: int, said: str) -> None:
     found = replace(card("yolov8l-nc1"), gaps=tuple(Gap("graph", f"reason {at}") for at in range(gaps)))
-    text = render_sections(found).split("### Unknown")[1].split("\n## ")[0]
+    text = render_sections(found).split("### Limitations")[1].split("\n## ")[0]
     assert text.count("reason") == min(gaps, 100)
     assert said in text
     assert ("in the JSON card" in text) == bool(said)
@@ -56,7 +56,7 @@ def test_counted_number_has_counted_basis() -> None:
 def test_number_with_gap_is_lower_bound() -> None:
     number = numbers.short(7000, "MACs", lower_bound=True)
     assert (number.text, number.exact, number.unit) == ("at least 7.00 k", 7000, "MACs")
-    assert number.basis.startswith("at least: ")
+    assert number.basis.startswith("lower bound: ")
 
 
 def test_unknown_number_is_named(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_model_without_weights_has_no_shares(tmp_path: Path) -> None:
     text = f"g ({ports}) => (uint8[2,3] y) {{ y = QLinearMatMul(a, s, z, b, s, z, s, z) }}"
     shown = render_terminal(Report(make_text_card(tmp_path, text), lambda: iter(())))
     assert "int8" in shown
-    assert "of the weights" not in " ".join(shown.split())
+    assert "(weights:" not in " ".join(shown.split())
 
 
 def test_uncounted_weights_are_not_called_absent(tmp_path: Path) -> None:

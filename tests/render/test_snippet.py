@@ -183,9 +183,9 @@ def test_unknowns_are_stated_at_the_top(tmp_path: Path) -> None:
     )
     program = make_snippet(card(save_model(helper.make_model(made, ir_version=9), tmp_path)))
     compile(program, "snippet", "exec")
-    assert '# To be added: "x", whose type is unknown.' in program.splitlines()
+    assert '# To be added: "x", of unknown type.' in program.splitlines()
     absent = make_snippet(card(graph("all-minilm-l6-v2-ts-op14")))
-    assert '# Weights are missing: "weights.bin" must lie beside the model.' in absent.splitlines()
+    assert """# Weights are missing: "weights.bin" must be in the model's folder.""" in absent.splitlines()
 
 
 def test_extension_operators_are_registered(tmp_path: Path) -> None:

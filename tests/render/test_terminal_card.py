@@ -20,7 +20,7 @@ def device_lines(made: Card, most: int = 4, hint: bool = True) -> list[str]:
 
 def test_terminal_states_bound() -> None:
     assert device_lines(on(MINILM, "t4")) == [
-        "T4  fits  not faster than 354 µs  compute-bound",
+        "T4  fits  ≥ 354 µs (lower bound)  compute-bound",
         "in fp32 at batch 1",
         HINT,
     ]
@@ -38,8 +38,8 @@ def test_bottlenecks_move_below_full_lines() -> None:
     made = on(MINILM)
     same = tuple(replace(row, bottleneck="compute") for row in hardware(made).devices)
     found = device_lines(replace(made, hardware=replace(hardware(made), devices=same)))
-    assert found[1] == "Core i7-12700H        needs 157 MiB  not faster than 2.13 ms"
-    assert found[3] == "in fp32 at batch 1; compute-bound on each"
+    assert found[1] == "Core i7-12700H        needs 157 MiB  ≥ 2.13 ms (lower bound)"
+    assert found[3] == "in fp32 at batch 1; all compute-bound"
     others = (replace(same[0], bottleneck="launches"), *same[1:])
     found = device_lines(replace(made, hardware=replace(hardware(made), devices=others)))
     assert found[3] == "in fp32 at batch 1; launch-bound, compute-bound, compute-bound"
@@ -48,12 +48,12 @@ def test_bottlenecks_move_below_full_lines() -> None:
 def test_terminal_device_that_does_not_fit_has_no_time() -> None:
     found = device_lines(crowded(on(MINILM, "t4", "rtx_4050_laptop"), "t4"))
     assert found[0] == "T4               does not fit  605 MiB of 15.0 GiB"
-    assert found[1].startswith("RTX 4050 Laptop  fits          not faster than")
+    assert found[1].startswith("RTX 4050 Laptop  fits          ≥ ")
 
 
 def test_decoder_line_has_tokens_per_second() -> None:
     found = device_lines(on(SMOLLM, "t4"))
-    assert found[0] == "T4  fits  at most 506 tokens/s  memory-bound"
+    assert found[0] == "T4  fits  ≤ 506 tokens/s  memory-bound"
     assert found[1] == "in fp32, 2,048 tokens in the cache"
     assert " typical " in device_lines(graded(on(SMOLLM, "t4"), "typical"))[0]
 
@@ -65,7 +65,7 @@ def test_decode_step_without_rate_has_time_per_token() -> None:
         for row in hardware(made).generation
     )
     found = device_lines(replace(made, hardware=replace(hardware(made), generation=rows)))
-    assert "not faster than 1.00 ms a token" in found[0]
+    assert "≥ 1.00 ms (lower bound) per token" in found[0]
 
 
 def test_unknown_time_is_stated() -> None:
@@ -84,7 +84,7 @@ def test_omitted_devices_are_counted() -> None:
 
 def test_single_device_line_has_all_facts() -> None:
     assert device_lines(on(MINILM, "t4"), most=1, hint=False) == [
-        "T4  fits  not faster than 354 µs  compute-bound  in fp32 at batch 1"
+        "T4  fits  ≥ 354 µs (lower bound)  compute-bound  in fp32 at batch 1"
     ]
     assert device_lines(on(MINILM, "t4"), most=0) == []
 

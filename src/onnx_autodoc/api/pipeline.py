@@ -20,7 +20,7 @@ from onnx_autodoc.errors import AutodocError
 from onnx_autodoc.hardware import estimate_hardware
 from onnx_autodoc.ir import Model
 from onnx_autodoc.limits import current_limits
-from onnx_autodoc.lint import LintContext, check
+from onnx_autodoc.lint import LintContext, LintResult, check
 from onnx_autodoc.readers import read_model, stored_bytes
 from onnx_autodoc.render import Report
 from onnx_autodoc.sandbox import extend_deadline, extend_deadline_for_model, run_optional
@@ -74,12 +74,17 @@ def make_card(
         "findings",
         model.path,
         lambda: check(LintContext(facts, structure, weight_stats)),
-        lambda reason: ((), (Gap("findings", reason),)),
+        lambda reason: _skip_lint(reason, lost),
     )
     card = build_card(
         facts, structure, generation_stamp(), findings, hashes, weight_stats, estimates, measured, tuple(gaps)
     )
     return Report(card, lambda: node_rows(facts, structure.places))
+
+
+def _skip_lint(reason: str, lost: list[Gap]) -> LintResult:
+    lost.append(Gap("findings", reason))
+    return (), ()
 
 
 class AnalyzedModel(NamedTuple):

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from onnx_autodoc.analysis import Facts
 from onnx_autodoc.ir import Deep, Function, Graph, deeply, topological_order
-from onnx_autodoc.ops import Array, Call, InputConstraint, operator_of
+from onnx_autodoc.ops import Arithmetic, Array, Call, InputConstraint, Trait, has_trait, operator_of
 from onnx_autodoc.shapes import Body, Step, required_inputs
 
 _MAX_STEPS: Final = 200_000
@@ -141,7 +141,7 @@ def _rename(names: Sequence[str], outer_names: Sequence[str], traces: Traces) ->
 def _propagate(step: Step, traces: Traces) -> Iterator[ValueTrace]:
     """Yield the traces of a step's outputs."""
     names = step.node.inputs
-    if step.node.op in _SUMS:
+    if has_trait(step.node, Trait.SUMS):
         yield from (ValueTrace(trace.source, summed=True) for trace in traces.get(names[0], ()))
     for transfer in find_transfers(step):
         for trace in traces.get(names[transfer.index], ()) if transfer.index < len(names) else ():
@@ -156,20 +156,6 @@ def _propagate(step: Step, traces: Traces) -> Iterator[ValueTrace]:
 
 # How operators change numbers
 
-_UNCHANGED: Final = frozenset(
-    (
-        *("Cast", "CastLike", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Expand", "Tile"),
-        *("Slice", "Split", "Gather", "GatherND", "GatherElements", "Dropout", "Compress", "Trilu", "ReverseSequence"),
-        *("ReduceMax", "ReduceMin", "Abs", "Relu", "Round", "Floor", "Ceil", "Pad", "SplitToSequence", "SequenceAt"),
-        *("Unique", "DepthToSpace", "SpaceToDepth", "CenterCropPad", "MaxPool", "QuantizeLinear", "DequantizeLinear"),
-        *("Optional", "OptionalGetElement", "ArrayFeatureExtractor"),
-    )
-)
-_ALL_INPUTS: Final = frozenset(("Concat", "Max", "SequenceConstruct", "ConcatFromSequence", "SequenceInsert"))
-_SOME_INPUTS: Final = {"Where": (1, 2), "ScatterND": (0, 2), "ScatterElements": (0, 2), "Scatter": (0, 2)}
-_SUMS: Final = frozenset(("CumSum", "ReduceSum"))  # positions are counted from a mask by them
-_COMPARISONS: Final = frozenset(("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"))
-
 
 class ValueTransfer(Struct, frozen=True):
     """An input whose numbers an operator outputs: each times `factor`, plus an offset within bounds."""
@@ -182,31 +168,27 @@ class ValueTransfer(Struct, frozen=True):
 
 def find_transfers(step: Step) -> Iterator[ValueTransfer]:
     """Yield the inputs whose numbers a step passes to its outputs."""
-    op_type = step.node.op
+    row = operator_of(step.node)
     has_maximum = "max" in step.node.attributes or (len(step.inputs) > 2 and step.inputs[2] is not None)
-    if op_type in _UNCHANGED or (op_type == "Clip" and not has_maximum):
-        yield ValueTransfer(0)
-    elif op_type in _ALL_INPUTS:
-        yield from (ValueTransfer(index) for index in range(len(step.inputs)))
-    elif op_type in _SOME_INPUTS:
-        yield from (ValueTransfer(index) for index in _SOME_INPUTS[op_type])
-    elif op_type in ("Add", "Sub", "Mul", "Div") and len(step.inputs) == 2:
+    if not (Trait.CLIPS in row.traits and has_maximum):
+        yield from (ValueTransfer(index) for index in row.select_number_inputs(len(step.inputs)))
+    if row.arithmetic is not None and len(step.inputs) == 2:
         for index in (0, 1):
             operand = _known_numbers(step, 1 - index)
-            transfer = _arithmetic_transfer(op_type, index, operand) if operand is not None else None
+            transfer = _arithmetic_transfer(row.arithmetic, index, operand) if operand is not None else None
             if transfer is not None:
                 yield transfer
 
 
-def _arithmetic_transfer(op_type: str, index: int, operand: Array) -> ValueTransfer | None:
+def _arithmetic_transfer(arithmetic: Arithmetic, index: int, operand: Array) -> ValueTransfer | None:
     low, high = float(operand.min()), float(operand.max())
-    if op_type == "Add":
+    if arithmetic is Arithmetic.SUM:
         return ValueTransfer(index, 1, low, high)
-    if op_type == "Sub" and index == 0:
+    if arithmetic is Arithmetic.DIFFERENCE and index == 0:
         return ValueTransfer(index, 1, -high, -low)
-    if op_type == "Mul" and high > 0 and low >= 0:
+    if arithmetic is Arithmetic.PRODUCT and high > 0 and low >= 0:
         return ValueTransfer(index, high)
-    if op_type == "Div" and index == 0 and low > 0:
+    if arithmetic is Arithmetic.QUOTIENT and index == 0 and low > 0:
         return ValueTransfer(index, 1 / low)
     return None
 
@@ -219,7 +201,7 @@ def _known_numbers(step: Step, index: int) -> Array | None:
 
 def find_comparisons(step: Step) -> Iterator[tuple[int, float | None, int | None]]:
     """Yield (input index, number, axis size): an input is compared with one number, or broadcast along an axis."""
-    if step.node.op not in _COMPARISONS or len(step.inputs) != 2:
+    if not has_trait(step.node, Trait.COMPARES) or len(step.inputs) != 2:
         return
     for index in (0, 1):
         operand = _known_numbers(step, 1 - index)
@@ -230,7 +212,7 @@ def find_comparisons(step: Step) -> Iterator[tuple[int, float | None, int | None
 def _broadcast_axis_size(step: Step, index: int) -> int | None:
     """Return the size of the axis along which an input is broadcast: a length is compared with positions."""
     own, other = (info.concrete if info is not None else None for info in (step.inputs[index], step.inputs[1 - index]))
-    if own is None or other is None or step.node.op == "Equal":
+    if own is None or other is None or not has_trait(step.node, Trait.COMPARES_ORDER):
         return None
     padded = (1,) * (len(other) - len(own)) + own
     sizes = [size for dim, size in zip(padded[-len(other) :], other) if dim == 1 < size] if other else []

@@ -6,18 +6,17 @@ from msgspec import Struct
 
 
 class WeightGroup(Struct, frozen=True):
-    """Nodes of one operator that keep and use their weights alike. None: does not apply, or the file does not tell.
+    """Nodes of one op type whose weights have the same storage and use. None: not applicable or unknown.
 
-    how: dynamic (integer product, data quantized while running), qdq (between QuantizeLinear and DequantizeLinear),
-    qoperator (an operator on integers), weight-only (turned to floating point for use), float, or integer (numbers
-    that no known quantization reads).
+    how: dynamic (integer product, activations quantized at run time), qdq (QuantizeLinear/DequantizeLinear pairs),
+    qoperator (integer operators), weight-only (dequantized for use), float, or integer (no known quantization).
     """
 
     op: str
     dtype: str
     how: Literal["dynamic", "qdq", "qoperator", "weight-only", "float", "integer"]
     bits: int | None
-    block_size: int | None  # numbers that share a scale
+    block_size: int | None  # elements per scale
     per_channel: bool | None
     symmetric: bool | None
     nodes: int
@@ -30,15 +29,15 @@ class Precision(Struct, frozen=True):
     label: str | None
     weights: dict[str, float]  # share of the weights' elements by type
     scheme: str | None
-    story: tuple[WeightGroup, ...]  # which layers keep their weights how
-    stayed: str | None  # what a quantized model still keeps in floating point
+    story: tuple[WeightGroup, ...]  # storage of the weights by group of nodes
+    stayed: str | None  # the parts of a quantized model that stayed in floating point
 
 
 class Numbers(Struct, frozen=True):
-    """What one tensor holds. None is unknown: it was not read, or the type has no such thing.
+    """Statistics of the values of one tensor. None: unknown, because it was not read or the type does not have it.
 
-    `sha256` is of the elements as `raw_data` would have them (dense, row-major, little-endian, packed), however the
-    file writes them; of texts, of each one's length in 8 bytes and the text. `least` and `most` are of what is finite.
+    `sha256` covers the elements in `raw_data` layout (dense, row-major, little-endian, packed), in every storage form;
+    for strings, each length in 8 bytes and the text. `least` and `most` are the finite minimum and maximum.
     """
 
     name: str
@@ -51,14 +50,14 @@ class Numbers(Struct, frozen=True):
     zeros: int | None = None
     least: int | float | None = None
     most: int | float | None = None
-    constant: bool | None = None  # all elements are one value
+    constant: bool | None = None  # all elements are equal
     unread: str | None = None
 
 
 class WeightsSection(Struct, frozen=True):
-    """Every tensor of the file. `unread` is how many could not be read; each of them has its reason.
+    """Every tensor of the file. `unread` is the number of tensors that could not be read, each with its reason.
 
-    `bytes_read` is what was read for it, of all files; the same bytes under two names count once.
+    `bytes_read` covers all files; bytes that several tensors share count once.
     """
 
     tensors: tuple[Numbers, ...]
@@ -116,12 +115,11 @@ class Term(Struct, frozen=True):
 
 
 class FormulaSection(Struct, frozen=True):
-    """Exact expressions in `variables`; None where there is none. `dims` names the open dimensions of each variable.
+    """Exact expressions in `variables`; None if there is none. `dims` maps each variable to its dynamic dimensions.
 
-    They hold at sizes that are whole `steps` away from those of the card and not below the `least` ones, where the
-    model runs; above the `most` ones, where there are such, it does not. `terms` are the same for machines: sums of
-    terms, of which the largest one holds where there are several, divided by the quantity's number in `divisors`, which
-    leaves no rest at these sizes.
+    They hold at sizes that differ from the card's by multiples of `steps` and are at least `least`, if the model runs
+    there; it does not run above `most`, if given. `terms` is the machine-readable form: a sum of terms, or the maximum
+    of several, divided without remainder by the quantity's number in `divisors`.
     """
 
     variables: tuple[str, ...]
@@ -152,9 +150,9 @@ class Work(Struct, frozen=True):
 
 
 class ComputeSection(Struct, frozen=True):
-    """`cheapest`: what a run takes where the data pick the cheapest branches; None where they have no choice.
+    """`cheapest`: cost of the least expensive data-dependent branches; None if no branch is data-dependent.
 
-    With gaps the numbers are lower bounds, and None where nothing at all is known.
+    With gaps the figures are lower bounds, and None if nothing is known.
     """
 
     macs: int | None
@@ -177,7 +175,7 @@ class MemoryRow(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """Bytes that are alive while the node at this position of the main graph runs."""
+    """Bytes that are live while the node at this position of the main graph runs."""
 
     at: int
     bytes: int
@@ -189,7 +187,7 @@ class CacheSize(Struct, frozen=True):
 
 
 class CacheSection(Struct, frozen=True):
-    """Of one sequence; `bytes` is all of it after a run at the card's sizes. `tensors` are the outputs that hold it."""
+    """KV cache of one sequence; `bytes` is its size after a run at the card's sizes. `tensors`: the outputs with it."""
 
     bytes: int
     bytes_per_token: int
@@ -202,9 +200,9 @@ class CacheSection(Struct, frozen=True):
 
 
 class MemorySection(Struct, frozen=True):
-    """Where there are `unsized` values, whose size only the data decide, the peak is "at least".
+    """The peak is a lower bound if there are `unsized` values, whose size is data-dependent.
 
-    `run_bytes`: weights and peak activations together.
+    `run_bytes`: weights plus peak activations.
     """
 
     weights_bytes: int

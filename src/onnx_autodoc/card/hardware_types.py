@@ -15,7 +15,7 @@ MEASURED: Final = "measured"
 
 
 class Seconds(Struct, frozen=True):
-    """`bound`: cannot be faster than. The others only where something was measured that they rest on."""
+    """`bound`: lower bound of the time. The others exist only if they are based on measurements."""
 
     bound: float | None
     low: float | None = None
@@ -24,7 +24,7 @@ class Seconds(Struct, frozen=True):
 
 
 class MemoryNeed(Struct, frozen=True):
-    """`activations` has the key-value cache in it, as far as it goes in or out of the run; `overhead` is assumed."""
+    """`activations` includes the KV cache as far as it is an input or output of the run; `overhead` is assumed."""
 
     weights: int
     activations: int | None
@@ -32,7 +32,7 @@ class MemoryNeed(Struct, frozen=True):
 
 
 class OperatorTime(Struct, frozen=True):
-    """The kernels that operators of one type give their name: their part of the roofline, and what limits them."""
+    """Kernels named by one op type: their share of the roofline and their bottleneck."""
 
     op: str
     kernels: int
@@ -44,9 +44,9 @@ class OperatorTime(Struct, frozen=True):
 class DeviceRow(Struct, frozen=True):
     """A model on a device.
 
-    `basis`: what `seconds` rest on: bound, typical, calibrated, or measured. `bottleneck`: compute, memory, or launches
-    (many small kernels). `utilisation`: the share of the device's peak rate that the expected time, or else the bound,
-    comes to. `roofline`: each kernel at its own limit, one after the other, before anything that was measured.
+    `basis`: the grade of `seconds`: bound, typical, calibrated, or measured. `bottleneck`: compute, memory, or launches
+    (many small kernels). `utilisation`: the share of the device's peak rate at the expected time, or else at the bound.
+    `roofline`: the sum over kernels, each at its own limit, from published peak rates only.
     """
 
     device: str
@@ -68,14 +68,14 @@ class DeviceRow(Struct, frozen=True):
     rests_on: str | None
     notes: tuple[str, ...]
     operators: tuple[OperatorTime, ...]
-    rate: float | None = None  # operations per second at most, as the precision is computed on it
-    bandwidth: float | None = None  # bytes per second at most
+    rate: float | None = None  # peak operations per second at the precision of its arithmetic
+    bandwidth: float | None = None  # peak bytes per second
 
 
 class ScaleRow(Struct, frozen=True):
-    """One batch on one device. `seconds`: the expected ones, or on a device that has none at any batch, the bound.
+    """One batch size on one device. `seconds`: the expected time, or the bound if the device has none at any batch.
 
-    Where other batches have expected ones and this one has not, `seconds` is None: grades are not mixed in one table.
+    If other batches have an expected time and this one has none, `seconds` is None: a table does not mix grades.
     """
 
     device: str
@@ -93,9 +93,9 @@ class ScaleRow(Struct, frozen=True):
 
 
 class TokenRow(Struct, frozen=True):
-    """A step of a decoder with so many tokens in its cache: `phase` is prefill (all at once) or decode (one more).
+    """A step of a decoder with `context` tokens in its cache. `phase`: prefill (the prompt) or decode (one token).
 
-    `seconds` as in `ScaleRow`, for each phase by itself.
+    `seconds` as in `ScaleRow`, separately for each phase.
     """
 
     device: str
@@ -156,7 +156,7 @@ class HardwareSection(Struct, frozen=True):
 
 
 class Feed(Struct, frozen=True):
-    """One input, and how to fill it: the fields of a card's `Sample` (structure/samples.py) beside type and sizes."""
+    """One input of a run: type, sizes, and how to fill it, with the fields of a card's `Sample`."""
 
     name: str
     dtype: str
@@ -170,7 +170,7 @@ class Feed(Struct, frozen=True):
 class Difference(Struct, frozen=True):
     """A node whose run differs from the card."""
 
-    node: str  # with the way to it where it is inside of others
+    node: str  # with its scope if it is in a subgraph or function
     op: str
     output: str
     ours: str
@@ -178,13 +178,12 @@ class Difference(Struct, frozen=True):
 
 
 class Agreement(Struct, frozen=True):
-    """Nodes of the file that ran, each counted once however often it did.
+    """Nodes of the file that ran, each counted once.
 
-    `unknown_to_us`: the card leaves a size or a type open, or does not have the node, or onnxruntime tells no shape of
-    it (of a sequence). `unseen`: nodes that the card says run, and that
-    onnxruntime did not run as they stand: constants are weights to it, calls of functions are their bodies, and
-    operators that it has no kernel for are written out as others. `widened`: nodes of half precision that it ran in
-    float32, for want of a kernel.
+    `unknown_to_us`: a size or type is unknown on the card, the card does not have the node, or onnxruntime reports no
+    shape (sequences). `unseen`: nodes that run according to the card and that onnxruntime did not run unchanged: it
+    treats constants as weights, inlines functions, and decomposes operators without a kernel. `widened`: half-precision
+    nodes that ran in float32 because there is no kernel.
     """
 
     executed: int
@@ -198,9 +197,9 @@ class Agreement(Struct, frozen=True):
 
 
 class Load(Struct, frozen=True):
-    """The share of the whole machine's processors that others used, before and during the timing.
+    """The share of the machine's processors used by other processes, before and during the timing.
 
-    Time that a hypervisor took away (`steal`) is others' too. None: the system does not tell.
+    It includes time that the hypervisor withheld (`steal`). None: unknown on this system.
     """
 
     before: float | None
@@ -213,7 +212,7 @@ class Load(Struct, frozen=True):
 
 
 class Timing(Struct, frozen=True):
-    """Latency of one run after warm-up, optimisations on."""
+    """Latency of one run after warm-up, with optimizations on."""
 
     median_seconds: float
     p95_seconds: float
@@ -221,27 +220,27 @@ class Timing(Struct, frozen=True):
     mean_seconds: float
     runs: int
     warmups: int
-    session_seconds: float  # to load and optimise the model
+    session_seconds: float  # to load and optimize the model
     rss_peak_bytes: int | None  # of the whole process, weights and runtime included
-    threads: int | None  # that work inside of operators, where the system tells
+    threads: int | None  # of the intra-op thread pool, if known
     provider: str
     runtime: str
     load: Load
 
 
 class Measured(Struct, frozen=True):
-    """Memory that a run took above what was there before it: what the card calls peak activations.
+    """Growth of resident memory during a run, comparable to the card's peak activations.
 
-    Optimisations off, one thread, every tensor allocated and freed by itself. Inputs are the caller's and were there
-    before: the card counts them while they are read. What a file computes from weights alone (turned, dequantized) is
-    made anew in such a run; the card counts it as weights. `card_bytes` None: the card knows none. A peak below a MiB
-    is more of the system than of the model (`tells`), and has no ratio.
+    Optimizations off, one thread, every tensor allocated and freed separately. Inputs exist before the run, while the
+    card counts them as long as they are live. Values computed from weights alone (transposed, dequantized) are
+    recomputed in such a run, while the card counts them as weights. `card_bytes` None: unknown on the card. A peak
+    below 1 MiB is dominated by the operating system (`tells`) and has no ratio.
     """
 
     LEAST: ClassVar[int] = 1 << 20  # systems count a process's pages in batches
 
     peak_bytes: int
-    input_bytes: int | None  # None: of texts a file does not tell
+    input_bytes: int | None  # None: unknown, for strings
     card_bytes: int | None
     ratio: float | None  # measured to the card's
     how: str
@@ -268,12 +267,11 @@ class Machine(Struct, frozen=True):
 
 
 class Verified(Struct, frozen=True):
-    """Whether the card's shapes are what really happened, and what the run took.
+    """Comparison of the card's shapes with a run, and the cost of the run.
 
-    `refused` says why there is no timing. `by_node` has the seconds of nodes by their way in the file; a kernel that
-    several nodes were fused into counts for the one whose name it kept. `attributed` is the share of kernel time in
-    `by_node`, `fused` the part of that in kernels of another operator than the node's. All of it holds for inputs of
-    the sizes in `feeds`.
+    `refused` is the reason why there is no timing. `by_node` maps nodes with their scope to seconds; a fused kernel
+    counts for the node whose name it kept. `attributed` is the share of kernel time in `by_node`, `fused` the part of
+    that in kernels of another op type than the node's. All figures hold for inputs of the sizes in `feeds`.
     """
 
     agreement: Agreement

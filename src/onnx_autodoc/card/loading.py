@@ -25,7 +25,7 @@ def load(data: bytes, path: str) -> Card:
         version = header.schema_version
         if version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
             raise BadInput(
-                f"{path}: a card of schema {sanitize(version, 40)}, this tool reads {SCHEMA_VERSION}; write it anew"
+                f"{path}: unsupported card schema {sanitize(version, 40)}, not {SCHEMA_VERSION}; build the card again"
             )
         card = msgspec.json.decode(data, type=Card)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -42,7 +42,7 @@ def _check_shares(card: Card, path: str) -> None:
     shares = (*precision.weights.values(), *(group.share for group in precision.story))
     wrong = next((share for share in shares if not 0 <= share <= _MAX_SHARE), None)
     if wrong is not None:
-        raise BadInput(f"{path}: not a JSON card: {wrong:g} is no share of a model's weights")
+        raise BadInput(f"{path}: not a JSON card: {wrong:g} is not a share between 0 and 1")
 
 
 def _check_depth(card: Card, path: str) -> None:
@@ -52,4 +52,4 @@ def _check_depth(card: Card, path: str) -> None:
     for _ in range(max_depth):
         level = tuple(inner for box in level for inner in box.children)
     if level:
-        raise limit_error("depth", f"{path}: its drawing has boxes in boxes more than {max_depth:,} levels deep")
+        raise limit_error("depth", f"{path}: its diagram has boxes nested more than {max_depth:,} levels deep")

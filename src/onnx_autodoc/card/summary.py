@@ -20,7 +20,7 @@ _FAMILIES: Final = {
     "cnn": "Convolutional network",
     "transformer-encoder": "Transformer encoder",
     "transformer-decoder": "Transformer decoder",
-    "encoder-decoder": "Transformer, encoder and decoder",
+    "encoder-decoder": "Encoder-decoder transformer",
     "vision-transformer": "Vision transformer",
     "hybrid": "Hybrid",
     "rnn": "Recurrent network",
@@ -28,14 +28,14 @@ _FAMILIES: Final = {
     "diffusion-unet": "Diffusion U-Net",
     "tree-ensemble": "Tree ensemble",
     "preprocessing": "Preprocessing",
-    "unknown": "Family unknown",
+    "unknown": "Architecture unknown",
 }
 CERTAIN_TASK: Final = 0.85  # the confidence from which a task is named without "probably"
 _LIKELY_TASK: Final = 0.65
 _MAX_LISTED: Final = 3
 _MAX_LISTED_BLOCKS: Final = 5
 _VERSION: Final = re.compile(r"[0-9][0-9a-z.+-]{,31}( [0-9a-f]{4,12})?")  # tf2onnx: "1.16.1 15c810"
-_OTHER: Final = "other"  # multiply-adds outside of known blocks
+_OTHER: Final = "other"  # MACs outside of known blocks
 
 
 def summarize(card: Card) -> Summary:
@@ -53,7 +53,7 @@ def describe_model(card: Card) -> str:
         parts.append(pluralize(structure.layers, "layer") + wide)
     if structure.heads and structure.family not in ("cnn", "rnn"):
         grouped = structure.kv_heads not in (None, structure.heads)
-        keys = f" ({structure.kv_heads} for keys and values)" if grouped else ""
+        keys = f" ({pluralize(structure.kv_heads or 0, 'KV head')})" if grouped else ""
         parts.append(pluralize(structure.heads, "head") + keys)
     return f"{', '.join(parts)}; {_task(card)}"
 
@@ -61,13 +61,13 @@ def describe_model(card: Card) -> str:
 def _task(card: Card) -> str:
     task = card.task
     if task.name is None:
-        return "the graph does not tell its task"
+        return "task unknown"
     name = sanitize(task.name, 60)
     certainty = (
-        "" if task.confidence >= CERTAIN_TASK else "probably " if task.confidence >= _LIKELY_TASK else "perhaps "
+        "" if task.confidence >= CERTAIN_TASK else "probably " if task.confidence >= _LIKELY_TASK else "possibly "
     )
     classes = f", {pluralize(task.classes, 'class', 'classes')}" if task.classes else ""
-    return certainty + name + classes + ", as its metadata says" * task.claimed
+    return certainty + name + classes + ", declared in its metadata" * task.claimed
 
 
 def _tldr(card: Card) -> str:
@@ -77,11 +77,11 @@ def _tldr(card: Card) -> str:
 def _parameters_sentence(card: Card) -> str:
     parameters, is_bound = card.parameters, is_lower_bound(card, "parameters.total")
     if not parameters.total:
-        return "How many weights it has cannot be told." if is_bound else "No weights in the file."
+        return "Number of parameters unknown." if is_bound else "No weights in the file."
     word = "parameter" if parameters.total == 1 else "parameters"
-    precision = card.model.precision.label or "no one type"
+    precision = card.model.precision.label or "unknown precision"
     total = "At least " * is_bound + format_short(parameters.total)
-    return f"{total} {word} in {precision}, {format_bytes(parameters.bytes)}."
+    return f"{total} {word} ({precision}, {format_bytes(parameters.bytes)})."
 
 
 def _cost_sentence(card: Card) -> str:
@@ -89,11 +89,11 @@ def _cost_sentence(card: Card) -> str:
     parts = []
     if compute.macs is not None:
         bound = "at least " if is_lower_bound(card, "compute.macs") else ""
-        parts.append(bound + format_short(compute.macs, "MACs") if compute.macs else "no multiply-adds")
+        parts.append(bound + format_short(compute.macs, "MACs") if compute.macs else "no MACs")
     if memory.peak_activation_bytes:
         bound = "at least " if is_lower_bound(card, "memory.peak_activation_bytes") else ""
-        parts.append(f"{bound}{format_bytes(memory.peak_activation_bytes)} of activations")
-    return f"One run{_sizes_phrase(card)} takes {_join(parts)}." if parts else ""
+        parts.append(f"{bound}{format_bytes(memory.peak_activation_bytes)} of peak activations")
+    return f"One run{_sizes_phrase(card)}: {', '.join(parts)}." if parts else ""
 
 
 def _sizes_phrase(card: Card) -> str:
@@ -103,7 +103,7 @@ def _sizes_phrase(card: Card) -> str:
     listed = ", ".join(
         f"{display_name(name, 24)} {format_count(sizes[name])}" for name in dims[:_MAX_LISTED] if name in sizes
     )
-    return f" at {listed}" + (" and others" if len(dims) > _MAX_LISTED else "") if listed else ""
+    return f" at {listed}" + (" and other sizes" if len(dims) > _MAX_LISTED else "") if listed else ""
 
 
 def _paragraph(card: Card) -> str:
@@ -118,12 +118,14 @@ def _origin_sentence(card: Card) -> str:
     model = card.model
     producer = " ".join(_format_producer(text) for text in (model.producer.name, model.producer.version) if text)
     opset = model.opsets.get("ai.onnx")
-    external = (
-        f" with weights in {pluralize(len(model.file.external), 'file')} beside it" if model.file.external else ""
+    external = len(model.file.external)
+    parts = (
+        f"ONNX file, {format_bytes(model.file.bytes)}",
+        f"opset {opset}" if opset else "",
+        f"produced by {producer}" if producer else "",
+        f"external weights in {pluralize(external, 'file')}" if external else "",
     )
-    by = f", written by {producer}" if producer else ""
-    by += f" for opset {opset}" if opset else ""
-    return f"An ONNX file of {format_bytes(model.file.bytes)}{external}{by}."
+    return f"{', '.join(filter(None, parts))}."
 
 
 def _format_producer(text: str) -> str:
@@ -132,14 +134,15 @@ def _format_producer(text: str) -> str:
 
 
 def _interface_sentence(card: Card) -> str:
-    inputs, outputs = _list_ports(card.interface.inputs), _list_ports(card.interface.outputs)
-    return f"It takes {inputs or 'no inputs'} and gives {outputs or 'no outputs'}."
+    inputs, outputs = _list_ports("Input", card.interface.inputs), _list_ports("Output", card.interface.outputs)
+    return f"{inputs} {outputs}"
 
 
-def _list_ports(ports: tuple[Port, ...]) -> str:
+def _list_ports(noun: str, ports: tuple[Port, ...]) -> str:
     shown = [display_name(port.name) + _role_note(port) for port in ports[:_MAX_LISTED]]
     rest = len(ports) - len(shown)
-    return _join([*shown, *([f"{format_count(rest)} more"] if rest else [])])
+    names = _join([*shown, *([f"{format_count(rest)} more"] if rest else [])])
+    return f"{noun}{'s' * (len(ports) != 1)}: {names or 'none'}."
 
 
 def _role_note(port: Port) -> str:
@@ -161,44 +164,42 @@ def _blocks_sentence(card: Card) -> str:
     most = dict(boxes.most_common(count))
     shown = [f"{format_count(most[label])} × {label}" if most[label] > 1 else label for label in boxes if label in most]
     rest = len(boxes) - len(shown)
-    form = _join([*shown, *([f"{format_count(rest)} other kinds of parts"] if rest else [])])
+    form = _join([*shown, *([f"{format_count(rest)} other kinds"] if rest else [])])
     if not form:
-        return f"It has {pluralize(total, 'node')}." if total else "It has no nodes."
-    return f"Its {format_count(total)} nodes form {form}." if total > 1 else f"Its only node is {form}."
+        return f"The graph has {pluralize(total, 'node')}." if total else "The graph has no nodes."
+    return f"The graph has {pluralize(total, 'node')}; blocks: {form}."
 
 
 def _work_sentence(card: Card) -> str:
     parts = card.structure.work
     if not parts or not card.compute.macs:
         return ""
-    counted = " that were counted" if is_lower_bound(card, "compute.macs") else ""
+    macs = "counted MACs" if is_lower_bound(card, "compute.macs") else "MACs"
     if len(parts) == 1:
-        return "" if parts[0].part == _OTHER else f"All multiply-adds{counted} are in {parts[0].part}."
+        return "" if parts[0].part == _OTHER else f"All {macs} are in {parts[0].part}."
     first, *rest = parts[:_MAX_LISTED]
     shown = [
-        f"{format_percent(first.share)} are {_place(first.part)}",
+        f"{format_percent(first.share)} of the {macs} are {_place(first.part)}",
         *(f"{format_percent(each.share)} {_place(each.part)}" for each in rest),
     ]
-    return f"Of the multiply-adds{counted}, {_join(shown)}."
+    return f"{_join(shown)}."
 
 
 def _place(part: str) -> str:
-    return "in no known block" if part == _OTHER else f"in {part}"
+    return "outside of known blocks" if part == _OTHER else f"in {part}"
 
 
 def _cache_sentence(card: Card) -> str:
     cache = card.memory.kv_cache
     if cache is None:
         return ""
-    return f"Its key-value cache takes {format_bytes(cache.bytes_per_token)} for each token of a sequence."
+    return f"KV cache: {format_bytes(cache.bytes_per_token)} per token and sequence."
 
 
 def _gaps_sentence(card: Card) -> str:
     missing = card.compute.coverage.nodes - card.compute.coverage.counted
     if len(card.gaps) == 1:
-        without = "; the totals are without it" if missing else ""
-        return f"Left open: {sanitize(card.gaps[0].reason, 160).rstrip('.')}{without}."
-    costs = f"The cost of {pluralize(missing, 'node')} is unknown, and the totals are without it. " if missing else ""
-    return costs + (
-        f"Left open: {format_count(len(card.gaps))} points, each listed with its reason." if card.gaps else ""
-    )
+        without = "; the totals exclude it" if missing else ""
+        return f"Limitation: {sanitize(card.gaps[0].reason, 160).rstrip('.')}{without}."
+    costs = f"The cost of {pluralize(missing, 'node')} is unknown; the totals exclude it. " if missing else ""
+    return costs + (f"{format_count(len(card.gaps))} limitations, each listed with its reason." if card.gaps else "")

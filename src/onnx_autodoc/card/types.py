@@ -1,7 +1,7 @@
 """The published document: plain data, the only thing that renderers see.
 
 Its keys are a contract (schema/card-1.json is generated from these types): add to them, rename nothing. Base units:
-bytes, counts, shares from 0 to 1. None means not applicable or unknown; `gaps` and `assumptions` say which.
+bytes, counts, shares from 0 to 1. None means not applicable or unknown, as listed in `gaps` and `assumptions`.
 """
 
 from enum import StrEnum
@@ -32,7 +32,7 @@ class ExternalFile(Struct, frozen=True):
     bytes: int | None
     present: bool
     sha256: str | None = None
-    reason: str = ""  # why it was not looked at, in words that follow its path; then nothing is known of it
+    reason: str = ""  # why it was not read, as words that follow its path; its other fields are then unknown
 
 
 class File(Struct, frozen=True):
@@ -63,8 +63,8 @@ class ModelSection(Struct, frozen=True):
 class Sample(Struct, frozen=True):
     """How to fill an input.
 
-    `normal`: around 0, as far as `high`; `uniform` and `integers`: from `low` on, below `high`; `constant`: `value` all
-    over; `range`: `low`, `low` + 1, … along the last axis; `text`: `value`, a string, all over.
+    `normal`: around 0, scaled by `high`; `uniform` and `integers`: from `low` to below `high`; `constant`: `value` in
+    every element; `range`: `low`, `low` + 1, … along the last axis; `text`: the string `value` in every element.
     """
 
     fill: str
@@ -74,9 +74,9 @@ class Sample(Struct, frozen=True):
 
 
 class Port(Struct, frozen=True):
-    """An input or an output. `shape` is what the file declares, `bound` what it is under the assumptions.
+    """An input or an output. `shape` is declared in the file, `bound` is the concrete shape under the assumptions.
 
-    `sample` says how to fill an input so that the model runs; None where its size is unknown, and of outputs.
+    `sample` describes how to fill an input so that the model runs; None for unknown sizes and for outputs.
     """
 
     name: str
@@ -144,11 +144,11 @@ class BlockCount(Struct, frozen=True):
     count: int
     params: int
     macs: int | None
-    dtypes: dict[str, int]  # the parameters by the type that they are kept in
+    dtypes: dict[str, int]  # parameters by storage type
 
 
 class AttentionKind(Struct, frozen=True):
-    """`form`: plain (written out), additive, linear, or the operator that does it. None: the graph does not tell."""
+    """`form`: plain (decomposed), additive, linear, or the fused operator. None: unknown."""
 
     count: int
     form: str
@@ -169,7 +169,7 @@ class Part(Struct, frozen=True):
 
 
 class Edge(Struct, frozen=True):
-    """Values that flow from one box to another. `kind` is "data", or "skip" for a residual connection."""
+    """Values that one box passes to another. `kind` is "data", or "skip" for a residual connection."""
 
     source: str
     target: str
@@ -179,11 +179,11 @@ class Edge(Struct, frozen=True):
 
 
 class Box(Struct, frozen=True):
-    """A part of the model. `count` alike in a row are folded into one box.
+    """A part of the model. `count` identical consecutive boxes are collapsed into one.
 
-    `params`, `macs`, `share` (of the model's MACs), `nodes` and `weight_bytes` are those of all `count` together, so
-    that the boxes of a level sum to what holds them. Where `repeats`, the children are one of the `count` alike, and
-    so are their numbers. `label` may hold words of the model file, and `edges` connect children by their `id`.
+    `params`, `macs`, `share` (of the model's MACs), `nodes` and `weight_bytes` are totals over all `count`, so that the
+    boxes of a level sum to their parent. If `repeats`, the children and their figures describe one of the `count`
+    repetitions. `label` may contain text of the model file, and `edges` connect children by their `id`.
     """
 
     id: str
@@ -198,8 +198,8 @@ class Box(Struct, frozen=True):
     repeats: bool
     children: tuple["Box", ...]
     edges: tuple[Edge, ...]
-    weight_bytes: int = 0  # of its weights as the file stores them, with scales, zero points and statistics
-    seconds: float | None = None  # of one run, where the model was run
+    weight_bytes: int = 0  # stored size of its weights, including scales, zero points and BatchNorm running statistics
+    seconds: float | None = None  # of one measured run
 
 
 class StructureSection(Struct, frozen=True):
@@ -224,31 +224,31 @@ class StructureSection(Struct, frozen=True):
 
 
 class Task(Struct, frozen=True):
-    """None: unknown, the graph has no evidence."""
+    """The task of the model. `name` is None if the graph has no evidence of one."""
 
     name: str | None
     confidence: float
     classes: int | None
     evidence: tuple[str, ...]
-    claimed: bool = False  # the file says so of itself, and the graph does not
+    claimed: bool = False  # declared in the metadata, without evidence in the graph
 
 
 class Dataset(Struct, frozen=True):
     """None and empty: not declared in the file. Lists end after 20,000 items; the counts are exact."""
 
-    task: str | None = None  # in the exporter's own word
+    task: str | None = None  # as named by the exporter
     classes: int | None = None
     names: tuple[str, ...] = ()
-    numbered: int | None = None  # the highest class number and one, where numbers are left out
-    characters: int | None = None  # that a recognizer can read; blanks and ends are the model's own
+    numbered: int | None = None  # the highest class index plus one, if indices are missing
+    characters: int | None = None  # that a recognizer can read, without its blank and end tokens
     alphabet: tuple[str, ...] = ()
     vocabulary: int | None = None
     image_size: tuple[int, int] | None = None  # height, width
     channels: int | None = None
     stride: int | None = None
     batch: int | None = None
-    keypoints: tuple[int, int] | None = None  # points, numbers for each
-    end_to_end: bool | None = None  # boxes come out chosen, not raw
+    keypoints: tuple[int, int] | None = None  # points, values per point
+    end_to_end: bool | None = None  # boxes are output after selection, not raw
     sample_rate: int | None = None
     languages: tuple[str, ...] = ()
     speakers: int | None = None
@@ -260,8 +260,8 @@ class Dataset(Struct, frozen=True):
     mean: tuple[float, ...] = ()
     std: tuple[float, ...] = ()
     extras: dict[str, str] = {}
-    sources: dict[str, str] = {}  # field -> where it stands in the file
-    problems: tuple[str, ...] = ()  # what the metadata cannot mean
+    sources: dict[str, str] = {}  # field -> its place in the file
+    problems: tuple[str, ...] = ()  # invalid metadata
 
 
 class DatasetSection(Struct, frozen=True):
@@ -272,7 +272,7 @@ class DatasetSection(Struct, frozen=True):
 
 
 class Severity(StrEnum):
-    """`info` is good to know, `note` is worth a change, `warning` will cost or surprise, `error` will not work."""
+    """`info`: good to know, `note`: worth changing, `warning`: will cost or surprise, `error`: will not work."""
 
     INFO = "info"
     NOTE = "note"
@@ -285,7 +285,7 @@ class Severity(StrEnum):
 
 
 class Confidence(StrEnum):
-    """Confidence that the finding is true of this model; `high`: read from the file."""
+    """Confidence that the finding applies to this model; `high`: read from the file."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -293,10 +293,10 @@ class Confidence(StrEnum):
 
 
 class Finding(Struct, frozen=True):
-    """`about` is the one thing of several that a rule speaks of, a runtime for instance.
+    """`about` is the subject of a finding of a rule with several subjects, for example a runtime.
 
-    `evidence` names places in the file: nodes as the node rows call them with their scope, inputs, tensors, files.
-    `count` is how many places there are, of which the first ones are named.
+    `evidence` names places in the file: nodes with their scope, as in the node rows, inputs, tensors, files. `count` is
+    the number of places, of which the first ones are listed.
     """
 
     rule: str
@@ -363,9 +363,9 @@ class Card(Struct, frozen=True):
     findings: tuple[Finding, ...]
     summary: Summary
     gaps: tuple[Gap, ...]
-    weights: WeightsSection | None = None  # only if asked for
+    weights: WeightsSection | None = None  # only if requested
     hardware: HardwareSection | None = None
-    measured: Verified | None = None  # only if asked for
+    measured: Verified | None = None  # only if requested
     uncertain: dict[str, Uncertainty] = field(default_factory=dict)
 
 

@@ -25,7 +25,6 @@ _LOWER_BOUND: Final = UncertaintyKind.LOWER_BOUND
 _UNKNOWN: Final = UncertaintyKind.UNKNOWN
 _MAX_REASONS: Final = 3
 _CHILD_BOXES: Final = re.compile(r"(?:\.children\.\*)+(?=\.)")
-_UNCHECKED_RULE: Final = re.compile(r"the rule (\S+) ")
 
 # The figures that each cause makes uncertain.
 _MACS: Final = (
@@ -61,10 +60,13 @@ _STRUCTURE_COUNTS: Final = (
 _Cause = tuple[Iterable[str], UncertaintyKind, str, dict[str, int]]
 
 
-def with_uncertainty(card: Card) -> Card:
-    """Return `card` with its table built from its coverage, unsized values and gaps. A later cause replaces earlier."""
+def with_uncertainty(card: Card, unchecked_rules: Iterable[str] = ("*",)) -> Card:
+    """Return `card` with its table built from its coverage, unsized values and gaps. A later cause replaces earlier.
+
+    `unchecked_rules` are the ids of the lint rules that failed; by default any rule may have failed.
+    """
     table: dict[str, Uncertainty] = {}
-    for paths, kind, code, parameters in (*_cost_causes(card), *_gap_causes(card)):
+    for paths, kind, code, parameters in (*_cost_causes(card), *_gap_causes(card, unchecked_rules)):
         for path in paths:
             if _has_parent(card, path):
                 table[path] = Uncertainty(_UNKNOWN if _is_null(card, path) else kind, code, parameters)
@@ -89,7 +91,7 @@ def _cost_causes(card: Card) -> Iterator[_Cause]:
         yield ("memory.peak_node",), _UNKNOWN, UNSIZED_VALUES, unsized
 
 
-def _gap_causes(card: Card) -> Iterator[_Cause]:
+def _gap_causes(card: Card, unchecked_rules: Iterable[str]) -> Iterator[_Cause]:
     sections = {gap.section for gap in card.gaps}
     if "parameters" in sections:
         yield _PARAMETERS, _LOWER_BOUND, UNCOUNTED_PARAMETERS, {}
@@ -98,8 +100,7 @@ def _gap_causes(card: Card) -> Iterator[_Cause]:
         yield _STRUCTURE_COUNTS, _LOWER_BOUND, UNKNOWN_STRUCTURE, {}
     if "findings" in sections:
         yield ("findings",), _LOWER_BOUND, UNCHECKED_RULES, {}
-        rules = (_UNCHECKED_RULE.match(gap.reason) for gap in card.gaps if gap.section == "findings")
-        yield (f"findings.{rule[1]}" for rule in rules if rule), _UNKNOWN, UNCHECKED_RULES, {}
+        yield (f"findings.{rule}" for rule in unchecked_rules), _UNKNOWN, UNCHECKED_RULES, {}
 
 
 def _has_parent(card: Card, path: str) -> bool:
@@ -137,7 +138,7 @@ def is_lower_bound(card: Card, path: str) -> bool:
 
 
 def describe_uncertainty(card: Card, entry: Uncertainty) -> str:
-    """The reason of an entry as a sentence, with the gaps of `card` that it rests on."""
+    """Return the reason of an entry as a phrase, from the gaps of `card` that cause it."""
     match entry.code:
         case "uncounted-nodes":
             gaps = card.compute.coverage.gaps
@@ -146,7 +147,7 @@ def describe_uncertainty(card: Card, entry: Uncertainty) -> str:
         case "unknown-traffic":
             bound = entry.kind is UncertaintyKind.LOWER_BOUND
             nodes = pluralize(entry.parameters.get("nodes", 0), "node") if bound else "some nodes"
-            return f"the bytes that {nodes} move are unknown"
+            return f"the bytes moved by {nodes} are unknown"
         case "unsized-values" if entry.kind is UncertaintyKind.LOWER_BOUND:
             return f"the size of {pluralize(entry.parameters.get('values', 0), 'value')} is unknown"
         case "unsized-values":
@@ -162,7 +163,7 @@ _GAP_SECTIONS: Final = {
 
 
 def gap_reasons(card: Card, section: str) -> str:
-    """The first reasons of the gaps in a section, on one line."""
+    """Return the first reasons of the gaps in a section, on one line."""
     return _join(sanitize(gap.reason) for gap in card.gaps if gap.section == section)
 
 

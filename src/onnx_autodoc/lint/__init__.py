@@ -1,21 +1,31 @@
 """Lint: rules that report what a user of a model should know, and the operator tables of runtimes."""
 
-from onnx_autodoc.card import Finding, Gap
+from typing import NamedTuple
+
+from onnx_autodoc.card import Finding
 from onnx_autodoc.errors import AutodocError
 from onnx_autodoc.lint.context import LintContext
 from onnx_autodoc.lint.rule import Rule
 from onnx_autodoc.lint.rules import RULES
 from onnx_autodoc.lint.runtimes import RUNTIMES, runtimes
 
-__all__ = ["RULES", "RUNTIMES", "LintContext", "LintResult", "Rule", "check", "runtimes"]
+__all__ = ["RULES", "RUNTIMES", "LintContext", "LintResult", "Rule", "UncheckedRule", "check", "runtimes"]
 
-LintResult = tuple[tuple[Finding, ...], tuple[Gap, ...]]  # findings, and the rules that failed
+
+class UncheckedRule(NamedTuple):
+    """A rule that failed to run, by its id."""
+
+    rule: str
+    reason: str
+
+
+LintResult = tuple[tuple[Finding, ...], tuple[UncheckedRule, ...]]
 
 
 def check(context: LintContext) -> LintResult:
     """Run all rules. Findings are sorted by severity, errors first."""
     findings: list[Finding] = []
-    gaps: list[Gap] = []
+    unchecked: list[UncheckedRule] = []
     for rule in RULES.values():
         if rule.needs_weights and context.weights is None:
             continue
@@ -24,5 +34,5 @@ def check(context: LintContext) -> LintResult:
         except (AutodocError, MemoryError):
             raise
         except Exception as error:  # a rule that fails on an unexpected file must not cost the card
-            gaps.append(Gap("findings", f"the rule {rule.id} could not be checked: {error!r:.200}"))
-    return tuple(sorted(findings, key=lambda finding: -finding.severity.rank)), tuple(gaps)
+            unchecked.append(UncheckedRule(rule.id, f"{error!r:.200}"))
+    return tuple(sorted(findings, key=lambda finding: -finding.severity.rank)), tuple(unchecked)

@@ -28,7 +28,7 @@ class OperatorUse(Struct, frozen=True):
     opset: int | None
     is_local: bool  # a call of a function of the file
     on_data: list[NodeRef]
-    on_constants: list[NodeRef]  # nodes that work on constants and sizes alone
+    on_constants: list[NodeRef]  # nodes that depend only on constants and sizes
 
     @property
     def refs(self) -> tuple[NodeRef, ...]:
@@ -92,7 +92,7 @@ class LintContext:
         return list(uses.values())
 
     def nodes_by_operator(self, is_domain: Callable[[str], bool]) -> dict[tuple[str, str], list[NodeRef]]:
-        """The nodes of each operator (domain, op type) of some domains. Calls of local functions are not among them."""
+        """The nodes of each operator (domain, op type) of some domains. Calls of local functions are excluded."""
         nodes: dict[tuple[str, str], list[NodeRef]] = {}
         for use in self.operator_uses:
             if not use.is_local and is_domain(use.domain):

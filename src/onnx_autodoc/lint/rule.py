@@ -1,4 +1,4 @@
-"""A lint rule, what it reports of one model, and parts of messages that several rules share."""
+"""A lint rule, its violations, and parts of messages that several rules share."""
 
 import re
 from collections import Counter
@@ -22,7 +22,7 @@ _MAX_SIZES: Final = 6
 
 
 class Violation(Struct, frozen=True):
-    """What a rule reports of one model. Fields that are not set take the rule's value."""
+    """A violation of a rule by one model. Fields that are not set default to those of the rule."""
 
     message: str
     evidence: Collection[str | NodeRef] = ()  # names; of a node, its path
@@ -112,11 +112,11 @@ def count_operators(refs: Iterable[NodeRef]) -> str:
 def list_names(
     names: Sequence[str], limit: int, show: Callable[[str], str] = lambda name: display_name(name, 40)
 ) -> str:
-    """Return the first `limit` names, each by `show`, and " …" where there are more."""
+    """Return the first `limit` names, each by `show`, and " …" if there are more."""
     return ", ".join(map(show, names[:limit])) + (" …" if len(names) > limit else "")
 
 
 def describe_sizes(context: LintContext) -> str:
-    """Return " at batch = 1, seq = 128": the dynamic sizes that a number holds for, "" where there are none."""
+    """Return " at batch = 1, seq = 128": the dynamic sizes that a number holds for, "" without any."""
     sizes = [f"{display_name(key, 40)} = {size}" for key, size in context.facts.binding.chosen.items()]
     return f" at {list_names(sizes, _MAX_SIZES, show=str)}" if sizes else ""

@@ -33,7 +33,7 @@ class Runtime(Struct, frozen=True, forbid_unknown_fields=True):
 
     `operators`: domain, operator -> the first opset that is supported, and the last one if there is one.
     `whole`: the runtime reads the file itself, so it must support nodes on constants and sizes too, which onnxruntime
-    folds before it asks a provider. `functions`: it inlines the functions of the file.
+    folds before it assigns nodes to providers. `functions`: it inlines the functions of the file.
     """
 
     id: str
@@ -43,7 +43,7 @@ class Runtime(Struct, frozen=True, forbid_unknown_fields=True):
     date: str
     basis: str
     complete: tuple[str, ...]
-    fallback: str  # what happens to an unsupported node, as the end of a sentence
+    fallback: str  # the consequence for unsupported nodes, as the end of a sentence
     operators: dict[str, dict[str, tuple[int, ...]]]
     notes: dict[str, dict[str, str]] = {}
     newest: dict[str, int] = {}  # domain -> the highest opset that it loads
@@ -55,7 +55,7 @@ class Runtime(Struct, frozen=True, forbid_unknown_fields=True):
         return f"{self.title} {self.version}"
 
     def supports(self, domain: str, op: str, opset: int | None) -> bool | None:
-        """Whether it supports an operator; None where the table does not tell."""
+        """Whether it supports an operator; None if the table has no entry that decides it."""
         span = self.operators.get(domain, {}).get(op)
         if span is None:
             is_listed = domain not in SPECIFIED_DOMAINS or first_opset(domain, op) is not None

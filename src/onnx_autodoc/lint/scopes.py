@@ -12,7 +12,7 @@ from onnx_autodoc.shapes import Body, Step
 
 
 class NodeRef(Struct, frozen=True, eq=False):
-    """A node in its scope, with what is known of its inputs and outputs."""
+    """A node in its scope, with the known shapes, types and elements of its inputs and outputs."""
 
     scope: "ResolvedScope"
     step: Step
@@ -110,7 +110,7 @@ class ResolvedScope:
 
     @cached_property
     def constants(self) -> set[str]:
-        """Values that are the same in every run: constants, and what is computed from constants alone."""
+        """Values that are the same in every run: constants, and values computed only from constants."""
         known = {name for name in self.graph.index.constants if name not in self._overridable}
         return self._propagate(known, lambda scope: scope.constants, from_shapes=False) - {""}
 
@@ -123,7 +123,7 @@ class ResolvedScope:
 
     @cached_property
     def data_independent(self) -> set[str]:
-        """Values that constants and sizes alone determine."""
+        """Values that depend only on constants and sizes."""
         known = set(self.graph.index.initializers - self._overridable)
         return self._propagate(known, lambda scope: scope.data_independent, from_shapes=True)
 
@@ -168,7 +168,7 @@ class ResolvedScope:
     def live_nodes(self, opaque: frozenset[tuple[str, str]]) -> set[int]:
         """Positions of the nodes that an output of the graph depends on.
 
-        `opaque` operators and what they read count as live: they may have side effects.
+        `opaque` operators and their inputs count as live: they may have side effects.
         """
         roots = [ref for ref in self.refs if (ref.node.domain, ref.node.op) in opaque] if opaque else []
         pending = [value.name for value in self.graph.outputs]

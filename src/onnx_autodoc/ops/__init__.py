@@ -11,6 +11,7 @@ from onnx_autodoc.ops.input_constraints import InputConstraint
 from onnx_autodoc.ops.node_checks import SPECIFIED_DOMAINS, check_node, first_opset, newest_opset
 from onnx_autodoc.ops.operator import (
     FUSIBLE_CLASSES,
+    Arithmetic,
     ConstantRole,
     Identity,
     KVCacheInputs,
@@ -51,6 +52,7 @@ __all__ = [
     "MAX_ELEMENTS",
     "OPERATORS",
     "SPECIFIED_DOMAINS",
+    "Arithmetic",
     "Array",
     "Call",
     "ConstantRole",

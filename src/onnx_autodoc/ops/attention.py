@@ -12,7 +12,7 @@ def _attention(call: Call) -> list[ValueInfo]:
     """Infer the output, past and new keys and values, and the scores."""
     q, k, v = (_heads(call, at, name) for at, name in ((0, "q_num_heads"), (1, "kv_num_heads"), (2, "kv_num_heads")))
     batch, heads, steps, _ = q
-    check_divisible(call, heads, k[1], "heads of queries")
+    check_divisible(call, heads, k[1], "query heads")
     y: Shape = (batch, steps, heads * v[3]) if call.rank(0) == 3 else (batch, heads, steps, v[3])
     keys, values = _with_past(call, 4, k), _with_past(call, 5, v)
     return [
@@ -30,7 +30,7 @@ def _heads(call: Call, at: int, name: str) -> tuple[Dim, Dim, Dim, Dim]:
         batch, heads, steps, head = shape
         return batch, heads, steps, head
     if len(shape) != 3:
-        raise Contradiction(f"{call.node.op} of {len(shape)} dimensions, not 3 or 4")
+        raise Contradiction(f"{call.node.op} requires rank 3 or 4, got rank {len(shape)}")
     batch, steps, packed = shape
     return batch, call.attr_required(name), steps, _head_size(call, packed, name)
 
@@ -38,7 +38,7 @@ def _heads(call: Call, at: int, name: str) -> tuple[Dim, Dim, Dim, Dim]:
 def _head_size(call: Call, packed: Dim, name: str) -> Dim:
     heads = call.attr_required(name)
     if heads < 1 or (type(packed) is int and packed % heads):
-        raise Contradiction(f"{call.node.op}'s {packed} features do not split into {heads} heads")
+        raise Contradiction(f"features of {call.node.op} ({packed}) are not divisible by its heads ({heads})")
     return packed // heads
 
 
@@ -47,7 +47,7 @@ def _with_past(call: Call, at: int, new: tuple[Dim, Dim, Dim, Dim]) -> tuple[Dim
         return new
     past, (batch, heads, steps, head) = call.shape(at), new
     if len(past) != 4:
-        raise Contradiction(f"{call.node.op}'s past has {len(past)} dimensions, not 4")
+        raise Contradiction(f"{call.node.op} requires rank 4 for its past, got rank {len(past)}")
     return batch, heads, past[2] + steps, head
 
 
@@ -62,7 +62,7 @@ def _linear_attention(call: Call) -> list[ValueInfo]:
     """Y [B, T, q heads * d_v], state [B, kv heads, d_k, d_v] from query and key of d_k per head, value of d_v."""
     q, v = call.shape(0), call.shape(2)
     if len(q) != 3 or len(v) != 3:
-        raise Contradiction(f"LinearAttention of {len(q)} and {len(v)} dimensions, not 3")
+        raise Contradiction(f"LinearAttention requires rank 3 for query and value, got ranks {len(q)} and {len(v)}")
     d_k, d_v = _head_size(call, q[2], "q_num_heads"), _head_size(call, v[2], "kv_num_heads")
     state = (q[0], call.attr_required("kv_num_heads"), d_k, d_v)
     y = (q[0], q[1], call.attr_required("q_num_heads") * d_v)
@@ -80,8 +80,8 @@ def scores_cost(queries: Shape, keys: Dim, value: Dim, score_ops: int = 6) -> Co
 
 
 def _attention_cost(call: Call) -> Cost:
-    """queries · keys · (size of a key + size of a value) multiply-adds for each head; 6 per score: scale, Softmax; 1
-    for a mask, 3 for a cap"""
+    """queries · keys · (key size + value size) MACs per head; 6 FLOPs per score: scale, Softmax; 1 more per score for a
+    mask, 3 for a softcap"""
     q, k, v = _heads(call, 0, "q_num_heads"), _heads(call, 1, "kv_num_heads"), _heads(call, 2, "kv_num_heads")
     capped = call.attr_float("softcap", 0.0) > 0
     return scores_cost(q, _with_past(call, 4, k)[2], v[3], 6 + call.has(3) + 3 * capped)
@@ -91,7 +91,7 @@ def rotary(tables_at: int) -> CostRule:
     """Return the rule of rotary embeddings; cosines and sines are at this input and the next."""
 
     def rule(call: Call) -> Cost:
-        """3 per rotated element: two multiplications, one addition; reads a row of the tables for each token"""
+        """3 FLOPs per rotated element: two multiplies, one add; reads one row of the tables per token"""
         x, part = shape_of_min_rank(call, 0, 3), call.attr_int("rotary_embedding_dim", 0)
         elements, tokens = size(x), x[0] * x[-2]
         if part > 0:
@@ -104,13 +104,13 @@ def rotary(tables_at: int) -> CostRule:
 def heads_of(call: Call, name: str = "num_heads") -> int:
     heads = call.attr_required(name)
     if heads < 1:
-        raise Contradiction(f"{call.node.op} with {heads} heads")
+        raise Contradiction(f"{call.node.op} requires at least one head, got {heads}")
     return heads
 
 
 RECURRENCE = (
-    "size of a key · size of a value multiply-adds per result head and per key head, once more where the rule is "
-    "delta; as many multiplications where it is gated"
+    "key size · value size MACs per output head and per key head, twice per key head for a delta rule; key size · "
+    "value size FLOPs per key head for a gated rule"
 )
 
 
@@ -126,12 +126,12 @@ def linear_attention_cost(call: Call) -> Cost:
     (batch, steps, width), values = shape_of_rank(call, 0, 3), shape_of_rank(call, 2, 3)[2]
     heads, kv_heads = call.attr_required("q_num_heads"), call.attr_required("kv_num_heads")
     if heads < 1 or kv_heads < 1:
-        raise Contradiction(f"LinearAttention of {heads} and {kv_heads} heads")
+        raise Contradiction(f"LinearAttention requires positive head counts, got {heads} and {kv_heads}")
     state = (width // heads) * (values // kv_heads)
     return recurrence_cost(call, batch * steps, (max(heads, kv_heads), kv_heads), state)
 
 
-linear_attention_cost.__doc__ = f"for each step, {RECURRENCE}"
+linear_attention_cost.__doc__ = f"per step, {RECURRENCE}"
 
 
 OPERATORS: dict[str, Operator] = {

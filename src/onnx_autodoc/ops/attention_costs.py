@@ -27,7 +27,7 @@ def qkv_widths(call: Call) -> Shape:
     """Return the widths of Q, K and V in the merged weight at input 1."""
     widths = call.attr_ints("qkv_hidden_sizes")
     if widths and len(widths) != 3:
-        raise Contradiction(f"{call.node.op} wants three qkv_hidden_sizes, there are {len(widths)}")
+        raise Contradiction(f"{call.node.op} requires three qkv_hidden_sizes, got {len(widths)}")
     return widths or (shape_of_rank(call, 1, 2)[1] // 3,) * 3
 
 
@@ -41,7 +41,7 @@ def merged_dims(call: Call, past_at: int, length_at: int) -> AttentionDims:
     total = new
     if call.has(past_at) and shares_buffer(call):
         if not call.has(length_at):
-            raise InferenceError(f"{call.node.op}: how much of its shared cache is in use is not said")
+            raise InferenceError(f"{call.node.op}: the used length of its shared KV cache is unknown")
         total = size_element(call, length_at) + new
     elif call.has(past_at):
         total = shape_of_rank(call, past_at, 5)[3] + new
@@ -64,7 +64,7 @@ def _keys_and_values(call: Call, heads: int) -> tuple[Dim, Shape, Shape]:
     """Return the width of the output, and new keys and values as [B, N, L, H]."""
     batch, _, width = shape_of_rank(call, 0, 3)
     if not call.has(1):
-        raise InferenceError(f"{call.node.op} without a key: how wide query, key and value are is not said")
+        raise InferenceError(f"{call.node.op} without a key: the widths of query, key and value are unknown")
     key = call.shape(1)
     if len(key) == 5:  # packed k, v: [B, L, N, 2, H]
         packed = (key[0], key[2], key[1], key[4])
@@ -97,7 +97,7 @@ def decoder_dims(call: Call) -> AttentionDims:
         key, value = call.shape(1), shape_of_rank(call, 2, 4)
         return AttentionDims((batch, heads, new, key[3]), key[2], key, value, value[1] * value[3])
     if not call.has(5) or not call.has(6):
-        raise InferenceError(f"{call.node.op} without a cache: how wide its values are is not said")
+        raise InferenceError(f"{call.node.op} without a KV cache: the width of its values is unknown")
     past, past_values = shape_of_rank(call, 5, 4), shape_of_rank(call, 6, 4)
     total = (size_element(call, 7) if shares_buffer(call) else past[2]) + new
     keys, values = (batch, heads, new, past[3]), (batch, heads, new, past_values[3])
@@ -112,10 +112,10 @@ def head_size(call: Call, width: Dim) -> Dim:
 
 ABSENT = 1 << 10  # index of an input that an operator lacks
 
-_SCORES = "queries · keys · (size of a key + size of a value) multiply-adds for each head; 6 per score: scale, Softmax"
+_SCORES = "queries · keys · (key size + value size) MACs per head; 6 FLOPs per score: scale, Softmax"
 _MERGED = (
-    f"elements of the weight multiply-adds for each token, 1 per result of them for a bias; over past and new keys, "
-    f"{_SCORES}; 1 for each of mask and bias of scores; 3 per rotated element"
+    "one MAC per weight element and token, 1 FLOP per projected element for a bias; over past and new keys, "
+    f"{_SCORES}; 1 more per score for each of mask and score bias; 3 per rotated element"
 )
 
 
@@ -151,8 +151,7 @@ def merged(past_at: int, length_at: int, masks: tuple[int, ...], scaled: int = 0
 
 
 def ordered(call: Call) -> Cost:
-    """as Attention, of three weights; 2 per element of what is projected, of scores, of their Softmax and of the
-    output: scale, round"""
+    """as Attention with three weights; 2 FLOPs per element of projections, scores, Softmax and output: scale, round"""
     (batch, new, _), heads = shape_of_rank(call, 0, 3), heads_of(call)
     weights = [shape_of_rank(call, at, 2) for at in (5, 6, 7)]
     tokens, widths = batch * new, [weight[1] for weight in weights]
@@ -165,8 +164,7 @@ def ordered(call: Call) -> Cost:
 
 # tokens of many sequences without padding
 def packed(call: Call) -> Cost:
-    """as Attention, over the keys of each query's own sequence; not counted where only the data tell how long those
-    are"""
+    """as Attention, over the keys of the query's sequence; unknown if the sequence lengths are data-dependent"""
     (tokens, _), weight = shape_of_rank(call, 0, 2), shape_of_rank(call, 1, 2)
     heads, widths = heads_of(call), qkv_widths(call)
     projected = Cost(tokens * size(weight), tokens * weight[1] * call.has(2))
@@ -175,8 +173,8 @@ def packed(call: Call) -> Cost:
 
 
 def packed_multi_head(call: Call) -> Cost:
-    """as MultiHeadAttention, over the keys of each query's own sequence; not counted where only the data tell how long
-    those are"""
+    """as MultiHeadAttention, over the keys of the query's sequence; unknown if the sequence lengths are
+    data-dependent"""
     query, heads = shape_of_min_rank(call, 0, 2), heads_of(call)
     if len(query) == 4:  # [T, N, 3, H]
         keys = values = query[3]
@@ -195,7 +193,7 @@ def lengths(call: Call, at: int) -> list[Dim]:
     """Return the lengths of sequences from their offsets."""
     offsets = call.ints(at)
     if not offsets:
-        raise Contradiction(f"{call.node.op} without sequences")
+        raise Contradiction(f"{call.node.op} requires at least one sequence")
     return [end - begin for begin, end in pairwise(offsets)]
 
 
@@ -215,8 +213,8 @@ def decoder_multi_head(call: Call) -> Cost:
 
 
 multi_head.__doc__ = decoder_multi_head.__doc__ = (
-    f"over past and new keys, {_SCORES}; 1 for each of mask and bias of scores; 1 per element of queries and new keys "
-    "and values for a bias"
+    f"over past and new keys, {_SCORES}; 1 more per score for each of mask and score bias; 1 per element of queries "
+    "and new keys and values for a bias"
 )
 
 
@@ -230,18 +228,18 @@ def _biases(call: Call, dims: AttentionDims, at: int) -> Cost:
 
 # positions
 def gemma_rotary(call: Call) -> Cost:
-    """3 per element of queries and keys: two multiplications, one addition; 2 per angle: sine, cosine"""
+    """3 FLOPs per element of queries and keys: two multiplies, one add; 2 per angle: sin, cos"""
     return Cost(other=3 * (size(call.shape(1)) + size(call.shape(3))) + 2 * size(call.shape(0)))
 
 
 def relative_position(call: Call) -> Cost:
-    """11 per query and key, 13 where both directions count, to find the place of their distance in the table"""
+    """11 FLOPs per query-key pair, 13 if bidirectional, to compute the table index of their distance"""
     return Cost(other=(13 if call.attr_int("is_bidirectional", 0) else 11) * size(call.output()[2:]))
 
 
 def gated_relative_position(call: Call) -> Cost:
-    """size of a head · width of the gates multiply-adds for each token and head; 1 per element of the queries and of
-    the output, 2 per gate before they are summed, 6 per token and head"""
+    """head size · gate width MACs per token and head; 1 FLOP per element of the queries and of the output, 2 per gate
+    before the sum, 6 per token and head"""
     query, heads, gates = shape_of_min_rank(call, 0, 2), heads_of(call), shape_of_rank(call, 3, 2)
     rows = size(query[:-1]) * heads
     return Cost(rows * size(gates), size(query) + rows * (2 * gates[1] + 6) + size(call.output()))
@@ -267,10 +265,9 @@ class AttendedKeys(Struct, frozen=True):
 
 
 _GROUPED = (
-    "queries · keys · (size of a key + size of a value) multiply-adds for each query head, {}; 6 per score: scale, "
-    "Softmax; 1 for a bias, 3 for a cap; of queries and new keys 3 per rotated element and as RMSNormalization where "
-    "they are normalized; 2 per query and head for a sink; 2 per element that a quantized cache takes in, 1 per "
-    "element read of it"
+    "queries · keys · (key size + value size) MACs per query head, {}; 6 FLOPs per score: scale, Softmax; 1 more per "
+    "score for a bias, 3 for a softcap; for queries and new keys, 3 per rotated element, and RMSNormalization if they "
+    "are normalized; 2 per query and head for a sink; 2 per element written to a quantized cache, 1 per element read"
 )
 
 
@@ -336,7 +333,7 @@ def paged(call: Call) -> AttendedKeys:
     """Count keys of tokens [T, D]; input 5 has offsets of sequences, input 6 their cached lengths."""
     tokens, new, past = shape_of_rank(call, 0, 2)[0], lengths(call, 5), call.ints(6)
     if len(new) != len(past):
-        raise Contradiction(f"{call.node.op} of {len(new)} sequences with a past for {len(past)}")
+        raise Contradiction(f"{call.node.op} has new tokens for {len(new)} and past lengths for {len(past)} sequences")
     keys = [fresh + cached for fresh, cached in zip(new, past, strict=True)]
     pairs = sum((queries * count for queries, count in zip(new, keys, strict=True)), start=0)
     return AttendedKeys(tokens, tokens, sum(keys, start=0), heads_of(call) * pairs)
@@ -351,7 +348,7 @@ def selected(selected_at: int) -> Callable[[Call], AttendedKeys]:
         if call.attr_text("attention_mode", "selected_only") != "selected_only":
             window = call.attr_int("local_window_size", -1)
             if window < 0:
-                window = Unknown(f"{call.node.op}: how many keys are near a query, the data decide")
+                window = Unknown(f"{call.node.op}: the number of keys in the local window is data-dependent")
         pairs = tokens * (shape_of_rank(call, selected_at, 2)[1] + window)
         return AttendedKeys(tokens, tokens, pairs, heads_of(call) * pairs)
 
@@ -363,9 +360,11 @@ def block_sparse(call: Call) -> AttendedKeys:
     (batch, new, _), total = shape_of_rank(call, 0, 3), size_element(call, 7)
     side, starts = call.attr_required("sparse_block_size"), call.value(5)  # [layouts, rows + 1]: the start of each row
     if starts is None or starts.dtype == object:
-        raise InferenceError(f"{call.node.op}: which blocks of keys it leaves out is only known when the model runs")
+        raise InferenceError(f"{call.node.op}: the skipped blocks of keys are known only at run time")
     if starts.ndim != 2 or side < 1:
-        raise Contradiction(f"{call.node.op} with blocks of {side} tokens and rows {starts.shape}")
+        raise Contradiction(
+            f"{call.node.op} requires positive blocks and row offsets of rank 2, got {side} and shape {starts.shape}"
+        )
     blocks: list[int] = np.diff(starts, axis=1).sum(axis=0).tolist()
     turns = heads_of(call) // max(len(starts), 1)  # heads take the layouts in turn
     scores = batch * turns * side * _sum_blocks(call, blocks, side, total, new)
@@ -377,7 +376,9 @@ def _sum_blocks(call: Call, blocks: list[int], side: int, total: Dim, new: Dim) 
     if isinstance(total, Unknown) or isinstance(new, Unknown):
         return total if isinstance(total, Unknown) else new
     if not new <= total <= side * len(blocks):
-        raise Contradiction(f"{call.node.op} of {new} new tokens of {total}, in {len(blocks)} rows of blocks")
+        raise Contradiction(
+            f"{call.node.op} has inconsistent sizes: new tokens {new}, total tokens {total}, block rows {len(blocks)}"
+        )
     first = total - new
     rows = range(first // side, -(-total // side))
     return sum(blocks[row] * (min(total, (row + 1) * side) - max(first, row * side)) for row in rows)

@@ -42,7 +42,7 @@ class Call:
         if self.version is None:
             domain = self.node.domain or "ai.onnx"
             raise InferenceError(
-                f"the file does not say which version of {quote_name(domain)} it uses, and {self.node.op} depends on it"
+                f"the file declares no opset version of {quote_name(domain)}, which {self.node.op} depends on"
             )
         return self.version
 
@@ -52,7 +52,7 @@ class Call:
 
     def known(self, at: int) -> ValueInfo:
         if at >= len(self.inputs) or (known := self.inputs[at]) is None:
-            raise Contradiction(f"{self.node.op} lacks its input {at}")
+            raise Contradiction(f"{self.node.op} requires input {at}, which is missing")
         return known
 
     def shape(self, at: int = 0) -> Shape:
@@ -77,7 +77,7 @@ class Call:
         known = self.known(at)
         if known.value is not None:
             return known.value.reshape(-1).tolist()
-        why = known.why or f"the value of {self.node.op}'s input {at} is only known when the model runs"
+        why = known.why or f"the value of input {at} of {self.node.op} is known only at run time"
         dims = known.concrete
         if dims is None or len(dims) > MAX_DIMS or math.prod(dims) > _MAX_UNKNOWN_ELEMENTS:
             raise InferenceError(why)
@@ -87,14 +87,14 @@ class Call:
         """Return the only element of an integer input."""
         items = self.ints(at)
         if len(items) != 1:
-            raise Contradiction(f"{self.node.op} wants one number in its input {at}, there are {len(items)}")
+            raise Contradiction(f"{self.node.op} requires one number as input {at}, got {len(items)}")
         return items[0]
 
     def single(self, at: int) -> None:
         """Raise if an input that must have one element is known to have another number of them."""
         dims = known.concrete if at < len(self.inputs) and (known := self.inputs[at]) is not None else None
         if dims is not None and (count := math.prod(dims[:MAX_DIMS])) != 1:
-            raise Contradiction(f"{self.node.op} wants one element in its input {at}, there are {count:,}")
+            raise Contradiction(f"{self.node.op} requires one element as input {at}, got {count:,}")
 
     def axes(self) -> list[Dim] | None:
         """Return the axes of a reduction or squeeze: an attribute in older versions, an input in newer ones."""
@@ -105,15 +105,15 @@ class Call:
             return None
         items = self.ints(1)
         if any(not isinstance(item, int | Unknown) for item in items):
-            raise Contradiction(f"{self.node.op} takes whole numbers as axes, not {self.known(1).dtype}")
+            raise Contradiction(f"{self.node.op} requires integer axes, got {self.known(1).dtype}")
         if len(items) > MAX_DIMS:
-            raise InferenceError(f"{self.node.op} has {len(items):,} axes, more than are followed")
+            raise InferenceError(f"{self.node.op} has {len(items):,} axes, more than shape inference supports")
         return items
 
     def output(self, at: int = 0) -> Shape:
         """Return the shape of an inferred output; raise with the reason if it is unknown."""
         if at >= len(self.outputs):
-            raise Contradiction(f"{self.node.op} lacks its output {at}")
+            raise Contradiction(f"{self.node.op} has no output {at}")
         known = self.outputs[at]
         if known.shape is None:
             raise InferenceError(known.reason)
@@ -142,7 +142,7 @@ class Call:
             return None
         items: tuple[int, ...] = self._typed(name, value, tuple)
         if not all(type(item) is int for item in items):
-            raise Contradiction(f"{self.node.op}'s attribute {name} is not a list of integers")
+            raise Contradiction(f"attribute {name} of {self.node.op} is not a list of integers")
         return items
 
     def attr_count(self, name: str) -> int:
@@ -151,7 +151,7 @@ class Call:
 
     def attr_required(self, name: str) -> int:
         if self._attributes.get(name) is None:
-            raise Contradiction(f"{self.node.op} lacks its attribute {name}")
+            raise Contradiction(f"{self.node.op} requires attribute {name}, which is missing")
         return self.attr_int(name, 0)
 
     def attr_tensor(self, name: str) -> Tensor | None:
@@ -165,12 +165,12 @@ class Call:
     def attr_graph(self, name: str) -> Graph:
         value = self._attributes.get(name)
         if not isinstance(value, Graph):
-            raise Contradiction(f"{self.node.op} lacks its subgraph {name}")
+            raise Contradiction(f"{self.node.op} requires subgraph {name}, which is missing")
         return value
 
     def _typed(self, name: str, value: Attribute, kind: Any) -> Any:
         if not isinstance(value, kind):
-            raise Contradiction(f"{self.node.op}'s attribute {name} is of the wrong type")
+            raise Contradiction(f"attribute {name} of {self.node.op} has the wrong type")
         return value
 
     def axis(self, default: int) -> int:
@@ -195,7 +195,7 @@ def normalize_axis(axis: Dim, rank: int) -> int:
     if isinstance(axis, Unknown):
         raise InferenceError(axis.why)
     if not -rank <= axis < rank:
-        raise Contradiction(f"axis {axis} does not exist in {rank} dimensions")
+        raise Contradiction(f"axis {axis} is out of range for rank {rank}")
     return axis + rank if axis < 0 else axis
 
 
@@ -246,14 +246,14 @@ def integer_element(call: Call, at: int) -> Dim:
 
 def _integer(call: Call, at: int, item: float | Unknown) -> Dim:
     if not isinstance(item, (int, Unknown)) or isinstance(item, bool):
-        raise Contradiction(f"{call.node.op} wants integers in its input {at}, there is {item}")
+        raise Contradiction(f"{call.node.op} requires integers as input {at}, got {item}")
     return item
 
 
 def _size(call: Call, at: int, item: float | Unknown) -> Dim:
     count = _integer(call, at, item)
     if isinstance(count, int) and count < 0:
-        raise Contradiction(f"{call.node.op}'s input {at} asks for a size of {count}")
+        raise Contradiction(f"input {at} of {call.node.op} is a negative size: {count}")
     return count
 
 
@@ -261,7 +261,7 @@ def shape_of_rank(call: Call, at: int, rank: int) -> Shape:
     """Return the shape of an input that must have `rank` dimensions."""
     shape = call.shape(at)
     if len(shape) != rank:
-        raise Contradiction(f"{call.node.op} wants {rank} dimensions in its input {at}, there are {len(shape)}")
+        raise Contradiction(f"{call.node.op} requires rank {rank} for input {at}, got rank {len(shape)}")
     return shape
 
 
@@ -269,7 +269,7 @@ def shape_of_min_rank(call: Call, at: int, rank: int = 1) -> Shape:
     """Return the shape of an input that must have at least `rank` dimensions."""
     shape = call.shape(at)
     if len(shape) < rank:
-        raise Contradiction(f"{call.node.op} wants {rank} dimensions in its input {at}, there are {len(shape)}")
+        raise Contradiction(f"{call.node.op} requires rank {rank} or more for input {at}, got rank {len(shape)}")
     return shape
 
 
@@ -283,7 +283,7 @@ def check_shape(call: Call, at: int, *dims: Dim) -> None:
     shape = _shape_or_none(call, at)
     if shape is not None and (len(shape) != len(dims) or any(map(sizes_differ, shape, dims))):
         raise Contradiction(
-            f"{call.node.op} wants {format_dims(dims)} in its input {at}, there is {format_dims(shape)}"
+            f"{call.node.op} requires shape {format_dims(dims)} for input {at}, got {format_dims(shape)}"
         )
 
 
@@ -300,4 +300,4 @@ def check_broadcast(call: Call, at: int, target: Shape) -> None:
 def check_divisible(call: Call, whole: Dim, parts: Dim, what: str) -> None:
     """Raise if `whole` is not a multiple of `parts`."""
     if type(whole) is int and type(parts) is int and (parts < 1 or whole % parts):
-        raise Contradiction(f"{call.node.op}'s {whole} {what} do not split into {parts}")
+        raise Contradiction(f"{what} of {call.node.op} ({whole}) are not divisible by {parts}")

@@ -32,7 +32,7 @@ def tensor_info(stored: Tensor) -> ValueInfo:
     """Return the type, dims and elements of a stored tensor; a defective one has no elements."""
     if not stored.defects:
         return ValueInfo(stored.dtype, stored.dims, elements(stored), is_stored=True)
-    why = f"the tensor {quote_name(stored.name, _MAX_NAME_CHARS)} contradicts itself: {stored.defects[0]}"
+    why = f"the tensor {quote_name(stored.name, _MAX_NAME_CHARS)} is malformed: {stored.defects[0]}"
     return unknown_value(why) if min(stored.dims, default=0) < 0 else ValueInfo(stored.dtype, stored.dims, why=why)
 
 
@@ -64,7 +64,7 @@ def _constant(call: Call) -> list[ValueInfo]:
             shape, kind = ((count,), tuple) if name.endswith("s") else ((), int | float)
             is_small = isinstance(literal, kind) and dtype != "string" and count <= MAX_ELEMENTS
             return [ValueInfo(dtype, shape, np.array(literal, dtype) if is_small else None)]
-    raise InferenceError("a Constant without a value")
+    raise InferenceError("Constant has no value")
 
 
 def _shape(call: Call) -> list[ValueInfo]:
@@ -77,7 +77,7 @@ def _shape(call: Call) -> list[ValueInfo]:
 def _constant_of_shape(call: Call) -> list[ValueInfo]:
     stored = call.attr_tensor("value")
     if stored is not None and stored.elements != 1:
-        raise Contradiction(f"ConstantOfShape fills with {stored.elements:,} numbers, not 1")
+        raise Contradiction(f"ConstantOfShape requires a value of one element, got {stored.elements:,}")
     dtype = stored.dtype if stored else "float32"
     return [tensor(dtype, tuple(call.ints(0)))]
 
@@ -86,7 +86,7 @@ def _fill(call: Call, arrays: list[Array]) -> list[Array]:
     stored = call.attr_tensor("value")
     fill = elements(stored) if stored else np.zeros(1, np.float32)
     if fill is None:
-        raise InferenceError("the filling value is not in the file")
+        raise InferenceError("the fill value is not in the file")
     return [np.full(tuple(arrays[0].tolist()), fill.reshape(-1)[0])]
 
 
@@ -104,7 +104,7 @@ def _range(call: Call) -> list[ValueInfo]:
         why = next(bound.why for bound in (start, limit, delta) if isinstance(bound, Unknown))
         return [tensor(call.dtype(0), (Unknown(why),))]
     if delta == 0:
-        raise Contradiction("a Range with a step of 0")
+        raise Contradiction("Range has a step of 0")
     exact = isinstance(start, int) and isinstance(limit, int) and isinstance(delta, int)
     count = -((start - limit) // delta) if exact else math.ceil((limit - start) / delta)
     return [tensor(call.dtype(0), (max(count, 0),))]
@@ -123,7 +123,7 @@ def _eye_like(call: Call) -> list[ValueInfo]:
 
 
 def _non_zero(call: Call) -> list[ValueInfo]:
-    why = "NonZero: how many elements are not zero depends on the data"
+    why = "NonZero: the number of nonzero elements is data-dependent"
     value = call.value(0)
     rank = max(call.rank(0), 1)
     if value is None or value.dtype == object:
@@ -215,7 +215,7 @@ OPERATORS: dict[str, Operator] = {
 def _random(call: Call) -> list[ValueInfo]:
     shape = call.attr_ints("shape")
     if shape is None or any(dim < 0 for dim in shape):
-        raise Contradiction(f"{call.node.op} needs a shape, it has {shape}")
+        raise Contradiction(f"{call.node.op} requires a non-negative shape, got {shape}")
     return [tensor(dtype_name(call.attr_int("dtype", 1)), shape)]
 
 
@@ -227,18 +227,18 @@ def _random_like(call: Call) -> list[ValueInfo]:
 def _multinomial(call: Call) -> list[ValueInfo]:
     x, samples = call.shape(0), call.attr_int("sample_size", 1)
     if len(x) != 2 or samples < 1:
-        raise Contradiction(f"Multinomial of {len(x)} dimensions, not 2, for {samples} samples")
+        raise Contradiction(f"Multinomial requires rank 2 and a positive sample_size, got rank {len(x)} and {samples}")
     return [tensor(dtype_name(call.attr_int("dtype", 6)), (x[0], samples))]
 
 
 def _drawn(call: Call) -> Cost:
-    """1 per element of the output: one number drawn; nothing is read"""
+    """1 FLOP per output element: random draw; reads nothing"""
     return Cost(other=size(call.output()), read=0)
 
 
 def _multinomial_cost(call: Call) -> Cost:
-    """2 per element of the input: exponential, running sum; 1 per element of the output: one number drawn. Finding its
-    class is not counted"""
+    """2 FLOPs per input element: exp, running sum; 1 per output element: random draw. The class lookup is not
+    counted"""
     return Cost(other=2 * size(call.shape(0)) + size(call.output()))
 
 
@@ -249,7 +249,7 @@ RANDOM: dict[str, Operator] = with_traits(
         "RandomUniform": Operator(_random, cost=_drawn),
         "RandomNormalLike": Operator(_random_like, cost=_drawn, constraints={0: ONE}),
         "RandomUniformLike": Operator(_random_like, cost=_drawn),
-        "Bernoulli": Operator(_random_like, cost=per_output_element(2, "one number drawn, comparison")),
+        "Bernoulli": Operator(_random_like, cost=per_output_element(2, "random draw, comparison")),
         "Multinomial": Operator(_multinomial, cost=_multinomial_cost),
     },
 )

@@ -37,17 +37,17 @@ NO_COST: Final = Cost()
 
 
 def free(call: Call) -> Cost:
-    """none: data are moved, cast or made"""
+    """none: moves, casts or creates data"""
     return NO_COST
 
 
 def view(call: Call) -> Cost:
-    """none, and no bytes: the same data under another shape, or the shape itself"""
+    """none, and no bytes moved: a view of the same data, or its shape"""
     return Cost(read=0, written=0)
 
 
 def reads_picked_elements(call: Call) -> Cost:
-    """none: reads only the elements that it hands on, and the other inputs"""
+    """none: reads only the selected elements of the first input, and the other inputs"""
     taken = [nbytes(known) for known in call.outputs]
     others = [nbytes(known) for known in call.inputs[1:] if known is not None]
     return Cost(read=sum(taken + others, start=0))
@@ -59,10 +59,14 @@ def documented(doc: str, rule: CostRule) -> CostRule:
     return rule
 
 
+def _flops(count: int) -> str:
+    return f"{count} FLOP{'s' * (count != 1)}"
+
+
 def per_output_element(count: int, parts: str) -> CostRule:
     """Return a rule that counts `count` operations per element of the first output."""
     return documented(
-        f"{count} per element of the output: {parts}", lambda call: Cost(other=count * size(call.output()))
+        f"{_flops(count)} per output element: {parts}", lambda call: Cost(other=count * size(call.output()))
     )
 
 
@@ -72,14 +76,14 @@ def per_input_element(count: int, parts: str, per_output: int = 0) -> CostRule:
     def rule(call: Call) -> Cost:
         return Cost(other=count * size(call.shape(0)) + (per_output * size(call.output()) if per_output else 0))
 
-    outputs = f", {per_output} per element of the output" if per_output else ""
-    return documented(f"{count} per element of the input{outputs}: {parts}", rule)
+    outputs = f", {per_output} per output element" if per_output else ""
+    return documented(f"{_flops(count)} per input element{outputs}: {parts}", rule)
 
 
 def unknown_arithmetic(why: str) -> CostRule:
     """Return the rule of an operator without multiply-adds whose other arithmetic depends on the data."""
     return documented(
-        f"no multiply-adds; the rest is not counted: {why}", lambda call: Cost(other=Unknown(f"{call.node.op}: {why}"))
+        f"no MACs; other arithmetic is unknown: {why}", lambda call: Cost(other=Unknown(f"{call.node.op}: {why}"))
     )
 
 
@@ -89,13 +93,13 @@ def uncounted(why: str) -> CostRule:
     def rule(call: Call) -> NoReturn:
         raise InferenceError(f"{call.node.op}: {why}")
 
-    return documented(f"not counted: {why}", rule)
+    return documented(f"unknown: {why}", rule)
 
 
 def nbytes(known: ValueInfo) -> Dim:
     """Return the size of a value in bytes, or `Unknown` with the reason."""
     if known.kind != "tensor" and known.items is None:
-        return Unknown(known.why or f"how long the {known.kind} is, the data decide")
+        return Unknown(known.why or f"the length of the {known.kind} is data-dependent")
     if known.kind != "tensor":
         return sum(map(nbytes, known.items or ()), start=0)
     if known.shape is None or known.dtype is None:
@@ -108,7 +112,7 @@ def nbytes(known: ValueInfo) -> Dim:
 
 
 def generated(call: Call) -> Cost:
-    """none, and nothing is read: data are made by a shape or a few numbers"""
+    """none, and reads nothing: data generated from a shape or a few numbers"""
     return Cost(read=0)
 
 

@@ -12,6 +12,7 @@ from onnx_autodoc.ops.cost import NO_COST, Cost, CostRule, documented, free, per
 from onnx_autodoc.ops.input_constraints import ZERO, axis_size
 from onnx_autodoc.ops.operator import (
     FLAG,
+    Arithmetic,
     Identity,
     Neutral,
     Operator,
@@ -37,7 +38,7 @@ from onnx_autodoc.ops.values import (
 )
 
 _MOD_OF_FLOATS = 28  # the version since which Mod takes floats without fmod
-_ZERO_DIVISION = "a whole number is divided by 0"  # numpy returns 0, a processor traps
+_ZERO_DIVISION = "integer division by zero"  # numpy returns 0, a processor traps
 
 
 def _common_shape(call: Call) -> Shape:
@@ -58,7 +59,7 @@ def _modulo(call: Call) -> list[ValueInfo]:
     """Infer Mod; old versions compute floats by fmod."""
     old = call.version is not None and call.version < _MOD_OF_FLOATS
     if old and is_float(call.dtype(0)) and call.attr_int("fmod", 0) != 1:
-        raise Contradiction(f"Mod of {call.dtype(0)} without fmod")
+        raise Contradiction(f"Mod of {call.dtype(0)} requires fmod=1")
     return [tensor(call.dtype(0), _common_shape(call))]
 
 
@@ -128,38 +129,38 @@ def _clip(call: Call, arrays: list[Array]) -> list[Array]:
     low = arrays[1] if call.has(1) else np.array(call.attr_float("min", -np.inf))
     high = arrays[-1] if call.has(2) else np.array(call.attr_float("max", np.inf))
     if low.size != 1 or high.size != 1:
-        raise Contradiction("Clip takes one number for each bound")
+        raise Contradiction("Clip requires one number for each bound")
     clipped = arrays[0] if low == -np.inf else np.maximum(arrays[0], low.reshape(()))
     return [np.asarray(clipped if high == np.inf else np.minimum(clipped, high.reshape(()))).astype(arrays[0].dtype)]
 
 
 # Selecting one of two numbers by a comparison, as in Relu, is one operation.
-_one = per_output_element(1, "the operation itself")
+_one = per_output_element(1, "the operation")
 
 
 def _variadic_cost(call: Call) -> Cost:
-    """1 per element of the output for each input after the first"""
+    """1 FLOP per output element for each input after the first"""
     return Cost(other=(len(call.inputs) - 1) * size(call.output()))
 
 
 def _mean_cost(call: Call) -> Cost:
-    """1 per element of the output for each input: sums, quotient"""
+    """1 FLOP per output element for each input: adds, divide"""
     return Cost(other=len(call.inputs) * size(call.output()))
 
 
 def _clip_cost(call: Call) -> Cost:
-    """1 per element of the output for each bound that is given"""
+    """1 FLOP per output element for each bound present"""
     bounds = [call.has(at) or name in call.node.attributes for at, name in ((1, "min"), (2, "max"))]
     return Cost(other=sum(bounds) * size(call.output()))
 
 
 def _dropout_cost(call: Call) -> Cost:
-    """none: data are moved; in training, 3 per element of the output: number drawn, comparison, scale"""
+    """none: data movement; in training, 3 FLOPs per output element: random draw, comparison, scale"""
     if not call.has(2):
         return NO_COST
     training = call.value(2)
     if training is None or training.dtype == object:
-        raise InferenceError("Dropout: whether it trains is only known when the model runs")
+        raise InferenceError("Dropout: its training mode is known only at run time")
     return Cost(other=3 * size(call.output())) if training.any() else NO_COST
 
 
@@ -170,12 +171,12 @@ def _with_alpha(count: int, more: int, parts: str) -> CostRule:
         is_scaled = call.attr_float("alpha", 1.0) != 1
         return Cost(other=(count + more * is_scaled) * size(call.output()))
 
-    return documented(f"{count} per element of the output: {parts}; {more} more where alpha is not 1", rule)
+    return documented(f"{count} FLOPs per output element: {parts}; {more} more if alpha is not 1", rule)
 
 
 def _gelu_cost(call: Call) -> Cost:
-    """5 per element of the output: quotient, erf, sum, two products; 8 where tanh stands for erf: power, five products
-    and sums before and after, tanh"""
+    """5 FLOPs per output element: divide, erf, add, two multiplies; 8 with the tanh approximation: power, multiplies,
+    adds, tanh"""
     return Cost(other=(8 if call.attr_text("approximate", "none") == "tanh" else 5) * size(call.output()))
 
 
@@ -184,13 +185,15 @@ def _arithmetic(value: ValueRule, **fields: Any) -> Operator:
     return Operator(broadcast_same, value, partial=True, cost=_one, traits=traits, **fields)
 
 
-def _extreme(function: Callable[..., Array]) -> Operator:
+def _extreme(function: Callable[..., Array], **fields: Any) -> Operator:
     traits = {Trait.TESTS_NUMBERS, Trait.UNARY_WITH_SCALARS}
-    return Operator(broadcast_same, _fold(function), cost=_variadic_cost, traits=traits, identity=Identity.ONE_INPUT)
+    return Operator(
+        broadcast_same, _fold(function), cost=_variadic_cost, traits=traits, identity=Identity.ONE_INPUT, **fields
+    )
 
 
-def _comparison(function: Callable[..., Array]) -> Operator:
-    return Operator(_broadcast_bool, _by(function), cost=_one, traits={Trait.TESTS_NUMBERS})
+def _comparison(function: Callable[..., Array], *traits: Trait) -> Operator:
+    return Operator(_broadcast_bool, _by(function), cost=_one, traits={Trait.TESTS_NUMBERS, Trait.COMPARES, *traits})
 
 
 def _unary(cost: CostRule = _one, value: ValueRule | None = None, **fields: Any) -> Operator:
@@ -200,34 +203,36 @@ def _unary(cost: CostRule = _one, value: ValueRule | None = None, **fields: Any)
 _UNARY = with_traits(  # they commute with Transpose
     {Trait.UNARY},
     {
-        "Abs": _unary(value=_by(np.abs)),
-        "Ceil": _unary(value=_by(np.ceil), kernel="function round"),
+        "Abs": _unary(value=_by(np.abs), number_inputs=(0,)),
+        "Ceil": _unary(value=_by(np.ceil), number_inputs=(0,), kernel="function round"),
         "Cos": _unary(kernel="function sine"),
-        "Elu": _unary(_with_alpha(3, 1, "exponential, difference, choice"), kernel="function exp"),
+        "Elu": _unary(_with_alpha(3, 1, "exp, subtract, select"), kernel="function exp"),
         "Erf": _unary(kernel="function erf"),
         "Exp": _unary(kernel="function exp"),
-        "Floor": _unary(value=_by(np.floor), kernel="function round"),
+        "Floor": _unary(value=_by(np.floor), number_inputs=(0,), kernel="function round"),
         "Gelu": _unary(
             _gelu_cost, fused_block="gelu", choices={"approximate": words("none tanh")}, kernel="function gelu"
         ),
         "HardSigmoid": _unary(per_output_element(4, "scale, shift, two bounds")),
-        "HardSwish": _unary(per_output_element(5, "scale, shift, two bounds, product")),
-        "LeakyRelu": _unary(per_output_element(2, "slope, choice"), traits={Trait.CROSSES_QUANTIZATION}),
+        "HardSwish": _unary(per_output_element(5, "scale, shift, two bounds, multiply")),
+        "LeakyRelu": _unary(per_output_element(2, "slope, select"), traits={Trait.CROSSES_QUANTIZATION}),
         "Log": _unary(kernel="function log"),
-        "Mish": _unary(per_output_element(5, "exponential, sum, logarithm, tanh, product"), kernel="function tanh"),
+        "Mish": _unary(per_output_element(5, "exp, add, log, tanh, multiply"), kernel="function tanh"),
         "Neg": _unary(value=_by(np.negative), partial=True, traits={Trait.PRECEDES_SCORES}),
         "Not": Operator(_unary_bool, _by(np.logical_not), cost=_one),
         "Reciprocal": _unary(kernel="function root"),
-        "Relu": _unary(value=_by(lambda x: np.asarray(np.maximum(x, 0))), traits={Trait.CROSSES_QUANTIZATION}),
-        "Round": _unary(value=_by(lambda x: np.asarray(np.rint(x))), kernel="function round"),
-        "Selu": _unary(per_output_element(5, "exponential, difference, alpha, choice, gamma"), kernel="function exp"),
+        "Relu": _unary(
+            value=_by(lambda x: np.asarray(np.maximum(x, 0))), number_inputs=(0,), traits={Trait.CROSSES_QUANTIZATION}
+        ),
+        "Round": _unary(value=_by(lambda x: np.asarray(np.rint(x))), number_inputs=(0,), kernel="function round"),
+        "Selu": _unary(per_output_element(5, "exp, subtract, alpha, select, gamma"), kernel="function exp"),
         "Sigmoid": _unary(kernel="function sigmoid"),
         "Sign": _unary(value=_by(np.sign)),
         "Sin": _unary(kernel="function sine"),
-        "Softplus": _unary(per_output_element(3, "exponential, sum, logarithm"), kernel="function tanh"),
-        "Softsign": Operator(same, cost=per_output_element(3, "absolute, sum, quotient")),
+        "Softplus": _unary(per_output_element(3, "exp, add, log"), kernel="function tanh"),
+        "Softsign": Operator(same, cost=per_output_element(3, "abs, add, divide")),
         "Sqrt": _unary(value=_by(np.sqrt), kernel="function root"),
-        "Swish": _unary(_with_alpha(2, 1, "sigmoid, product"), kernel="function silu"),
+        "Swish": _unary(_with_alpha(2, 1, "sigmoid, multiply"), kernel="function silu"),
         "Tanh": _unary(kernel="function tanh"),
         "ThresholdedRelu": _unary(),
     },
@@ -237,9 +242,9 @@ _REMOVED = with_traits(  # removed from ONNX, used in files of 2017
     {
         "Affine": _unary(per_output_element(2, "scale, shift")),
         "ImageScaler": _unary(per_output_element(2, "scale, shift")),
-        "ParametricSoftplus": _unary(per_output_element(5, "two products, exponential, sum, logarithm")),
+        "ParametricSoftplus": _unary(per_output_element(5, "two multiplies, exp, add, log")),
         "Scale": _unary(),
-        "ScaledTanh": _unary(per_output_element(3, "two products, tanh")),
+        "ScaledTanh": _unary(per_output_element(3, "two multiplies, tanh")),
     },
 )
 
@@ -252,18 +257,34 @@ OPERATORS: dict[str, Operator] = of_class(
         **dict.fromkeys(("Acos", "Asin", "Atan", "Tan"), _unary(kernel="function sine")),
         **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), Operator(broadcast_same, cost=_one)),
         "CumProd": Operator(_accumulated, cost=_one, work=WorkClass.REDUCTION),
-        "CumSum": Operator(_accumulated, cost=_one, work=WorkClass.REDUCTION, constraints={1: ZERO}),
-        "ReverseSequence": Operator(same, cost=free, work=WorkClass.MOVE, constraints={1: axis_size}),
-        "Trilu": Operator(one_output(lambda call: shape_of_min_rank(call, 0, 2)), cost=free),
+        "CumSum": Operator(
+            _accumulated, cost=_one, work=WorkClass.REDUCTION, constraints={1: ZERO}, traits={Trait.SUMS}
+        ),
+        "ReverseSequence": Operator(
+            same, cost=free, work=WorkClass.MOVE, number_inputs=(0,), constraints={1: axis_size}
+        ),
+        "Trilu": Operator(one_output(lambda call: shape_of_min_rank(call, 0, 2)), cost=free, number_inputs=(0,)),
         "BitShift": Operator(broadcast_same, cost=_one, choices={"direction": words("LEFT RIGHT")}),
         "IsInf": Operator(_unary_bool, cost=_one, traits={Trait.TESTS_NUMBERS}),
         "IsNaN": Operator(_unary_bool, cost=_one, traits={Trait.FOLLOWS_SCORES, Trait.TESTS_NUMBERS}),
-        "Add": _arithmetic(_by(np.add), position_shift=1, neutral=Neutral(0, (0, 1))),
-        "Sub": _arithmetic(_by(np.subtract), position_shift=-1, neutral=Neutral(0, (1,))),
-        "Mul": _arithmetic(
-            _by(np.multiply), position_shift=0, neutral=Neutral(1, (0, 1)), identity=Identity.NEUTRAL_OPERAND
+        "Add": _arithmetic(_by(np.add), position_shift=1, arithmetic=Arithmetic.SUM, neutral=Neutral(0, (0, 1))),
+        "Sub": _arithmetic(
+            _by(np.subtract), position_shift=-1, arithmetic=Arithmetic.DIFFERENCE, neutral=Neutral(0, (1,))
         ),
-        "Div": _arithmetic(_div, neutral=Neutral(1, (1,)), identity=Identity.NEUTRAL_OPERAND, kernel="function divide"),
+        "Mul": _arithmetic(
+            _by(np.multiply),
+            position_shift=0,
+            arithmetic=Arithmetic.PRODUCT,
+            neutral=Neutral(1, (0, 1)),
+            identity=Identity.NEUTRAL_OPERAND,
+        ),
+        "Div": _arithmetic(
+            _div,
+            arithmetic=Arithmetic.QUOTIENT,
+            neutral=Neutral(1, (1,)),
+            identity=Identity.NEUTRAL_OPERAND,
+            kernel="function divide",
+        ),
         "Mod": Operator(_modulo, _mod, cost=_one, choices={"fmod": FLAG}, kernel="function round"),
         "Pow": Operator(
             broadcast_same,
@@ -273,7 +294,7 @@ OPERATORS: dict[str, Operator] = of_class(
             neutral=Neutral(1, (1,)),
             kernel="function pow",
         ),
-        "Max": _extreme(np.maximum),
+        "Max": _extreme(np.maximum, number_inputs=None),
         "Min": _extreme(np.minimum),
         "Sum": Operator(broadcast_same, _fold(np.add), partial=True, cost=_variadic_cost, identity=Identity.ONE_INPUT),
         "Mean": Operator(broadcast_same, _mean, cost=_mean_cost, identity=Identity.ONE_INPUT),
@@ -281,10 +302,10 @@ OPERATORS: dict[str, Operator] = of_class(
         "Or": Operator(_broadcast_bool, _by(np.logical_or), cost=_one),
         "Xor": Operator(_broadcast_bool, _by(np.logical_xor), cost=_one),
         "Equal": _comparison(np.equal),
-        "Greater": _comparison(np.greater),
-        "GreaterOrEqual": _comparison(np.greater_equal),
-        "Less": _comparison(np.less),
-        "LessOrEqual": _comparison(np.less_equal),
+        "Greater": _comparison(np.greater, Trait.COMPARES_ORDER),
+        "GreaterOrEqual": _comparison(np.greater_equal, Trait.COMPARES_ORDER),
+        "Less": _comparison(np.less, Trait.COMPARES_ORDER),
+        "LessOrEqual": _comparison(np.less_equal, Trait.COMPARES_ORDER),
         "Where": Operator(
             lambda call: [tensor(call.dtype(1) or call.dtype(2), broadcast(*map(call.shape, range(3))))],
             _by(np.where),
@@ -293,6 +314,7 @@ OPERATORS: dict[str, Operator] = of_class(
             traits={Trait.FOLLOWS_SCORES, Trait.PRECEDES_SCORES, Trait.TESTS_NUMBERS},
             position_shift=0,
             overwrites=(1, 2),
+            number_inputs=(1, 2),
             kernel="function select",
         ),
         "Clip": Operator(
@@ -300,7 +322,8 @@ OPERATORS: dict[str, Operator] = of_class(
             _clip,
             cost=_clip_cost,
             roles=constants(1, 2),
-            traits={Trait.CROSSES_QUANTIZATION, Trait.TESTS_NUMBERS, Trait.UNARY_WITH_SCALARS},
+            traits={Trait.CLIPS, Trait.CROSSES_QUANTIZATION, Trait.TESTS_NUMBERS, Trait.UNARY_WITH_SCALARS},
+            number_inputs=(0,),
         ),
         "Dropout": Operator(
             _dropout,
@@ -310,10 +333,10 @@ OPERATORS: dict[str, Operator] = of_class(
             identity=Identity.INFERENCE,
             constraints={1: ZERO},
         ),
-        "Celu": _unary(_with_alpha(3, 2, "exponential, difference, choice"), kernel="function exp"),
+        "Celu": _unary(_with_alpha(3, 2, "exp, subtract, select"), kernel="function exp"),
         # the slope is broadcast to x, never x to the slope
-        "PRelu": _unary(per_output_element(2, "slope, choice"), roles=weights(1), traits={Trait.PROPAGATES_NAN}),
+        "PRelu": _unary(per_output_element(2, "slope, select"), roles=weights(1), traits={Trait.PROPAGATES_NAN}),
         "Shrink": _unary(per_output_element(3, "two comparisons, shift")),
-        "SwiGLU": Operator(broadcast_same, cost=_with_alpha(3, 1, "sigmoid, two products")),
+        "SwiGLU": Operator(broadcast_same, cost=_with_alpha(3, 1, "sigmoid, two multiplies")),
     },
 )

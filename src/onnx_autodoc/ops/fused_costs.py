@@ -38,7 +38,7 @@ def cost_of(
     """Return the cost of an ONNX operator that computes `to` from `inputs`; `named` are its attributes."""
     price = table[op].cost
     if price is None:
-        raise InferenceError(f"{op} has no price")
+        raise InferenceError(f"{op} has no cost rule")
     return price(Call(Node(op, attributes=named or {}), inputs or (to,), _OPSET, (to,)))
 
 
@@ -59,7 +59,7 @@ def activation_cost(call: Call, name: str, of: ValueInfo) -> Cost:
     if key in ("", "none", "identity"):
         return NO_COST
     if key not in _BY_NAME:
-        raise InferenceError(f"{call.node.op}'s activation {quote_name(name, 40)} is not one that the tool knows")
+        raise InferenceError(f"the activation {quote_name(name, 40)} of {call.node.op} is unknown")
     return cost_of(PLAIN, _BY_NAME[key], of, of, *(_SCALAR, _SCALAR) * (key == "clip"))
 
 
@@ -69,7 +69,7 @@ def add_activation(price: CostRule) -> CostRule:
     def with_activation(call: Call) -> Cost:
         return sum_costs(price(call), activation_cost(call, call.attr_text("activation", ""), known_output(call)))
 
-    with_activation.__doc__ = f"{price.__doc__}; the activation as the operator of its name"
+    with_activation.__doc__ = f"{price.__doc__}; the activation as the operator of the same name"
     return with_activation
 
 
@@ -99,13 +99,13 @@ def rms_norm(call: Call) -> Cost:
 
 
 def skip_norm(call: Call) -> Cost:
-    """as Add, one more for a bias, and LayerNormalization"""
+    """as Add (1 FLOP more per element for a bias) and LayerNormalization"""
     x, sums = call.known(0), Cost(other=size(call.shape(0)) * (1 + count_present(call, 4)))
     return sum_costs(sums, cost_of(PLAIN, "LayerNormalization", x, x, call.known(2), input_or_none(call, 3)))
 
 
 def skip_rms_norm(call: Call) -> Cost:
-    """as Add, one more for a bias, and RMSNormalization"""
+    """as Add (1 FLOP more per element for a bias) and RMSNormalization"""
     x, sums = call.known(0), Cost(other=size(call.shape(0)) * (1 + count_present(call, 3)))
     return sum_costs(sums, cost_of(PLAIN, "RMSNormalization", x, x, call.known(2)))
 
@@ -118,19 +118,19 @@ def _rows_norm(call: Call, length: Dim) -> Cost:
 
 
 def branch_norm(call: Call) -> Cost:
-    """as RMSNormalization of each branch; without a scale, 1 less per element"""
+    """as RMSNormalization per branch; 1 FLOP less per element without a scale"""
     x, branches = shape_of_min_rank(call, 0), call.attr_int("num_branches", 0)
     return _rows_norm(call, x[-1] // branches if branches > 0 else x[-1])
 
 
 def gated_norm(call: Call) -> Cost:
-    """as RMSNormalization, the gate's activation and Mul"""
+    """as RMSNormalization, the gate activation and Mul"""
     norm, gate = _rows_norm(call, shape_of_min_rank(call, 1)[-1]), call.attr_text("activation", "silu")
     return sum_costs(norm, activation_cost(call, gate, call.known(0)), Cost(other=size(call.shape(0))))
 
 
 def group_norm(call: Call) -> Cost:
-    """as GroupNormalization; 2 per element where SiLU follows"""
+    """as GroupNormalization; 2 FLOPs more per element with SiLU"""
     x = shape_of_min_rank(call, 0, 3)
     first = x if call.attr_int("channels_last", 1) == 0 else (x[0], x[-1], *x[1:-1])
     data, named = with_shape(call.known(0), first), {"num_groups": call.attr_required("groups")}
@@ -139,13 +139,13 @@ def group_norm(call: Call) -> Cost:
 
 
 def skip_group_norm(call: Call) -> Cost:
-    """as Add, one more for a bias, and GroupNorm"""
+    """as Add (1 FLOP more per element for a bias) and GroupNorm"""
     return sum_costs(Cost(other=size(call.shape(0)) * (1 + count_present(call, 4))), group_norm(call))
 
 
 def embed_norm(call: Call) -> Cost:
-    """1 per element for each table but one, 1 per element of a mask, and as LayerNormalization; reads no more
-    rows of a table than it hands on"""
+    """1 FLOP per output element for each table after the first, 1 per mask element, and LayerNormalization; reads at
+    most one row of each table per token"""
     y = known_output(call)
     sums = size(call.output()) * count_present(call, 3, 4) + (size(call.shape(7)) if call.has(7) else 0)
     norm = cost_of(PLAIN, "LayerNormalization", y, y, call.known(5), call.known(6))
@@ -153,7 +153,7 @@ def embed_norm(call: Call) -> Cost:
 
 
 def quantized_embed_norm(call: Call) -> Cost:
-    """as EmbedLayerNormalization; 2 per element that it takes of each table, of the scale and of the bias: zero point,
+    """as EmbedLayerNormalization; 2 FLOPs per element read from each table, of the scale and of the bias: zero point,
     scale"""
     cost = embed_norm(call)
     dequantized = size(call.output()) * count_present(call, 2, 3, 4) + size(call.shape(5)) + size(call.shape(6))
@@ -162,7 +162,7 @@ def quantized_embed_norm(call: Call) -> Cost:
 
 # activations
 def fast_gelu(call: Call) -> Cost:
-    """as Gelu by tanh; 1 per element for a bias"""
+    """as Gelu with the tanh approximation; 1 FLOP per element for a bias"""
     return sum_costs(tanh_gelu(known_output(call)), Cost(other=size(call.output()) * count_present(call, 1)))
 
 
@@ -171,24 +171,24 @@ def tanh_gelu(of: ValueInfo) -> Cost:
 
 
 def scaled_silu(call: Call) -> Cost:
-    """2 per element of the output: sigmoid, product; 1 more for a scale"""
+    """2 FLOPs per output element: sigmoid, multiply; 1 more for a scale"""
     default = 1.702 if call.node.op == "QuickGelu" else 1.0
     scaled = call.has(1) or call.attr_float("alpha", default) != 1
     return Cost(other=size(call.output()) * (2 + scaled))
 
 
 def bias_split_gelu(call: Call) -> Cost:
-    """1 per element of the input for the bias; as Gelu and Mul on one half of them"""
+    """1 FLOP per input element for the bias; as Gelu and Mul on half of the elements"""
     return sum_costs(Cost(other=size(call.shape(0))), chained_cost("Gelu", "Mul")(call))
 
 
 def bias_add(call: Call) -> Cost:
-    """1 per element of the output for each input but one"""
+    """1 FLOP per output element for each input after the first"""
     return Cost(other=size(call.output()) * count_present(call, 1, 2))
 
 
 def bias_dropout(call: Call) -> Cost:
-    """1 per element of the output for the bias, 1 for a residual, and as Dropout"""
+    """1 FLOP per output element for the bias, 1 for a residual, and Dropout"""
     y, inputs = known_output(call), (call.known(0), input_or_none(call, 3), input_or_none(call, 4))
     return sum_costs(bias_add(call), cost_of(PLAIN, "Dropout", y, *inputs))
 
@@ -232,8 +232,8 @@ def _routing(call: Call, visits: Dim) -> Dim:
 
 
 def moe(call: Call) -> Cost:
-    """each row goes through k experts: the elements of an expert's fc1, fc2 and fc3 multiply-adds; 1 per element for a
-    bias, the activation, 1 for a gate, 2 for the weighted sum; Softmax and TopK over the experts; reads at most rows
-    · k experts"""
+    """k experts per row: one MAC per element of an expert's fc1, fc2 and fc3; 1 FLOP per element for a bias, the
+    activation, 1 for a gate, 2 for the weighted sum; Softmax and TopK over the experts; reads at most rows · k
+    experts"""
     weights = [size(call.shape(at)[1:]) for at in ((2, 4, 6) if call.has(6) else (2, 4))]
     return experts(call, weights, (3, 5, 7), range(2, 8))

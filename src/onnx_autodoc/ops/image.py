@@ -10,15 +10,25 @@ from onnx_autodoc.ops.cost import NO_COST, Cost, free, interpolation_ops, reads_
 from onnx_autodoc.ops.input_constraints import ONE, always
 from onnx_autodoc.ops.operator import FLAG, Deprecation, Operator, Trait, WorkClass, constants, of_class, words
 from onnx_autodoc.ops.shape_rules import one_output
-from onnx_autodoc.ops.values import Contradiction, Dim, InferenceError, Shape, Unknown, ValueInfo, merge_dims, tensor
+from onnx_autodoc.ops.values import (
+    Contradiction,
+    Dim,
+    InferenceError,
+    Shape,
+    Unknown,
+    ValueInfo,
+    format_dims,
+    merge_dims,
+    tensor,
+)
 from onnx_autodoc.text import quote_name
 
-_CROPPED = "a crop while resizing by scales: the specification cuts the size, onnxruntime does not"
-_ROUNDED = "the aspect ratio makes a size of one half: runtimes round it differently"
-_NEGATIVE_AXES = "an aspect ratio kept on axes counted from the back: onnxruntime leaves the size as it is"
-_TOO_LARGE = "a scaled size beyond what runtimes compute exactly"
-_SELECTED = "how many boxes are selected is only known when the model runs"
-_DECODED = "the size of the image is only known when the model runs"
+_CROPPED = "tf_crop_and_resize with scales: the specification crops the size, onnxruntime does not"
+_ROUNDED = "the aspect ratio gives a size ending in .5: runtimes round it differently"
+_NEGATIVE_AXES = "keep_aspect_ratio_policy with negative axes: onnxruntime leaves the size unchanged"
+_TOO_LARGE = "the scaled size exceeds the range that runtimes compute exactly"
+_SELECTED = "the number of selected boxes is data-dependent"
+_DECODED = "the size of the decoded image is known only at run time"
 
 
 def _resize(call: Call) -> list[ValueInfo]:
@@ -43,7 +53,7 @@ def _axes(call: Call, rank: int) -> list[int]:
 def _replace_dims(call: Call, axes: Sequence[int], sizes: Sequence[Dim]) -> Shape:
     """Return the dims of the first input with `sizes` along `axes`."""
     if len(sizes) != len(axes):
-        raise Contradiction(f"{call.node.op} has {len(sizes)} sizes for {len(axes)} axes")
+        raise Contradiction(f"sizes of {call.node.op} have length {len(sizes)}, not {len(axes)}")
     new = dict(zip(axes, sizes, strict=True))
     return tuple(new.get(axis, dim) for axis, dim in enumerate(call.shape(0)))
 
@@ -57,14 +67,14 @@ def _resize_by(call: Call, dims: list[Dim], scales_at: int) -> list[Dim]:
     region: Sequence[float | Unknown] = call.ints(1)
     count = len(dims)
     if len(region) != 2 * count:
-        raise Contradiction(f"Resize has a region of {len(region)} numbers for {count} axes")
+        raise Contradiction(f"roi of Resize has length {len(region)}, not {2 * count}")
     spans = [(region[at + count] - region[at]) * scales[at] for at in range(count)]
     return [merge_dims(*pair, _CROPPED) for pair in zip(scaled, _scaled(call, dims, spans), strict=True)]
 
 
 def _scaled(call: Call, dims: Sequence[Dim], scales: Sequence[float | Unknown]) -> list[Dim]:
     if len(scales) != len(dims):
-        raise Contradiction(f"{call.node.op} has {len(scales)} scales for {len(dims)} axes")
+        raise Contradiction(f"scales of {call.node.op} have length {len(scales)}, not {len(dims)}")
     return list(map(_scale, dims, scales))
 
 
@@ -73,7 +83,7 @@ def _scale(dim: Dim, scale: float | Unknown) -> Dim:
     if isinstance(scale, Unknown):
         return Unknown(scale.why)
     if not 0 < scale < float("inf"):
-        raise Contradiction(f"a size scaled by {scale}")
+        raise Contradiction(f"scale {scale} is not a positive finite number")
     if scale == 1 or isinstance(dim, Unknown):
         return dim if scale == 1 else Unknown(dim.why)  # type: ignore[union-attr]
     exact = dim < 2**24 and dim * scale < 2**24
@@ -90,7 +100,7 @@ def _resize_to(call: Call, dims: list[Dim]) -> list[Dim]:
     if unknown is not None:
         return [Unknown(unknown.why) for _ in dims]
     if policy not in ("not_larger", "not_smaller") or 0 in dims:
-        raise Contradiction(f"Resize of {dims} by the policy {policy}")
+        raise Contradiction(f"Resize cannot scale {dims} with keep_aspect_ratio_policy {policy}")
     return _keep_aspect_ratio([int(dim) for dim in dims], [int(dim) for dim in out], policy == "not_larger")
 
 
@@ -126,7 +136,9 @@ def _grid_sample(call: Call) -> list[ValueInfo]:
     # X [N, C, *spatial], grid [N, *spatial', rank]: one sample for each place of the grid.
     x, grid = call.shape(0), call.shape(1)
     if len(x) != len(grid) or len(x) < 3:
-        raise Contradiction(f"GridSample of {len(x)} dimensions with a grid of {len(grid)}")
+        raise Contradiction(
+            f"GridSample requires input and grid of equal rank, at least 3, got {len(x)} and {len(grid)}"
+        )
     check_shape(call, 1, x[0], *grid[1:-1], len(x) - 2)
     return [tensor(call.dtype(0), (*x[:2], *grid[1:-1]))]
 
@@ -135,7 +147,7 @@ def _affine_grid(call: Call) -> list[ValueInfo]:
     # size is [N, C, *spatial]; the grid [N, *spatial, rank].
     image = sizes(call, 1)
     if len(image) not in (4, 5):
-        raise Contradiction(f"AffineGrid of {len(image)} dimensions, not 4 or 5")
+        raise Contradiction(f"AffineGrid requires 4 or 5 sizes, got {len(image)}")
     return [tensor(call.dtype(0), (image[0], *image[2:], len(image) - 2))]
 
 
@@ -143,12 +155,14 @@ def _move_blocks(call: Call) -> Shape:
     """Infer DepthToSpace and SpaceToDepth."""
     block = call.attr_required("blocksize")
     if block < 1 or call.rank(0) != 4:
-        raise Contradiction(f"{call.node.op} of {call.rank(0)} dimensions in blocks of {block}")
+        raise Contradiction(
+            f"{call.node.op} requires rank 4 and a positive blocksize, got rank {call.rank(0)} and {block}"
+        )
     batch, depth, height, width = call.shape(0)
     to_space = call.node.op == "DepthToSpace"
     for dim, parts in ((depth, block**2),) if to_space else ((height, block), (width, block)):
         if type(dim) is int and dim % parts:
-            raise Contradiction(f"{dim} elements do not split into blocks of {parts}")
+            raise Contradiction(f"size {dim} of {call.node.op} is not divisible by {parts}")
     if to_space:
         return batch, depth // block**2, height * block, width * block
     return batch, depth * block**2, height // block, width // block
@@ -158,11 +172,11 @@ def _crop(call: Call) -> list[ValueInfo]:
     # border is left, top, right, bottom; a scale is the height and width that are left instead.
     x, border, scale = call.shape(0), call.attr_ints("border") or (), call.attr_ints("scale")
     if len(x) != 4 or len(border) != 4:
-        raise Contradiction(f"Crop of {len(x)} dimensions with {len(border)} borders")
+        raise Contradiction(f"Crop requires rank 4 and 4 borders, got rank {len(x)} and {len(border)}")
     left, top, right, bottom = border
     inner: Shape = scale or (x[2] - top - bottom, x[3] - left - right)
     if len(inner) != 2 or any(type(dim) is int and dim < 0 for dim in inner):
-        raise Contradiction(f"Crop of {x} to {inner}")
+        raise Contradiction(f"Crop cannot reduce {format_dims(x)} to {format_dims(inner)}")
     return [tensor(call.dtype(0), (*x[:2], *inner))]
 
 
@@ -189,13 +203,13 @@ _TAPS = {"nearest": 1, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
 def _mode_taps(call: Call, default: str) -> int:
     mode = call.attr_text("mode", default)
     if mode not in _TAPS:
-        raise InferenceError(f"{call.node.op} in the mode {quote_name(mode, 40)}")
+        raise InferenceError(f"{call.node.op} has an unknown mode: {quote_name(mode, 40)}")
     return _TAPS[mode]
 
 
 def _resize_cost(call: Call) -> Cost:
-    """between others 2 · taps - 1 per element of the output; taps: 2 (linear) or 4 (cubic) along each axis whose size
-    changes, as many times more as antialias widens them; to the nearest: none"""
+    """2 · taps - 1 FLOPs per output element; taps: product over all resized axes of 2 (linear) or 4 (cubic), or more
+    where antialias widens the filter; none for nearest"""
     taps = _mode_taps(call, "nearest")
     if taps == 1:
         return NO_COST
@@ -210,13 +224,13 @@ def _resize_cost(call: Call) -> Cost:
 
 
 def _grid_sample_cost(call: Call) -> Cost:
-    """between others 2 · taps - 1 per element of the output; taps: 2 (linear) or 4 (cubic) along each spatial axis; to
-    the nearest: none. Finding the place is not counted"""
+    """2 · taps - 1 FLOPs per output element; taps: product over all spatial axes of 2 (linear) or 4 (cubic); none for
+    nearest. Computing the coordinates is not counted"""
     return Cost(other=interpolation_ops(_mode_taps(call, "linear") ** (call.rank(0) - 2)) * size(call.output()))
 
 
 def _affine_grid_cost(call: Call) -> Cost:
-    """axes + 1 multiply-adds for each element of the output: a matrix times each place"""
+    """spatial axes + 1 MACs per output element: a matrix times each coordinate vector"""
     grid = call.output()
     return Cost(macs=size(grid) * (len(grid) - 1))
 
@@ -261,22 +275,29 @@ OPERATORS: dict[str, Operator] = of_class(
             old_choices=(20, {"mode": words("bicubic bilinear nearest")}),
         ),
         "DepthToSpace": Operator(
-            one_output(_move_blocks), cost=free, traits={Trait.CROSSES_QUANTIZATION}, choices={"mode": words("CRD DCR")}
+            one_output(_move_blocks),
+            cost=free,
+            number_inputs=(0,),
+            traits={Trait.CROSSES_QUANTIZATION},
+            choices={"mode": words("CRD DCR")},
         ),
-        "SpaceToDepth": Operator(one_output(_move_blocks), cost=free, traits={Trait.CROSSES_QUANTIZATION}),
+        "SpaceToDepth": Operator(
+            one_output(_move_blocks), cost=free, number_inputs=(0,), traits={Trait.CROSSES_QUANTIZATION}
+        ),
         "CenterCropPad": Operator(
             one_output(lambda call: _replace_dims(call, _axes(call, call.rank(0)), sizes(call, 1))),
             cost=free,
+            number_inputs=(0,),
             size_inputs=(1,),
         ),
         "Crop": Operator(_crop, cost=reads_picked_elements, traits={Trait.EXPERIMENTAL}),
     },
 ) | {
     "AffineGrid": Operator(_affine_grid, cost=_affine_grid_cost),
-    "ImageDecoder": Operator(_image_decoder, cost=unknown_arithmetic("how the image is compressed, the data decide")),
+    "ImageDecoder": Operator(_image_decoder, cost=unknown_arithmetic("the decoding work is data-dependent")),
     "NonMaxSuppression": Operator(
         _non_max_suppression,
-        cost=unknown_arithmetic("how many boxes are compared, the data decide"),
+        cost=unknown_arithmetic("the number of boxes compared is data-dependent"),
         roles=constants(3, 4),
         traits={Trait.DATA_SIZED},
         position_output=0,

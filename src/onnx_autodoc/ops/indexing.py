@@ -40,7 +40,7 @@ def _check_indices(call: Call, *sizes: Dim) -> None:
     for column, count in zip(known.value.reshape(-1, len(sizes)).T if sizes else (), sizes):
         if type(count) is int and column.size and not -count <= column.min() <= column.max() < count:
             wrong = column.min() if column.max() < count else column.max()
-            raise Contradiction(f"{call.node.op} at {wrong} of {count} elements")
+            raise Contradiction(f"{call.node.op} has index {wrong}, out of range for size {count}")
 
 
 def _gather_value(call: Call, arrays: list[Array]) -> list[Array]:
@@ -50,7 +50,7 @@ def _gather_value(call: Call, arrays: list[Array]) -> list[Array]:
         raise InferenceError("an index is unknown")
     length = arrays[0].shape[axis]
     if indices.size and not (-length <= indices.min() and indices.max() < length):
-        raise Contradiction(f"Gather at {int(indices.max())} of {length} elements")
+        raise Contradiction(f"Gather has index {int(indices.max())}, out of range for size {length}")
     return [np.asarray(np.take(arrays[0], indices, axis))]  # one index of an array of objects gives the bare object
 
 
@@ -60,7 +60,7 @@ def _gather_nd(call: Call) -> list[ValueInfo]:
     batch = call.attr_int("batch_dims", 0)
     depth = int(indices[-1]) if indices else 0  # an unknown one raises its reason
     if not indices or batch + depth > len(source):
-        raise Contradiction(f"GatherND of {len(source)} dimensions by {batch + depth}")
+        raise Contradiction(f"GatherND has indices for rank {batch + depth} and data of rank {len(source)}")
     _check_indices(call, *source[batch : batch + depth])
     return [with_shape(call.known(0), (*indices[:-1], *source[batch + depth :]))]
 
@@ -71,7 +71,9 @@ def _check_elements(call: Call) -> None:
     if source is None or indices is None:
         return
     if len(source) != len(indices):
-        raise Contradiction(f"{call.node.op} of {len(source)} dimensions by indices of {len(indices)}")
+        raise Contradiction(
+            f"{call.node.op} requires data and indices of equal rank, got {len(source)} and {len(indices)}"
+        )
     _check_indices(call, source[call.axis(0)])
 
 
@@ -93,7 +95,7 @@ def _scatter_nd(call: Call) -> list[ValueInfo]:
     depth = indices[-1] if indices else None
     if indices and type(depth) is int:
         if depth > len(source):
-            raise Contradiction(f"ScatterND of {len(source)} dimensions by {depth}")
+            raise Contradiction(f"ScatterND has indices for rank {depth} and data of rank {len(source)}")
         check_shape(call, 2, *indices[:-1], *source[depth:])
         _check_indices(call, *source[:depth])
     return same(call)
@@ -102,17 +104,17 @@ def _scatter_nd(call: Call) -> list[ValueInfo]:
 def _scatter_value(call: Call, arrays: list[Array]) -> list[Array]:
     """Return the elements of ScatterND, ScatterElements and Scatter."""
     if call.attr_text("reduction", "none") != "none":
-        raise InferenceError("elements are combined")
+        raise InferenceError("a reduction is not evaluated")
     data, indices, updates = arrays
     if call.node.op == "ScatterND":
         fits = indices.ndim > 0 and updates.shape == indices.shape[:-1] + data.shape[indices.shape[-1] :]
     else:
         fits = indices.ndim == data.ndim and updates.shape == indices.shape
     if not fits:
-        raise Contradiction(f"{call.node.op} has other updates than places")
+        raise Contradiction(f"{call.node.op} has updates and indices of different shapes")
     result = data.copy()
     if indices.dtype.kind not in "iuO":
-        raise Contradiction("an index is no whole number")
+        raise Contradiction("an index is not an integer")
     whole = indices.astype(np.int64)  # raises at an unknown index
     if call.node.op == "ScatterND":
         positions = [*np.moveaxis(whole, -1, 0)]
@@ -134,7 +136,7 @@ def _one_hot(call: Call) -> list[ValueInfo]:
 
 def _compress(call: Call) -> list[ValueInfo]:
     source, mask = call.shape(0), call.value(1)
-    why = "Compress: how many elements are kept depends on the data"
+    why = "Compress: the number of selected elements is data-dependent"
     count: Dim = Unknown(why) if mask is None or mask.dtype == object else int(np.count_nonzero(mask))
     if "axis" not in call.node.attributes:
         return [with_shape(call.known(0), (count,))]
@@ -143,7 +145,7 @@ def _compress(call: Call) -> list[ValueInfo]:
 
 
 def _unique(call: Call) -> list[ValueInfo]:
-    source, count = call.shape(0), Unknown("Unique: how many elements differ depends on the data")
+    source, count = call.shape(0), Unknown("Unique: the number of distinct elements is data-dependent")
     shape: Shape = (count,)
     inverse = size(source)
     if "axis" in call.node.attributes:
@@ -159,7 +161,7 @@ def _arg(call: Call) -> list[ValueInfo]:
 
 
 def _scatter_cost(call: Call) -> Cost:
-    """none: data are moved; 1 per update where it is combined with what it meets"""
+    """none: data movement; with a reduction, 1 FLOP per update"""
     return NO_COST if call.attr_text("reduction", "none") == "none" else Cost(other=size(call.shape(2)))
 
 
@@ -169,6 +171,7 @@ _SCATTER = Operator(
     cost=_scatter_cost,
     traits={Trait.SCATTERS_ALONG_AXIS, Trait.TESTS_NUMBERS},
     overwrites=(0,),
+    number_inputs=(0, 2),
     constraints={1: index_into(0, "axis")},
 )
 _ARG = Operator(_arg, cost=per_input_element(1, "comparison"), position_output=0, work=WorkClass.REDUCTION)
@@ -189,9 +192,10 @@ OPERATORS: dict[str, Operator] = of_class(
             _gather_elements,
             cost=reads_picked_elements,
             traits={Trait.PICKS_ROWS},
+            number_inputs=(0,),
             constraints={1: index_into(0, "axis")},
         ),
-        "GatherND": Operator(_gather_nd, cost=reads_picked_elements, constraints={1: nd_index}),
+        "GatherND": Operator(_gather_nd, cost=reads_picked_elements, number_inputs=(0,), constraints={1: nd_index}),
         "Scatter": replace(_SCATTER, deprecated=Deprecation(11, None, "ScatterElements")),
         "ScatterElements": _SCATTER,
         "ScatterND": Operator(
@@ -201,6 +205,7 @@ OPERATORS: dict[str, Operator] = of_class(
             cost=_scatter_cost,
             traits={Trait.TESTS_NUMBERS},
             overwrites=(0,),
+            number_inputs=(0, 2),
             constraints={1: nd_index},
         ),
         "OneHot": Operator(
@@ -211,11 +216,14 @@ OPERATORS: dict[str, Operator] = of_class(
             size_inputs=(1,),
             constraints={0: one_hot_index},
         ),
-        "Compress": Operator(_compress, cost=reads_picked_elements, traits={Trait.DATA_SIZED}),
+        "Compress": Operator(_compress, cost=reads_picked_elements, number_inputs=(0,), traits={Trait.DATA_SIZED}),
     },
 ) | {
     "Unique": Operator(
-        _unique, cost=unknown_arithmetic("how many elements are compared, the data decide"), traits={Trait.DATA_SIZED}
+        _unique,
+        cost=unknown_arithmetic("the number of elements compared is data-dependent"),
+        number_inputs=(0,),
+        traits={Trait.DATA_SIZED},
     ),
     "ArgMax": _ARG,
     "ArgMin": _ARG,

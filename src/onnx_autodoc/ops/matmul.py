@@ -10,7 +10,7 @@ from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInf
 
 
 def product(call: Call) -> Cost:
-    """[..., M, K] @ [..., K, N]: K multiply-adds for each element of the output"""
+    """[..., M, K] @ [..., K, N]: K MACs per output element"""
     return Cost(macs=size(call.output()) * call.shape(0)[-1])
 
 
@@ -21,11 +21,13 @@ def requantized(rule: CostRule) -> CostRule:
         cost = rule(call)
         return Cost(cost.macs, cost.other + 3 * size(call.output()))
 
-    return documented(f"{rule.__doc__}; 3 per element of the output: scale, round, zero point", with_requantization)
+    return documented(
+        f"{rule.__doc__}; 3 FLOPs per output element to requantize: scale, round, zero point", with_requantization
+    )
 
 
 def gemm_cost(call: Call, bias_at: int = 2) -> Cost:
-    """K multiply-adds for each element of the output; 1 per element where there is a C"""
+    """K MACs per output element; 1 FLOP per output element for C"""
     inner = call.shape(0)[0 if call.attr_int("transA", 0) else 1]
     elements = size(call.output())
     return Cost(elements * inner, elements if call.has(bias_at) else 0)
@@ -45,7 +47,9 @@ def _einsum(call: Call) -> list[ValueInfo]:
     left, arrow, right = call.attr_text("equation", "").replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(call.inputs):
-        raise Contradiction(f"Einsum has {len(terms)} terms for {len(call.inputs)} inputs")
+        raise Contradiction(
+            f"the number of Einsum terms ({len(terms)}) differs from that of inputs ({len(call.inputs)})"
+        )
     sizes, ellipsis = _einsum_sizes(call, terms)
     if not arrow:
         letters = left.replace(",", "").replace("...", "")
@@ -61,12 +65,12 @@ def _einsum_sizes(call: Call, terms: list[str]) -> tuple[dict[str, Dim], Shape]:
     for at, term in enumerate(terms):
         shape, (head, dots, tail) = call.shape(at), term.partition("...")
         if len(head) + len(tail) > len(shape) or (not dots and len(term) != len(shape)):
-            raise Contradiction(f"Einsum's term {term} does not fit {len(shape)} dimensions")
+            raise Contradiction(f"Einsum term {term} does not match an input of rank {len(shape)}")
         end = len(shape) - len(tail)
         for letter, dim in zip(head + tail, (*shape[: len(head)], *shape[end:]), strict=True):
             known = sizes.get(letter, 1)
             if sizes_differ(known, dim) and 1 not in (known, dim):
-                raise Contradiction(f"Einsum's {letter} is {known} and {dim}")
+                raise Contradiction(f"Einsum index {letter} has sizes {known} and {dim}")
             sizes[letter] = known if dim == 1 else dim if isinstance(known, Unknown) or known == 1 else known
         if dots:
             ellipsis = broadcast(ellipsis, shape[len(head) : end])
@@ -76,12 +80,12 @@ def _einsum_sizes(call: Call, terms: list[str]) -> tuple[dict[str, Dim], Shape]:
 def _letter_sizes(sizes: dict[str, Dim], letters: Iterable[str]) -> Shape:
     for letter in letters:
         if letter not in sizes:
-            raise Contradiction(f"Einsum's result names {letter}, no input does")
+            raise Contradiction(f"Einsum output index {letter} is in no input")
     return tuple(sizes[letter] for letter in letters)
 
 
 def _einsum_cost(call: Call) -> Cost:
-    """two terms at a time, from the left: a multiply-add for each combination of letters, where one is summed over"""
+    """two terms at a time, from the left: one MAC per combination of indices if an index is summed"""
     left, arrow, right = call.attr_text("equation", "").replace(" ", "").replace("...", ".").partition("->")
     terms = left.split(",")
     sizes, ellipsis = _einsum_sizes(call, [term.replace(".", "...") for term in terms])
@@ -112,7 +116,7 @@ def _contraction_cost(a: frozenset[str], b: frozenset[str], needed: frozenset[st
 
 
 def _det_cost(call: Call) -> Cost:
-    """n(n - 1)(2n - 1)/3 + n(n - 1)/2 + n - 1 per matrix of n rows: elimination, then the product of the diagonal"""
+    """n(n - 1)(2n - 1)/3 + n(n - 1)/2 + n - 1 FLOPs per n × n matrix: elimination, then the product of the diagonal"""
     rows = call.shape(0)[-1]
     per_matrix = rows * (rows - 1) * (2 * rows - 1) // 3 + rows * (rows - 1) // 2 + rows - 1
     return Cost(other=size(call.output()) * per_matrix)

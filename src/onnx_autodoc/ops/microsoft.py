@@ -48,28 +48,28 @@ def _fused_matmul(call: Call) -> list[ValueInfo]:
 
 
 def _fused_matmul_cost(call: Call) -> Cost:
-    """K multiply-adds for each element of the output; 1 per element where alpha is not 1"""
+    """K MACs per output element; 1 FLOP per output element if alpha is not 1"""
     shape_of_min_rank(call, 0)
     elements = size(call.output())
     return Cost(elements * _operand(call, 0, "A")[-1], elements if call.attr_float("alpha", 1.0) != 1 else 0)
 
 
 def _gemm_gelu_cost(call: Call) -> Cost:
-    """as MatMul and Gelu by tanh; 1 per element for a bias"""
+    """as MatMul and Gelu with the tanh approximation; 1 FLOP per element for a bias"""
     biases = Cost(other=size(call.output()) * cost_rules.count_present(call, 2))
     return sum_costs(_fused_matmul_cost(call), biases, cost_rules.tanh_gelu(known_output(call)))
 
 
 def _cdist_cost(call: Call) -> Cost:
-    """3 for each feature of each pair: difference, square, sum; 1 per pair for the root of the euclidean metric"""
+    """3 FLOPs per feature of each pair: subtract, square, add; 1 per pair for the sqrt of the euclidean metric"""
     metric = call.attr_text("metric", "sqeuclidean")
     if metric not in ("euclidean", "sqeuclidean"):
-        raise InferenceError(f"CDist by the metric {quote_name(metric, 40)}")
+        raise InferenceError(f"CDist has an unknown metric: {quote_name(metric, 40)}")
     return Cost(other=size(call.output()) * (3 * shape_of_rank(call, 0, 2)[1] + (metric == "euclidean")))
 
 
 def _inverse_cost(call: Call) -> Cost:
-    """2n³ - 2n² + n per matrix of n rows: Gauss-Jordan elimination in place"""
+    """2n³ - 2n² + n FLOPs per n × n matrix: Gauss-Jordan elimination in place"""
     *batch, rows, _ = shape_of_min_rank(call, 0, 2)
     return Cost(other=size(tuple(batch)) * (2 * rows * rows * (rows - 1) + rows))
 
@@ -110,12 +110,12 @@ def _unfold(call: Call) -> list[ValueInfo]:
     source, length, step = call.shape(0), call.attr_required("size"), call.attr_int("step", 1)
     axis = normalize_axis(call.attr_int("dim", -1), len(source))
     if step < 1 or length < 1:
-        raise Contradiction(f"UnfoldTensor by {length} every {step}")
+        raise Contradiction(f"UnfoldTensor requires a positive size and step, got {length} and {step}")
     return [tensor(call.dtype(0), (*source[:axis], (source[axis] - length) // step + 1, *source[axis + 1 :], length))]
 
 
 def _unique(call: Call) -> list[ValueInfo]:
-    why = "Unique: how many elements differ depends on the data"
+    why = "Unique: the number of distinct elements is data-dependent"
     return [
         tensor(call.dtype(0), (Unknown(why),)),
         tensor("int64", (size(call.shape(0)),)),
@@ -131,18 +131,18 @@ def _range(call: Call) -> list[ValueInfo]:
         why = next(item.why for item in (start, limit, delta) if isinstance(item, Unknown))
         return [tensor(call.dtype(0), (Unknown(why),))]
     if delta == 0:
-        raise Contradiction("Range with a step of 0")
+        raise Contradiction("Range has a step of 0")
     return [tensor(call.dtype(0), (max(int(-((start - limit) // delta)), 0),))]
 
 
 def _fourier_cost(call: Call) -> Cost:
-    """5/2 n log2 n for each signal of n real numbers: the fast transform, log2 rounded up"""
+    """5/2 n log2 n FLOPs per signal of n real numbers: FFT, log2 rounded up"""
     *signals, length = call.shape(0) if call.node.op == "Rfft" else call.output()
     return Cost(other=size(tuple(signals)) * fourier(length, 1))
 
 
 def _crop_and_resize_cost(call: Call) -> Cost:
-    """7 per element of the output: place between four others; to the nearest: none"""
+    """7 FLOPs per output element: bilinear interpolation; none for nearest"""
     return Cost(
         other=size(call.output()) * interpolation_ops(1 if call.attr_text("mode", "bilinear") == "nearest" else 4)
     )
@@ -152,21 +152,21 @@ def _crop_and_resize(call: Call) -> list[ValueInfo]:
     # X [N, C, H, W], rois [R, 4] = [R, C, height, width]
     height_width = sizes(call, 3)
     if len(height_width) != 2:
-        raise Contradiction(f"CropAndResize to {len(height_width)} sizes, not 2")
+        raise Contradiction(f"CropAndResize requires 2 output sizes, got {len(height_width)}")
     return [tensor(call.dtype(0), (shape_of_rank(call, 1, 2)[0], shape_of_rank(call, 0, 4)[1], *height_width))]
 
 
 def _all_finite_cost(call: Call) -> Cost:
-    """1 per element of the inputs: comparison"""
+    """1 FLOP per input element: comparison"""
     return Cost(other=sum((size(call.shape(at)) for at in range(len(call.inputs)) if call.has(at)), start=0))
 
 
 def _opaque(call: Call) -> list[ValueInfo]:
-    raise InferenceError(f"{call.node.op} holds a part of the model that another compiler has translated")
+    raise InferenceError(f"{call.node.op} contains a precompiled part of the model")
 
 
-_TRANSLATED = uncounted("another compiler has translated that part of the model")
-_COMPLEX = per_output_element(3, "half of a complex one, which takes four multiplications and two additions")
+_TRANSLATED = uncounted("it contains a precompiled part of the model")
+_COMPLEX = per_output_element(3, "half of a complex product, which takes four multiplies and two adds")
 
 OPERATORS: dict[str, Operator] = (
     of_class(
@@ -175,9 +175,9 @@ OPERATORS: dict[str, Operator] = (
             "BiasAdd": Operator(same, cost=cost_rules.bias_add),
             "BiasGelu": Operator(same, cost=chained_cost("Add", "Gelu"), fused_block="gelu", kernel="function gelu"),
             "FastGelu": Operator(same, cost=cost_rules.fast_gelu, fused_block="gelu", kernel="function tanh"),
-            "GatedAdd": Operator(same, cost=per_output_element(2, "one multiplication, one addition")),
+            "GatedAdd": Operator(same, cost=per_output_element(2, "multiply, add")),
             "QuickGelu": Operator(same, cost=cost_rules.scaled_silu, fused_block="gelu", kernel="function silu"),
-            "Trilu": Operator(same, cost=free),
+            "Trilu": Operator(same, cost=free, number_inputs=(0,)),
             "ComplexMul": Operator(broadcast_same, cost=_COMPLEX),
             "ComplexMulConj": Operator(broadcast_same, cost=_COMPLEX),
             "BiasDropout": Operator(
@@ -203,7 +203,8 @@ OPERATORS: dict[str, Operator] = (
             "FusedMatMulActivation": Operator(_fused_matmul, cost=add_activation(_fused_matmul_cost)),
             "GemmFastGelu": Operator(_fused_matmul, cost=_gemm_gelu_cost, fused_block="gelu"),
             "SparseToDenseMatMul": Operator(
-                _fused_matmul, cost=uncounted("how many elements the sparse matrix has, its shape does not tell")
+                _fused_matmul,
+                cost=uncounted("the number of elements of the sparse matrix does not follow from its shape"),
             ),
             "TransposeMatMul": Operator(
                 _fused_matmul, cost=_fused_matmul_cost, traits={Trait.MULTIPLIES, Trait.PRODUCT}
@@ -283,7 +284,7 @@ OPERATORS: dict[str, Operator] = (
         "IsAllFinite": Operator(lambda _: [tensor("bool", ())], cost=_all_finite_cost, work=WorkClass.REDUCTION),
         "MurmurHash3": Operator(
             lambda call: [tensor("uint32" if call.attr_int("positive", 1) else "int32", call.shape(0))],
-            cost=unknown_arithmetic("a hash works on bits, not on numbers"),
+            cost=unknown_arithmetic("a hash operates on bits, not on numbers"),
         ),
         "Pad": SLICING["Pad"],
         "Range": Operator(
@@ -302,6 +303,6 @@ OPERATORS: dict[str, Operator] = (
             work=WorkClass.LOOKUP,
         ),
         "UnfoldTensor": Operator(_unfold, cost=free, work=WorkClass.MOVE),
-        "Unique": Operator(_unique, cost=INDEXING["Unique"].cost, traits={Trait.DATA_SIZED}),
+        "Unique": Operator(_unique, cost=INDEXING["Unique"].cost, number_inputs=(0,), traits={Trait.DATA_SIZED}),
     }
 )

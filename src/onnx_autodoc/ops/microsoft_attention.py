@@ -36,7 +36,7 @@ from onnx_autodoc.ops.operator import (
 from onnx_autodoc.ops.shape_rules import one_output, same, same_as
 from onnx_autodoc.ops.values import Dim, Shape, Unknown, ValueInfo, merge_dims, tensor, unknown_value, with_shape
 
-_NO_TYPE = "the file's own declaration decides the element type of QK"
+_NO_TYPE = "only the file declares the element type of QK"
 
 
 def _merged(call: Call, dtype: str | None, past_at: int) -> list[ValueInfo]:
@@ -84,7 +84,7 @@ def _decoder_multi_head(call: Call) -> list[ValueInfo]:
     scores = ValueInfo(None, (batch, heads, new, dims.total), why=_NO_TYPE)
     output = tensor(dtype, (batch, new, dims.width))
     if crosses(call):
-        absent = unknown_value("a cross attention adds nothing to the cache")
+        absent = unknown_value("cross-attention adds nothing to the KV cache")
         return [output, absent, absent, scores]
     caches = shape_of_rank(call, 5, 4), shape_of_rank(call, 6, 4)
     present = caches if shares_buffer(call) else [(*cache[:2], dims.total, cache[3]) for cache in caches]
@@ -139,7 +139,7 @@ def _paged(call: Call) -> list[ValueInfo]:
 def _decoder_attention(call: Call) -> list[ValueInfo]:
     # [S, B, D]: sequence first
     (new, batch, width), heads = shape_of_rank(call, 0, 3), heads_of(call)
-    why = "DecoderAttention: the flags it is given when it runs decide how long the cache is"
+    why = "DecoderAttention: the length of its KV cache depends on run-time flags"
     cache = tensor(call.dtype(0), (batch, heads, Unknown(why), width // heads))
     return [tensor(call.dtype(0), (new, batch, width)), cache, cache]
 
@@ -151,15 +151,15 @@ def _gated_relative_position(call: Call) -> list[ValueInfo]:
 
 def _remove_padding(call: Call) -> list[ValueInfo]:
     batch, length, width = shape_of_rank(call, 0, 3)
-    counts: Dim = Unknown("RemovePadding: how many tokens are not padding depends on the data")
+    counts: Dim = Unknown("RemovePadding: the number of non-padding tokens is data-dependent")
     if call.value(1) is not None:
         counts = sum(sizes(call, 1), start=0)
     offsets = [tensor("int32", shape) for shape in ((batch, length), (batch + 1,), (1,))]
     return [tensor(call.dtype(0), (counts, width)), *offsets]
 
 
-_SELECTED = "as many of them as may be selected for it, and those of a local window"
-_LONGFORMER = uncounted("how many tokens attend to all others, the data decide")
+_SELECTED = "over as many keys as can be selected, and those of a local window"
+_LONGFORMER = uncounted("the number of global tokens is data-dependent")
 _KEYS_AND_VALUES = (KVCacheInputs(3, 1), KVCacheInputs(4, 2))
 _PAGES = (KVCacheInputs(3, 1, (0, 1)), KVCacheInputs(4, 2, (0, 1)))  # [blocks, tokens of a block, heads, head size]
 _MERGED_WEIGHT = Operator(
@@ -174,7 +174,7 @@ OPERATORS: dict[str, Operator] = of_class(
         "Attention": _MERGED_WEIGHT,
         "DecoderAttention": Operator(
             _decoder_attention,
-            cost=uncounted("the flags it is given when it runs decide what it projects and caches"),
+            cost=uncounted("its projections and KV cache depend on run-time flags"),
         ),
         "DecoderMaskedMultiHeadAttention": Operator(
             _decoder_multi_head,
@@ -191,7 +191,7 @@ OPERATORS: dict[str, Operator] = of_class(
         "GroupQueryAttention": Operator(
             _group_query,
             cost=cost_rules.grouped(
-                cost_rules.group_query, OptionalInputs(cos=7, bias=10, sink=11, norm=14), "over past and new ones"
+                cost_rules.group_query, OptionalInputs(cos=7, bias=10, sink=11, norm=14), "over past and new keys"
             ),
             roles=constants(7, 8) | scales(12, 13),
             kv_caches=_KEYS_AND_VALUES,
@@ -210,7 +210,7 @@ OPERATORS: dict[str, Operator] = of_class(
             cost=cost_rules.grouped(
                 cost_rules.paged,
                 OptionalInputs(cos=8, sink=11, norm=12),
-                "over those of its own sequence, where their number is told",
+                "over the keys of its sequence, if their number is known",
             ),
             roles=constants(8, 9) | scales(14, 15),
             kv_caches=_PAGES,
@@ -237,7 +237,7 @@ OPERATORS: dict[str, Operator] = of_class(
             cost=cost_rules.grouped(
                 cost_rules.block_sparse,
                 OptionalInputs(cos=9),
-                "over the blocks that its row lists, where those are told",
+                "over the blocks listed in its row, if they are known",
             ),
             roles=constants(9, 10),
             kv_caches=_KEYS_AND_VALUES,

@@ -25,7 +25,7 @@ from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInf
 
 def _vocabulary(call: Call) -> Dim:
     declared = call.attr_int("vocab_size", 0)
-    return declared if declared > 0 else Unknown("the size of the vocabulary is that of the decoder's result")
+    return declared if declared > 0 else Unknown("the vocabulary size is that of the decoder's output")
 
 
 def _score_type(call: Call, *inputs: int) -> str | None:
@@ -37,7 +37,7 @@ def _beams(call: Call) -> list[ValueInfo]:
     """Infer sequences [B, returned, max length], their scores, and the scores of every token at every step."""
     prompt, max_length = shape_of_min_rank(call, 0), size_element(call, 1)
     returned: Shape = (prompt[0], size_element(call, 4))
-    steps: Dim = Unknown(f"{call.node.op}: where the decoder begins is decided inside it")
+    steps: Dim = Unknown(f"{call.node.op}: the first decoding step is determined inside the operator")
     if call.attr_int("model_type", 0) == 0 and len(prompt) == 2:
         steps = max_length - prompt[1]
     dtype = _score_type(call, 5, 6)
@@ -49,8 +49,8 @@ def _beams(call: Call) -> list[ValueInfo]:
 
 
 def _whisper_beams(call: Call) -> list[ValueInfo]:
-    decoded = Unknown("WhisperBeamSearch: how many tokens are decoded depends on the data")
-    inside = Unknown("WhisperBeamSearch: the layers, heads and frames are those of its decoder")
+    decoded = Unknown("WhisperBeamSearch: the number of decoded tokens is data-dependent")
+    inside = Unknown("WhisperBeamSearch: layers, heads and frames are those of its decoder")
     layers = shape_of_min_rank(call, 12)[0] if call.has(12) else inside
     sequences, sequence_scores, scores = _beams(call)
     attention = tensor(None, (*(sequence_scores.shape or ()), layers, decoded, inside))
@@ -66,16 +66,16 @@ def _greedy(call: Call) -> list[ValueInfo]:
 def _tokenizer(call: Call) -> list[ValueInfo]:
     source = call.shape(0)
     if len(source) not in (1, 2):
-        raise Contradiction(f"Tokenizer of {len(source)} dimensions")
+        raise Contradiction(f"Tokenizer requires rank 1 or 2, got rank {len(source)}")
     if size(source) < 1:
         return [tensor("string", source)]  # of no strings there are no tokens: the last axis is not added
-    return [tensor("string", (*source, Unknown("Tokenizer: how many tokens a text has depends on the text")))]
+    return [tensor("string", (*source, Unknown("Tokenizer: the number of tokens is data-dependent")))]
 
 
 def _bifurcation(call: Call) -> list[ValueInfo]:
     tokens = call.shape(1)
     if call.has(3):
-        tokens = (Unknown("BifurcationDetector: how many predicted tokens are taken over depends on the data"),)
+        tokens = (Unknown("BifurcationDetector: the number of accepted tokens is data-dependent"),)
     return [tensor(call.dtype(1), tokens), with_shape(call.known(2), call.shape(2))]
 
 
@@ -102,13 +102,13 @@ def _ngrams(call: Call) -> tuple[int, int]:
 
 
 _LSTM = cell("LSTM")
-_GENERATED = uncounted("how often its decoder runs, the data decide")
+_GENERATED = uncounted("the number of decoder runs is data-dependent")
 
 
 def _attention_lstm_cost(call: Call) -> Cost:
-    """as LSTM, over input and attention together; memory · attention multiply-adds once for each memory; for each step
-    hidden · attention, memories · (attention + size of one) and the attention layer's weights; 2 per element of a key,
-    5 per score"""
+    """as LSTM over input and attention together; memory size · attention size MACs once per memory; per step, hidden ·
+    attention size + memories · (attention size + memory size) MACs, and one per weight of the attention layer; 2 FLOPs
+    per key element, 5 per score"""
     (_, batch, width), (_, memories, depth) = shape_of_rank(call, 0, 3), shape_of_rank(call, 11, 3)
     directions, hidden, attention = shape_of_rank(call, 8, 3)
     lstm, runs = _LSTM(call), size(call.shape(0)[:2]) * directions
@@ -120,26 +120,25 @@ def _attention_lstm_cost(call: Call) -> Cost:
 
 
 def _hashes_cost(call: Call) -> Cost:
-    """1 per hash for the remainder, 1 for an offset; for each token a product per id of the longest n-gram, and one
-    less to combine them"""
+    """1 FLOP per hash for the remainder, 1 for an offset; per token, one multiply per id of the longest n-gram, and one
+    operation less to combine them"""
     hashes, before, offsets = call.output(), _ngrams(call)[0], 5 if call.node.op.startswith("Varlen") else 4
     return Cost(other=size(hashes) * (1 + call.has(offsets)) + size(call.shape(0)) * (2 * before + 1))
 
 
 def _repeat_block_cost(call: Call) -> Cost:
-    """n - 1 comparisons for each n-gram of the ids"""
+    """n - 1 comparisons per n-gram of the ids"""
     (batch, length), count = shape_of_rank(call, 0, 2), call.attr_required("ngram_size")
     grams = length - count + 1
     return Cost(other=0 if type(grams) is int and grams < 1 else batch * grams * (count - 1))
 
 
 def _word_embedding_cost(call: Call) -> Cost:
-    """window · size of a character multiply-adds for each kernel and place in a word; 3 per result: bias, tanh,
-    greatest"""
+    """window · character size MACs per kernel and position in a word; 3 FLOPs per result: bias, tanh, max"""
     (words, length), kernels = shape_of_rank(call, 0, 2), shape_of_rank(call, 1, 4)
     places = words * (length - kernels[2] + 1)
     if type(places) is int and places < 0:
-        raise Contradiction(f"WordConvEmbedding of words of {length} characters under a window of {kernels[2]}")
+        raise Contradiction(f"WordConvEmbedding has words of length {length}, shorter than its window ({kernels[2]})")
     return Cost(places * size(kernels), 3 * places * kernels[0])
 
 
@@ -147,17 +146,17 @@ OPERATORS: dict[str, Operator] = {
     "AttnLSTM": Operator(lambda call: recurrent(call, states=2), cost=_attention_lstm_cost, work=WorkClass.RECURRENT),
     "BeamSearch": Operator(_beams, cost=_GENERATED),
     "BifurcationDetector": Operator(
-        _bifurcation, cost=unknown_arithmetic("how many tokens are compared, the data decide")
+        _bifurcation, cost=unknown_arithmetic("the number of tokens compared is data-dependent")
     ),
     "DynamicTimeWarping": Operator(
-        lambda _: [tensor("int32", (2, Unknown("DynamicTimeWarping: how long the path is depends on the data")))],
-        cost=per_input_element(3, "two comparisons, one addition"),
+        lambda _: [tensor("int32", (2, Unknown("DynamicTimeWarping: the path length is data-dependent")))],
+        cost=per_input_element(3, "two comparisons, add"),
     ),
     "GreedySearch": Operator(_greedy, cost=_GENERATED),
     "NGramHashMapping": Operator(_ngram_hashes, cost=_hashes_cost),
     "NGramRepeatBlock": Operator(same_as(1), cost=_repeat_block_cost),
     "Sampling": Operator(_greedy, cost=_GENERATED),
-    "Tokenizer": Operator(_tokenizer, cost=unknown_arithmetic("how many characters are read, the data decide")),
+    "Tokenizer": Operator(_tokenizer, cost=unknown_arithmetic("the number of characters read is data-dependent")),
     "VarlenNGramHashMapping": Operator(_packed_ngram_hashes, cost=_hashes_cost),
     "WhisperBeamSearch": Operator(_whisper_beams, cost=_GENERATED),
     # words as characters [words, longest] under kernels [M, 1, window, C] = [words, M]
@@ -176,7 +175,7 @@ def _given_fill(call: Call) -> list[ValueInfo]:
         return [tensor("float32", (*dims, *extra))]
     shape = call.attr_ints("shape")
     if shape is None:
-        raise Contradiction("GivenTensorFill without a shape")
+        raise Contradiction("GivenTensorFill requires a shape")
     return [tensor("float32", shape)]
 
 
@@ -185,17 +184,17 @@ _roi_patches = rule("0: B R _, 1: _ C _ _ -> 0: B R C @pooled_size @pooled_size"
 
 UNSPECIFIED: dict[str, Operator] = {
     "DisentangledAttention_TRT": Operator(
-        same, cost=per_output_element(3, "two sums, scale"), work=WorkClass.ATTENTION
+        same, cost=per_output_element(3, "two adds, scale"), work=WorkClass.ATTENTION
     ),
     "DynamicSlice": replace(SLICING["Slice"], traits=SLICING["Slice"].traits | {Trait.EXPERIMENTAL}),
     "EfficientNMS_TRT": Operator(
         rule("0: B ... -> int32: B 1, 0: B @max_output_boxes 4, 0: B @max_output_boxes, int32: B @max_output_boxes"),
-        cost=unknown_arithmetic("how many boxes are compared, the data decide"),
+        cost=unknown_arithmetic("the number of boxes compared is data-dependent"),
         roles=constants(2),
     ),
     "GRUUnit": Operator(
         same,
-        cost=per_output_element(6, "sigmoid, tanh, two products, difference, sum"),
+        cost=per_output_element(6, "sigmoid, tanh, two multiplies, subtract, add"),
         work=WorkClass.RECURRENT,
         traits={Trait.EXPERIMENTAL},
     ),
@@ -205,10 +204,10 @@ UNSPECIFIED: dict[str, Operator] = {
     "MemcpyFromHost": Operator(same, cost=free),
     "MemcpyToHost": Operator(same, cost=free),
     "MultilevelCropAndResize_TRT": Operator(
-        _roi_patches, cost=per_output_element(interpolation_ops(4), "place between four others")
+        _roi_patches, cost=per_output_element(interpolation_ops(4), "bilinear interpolation")
     ),
     "PyramidROIAlign_TRT": Operator(
-        _roi_patches, cost=unknown_arithmetic("how often a region is sampled, the plugin decides")
+        _roi_patches, cost=unknown_arithmetic("the plugin determines the number of samples per region")
     ),
     "SimplifiedLayerNormalization": Operator(
         simplified_norm, cost=rms_norm, roles=weights(1), traits={Trait.PROPAGATES_NAN}, work=WorkClass.NORMALIZATION

@@ -48,14 +48,14 @@ from onnx_autodoc.ops.values import (
     with_shape,
 )
 
-_BLOCK = "channels are padded to the vectors of the machine that the file was made for: 8 or 16"
-_UNKNOWN_LAYOUT = "whether the weight has its channels second or last is only known by their number"
-_OTHER_OUTPUT = "which layout its other results have is not documented"
+_BLOCK = "channels are padded to the vector width of the target machine: 8 or 16"
+_UNKNOWN_LAYOUT = "the weight layout (channels second or last) is known only from the number of channels"
+_OTHER_OUTPUT = "the layout of its other outputs is undocumented"
 
 
 def channels_first(shape: Shape) -> Shape:
     if len(shape) < 2:
-        raise Contradiction(f"channels-last data of {len(shape)} dimensions")
+        raise Contradiction(f"channels-last data requires rank 2 or more, got rank {len(shape)}")
     return (shape[0], shape[-1], *shape[1:-1])
 
 
@@ -70,7 +70,7 @@ def _declares_channels_last(call: Call) -> bool:
 def _is_nhwc(call: Call) -> bool:
     """Return True: the operator or its domain has the channels last; raise if an attribute declares it again."""
     if _declares_channels_last(call):
-        raise InferenceError(f"{call.node.op} of channels-last data says once more that its channels are last")
+        raise InferenceError(f"{call.node.op} of a channels-last domain also declares channels_last")
     return True
 
 
@@ -111,7 +111,7 @@ def _transposed_conv(call: Call) -> list[ValueInfo]:
     whole, pads = inferred[0].shape or (), call.ints(2)
     rank = len(whole) - 2
     if len(pads) != 2 * rank:
-        raise Contradiction(f"ConvTransposeWithDynamicPads has {len(pads)} pads for {rank} dimensions")
+        raise Contradiction(f"pads of ConvTransposeWithDynamicPads have length {len(pads)}, not {2 * rank}")
     cropped = (dim - head - tail for dim, head, tail in zip(whole[2:], pads[:rank], pads[rank:], strict=True))
     return [tensor(call.dtype(0), (*whole[:2], *cropped))]
 
@@ -119,8 +119,8 @@ def _transposed_conv(call: Call) -> list[ValueInfo]:
 # The layout changes no cost.
 @add_activation
 def _fused_cost(call: Call) -> Cost:
-    """input channels of a group · kernel multiply-adds for each element of the output; 1 per element for a bias, 1 for
-    an input that is added"""
+    """input channels per group · kernel size MACs per output element; 1 FLOP per output element for a bias, 1 for an
+    added input"""
     return sum_costs(conv_cost(call), Cost(other=size(call.output()) if call.has(3) else 0))
 
 
@@ -134,7 +134,7 @@ def _transposed_conv_cost(weight_at: int, bias_at: int) -> CostRule:
 
 
 def _masked_pool_cost(call: Call) -> Cost:
-    """as MaxPool; 1 for each place of the kernel: its mask"""
+    """as MaxPool; 1 FLOP per output and kernel element for the mask"""
     masks = Cost(other=size(call.output()) * size(call.attr_ints("kernel_shape") or ()))
     return sum_costs(cost_as(POOLING, "MaxPool")(call), masks)
 
@@ -256,7 +256,7 @@ def _nhwc_qlinear_transpose(call: Call) -> list[ValueInfo]:
 def _nhwc_resize(call: Call) -> list[ValueInfo]:
     # Scales and sizes are in the order of the data.
     if call.attr_ints("axes") is not None:
-        raise InferenceError("Resize with the channels last: to which layout its axes refer is not documented")
+        raise InferenceError("channels-last Resize: the layout that its axes refer to is undocumented")
     return list(IMAGE["Resize"].infer(call))
 
 

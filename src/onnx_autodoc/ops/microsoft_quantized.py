@@ -42,12 +42,14 @@ def _nbits(call: Call) -> list[ValueInfo]:
     count, over = call.attr_required("N"), call.attr_required("K")
     bits, block = call.attr_int("bits", 4), call.attr_int("block_size", 0)
     if not 2 <= bits <= 8 or block < 16 or block & (block - 1):
-        raise Contradiction(f"MatMulNBits of {bits} bits in blocks of {block}")
+        raise Contradiction(
+            f"MatMulNBits requires 2 to 8 bits and a block_size of 16 or a larger power of two, got {bits} and {block}"
+        )
     if sizes_differ(shape_of_min_rank(call, 0)[-1], over):
-        raise Contradiction(f"MatMulNBits over {call.shape(0)[-1]} elements with a weight for {over}")
+        raise Contradiction(f"K of MatMulNBits ({over}) differs from the last axis of its input ({call.shape(0)[-1]})")
     packed, expected = call.known(1).shape, count * ceil_div(over, block) * ceil_div(block * bits, 8)
     if packed is not None and sizes_differ(size(packed), expected):
-        raise Contradiction(f"MatMulNBits wants a weight of {expected:,} bytes, there are {size(packed):,}")
+        raise Contradiction(f"MatMulNBits requires a weight of {expected:,} bytes, got {size(packed):,}")
     return list(_columns_n(call))
 
 
@@ -60,7 +62,7 @@ def _concat(call: Call) -> Shape:
     """Infer from the scale and zero point of the output, then tensor, scale and zero point of each part."""
     parts = [call.shape(at) for at in range(2, len(call.inputs), 3)]
     if not parts or len({len(part) for part in parts}) != 1:
-        raise Contradiction("QLinearConcat of parts with different numbers of dimensions")
+        raise Contradiction("QLinearConcat requires inputs of equal rank")
     axis = normalize_axis(call.attr_required("axis"), len(parts[0]))
     total: Dim = sum((part[axis] for part in parts), start=0)
     others = [next((dim for dim in column if type(dim) is int), column[0]) for column in zip(*parts, strict=True)]
@@ -78,22 +80,20 @@ def _gather(call: Call) -> list[ValueInfo]:
     axis, bits = normalize_axis(call.attr_int("gather_axis", 0), len(data)), call.attr_int("bits", 4)
     if call.dtype(0) == "uint8":
         if bits not in (2, 4, 8):
-            raise Contradiction(f"GatherBlockQuantized of {bits} bits")
+            raise Contradiction(f"GatherBlockQuantized requires 2, 4 or 8 bits, got {bits}")
         data = (*data[:-1], data[-1] * (8 // bits))
     elif call.dtype(0) is None:
-        data = (*data[:-1], Unknown("the element type of GatherBlockQuantized's table is unknown"))
+        data = (*data[:-1], Unknown("the element type of the table of GatherBlockQuantized is unknown"))
     return [tensor(call.dtype(2), (*data[:axis], *call.shape(1), *data[axis + 1 :]))]
 
 
 def _quantize_blocks(call: Call) -> list[ValueInfo]:
-    nbytes = Unknown("QuantizeBFP: how many bytes its blocks take is left to the hardware")
+    nbytes = Unknown("QuantizeBFP: the size of its blocks is hardware-specific")
     dims = tensor("int64", (call.rank(0),))
     return [tensor("uint8", (nbytes,)), dims, dims]
 
 
-_BLOCK_FLOAT = unknown_arithmetic(
-    "how many numbers share an exponent, and how they are rounded, is left to the hardware"
-)
+_BLOCK_FLOAT = unknown_arithmetic("the block size and the rounding are hardware-specific")
 _ONE = scales(1, 2, 3, 4)  # the scale and zero point of one input, and of the output
 _CONCAT_SCALES = scales(0, 1, *(at for at in range(3, 3000) if at % 3 != 2))
 _DYNAMIC = frozenset((Trait.DYNAMIC_QUANTIZATION, Trait.MULTIPLIES, Trait.PRODUCT))

@@ -13,7 +13,7 @@ from onnx_autodoc.ops.values import Contradiction, Dim, Shape, ValueInfo, tensor
 def _gated_delta_cost(call: Call) -> Cost:
     query, output = shape_of_min_rank(call, 0), call.output()
     if len(output) < 3:
-        raise Contradiction(f"{call.node.op} gives {len(output)} dimensions, not 3")
+        raise Contradiction(f"{call.node.op} requires an output of rank 3 or more, got rank {len(output)}")
     *tokens, heads, value = output
     steps, key = size(tuple(tokens)), shape_of_rank(call, 6, 4)[3] if call.has(6) else query[-1]
     cost = recurrence_cost(call, steps, (heads, heads), key * value)
@@ -25,33 +25,33 @@ def _gated_delta_cost(call: Call) -> Cost:
         other = other + size(call.shape(5))
     if call.attr_int("qk_l2_norm", 0):
         if type(key) is int and key < 1:
-            raise Contradiction(f"{call.node.op} of heads without elements")
+            raise Contradiction(f"{call.node.op} has a head size of 0")
         other = other + 3 * normalized + normalized // key
     return Cost(cost.macs, cost.other + other)
 
 
 _gated_delta_cost.__doc__ = (
-    f"for each token, {RECURRENCE}; 5 per decay by Softplus, 1 per update rate by sigmoid, as LpNormalization of "
-    "queries and keys where they are normalized"
+    f"per token, {RECURRENCE}; 5 per decay with Softplus, 1 per update rate with sigmoid; LpNormalization of queries "
+    "and keys if they are normalized"
 )
 
 
 def _linear_gate_cost(call: Call) -> Cost:
-    """5 per decay: bias, Softplus, scale; 1 per update rate: sigmoid"""
+    """5 FLOPs per decay: bias, Softplus, scale; 1 per update rate: sigmoid"""
     return Cost(other=5 * size(call.shape(0)) + (size(call.shape(3)) if call.has(3) else 0))
 
 
 def _causal_conv_cost(bias_at: int) -> CostRule:
     def rule(call: Call) -> Cost:
-        """kernel multiply-adds for each element of the output; 1 per element for a bias"""
+        """kernel size MACs per output element; 1 FLOP per output element for a bias"""
         return conv_cost(call, 1, bias_at)
 
     return add_activation(rule)
 
 
 def _engram_gate_cost(call: Call) -> Cost:
-    """11 per element: two RMSNormalizations, product, sum, gate; 13 per row: those two, root, sign, sigmoid; and as
-    RMSNormalization where the result is normalized too"""
+    """11 FLOPs per element: two RMSNormalizations, multiply, add, gate; 13 per row: the two RMSNormalizations, sqrt,
+    sign, sigmoid; and RMSNormalization of the output if it is normalized"""
     key = shape_of_min_rank(call, 0)
     elements, rows = size(key), size(key[:-1])
     normalizes_output = any(call.node.outputs[1:])
@@ -59,13 +59,13 @@ def _engram_gate_cost(call: Call) -> Cost:
 
 
 def _pre_mix_cost(call: Call) -> Cost:
-    """2 per element of the streams: product, sum; 1 per element of the output where it is scaled"""
+    """2 FLOPs per element of the streams: multiply, add; 1 per output element if it is scaled"""
     scaled = call.attr_float("reduction_scale", 1.0) != 1
     return Cost(other=2 * size(call.shape(0)) + scaled * size(call.output()))
 
 
 def _post_mix_cost(call: Call) -> Cost:
-    """2 per element: product, sum; where streams are mixed, as many multiply-adds per element as there are streams"""
+    """2 FLOPs per element: multiply, add; if streams are mixed, as many MACs per element as there are streams"""
     elements = size(call.output())
     return Cost(elements * shape_of_min_rank(call, 3, 2)[-1] if call.has(3) else 0, 2 * elements)
 
@@ -75,7 +75,7 @@ def _linear_attention(call: Call) -> list[ValueInfo]:
     query, value = shape_of_rank(call, 0, 3), shape_of_rank(call, 2, 3)
     heads, kv_heads = call.attr_required("q_num_heads"), call.attr_required("kv_num_heads")
     if heads < 1 or kv_heads < 1:
-        raise Contradiction(f"LinearAttention of {heads} and {kv_heads} heads")
+        raise Contradiction(f"LinearAttention requires positive head counts, got {heads} and {kv_heads}")
     state = (query[0], kv_heads, query[2] // heads, value[2] // kv_heads)
     output = (*query[:2], max(heads, kv_heads) * state[3])
     return [tensor(call.dtype(0), output), tensor(call.dtype(3 if call.has(3) else 0), _windowed(call, state))]
@@ -90,7 +90,7 @@ def _linear_gate(call: Call) -> list[ValueInfo]:
     beta = (
         with_shape(call.known(3), call.shape(3))
         if call.has(3)
-        else unknown_value("LinearAttentionGate without update rates")
+        else unknown_value("LinearAttentionGate has no update rates")
     )
     return [*same(call), beta]
 
@@ -106,7 +106,7 @@ def _gated_delta(call: Call) -> list[ValueInfo]:
         output = (*query[:-1], state[1], state[2])
         keys = (query[-1] - state[1] * state[2]) // 2
     else:
-        raise Contradiction("GatedDeltaNet of packed tokens without the state that says how they are packed")
+        raise Contradiction("GatedDeltaNet with packed tokens requires a state, which declares their widths")
     captured = state[1] + keys + state[1] * state[2]  # decays, keys and deltas of one token
     update = (state[0], call.attr_int("state_update_capacity", 0) * captured)
     return [tensor(call.dtype(0), output), tensor("float32", state), tensor("float32", update)]
@@ -142,7 +142,7 @@ def _capacity(call: Call) -> int:
         return call.attr_required("token_budget") + call.attr_required("compress_ratio") - 1
     if mode == "csa":
         return call.attr_required("index_topk")
-    raise Contradiction(f"{call.node.op} with the policy {mode!r}")
+    raise Contradiction(f"{call.node.op} has an unknown policy_mode: {mode!r}")
 
 
 def _indexer(call: Call) -> list[ValueInfo]:
@@ -162,7 +162,7 @@ def _close_windows(call: Call, buffered: Dim, new: Dim) -> tuple[Dim, Dim]:
     """Return how many windows are completed, and how many positions stay buffered with the last full window."""
     ratio = call.attr_required("compress_ratio")
     if ratio < 1:
-        raise Contradiction(f"{call.node.op} compresses {ratio} tokens into one")
+        raise Contradiction(f"{call.node.op} requires a positive compress_ratio, got {ratio}")
     previous = ratio if buffered >= ratio else 0
     waiting = buffered - previous + new
     full = waiting // ratio
@@ -172,7 +172,7 @@ def _close_windows(call: Call, buffered: Dim, new: Dim) -> tuple[Dim, Dim]:
 def _packed_indexer(call: Call) -> list[ValueInfo]:
     tokens = shape_of_rank(call, 0, 2)[0]
     gates = (
-        with_shape(call.known(14), call.shape(14)) if call.has(14) else unknown_value("only the policy csa has gates")
+        with_shape(call.known(14), call.shape(14)) if call.has(14) else unknown_value("only policy_mode csa has gates")
     )
     state = shape_of_rank(call, 12, 3)
     update = (state[0], call.attr_int("state_update_capacity", 0), state[2])
@@ -188,15 +188,15 @@ def _packed_indexer(call: Call) -> list[ValueInfo]:
 
 
 def _indexer_cost(call: Call) -> Cost:
-    """query width multiply-adds for each query and entry; 3 per score of a head: ReLU, weight, sum; of queries and new
-    entries, as RMSNormalization and 3 per rotated element; per element of a new entry, ratio + 1 for a mean (qsa) or
-    16 · ratio for a gated mean (csa); as TopK over the entries"""
+    """query width MACs per query and entry; 3 FLOPs per score of a head: ReLU, weight, add; for queries and new
+    entries, RMSNormalization and 3 per rotated element; per element of a new entry, ratio + 1 for a mean (qsa) or 16 ·
+    ratio for a gated mean (csa); TopK over the entries"""
     closed: Dim = 0  # windows that the new tokens complete
     if call.attr_text("policy_mode", "") == "csa":
         closed = _close_windows(call, shape_of_rank(call, 13, 4)[2], shape_of_rank(call, 0, 3)[1])[0]
     query, head, ratio = shape_of_rank(call, 0, 3), shape_of_rank(call, 7, 3)[2], call.attr_required("compress_ratio")
     if ratio < 1 or (type(head) is int and head < 1):
-        raise Contradiction(f"{call.node.op} compresses {ratio} keys of {head} numbers into one")
+        raise Contradiction(f"{call.node.op} requires a positive compress_ratio and head size, got {ratio} and {head}")
     tokens, width = query[0] * query[1], query[2] - (0 if call.has(1) else head)
     is_pooled = call.attr_text("policy_mode", "") == "qsa"
     past = size_element(call, 12) if call.has(12) else call.shape(7)[1]
@@ -224,7 +224,7 @@ OPERATORS: dict[str, Operator] = {
         _linear_gate, cost=_linear_gate_cost, roles=weights(1, 2), work=WorkClass.POINTWISE
     ),
     "PackedSparseAttentionIndexer": Operator(
-        _packed_indexer, cost=uncounted("how many entries each sequence has, the data decide"), roles=constants(4, 5)
+        _packed_indexer, cost=uncounted("the number of entries per sequence is data-dependent"), roles=constants(4, 5)
     ),
     "SparseAttentionIndexer": Operator(_indexer, cost=_indexer_cost, roles=constants(4, 5)),
     "VarlenCausalConvWithState": Operator(

@@ -16,7 +16,7 @@ def _rows(call: Call) -> Dim:
     """Return N of [N, F]; a vector [F] is one row."""
     source = call.shape(0)
     if len(source) not in (1, 2):
-        raise Contradiction(f"{call.node.op} of {len(source)} dimensions")
+        raise Contradiction(f"{call.node.op} requires rank 1 or 2, got rank {len(source)}")
     return source[0] if len(source) == 2 else 1
 
 
@@ -51,7 +51,7 @@ def _linear_regressor(call: Call) -> list[ValueInfo]:
     features, coefficients = call.shape(0)[-1:], call.attr_count("coefficients")
     needed = size(features) * call.attr_int("targets", 1)
     if type(needed) is int and coefficients < needed:
-        raise Contradiction(f"LinearRegressor has {coefficients:,} coefficients, not {needed:,}")
+        raise Contradiction(f"coefficients of LinearRegressor have length {coefficients:,}, below {needed:,}")
     return [tensor("float32", (_rows(call), call.attr_int("targets", 1)))]
 
 
@@ -65,7 +65,7 @@ def _extract(call: Call) -> list[ValueInfo]:
 def _vectorize(call: Call) -> list[ValueInfo]:
     widths = call.attr_ints("inputdimensions")
     if widths is None:
-        raise Contradiction("FeatureVectorizer without the widths of its inputs")
+        raise Contradiction("FeatureVectorizer requires attribute inputdimensions, which is missing")
     first = call.shape(0)
     return [tensor("float32", (first[0] if len(first) > 1 else 1, sum(widths)))]
 
@@ -89,7 +89,11 @@ def _encode(call: Call) -> list[ValueInfo]:
 
 # maps
 def _zip_map(call: Call) -> list[ValueInfo]:
-    return [sequence(ValueInfo("float32", why="a map has no shape", kind="map"), "one map for each row")]
+    return [
+        sequence(
+            ValueInfo("float32", why="a map has no shape", kind="map"), "a sequence of one map per row has no shape"
+        )
+    ]
 
 
 def _vectorize_map(call: Call) -> list[ValueInfo]:
@@ -104,8 +108,8 @@ _CASTS = {"TO_FLOAT": "float32", "TO_INT64": "int64", "TO_STRING": "string"}
 def _cast_map(call: Call) -> list[ValueInfo]:
     cast = call.attr_text("cast_to", "TO_FLOAT")
     if cast not in _CASTS:
-        raise InferenceError(f"CastMap to {cast}")
-    width: Dim = Unknown("CastMap: how many keys the map has depends on the data")
+        raise InferenceError(f"CastMap has an unknown cast_to: {cast}")
+    width: Dim = Unknown("CastMap: the number of keys is data-dependent")
     if call.attr_text("map_form", "DENSE") == "SPARSE":
         width = call.attr_int("max_map", 1)
     return [tensor(_CASTS[cast], (1, width))]
@@ -114,27 +118,27 @@ def _cast_map(call: Call) -> list[ValueInfo]:
 _TRANSFORMS = {"NONE": 0, "LOGISTIC": 1, "PROBIT": 4, "SOFTMAX": 5, "SOFTMAX_ZERO": 5}
 # kernel -> operations per product of a row and a support vector
 _KERNELS = {"LINEAR": 0, "POLY": 3, "RBF": 2, "SIGMOID": 3}
-_PROBABILITIES = "SVMClassifier: how many rounds the probabilities take to agree, the data decide"
+_PROBABILITIES = "SVMClassifier: the number of iterations until the probabilities converge is data-dependent"
 
 
 def _transform(call: Call) -> int:
     """Return the operations of post_transform per score."""
     transform = call.attr_text("post_transform", "NONE")
     if transform not in _TRANSFORMS:
-        raise InferenceError(f"{call.node.op} with the post_transform {quote_name(transform, 40)}")
+        raise InferenceError(f"{call.node.op} has an unknown post_transform: {quote_name(transform, 40)}")
     return _TRANSFORMS[transform]
 
 
 def _linear_classifier_cost(call: Call) -> Cost:
-    """a multiply-add for each coefficient and row; 1 per score for an intercept, 1 for the greatest, 5 for SOFTMAX, 1
-    for LOGISTIC, 4 for PROBIT"""
+    """one MAC per coefficient and row; 1 FLOP per score for an intercept, 1 for the max, 5 for SOFTMAX, 1 for LOGISTIC,
+    4 for PROBIT"""
     intercepts, rows = call.attr_count("intercepts"), _rows(call)
     scores, score_ops = intercepts or _label_count(call), (intercepts > 0) + 1 + _transform(call)
     return Cost(rows * call.attr_count("coefficients"), rows * scores * score_ops)
 
 
 def _linear_regressor_cost(call: Call) -> Cost:
-    """a multiply-add for each coefficient and row; 1 per score for an intercept, 5 for SOFTMAX, 1 for LOGISTIC, 4 for
+    """one MAC per coefficient and row; 1 FLOP per score for an intercept, 5 for SOFTMAX, 1 for LOGISTIC, 4 for
     PROBIT"""
     score_ops = (call.attr_count("intercepts") > 0) + _transform(call)
     return Cost(_rows(call) * call.attr_count("coefficients"), size(call.output()) * score_ops)
@@ -144,34 +148,34 @@ def _svm_cost(call: Call, supports: int, after: int) -> Cost:
     """Return the cost of a kernel over the support vectors; `after`: operations on the sums."""
     kernel, numbers, rows = call.attr_text("kernel_type", "LINEAR"), call.attr_count("support_vectors"), _rows(call)
     if kernel not in _KERNELS:
-        raise InferenceError(f"{call.node.op} with the kernel {quote_name(kernel, 40)}")
+        raise InferenceError(f"{call.node.op} has an unknown kernel_type: {quote_name(kernel, 40)}")
     differences = numbers if kernel == "RBF" else 0
     kernel_ops = supports * _KERNELS[kernel] if numbers else 0
     return Cost(rows * (numbers + call.attr_count("coefficients")), rows * (differences + kernel_ops + after))
 
 
 def _svm_regressor_cost(call: Call) -> Cost:
-    """a multiply-add for each number of the support vectors, each coefficient and row; per row and support vector 3 for
-    a kernel POLY or SIGMOID, 2 + features for RBF; 1 per row"""
+    """per row, one MAC per element of the support vectors and per coefficient; per row and support vector, 3 FLOPs for
+    kernel POLY or SIGMOID, 2 + features for RBF; 1 per row"""
     return _svm_cost(call, call.attr_count("coefficients"), 1 + _transform(call))
 
 
 def _svm_classifier_cost(call: Call) -> Cost:
-    """a multiply-add for each number of the support vectors, each coefficient and row; per row and support vector 3 for
-    a kernel POLY or SIGMOID, 2 + features for RBF; 2 per row and rho. Probabilities are not counted"""
+    """per row, one MAC per element of the support vectors and per coefficient; per row and support vector, 3 FLOPs for
+    kernel POLY or SIGMOID, 2 + features for RBF; 2 per row and rho. Probabilities are not counted"""
     supports = call.attr_count("coefficients") // max(_label_count(call) - 1, 1)
     cost = _svm_cost(call, supports, 2 * call.attr_count("rho"))
     return Cost(cost.macs, Unknown(_PROBABILITIES)) if call.attr_count("prob_a") else cost
 
 
 def _normalizer_cost(call: Call) -> Cost:
-    """2 per element where norm is MAX: greatest, quotient; 3 where it is L1 or L2: absolute or square, sum, quotient; 1
-    per row for L2: root"""
+    """2 FLOPs per element for norm MAX: max, divide; 3 for L1 or L2: abs or square, add, divide; 1 per row for L2:
+    sqrt"""
     norm, elements = call.attr_text("norm", "MAX"), size(call.output())
     return Cost(other=2 * elements if norm == "MAX" else 3 * elements + (_rows(call) if norm == "L2" else 0))
 
 
-_trees = unknown_arithmetic("how deep each row falls through the trees, the data decide")
+_trees = unknown_arithmetic("the depth that each row reaches in the trees is data-dependent")
 _LINEAR = ("coefficients", "intercepts")
 _SVM = ("coefficients", "rho", "support_vectors", "prob_a", "prob_b")
 _BASE = ("base_values", "base_values_as_tensor", "nodes_values", "nodes_values_as_tensor")
@@ -190,7 +194,11 @@ _KEY_LISTS, _VALUE_LISTS = (
 
 OPERATORS: dict[str, Operator] = {
     "ArrayFeatureExtractor": Operator(
-        _extract, cost=reads_picked_elements, work=WorkClass.LOOKUP, constraints={1: index_into(0, -1)}
+        _extract,
+        cost=reads_picked_elements,
+        number_inputs=(0,),
+        work=WorkClass.LOOKUP,
+        constraints={1: index_into(0, -1)},
     ),
     "Binarizer": Operator(same, cost=per_output_element(1, "comparison"), work=WorkClass.POINTWISE),
     "CastMap": Operator(
@@ -256,7 +264,7 @@ OPERATORS: dict[str, Operator] = {
     ),
     "Scaler": Operator(
         shape_of(0, "float32"),
-        cost=per_output_element(2, "difference, scale"),
+        cost=per_output_element(2, "subtract, scale"),
         learned_attributes=("offset", "scale"),
         work=WorkClass.POINTWISE,
         equal_lengths=(("offset", "scale"),),
@@ -290,14 +298,14 @@ OPERATORS: dict[str, Operator] = {
 def _string_split(call: Call) -> list[ValueInfo]:
     # The longest split decides the last dimension; shorter ones are filled up with empty strings.
     x = call.shape(0)
-    parts = 0 if 0 in x else Unknown("into how many parts a string splits is only known when the model runs")
+    parts = 0 if 0 in x else Unknown("the number of parts of a split string is data-dependent")
     return [tensor("string", (*x, parts)), tensor("int64", x)]
 
 
 def _shape_of_texts(call: Call) -> Shape:
     x = call.shape(0)
     if len(x) not in (1, 2):
-        raise Contradiction(f"{call.node.op} of {len(x)} dimensions, not 1 or 2")
+        raise Contradiction(f"{call.node.op} requires rank 1 or 2, got rank {len(x)}")
     return x
 
 
@@ -305,7 +313,7 @@ def _string_normalizer(call: Call) -> Shape:
     """[C] or [1, C] without the stop words."""
     *batch, words = _shape_of_texts(call)
     if call.attr_count("stopwords"):
-        words = Unknown("how many words are left without the stop words is only known when the model runs")
+        words = Unknown("the number of words left without the stop words is data-dependent")
     return (*batch, words)
 
 
@@ -313,14 +321,14 @@ def _tf_idf_vectorizer(call: Call) -> Shape:
     """Return the shape of the output: one place per n-gram of the vocabulary, for each row."""
     *batch, _ = _shape_of_texts(call)
     if isinstance(call.attribute("ngram_indexes"), TruncatedList):
-        return (*batch, Unknown("TfIdfVectorizer's vocabulary is too long to be read whole"))
+        return (*batch, Unknown("the vocabulary of TfIdfVectorizer is too long to be read in full"))
     indexes = call.attr_ints("ngram_indexes")
     if not indexes:
-        raise Contradiction("TfIdfVectorizer lacks its ngram_indexes")
+        raise Contradiction("TfIdfVectorizer requires attribute ngram_indexes, which is missing")
     return (*batch, max(indexes) + 1)
 
 
-_per_character = unknown_arithmetic("how many characters are read, the data decide")
+_per_character = unknown_arithmetic("the number of characters read is data-dependent")
 
 TEXT: dict[str, Operator] = {
     "StringConcat": Operator(one_output(lambda call: broadcast(call.shape(0), call.shape(1)), "string"), cost=free),
@@ -333,7 +341,7 @@ TEXT: dict[str, Operator] = {
     "RegexFullMatch": Operator(shape_of(0, "bool"), cost=_per_character),
     "TfIdfVectorizer": Operator(
         one_output(_tf_idf_vectorizer, "float32"),
-        cost=unknown_arithmetic("how many n-grams are found, the data decide"),
+        cost=unknown_arithmetic("the number of n-grams found is data-dependent"),
         learned_attributes=("weights",),
         choices={"mode": words("IDF TF TFIDF")},
     ),

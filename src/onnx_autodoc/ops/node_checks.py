@@ -1,4 +1,4 @@
-"""Checks of a node against its operator: one sentence for each fault that the ONNX checker or onnxruntime rejects.
+"""Checks of a node against its operator: one phrase for each fault that the ONNX checker or onnxruntime rejects.
 
 The shape rule of each operator checks the shapes of its inputs.
 """
@@ -77,13 +77,13 @@ def newest_opset(domain: str) -> int:
 
 
 _TYPE_NAMES: Final = {
-    "f": "a number",
-    "i": "a whole number",
-    "s": "a text",
-    "t": "a tensor",
-    "g": "a graph",
-    "p": "a sparse tensor",
-    "y": "a type",
+    "f": "float",
+    "i": "integer",
+    "s": "string",
+    "t": "tensor",
+    "g": "graph",
+    "p": "sparse tensor",
+    "y": "type",
 }
 _LETTERS: Final = {AttributeReference: "", float: "f", int: "i", str: "s", Tensor: "t", Graph: "g", Type: "y"}
 _TOOL_ATTRIBUTE: Final = "__"  # prefix of attributes that tools add
@@ -155,11 +155,11 @@ def _check_count(
     least, most = span
     if len(present) < least or (most is not None and len(present) > most):
         expected = str(least) if least == most else f"{least} or more" if most is None else f"{least} to {most}"
-        yield f"it has {len(present)} {kind}{'s' * (len(present) != 1)}, not {expected}"
+        yield f"has {len(present)} {kind}{'s' * (len(present) != 1)}, expected {expected}"
         return
     for at, (is_present, slot) in enumerate(zip(present, slots)):
         if not is_present and not slot.endswith(("?", "*")):
-            yield f"its {kind} {at} is left out, and must be there"
+            yield f"required {kind} {at} is missing"
 
 
 def _attribute_type(item: Attribute) -> str:
@@ -176,12 +176,12 @@ def _check_attribute_types(
     for name, letter in attributes:
         expected = schema.attributes.get(name)
         if expected is not None and not _matches_type(letter, expected.rstrip("!")):
-            yield f"its attribute {quote_name(name)} is {_describe_type(letter)}, not {_describe_type(expected)}"
+            yield f"attribute {quote_name(name)} has type {_describe_type(letter)}, expected {_describe_type(expected)}"
         elif expected is None and not extra_allowed and not name.startswith(_TOOL_ATTRIBUTE):
-            yield f"it has no attribute {repr_name(name)}"
+            yield f"attribute {repr_name(name)} is not defined for this operator"
     names = {name for name, _ in attributes}
     required = (name for name, expected in schema.attributes.items() if expected.endswith("!"))
-    yield from (f"it lacks its attribute {name}" for name in required if name not in names)
+    yield from (f"required attribute {name} is missing" for name in required if name not in names)
 
 
 def _matches_type(letter: str, expected: str) -> bool:
@@ -189,8 +189,8 @@ def _matches_type(letter: str, expected: str) -> bool:
 
 
 def _describe_type(letter: str) -> str:
-    prefix = "a list, each " if "+" in letter else ""
-    return prefix + _TYPE_NAMES.get(letter.rstrip("!+"), "something else")
+    prefix = "list of " if "+" in letter else ""
+    return prefix + _TYPE_NAMES.get(letter.rstrip("!+"), "unknown type")
 
 
 def _check_input_types(schema: OpSchema, types: Sequence[str | None]) -> Iterator[str]:
@@ -202,9 +202,9 @@ def _check_input_types(schema: OpSchema, types: Sequence[str | None]) -> Iterato
         if dtype is None or (dtype in _CONTAINERS and _NO_TENSOR in allowed):
             continue
         if dtype not in allowed:
-            yield f"it takes no {dtype}{' tensor' * (allowed == {_NO_TENSOR})} as input {at}"
+            yield f"input {at} does not accept {dtype}{' tensors' * (allowed == {_NO_TENSOR})}"
         elif bound.setdefault(variable, dtype) != dtype and not slot.endswith("**"):
-            yield f"its inputs of {bound[variable]} and {dtype} must be of one type"
+            yield f"inputs of types {bound[variable]} and {dtype} must have the same type"
 
 
 # Attributes: values that no node of the operator can have
@@ -220,30 +220,30 @@ def check_attributes(node: Node, version: int | None) -> Iterator[str]:
     if not _CHECKED_NUMBERS.isdisjoint(attributes):
         yield from _check_numbers(row, attributes)
     if node.is_op("Constant") and len(attributes) != 1:
-        yield f"it has {len(attributes)} values, not 1"
+        yield f"has {len(attributes)} values, expected 1"
     if row.choices:
         yield from _check_choices(row, version, attributes)
     yield from _check_lengths(row, attributes)
     for name, count, expected in _list_lengths(node, row, version, attributes):
         if count not in (0, *expected):
-            yield f"its attribute {name} has {count:,} items, not {expected[0]:,}"
+            yield f"attribute {name} has length {count:,}, expected {expected[0]:,}"
 
 
 def _check_numbers(row: Operator, attributes: Mapping[str, Attribute]) -> Iterator[str]:
     for name, item in attributes.items():
         least = 0 if name == "pads" and Trait.NO_NEGATIVE_PADS in row.traits else _MINIMUMS.get(name)
         if least is not None and any(number < least for number in _integers(item)):
-            yield f"its attribute {name} is {_format(item)}"
+            yield f"attribute {name} is {_format(item)}, below the minimum of {least}"
         zero_allowed = _TYPE_ATTRIBUTES.get(name)
         if zero_allowed is None or not isinstance(item, int) or (zero_allowed and item == 0):
             continue
         if dtype_name(item) is None:
-            yield f"its attribute {name} is {item}, which is no element type"
+            yield f"attribute {name} is {item}, which is not an element type"
     if Trait.PADS_BELOW_KERNEL in row.traits:
         pads, kernel = (_integers(attributes.get(name, ())) for name in ("pads", "kernel_shape"))
         if len(pads) == 2 * len(kernel) and any(pad >= size for pad, size in zip(pads, kernel * 2)):
             text, kernel_text = _format(attributes["pads"]), _format(attributes["kernel_shape"])
-            yield f"its pads {text} are as wide as its kernel {kernel_text}"
+            yield f"pads {text} are not smaller than the kernel {kernel_text}"
 
 
 def _integers(item: Attribute) -> tuple[int, ...]:
@@ -268,7 +268,8 @@ def _check_choices(row: Operator, version: int, attributes: Mapping[str, Attribu
                 continue
             if (item.lower() if isinstance(item, str) and ignores_case else item) not in allowed:
                 text = quote_name(item, _MAX_WORD_CHARS) if isinstance(item, str) else item
-                yield f"its attribute {name} is {text}, not one of {', '.join(sorted(filter(None, map(str, allowed))))}"
+                listed = ", ".join(sorted(filter(None, map(str, allowed))))
+                yield f"attribute {name} is {text}, expected one of {listed}"
                 break
 
 
@@ -279,13 +280,13 @@ def _check_lengths(row: Operator, attributes: Mapping[str, Attribute]) -> Iterat
         if len(set(counts.values())) > 1:
             (first_name, first), *rest = counts.items()
             name, count = next(item for item in rest if item[1] != first)
-            yield f"it has {first:,} {first_name} and {count:,} {name}"
+            yield f"attributes {first_name} and {name} differ in length: {first:,} and {count:,}"
     if "classes_strings" in attributes:
         return  # the first version of LabelEncoder
     for names in row.alternatives:
         count = sum(_length(attributes.get(name)) > 0 for name in names)
         if count > 1 or attributes.keys().isdisjoint(names):
-            yield f"it has not one of its attributes {', '.join(names)}"
+            yield f"requires exactly one of the attributes {', '.join(names)}"
 
 
 def _list_lengths(
@@ -317,7 +318,7 @@ def _check_axis(node: Node, version: int | None, inputs: Sequence[ValueInfo | No
     if Trait.AXIS_ATTRIBUTE in operator_of(node).traits and not (
         -rank <= axis < rank + (version is not None and version < _SOFTMAX_ALONG_AXIS)
     ):
-        yield f"axis {axis} does not exist in {rank} dimensions"
+        yield f"axis {axis} is out of range for rank {rank}"
 
 
 # Subgraphs: what a node and its bodies pass to each other
@@ -332,14 +333,14 @@ def check_subgraphs(node: Node, version: int | None) -> Iterator[str]:
     for name, body in bodies:
         for kind, count, body_count in _signature_counts(node, body, has_scan):
             if count != body_count:
-                yield f"it has {count} {kind}, its {name} {body_count}"
+                yield f"number of {kind}: {count} on the node, {body_count} in {name}"
     if has_scan:
         yield from _check_scan_axes(node, bodies[0][1])
     if node.op == "If" and len(bodies) == 2:
         yield from _check_branch_types(*(body.outputs for _, body in bodies))
     for label, dtype, expected in _carried_types(node, bodies[0][1], has_scan):
         if dtype and expected and dtype != expected:
-            yield f"{label} is {dtype}, not {expected}"
+            yield f"{label} is {dtype}, expected {expected}"
 
 
 def _check_scan_axes(node: Node, body: Graph) -> Iterator[str]:
@@ -347,23 +348,23 @@ def _check_scan_axes(node: Node, body: Graph) -> Iterator[str]:
     for axis, value in zip(axes, body.outputs[len(body.outputs) - len(axes) :]):
         rank = len(value.type.dims) + 1 if value.type is not None and value.type.dims else None  # []: unknown
         if rank is not None and not -rank <= axis < rank:
-            yield f"its scan_output_axes name {axis}, of {rank} dimensions"
+            yield f"scan_output_axes has axis {axis}, out of range for rank {rank}"
 
 
 def _check_branch_types(left_outputs: Sequence[Value], right_outputs: Sequence[Value]) -> Iterator[str]:
     for at, (left, right) in enumerate(zip(map(_declared_type, left_outputs), map(_declared_type, right_outputs))):
         if left and right and left != right:
-            yield f"its branches give {left} and {right} as output {at}"
+            yield f"the branches have different types for output {at}: {left} and {right}"
 
 
 def _signature_counts(node: Node, body: Graph, has_scan: bool) -> Iterator[tuple[str, int, int]]:
     inputs, outputs = len(node.inputs), len(node.outputs)
     if node.op == "If":
-        yield "values for its branches", 0, len(body.inputs)
+        yield "branch inputs", 0, len(body.inputs)
         yield "outputs", outputs, len(body.outputs)
     elif node.op == "Loop":
         yield "inputs", inputs, len(body.inputs)
-        yield "outputs after its condition", outputs, max(len(body.outputs) - 1, 0)
+        yield "outputs after the condition", outputs, max(len(body.outputs) - 1, 0)
     elif has_scan:
         yield "inputs", inputs, len(body.inputs)
         yield "outputs", outputs, len(body.outputs)
@@ -373,16 +374,16 @@ def _carried_types(node: Node, body: Graph, has_scan: bool) -> Iterator[tuple[st
     """Yield the types that the body of a loop declares for the values that it carries, and the required ones."""
     inputs, outputs = list(map(_declared_type, body.inputs)), list(map(_declared_type, body.outputs))
     if node.op == "Loop":
-        yield from (("the number of the pass that its body takes", dtype, "int64") for dtype in inputs[:1])
-        yield from (("the condition that its body takes", dtype, "bool") for dtype in inputs[1:2])
-        yield from (("the condition that its body gives", dtype, "bool") for dtype in outputs[:1])
+        yield from (("the iteration number input of the body", dtype, "int64") for dtype in inputs[:1])
+        yield from (("the condition input of the body", dtype, "bool") for dtype in inputs[1:2])
+        yield from (("the condition output of the body", dtype, "bool") for dtype in outputs[:1])
         inputs, outputs = inputs[2:], outputs[1:]
     elif has_scan:
         inputs = inputs[: max(len(inputs) - sum(_integers(node.attributes.get("num_scan_inputs", 0))), 0)]
     else:
         return
     for at, (before, after) in enumerate(zip(inputs, outputs)):
-        yield f"value {at} that its body hands on", after, before
+        yield f"carried output {at} of the body", after, before
 
 
 def _declared_type(value: Value) -> str | None:

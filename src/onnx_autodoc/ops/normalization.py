@@ -28,9 +28,9 @@ def _batch_normalization(call: Call) -> list[ValueInfo]:
     if call.version is not None and call.version >= _TRAINING_MODE:
         training = call.attr_int("training_mode", 0)
         if not training and any(call.node.outputs[1:]):
-            raise Contradiction("BatchNormalization gives out statistics, and is not in training mode")
+            raise Contradiction("BatchNormalization outputs statistics but is not in training mode")
         if training and len(call.node.outputs) < 3:
-            raise Contradiction("BatchNormalization is in training mode, and gives out no statistics")
+            raise Contradiction("BatchNormalization is in training mode but outputs no statistics")
     mean, var = (ValueInfo(known.dtype, known.shape, why=known.why) for known in (call.known(3), call.known(4)))
     return [tensor(call.dtype(0), call.shape(0)), mean, var, mean, var]
 
@@ -65,8 +65,8 @@ def _rms_normalization(call: Call) -> list[ValueInfo]:
 
 # A norm costs the same as its parts: ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add.
 def _batch_cost(call: Call) -> Cost:
-    """2 per element: scale, shift (the statistics fold into them); in training 7 per element as InstanceNormalization,
-    10 per channel: two divisions, epsilon, root, two running averages"""
+    """2 FLOPs per element: scale, shift (the statistics fold into them); in training, 7 per element as
+    InstanceNormalization and 10 per channel: two divides, epsilon, sqrt, two running averages"""
     elements = size(call.output())
     if not (any(call.node.outputs[1:]) or call.attr_int("training_mode", 0)):
         return Cost(other=2 * elements)
@@ -75,26 +75,26 @@ def _batch_cost(call: Call) -> Cost:
 
 
 def _instance_cost(call: Call) -> Cost:
-    """7 per element: mean, difference, square, mean, quotient, scale, bias; 4 per channel of each image: two divisions,
-    epsilon, root"""
+    """7 FLOPs per element: mean, subtract, square, mean, divide, scale, bias; 4 per channel of each image: two divides,
+    epsilon, sqrt"""
     return standardization_cost(size(call.output()), size(call.shape(0)[:2]), 2)
 
 
 def _group_cost(call: Call) -> Cost:
-    """7 per element: mean, difference, square, mean, quotient, scale, bias; 4 per group: two divisions, epsilon,
-    root"""
+    """7 FLOPs per element: mean, subtract, square, mean, divide, scale, bias; 4 per group: two divides, epsilon,
+    sqrt"""
     groups = shape_of_min_rank(call, 0)[0] * call.attr_required("num_groups")
     return standardization_cost(size(call.output()), groups, 2)
 
 
 def _layer_cost(call: Call) -> Cost:
-    """6 per element: mean, difference, square, mean, quotient, scale; 1 more for a bias; 4 per row: two divisions,
-    epsilon, root"""
+    """6 FLOPs per element: mean, subtract, square, mean, divide, scale; 1 more for a bias; 4 per row: two divides,
+    epsilon, sqrt"""
     return standardization_cost(size(call.output()), _leading_rows(call, -1), 2 if call.has(2) else 1)
 
 
 def _rms_cost(call: Call) -> Cost:
-    """4 per element: square, mean, quotient, scale; 3 per row: division, epsilon, root"""
+    """4 FLOPs per element: square, mean, divide, scale; 3 per row: divide, epsilon, sqrt"""
     return Cost(other=4 * size(call.output()) + 3 * _leading_rows(call, -1))
 
 
@@ -104,21 +104,21 @@ def _leading_rows(call: Call, default_axis: int) -> Dim:
 
 
 def _mean_variance_cost(call: Call) -> Cost:
-    """5 per element: mean, difference, square, mean, quotient; 4 per row: two divisions, epsilon, root"""
+    """5 FLOPs per element: mean, subtract, square, mean, divide; 4 per row: two divides, epsilon, sqrt"""
     x, declared = call.shape(0), call.attr_ints("axes")
     axes = {normalize_axis(axis, len(x)) for axis in (declared if declared is not None else (0, 2, 3))}
     return standardization_cost(size(x), size(tuple(dim for at, dim in enumerate(x) if at not in axes)))
 
 
 def _log_softmax_cost(call: Call) -> Cost:
-    """5 per element: greatest, difference, exponential, sum, difference; 1 per row: logarithm"""
+    """5 FLOPs per element: max, subtract, exp, add, subtract; 1 per row: log"""
     if call.opset >= 13:
         return Cost(other=5 * size(call.output()) + _rows(call))
     return Cost(other=5 * size(call.shape(0)) + _leading_rows(call, 1))
 
 
 def _lp_cost(call: Call) -> Cost:
-    """3 per element: square, sum, quotient; 1 per row: root. Without the root where p is 1: absolute, sum, quotient"""
+    """3 FLOPs per element: square, add, divide; 1 per row: sqrt. If p is 1: abs, add, divide, and no sqrt"""
     return Cost(other=3 * size(call.output()) + (_rows(call) if call.attr_int("p", 2) != 1 else 0))
 
 
@@ -129,7 +129,7 @@ def _rows(call: Call) -> Dim:
 
 
 def _lrn_cost(call: Call) -> Cost:
-    """size + 4 per element: square, sum of size squares, scale, bias, power, quotient"""
+    """size + 4 FLOPs per element: square, sum of size squares, scale, bias, power, divide"""
     return Cost(other=(call.attr_required("size") + 4) * size(call.output()))
 
 
@@ -157,9 +157,9 @@ _NORMS = with_traits(
 _SOFTMAXES = with_traits(
     {Trait.AXIS_ATTRIBUTE},
     {
-        "Softmax": Operator(same, cost=per_output_element(5, "greatest, difference, exponential, sum, quotient")),
+        "Softmax": Operator(same, cost=per_output_element(5, "max, subtract, exp, add, divide")),
         "LogSoftmax": Operator(same, cost=_log_softmax_cost),
-        "Hardmax": Operator(same, cost=per_output_element(1, "the greatest is sought")),
+        "Hardmax": Operator(same, cost=per_output_element(1, "max")),
     },
 )
 OPERATORS: dict[str, Operator] = {

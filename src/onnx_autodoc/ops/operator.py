@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from enum import StrEnum
 from typing import Final, NoReturn
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from onnx_autodoc.ir import Node, Tensor
@@ -105,6 +105,24 @@ class Trait(StrEnum):
     MULTIPLIES = "multiplies"  # multiplies data by a matrix: an infinite weight gives NaN
     PROPAGATES_NAN = "propagates NaN"  # adds, multiplies or scales: NaN in gives NaN out
     TESTS_NUMBERS = "tests numbers"  # selects or compares: a NaN or infinite constant may be intended
+    # ranges of integer inputs
+    SUMS = "sums"  # adds numbers along an axis: positions are counted from a mask by it
+    CLIPS = "clips"  # bounds its numbers from above by the attribute `max` or by input 2
+    COMPARES = "compares"  # compares the numbers of its two inputs
+    COMPARES_ORDER = "compares order"  # as less or greater
+
+
+# Traits of operators whose output has the numbers of the first input
+_COPIES_FIRST_INPUT: Final = frozenset((Trait.FORWARDS, Trait.MOVES, Trait.RESHAPES))
+
+
+class Arithmetic(StrEnum):
+    """The arithmetic of an operator with two inputs."""
+
+    SUM = "sum"
+    DIFFERENCE = "difference"
+    PRODUCT = "product"
+    QUOTIENT = "quotient"
 
 
 FLAG: Final = frozenset((0, 1))  # choices of an attribute that is off or on
@@ -116,7 +134,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def no_shape_rule(call: Call) -> NoReturn:
-    raise InferenceError(f"there is no shape rule for {call.node.op}")
+    raise InferenceError(f"{call.node.op} has no shape rule")
 
 
 def unchanged(call: Call, arrays: list[Array]) -> list[Array]:
@@ -211,25 +229,28 @@ class Operator(Struct, frozen=True):
     """One operator: its rules, weights, behaviour and attributes.
 
     Rules. infer: types and dims of the outputs; control flow has none, `shapes` runs it. value: elements of the
-    outputs, called only where every input is known and small and every output is small. partial: `value` also works
-    where single elements are `Unknown` (it only moves elements, or uses + - *). cost: the cost of one run.
+    outputs, called only if every input is known and small and every output is small. partial: `value` also accepts
+    arrays with `Unknown` elements (it only moves elements, or uses + - *). cost: the cost of one run.
 
-    Weights. roles: roles of constant inputs. packed: how packed weights at some inputs are read. learned_attributes:
+    Weights. roles: roles of constant inputs. packed: readers of packed weights, by input. learned_attributes:
     attributes that store learned numbers. quantized: quantized weights with their scales. kv_caches: KV caches.
 
     Behaviour. work: its class of work. traits: see `Trait`. operands: the inputs that a product or a convolution
-    multiplies. overwrites: inputs that it returns with elements replaced. identity: when it changes nothing.
-    neutral: the operand that changes nothing. size_inputs: inputs whose elements are sizes, bounds or counts: 1 if
-    `constraints` has no other number for them. index_input: the input that picks rows of a table. position_output:
-    the output that holds positions. position_input: the input with the positions of tokens, which are their order
-    where it is absent. position_shift: positions stay positions, moved by a constant operand times this.
-    default_block_size: numbers per scale where the node declares none. fused_block: the kind of block that one node
-    of this operator is. kernel: its class of kernels, if its work does not decide it. constraints: numbers that
-    inputs must be, where others would stop a run.
+    multiplies. overwrites: inputs that it returns with elements replaced. identity: the condition under which it
+    returns its input. neutral: the operand that changes nothing. size_inputs: inputs whose elements are sizes, bounds
+    or counts: 1 unless `constraints` has another number for them. index_input: the input that selects rows of a table.
+    position_output: the output that holds positions. position_input: the input with the positions of tokens; if it is
+    absent, positions are the order of the tokens. position_shift: positions stay positions, shifted by a constant
+    operand times this. number_inputs: inputs whose numbers the outputs have, within their range; None: all inputs;
+    unset: all inputs if it `JOINS`, the first if it `MOVES`, `FORWARDS` or `RESHAPES`. arithmetic: of two inputs.
+    default_block_size: numbers per scale if the node declares none. fused_block: the kind of block that one node of
+    this operator is. kernel: its class of kernels, if its work does not determine it. constraints: numbers that inputs
+    must have, where others would stop a run.
 
-    Attributes, as the specification or onnxruntime takes them, whichever takes more. choices: the words or numbers that
-    an attribute may be. old_choices: others, before a version. equal_lengths: lists that are parallel. alternatives:
-    attributes of which a node has one. activations: per direction of a recurrent operator. deprecated: since when.
+    Attributes, as the specification or onnxruntime accepts them, whichever accepts more. choices: the words or numbers
+    that an attribute may be. old_choices: others, before a version. equal_lengths: lists of equal length. alternatives:
+    attributes of which a node has exactly one. activations: per direction of a recurrent operator. deprecated: the
+    versions at which it is deprecated.
     """
 
     infer: ShapeRule = no_shape_rule
@@ -252,6 +273,8 @@ class Operator(Struct, frozen=True):
     position_output: int | None = None
     position_input: int | None = None
     position_shift: int | None = None
+    number_inputs: tuple[int, ...] | UnsetType | None = UNSET
+    arithmetic: Arithmetic | None = None
     default_block_size: int | None = None
     fused_block: str = ""
     constraints: Mapping[int, ConstraintRule] = {}
@@ -269,6 +292,14 @@ class Operator(Struct, frozen=True):
     def kernel_class(self) -> str:
         """The class of onnxruntime CPU kernels with the same time per unit of work."""
         return self.kernel or _KERNEL_BY_WORK.get(self.work, self.work.value)
+
+    def select_number_inputs(self, count: int) -> Sequence[int]:
+        """Return the indices of the inputs, of `count`, whose numbers the outputs have."""
+        if self.number_inputs is None or (self.number_inputs is UNSET and Trait.JOINS in self.traits):
+            return range(count)
+        if self.number_inputs is UNSET:
+            return () if self.traits.isdisjoint(_COPIES_FIRST_INPUT) else (0,)
+        return self.number_inputs
 
 
 def of_class(work: WorkClass, rows: Mapping[str, Operator]) -> dict[str, Operator]:

@@ -14,7 +14,7 @@ def _quantize(call: Call) -> list[ValueInfo]:
     declared = dtype_name(call.attr_int("output_dtype", 0))
     dtype = call.dtype(2) if call.has(2) else declared or "uint8"
     if declared and dtype and declared != dtype:
-        raise Contradiction(f"{call.node.op} to {declared} with a zero point of {dtype}")
+        raise Contradiction(f"{call.node.op} declares output type {declared} and a zero point of type {dtype}")
     _check_scales(call)
     return [tensor(dtype, call.shape(0))]
 
@@ -46,17 +46,17 @@ def _check_scales(call: Call) -> None:
 
 
 def _quantize_cost(call: Call) -> Cost:
-    """2 per element of the output: scale, round; 1 more for a zero point. Limiting to its range is not counted"""
+    """2 FLOPs per output element: scale, round; 1 more for a zero point. Saturation is not counted"""
     return Cost(other=(3 if call.has(2) else 2) * size(call.output()))
 
 
 def _dequantize_cost(call: Call) -> Cost:
-    """1 per element of the output: scale; 1 more for a zero point"""
+    """1 FLOP per output element: scale; 1 more for a zero point"""
     return Cost(other=(2 if call.has(2) else 1) * size(call.output()))
 
 
 def _dynamic_quantize_cost(call: Call) -> Cost:
-    """5 per element of the output: least, greatest, scale, round, zero point; 9 for finding scale and zero point"""
+    """5 FLOPs per output element: min, max, scale, round, zero point; 9 to compute scale and zero point"""
     return Cost(other=5 * size(call.output()) + 9)
 
 
@@ -83,6 +83,7 @@ _ROWS = with_traits(
             lambda call: [tensor("uint8", call.shape(0)), tensor("float32", ()), tensor("uint8", ())],
             cost=_dynamic_quantize_cost,
             kernel="quantize dynamically",
+            number_inputs=(),  # the scale depends on the data
         ),
     },
 )

@@ -24,7 +24,7 @@ from onnx_autodoc.ops.values import Dim, tensor, with_shape
 
 # products
 def nbits(call: Call) -> Cost:
-    """K multiply-adds for each element of the output; 1 per element for a bias"""
+    """K MACs per output element; 1 FLOP per output element for a bias"""
     elements = size(call.output())
     return Cost(elements * call.attr_required("K"), elements * count_present(call, 5))
 
@@ -35,43 +35,42 @@ def with_bias(price: CostRule, *bias_at: int) -> CostRule:
     def biased(call: Call) -> Cost:
         return sum_costs(price(call), Cost(other=size(call.output()) * count_present(call, *bias_at)))
 
-    biased.__doc__ = f"{price.__doc__}; 1 per element for a bias"
+    biased.__doc__ = f"{price.__doc__}; 1 FLOP per output element for a bias"
     return biased
 
 
 def bnb4(call: Call) -> Cost:
-    """K multiply-adds for each element of the output; N where transB is 0"""
+    """K MACs per output element; N if transB is 0"""
     length = call.attr_required("K" if call.attr_int("transB", 1) else "N")
     return Cost(macs=size(call.output()) * length)
 
 
 def fp8_weight(call: Call) -> Cost:
-    """K multiply-adds for each element of the output; 1 per element for a bias; 3 per element of A where it is scaled:
-    quotient, rounding, product"""
+    """K MACs per output element; 1 FLOP per output element for a bias; 3 per element of A if it is scaled: divide,
+    round, multiply"""
     return sum_costs(with_bias(product, 4)(call), Cost(other=3 * size(call.shape(0)) * count_present(call, 3)))
 
 
 def integer_to_float(call: Call, bias_at: int = 6) -> Cost:
-    """K multiply-adds for each element of the output; 1 per element for the scale, 1 for a bias"""
+    """K MACs per output element; 1 FLOP per output element for the scale, 1 for a bias"""
     return sum_costs(product(call), Cost(other=size(call.output()) * (1 + count_present(call, bias_at))))
 
 
 def dynamic_product(call: Call) -> Cost:
-    """as DynamicQuantizeLinear, then K multiply-adds for each element of the output; 1 per element for the scale, 1 for
-    a bias"""
+    """as DynamicQuantizeLinear, then K MACs per output element; 1 FLOP per output element for the scale, 1 for a
+    bias"""
     quantization = cost_of(QUANTIZATION, "DynamicQuantizeLinear", tensor("uint8", call.shape(0)), call.known(0))
     return sum_costs(quantization, integer_to_float(call, 4))
 
 
 def gemm(call: Call) -> Cost:
-    """K multiply-adds for each element of the output; 1 per element where there is a C; 3 per element: scale, round,
-    zero point; only the scale where the result is floating point"""
+    """K MACs per output element; 1 FLOP per output element for C; 3 to requantize: scale, round, zero point; only the
+    scale for a floating-point output"""
     return sum_costs(gemm_cost(call, bias_at=6), Cost(other=size(call.output()) * (3 if call.has(8) else 1)))
 
 
 def ordered_product(call: Call) -> Cost:
-    """K multiply-adds for each element of the output; 2 per element: scale, round; 1 for a bias, 2 for a C: scale,
-    sum"""
+    """K MACs per output element; 2 FLOPs per output element: scale, round; 1 for a bias, 2 for C: scale, add"""
     element_ops = 2 + count_present(call, 5) + 2 * count_present(call, 6)
     return sum_costs(product(call), Cost(other=size(call.output()) * element_ops))
 
@@ -84,8 +83,8 @@ def _norm(call: Call) -> Cost:
 
 
 def mlp(call: Call) -> Cost:
-    """twice K multiply-adds for each element of the output; 1 per element for each bias, the activation, 1 for the
-    gate; before them, where asked for, as Add and RMSNormalization"""
+    """2 · K MACs per output element; 1 FLOP per output element for each bias, the activation, 1 for the gate; before
+    the products, Add and RMSNormalization if present"""
     elements = size(call.output())
     gate = activation_cost(call, call.attr_text("activation", "silu"), known_output(call))
     sums = Cost(2 * elements * call.attr_required("K"), elements * (1 + count_present(call, 5, 8)))
@@ -93,8 +92,8 @@ def mlp(call: Call) -> Cost:
 
 
 def qkv(call: Call) -> Cost:
-    """K multiply-adds for each element of the first three outputs; 1 per element for each bias; before them as
-    RMSNormalization, as Add where there is a skip"""
+    """K MACs per element of the first three outputs; 1 FLOP per element for each bias; before the products,
+    RMSNormalization, and Add for a skip input"""
     length = call.attr_required("K")
     outputs = [(size(call.output(at)), count_present(call, bias)) for at, bias in ((0, 5), (1, 8), (2, 11))]
     return sum_costs(_norm(call), *(Cost(elements * length, elements * biases) for elements, biases in outputs))
@@ -127,7 +126,7 @@ def between(op: str, *inputs: int) -> CostRule:
 
 
 def concat(call: Call) -> Cost:
-    """as DequantizeLinear of each part and QuantizeLinear of the whole"""
+    """as DequantizeLinear of each input and QuantizeLinear of the output"""
     return sum_costs(*(dequantized(call, at) for at in range(2, len(call.inputs), 3)), quantized(call))
 
 
@@ -139,24 +138,24 @@ def ordered(op: str, *inputs: int) -> CostRule:
         scaling = Cost(other=size(call.shape(0)) + 2 * size(call.output()))
         return sum_costs(scaling, cost_of(PLAIN, op, known_output(call), *values, named=call.node.attributes))
 
-    rule.__doc__ = f"as {op}; 3 per element: scale before it, scale and rounding after it"
+    rule.__doc__ = f"as {op}; 3 FLOPs per element: scale before it, scale and round after it"
     return rule
 
 
 def integer_product(call: Call) -> Cost:
-    """1 per element of the output; 1 per element of an input that has a zero point"""
+    """1 FLOP per output element; 1 per element of each input with a zero point"""
     offsets = sum((size(call.shape(at)) * count_present(call, at + 1) for at in (0, 2)), start=0)
     return Cost(other=size(call.output()) + offsets)
 
 
 def gather(call: Call) -> Cost:
-    """2 per element of the output: zero point, scale; reads no more rows than it hands on"""
+    """2 FLOPs per output element: zero point, scale; reads at most the selected rows"""
     axis, picks = normalize_axis(call.attr_int("gather_axis", 0), call.rank(0)), size(call.shape(1))
     return Cost(0, 2 * size(call.output()), bytes_read(call, dict.fromkeys((0, 2, 3), (axis, picks))))
 
 
 def moe(call: Call) -> Cost:
-    """as MoE, by the numbers that the packed weights of an expert hold"""
+    """as MoE, with the unpacked element counts of an expert's weights"""
     weights = [
         unpacked(size(shape_of_min_rank(call, at)[1:]), call.dtype(at), expert_bits(call.node, at))
         for at in ((2, 5, 8) if call.has(8) else (2, 5))

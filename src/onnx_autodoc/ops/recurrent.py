@@ -4,7 +4,7 @@ from onnx_autodoc.ops.call import Call, check_shape, shape_of_rank, size, sizes_
 from onnx_autodoc.ops.cost import Cost, CostRule
 from onnx_autodoc.ops.input_constraints import time_steps
 from onnx_autodoc.ops.operator import FLAG, Choices, Operator, Trait, WorkClass, words
-from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInfo, tensor
+from onnx_autodoc.ops.values import Contradiction, Dim, Shape, Unknown, ValueInfo, format_dims, tensor
 from onnx_autodoc.text import quote_name
 
 # The misspelling is the default of GRU's first version.
@@ -20,7 +20,7 @@ def recurrent(call: Call, states: int, hidden_axis: int = 2) -> list[ValueInfo]:
     """
     x = call.shape(0)
     if len(x) != 3:
-        raise Contradiction(f"{call.node.op} of {len(x)} dimensions, not 3")
+        raise Contradiction(f"{call.node.op} requires rank 3, got rank {len(x)}")
     directions, hidden = _directions(call), _hidden(call, hidden_axis)
     if call.attr_int("layout", 0):
         batch, steps, _ = x
@@ -34,22 +34,22 @@ def recurrent(call: Call, states: int, hidden_axis: int = 2) -> list[ValueInfo]:
 def _directions(call: Call) -> int:
     direction = call.attr_text("direction", "forward")
     if direction not in _DIRECTIONS:
-        raise Contradiction(f"{call.node.op}'s direction is {quote_name(direction, 40)}")
+        raise Contradiction(f"{call.node.op} has an unknown direction: {quote_name(direction, 40)}")
     r = call.known(2).shape
     if r and sizes_differ(r[0], _DIRECTIONS[direction]):
-        raise Contradiction(f"{call.node.op} is {direction} with weights for {r[0]} directions")
+        raise Contradiction(f"{call.node.op} is {direction}, but the direction axis of its weights has size {r[0]}")
     return _DIRECTIONS[direction]
 
 
 def _hidden(call: Call, axis: int) -> Dim:
     declared = call.attr_int("hidden_size", 0)
     if declared < 0:
-        raise Contradiction(f"{call.node.op}'s hidden_size is {declared}")
+        raise Contradiction(f"hidden_size of {call.node.op} is negative: {declared}")
     if declared and call.known(2).shape is None:
         return declared
     r = call.shape(2)
     if len(r) != 3 or (declared and sizes_differ(declared, r[axis])):
-        raise Contradiction(f"{call.node.op}'s hidden_size {declared} is not that of its weight {r}")
+        raise Contradiction(f"hidden_size {declared} of {call.node.op} does not match its weight {format_dims(r)}")
     return declared or r[axis]
 
 
@@ -69,7 +69,9 @@ def _check_operands(call: Call) -> None:
     if lengths is None or lengths.dtype == object or not lengths.size or isinstance(steps, Unknown):
         return
     if not 0 <= lengths.min() <= lengths.max() <= steps:
-        raise Contradiction(f"{call.node.op} over {steps} steps has sequences of {lengths.min()} to {lengths.max()}")
+        raise Contradiction(
+            f"sequence lengths of {call.node.op} ({lengths.min()} to {lengths.max()}) are outside 0 to {steps}"
+        )
 
 
 # operator -> (gates, other operations per hidden element and step: without biases, of the biases)
@@ -87,8 +89,8 @@ def cell(name: str, hidden_axis: int = 2) -> CostRule:
 
     peepholes = " and 3 · hidden for peepholes" if name == "LSTM" else ""
     rule.__doc__ = (
-        f"{gates} · hidden · (input + hidden) multiply-adds{peepholes} for each direction, step and sequence; "
-        f"{other} per hidden element for gates and activations, {biases} for biases"
+        f"{gates} · hidden · (input + hidden) MACs{peepholes} per direction, step and sequence; "
+        f"{other} FLOPs per hidden element for gates and activations, {biases} for biases"
     )
     return rule
 

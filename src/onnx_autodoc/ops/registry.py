@@ -141,7 +141,7 @@ def register_operator(operator: Operator) -> None:
     """
     key = operator.domain, operator.op_type
     if not all(key):
-        raise ValueError("a custom operator needs a domain and an op_type")
+        raise ValueError("a custom operator requires a domain and an op_type")
     if key in _BUILT_IN:
         raise ValueError(f"{operator.domain}.{operator.op_type} is a built-in operator")
     value = operator.value and _guard(operator.value, operator)

@@ -35,7 +35,7 @@ def _reshape(call: Call) -> list[ValueInfo]:
     if not call.attr_int("allowzero", 0):
         for at, dim in enumerate(target):
             if dim == 0 and at >= len(source):
-                raise Contradiction(f"Reshape keeps dimension {at}, there are only {len(source)}")
+                raise Contradiction(f"Reshape copies dimension {at} of an input of rank {len(source)}")
         target = [source[at] if dim == 0 else dim for at, dim in enumerate(target)]
     return [with_shape(call.known(0), _fill_free_axis(source, target))]
 
@@ -44,15 +44,15 @@ def _fill_free_axis(source: Shape, target: list[Dim]) -> Shape:
     """Replace -1 by the number of elements that remain."""
     free_axes = target.count(-1)
     if free_axes > 1:
-        raise Contradiction("Reshape has two sizes of -1")
+        raise Contradiction("Reshape has more than one size of -1")
     if not free_axes:
         if sizes_differ(size(source), size(tuple(target))):
-            raise Contradiction(f"Reshape of {format_dims(source)} to {format_dims(target)}")
+            raise Contradiction(f"Reshape cannot change {format_dims(source)} to {format_dims(target)}")
         return tuple(target)
     left, right = _cancel_common(source, [dim for dim in target if dim != -1])
     rest = size(left)
     if type(right) is int and type(rest) is int and (right == 0 or rest % right):
-        raise Contradiction(f"Reshape of {format_dims(source)} to {format_dims(target)}")
+        raise Contradiction(f"Reshape cannot change {format_dims(source)} to {format_dims(target)}")
     rest = rest // right
     return tuple(rest if dim == -1 else dim for dim in target)
 
@@ -83,23 +83,23 @@ def _squeeze(call: Call) -> list[ValueInfo]:
         return [with_shape(call.known(0), tuple(dim for dim in source if dim > 1 or dim < 1))]
     if not axes and any(isinstance(dim, Unknown) or dim == 1 for dim in source):
         raise InferenceError(
-            "Squeeze by no axes at all: the specification keeps every dimension, onnxruntime drops those of 1"
+            "Squeeze with empty axes: the specification keeps every dimension, onnxruntime removes those of size 1"
         )
     removed = {normalize_axis(axis, len(source)) for axis in axes}
     for at in removed:
         if type(source[at]) is int and source[at] != 1:
-            raise Contradiction(f"Squeeze of a dimension of size {source[at]}")
+            raise Contradiction(f"Squeeze cannot remove a dimension of size {source[at]}")
     return [with_shape(call.known(0), tuple(dim for at, dim in enumerate(source) if at not in removed))]
 
 
 def _unsqueeze(call: Call) -> list[ValueInfo]:
     source, axes = call.shape(0), call.axes()
     if axes is None:
-        raise Contradiction("Unsqueeze lacks its axes")
+        raise Contradiction("Unsqueeze requires axes, which are missing")
     rank = len(source) + len(axes)
     new = {normalize_axis(axis, rank) for axis in axes}
     if len(new) != len(axes):
-        raise Contradiction("Unsqueeze names an axis twice")
+        raise Contradiction("Unsqueeze has a duplicate axis")
     rest = iter(source)
     return [with_shape(call.known(0), tuple(1 if at in new else next(rest) for at in range(rank)))]
 
@@ -109,7 +109,7 @@ def _order(call: Call, rank: int) -> list[int]:
     if order is None:
         return list(range(rank))[::-1]
     if sorted(order) != list(range(rank)):  # negative axes are not allowed in `perm`
-        raise Contradiction(f"Transpose by {list(order)} of {rank} dimensions")
+        raise Contradiction(f"perm {list(order)} of Transpose is invalid for rank {rank}")
     return list(order)
 
 
@@ -119,7 +119,7 @@ def _repeats(call: Call, rank: int) -> list[Dim]:
         axis = normalize_axis(call.one(2), rank)
         return [call.one(1) if at == axis else 1 for at in range(rank)]
     if len(repeats) != rank:
-        raise Contradiction(f"Tile has {len(repeats)} repeats for {rank} dimensions")
+        raise Contradiction(f"repeats of Tile have length {len(repeats)}, not {rank}")
     return repeats
 
 

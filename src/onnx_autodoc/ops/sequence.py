@@ -20,13 +20,13 @@ from onnx_autodoc.ops.values import (
 )
 
 _MAX_ITEMS = 4096  # tensors of one sequence that are inferred one by one
-_COUNT = "how many tensors are in the sequence is only known when the model runs"
+_COUNT = "the number of tensors in the sequence is data-dependent"
 _DIFFERENT = "the tensors of the sequence differ in size"
-_RANKS = "the tensors of the sequence differ in their number of dimensions"
-_SQUEEZED = "whether parts lose their dimension: the specification and onnxruntime disagree"
+_RANKS = "the tensors of the sequence differ in rank"
+_SQUEEZED = "whether the parts keep the split axis: the specification and onnxruntime disagree"
 _EMPTY = "the sequence is empty"
-_OPTIONAL = "an optional value has no shape of its own"
-_DECLARED = "the declared type of the optional value leaves it open"
+_OPTIONAL = "an optional value has no shape"
+_DECLARED = "the declared type of the optional value does not define it"
 
 
 def _sequence_of(items: tuple[ValueInfo, ...], dtype: str | None = None) -> ValueInfo:
@@ -63,14 +63,14 @@ def _position(call: Call, at: int, count: int) -> int | None:
     if isinstance(position, Unknown):
         return None
     if not -count <= position < count:
-        raise Contradiction(f"{call.node.op} at {position} of {count} tensors")
+        raise Contradiction(f"{call.node.op} has position {position}, out of range for a sequence of length {count}")
     return position + count if position < 0 else position
 
 
 def _sequence_insert(call: Call) -> list[ValueInfo]:
     known, new = _sequence(call), call.known(1)
     if known.dtype and new.dtype and known.dtype != new.dtype:
-        raise Contradiction(f"{call.node.op} of {new.dtype} into a sequence of {known.dtype}")
+        raise Contradiction(f"{call.node.op} inserts {new.dtype} into a sequence of {known.dtype}")
     if known.items is None:
         return [sequence(_common((_element(known), new)))]
     # `count` appends; -1 inserts before the last tensor.
@@ -88,7 +88,7 @@ def _sequence_erase(call: Call) -> list[ValueInfo]:
     if known.items is None:
         return [sequence(_element(known))]
     if not known.items:
-        raise Contradiction("SequenceErase of an empty sequence")
+        raise Contradiction("SequenceErase requires a non-empty sequence")
     at = _position(call, 1, len(known.items)) if call.has(1) else len(known.items) - 1
     if at is None:
         return [sequence(_element(known))]
@@ -115,11 +115,11 @@ def _split_to_sequence(call: Call) -> list[ValueInfo]:
         parts = sizes(call, 1)
         total = sum(parts)
         if sizes_differ(total, x[axis]):
-            raise Contradiction(f"SplitToSequence of {x[axis]} elements into {total}")
+            raise Contradiction(f"sizes of SplitToSequence sum to {total}, not {x[axis]}")
         return [_sequence_of(tuple(tensor(call.dtype(0), _with_dim(x, axis, part)) for part in parts))]
     whole, part = x[axis], size_element(call, 1) if call.has(1) else 1  # the last part may be smaller
     if type(part) is int and part < 1:
-        raise Contradiction(f"SplitToSequence into parts of {part}")
+        raise Contradiction(f"SplitToSequence requires a positive size, got {part}")
     if isinstance(whole, Unknown) or isinstance(part, Unknown) or whole > part * _MAX_ITEMS:
         return [sequence(_part(call, x, axis, 1 if part == 1 else Unknown(_DIFFERENT)))]
     lengths = (min(part, whole - start) for start in range(0, whole, part))
@@ -154,7 +154,7 @@ def _item_shapes(known: ValueInfo) -> list[Shape]:
     """Return the shape of each tensor of a sequence; only their common shape if the tensors are unknown."""
     items = (_element(known),) if known.items is None else known.items
     if not items:
-        raise Contradiction("ConcatFromSequence of an empty sequence")
+        raise Contradiction("ConcatFromSequence requires a non-empty sequence")
     shapes = [item.shape for item in items if item.shape is not None]
     if len(shapes) < len(items):
         raise InferenceError(next(item.reason for item in items if item.shape is None))
@@ -169,7 +169,9 @@ def _common_dims(shapes: list[Shape], free_axis: int | None) -> Shape:
     for axis, column in enumerate(zip(*shapes, strict=True)):
         known = {dim for dim in column if type(dim) is int}
         if len(known) > 1 and axis != free_axis:
-            raise Contradiction(f"ConcatFromSequence of sizes {' and '.join(map(str, sorted(known)))}")
+            raise Contradiction(
+                f"ConcatFromSequence inputs differ along another axis: sizes {' and '.join(map(str, sorted(known)))}"
+            )
         common.append(known.pop() if known else column[0])
     return tuple(common)
 
@@ -199,7 +201,7 @@ def _optional_get_element(call: Call) -> list[ValueInfo]:
     if known.kind != "optional":
         return [known]  # since opset 18 a plain value passes through
     if known.items == ():
-        raise Contradiction("OptionalGetElement of an empty optional")
+        raise Contradiction("OptionalGetElement requires a non-empty optional")
     return [known.element or ValueInfo(known.dtype, why=known.why)]
 
 
@@ -208,7 +210,7 @@ def _optional_has_element(call: Call) -> list[ValueInfo]:
         return [ValueInfo("bool", (), np.array(False))]
     known = call.known(0)
     if known.kind == "optional" and known.items is None:
-        return [ValueInfo("bool", (), why="whether the optional has a value is only known when the model runs")]
+        return [ValueInfo("bool", (), why="whether the optional has a value is known only at run time")]
     return [ValueInfo("bool", (), np.array(known.kind != "optional" or bool(known.items)))]
 
 
@@ -220,11 +222,11 @@ OPERATORS: dict[str, Operator] = {
         cost=view,
         traits={Trait.JOINS},
     ),
-    "SequenceInsert": Operator(_sequence_insert, cost=view, constraints={2: ZERO}),
+    "SequenceInsert": Operator(_sequence_insert, cost=view, number_inputs=None, constraints={2: ZERO}),
     "SequenceErase": Operator(_sequence_erase, cost=view),
-    "SequenceAt": Operator(_sequence_at, cost=view, constraints={1: ZERO}),
+    "SequenceAt": Operator(_sequence_at, cost=view, number_inputs=(0,), constraints={1: ZERO}),
     "SequenceLength": Operator(_sequence_length, cost=view),
-    "SplitToSequence": Operator(_split_to_sequence, cost=free, work=WorkClass.MOVE),
+    "SplitToSequence": Operator(_split_to_sequence, cost=free, number_inputs=(0,), work=WorkClass.MOVE),
     "ConcatFromSequence": Operator(_concat_from_sequence, cost=free, traits={Trait.JOINS}, work=WorkClass.MOVE),
     "Optional": Operator(_optional, cost=view, traits={Trait.FORWARDS}),
     "OptionalGetElement": Operator(_optional_get_element, cost=view, traits={Trait.FORWARDS}),

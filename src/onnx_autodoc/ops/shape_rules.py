@@ -42,11 +42,11 @@ def product_of(a: int = 0, b: int = 1, dtype: int | str = 0) -> ShapeRule:
 def product_shape(a: Shape, b: Shape) -> Shape:
     """Return [..., M, N] of [..., M, K] @ [..., K, N]; a vector on either side loses its dimension."""
     if not a or not b:
-        raise Contradiction("a matrix product of a scalar")
+        raise Contradiction("a matrix product requires rank 1 or more, got a scalar")
     left = a if len(a) > 1 else (1, *a)
     right = b if len(b) > 1 else (*b, 1)
     if sizes_differ(left[-1], right[-2]):
-        raise Contradiction(f"a matrix product over {left[-1]} and {right[-2]} elements")
+        raise Contradiction(f"the inner dimensions of a matrix product differ: {left[-1]} and {right[-2]}")
     rows = left[-2:-1] if len(a) > 1 else ()
     columns = right[-1:] if len(b) > 1 else ()
     return (*broadcast(left[:-2], right[:-2]), *rows, *columns)
@@ -55,7 +55,7 @@ def product_shape(a: Shape, b: Shape) -> Shape:
 def gemm_shape(call: Call, a_at: int = 0, b_at: int = 1) -> Shape:
     a, b = call.shape(a_at), call.shape(b_at)
     if len(a) != 2 or len(b) != 2:
-        raise Contradiction(f"Gemm of {len(a)} and {len(b)} dimensions")
+        raise Contradiction(f"Gemm requires rank 2, got ranks {len(a)} and {len(b)}")
     a = a[::-1] if call.attr_int("transA", 0) else a
     b = b[::-1] if call.attr_int("transB", 0) else b
     return product_shape(a, b)

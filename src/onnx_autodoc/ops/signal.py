@@ -25,7 +25,7 @@ def _dft_length(call: Call, dim: Dim) -> Dim:
     whole = 2 * (dim - 1) if _is_real_inverse(call) else dim
     length = size_element(call, 1) if call.has(1) else whole
     if isinstance(length, int) and length < 0:
-        raise Contradiction("DFT of no frequencies")
+        raise Contradiction("DFT has a negative length")
     return length
 
 
@@ -34,7 +34,7 @@ def _dft_axis(call: Call, rank: int) -> int:
     axis: Dim = integer_element(call, 2) if call.has(2) else call.attr_int("axis", -2 if call.opset >= 20 else 1)
     axis = normalize_axis(axis, rank)
     if axis == rank - 1:
-        raise Contradiction("DFT along the axis of real and imaginary parts")
+        raise Contradiction("DFT cannot run along the axis of real and imaginary parts")
     return axis
 
 
@@ -42,20 +42,20 @@ def _stft(call: Call) -> list[ValueInfo]:
     """[batch, n, 1 or 2] is [batch, frames, bins, 2]."""
     x, step = call.shape(0), size_element(call, 1)
     if len(x) not in (2, 3):
-        raise Contradiction(f"STFT of {len(x)} dimensions")
+        raise Contradiction(f"STFT requires rank 2 or 3, got rank {len(x)}")
     length = _frame_length(call, x)
     bins, last = length // 2 + 1 if call.attr_int("onesided", 1) else length, x[1] - length
     if type(step) is int and step < 1:
-        raise Contradiction(f"STFT in steps of {step}")
+        raise Contradiction(f"STFT requires a positive frame step, got {step}")
     if type(last) is int and last < 0:
-        raise Contradiction(f"STFT of {x[1]} samples in frames of {length}")
+        raise Contradiction(f"STFT has frames of length {length}, longer than its signal ({x[1]})")
     return [tensor(call.dtype(0), (x[0], last // step + 1, bins, 2))]
 
 
 def _frame_length(call: Call, x: Shape) -> Dim:
     declared = size_element(call, 3) if call.has(3) else None
     if call.has(2) and (declared is None or isinstance(declared, Unknown)):
-        return call.shape(2)[0] if call.rank(2) == 1 else Unknown("STFT's window is not a list of numbers")
+        return call.shape(2)[0] if call.rank(2) == 1 else Unknown("the window of STFT is not one-dimensional")
     return x[1] if declared is None else declared
 
 
@@ -75,7 +75,7 @@ def fourier(length: Dim, parts: Dim) -> Dim:
 
 
 def _dft_cost(call: Call) -> Cost:
-    """5 n log2 n for each signal of n numbers, half of it where they are real: the fast transform, log2 rounded up"""
+    """5 n log2 n FLOPs per signal of n complex numbers, half for real numbers: FFT, log2 rounded up"""
     x = call.shape(0)
     axis = _dft_axis(call, len(x))
     parts = 1 if _is_real_inverse(call) else x[-1]
@@ -83,26 +83,26 @@ def _dft_cost(call: Call) -> Cost:
 
 
 def _stft_cost(call: Call) -> Cost:
-    """5 n log2 n for each frame of n numbers, half of it where they are real: the fast transform, log2 rounded up; 1
-    per element of a frame for a window"""
+    """5 n log2 n FLOPs per frame of n complex numbers, half for real numbers: FFT, log2 rounded up; 1 per frame element
+    for a window"""
     x, frames = call.shape(0), size(call.output()[:2])
     length, parts = _frame_length(call, x), x[2] if len(x) == 3 else 1
     return Cost(other=frames * (fourier(length, parts) + (length * parts if call.has(2) else 0)))
 
 
-_one_cosine = per_output_element(4, "angle, cosine, factor, difference")
+_one_cosine = per_output_element(4, "angle, cos, multiply, subtract")
 
 OPERATORS: dict[str, Operator] = {
     "DFT": Operator(_dft, cost=_dft_cost),
     "STFT": Operator(_stft, cost=_stft_cost, roles=constants(2)),
     "MelWeightMatrix": Operator(
         lambda call: [tensor(_output_datatype(call), (size_element(call, 1) // 2 + 1, size_element(call, 0)))],
-        cost=per_output_element(2, "difference, quotient, as on the slope of a filter"),
+        cost=per_output_element(2, "subtract, divide, as on the slope of a filter"),
         roles=constants(3, 4),
     ),
     "HannWindow": Operator(_window, cost=_one_cosine, constraints={0: ONE}),
     "HammingWindow": Operator(_window, cost=_one_cosine, constraints={0: ONE}),
     "BlackmanWindow": Operator(
-        _window, cost=per_output_element(8, "two angles, cosines, factors and sums"), constraints={0: ONE}
+        _window, cost=per_output_element(8, "two each of angle, cos, multiply and add"), constraints={0: ONE}
     ),
 }

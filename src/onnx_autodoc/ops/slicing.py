@@ -19,16 +19,18 @@ _TO_THE_END = 1 << 31  # onnxruntime and exporters write "to the end" as a numbe
 def _concat(call: Call) -> list[ValueInfo]:
     shapes = [call.shape(at) for at in range(len(call.inputs))]
     if not shapes:
-        raise Contradiction("Concat of nothing")
+        raise Contradiction("Concat requires at least one input")
     axis = normalize_axis(call.attr_int("axis", 1), len(shapes[0]))  # the axis had a default in opset 1
     if any(len(shape) != len(shapes[0]) for shape in shapes):
-        raise Contradiction("Concat of tensors of different ranks")
+        raise Contradiction("Concat requires inputs of equal rank")
     total = sum((shape[axis] for shape in shapes), start=0)
     joined: list[Dim] = []
     for at, column in enumerate(zip(*shapes, strict=True)):
         sizes = {dim for dim in column if type(dim) is int}
         if len(sizes) > 1 and at != axis:
-            raise Contradiction(f"Concat of sizes {' and '.join(map(str, sorted(sizes)))} along another axis")
+            raise Contradiction(
+                f"Concat inputs differ along another axis: sizes {' and '.join(map(str, sorted(sizes)))}"
+            )
         joined.append(total if at == axis else sizes.pop() if sizes else column[0])
     return [tensor(next((known.dtype for known in call.inputs if known and known.dtype), None), tuple(joined))]
 
@@ -56,7 +58,7 @@ class _Cut(NamedTuple):
 
     def indices(self, dim: int) -> tuple[int, int, int]:
         if self.step == 0:
-            raise Contradiction("Slice with a step of 0")
+            raise Contradiction("Slice has a step of 0")
         start, end, step = slice(self.start, self.end, self.step).indices(dim)
         if step > 0 or dim == 0:
             return start, end, step
@@ -77,11 +79,11 @@ def _cuts(call: Call, rank: int) -> dict[int, _Cut]:
     axes = axes if axes is not None else range(len(starts))
     steps = steps if steps is not None else [1] * len(starts)
     if not len(starts) == len(ends) == len(axes) == len(steps):
-        raise Contradiction("Slice's bounds are not of one length")
+        raise Contradiction("starts, ends, axes and steps of Slice differ in length")
     bounds = zip(starts, ends, steps, strict=True)
     cuts = {normalize_axis(axis, rank): _Cut(*bound) for axis, bound in zip(axes, bounds, strict=True)}
     if len(cuts) != len(axes):
-        raise Contradiction("Slice names an axis twice")
+        raise Contradiction("Slice has a duplicate axis")
     return cuts
 
 
@@ -116,13 +118,15 @@ def _split_sizes(call: Call, dim: Dim) -> list[Dim]:
     is_listed, counted = declared is not None or call.has(1), call.attribute("num_outputs") is not None
     by_number = call.version is not None and call.version >= _SPLIT_BY_NUMBER
     if by_number and is_listed == counted:
-        raise Contradiction(f"Split has {'both' if counted else 'neither'} of its sizes and their number")
+        raise Contradiction(f"Split has {'both split sizes and' if counted else 'neither split sizes nor'} num_outputs")
     sizes: list[Dim] = [] if not is_listed else list(declared) if declared is not None else call.ints(1)
     parts = len(sizes) if is_listed else call.attr_int("num_outputs", len(call.node.outputs))
     if parts < 1 and not is_listed:
-        raise Contradiction("Split into no parts")
+        raise Contradiction("Split requires at least one part")
     if parts > len(call.node.outputs):
-        raise Contradiction(f"Split into {parts:,} parts, of which {len(call.node.outputs):,} are taken")
+        raise Contradiction(
+            f"the number of parts of Split ({parts:,}) exceeds that of its outputs ({len(call.node.outputs):,})"
+        )
     if is_listed:
         return sizes
     if isinstance(dim, Unknown):
@@ -130,7 +134,7 @@ def _split_sizes(call: Call, dim: Dim) -> list[Dim]:
     chunk = -(-dim // parts)
     last = dim - chunk * (parts - 1)
     if dim and last < (1 if by_number or call.version is None else chunk):
-        raise Contradiction(f"Split of {dim} into {parts:,} equal parts")
+        raise Contradiction(f"Split cannot divide {dim} into {parts:,} equal parts")
     return [*[chunk] * (parts - 1), last]
 
 
@@ -139,7 +143,7 @@ def _split(call: Call) -> list[ValueInfo]:
     sizes = _split_sizes(call, source[axis])
     total = sum(dim for dim in sizes if type(dim) is int)
     if type(source[axis]) is int and all(type(dim) is int for dim in sizes) and total != source[axis]:
-        raise Contradiction(f"Split of {source[axis]} into parts of together {total}")
+        raise Contradiction(f"split sizes of Split sum to {total}, not {source[axis]}")
     return [with_shape(call.known(0), (*source[:axis], part, *source[axis + 1 :])) for part in sizes]
 
 
@@ -160,11 +164,11 @@ def _pad(call: Call) -> list[ValueInfo]:
     pads: list[Dim] = list(declared) if declared is not None else call.ints(1)
     axes = [normalize_axis(axis, len(source)) for axis in call.ints(3)] if call.has(3) else list(range(len(source)))
     if len(pads) != 2 * len(axes):
-        raise Contradiction(f"Pad has {len(pads)} numbers for {len(axes)} dimensions")
+        raise Contradiction(f"pads of Pad have length {len(pads)}, not {2 * len(axes)}")
     padded, mirrored = list(source), call.attr_text("mode", "constant") == "reflect"
     for at, axis in enumerate(axes):
         if mirrored and any(_exceeds(pad, source[axis] - 1) for pad in (pads[at], pads[at + len(axes)])):
-            raise Contradiction(f"Pad mirrors more than the {source[axis]} there are, without the one at the edge")
+            raise Contradiction(f"reflect pads of Pad are not smaller than the axis size {source[axis]}")
         padded[axis] = padded[axis] + pads[at] + pads[at + len(axes)]
     return [with_shape(call.known(0), tuple(padded))]
 
@@ -173,13 +177,13 @@ def _top_k(call: Call) -> list[ValueInfo]:
     source, axis = call.shape(0), call.axis(-1)
     k = call.one(1) if call.has(1) else call.attr_required("k")
     if _exceeds(k, source[axis]):
-        raise Contradiction(f"TopK takes {k} of {source[axis]}")
+        raise Contradiction(f"TopK requires k of at most {source[axis]}, got {k}")
     shape = (*source[:axis], k, *source[axis + 1 :])
     return [with_shape(call.known(0), shape), tensor("int64", shape)]
 
 
 def _top_k_cost(call: Call) -> Cost:
-    """1 + log2 k comparisons per element of the input, rounded down: what keeping the best k in a heap may take"""
+    """1 + log2 k comparisons per input element, rounded down: the bound for a heap of the best k"""
     shape = call.output()
     k = int(shape[normalize_axis(call.attr_int("axis", -1), len(shape))])  # an unknown one raises its reason
     return Cost(other=k.bit_length() * size(call.shape(0)))
@@ -224,6 +228,7 @@ _MOVES = with_traits(
             traits={Trait.TESTS_NUMBERS},
             size_inputs=(1,),
             identity=Identity.NO_PADDING,
+            number_inputs=(0,),
             choices={"mode": words("constant edge reflect wrap")},
             constraints={1: ZERO},
         ),

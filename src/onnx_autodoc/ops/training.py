@@ -18,7 +18,9 @@ def _optimizer_step(kinds: int, returned: tuple[int, ...]) -> ShapeRule:
     def infer(call: Call) -> Sequence[ValueInfo]:
         count, rest = divmod(len(call.inputs) - 2, kinds)
         if rest or count < 1:
-            raise Contradiction(f"{call.node.op} of {len(call.inputs) - 2} tensors, which are of {kinds} kinds")
+            raise Contradiction(
+                f"{call.node.op} requires a positive multiple of {kinds} tensors, got {len(call.inputs) - 2}"
+            )
         return same_as(*(2 + kind * count + at for kind in returned for at in range(count)))(call)
 
     return infer
@@ -33,7 +35,7 @@ def _per_parameter(kinds: int, count: int, parts: str, **more: int) -> CostRule:
         return Cost(other=parameters * (count + sum(extra for name, extra in more.items() if _set(call, name))))
 
     listed = ", ".join(f"{extra} more for {name}" for name, extra in more.items())
-    rule.__doc__ = f"{count} per parameter: {parts}; {listed}"
+    rule.__doc__ = f"{count} FLOPs per parameter: {parts}; {listed}"
     return rule
 
 
@@ -41,15 +43,15 @@ def _set(call: Call, name: str) -> bool:
     return call.attr_text("mode", "") == name if name == "nesterov" else call.attr_float(name, 0.0) != 0
 
 
-_ADAGRAD = "2 for the squares, 2 for their root, 3 for the step"
-_ADAM = "3 for the average, 4 for that of the squares, 2 for its root, 3 for the step"
+_ADAGRAD = "2 for the squares, 2 for their sqrt, 3 for the step"
+_ADAM = "3 for the average, 4 for the average of squares, 2 for its sqrt, 3 for the step"
 _MOMENTUM = "3 for the average, 2 for the step"
-_MODIFIED = "FlexAttention: what its own graphs do with the scores is not counted"
+_MODIFIED = "FlexAttention: the arithmetic of score_mod and prob_mod is unknown"
 
 
 def _flex_cost(call: Call) -> Cost:
-    """queries · keys · (size of a key + size of a value) multiply-adds for each head; 6 per score: scale, Softmax. Not
-    counted where graphs of its own change the scores"""
+    """queries · keys · (key size + value size) MACs per head; 6 FLOPs per score: scale, Softmax. Other arithmetic is
+    unknown with score_mod or prob_mod"""
     batch, heads, steps, head = shape_of_rank(call, 0, 4)
     cost = scores_cost((batch, heads, steps, head), shape_of_rank(call, 1, 4)[2], shape_of_rank(call, 2, 4)[3])
     modified = call.attribute("score_mod") is not None or call.attribute("prob_mod") is not None
@@ -83,13 +85,15 @@ PREVIEW: dict[str, Operator] = {
 def _loss(call: Call) -> ValueInfo:
     x, reduction = call.shape(0), call.attr_text("reduction", "mean")
     if len(x) < 2 or reduction not in ("none", "sum", "mean"):
-        raise Contradiction(f"{call.node.op} of {len(x)} dimensions, reduction {reduction}")
+        raise Contradiction(
+            f"{call.node.op} requires rank 2 or more and reduction none, sum or mean, got rank {len(x)} and {reduction}"
+        )
     return tensor(call.dtype(0), (x[0], *x[2:]) if reduction == "none" else ())
 
 
 def _likelihood_cost(call: Call) -> Cost:
-    """1 per label: sign; 1 more for a weight, 1 for ignore_index, 1 for a sum, 1 for that of weights or labels where
-    the mean needs it; 1 for the mean"""
+    """1 FLOP per label: sign; 1 more for a weight, 1 for ignore_index, 1 for a sum, 1 for the sum of weights or labels
+    that a mean needs; 1 for the mean"""
     reduction, is_weighted = call.attr_text("reduction", "mean"), call.has(2)
     is_mean, ignores = reduction == "mean", call.attribute("ignore_index") is not None
     label_ops = 1 + is_weighted + ignores + (reduction != "none") + (is_mean and (is_weighted or ignores))
@@ -97,7 +101,7 @@ def _likelihood_cost(call: Call) -> Cost:
 
 
 def _cross_entropy_cost(call: Call) -> Cost:
-    """as LogSoftmax, 5 per element of the input and 1 per label; then as NegativeLogLikelihoodLoss"""
+    """as LogSoftmax (5 FLOPs per input element, 1 per label) and NegativeLogLikelihoodLoss"""
     return Cost(other=5 * size(call.shape(0)) + size(call.shape(1)) + _likelihood_cost(call).other)
 
 

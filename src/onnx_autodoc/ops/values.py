@@ -105,12 +105,12 @@ def tensor(dtype: str | None, shape: Shape) -> ValueInfo:
 
 
 def describe_rank(shape: Shape) -> str:
-    return f"a tensor of {len(shape):,} dimensions is not followed, the most are {MAX_DIMS:,}"
+    return f"a tensor of rank {len(shape):,} is not supported, the maximum is {MAX_DIMS:,}"
 
 
 def sequence(element: ValueInfo | None, why: str = "", items: tuple[ValueInfo, ...] | None = None) -> ValueInfo:
     """Return a sequence of tensors; `element` is what they have in common."""
-    dtype, why = element.dtype if element else None, why or "a sequence of tensors has no shape of its own"
+    dtype, why = element.dtype if element else None, why or "a sequence of tensors has no shape"
     return ValueInfo(dtype, None, why=why, kind="sequence", element=element, items=items)
 
 
@@ -172,7 +172,7 @@ def is_array_size(dims: Sequence[int]) -> bool:
 def check_broadcast_size(*shapes: Sequence[int]) -> None:
     """Raise before numpy broadcasts arrays to more elements than an output may have."""
     if not is_array_size(np.broadcast_shapes(*shapes)):
-        raise InferenceError("the inputs together are larger than what steers a shape")
+        raise InferenceError("the broadcast inputs exceed the size limit of constant evaluation")
 
 
 def limit_to_int64(array: Array) -> Array:
@@ -180,7 +180,7 @@ def limit_to_int64(array: Array) -> Array:
     if array.dtype != object:
         return array
     limited = np.empty(array.shape, object)
-    why = "a number is beyond what int64 holds"
+    why = "a number exceeds the range of int64"
     limited.reshape(-1)[:] = [
         Unknown(why) if type(item) is int and not -1 << 63 <= item < 1 << 63 else item for item in array.flat
     ]

@@ -60,7 +60,7 @@ def check_card(
 ) -> Verdict:
     """Check one card. `model` is its name in the verdict; `version` is that of the lint rules, if known."""
     if policy.needs_baseline and baseline is None:
-        raise ValueError("this policy asks about changes: there is no baseline to measure them against")
+        raise ValueError("this policy limits changes and requires a baseline")
     checks = (
         *limit_checks(card, policy),
         *(change_checks(card, policy, baseline) if baseline is not None and policy.changes else ()),
@@ -80,15 +80,15 @@ def check_cards(
     generated: Generated | None = None,
 ) -> Outcome:
     """Check several cards. `file` is that of the policy; `generated` is by default that of the first card."""
-    made = generated or cards[0][1].generated
+    run = generated or cards[0][1].generated
     verdicts = tuple(
-        check_card(card, policy, baseline[1] if baseline else None, name, made.version) for name, card in cards
+        check_card(card, policy, baseline[1] if baseline else None, name, run.version) for name, card in cards
     )
     return Outcome(
         schema_version=VERDICT_VERSION,
-        tool=made.tool,
-        version=made.version,
-        at=made.at,
+        tool=run.tool,
+        version=run.version,
+        at=run.at,
         passed=all(verdict.passed for verdict in verdicts),
         policy=file,
         baseline=baseline[0] if baseline else None,

@@ -15,17 +15,17 @@ from onnx_autodoc.text import format_count, sanitize
 _MAX_LISTED_NAMES: Final = 5
 _MAX_NAME_CHARS: Final = 60
 
-# Fields that add up over rows of one name, and are 0 where there is no such row.
+# Fields that are summed over rows of one name, and are 0 without such a row.
 _ADDITIVE: Final = frozenset(
     ("count", "share", "params", "weight_bytes", "macs", "flops", "bytes_moved", "written_bytes")
 )
 _SUMMED: Final = _ADDITIVE | {"bytes", "nodes"}
-# Tables that list all rows there are: an absent one counts as 0.
+# Complete tables: a missing row counts as 0.
 _COMPLETE_LISTS: Final = (
     *("graph.operators.*.", "memory.by_op.*.", "structure.blocks.*.", "compute.coverage.gaps.*.", "findings.*."),
 )
 _COMPLETE_TABLES: Final = ("parameters.by_dtype.*", "model.precision.weights.*", "structure.residuals.*")
-_UNCERTAIN_WORDS: Final = {UncertaintyKind.LOWER_BOUND: "at least", UncertaintyKind.UNKNOWN: "not certain"}
+_UNCERTAIN_WORDS: Final = {UncertaintyKind.LOWER_BOUND: "at least", UncertaintyKind.UNKNOWN: "an uncertain"}
 
 
 class Figure(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Figure(Struct, frozen=True):
 
     @property
     def qualifier(self) -> str:
-        """The words before the value where it is not exact."""
+        """The words in front of a value that is not exact."""
         return "" if self.uncertainty is None else f"{_UNCERTAIN_WORDS[self.uncertainty]} "
 
 
@@ -62,7 +62,7 @@ def find_figure(card: Card, path: str) -> Figure:
     in_list = first.pattern.startswith(_COMPLETE_LISTS) and first.field in _ADDITIVE
     by_place = any(step.how == "row" and step.name.isdecimal() for step in first.steps)
     if (first.pattern in _COMPLETE_TABLES or in_list) and not by_place:
-        return replace(_figure(card, first, 0), note=" (the card has nothing of this name)")
+        return replace(_figure(card, first, 0), note=" (not on the card)")
     return replace(_figure(card, first, None), reason=_describe_missing_name(card, first))
 
 
@@ -75,13 +75,13 @@ def _figure(card: Card, path: FigurePath, content: Any) -> Figure:
     uncertainty, reason = None, ""
     if rule is not None and rule.needs_weights and not has_weights(card):
         uncertainty = UncertaintyKind.LOWER_BOUND
-        reason = f"{rule.id} looks at the numbers in the weights, which were not all read (--weights)"
+        reason = f"{rule.id} inspects weight values, and not all of them were read (--weights)"
     elif entry is not None:
         uncertainty, reason = entry.kind, describe_uncertainty(card, entry)
     elif scalar is None:
         # Gaps of `model` are missing files, on which no other figure of the section depends.
         reasons = "" if section == "model" else gap_reasons(card, section)
-        reason = reasons or "the card does not have it: it does not apply, or is unknown"
+        reason = reasons or "not on the card: not applicable or unknown"
     return Figure(scalar, content, uncertainty, reason, path)
 
 
@@ -98,8 +98,8 @@ def _describe_missing_name(card: Card, path: FigurePath) -> str:
     names = [_row_names(row)[0] if isinstance(row, Struct) else row for row in rows]
     shown = [sanitize(name, _MAX_NAME_CHARS) for name in names[:_MAX_LISTED_NAMES]]
     more = [f"{len(names) - _MAX_LISTED_NAMES} more"] if len(names) > _MAX_LISTED_NAMES else []
-    there = f"; there are {', '.join([*shown, *more])}" if names else ""
-    return f"the card has nothing of the name {sanitize(step.name, _MAX_NAME_CHARS)}{there}"
+    present = f"; it has {', '.join([*shown, *more])}" if names else ""
+    return f"the card has no entry named {sanitize(step.name, _MAX_NAME_CHARS)}{present}"
 
 
 def _values(value: Any, steps: tuple[PathStep, ...]) -> Iterator[Any]:
@@ -142,17 +142,17 @@ def _combine(values: list[Any], path: FigurePath) -> Any:
 
 
 def to_fraction(number: int | float) -> Fraction:
-    """Return the number exactly as its decimal text has it: 0.1 is a tenth."""
+    """Return the exact value of the decimal text of a number: 0.1 is a tenth."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
-def is_equal(one: object, other: object) -> bool:
-    """Whether two values are the same: a flag is no number, and 5e9 is 5,000,000,000."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return to_fraction(one) == to_fraction(other)
-    return one == other
+def is_equal(left: object, right: object) -> bool:
+    """Whether two values are the same: a flag is not a number, and 5e9 is 5,000,000,000."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return to_fraction(left) == to_fraction(right)
+    return left == right
 
 
 def format_value(value: object) -> str:

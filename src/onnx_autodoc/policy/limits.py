@@ -27,7 +27,7 @@ _DECREASES: Final = ("max_drop_percent", "max_decrease")
 _PERCENTAGES: Final = ("max_percent", "max_drop_percent")
 _MAX_EVIDENCE: Final = 20
 _MAX_LISTED_CHANGES: Final = 5
-# Figures that hold only for the dimensions that a card assumes: whole sections, and fields of any section.
+# Figures that depend on the dimensions of a card: whole sections, and fields of any section.
 _SIZED_SECTIONS: Final = ("compute", "scaling", "assumptions")
 _SIZED_FIELDS: Final = frozenset(
     (
@@ -36,11 +36,11 @@ _SIZED_FIELDS: Final = frozenset(
     )
 )
 
-_GIVE_SIZES: Final = "Give the sizes that are missing (--dim, --value), or accept it with allow_gaps = true beside "
+_SET_SIZES: Final = "Set the missing sizes (--dim, --value), or accept the gap with allow_gaps = true next to "
 _SAME_SIZES: Final = (
-    "Make the baseline at the sizes of this card, or give the sizes that it was made at (--dim and the like)."
+    "Build the baseline at the sizes of this card, or check at the sizes of the baseline (--dim, --batch, --seq)."
 )
-_CHANGE_MODEL: Final = "Change the model, or make the baseline anew if this is meant."
+_CHANGE_MODEL: Final = "Change the model, or build the baseline again if the change is intended."
 
 
 def limit_checks(card: Card, policy: Policy) -> Iterator[Check]:
@@ -55,10 +55,10 @@ def limit_checks(card: Card, policy: Policy) -> Iterator[Check]:
         shown = "unknown" if figure.value is None else f"{figure.qualifier}{format_value(figure.value)}{figure.note}"
         for bound, value in limit.bounds.items():
             certain, holds = _is_decided(figure, bound, value), _holds(bound, figure.value, value)
-            text = f"{path} is {shown}, the policy asks for {_LIMIT_WORDS[bound]} {format_value(value)}"
+            text = f"{path} is {shown}, the policy requires {_LIMIT_WORDS[bound]} {format_value(value)}"
             check = Check(Kind.LIMIT, path, Status.PASS, text, "", bound, value, figure.value)
             if not certain and not limit.allow_gaps:
-                text, advice = f"{text}: {figure.reason}", f"{_GIVE_SIZES}the limit."
+                text, advice = f"{text}: {figure.reason}", f"{_SET_SIZES}the limit."
                 yield replace(check, status=Status.FAIL, message=text, do=advice, evidence=listed)
             elif not holds:
                 advice = "Change the model, or the limit in the policy."
@@ -70,7 +70,7 @@ def limit_checks(card: Card, policy: Policy) -> Iterator[Check]:
 
 
 def _holds(bound: str, value: Any, limit: Any) -> bool:
-    """Whether the value is within the limit, as far as it is known."""
+    """Whether the known part of the value is within the limit."""
     if value is None:
         return True
     if bound in ("max", "min") and isinstance(value, bool | str):
@@ -90,12 +90,12 @@ def _is_decided(figure: Figure, bound: str, limit: Any) -> bool:
 def change_checks(card: Card, policy: Policy, baseline: Card) -> Iterator[Check]:
     same = same_sizes(baseline, card)
     for path, change in policy.changes.items():
-        was, now = find_figure(baseline, path), find_figure(card, path)
-        obstacle = _find_obstacle(was, now, change, same)
+        old, new = find_figure(baseline, path), find_figure(card, path)
+        obstacle = _find_obstacle(old, new, change, same)
         for bound, value in change.numbers.items():
-            yield _check_number(path, was, now, bound, value, obstacle)
+            yield _check_number(path, old, new, bound, value, obstacle)
         if change.equal:
-            yield _check_equal(path, was, now, obstacle)
+            yield _check_equal(path, old, new, obstacle)
         if change.breaking is False:
             yield _check_interface(baseline, card)
 
@@ -103,15 +103,15 @@ def change_checks(card: Card, policy: Policy, baseline: Card) -> Iterator[Check]
 _Obstacle = tuple[Status, str, str]
 
 
-def _find_obstacle(was: Figure, now: Figure, change: Change, same: bool) -> _Obstacle | None:
+def _find_obstacle(old: Figure, new: Figure, change: Change, same: bool) -> _Obstacle | None:
     """Return why the two figures cannot be compared, if so: status, text and what to do."""
-    if not same and _is_sized(now.path.pattern):
-        text = "the baseline was made at other sizes, so the two are no measures of the same"
+    if not same and _is_sized(new.path.pattern):
+        text = "the baseline was built at other sizes, so the figures are not comparable"
         return Status.FAIL, text, _SAME_SIZES
-    for side, figure in (("the baseline", was), ("this card", now)):
+    for side, figure in (("the baseline", old), ("this card", new)):
         if figure.content is None or figure.uncertainty is not None:
-            text = f"{side} does not know all of it: {figure.reason}"
-            return (Status.ALLOWED, text, "") if change.allow_gaps else (Status.FAIL, text, f"{_GIVE_SIZES}it.")
+            text = f"{side} has no exact figure: {figure.reason}"
+            return (Status.ALLOWED, text, "") if change.allow_gaps else (Status.FAIL, text, f"{_SET_SIZES}it.")
     return None
 
 
@@ -123,71 +123,73 @@ def _is_sized(pattern: str) -> bool:
     return section in _SIZED_SECTIONS or sized_field
 
 
-def _check_number(path: str, was: Figure, now: Figure, bound: str, value: Number, obstacle: _Obstacle | None) -> Check:
+def _check_number(path: str, old: Figure, new: Figure, bound: str, value: Number, obstacle: _Obstacle | None) -> Check:
     status, text, do = obstacle or (Status.PASS, "", "")
-    if status is not Status.FAIL and isinstance(was.value, int | float) and isinstance(now.value, int | float):
-        old, step = to_fraction(was.value), to_fraction(value)
-        step = abs(old) * step / 100 if bound in _PERCENTAGES else step
-        is_whole = isinstance(was.value, int) and isinstance(now.value, int)
+    if status is not Status.FAIL and isinstance(old.value, int | float) and isinstance(new.value, int | float):
+        base, step = to_fraction(old.value), to_fraction(value)
+        step = abs(base) * step / 100 if bound in _PERCENTAGES else step
+        is_whole = isinstance(old.value, int) and isinstance(new.value, int)
         if bound in _DECREASES:
-            limit, words, exceeded = old - step, "at least", to_fraction(now.value) < old - step
+            limit, words, exceeded = base - step, "at least", to_fraction(new.value) < base - step
             allowed = format_value(ceil(limit) if is_whole else limit)
         else:
-            limit, words, exceeded = old + step, "at most", to_fraction(now.value) > old + step
+            limit, words, exceeded = base + step, "at most", to_fraction(new.value) > base + step
             allowed = format_value(floor(limit) if is_whole else limit)
         status, do = (Status.FAIL, _CHANGE_MODEL) if exceeded else (status, do)
         text = f"{bound} = {value} allows {words} {allowed}"
-    message = f"{path} was {_format_figure(was)} and is {_format_figure(now)}" + (f"; {text}" if text else "")
-    reason = _allowed_reason(status, was, now)
-    return Check(Kind.CHANGE, path, status, message, do, bound, value, now.value, was.value, reason=reason)
+    message = f"{path} was {_format_figure(old)} and is {_format_figure(new)}" + (f"; {text}" if text else "")
+    reason = _allowed_reason(status, old, new)
+    return Check(Kind.CHANGE, path, status, message, do, bound, value, new.value, old.value, reason=reason)
 
 
-def _allowed_reason(status: Status, was: Figure, now: Figure) -> str | None:
-    return f"allow_gaps: {was.reason or now.reason}" if status is Status.ALLOWED else None
+def _allowed_reason(status: Status, old: Figure, new: Figure) -> str | None:
+    return f"allow_gaps: {old.reason or new.reason}" if status is Status.ALLOWED else None
 
 
-def _check_equal(path: str, was: Figure, now: Figure, obstacle: _Obstacle | None) -> Check:
-    """A list or section that both have is compared as it is, whether it is exact or not."""
-    section = "section" in now.path.kinds
-    missing = was.content is None or now.content is None
-    applies = now.is_scalar or (missing and not section)
+def _check_equal(path: str, old: Figure, new: Figure, obstacle: _Obstacle | None) -> Check:
+    """Compare a figure with the baseline; a list or section that both have is compared even if it is not exact."""
+    section = "section" in new.path.kinds
+    missing = old.content is None or new.content is None
+    applies = new.is_scalar or (missing and not section)
     status, text, do = (obstacle if applies else None) or (Status.PASS, "", "")
-    if status is not Status.FAIL and (section or not missing) and not is_equal(was.content, now.content):
+    if status is not Status.FAIL and (section or not missing) and not is_equal(old.content, new.content):
         status, do = Status.FAIL, _CHANGE_MODEL
-    message = f"{_describe_change(path, was, now)}; {text or 'the policy asks for no change'}"
-    reason = _allowed_reason(status, was, now)
-    return Check(Kind.CHANGE, path, status, message, do, "equal", True, now.value, was.value, reason=reason)
+    message = f"{_describe_change(path, old, new)}; {text or 'the policy allows no change'}"
+    reason = _allowed_reason(status, old, new)
+    return Check(Kind.CHANGE, path, status, message, do, "equal", True, new.value, old.value, reason=reason)
 
 
-def _describe_change(path: str, was: Figure, now: Figure) -> str:
-    old, new = was.content, now.content
-    if isinstance(old, Struct) and isinstance(new, Struct):
-        fields = [name for name in new.__struct_fields__ if getattr(old, name) != getattr(new, name)]
-        return f"{path} differs in {', '.join(fields)}" if fields else f"{path} is as it was"
-    inside = "" if now.is_scalar or was.value != now.value or old == new else "; what is in it differs"
-    return f"{path} was {_format_figure(was)} and is {_format_figure(now)}{inside}"
+def _describe_change(path: str, old: Figure, new: Figure) -> str:
+    if isinstance(old.content, Struct) and isinstance(new.content, Struct):
+        names = new.content.__struct_fields__
+        fields = [name for name in names if getattr(old.content, name) != getattr(new.content, name)]
+        return f"{path} differs in {', '.join(fields)}" if fields else f"{path} is unchanged"
+    content_differs = not new.is_scalar and old.value == new.value and old.content != new.content
+    inside = "; its content differs" if content_differs else ""
+    return f"{path} was {_format_figure(old)} and is {_format_figure(new)}{inside}"
 
 
 def _format_figure(figure: Figure) -> str:
     if not figure.is_scalar:
-        return "a section" if isinstance(figure.content, Struct) else f"{format_value(figure.value)} long"
+        length = pluralize(figure.value, "entry", "entries") if isinstance(figure.value, int) else "unknown"
+        return "a section" if isinstance(figure.content, Struct) else length
     return f"{'' if figure.value is None else figure.qualifier}{format_value(figure.value)}"
 
 
 def _check_interface(baseline: Card, card: Card) -> Check:
     changes = [change for change in interface_changes(baseline, card) if change.breaking]
     if not changes:
-        text = "no change of the interface breaks callers"
+        text = "no breaking change of the interface"
         return Check(Kind.CHANGE, "interface", Status.PASS, text, "", "breaking", False, False)
     parts = []
     for change in changes[:_MAX_LISTED_CHANGES]:
-        was, now = (None if value is None else sanitize(value) for value in (change.was, change.now))
-        values = f" from {was} to {now}" if was is not None and now is not None else ""
-        values = values or (f" ({was})" if was is not None else f" ({now})" if now is not None else "")
+        old, new = (None if value is None else sanitize(value) for value in (change.was, change.now))
+        values = f" from {old} to {new}" if old is not None and new is not None else ""
+        values = values or (f" ({old})" if old is not None else f" ({new})" if new is not None else "")
         parts.append(f"{change.kind} {sanitize(change.port, 60)} {change.what}{values}".replace("  ", " "))
     if len(changes) > _MAX_LISTED_CHANGES:
         parts.append(f"{len(changes) - _MAX_LISTED_CHANGES} more")
-    text = f"{pluralize(len(changes), 'change')} of the interface would break callers: {'; '.join(parts)}"
+    text = f"{pluralize(len(changes), 'breaking change')} of the interface: {'; '.join(parts)}"
     ports = tuple(dict.fromkeys(change.port for change in changes if change.port))
     check = Check(Kind.CHANGE, "interface", Status.FAIL, text, _CHANGE_MODEL, "breaking", False, True)
     return replace(check, evidence=ports, count=len(changes))

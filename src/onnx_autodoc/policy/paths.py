@@ -14,7 +14,7 @@ from msgspec import Struct, inspect
 
 from onnx_autodoc.card import Card
 
-# The fields that name a row of a list: all of a compound name, else the first single one that the row has.
+# The fields that name a row of a list: all fields of a compound name, else the first of the others that the row has.
 _COMPOUND_NAMES: Final = (("source", "target"), ("device", "phase", "context"), ("device", "batch"))
 _TEXT_NAMES: Final = ("source", "name", "id", "node", "rule", "path", "device", "kind", "part", "form", "op")
 _NUMBER_NAMES: Final = ("batch", "tokens", "at")
@@ -24,7 +24,7 @@ _MAX_LISTED_DEPTH: Final = 6
 
 
 class PathStep(Struct, frozen=True):
-    """One piece of a path. `how`: the field of a section, the key of a table, a row by name or by place."""
+    """One piece of a path. `how`: the field of a section, the key of a table, a row by name or by index (place)."""
 
     how: str
     name: str
@@ -38,17 +38,17 @@ class FigurePath(Struct, frozen=True):
 
     @property
     def pattern(self) -> str:
-        """The path with a star for every name."""
+        """The path with an asterisk for every name."""
         return ".".join(step.name if step.how == "field" else "*" for step in self.steps)
 
     @property
     def field(self) -> str:
-        """The last field, whatever table or list it is."""
+        """The last field of the path."""
         return next((step.name for step in reversed(self.steps) if step.how == "field"), "")
 
 
 def parse_path(path: str) -> tuple[FigurePath, ...]:
-    """Return every reading of `path` that the types of a card allow; none where there is no such figure.
+    """Return every reading of `path` that the types of a card allow; none without such a figure.
 
     Readings that end at a row or a section count only where there are no others.
     """
@@ -119,7 +119,7 @@ def _value_kinds(kind: Any) -> Iterator[str]:
 
 @cache
 def names_of(row: Any) -> tuple[str, ...]:
-    """Return the fields that name a row of a list; none where only its place does."""
+    """Return the fields that name a row of a list; none if rows are addressed by index."""
     fields = {field.name for field in msgspec.structs.fields(row)}
     compound = next((names for names in _COMPOUND_NAMES if fields.issuperset(names)), ())
     if compound and "name" not in fields and "per_hour" not in fields:
@@ -130,7 +130,7 @@ def names_of(row: Any) -> tuple[str, ...]:
 
 
 def is_named_by_number(row: Any) -> bool:
-    """Whether a number in a path is the name of such a row, never its place."""
+    """Whether a number in a path is the name of such a row, never its index."""
     return names_of(row)[:1] in {(name,) for name in _NUMBER_NAMES}
 
 

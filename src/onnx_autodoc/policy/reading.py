@@ -27,35 +27,35 @@ def read_policy(path: str | PathLike[str]) -> Policy:
         data = _load(file)
         policy = parse_policy(data)
         if not any(data.values()):  # perhaps a truncated file
-            raise InvalidPolicy('it asks for nothing; for the rules alone write fail_on = "error" under [rules]')
+            raise InvalidPolicy('it has no requirement; to check only the rules, set fail_on = "error" under [rules]')
         msgspec.json.encode(policy)
     except InvalidPolicy as error:
         text, half = str(error), _MAX_ERROR_CHARS // 2
-        if len(text) > _MAX_ERROR_CHARS:  # the place is at its start, the advice at its end
+        if len(text) > _MAX_ERROR_CHARS:  # the location is at its start, the advice at its end
             text = f"{text[:half]} … {text[-half:]}"
         raise BadInput(f"{file}: {text}") from None
     except UnicodeEncodeError:  # JSON and YAML can write one, and no report could show it
-        raise BadInput(f"{file}: a text in it has half of a surrogate pair, which is no letter") from None
+        raise BadInput(f"{file}: a text contains an unpaired surrogate, which is not a valid character") from None
     return policy
 
 
 def _load(path: Path) -> dict[str, Any]:
     suffix = path.suffix.lower()
     if suffix not in _PARSERS:
-        raise BadInput(f"{path}: a policy is a file that ends in {' '.join(_PARSERS)}")
+        raise BadInput(f"{path}: unknown suffix; a policy file ends in {', '.join(_PARSERS)}")
     max_bytes, parse = _PARSERS[suffix]
     text = read_config_text(path, "a policy", max_bytes)
     try:
         data = parse(text)
     except ValueError as error:
         message = " ".join(str(error)[:_MAX_PARSER_ERROR_CHARS].split()).replace(' in "<unicode string>"', "")
-        raise BadInput(f"{path}: not {suffix[1:].upper()}: {sanitize(message, _MAX_PARSER_ERROR_CHARS)}") from None
+        raise BadInput(f"{path}: invalid {suffix[1:].upper()}: {sanitize(message, _MAX_PARSER_ERROR_CHARS)}") from None
     except ImportError:
         raise BadInput(f"{path}: YAML needs PyYAML: pip install 'onnx-autodoc[yaml]', or write TOML") from None
     except RecursionError:
-        raise BadInput(f"{path}: nested too deeply for a policy") from None
+        raise BadInput(f"{path}: nested too deeply") from None
     if not isinstance(data, dict):
-        raise BadInput(f"{path}: a policy is a table with limits, changes, rules or runtimes")
+        raise BadInput(f"{path}: a policy must be a table with limits, changes, rules or runtimes")
     return data
 
 
@@ -63,7 +63,7 @@ def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table: dict[str, Any] = {}
     for key, value in pairs:
         if key in table:
-            raise ValueError(f"the key {key[:80]!r} stands twice")
+            raise ValueError(f"duplicate key {key[:80]!r}")
         table[key] = value
     return table
 

@@ -13,19 +13,21 @@ from onnx_autodoc.text import sanitize
 _UNSUPPORTED: Final = "unsupported-operator"  # `about` is the runtime
 _CUSTOM_DOMAIN: Final = "custom-domain"  # operators that no runtime supports
 _READ_WEIGHTS: Final = "Check with --weights, or accept it with allow_gaps = true under [rules]."
-_NEW_CARD: Final = "Check the model itself, or write its card anew."
-_REPORT: Final = "Report it with the model; until then allow_gaps = true under [rules] accepts what was not checked."
+_NEW_CARD: Final = "Check the model itself, or build its card again."
+_REPORT: Final = (
+    "Report it with the model; until it is fixed, allow_gaps = true under [rules] accepts rules that were not checked."
+)
 
 
 def rule_checks(card: Card, policy: Policy, baseline: Card | None) -> Iterator[Check]:
     """Yield one check for every finding, and one for every other rule that was checked."""
-    old = baseline.findings if baseline is not None and policy.rules.only_new else ()
+    known = baseline.findings if baseline is not None and policy.rules.only_new else ()
     for finding in card.findings:
         severity, fail_on = policy.rules.severity.get(finding.rule, finding.severity), policy.rules.fail_on
         if fail_on == NEVER or severity.rank < Severity(fail_on).rank:
             yield _finding_check(Kind.RULE, finding.rule, finding, policy, Status.PASS)
-        elif any(_includes(was, finding) for was in old):
-            yield _finding_check(Kind.RULE, finding.rule, finding, policy, Status.ALLOWED, "the baseline has it")
+        elif any(_includes(earlier, finding) for earlier in known):
+            yield _finding_check(Kind.RULE, finding.rule, finding, policy, Status.ALLOWED, "also in the baseline")
         else:
             status, reason, _ = _find_allowance(finding, policy)
             yield _finding_check(Kind.RULE, finding.rule, finding, policy, status, reason)
@@ -53,25 +55,25 @@ def _finding_check(
     )
 
 
-def _includes(was: Finding, finding: Finding) -> bool:
-    """Whether a finding of the baseline is of the same rule and subject, no less severe, at all of these places."""
+def _includes(earlier: Finding, finding: Finding) -> bool:
+    """Whether a finding of the baseline has the same rule and subject, is no less severe, and has all the locations."""
     return (
-        (was.rule, was.about) == (finding.rule, finding.about)
-        and was.severity.rank >= finding.severity.rank
-        and was.count >= finding.count
-        and set(finding.evidence) <= set(was.evidence)
+        (earlier.rule, earlier.about) == (finding.rule, finding.about)
+        and earlier.severity.rank >= finding.severity.rank
+        and earlier.count >= finding.count
+        and set(finding.evidence) <= set(earlier.evidence)
     )
 
 
 def _is_unchecked(card: Card, rule: str) -> bool:
-    return f"findings.{rule}" in card.uncertain
+    return f"findings.{rule}" in card.uncertain or "findings.*" in card.uncertain
 
 
 def _check_silent_rule(rule: Rule, card: Card, policy: Policy) -> Check:
     """Check a rule without findings: it passes, unless it needs weights that were not read."""
     if not rule.needs_weights or has_weights(card):
-        return Check(Kind.RULE, rule.id, Status.PASS, f"nothing found: {rule.title}", severity=rule.severity)
-    text = f"{rule.id} was not checked: it looks at the numbers in the weights, which were not all read"
+        return Check(Kind.RULE, rule.id, Status.PASS, f"no findings: {rule.title}", severity=rule.severity)
+    text = f"{rule.id} was not checked: it inspects weight values, and not all of them were read"
     if rule.id not in policy.rules.named:
         return Check(Kind.RULE, rule.id, Status.SKIPPED, text, _READ_WEIGHTS, severity=rule.severity)
     status, reason = _gap_status(policy)
@@ -85,7 +87,7 @@ def _gap_status(policy: Policy) -> tuple[Status, str | None]:
 def _find_allowance(finding: Finding, policy: Policy) -> tuple[Status, str | None, tuple[Allow, ...]]:
     """Return whether the policy allows a finding, its reason, and the entries of the allow-list that match.
 
-    One entry matches all of the finding, or several together match every place.
+    One entry matches the whole finding, or several together match every location.
     """
     entries = [
         entry for entry in policy.rules.allow if entry.rule == finding.rule and entry.about in (None, finding.about)
@@ -93,15 +95,15 @@ def _find_allowance(finding: Finding, policy: Policy) -> tuple[Status, str | Non
     whole = [entry for entry in entries if entry.evidence is None]
     if whole:
         return Status.ALLOWED, whole[0].reason, (whole[0],)
-    used = tuple(entry for entry in entries if any(_matches(entry, place) for place in finding.evidence))
-    matched = [any(_matches(entry, place) for entry in used) for place in finding.evidence]
+    used = tuple(entry for entry in entries if any(_matches(entry, location) for location in finding.evidence))
+    matched = [any(_matches(entry, location) for entry in used) for location in finding.evidence]
     if matched and all(matched) and finding.count == len(finding.evidence):
         return Status.ALLOWED, "; ".join(dict.fromkeys(entry.reason for entry in used)), used
     return Status.FAIL, None, used
 
 
-def _matches(entry: Allow, place: str) -> bool:
-    return fnmatchcase(place, entry.evidence or "*")
+def _matches(entry: Allow, location: str) -> bool:
+    return fnmatchcase(location, entry.evidence or "*")
 
 
 def unused_allowances(card: Card, policy: Policy) -> Iterator[str]:
@@ -110,28 +112,28 @@ def unused_allowances(card: Card, policy: Policy) -> Iterator[str]:
     for entry in policy.rules.allow:
         if entry not in used:
             about = f" about {entry.about}" if entry.about else ""
-            place = f" at {entry.evidence}" if entry.evidence else ""
-            yield f"{entry.rule}{about}{place} ({sanitize(entry.reason, 80)})"
+            location = f" at {entry.evidence}" if entry.evidence else ""
+            yield f"{entry.rule}{about}{location} ({sanitize(entry.reason, 80)})"
 
 
 def gap_checks(card: Card, policy: Policy, version: str | None) -> Iterator[Check]:
-    """Yield a check for every rule that failed to run, and for a card that another version of the tool made."""
+    """Yield a check for every rule that failed to run, and for a card built by another version of the tool."""
     status, reason = _gap_status(policy)
     for gap in card.gaps:
         if gap.section == "findings":
             yield Check(Kind.GAP, "findings", status, gap.reason, _REPORT, reason=reason)
     if version is not None and card.generated.version != version:
         card_version = sanitize(card.generated.version, 40)
-        text = f"the card was made by version {card_version}, its findings are not those of the rules of {version}"
+        text = f"the card was built by version {card_version}, whose rules may differ from those of {version}"
         yield Check(Kind.GAP, "findings", status, text, _NEW_CARD, reason=reason)
 
 
 def runtime_checks(card: Card, policy: Policy) -> Iterator[Check]:
-    """Yield the findings that keep a required runtime from running the model, or one check that there are none."""
+    """Yield the findings that keep a required runtime from running the model, or one passed check without any."""
     unchecked = _is_unchecked(card, _UNSUPPORTED) or _is_unchecked(card, _CUSTOM_DOMAIN)
     for runtime in policy.runtimes.require:
         if unchecked:
-            text = f"whether {runtime} knows every operator could not be checked"
+            text = f"could not check whether {runtime} supports every operator"
             yield Check(Kind.RUNTIME, runtime, Status.FAIL, text, _REPORT, about=runtime)
             continue
         missing = [
@@ -140,7 +142,7 @@ def runtime_checks(card: Card, policy: Policy) -> Iterator[Check]:
             if finding.rule == _CUSTOM_DOMAIN or (finding.rule, finding.about) == (_UNSUPPORTED, runtime)
         ]
         if not missing:
-            yield Check(Kind.RUNTIME, runtime, Status.PASS, f"no operator is known to be missing in {runtime}")
+            yield Check(Kind.RUNTIME, runtime, Status.PASS, f"no operator is known to be unsupported by {runtime}")
         for finding in missing:
             status, reason, _ = _find_allowance(finding, policy)
             yield _finding_check(Kind.RUNTIME, runtime, finding, policy, status, reason)

@@ -9,7 +9,7 @@ from onnx_autodoc.card import Severity
 
 Number = int | float
 Plain = bool | int | float | str
-Reason = Annotated[str, Meta(pattern=r"\S", description="why it is right to allow it; a blank one is refused")]
+Reason = Annotated[str, Meta(pattern=r"\S", description="Why the finding is acceptable; must not be blank")]
 Values = Annotated[tuple[Plain, ...], Meta(min_length=1)]
 
 NEVER: Final = "never"
@@ -17,7 +17,7 @@ VERDICT_VERSION: Final = "1.0"
 
 
 class Limit(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a figure of the card may be. With `allow_gaps`, what is unknown passes and "at least" counts as it is."""
+    """Limits on a figure of the card. With `allow_gaps`, an unknown figure passes and a lower bound counts as exact."""
 
     max: Number | None = None
     min: Number | None = None
@@ -31,7 +31,7 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Change(Struct, frozen=True, forbid_unknown_fields=True):
-    """How far a figure may go from the baseline's. `equal` holds for texts, lists and whole sections, too."""
+    """Limits on the change of a figure from the baseline. `equal` also applies to texts, lists and whole sections."""
 
     max_percent: Number | None = None
     max_drop_percent: Number | None = None
@@ -55,7 +55,7 @@ def _set_fields(value: Struct, *names: str) -> dict[str, Any]:
 
 
 class Allow(Struct, frozen=True, forbid_unknown_fields=True):
-    """A finding that does not fail. `evidence` is a glob that every place of it must match."""
+    """A suppressed finding. `evidence` is a glob that every location of the finding must match."""
 
     rule: str
     reason: Reason
@@ -64,7 +64,7 @@ class Allow(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rules(Struct, frozen=True, forbid_unknown_fields=True):
-    """From which severity on findings fail, which ones may stay, and which are worse or milder here."""
+    """The severity from which findings fail, suppressed findings, and overridden severities."""
 
     fail_on: str = Severity.ERROR.value
     allow: tuple[Allow, ...] = ()
@@ -78,7 +78,7 @@ class Rules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Runtimes(Struct, frozen=True, forbid_unknown_fields=True):
-    """The runtimes that have to know every operator of the model."""
+    """The runtimes that must support every operator of the model."""
 
     require: tuple[str, ...] = ()
 
@@ -108,7 +108,7 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
-    """`allowed` would have failed, and the policy gives a reason why it may stay. `skipped` was not asked for."""
+    """`allowed`: would fail, but the policy accepts it with a reason. `skipped`: not checked, and not required."""
 
     PASS = "pass"  # noqa: S105
     FAIL = "fail"
@@ -117,10 +117,10 @@ class Status(StrEnum):
 
 
 class Check(Struct, frozen=True):
-    """`id` is the path of a figure, a rule or a runtime; `bound` the key of the policy that asks, `limit` its value.
+    """`id` is the path of a figure, a rule or a runtime; `bound` is the key in the policy, `limit` its value.
 
-    `measured` is None where it is unknown, `baseline` is what it was. `found`: whether a rule found something.
-    `reason` is the policy's word for what is allowed.
+    `measured` is the value on the card, None if unknown; `baseline` is that of the baseline. `found`: whether the check
+    is a finding of a rule. `reason`: why the policy allows it.
     """
 
     kind: Kind
@@ -141,7 +141,7 @@ class Check(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """On one model. `unneeded` are entries of the policy's allow-list that nothing matched."""
+    """The verdict on one model. `unneeded`: entries of the policy's allow-list that matched no finding."""
 
     model: str
     passed: bool
@@ -154,7 +154,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """The verdicts of one call, and what they were given by."""
+    """The verdicts of one run of `check`, with the tool, policy and baseline that they depend on."""
 
     schema_version: str
     tool: str

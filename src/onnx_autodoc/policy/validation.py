@@ -1,4 +1,4 @@
-"""Build a policy from the data of its file, and reject every name and value that cannot have a meaning."""
+"""Build a policy from the data of its file, and reject unknown names and invalid values."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ _RESIDUALS: Final = ("add", "concat", "gate", "subtract")
 _LIST_RULES: Final = "`onnx-autodoc rules` lists them"
 _KIND_WORDS: Final = {
     "number": "a number",
-    "text": "a text",
+    "text": "text",
     "flag": "true or false",
     "list": "a list",
     "table": "a table",
@@ -37,7 +37,7 @@ _T = TypeVar("_T")
 
 
 class InvalidPolicy(Exception):
-    """What is wrong with a policy, without the name of its file."""
+    """A policy is invalid. The message does not name its file."""
 
 
 def parse_policy(data: Mapping[str, Any]) -> Policy:
@@ -49,20 +49,20 @@ def parse_policy(data: Mapping[str, Any]) -> Policy:
     required = tuple(dict.fromkeys(_convert(_table(data, "runtimes"), Runtimes, "[runtimes]").require))
     for runtime in required:
         if runtime not in RUNTIMES:
-            near = _suggest(runtime, RUNTIMES, "there are " + ", ".join(RUNTIMES))
-            raise InvalidPolicy(f"[runtimes] there is no runtime {runtime!r}{near}")
+            near = _suggest(runtime, RUNTIMES, "use one of: " + ", ".join(RUNTIMES))
+            raise InvalidPolicy(f"[runtimes] unknown runtime {runtime!r}{near}")
     return Policy(limits, changes, rules, Runtimes(required))
 
 
 def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
     table = data.get(name, {})
     if not isinstance(table, dict):
-        raise InvalidPolicy(f"[{name}] is a table")
+        raise InvalidPolicy(f"[{name}] must be a table")
     if len(table) > _MAX_ENTRIES:
-        raise InvalidPolicy(f"[{name}] has {len(table):,} entries; {_MAX_ENTRIES:,} are the most that are read")
+        raise InvalidPolicy(f"[{name}] has {len(table):,} entries; at most {_MAX_ENTRIES:,} are allowed")
     for key in table:
         if not isinstance(key, str):
-            raise InvalidPolicy(f"[{name}] {key!r}: a key is a text; put it in quotes")
+            raise InvalidPolicy(f"[{name}] {key!r}: a key must be a string; put it in quotes")
     return table
 
 
@@ -80,7 +80,7 @@ def _convert(value: Any, kind: type[_T], where: str) -> _T:
     for name, item in value.items():
         numbers = item if isinstance(item, list | tuple) else (item,)
         if any(isinstance(number, float) and not math.isfinite(number) for number in numbers):
-            raise InvalidPolicy(f"{where}: {name} is no number that anything can be held against")
+            raise InvalidPolicy(f"{where}: {name} must be a finite number")
     return converted
 
 
@@ -91,16 +91,16 @@ def _field_names(kind: type) -> tuple[str, ...]:
 def _check_keys(value: Any, kind: type, where: str) -> None:
     fields = _field_names(kind)
     if not isinstance(value, Mapping):
-        raise InvalidPolicy(f"{where.rstrip(': ')} is a table, such as {{ {fields[0]} = 1 }}")
+        raise InvalidPolicy(f"{where.rstrip(': ')} must be a table, such as {{ {fields[0]} = 1 }}")
     for key in value:
         if key not in fields:
-            near = _suggest(str(key), fields, "there are " + ", ".join(fields))
-            raise InvalidPolicy(f"{where}there is no key {key!r}{near}")
+            near = _suggest(str(key), fields, "use one of: " + ", ".join(fields))
+            raise InvalidPolicy(f"{where}unknown key {key!r}{near}")
 
 
 def _suggest(name: str, names: Iterable[str], otherwise: str, similarity: float = _MIN_NAME_SIMILARITY) -> str:
     close = get_close_matches(name, list(names), 3, similarity)
-    return f"; near it: {', '.join(close)}" if close else f"; {otherwise}"
+    return f"; similar: {', '.join(close)}" if close else f"; {otherwise}"
 
 
 def _parse_limit(path: str, value: Any) -> Limit:
@@ -109,15 +109,15 @@ def _parse_limit(path: str, value: Any) -> Limit:
     limit = _convert(value, Limit, where)
     kinds = _value_kinds(path, where)
     if not limit.bounds:
-        raise InvalidPolicy(f"{where} limits nothing; give max, min, equals or one_of")
+        raise InvalidPolicy(f"{where} limits nothing; set max, min, equals or one_of")
     if (limit.max is not None or limit.min is not None) and not kinds & _COUNTABLE:
-        raise InvalidPolicy(f"{where} is {_describe_kinds(kinds)}, no number; use equals or one_of")
+        raise InvalidPolicy(f"{where} is {_describe_kinds(kinds)}, not a number; use equals or one_of")
     if limit.max is not None and limit.min is not None and limit.min > limit.max:
-        raise InvalidPolicy(f"{where}: nothing is at least {limit.min} and at most {limit.max}")
+        raise InvalidPolicy(f"{where}: min {limit.min} is greater than max {limit.max}")
     for allowed in (*(limit.one_of or ()), *(() if limit.equals is None else (limit.equals,))):
         kind = {"flag"} if isinstance(allowed, bool) else {"text"} if isinstance(allowed, str) else _COUNTABLE
         if not kinds & kind:
-            raise InvalidPolicy(f"{where} is {_describe_kinds(kinds)}; it never equals {allowed!r}")
+            raise InvalidPolicy(f"{where} is {_describe_kinds(kinds)}; it cannot equal {allowed!r}")
     return limit
 
 
@@ -127,14 +127,14 @@ def _parse_change(path: str, value: Any) -> Change:
     change = _convert(value, Change, where)
     kinds = _value_kinds(path, where, sections=True)
     if not change.bounds:
-        raise InvalidPolicy(f"{where} limits nothing; give {', '.join(Change.__struct_fields__[:5])}")
+        raise InvalidPolicy(f"{where} limits nothing; set {', '.join(Change.__struct_fields__[:5])}")
     if change.equal is False or change.breaking is True:
         useless = "equal = false" if change.equal is False else "breaking = true"
         raise InvalidPolicy(f"{where}: {useless} limits nothing; leave it out")
     if change.breaking is not None and path != _INTERFACE:
-        raise InvalidPolicy(f'{where}: breaking is asked of "{_INTERFACE}" alone')
+        raise InvalidPolicy(f'{where}: breaking applies only to "{_INTERFACE}"')
     if change.numbers and not kinds & _COUNTABLE:
-        raise InvalidPolicy(f"{where} is {_describe_kinds(kinds)}, no number; use equal = true")
+        raise InvalidPolicy(f"{where} is {_describe_kinds(kinds)}, not a number; use equal = true")
     return change
 
 
@@ -155,22 +155,22 @@ def _describe_kinds(kinds: frozenset[str]) -> str:
 def _value_kinds(path: str, where: str, sections: bool = False) -> frozenset[str]:
     """Return the kinds of values at a path, which must exist. `sections`: it may be a whole section."""
     if len(path) > _MAX_PATH_CHARS or path.count(".") > _MAX_PATH_DOTS:
-        raise InvalidPolicy(f"[{where.partition(']')[0][1:]}] {path[:80]!r}…: no path of a card is as long")
+        raise InvalidPolicy(f"[{where.partition(']')[0][1:]}] {path[:80]!r}…: path too long")
     readings = parse_path(path)
     if not readings:
         near = _suggest(path, list_figures(), "`onnx-autodoc schema policy` lists them")
-        raise InvalidPolicy(f"{where}: a card has no such figure{near}")
+        raise InvalidPolicy(f"{where}: unknown figure{near}")
     first = readings[0]
     if first.kinds == {"section"} and not (sections and first.steps[-1].how == "field"):
         prefix = f"{_listed_path(first)}."
         inner = [figure for figure in list_figures() if figure.startswith(prefix)]
-        raise InvalidPolicy(f"{where} has several figures; name one of them, for example {', '.join(inner[:3])}")
+        raise InvalidPolicy(f"{where} is a section; limit one of its figures, for example {', '.join(inner[:3])}")
     _check_names(first, where)
     return frozenset(kind for reading in readings for kind in reading.kinds)
 
 
 def _listed_path(path: FigurePath) -> str:
-    """Return the path as `list_figures` has it."""
+    """Return the path in the form of `list_figures`."""
     pieces = path.pattern.split(".")
     for listed in list_figures():
         names = listed.split(".")
@@ -180,7 +180,7 @@ def _listed_path(path: FigurePath) -> str:
 
 
 class Vocabulary(Struct, frozen=True):
-    """The names of rows in a table of the card. One that is not closed takes others with a domain."""
+    """The names of rows in a table of the card. Without `closed`, names with a domain are accepted, too."""
 
     row: str
     names: tuple[str, ...]
@@ -189,22 +189,22 @@ class Vocabulary(Struct, frozen=True):
 
 @cache
 def _vocabularies() -> dict[str, Vocabulary]:
-    """Vocabularies by table. A row that is not on the card counts as 0, so a misspelt name would pass every limit."""
+    """Vocabularies by table. A missing row counts as 0, so a misspelt name would pass every limit."""
     operators = {op for _, op in OPERATORS} | {f"{domain or 'ai.onnx'}.{op}" for domain, op in OPERATORS}
     operator = Vocabulary("operator", tuple(sorted(operators)), closed=False)
     dtype = Vocabulary("element type", (*BITS, "unknown"), closed=True)
     return {
         **dict.fromkeys(("graph.operators", "memory.by_op"), operator),
         **dict.fromkeys(("parameters.by_dtype", "model.precision.weights"), dtype),
-        "structure.blocks": Vocabulary("kind of block", BLOCK_KINDS, closed=True),
-        "structure.residuals": Vocabulary("kind of skip", _RESIDUALS, closed=True),
+        "structure.blocks": Vocabulary("block kind", BLOCK_KINDS, closed=True),
+        "structure.residuals": Vocabulary("residual connection", _RESIDUALS, closed=True),
     }
 
 
 def _check_names(path: FigurePath, where: str) -> None:
     rule = path.steps[1].name if path.pattern.startswith("findings.*") else None
     if rule is not None and rule not in RULES and not rule.isdecimal():
-        raise InvalidPolicy(f"{where}: there is no rule {rule!r}{_suggest(rule, RULES, _LIST_RULES)}")
+        raise InvalidPolicy(f"{where}: unknown rule {rule!r}{_suggest(rule, RULES, _LIST_RULES)}")
     for table, vocabulary in _vocabularies().items():
         name = path.steps[table.count(".") + 1].name if path.pattern.startswith(f"{table}.*") else None
         if name is None or name in vocabulary.names or name.isdecimal():
@@ -213,42 +213,44 @@ def _check_names(path: FigurePath, where: str) -> None:
         similarity = _MIN_NAME_SIMILARITY if wrong else _MIN_CUSTOM_NAME_SIMILARITY
         near = _suggest(name, vocabulary.names, "", similarity)
         if wrong or near != "; ":
-            custom = "" if vocabulary.closed else " (one of your own: DOMAIN.NAME)"
-            raise InvalidPolicy(f"{where}: there is no {vocabulary.row} {name!r}{near.rstrip('; ')}{custom}")
+            custom = "" if vocabulary.closed else " (for a custom operator: DOMAIN.NAME)"
+            raise InvalidPolicy(f"{where}: unknown {vocabulary.row} {name!r}{near.rstrip('; ')}{custom}")
 
 
 def _parse_rules(data: dict[str, Any]) -> Rules:
     _check_keys(data, Rules, "[rules] ")
     entries = data.get("allow", [])
     if not isinstance(entries, list | tuple):
-        raise InvalidPolicy("[rules] allow is a list of tables with rule and reason")
+        raise InvalidPolicy("[rules] allow must be a list of tables with rule and reason")
     allow = tuple(_parse_allow(entry, f"[rules] allow, entry {at}") for at, entry in enumerate(entries, 1))
     severities = data.get("severity")
     for rule, severity in severities.items() if isinstance(severities, Mapping) else ():
         if severity == "off":
-            raise InvalidPolicy("[rules] severity is never off; let findings stay with allow, which says why")
+            raise InvalidPolicy("[rules] severity cannot be off; suppress findings with allow and a reason")
         if severity not in FAIL_ON[:-1]:
-            raise InvalidPolicy(f"[rules] severity of {rule!r}: {severity!r} is none of {', '.join(FAIL_ON[:-1])}")
+            raise InvalidPolicy(f"[rules] severity of {rule!r}: {severity!r} is not one of {', '.join(FAIL_ON[:-1])}")
     rules = _convert({**data, "allow": ()}, Rules, "[rules]")
     for rule in (*(entry.rule for entry in allow), *rules.severity):
         if rule not in RULES:
-            raise InvalidPolicy(f"[rules] there is no rule {rule!r}{_suggest(rule, RULES, _LIST_RULES)}")
+            raise InvalidPolicy(f"[rules] unknown rule {rule!r}{_suggest(rule, RULES, _LIST_RULES)}")
     if rules.fail_on not in FAIL_ON:
-        raise InvalidPolicy(f"[rules] fail_on = {rules.fail_on!r} is none of {', '.join(FAIL_ON)}")
+        raise InvalidPolicy(f"[rules] fail_on = {rules.fail_on!r} is not one of {', '.join(FAIL_ON)}")
     return msgspec.structs.replace(rules, allow=allow)
 
 
 def _parse_allow(entry: Any, where: str) -> Allow:
     if not isinstance(entry, Mapping):
-        raise InvalidPolicy(f'{where} is a table, such as {{ rule = "dynamic-input", reason = "the server batches" }}')
+        raise InvalidPolicy(
+            f'{where} must be a table, such as {{ rule = "dynamic-input", reason = "the server batches" }}'
+        )
     for key in ("rule", "reason"):
         if key not in entry:
             raise InvalidPolicy(f"{where} has no {key}")
     reason = entry["reason"]
     if isinstance(reason, str) and not any(letter.isalnum() for letter in reason):
-        raise InvalidPolicy(f"{where}: the reason is blank; say why it is right to allow it")
+        raise InvalidPolicy(f"{where}: the reason is blank; state why the finding is acceptable")
     allow = _convert(entry, Allow, where)
     for key, value in (("about", allow.about), ("evidence", allow.evidence)):
         if value is not None and not value.strip():
-            raise InvalidPolicy(f"{where}: {key} is blank; leave it out to allow all of the rule")
+            raise InvalidPolicy(f"{where}: {key} is blank; omit it to allow all findings of the rule")
     return allow

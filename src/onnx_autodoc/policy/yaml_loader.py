@@ -1,4 +1,4 @@
-"""Parse YAML 1.2 with PyYAML, which implements 1.1: there `5e9` is a text, `no` a flag and `010` is eight.
+"""Parse YAML 1.2 with PyYAML, which implements 1.1, where `5e9` is a string, `no` a flag and `010` eight.
 
 Duplicate keys are errors, as in TOML, and aliases may not expand to more values than a policy can have.
 """
@@ -29,7 +29,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag != f"{_TAG}merge":
                 if key.value in seen:
-                    raise ValueError(f"the key {key.value[:80]!r} stands twice (line {key.start_mark.line + 1})")
+                    raise ValueError(f"duplicate key {key.value[:80]!r} (line {key.start_mark.line + 1})")
                 seen.add(key.value)
         return dict(super().construct_mapping(node, deep))
 
@@ -50,7 +50,7 @@ def parse_yaml(text: str) -> Any:
         if node is None:
             return None
         if _count_values(node) > _MAX_VALUES:
-            raise ValueError(f"with its aliases written out it has over {_MAX_VALUES:,} values")
+            raise ValueError(f"more than {_MAX_VALUES:,} values with its aliases expanded")
         return loader.construct_document(node)
     # PyYAML raises AttributeError for `!!timestamp 99` and LookupError for `!!bool x`.
     except (yaml.YAMLError, LookupError, AttributeError, TypeError) as error:
@@ -76,6 +76,6 @@ def _count_values(root: Any) -> int:
         pending.pop()
         sizes = [counts.get(id(item)) for item in inner]
         if None in sizes:
-            raise ValueError("an alias names what it stands in")
+            raise ValueError("an alias refers to a node that contains it")
         counts[id(node)] = min(1 + sum(size or 0 for size in sizes), _MAX_VALUES + 1)
     return counts[id(root)] or 0

@@ -34,7 +34,7 @@ class Format(NamedTuple):
     render: Callable[["Report"], str | bytes]
     suffix: str  # of the file for `-o`; the first format with a suffix is its default
     file: str | None = None  # name of the file in an output folder; None: not written to folders
-    has_charts: bool = False  # links charts, which are files beside it
+    has_charts: bool = False  # links charts, which are files in the same folder
     merge: Callable[[str, str], str] | None = None  # combines an existing file with the new text
     needs_hardware: bool = False  # contains run times: estimates and measurements
     needs_hash: bool = False  # of little use without the hash of the model, which reads the whole file

@@ -18,7 +18,7 @@ def render_architecture(report: doc.Report) -> str:
     label = f" ({card.model.precision.label})" if card.model.precision.label else ""
     title = escape_markdown(sanitize(card.model.name.removesuffix(".onnx")) + label)
     head = f"# Architecture: {title}\n\n**Documented:** {escape_markdown(generated.at)}\n\n"
-    foot = f"\n---\n\n*{escape_markdown(f'{generated.tool} {generated.version}')}, from the file alone*\n"
+    foot = f"\n---\n\n*{escape_markdown(f'{generated.tool} {generated.version}')}, from the model file only*\n"
     overview = (doc.Paragraph(card.summary.tldr), doc.Paragraph(card.summary.text))
     sections = (
         doc.Section("overview", "Model Overview", overview),
@@ -33,7 +33,7 @@ def render_architecture(report: doc.Report) -> str:
 
 def _diagram(card: Card) -> doc.Section:
     tree, model, precision = card.structure.tree, card.model, card.model.precision
-    diagram: doc.Block = doc.Paragraph("The graph tells no structure.") if tree is None else doc.Diagram(tree)
+    diagram: doc.Block = doc.Paragraph("Structure unknown.") if tree is None else doc.Diagram(tree)
     blocks: list[doc.Block] = [diagram]
     if card.graph.flow:
         rows = tuple((doc.Name(row.source), doc.Name(row.target), numbers.count(row.count)) for row in card.graph.flow)
@@ -90,7 +90,7 @@ def _operators(card: Card) -> doc.Section:
             graph.operators,
             lambda row: (doc.Name(row.op), numbers.count(row.count), format_percent(row.share)),
             _MAX_ROWS,
-            ("All", numbers.count(graph.nodes_total), ""),
+            ("Total", numbers.count(graph.nodes_total), ""),
         ),
         doc.Paragraph((doc.Strong("Total Operator Types: "), format_count(graph.operator_types))),
     )
@@ -104,5 +104,5 @@ def _parameters(card: Card) -> doc.Section:
         (doc.Strong("Total Size: "), numbers.weights(card)),
         (doc.Strong("Number of Tensors: "), format_count(params.tensors)),
     )
-    constants = f"Beside them {pluralize(params.constants, 'constant')}: shapes, indices, tables that nobody learned."
+    constants = f"Not included: {pluralize(params.constants, 'non-learned constant')} (shapes, indices, tables)."
     return doc.Section("parameters", "Parameters", (doc.Bullets(items), doc.Paragraph(constants)))

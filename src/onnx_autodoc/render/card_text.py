@@ -25,14 +25,14 @@ _FLOAT_PARTS: Final = {
     "batch-norm": "norms",
     "group-norm": "norms",
 }
-RECOMMENDATION: Final = "What to do"
-EVIDENCE: Final = "Where"
+RECOMMENDATION: Final = "Recommendation"
+EVIDENCE: Final = "Evidence"
 NO_WEIGHTS: Final = "no weights"
 SEVERITY_WORDS: Final = {
     Severity.ERROR: ("error", "errors"),
     Severity.WARNING: ("warning", "warnings"),
     Severity.NOTE: ("note", "notes"),
-    Severity.INFO: ("remark", "remarks"),
+    Severity.INFO: ("info", "info"),
 }
 
 
@@ -45,9 +45,9 @@ def count_findings(findings: Sequence[Finding]) -> str:
 def explain_missing_cache(card: Card) -> str | None:
     """Explain why a transformer has no KV cache; None for other models."""
     if card.structure.family in ("transformer-encoder", "vision-transformer"):
-        return "none: an encoder"
+        return "none (encoder)"
     if card.structure.family in ("transformer-decoder", "encoder-decoder"):
-        return "none: every run computes the whole sequence anew"
+        return "none: each run recomputes the whole sequence"
     return None
 
 

@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class ChartLinks(Struct, frozen=True):
-    """Where a text finds its charts: a folder beside it, and their file suffix."""
+    """The folder of the charts, relative to the text, and their file suffix."""
 
     folder: str
     suffix: str

@@ -96,7 +96,7 @@ def _file_component(ref: str, file: ExternalFile) -> BomObject:
         ("type", "file"),
         ("name", sanitize(file.path, _MAX_TEXT_LENGTH)),
         ("bom-ref", ref),
-        ("description", "weights" if file.present else "weights; absent when this document was made"),
+        ("description", "weights" if file.present else "weights; file not found when this document was generated"),
         ("hashes", _hashes(file.sha256)),
         ("properties", _make_properties(facts)),
     )
@@ -107,7 +107,7 @@ def _hashes(sha256: str | None) -> list[BomObject]:
 
 
 def declared_licenses(text: str) -> list[BomObject]:
-    """Return the declared license as SPDX id where it is certainly one, else in the words of the file."""
+    """Return the declared license as SPDX id where it is certainly one, else as declared in the file."""
     text = text.strip()
     if not text:
         return []

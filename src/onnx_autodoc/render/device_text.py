@@ -15,25 +15,23 @@ TimedRow = DeviceRow | ScaleRow | TokenRow
 
 GRADES: Final = {
     MEASURED: "a run of this model on this machine",
-    CALIBRATED: "reckoned with factors that were measured on this machine, with the range that they leave",
-    TYPICAL: "what published measurements of like models on like devices imply, as a range",
-    BOUND: "what the device's published peak rates allow at most: no runtime is faster, most are slower",
+    CALIBRATED: "predicted from benchmarks of this machine, as a range",
+    TYPICAL: "expected from published measurements of similar models on similar devices, as a range",
+    BOUND: "from the device's published peak rates: no runtime is faster, most are slower",
 }
-_BOTTLENECK_NOUNS: Final = {"compute": "arithmetic", "memory": "bandwidth", "launches": "launches"}
-_BOTTLENECK_ADJECTIVES: Final = {"compute": "compute-bound", "memory": "memory-bound", "launches": "launch-bound"}
-_TIME_PREFIXES: Final = {BOUND: "not faster than ", **{grade: f"{grade} " for grade in (TYPICAL, CALIBRATED, MEASURED)}}
-TIME_COLUMNS: Final = {
-    BOUND: "Not faster than",
-    **{grade: f"Time, {grade}" for grade in (TYPICAL, CALIBRATED, MEASURED)},
-}
-_RATE_PREFIXES: Final = {MEASURED: "", BOUND: "at most "}
+GRADE_NAMES: Final = {BOUND: "lower bound", **{grade: grade for grade in (TYPICAL, CALIBRATED, MEASURED)}}
+_BOTTLENECKS: Final = {"compute": "compute-bound", "memory": "memory-bound", "launches": "launch-bound"}
+_TIME_PREFIXES: Final = {BOUND: "≥ ", **{grade: f"{grade} " for grade in (TYPICAL, CALIBRATED, MEASURED)}}
+_TIME_SUFFIXES: Final = {BOUND: " (lower bound)"}
+TIME_COLUMNS: Final = {grade: f"Time, {name}" for grade, name in GRADE_NAMES.items()}
+_RATE_PREFIXES: Final = {MEASURED: "", BOUND: "≤ "}
 DOES_NOT_FIT: Final = "does not fit: "
 _WHOLE_RATE: Final = 100  # per second; from here on a rate is printed as a whole number
 _VENDORS: Final = ("NVIDIA ", "Intel ", "AMD ", "Apple ", "Qualcomm ", "Google ", "GeForce ")
 
 
 def format_run_time(row: TimedRow, with_grade: bool = True) -> str:
-    """Format the time of a run: "not faster than 354 µs", "typical 2.10 ms (1.20–4.00)"."""
+    """Format the time of a run: "≥ 354 µs (lower bound)", "typical 2.10 ms (1.20–4.00)"."""
     if not isinstance(row, DeviceRow):
         seconds, low, high = row.seconds, row.low, row.high
     elif row.basis == BOUND:
@@ -42,9 +40,10 @@ def format_run_time(row: TimedRow, with_grade: bool = True) -> str:
         seconds, low, high = row.seconds.expected, row.seconds.low, row.seconds.high
     if not seconds:
         bound = bound_only_seconds(row)
-        return f"{_TIME_PREFIXES[BOUND]}{format_time(bound)}" if bound else UNKNOWN
+        return f"{_TIME_PREFIXES[BOUND]}{format_time(bound)}{_TIME_SUFFIXES[BOUND]}" if bound else UNKNOWN
     prefix = _TIME_PREFIXES.get(row.basis, "about ") if with_grade else ""
-    return prefix + format_time(seconds, low, high)
+    suffix = _TIME_SUFFIXES.get(row.basis, "") if with_grade else ""
+    return prefix + format_time(seconds, low, high) + suffix
 
 
 def bound_only_seconds(row: TimedRow) -> float | None:
@@ -58,7 +57,7 @@ def shown_seconds(row: DeviceRow) -> float | None:
 
 
 def format_rate(row: TimedRow, with_grade: bool = False) -> str:
-    """Format samples or tokens per second: "at most 2.82 k", "about 470", or "typical 470" `with_grade`."""
+    """Format samples or tokens per second: "≤ 2.82 k", "about 470", or "typical 470" `with_grade`."""
     rate = row.tokens_per_second if isinstance(row, TokenRow) else row.per_second
     if not rate:
         return UNKNOWN
@@ -75,7 +74,7 @@ def single_grade(rows: Sequence[TimedRow]) -> str | None:
 
 
 def shown_grades(rows: Sequence[TimedRow]) -> list[str]:
-    """Return the grades of all times, and the bound where it stands in for an unknown time."""
+    """Return the grades of all times, including the bound where it replaces an unknown time."""
     return list(dict.fromkeys([*time_grades(rows), *(BOUND for row in rows if bound_only_seconds(row))]))
 
 
@@ -84,11 +83,15 @@ def time_grades(rows: Sequence[TimedRow]) -> list[str]:
     return list(dict.fromkeys(row.basis for row in rows if row.fits is not False and row.seconds is not None))
 
 
+def join_grades(grades: Sequence[str]) -> str:
+    return ", ".join(GRADE_NAMES.get(grade, sanitize(grade, 40)) for grade in grades)
+
+
 def format_utilisation(row: DeviceRow) -> str:
     if row.utilisation is None:
         return UNKNOWN
     share = format_percent(row.utilisation)
-    return f"at most {share}" if row.basis == BOUND and not share.startswith("<") else share
+    return f"≤ {share}" if row.basis == BOUND and not share.startswith("<") else share
 
 
 def format_memory_need(row: DeviceRow) -> str:
@@ -98,17 +101,17 @@ def format_memory_need(row: DeviceRow) -> str:
     return DOES_NOT_FIT * (row.fits is False) + need + capacity
 
 
-def bottleneck_noun(bottleneck: str | None) -> str:
-    return _BOTTLENECK_NOUNS.get(bottleneck, sanitize(bottleneck, 40)) if bottleneck else UNKNOWN
+def format_bottleneck(bottleneck: str | None) -> str:
+    return _BOTTLENECKS.get(bottleneck, sanitize(bottleneck, 40)) if bottleneck else UNKNOWN
 
 
 def bottleneck_adjective(bottleneck: str | None) -> str:
-    return _BOTTLENECK_ADJECTIVES.get(bottleneck, "") if bottleneck else ""
+    return _BOTTLENECKS.get(bottleneck, "") if bottleneck else ""
 
 
 def describe_grade(basis: str, source: str | None = None) -> str:
     """Return the grade with its meaning and the source of its factors, for tooltips."""
-    text = f"{basis}: {GRADES[basis]}" if basis in GRADES else sanitize(basis, 40)
+    text = f"{GRADE_NAMES[basis]}: {GRADES[basis]}" if basis in GRADES else sanitize(basis, 40)
     return f"{text}; {sanitize(source, 400)}" if source else text
 
 

@@ -34,7 +34,7 @@ def render_annotations(result: Outcome) -> str:
     for level, entries in lines.items():
         if len(entries) > _MAX_ANNOTATIONS:
             left = format_count(len(entries) - _MAX_ANNOTATIONS + 1)
-            more = f"::{level} title=onnx-autodoc::{left} more; the job summary lists them"
+            more = f"::{level} title=onnx-autodoc::{left} more, listed in the job summary"
             entries[_MAX_ANNOTATIONS - 1 :] = [more]
     return "".join(f"::{sanitize_text(line[2:])}\n" for entries in lines.values() for line in entries)
 
@@ -42,7 +42,7 @@ def render_annotations(result: Outcome) -> str:
 def _annotation(level: str, model: str, check: Check) -> str:
     title = _escape_property(f"onnx-autodoc: {check_title(check)}")
     where = f" (at {format_evidence(check)})" if check.evidence else ""
-    recommendation = f"\nTo do: {sanitize(check.do, MAX_MESSAGE_LENGTH)}" if check.do else ""
+    recommendation = f"\nRecommendation: {sanitize(check.do, MAX_MESSAGE_LENGTH)}" if check.do else ""
     text = f"{sanitize(check.message, MAX_MESSAGE_LENGTH)}{where}{recommendation}"
     return f"::{level} file={_escape_property(sanitize(model, MAX_MESSAGE_LENGTH))},title={title}::{_escape_data(text)}"
 
@@ -64,7 +64,7 @@ def render_job_summary(result: Outcome, max_bytes: int = MAX_SUMMARY_BYTES) -> s
             total = sum(len(checks) for verdict in result.verdicts for checks in _group_checks(verdict).values())
             omitted = total - sum(line.startswith(_ROW_START) for line in lines)
             limit = format_count(MAX_SUMMARY_BYTES)
-            cut = f"\n{pluralize(omitted, 'row')} left out: a job summary ends at {limit} bytes."
+            cut = f"\n{pluralize(omitted, 'row')} omitted: a job summary is limited to {limit} bytes."
             return "\n".join([*lines, cut]) + "\n" if max_bytes > _TRUNCATION_BYTES else ""
         lines.append(line)
     return "\n".join(lines) + "\n"
@@ -76,7 +76,7 @@ def _group_checks(verdict: Verdict) -> dict[str, list[Check]]:
     return {
         "Failed": list(verdict.failed),
         "Allowed by the policy": [check for check in verdict.checks if check.status is Status.ALLOWED],
-        "Found, below what fails": [check for check in passed if check.found],
+        "Reported, below the failing severity": [check for check in passed if check.found],
         "Passed": [check for check in passed if check.bound],
     }
 
@@ -87,7 +87,7 @@ def _summary_lines(verdict: Verdict) -> Iterator[str]:
     yield from (f"{count_checks(verdict)}.", "")
     for heading, checks in _group_checks(verdict).items():
         if checks:
-            yield from (f"#### {heading}", "", "|Check|What|Where|To do|", "|---|---|---|---|")
+            yield from (f"#### {heading}", "", "|Check|Message|Evidence|Recommendation|", "|---|---|---|---|")
         for check in checks:
             action = f"allowed: {check.reason}" if check.status is Status.ALLOWED else check.do
             cells = (f"{check.kind}: {check_title(check)}", check.message, format_evidence(check), action)
@@ -95,4 +95,4 @@ def _summary_lines(verdict: Verdict) -> Iterator[str]:
         if checks:
             yield ""
     for entry in verdict.unneeded:
-        yield from (f"Not needed: the policy allows {escape_markdown(sanitize(entry))}, and nothing has it.", "")
+        yield from (f"Unused: the policy allows {escape_markdown(sanitize(entry))}, which no finding matches.", "")

@@ -1,6 +1,6 @@
 """Metadata vocabulary of the Hugging Face Hub: tags of tasks, precisions and families, names of licenses.
 
-A tag is listed only where it certainly follows from a value of the card; the others are listed as untagged. Sources:
+A tag is listed only if a value of the card implies it with certainty; other values are listed as untagged. Sources:
 the Hub's tables of tasks (`@huggingface/tasks`, 0.21) and its page of licenses.
 """
 
@@ -96,7 +96,7 @@ _OTHER_LICENSES: Final = """
 """
 _LICENSES: Final = frozenset((*SPDX_IDS, *_OTHER_LICENSES.split()))
 GNU_LICENSES: Final = ("agpl-3.0", "gpl-2.0", "gpl-3.0", "lgpl-2.1", "lgpl-3.0")
-# Other spellings, as `license_id` reduces them.
+# Other forms, as normalized by `license_id`.
 _LICENSE_ALIASES: Final = {
     **{f"{name}-{which}": name for name in GNU_LICENSES for which in ("only", "or-later")},
     **{name.removesuffix(".0"): name for name in ("apache-2.0", "mpl-2.0", *GNU_LICENSES)},

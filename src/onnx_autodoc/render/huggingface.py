@@ -16,7 +16,7 @@ from onnx_autodoc.text import sanitize
 
 # Keys that state a field in another way.
 _EQUIVALENT_KEYS: Final = {"license": ("license_name", "license_link")}
-# The Hub detects the library of a repository (transformers beside its ONNX export); ours would hide it.
+# The Hub detects the library of a repository (transformers with an ONNX export); ours would override it.
 _ONLY_IN_NEW_README: Final = ("library_name",)
 
 
@@ -66,7 +66,7 @@ def merge_readme(old: str, new: str) -> str:
     head = _merge_fields(old_parts, readme.parse_front_matter(new_parts.block or "").fields, ending)
     span = readme.find_generated(new_parts.after)
     if span is None:
-        raise ValueError("the new text has no part between marks")
+        raise ValueError("the new text has no part between markers")
     generated = new_parts.after[span[0] : span[1]]
     span = readme.find_generated(old_parts.after)
     if span is not None:
@@ -83,7 +83,7 @@ def _merge_fields(parts: readme.ReadmeParts, fields: dict[str, str | list[str]],
     try:
         matter = readme.parse_front_matter(parts.block)
     except ValueError as error:
-        raise ValueError(f"its front matter is not understood: {error}") from None
+        raise ValueError(f"its front matter cannot be parsed: {error}") from None
     block = readme.add_fields(matter, {key: value for key, value in fields.items() if _is_missing(key, matter)}, ending)
     tags = matter.plain_list("tags")
     if tags is not None:

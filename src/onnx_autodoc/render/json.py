@@ -1,6 +1,6 @@
 """JSON outputs: the card by its published schema, node rows, and results of other commands.
 
-Strings stay whole up to a length that no name has: what a file states once, a document repeats.
+Strings are shortened only above a length that no real name has, since documents repeat strings of the file.
 """
 
 from typing import Final

@@ -66,7 +66,7 @@ def _write_block(block: doc.Block, charts: "dict[str, Chart]", links: doc.ChartL
         case doc.Diagram():
             return _write_fence("mermaid", draw_mermaid(block.tree))
         case doc.Question():
-            return f"*{escape_markdown(block.text)}*\n\n*not filled in*"
+            return f"*{escape_markdown(block.text)}*\n\n*to be completed*"
         case doc.ChartRef():
             return _write_chart(charts.get(block.name), links)
 

@@ -19,12 +19,12 @@ from onnx_autodoc.text import (
 Value = TypeVar("Value", int, float)
 _MAX_SIZES: Final = 12
 COUNTED: Final = "exact: counted in the graph"
-STORED: Final = "exact: read off the file"
-_INCOMPLETE_WEIGHTS: Final = "at least: tensors that contradict themselves are not counted"
-_INCOMPLETE_COSTS: Final = "at least: what could not be counted is named under Complexity"
+STORED: Final = "exact: read from the file"
+_INCOMPLETE_WEIGHTS: Final = "lower bound: contradictory tensors are not counted"
+_INCOMPLETE_COSTS: Final = "lower bound: uncounted nodes are listed under Compute"
 _UNKNOWN: Final = Number(UNKNOWN)
 NO_PARAMETERS: Final = "none in the file"
-OTHER_SIZES: Final = "every other size as it is on this card"
+OTHER_SIZES: Final = "all other sizes as on this card"
 _COSTS: Final = {  # path: unit, name of its formula
     "compute.macs": ("MACs", "macs"),
     "compute.flops": ("FLOPs", "flops"),
@@ -43,7 +43,7 @@ def format_sizes(card: Card) -> str:
     dims = card.assumptions.dims
     shown = [f"{display_name(name, 40)} {format_count(size)}" for name, size in dims.items()]
     more = [f"{format_count(len(shown) - _MAX_SIZES)} more"] if len(shown) > _MAX_SIZES else []
-    return ", ".join([*shown[:_MAX_SIZES], *more]) or "the sizes that the file fixes"
+    return ", ".join([*shown[:_MAX_SIZES], *more]) or "the fixed sizes of the file"
 
 
 def number(exact: Value | None, formatter: Callable[[Value], str], unit: str = "", basis: str = "") -> Number:
@@ -70,7 +70,7 @@ def share(part: float | None) -> Number:
 
 
 def file_size(nbytes: int | None) -> Number:
-    return Number("not there") if nbytes is None else number(nbytes, format_bytes, "bytes", STORED)
+    return Number("file not found") if nbytes is None else number(nbytes, format_bytes, "bytes", STORED)
 
 
 def parameters(card: Card) -> Number:
@@ -82,7 +82,7 @@ def weights(card: Card) -> Number:
 
 
 def _stored(card: Card, exact: int, formatter: Callable[[int], str], unit: str, none: Number) -> Number:
-    """Return an amount of the weights, which is a lower bound if tensors contradict themselves."""
+    """Return an amount of the weights, which is a lower bound if some tensors are contradictory."""
     if not is_lower_bound(card, "parameters.total"):
         return number(exact, formatter, unit, STORED) if exact else none
     return Number(f"at least {formatter(exact)}" if exact else UNKNOWN, exact or None, unit, basis=_INCOMPLETE_WEIGHTS)
@@ -108,7 +108,7 @@ def intensity(card: Card) -> Number:
         return _UNKNOWN
     flops, moved = is_lower_bound(card, "compute.flops"), is_lower_bound(card, "compute.bytes_moved")
     bound = "" if flops == moved else "at most " if moved else "at least "
-    counted = ", of what was counted" if flops and moved else ""
+    counted = ", counted nodes only" if flops and moved else ""
     text = f"{bound}{format_number(ratio)} FLOPs per byte{counted}"
     basis = "FLOPs divided by bytes moved"
     return Number(text, ratio, "FLOPs per byte", None, format_sizes(card), basis, "arithmetic_intensity")
@@ -119,7 +119,7 @@ def run_memory(card: Card) -> Number:
     nbytes = card.memory.run_bytes
     if nbytes is None:
         return _UNKNOWN
-    text, basis = format_bytes(nbytes), "weights as stored + activations at the peak"
+    text, basis = format_bytes(nbytes), "weights as stored plus peak activations"
     prefix = at_least(card, "memory.peak_activation_bytes")
     return Number(prefix + text, nbytes, "bytes", None, format_sizes(card), basis, "memory_bytes")
 

@@ -20,7 +20,7 @@ STATUS_WORDS: Final = {
     Status.PASS: "passed",
     Status.FAIL: "failed",
     Status.ALLOWED: "allowed",
-    Status.SKIPPED: "not asked for",
+    Status.SKIPPED: "not requested",
 }
 
 
@@ -34,7 +34,7 @@ def render_outcome_text(result: Outcome) -> str:
     lines = [line for verdict in result.verdicts for line in _verdict_lines(verdict, shown_recommendations)]
     first, *others = (verdict.unneeded for verdict in result.verdicts)
     unneeded = [entry for entry in first if all(entry in other for other in others)]
-    lines += [f"not needed: the policy allows {sanitize(entry)}, and nothing has it" for entry in unneeded]
+    lines += [f"unused: the policy allows {sanitize(entry)}, which no finding matches" for entry in unneeded]
     if len(result.verdicts) > 1:
         failed = format_count(sum(not verdict.passed for verdict in result.verdicts))
         models = pluralize(len(result.verdicts), "model")
@@ -60,9 +60,9 @@ def _verdict_lines(verdict: Verdict, shown_recommendations: set[str]) -> Iterato
 def check_details(check: Check) -> Iterator[str]:
     """Yield the evidence and the recommendation of a check."""
     if check.evidence:
-        yield f"at: {format_evidence(check)}"
+        yield f"evidence: {format_evidence(check)}"
     if check.do:
-        yield f"to do: {sanitize(check.do, MAX_MESSAGE_LENGTH)}"
+        yield f"recommendation: {sanitize(check.do, MAX_MESSAGE_LENGTH)}"
 
 
 def count_checks(verdict: Verdict) -> str:

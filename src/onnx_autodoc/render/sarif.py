@@ -17,9 +17,9 @@ _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sch
 _MAX_TEXT_LENGTH: Final = 2_000
 _LEVELS: Final = {"error": "error", "warning": "warning", "note": "note", "info": "none"}
 _POLICY_RULES: Final = {
-    Kind.LIMIT: "A figure of the card is not what the policy asks for",
-    Kind.CHANGE: "The model is further from the baseline than the policy allows",
-    Kind.RUNTIME: "A runtime that the policy requires does not know an operator",
+    Kind.LIMIT: "A figure of the card violates a limit of the policy",
+    Kind.CHANGE: "A change against the baseline exceeds the policy",
+    Kind.RUNTIME: "A runtime required by the policy does not support an operator",
     Kind.GAP: "A rule could not be checked",
 }
 
@@ -28,7 +28,7 @@ def render_outcome_sarif(result: Outcome) -> str:
     rules = [
         *(_rule(rule.id, rule.title, rule.page, rule.severity, rule.confidence) for rule in RULES.values()),
         *(
-            _rule(kind.value, text, f"{text}. The message says which, and what to do.")
+            _rule(kind.value, text, f"{text}. The message has the details and the recommendation.")
             for kind, text in _POLICY_RULES.items()
         ),
     ]

@@ -216,17 +216,17 @@ def _comments(card: Card, sizes: SizeVariables) -> Iterator[str]:
     """Yield what the program lacks."""
     missing = [quote_literal(file.path) for file in card.model.file.external if not file.present]
     if missing:
-        yield f"# Weights are missing: {_list_names(missing)} must lie beside the model."
+        yield f"# Weights are missing: {_list_names(missing)} must be in the model's folder."
     ports = card.interface.inputs
     unsized = [quote_literal(port.name) for port in ports if can_make_input(port) and port.bound is None]
     if unsized:
-        yield f"# The size of {_list_names(unsized)} is unknown: set it to one that fits."
+        yield f"# The size of {_list_names(unsized)} is unknown: set a valid one."
     if sizes.guessed:
-        yield f"# Unknown, and set to 1: {_list_names(sizes.guessed)}."
+        yield f"# Unknown sizes, set to 1: {_list_names(sizes.guessed)}."
     for port in ports:
         if can_make_input(port):
             continue
-        reason = f"of {port.dtype}, which numpy does not have" if port.dtype else "whose type is unknown"
+        reason = f"of type {port.dtype}, which numpy does not support" if port.dtype else "of unknown type"
         if port.kind != "tensor":
             article = "an" if port.kind[:1] in "aeiou" else "a"
             reason = f"which is {article} {port.kind}, not an array"
@@ -274,7 +274,7 @@ def _run(card: Card) -> Iterator[str]:
 
 
 def _make_loops(items: Sequence[InputItem]) -> tuple[list[InputItem], list[str]]:
-    """Split inputs into those that stand alone and loops over similar ones, such as the caches of many layers."""
+    """Split inputs into single ones and loops over similar ones, such as the caches of many layers."""
     families = _find_numbered(items)
     covered = {name for members in families.values() for name in members.values()}
     single = [item for item in items if item[0] not in covered]

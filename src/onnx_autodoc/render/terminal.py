@@ -182,12 +182,12 @@ def _join_first(texts: Sequence[str], limit: int, noun: str = "") -> str:
 
 def _format_parameters(card: Card) -> str:
     params = card.parameters
-    separate = {"statistics": params.statistics, "for quantization": params.quantization}
+    separate = {"running statistics": params.statistics, "scales/zero points": params.quantization}
     more = "".join(f" · {format_short(number)} {name}" for name, number in separate.items() if number)
     if not params.total:
         is_unknown = is_lower_bound(card, "parameters.total")
         return (card_text.explain_missing_precision(card) if is_unknown else numbers.NO_PARAMETERS) + more
-    unused = f" · {format_short(params.unread)} of them unused" if params.unread else ""
+    unused = f" · {format_short(params.unread)} unused" if params.unread else ""
     tensors = f"{pluralize(params.tensors, 'tensor')} · weights {format_bytes(params.bytes)}"
     return f"{numbers.parameters(card).text} in {tensors}{more}{unused}"
 
@@ -196,10 +196,10 @@ def _format_precision(card: Card) -> str:
     precision = card.model.precision
     if precision.label is None:
         is_unknown = is_lower_bound(card, "parameters.total")
-        no_weights = "none: the file holds no weights in tensors"
+        no_weights = "none: no weight tensors in the file"
         return card_text.explain_missing_precision(card) if is_unknown else no_weights
     shares = [f"{dtype} {format_percent(share)}" for dtype, share in list(precision.weights.items())[:_MAX_SHARES]]
-    weights = f" (of the weights: {', '.join(shares)})" if shares else ""
+    weights = f" (weights: {', '.join(shares)})" if shares else ""
     if precision.scheme is None:
         return f"{precision.label}{weights}"
     return f"{precision.label} · {precision.scheme}{weights}{card_text.describe_float_parts(card)}"
@@ -214,7 +214,7 @@ def _compute_lines(card: Card) -> Iterator[str]:
     yield " · ".join(texts) + (where if dims else "")
     if compute.cheapest is not None:
         cheapest = format_short(compute.cheapest.macs, "MACs")
-        yield f"in the dearest branches; {cheapest} in the cheapest: the data decide"
+        yield f"most expensive branches; least expensive {cheapest} (data-dependent)"
     if compute.formula.macs is not None and compute.macs:
         yield f"MACs = {sanitize(compute.formula.macs, _MAX_FORMULA_LENGTH)}{_format_domain(card)}"
 
@@ -235,7 +235,7 @@ def _format_domain(card: Card) -> str:
 def _memory_lines(card: Card) -> Iterator[str]:
     peak, moved = numbers.cost(card, "memory.peak_activation_bytes"), numbers.cost(card, "compute.bytes_moved")
     if peak.exact is None:
-        yield "peak activations unknown" if card.graph.nodes else "no activations: the graph has no nodes"
+        yield "peak activations unknown" if card.graph.nodes else "none: the graph has no nodes"
         return
     node = sanitize(card.memory.peak_node or "", 400)
     if len(node) > _MAX_NODE_LENGTH:  # the end of a path is the most specific
@@ -261,7 +261,7 @@ def _format_work(card: Card) -> str:
     parts = card.structure.work
     if parts:
         shown = ", ".join(f"{part.part} {format_percent(part.share)}" for part in parts[:_MAX_SHARES])
-        return f"{shown} of the MACs" + " that were counted" * is_lower_bound(card, "compute.macs")
+        return f"{shown} of the {'counted ' * is_lower_bound(card, 'compute.macs')}MACs"
     total = card.compute.flops
     flops = sorted(((row.flops, row.op) for row in card.graph.operators if row.flops), key=lambda row: -row[0])
     shares = [f"{display_name(op, 40)} {format_percent(part / (total or part))}" for part, op in flops[:_MAX_SHARES]]
@@ -337,7 +337,7 @@ def _gap_rows(card: Card, limit: int) -> Iterator[KeyValue]:
     yield from label_rows("Unknown", (sanitize(gap.reason, _MAX_TWO_LINES) for gap in shown), "yellow")
     if len(shown) < len(card.gaps):
         left = format_count(len(card.gaps) - len(shown))
-        yield KeyValue("", f"… {left} more, all of them in --format json")
+        yield KeyValue("", f"… {left} more, see --format json")
 
 
 def device_rows(card: Card, limit: int, hint: bool = False) -> Iterator[KeyValue]:
@@ -359,9 +359,9 @@ def measured_rows(card: Card) -> Iterator[KeyValue]:
     nodes, timing = pluralize(run.agreement.executed, "node"), run.timing
     yield KeyValue("Measured", f"{nodes} ran, {count_differences(run)} from the card's shapes")
     if timing is None:
-        yield KeyValue("", f"no latency: {sanitize(run.refused or NO_REASON, 2 * VALUE_WIDTH)}")
+        yield KeyValue("", f"latency not measured: {sanitize(run.refused or NO_REASON, 2 * VALUE_WIDTH)}")
         return
-    times = f"{format_time(timing.median_seconds)} in the median, 95% within {format_time(timing.p95_seconds)}"
+    times = f"median {format_time(timing.median_seconds)}, p95 {format_time(timing.p95_seconds)}"
     yield KeyValue("", f"measured {times}, {count_threads(timing)}")
 
 
@@ -410,7 +410,7 @@ def _device_cells(device: DeviceRow, token: TokenRow | None) -> tuple[str, str, 
         capacity = f" of {format_bytes(device.capacity_bytes)}" if device.capacity_bytes is not None else ""
         return (name, "does not fit", need + capacity, "")
     unknown = "memory unknown" if row.memory_bytes is None else f"needs {format_bytes(row.memory_bytes)}"
-    time = format_run_time(row) if token is None else f"{format_run_time(row)} a token"
+    time = format_run_time(row) if token is None else f"{format_run_time(row)} per token"
     if token is not None and token.tokens_per_second:
         time = f"{format_rate(token, with_grade=True)} tokens/s"
     time = f"time {time}" if time.startswith(UNKNOWN) else time
@@ -428,5 +428,5 @@ def _common_terms(shown: Sequence[DeviceRow], token: TokenRow | None) -> str:
 def _format_bottlenecks(bottlenecks: Sequence[str]) -> str:
     """Name the bottleneck once for all devices, or one for each in order."""
     if len(set(bottlenecks) - {""}) <= 1:
-        return max(bottlenecks) + " on each" * (len(bottlenecks) > 1 and all(bottlenecks))
+        return "all " * (len(bottlenecks) > 1 and all(bottlenecks)) + max(bottlenecks)
     return ", ".join(bottleneck or "-" for bottleneck in bottlenecks)

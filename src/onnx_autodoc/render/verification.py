@@ -41,24 +41,24 @@ def format_verification(run: Verified) -> str:
 def _verdict_lines(shapes: Agreement) -> Iterator[str]:
     nodes = pluralize(shapes.executed, "node that ran", "nodes that ran")
     if shapes.differed:
-        yield f"{format_count(shapes.differed)} of {nodes} did otherwise than the card says"
+        yield f"{format_count(shapes.differed)} of {nodes} differ{'s' * (shapes.differed == 1)} from the card"
         shown = shapes.examples[:_MAX_EXAMPLES]
         yield from (line for difference in shown for line in _difference_lines(difference))
         left = shapes.differed - len({difference.node for difference in shown})
         if left > 0:
             yield f"  and {pluralize(left, 'more node')} (--format json lists up to 20)"
     elif not shapes.executed:
-        yield "No node ran as it stands in the file: there is nothing to compare"
+        yield "No node of the file ran unchanged: nothing to compare"
     elif shapes.unknown_to_us:
-        yield f"Nothing differs: {format_count(shapes.agreed)} of {nodes} gave the card's shapes,"
-        yield f"and of {format_count(shapes.unknown_to_us)} the card leaves a size open"
+        yield f"No differences: {format_count(shapes.agreed)} of {nodes} match the card's shapes,"
+        yield f"{format_count(shapes.unknown_to_us)} cannot be compared"
     else:
-        yield f"{'All ' if shapes.executed > 1 else ''}{nodes} gave the shapes that the card says"
+        matches = "match" if shapes.executed > 1 else "matches"
+        yield f"{'All ' if shapes.executed > 1 else ''}{nodes} {matches} the card's shapes"
     if shapes.unseen:
-        stand = "it stands" if shapes.unseen == 1 else "they stand"
-        yield f"{format_count(shapes.unseen)} more did not run as {stand}: constants, branches not taken, functions"
+        yield f"{format_count(shapes.unseen)} not compared: constants, branches not taken, functions"
     if shapes.widened:
-        yield f"{pluralize(shapes.widened, 'node')} of half precision ran in float32, for want of a kernel"
+        yield f"{pluralize(shapes.widened, 'half-precision node')} ran in float32 (no kernel)"
     yield from shapes.notes
 
 
@@ -85,12 +85,12 @@ def _input_lines(feeds: Sequence[Feed]) -> Iterator[str]:
 def _latency_lines(run: Verified) -> Iterator[str]:
     timing = run.timing
     if timing is None:
-        yield _row("Latency", f"refused: {run.refused or NO_REASON}")
+        yield _row("Latency", f"not measured: {run.refused or NO_REASON}")
         return
-    spread = f"95% within {format_time(timing.p95_seconds)}, fastest {format_time(timing.min_seconds)}"
-    yield _row("Latency", f"{format_time(timing.median_seconds)} median, {spread}")
+    spread = f"p95 {format_time(timing.p95_seconds)}, minimum {format_time(timing.min_seconds)}"
+    yield _row("Latency", f"median {format_time(timing.median_seconds)}, {spread}")
     warm = f"{pluralize(timing.runs, 'run')} after {pluralize(timing.warmups, 'warm-up')}"
-    yield _INDENT + f"{warm}, {count_threads(timing)}; loading took {format_time(timing.session_seconds)}"
+    yield _INDENT + f"{warm}, {count_threads(timing)}; load time {format_time(timing.session_seconds)}"
 
 
 def _memory_lines(run: Verified) -> Iterator[str]:
@@ -98,14 +98,14 @@ def _memory_lines(run: Verified) -> Iterator[str]:
     if peak is None:
         text = f"not measured: {run.memory_refused or NO_REASON}"
     else:
-        card = "the card knows none" if peak.card_bytes is None else f"card {format_bytes(peak.card_bytes)}"
-        ratio = "" if peak.ratio is None else f", {format_number(peak.ratio)} times that"
-        text = f"{format_bytes(peak.peak_bytes)} of activations at the peak ({card}{ratio})"
+        card = "card: unknown" if peak.card_bytes is None else f"card: {format_bytes(peak.card_bytes)}"
+        ratio = "" if peak.ratio is None else f", ratio {format_number(peak.ratio)}"
+        text = f"{format_bytes(peak.peak_bytes)} peak activations ({card}{ratio})"
         if not peak.tells:
-            text = f"under {format_bytes(peak.LEAST)} of activations at the peak ({card}), too little to measure"
+            text = f"peak activations below {format_bytes(peak.LEAST)} ({card}), too small to measure"
     yield _row("Memory", text)
     if run.timing is not None and run.timing.rss_peak_bytes is not None:
-        yield _INDENT + f"{format_bytes(run.timing.rss_peak_bytes)} for the whole process, optimisations on"
+        yield _INDENT + f"{format_bytes(run.timing.rss_peak_bytes)} for the whole process, optimizations on"
 
 
 def _operator_lines(run: Verified) -> Iterator[str]:
@@ -116,11 +116,11 @@ def _operator_lines(run: Verified) -> Iterator[str]:
         rows.append((share, seconds, sum(row.kernels for row in others), "others"))
     for index, (share, seconds, kernels, op) in enumerate(rows):
         text = f"{format_percent(share):>5}  {format_time(seconds):>8}  {format_count(kernels):>6} {op}"
-        yield _row("" if index else "Time in", text)
+        yield _row("" if index else "Time by op", text)
 
 
 def _machine_lines(run: Verified) -> Iterator[str]:
     machine, load = run.machine, run.load.worst if run.load is not None else None
-    busy = "load unknown" if load is None else f"{format_percent(load)} used by others"
-    yield _row("Run by", f"onnxruntime {run.runtime}, {run.provider.removesuffix('ExecutionProvider')}")
+    busy = "load unknown" if load is None else f"{format_percent(load)} used by other processes"
+    yield _row("Runtime", f"onnxruntime {run.runtime}, {run.provider.removesuffix('ExecutionProvider')}")
     yield _row("Machine", f"{sanitize(machine.cpu, 40)}, {pluralize(machine.cores, 'core')}, {busy}")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MAX_PASSES: Final = 8  # until the sizes of a loop are stable
 _TOO_MANY_PASSES: Final = "the loop runs more than {:,} times" + limit_hint("steps")
-_VARIES: Final = "it changes from one pass of the loop to the next"
+_VARIES: Final = "it changes between iterations of the loop"
 _DIFFERENT_ITEMS: Final = "the tensors of the sequence differ in size"
 _FIRST_WITHOUT_BATCH: Final = 9  # opset of Scan
 _TRUE: Final = ValueInfo("bool", (), np.array(True))  # a body runs only while its condition holds
@@ -78,8 +78,8 @@ def _infer_both(walk: Walk, branches: dict[str, Graph], scope: Scope) -> Deep[Re
     (_, one, conflicts), (_, other, other_conflicts) = runs.values()
     walk.contradictions |= conflicts | other_conflicts
     if len(one) != len(other):
-        raise Contradiction(f"If has {len(one)} outputs in one branch and {len(other)} in the other")
-    why = "the branches of If give different sizes, and the data decides which one runs"
+        raise Contradiction(f"the branches of If have {len(one)} and {len(other)} outputs")
+    why = "the branches of If produce different sizes, and which branch runs is data-dependent"
     merged = [merge_values(left, right, why) for left, right in zip(one, other, strict=True)]
     return merged, tuple(Body(name, steps, either=True) for name, (steps, _, _) in runs.items())
 
@@ -90,7 +90,7 @@ def _infer_loop(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
     body = call.attr_graph("body")
     names = [value.name for value in body.inputs]
     if len(names) != len(call.inputs) or len(names) < 2:
-        raise Contradiction("a Loop hands its body another number of values than it takes")
+        raise Contradiction("Loop passes its body a different number of values than the body declares")
     for at in (0, 1):
         call.single(at)
     start = [call.known(at) for at in range(2, len(call.inputs))]
@@ -134,7 +134,7 @@ def _infer_stable_body(
         steps, outputs = yield from walk.graph(graph, inner, {**fixed, **dict(zip(names, carried))})
         after = outputs[first : first + len(names)]
         if len(after) != len(carried):
-            raise Contradiction("a loop's body hands on another number of values than it takes")
+            raise Contradiction("the loop body returns a different number of carried values than it takes")
         merged = [
             reuse_unknown_dims(old, merge_values(old, new, _VARIES), unknown)
             for old, new in zip(carried, after, strict=True)
@@ -142,7 +142,7 @@ def _infer_stable_body(
         if all(map(is_same, merged, carried)):
             return steps, carried, outputs
         carried = merged
-    raise InferenceError("the sizes inside the loop never settle")
+    raise InferenceError("the sizes inside the loop do not converge")
 
 
 def _has_gap(steps: tuple[Step, ...], carried: list[ValueInfo]) -> bool:
@@ -169,7 +169,7 @@ def _unroll(
 
 
 def _pass_number(at: int | None) -> ValueInfo:
-    return ValueInfo("int64", (), None if at is None else np.array(at, np.int64), "the number of the pass changes")
+    return ValueInfo("int64", (), None if at is None else np.array(at, np.int64), "the iteration number changes")
 
 
 def _trip_count(call: Call) -> Dim | None:
@@ -179,7 +179,7 @@ def _trip_count(call: Call) -> Dim | None:
     value = call.value(0)
     if value is None:
         return Unknown(
-            "how often the loop runs depends on the data: " + (call.known(0).why or "its trip count is computed")
+            "the number of iterations is data-dependent: " + (call.known(0).why or "its trip count is computed")
         )
     item: Dim = value.reshape(-1).tolist()[0]
     return item if isinstance(item, Unknown) else max(int(item), 0)
@@ -192,11 +192,11 @@ def _count_passes(
     if condition is not None and not condition.any():
         return 0
     if isinstance(limit, Unknown) or condition is None:
-        return limit if isinstance(limit, Unknown) else Unknown("the data decides whether the loop runs")
+        return limit if isinstance(limit, Unknown) else Unknown("whether the loop runs is data-dependent")
     if goes_on.value is None:
         return (yield from _simulate_condition(walk, call, scope, body, limit))
     if goes_on.value.any():
-        return limit if limit is not None else Unknown("the loop's condition never ends it")
+        return limit if limit is not None else Unknown("the loop condition never becomes false")
     return 1 if limit is None else min(limit, 1)
 
 
@@ -218,7 +218,7 @@ def _simulate_condition(walk: Walk, call: Call, scope: Scope, body: Graph, limit
         if walk.left <= 0:
             return Unknown(walk.spent)
         if goes_on is None or goes_on.value is None:
-            return Unknown("how often the loop runs depends on the data: its condition is computed from them")
+            return Unknown("the number of iterations is data-dependent: the loop condition is computed from data")
         if not goes_on.value.any():
             return at + 1
         carried = [inner.find(name) or unknown_value(_VARIES) for name in handed_on]
@@ -254,7 +254,7 @@ def _infer_scan(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
     names = [value.name for value in body.inputs]
     states = len(inputs) - scanned
     if states < 0 or len(names) != len(inputs):
-        raise Contradiction("a Scan hands its body another number of values than it takes")
+        raise Contradiction("Scan passes its body a different number of values than the body declares")
     batch, times, slices = _slice_inputs(call, inputs[states:], is_batched)
     start = [_remove_axis(known, 0) if is_batched else known for known in inputs[:states]]
     fixed = dict(zip(names[states:], slices))
@@ -284,15 +284,17 @@ def _slice_inputs(call: Call, scanned: list[ValueInfo], is_batched: bool) -> tup
         slices.append(known)
     sizes = sorted({size for size in lengths if type(size) is int})
     if len(sizes) > 1:
-        raise Contradiction(f"a Scan goes along axes of {' and '.join(map(str, sizes))} elements at once")
-    why = "how often the Scan runs is unknown: " + (scanned[0].reason if scanned else "it scans nothing")
+        raise Contradiction(f"the scanned axes of Scan differ in size: {' and '.join(map(str, sizes))}")
+    why = "the number of iterations of Scan is unknown: " + (
+        scanned[0].reason if scanned else "it has no scanned inputs"
+    )
     return batch, (sizes or lengths or [Unknown(why)])[0], slices
 
 
 def _scan_axes(call: Call, name: str, count: int) -> tuple[int, ...]:
     axes = call.attr_ints(name) or (0,) * count
     if len(axes) != count:
-        raise Contradiction(f"a Scan has {len(axes)} {name} for {count} values")
+        raise Contradiction(f"{name} of Scan has length {len(axes)}, not {count}")
     return axes
 
 
@@ -317,7 +319,7 @@ def _infer_sequence_map(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
     steps, outputs = yield from walk.graph(body, Scope(scope.opsets, scope), first)
     items = call.known(0).items
     if items is None:
-        times = Unknown("how many elements the sequence has is unknown")
+        times = Unknown("the number of elements of the sequence is unknown")
         return [_sequence(known, None) for known in outputs], (Body("body", steps, times),)
     results = [_sequence(known, (known,) * len(items)) for known in outputs]
     if items and _has_gap(steps, []) and len(items) * pass_work(body) <= walk.limits.unrolled_rules:
@@ -341,8 +343,10 @@ def _sequence_item(known: ValueInfo, at: int | None = None) -> ValueInfo:
 
 def _sequence(element: ValueInfo, items: tuple[ValueInfo, ...] | None) -> ValueInfo:
     if element.kind != "tensor":
-        return unknown_value("a sequence of sequences is not followed")
-    return ValueInfo(element.dtype, None, kind="sequence", element=element, why="a sequence of tensors", items=items)
+        return unknown_value("nested sequences are not supported by shape inference")
+    return ValueInfo(
+        element.dtype, None, kind="sequence", element=element, why="a sequence of tensors has no shape", items=items
+    )
 
 
 CONTROL: dict[str, Callable[[Walk, Call, Scope], Deep[Result]]] = {

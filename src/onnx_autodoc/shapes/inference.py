@@ -15,8 +15,8 @@ from onnx_autodoc.shapes.walk import Walk
 from onnx_autodoc.text import quote_name, repr_name
 
 _CONTAINER_REASONS: Final = {
-    "sequence": "a sequence of tensors has no shape of its own",
-    "optional": "an optional value has no shape of its own",
+    "sequence": "a sequence of tensors has no shape",
+    "optional": "an optional value has no shape",
     "map": "a map has no shape",
 }
 _FIRST_OPSET: Final = {"": 1}  # for files older than opset imports
@@ -52,7 +52,7 @@ def _input_info(value: Value, binding: Binding) -> ValueInfo:
     if declared.kind in _CONTAINER_REASONS:
         return _container_input(declared)
     if len(declared.dims or ()) > MAX_DIMS:
-        return unknown_value(f"the input {repr_name(value.name)} has over {MAX_DIMS:,} dimensions")
+        return unknown_value(f"the input {repr_name(value.name)} has a rank above {MAX_DIMS:,}")
     if declared.kind != "tensor" or declared.dims is None:
         why = f"the input {repr_name(value.name)} declares no shape"
         return ValueInfo(declared.dtype, _requested_dims(value, binding), why=why)
@@ -79,7 +79,7 @@ def _input_dim(value: Value, axis: int, dim: int | str | None, binding: Binding)
     if isinstance(dim, int) and (dim or is_fixed(dim, role_of(value, axis))):
         return dim
     name, option = repr_name(value.name), f"--dim {quote_name(value.name)}.{axis}=N"
-    return Unknown(f"dimension {axis} of the input {name} is open: give it with {option}")
+    return Unknown(f"dimension {axis} of the input {name} is dynamic; set it with {option}")
 
 
 def infer_unbound(model: Model, binding: Binding, shapes: Shapes) -> Shapes:

@@ -17,7 +17,7 @@ from onnx_autodoc.text import quote_name
 _INTEGER: Final = re.compile("[0-9]{1,18}")  # below 2^63, like all sizes
 _MAX_SIZE: Final = 10**18
 _MAX_SUGGESTIONS: Final = 5
-_DIM_FORM: Final = "give it as NAME=N or INPUT.AXIS=N, N a whole number"
+_DIM_FORM: Final = "use NAME=N or INPUT.AXIS=N with an integer N"
 
 
 class Request(Struct, frozen=True):
@@ -81,7 +81,7 @@ def _named_sizes(model: Model, request: Request, axes: Sequence[DynamicAxis]) ->
         name, _, axis = key.rpartition(".")
         value = inputs.get(name)
         if value is None or not _INTEGER.fullmatch(axis):
-            raise BadInput(f"{option}: {model.path} has no open dimension {key!r}{_suggest(key, keys)}")
+            raise BadInput(f"{option}: {model.path} has no dynamic dimension {key!r}{_suggest(key, keys)}")
         _check_axis(value, int(axis), size, option)
         single[name, int(axis)] = size
     return named, single
@@ -102,10 +102,12 @@ def _check_axis(value: Value, axis: int, size: int, option: str) -> None:
     if dims is None:
         return
     if axis >= len(dims):
-        raise BadInput(f"{option}: the input {value.name!r} has {len(dims)} dimensions, they count from 0")
+        raise BadInput(
+            f"{option}: axis {axis} is out of range, input {value.name!r} has rank {len(dims)} and axes count from 0"
+        )
     fixed = dims[axis]
     if isinstance(fixed, int) and fixed != size and is_fixed(fixed, role_of(value, axis)):
-        raise BadInput(f"{option}: the file fixes dimension {axis} of {value.name!r} at {fixed}")
+        raise BadInput(f"{option}: dimension {axis} of input {value.name!r} is fixed at {fixed}")
 
 
 def _suggest(word: str, names: Iterable[str]) -> str:
@@ -113,7 +115,7 @@ def _suggest(word: str, names: Iterable[str]) -> str:
 
     names = list(dict.fromkeys(names))
     close = difflib.get_close_matches(word, names, 3, 0.4) or names[:_MAX_SUGGESTIONS]
-    return f" (there is {', '.join(map(quote_name, close))})" if close else " (all its dimensions are fixed)"
+    return f" (available: {', '.join(map(quote_name, close))})" if close else " (all its dimensions are fixed)"
 
 
 def _keys_of_role(model: Model, axes: Sequence[DynamicAxis], role: Role, size: int) -> list[str]:
@@ -127,10 +129,10 @@ def _keys_of_role(model: Model, axes: Sequence[DynamicAxis], role: Role, size: i
     option = {Role.BATCH: "--batch", Role.SEQUENCE: "--seq"}.get(role, "--size")
     first = ((value, declared_dims(value)) for value in inputs[:3])
     declared = "; ".join(
-        f"{quote_name(value.name)} is {'of unknown shape' if dims is None else format_dims(dims)}"
+        f"{quote_name(value.name)} has {'an unknown shape' if dims is None else f'shape {format_dims(dims)}'}"
         for value, dims in first
     )
-    raise BadInput(f"{option} {size}: {model.path} has no open {role.value} dimension: {declared}")
+    raise BadInput(f"{option} {size}: {model.path} has no dynamic {role.value} dimension: {declared}")
 
 
 def _fixes_role(value: Value, role: Role, size: int) -> bool:
@@ -157,11 +159,11 @@ def _scalar_value(value: Value, literal: str, option: str) -> Array:
     dtype = numpy_dtype(value.type.dtype) if value.type else None
     dims = declared_dims(value) or ()
     if dtype is None or any(isinstance(dim, int) and dim != 1 for dim in dims):
-        raise BadInput(f"{option}: only a single number can be given, {value.name!r} holds more")
+        raise BadInput(f"{option}: only an input of one number can be set, and {value.name!r} is not one")
     literal = {"true": "1", "false": "0"}.get(literal.lower(), literal)
     scalar = _parse_scalar(literal, dtype)
     if scalar is None:
-        raise BadInput(f"{option}: {literal!r} is no number for an input of {value.type and value.type.dtype}")
+        raise BadInput(f"{option}: {literal!r} is not a number of type {value.type and value.type.dtype}")
     return scalar.reshape((1,) * len(dims))
 
 

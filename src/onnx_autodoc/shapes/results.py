@@ -57,8 +57,8 @@ class Conflict(Struct, frozen=True):
 
 _SENTENCES: Final = {
     "cannot-run": "{quoted}: {reason}",
-    "undefined": "{literal} is read, but nothing makes it",
-    "misdeclared": "the file declares {quoted} as {declared}, its nodes give {inferred}",
+    "undefined": "{literal} is used but never defined",
+    "misdeclared": "the file declares {quoted} as {declared}, but its inferred shape is {inferred}",
 }
 
 

@@ -48,17 +48,17 @@ def apply_rules(operator: Operator, call: Call, max_elements: int = MAX_ELEMENTS
 
 def rule_failure(call: Call) -> InferenceError:
     """Return the gap of a node whose rule failed. It is no contradiction: the fault may be the rule's."""
-    return InferenceError(f"the rule for {quote_name(call.node.op)} could not be applied to what this node has")
+    return InferenceError(f"the rule for {quote_name(call.node.op)} failed on this node's inputs or attributes")
 
 
 def _check_output(known: ValueInfo, call: Call) -> ValueInfo:
     if known.kind != "tensor" and not _extends_input(known, call) and _nests_too_deep(known):
-        raise Contradiction(f"{call.node.op} holds what holds what holds …: no runtime takes such a value")
+        raise Contradiction(f"{call.node.op} nests sequences or optionals too deeply: no runtime accepts such a value")
     for dim in known.shape or ():
         if type(dim) is not int and not isinstance(dim, Unknown):
-            raise Contradiction(f"{call.node.op} gives a size that is no whole number ({dim})")
+            raise Contradiction(f"{call.node.op} produces a non-integer size ({dim})")
         if type(dim) is int and not 0 <= dim < _MAX_REPORTED_DIM:
-            raise Contradiction(f"{call.node.op} gives a size of {dim}{' and more' * (dim > 0)}")
+            raise Contradiction(f"{call.node.op} produces a size of {dim}{' or more' * (dim > 0)}")
     return known
 
 
@@ -96,7 +96,7 @@ def _add_elements(operator: Operator, call: Call, outputs: list[ValueInfo], max_
             return outputs
         return [_with_elements(known, at, values) for at, known in enumerate(outputs)]
     except (InferenceError, *RULE_ERRORS):
-        return outputs  # the dims are valid; the elements are only known when the model runs
+        return outputs  # the dims are valid; the elements are known only at run time
 
 
 def _list_elements(known: ValueInfo) -> Array | None:
@@ -107,7 +107,7 @@ def _list_elements(known: ValueInfo) -> Array | None:
     if not is_array_size(dims) or math.prod(dims) > _MAX_LISTED_ELEMENTS:
         return None
     array = np.empty(dims, object)
-    why = known.why or "its elements are only known when the model runs"
+    why = known.why or "its elements are known only at run time"
     array.reshape(-1)[:] = [Unknown(why) for _ in range(array.size)]
     return array
 

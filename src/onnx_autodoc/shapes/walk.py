@@ -28,8 +28,8 @@ from onnx_autodoc.shapes.rule_application import RULE_ERRORS, apply_rules, rule_
 from onnx_autodoc.shapes.scope import NAMES_PER_RULE, Scope, limit_hint, work_limits
 from onnx_autodoc.text import quote_name
 
-_TOO_MUCH: Final = "resolving stopped after {:,} steps" + limit_hint("steps")
-_TOO_DEEP: Final = "resolving stopped: functions and subgraphs nest deeper than {:,} levels" + limit_hint("depth")
+_TOO_MUCH: Final = "shape inference stopped after {:,} steps" + limit_hint("steps")
+_TOO_DEEP: Final = "shape inference stopped: functions and subgraphs nest deeper than {:,} levels" + limit_hint("depth")
 _MAX_ELEMENTS_OVER_LIMIT: Final = 64  # of a value that is stored even when the limit on stored elements is reached
 
 
@@ -123,7 +123,7 @@ class Walk:
         operator = find(call.node.domain, call.node.op)
         if operator is None:
             domain = quote_name(call.node.domain or "ai.onnx")
-            why = f"there is no rule for the operator {quote_name(call.node.op)} of {domain}"
+            why = f"there is no shape rule for operator {quote_name(call.node.op)} of domain {domain}"
             unknown = unknown_value("; ".join((why, *load_plugins())))
             return self._step(call, at, scope, [unknown] * len(call.node.outputs), has_rule=False)
         try:

@@ -62,7 +62,7 @@ def test_best_batch_has_a_ring() -> None:
     chart = require_chart(draw_chart("throughput", on(SILERO, "t4", "rtx_4050_laptop")))
     assert count_marks(chart, "ring") == 2
     assert "Ring: the smallest batch with 90% of the best throughput." in list_texts(chart)
-    assert "T4: at most 7.18 M per second at batch 32 (at most 258 k at batch 1)" in chart.alt
+    assert "T4: ≤ 7.18 M per second at batch 32 (≤ 258 k at batch 1)" in chart.alt
 
 
 def test_constant_throughput_has_no_chart() -> None:
@@ -109,8 +109,8 @@ def test_token_chart_has_a_panel_per_phase() -> None:
     assert {"Decode: one more token", "Prefill: the whole prompt"} <= set(list_texts(chart))
     runs = [row for row in hardware(card).generation if row.tokens_per_second]
     assert len(list_tooltips(chart, "circle")) == len(runs) == 9
-    assert "T4, decode, 2,048 tokens: at most 506 per second (bound)" in list_tooltips(chart, "circle")
-    assert "T4 decodes at most 588 with 128 tokens, at most 156 with 32,768 tokens" in chart.alt
+    assert "T4, decode, 2,048 tokens: ≤ 506 per second (bound)" in list_tooltips(chart, "circle")
+    assert "T4 decodes ≤ 588 with 128 tokens, ≤ 156 with 32,768 tokens" in chart.alt
 
 
 def test_model_without_generation_has_no_token_chart() -> None:

@@ -70,6 +70,7 @@ def build_card(
     """
     findings, unchecked = lint
     structure_gaps = (Gap("structure", structure.gap),) if structure.gap else ()
+    lint_gaps = (Gap("findings", f"the rule {rule} could not be checked: {reason}") for rule, reason in unchecked)
     card = Card(
         schema_version=SCHEMA_VERSION,
         generated=generated,
@@ -86,12 +87,12 @@ def build_card(
         scaling=scaling_rows(facts),
         findings=findings,
         summary=Summary("", "", "", ""),
-        gaps=(*facts.gaps, *structure_gaps, *failures, *unchecked),
+        gaps=(*facts.gaps, *structure_gaps, *failures, *lint_gaps),
         weights=_weights_section(weights) if weights is not None else None,
         hardware=hardware,
         measured=measured,
     )
-    card = with_uncertainty(card)
+    card = with_uncertainty(card, tuple(rule for rule, _ in unchecked))
     return replace(card, summary=summarize(card))
 
 

@@ -28,39 +28,41 @@ _NODE_OUTPUT_KINDS: Final = frozenset(("tensor", "sequence", "optional"))
 
 @rule(
     Severity.ERROR,
-    """What the file declares of a value is contradicted by itself.
+    """Declarations of a value contradict each other or the graph.
 
-Why it matters: types and shapes are declared for callers and for tools. Where a node makes another type than is
-declared, or a weight is not as the input of its name, onnxruntime refuses the file; where one value is declared twice
-and differently, each tool believes another one.
+Why it matters: callers and tools rely on declared types and shapes. If a node produces a type other than the declared
+one, or an initializer does not match the input of its name, onnxruntime rejects the file. If a value is declared twice
+with different types, each tool uses a different one.
 
-What to do: delete what is declared of inner values and let it be inferred anew: del model.graph.value_info[:], then
-onnx.shape_inference.infer_shapes(model). An input or output is set right with onnx.helper.make_tensor_value_info.
+What to do: delete the declarations of inner values and infer them again: del model.graph.value_info[:], then
+onnx.shape_inference.infer_shapes(model). Correct an input or output with onnx.helper.make_tensor_value_info.
 
-Shapes that are declared otherwise than the nodes make them are contradictory-shape's. A warning of a weight that is
-declared otherwise as an output or inside the graph, and a note of outputs without a type and, up to IR version 3, of
-weights that are not among the inputs: checkers refuse these, runtimes take them.
+Shapes that differ from those that nodes produce are reported by contradictory-shape. The severity is warning for an
+initializer that differs from its declaration as an output or inner value. It is note for outputs without a type and, up
+to IR version 3, for initializers that are not among the inputs: checkers reject these, runtimes accept them.
 """,
 )
 def contradictory_declaration(context: LintContext) -> Iterator[Violation]:
     model = context.model
     graphs = [scope.graph for scope in context.declared_graphs]
     mistyped = {name: text for scope in context.scopes for name, text in _mistyped_values(scope)}
-    yield from report_problems(mistyped, "a value is of another type", "values are of other types", about="types")
+    yield from report_problems(
+        mistyped, "a value contradicts its declared type", "values contradict their declared types", about="types"
+    )
     inputs = {value.name: text for value in required_inputs(model) for text in _missing_type(value)}
     yield from report_problems(inputs, "an input has no type", "inputs have no type", about="inputs")
     weights = {name: text for graph in graphs for name, text in _misdeclared_weights(graph, graph.inputs)}
-    singular, plural = "a weight is not as its input", "weights are not as their inputs"
+    singular, plural = "an initializer differs from the input of its name", "initializers differ from their inputs"
     yield from report_problems(weights, singular, plural, about="weights")
     repeated = {name: text for graph in graphs for name, text in _repeated_declarations(graph)}
-    singular, plural = "a value is declared twice", "values are declared twice"
+    singular, plural = "a value has contradictory declarations", "values have contradictory declarations"
     yield from report_problems(repeated, singular, plural, about="values", severity=Severity.WARNING)
     constants = {
         name: text
         for graph in graphs
         for name, text in _misdeclared_weights(graph, _with_shape((*graph.outputs, *graph.value_info)))
     }
-    singular, plural = "a weight is declared otherwise", "weights are declared otherwise"
+    singular, plural = "an initializer differs from its declaration", "initializers differ from their declarations"
     yield from report_problems(constants, singular, plural, about="constants", severity=Severity.WARNING)
     outputs = {value.name: text for value in model.graph.outputs if not value.type for text in _missing_type(value)}
     singular, plural = "an output has no type", "outputs have no type"
@@ -69,9 +71,9 @@ def contradictory_declaration(context: LintContext) -> Iterator[Violation]:
     if model.ir_version is not None and 0 < model.ir_version < FIRST_IR_WITH_FREE_INITIALIZERS:
         unlisted = [item.name for item in model.graph.initializers if item.name not in model.graph.index.inputs]
         if unlisted:
-            text = pluralize(len(unlisted), "weight is not listed", "weights are not listed")
-            where = f"among the inputs, as IR version {model.ir_version} wants"
-            yield Violation(f"{text} {where}", unlisted, severity=Severity.NOTE, about="unlisted")
+            text = pluralize(len(unlisted), "initializer is not an input", "initializers are not inputs")
+            reason = f"IR version {model.ir_version} requires all to be"
+            yield Violation(f"{text}; {reason}", unlisted, severity=Severity.NOTE, about="unlisted")
 
 
 def _mistyped_values(scope: ResolvedScope) -> Iterator[tuple[str, str]]:
@@ -80,12 +82,15 @@ def _mistyped_values(scope: ResolvedScope) -> Iterator[tuple[str, str]]:
     declared = {value.name: value.type for value in (*graph.value_info, *graph.outputs) if value.type is not None}
     for ref in scope.refs if declared else ():
         for name, inferred in zip(ref.node.outputs, ref.step.outputs):
-            claim = declared.get(name)
-            if claim is None or inferred.dtype is None or not {claim.kind, inferred.kind} <= _NODE_OUTPUT_KINDS:
+            declared_type = declared.get(name)
+            if declared_type is None or inferred.dtype is None:
                 continue
-            if claim.kind != inferred.kind or (claim.kind == "tensor" and claim.dtype != inferred.dtype):
-                types = f"as {_kind_text(claim, inferred.kind)}, its nodes give {_kind_text(inferred, claim.kind)}"
-                yield name, f"the file declares {_show_name(name)} {types}"
+            if not {declared_type.kind, inferred.kind} <= _NODE_OUTPUT_KINDS:
+                continue
+            is_tensor = declared_type.kind == "tensor"
+            if declared_type.kind != inferred.kind or (is_tensor and declared_type.dtype != inferred.dtype):
+                produced = f"but its node produces {_kind_text(inferred, declared_type.kind)}"
+                yield name, f"{_show_name(name)} is declared as {_kind_text(declared_type, inferred.kind)} {produced}"
 
 
 def _show_name(name: str) -> str:
@@ -93,28 +98,28 @@ def _show_name(name: str) -> str:
 
 
 def _kind_text(info: Type | ValueInfo, compared_kind: str) -> str:
-    """Return the element type alone where that is the difference."""
-    dtype = info.dtype or "no known type"
+    """Return only the element type if the kinds are equal."""
+    dtype = info.dtype or "an unknown type"
     return dtype if info.kind == compared_kind else f"{info.kind} of {dtype}"
 
 
 def _missing_type(value: Value) -> Iterator[str]:
-    name, claim = _show_name(value.name), value.type
-    if claim is None:
-        yield f"of {name} nothing is declared"
-    elif claim.kind in ("tensor", "sparse") and claim.dtype is None:
-        yield f"the elements of {name} are of a type that ONNX does not define"
-    elif claim.kind in ("sequence", "optional", "map") and claim.element is None:
-        yield f"{name} is a {claim.kind} of nothing"
+    name, declared = _show_name(value.name), value.type
+    if declared is None:
+        yield f"{name} has no declaration"
+    elif declared.kind in ("tensor", "sparse") and declared.dtype is None:
+        yield f"{name} has an element type that ONNX does not define"
+    elif declared.kind in ("sequence", "optional", "map") and declared.element is None:
+        yield f"{name} is declared as {declared.kind} without an element type"
 
 
 def _misdeclared_weights(graph: Graph, declared: Sequence[Value]) -> Iterator[tuple[str, str]]:
     """Yield initializers with a declaration that contradicts them."""
     types = {value.name: value.type for value in declared if value.type is not None}
     for tensor in graph.initializers if types else ():
-        claim, stored = types.get(tensor.name), Type("tensor", tensor.dtype, tensor.dims)
-        if claim is not None and not tensor.defects and _types_differ(claim, stored):
-            text = f"{_show_name(tensor.name)} is {_type_text(stored)}, and declared as {_type_text(claim)}"
+        declared_type, stored = types.get(tensor.name), Type("tensor", tensor.dtype, tensor.dims)
+        if declared_type is not None and not tensor.defects and _types_differ(declared_type, stored):
+            text = f"{_show_name(tensor.name)} is {_type_text(stored)} but declared as {_type_text(declared_type)}"
             yield tensor.name, text
 
 
@@ -130,7 +135,8 @@ def _repeated_declarations(graph: Graph) -> Iterator[tuple[str, str]]:
             continue
         earlier = first.setdefault(value.name, value.type)
         if _types_differ(earlier, value.type) and _with_shape((value,)):
-            yield value.name, f"{_show_name(value.name)} as {_type_text(earlier)} and as {_type_text(value.type)}"
+            types = f"{_type_text(earlier)} and as {_type_text(value.type)}"
+            yield value.name, f"{_show_name(value.name)} is declared as {types}"
 
 
 def _types_differ(left: Type, right: Type) -> bool:
@@ -144,28 +150,27 @@ def _types_differ(left: Type, right: Type) -> bool:
     return len(left.dims) != len(right.dims) or any(type(a) is type(b) is int and a != b for a, b in pairs)
 
 
-def _type_text(claim: Type) -> str:
-    return f"{claim.dtype or 'no known type'}{format_dims(claim.dims) if claim.dims is not None else ''}"
+def _type_text(info: Type) -> str:
+    return f"{info.dtype or 'unknown type'}{format_dims(info.dims) if info.dims is not None else ''}"
 
 
-_NO_SHAPE: Final = "[]"  # what some exporters declare inside a graph where they know no shape
+_NO_SHAPE: Final = "[]"  # declared by some exporters for inner values of unknown shape
 
 
 @rule(
     Severity.WARNING,
     """Shapes in the file contradict each other.
 
-Why it matters: a node whose inputs do not fit stops the model with an error. An output that is declared otherwise than
-its nodes make it misleads its callers, and onnxruntime warns of it; inside the graph a wrong declaration
-misleads tools that trust it.
+Why it matters: a node with incompatible input shapes stops the model with an error. A wrong declaration of an output
+misleads callers, and onnxruntime warns about it; a wrong declaration inside the graph misleads tools that rely on it.
 
-What to do: of a node that cannot run, look at the last step that changed the file, and export again. Declarations are
-made anew by python -m onnxruntime.tools.symbolic_shape_infer --input model.onnx --output new.onnx, after deleting the
-old ones (del model.graph.value_info[:]; it needs sympy); those of outputs are corrected in model.graph.output.
+What to do: for a node that cannot run, review the last step that changed the file, and export again. To correct
+declarations, delete them (del model.graph.value_info[:]), then run python -m onnxruntime.tools.symbolic_shape_infer
+--input model.onnx --output new.onnx (requires sympy); correct those of outputs in model.graph.output.
 
-Said only of what is wrong at any size: the open dimensions are left open for this, so no size that was assumed or asked
-for can be the cause. Values inside the graph that are declared as single numbers are passed over: some exporters write
-that where they know no shape.
+Only contradictions that hold at any size are reported: dynamic dimensions stay symbolic for this check, so neither an
+assumed nor a requested size can be the cause. Inner values declared as scalars are skipped: some exporters declare this
+for unknown shapes.
 """,
 )
 def contradictory_shape(context: LintContext) -> Iterator[Violation]:
@@ -181,7 +186,11 @@ def contradictory_shape(context: LintContext) -> Iterator[Violation]:
     outputs = context.model.graph.index.outputs
     wrong = [item for item in shapes.misdeclared if item.subject in outputs or item.declared != _NO_SHAPE]
     if wrong:
-        text = first_problem([item.sentence for item in wrong], "a value has another shape", "values have other shapes")
+        text = first_problem(
+            [item.sentence for item in wrong],
+            "a declared shape differs from the inferred one",
+            "declared shapes differ from the inferred ones",
+        )
         names = dict.fromkeys(item.subject for item in wrong)
         severity = Severity.NOTE if outputs.isdisjoint(names) else Severity.WARNING
         yield Violation(text, names, severity=severity, about="declarations")
@@ -189,16 +198,16 @@ def contradictory_shape(context: LintContext) -> Iterator[Violation]:
 
 @rule(
     Severity.ERROR,
-    """A function of the file cannot be called as it is.
+    """A local function is invalid, or a call does not match its signature.
 
-Why it matters: a function that calls itself never ends; one that is called with more values than it takes, or asked for
-more than it gives, means something else than what is written. So does one that gives one value twice. Runtimes refuse
-the file.
+Why it matters: a recursive function never returns. A call with more inputs or outputs than the function declares does
+not have the meaning that was intended, and neither does a function that lists an output twice. Runtimes reject the
+file.
 
-What to do: export again, or write the functions out where they are called: onnx.inliner.inline_local_functions(model).
+What to do: export again, or inline the functions: onnx.inliner.inline_local_functions(model).
 
-A warning of a function without a name, and of one that has two attributes of one name: runtimes take it, checkers
-refuse it.
+The severity is warning for a function without a name, and for one that has two attributes of the same name: runtimes
+accept these, checkers reject them.
 """,
 )
 def malformed_function(context: LintContext) -> Iterator[Violation]:
@@ -208,7 +217,7 @@ def malformed_function(context: LintContext) -> Iterator[Violation]:
     graphs = {key: [function.body, *iter_subgraphs(function.nodes)] for key, function in functions.items()}
     called = {key: {node.function_key for graph in graphs[key] for node in graph.nodes} for key in functions}
     recursive = find_cyclic({key: keys & functions.keys() for key, keys in called.items()})
-    calls = {name: f"the function {_show_name(name)} calls itself" for _, name, _ in recursive}
+    calls = {name: f"the function {_show_name(name)} is recursive" for _, name, _ in recursive}
     for scope in context.declared_graphs:
         for at, node in enumerate(scope.graph.nodes):
             function = functions.get(node.function_key)
@@ -218,32 +227,34 @@ def malformed_function(context: LintContext) -> Iterator[Violation]:
     for function in context.model.functions:
         for name, count in Counter(function.outputs).items():
             if count > 1:
-                calls[function.name] = (
-                    f"the function {_show_name(function.name)} gives {_show_name(name)} {count} times"
-                )
-    yield from report_problems(calls, "a call cannot be made", "calls cannot be made")
+                outputs = f"{count} outputs named {_show_name(name)}"
+                calls[function.name] = f"the function {_show_name(function.name)} has {outputs}"
+    yield from report_problems(calls, "a function call is invalid", "function calls are invalid")
     definitions = {
         function.name: text for function in context.model.functions for text in _definition_problems(function)
     }
     if definitions:
-        text = first_problem(definitions.values(), "a function is odd", "functions are odd")
+        text = first_problem(
+            definitions.values(), "a function violates the specification", "functions violate the specification"
+        )
         yield Violation(text, list(filter(None, definitions)), severity=Severity.WARNING, about="definitions")
 
 
 def _arity_problem(node: Node, function: Function) -> str:
+    name = _show_name(function.name)
     if len(node.inputs) > len(function.inputs):
-        return f"gives {_show_name(function.name)} {len(node.inputs)} values, which takes {len(function.inputs)}"
+        return f"passes {pluralize(len(node.inputs), 'input')} to {name}, which declares {len(function.inputs)}"
     if len(node.outputs) > len(function.outputs):
-        return f"asks {_show_name(function.name)} for {len(node.outputs)} values, which gives {len(function.outputs)}"
+        return f"requests {pluralize(len(node.outputs), 'output')} of {name}, which declares {len(function.outputs)}"
     return ""
 
 
 def _definition_problems(function: Function) -> Iterator[str]:
     if not function.name:
-        yield f"one of the domain {_show_name(function.domain or 'ai.onnx')} has no name"
+        yield f"a function of the domain {_show_name(function.domain or 'ai.onnx')} has no name"
     for defect in function.defects:
         if not defect.startswith(VERSION_DEFECT):
-            yield f"of {_show_name(function.name)}: {defect}"
+            yield f"{_show_name(function.name)}: {defect}"
 
 
 _FIRST_IR_WITH_ATTRIBUTE_TYPES: Final = 2
@@ -252,17 +263,18 @@ _UNTYPED: Final = "does not say of which type it is"  # the end of the reader's 
 
 @rule(
     Severity.ERROR,
-    """A node is not as its operator is specified.
+    """A node violates the specification of its operator.
 
-Why it matters: an operator takes so many inputs of such types, and attributes of such names and kinds. ONNX's checker
-and onnxruntime refuse a node that does not keep to it; a tool that does not look closely takes a default where the file
-says something else, or reads an attribute that means nothing.
+Why it matters: an operator defines the number and types of its inputs, and the names and types of its attributes.
+ONNX's checker and onnxruntime reject a node that violates this; less strict tools substitute a default for a value in
+the file, or read an attribute that has no meaning.
 
-What to do: look at the node's page in ONNX's list of operators at the opset that the file says; if the node was written
-for another opset, convert the file: onnx.version_converter.convert_version(model, target). Else export again.
+What to do: compare the node with the operator's page in the ONNX documentation, at the opset that the file declares. If
+the node was written for another opset, convert the file: onnx.version_converter.convert_version(model, target).
+Otherwise export again.
 
-Held against ONNX's own operators and ai.onnx.ml, at versions that are known here; attributes that begin with two
-underscores are for tools, and are passed over.
+Covers the operators of ai.onnx and ai.onnx.ml, at versions that this tool knows. Attributes whose names begin with two
+underscores are for tools and are ignored.
 """,
 )
 def malformed_node(context: LintContext) -> Iterator[Violation]:
@@ -271,16 +283,16 @@ def malformed_node(context: LintContext) -> Iterator[Violation]:
     nodes: dict[str, str] = {}
     for ref in context.all_nodes():
         node = ref.node
-        problems = [] if node.op else ["it names no operator"]
+        problems = [] if node.op else ["it has no op type"]
         if node.defects:
             problems += [defect for defect in node.defects if needs_types or not defect.endswith(_UNTYPED)]
         attributes = node.attributes.values() if node.attributes and not ref.scope.in_function else ()
         if attributes and any(isinstance(item, AttributeReference) for item in attributes):
-            problems.append("it takes an attribute from a function, and stands in none")
+            problems.append("it refers to an attribute of a function outside any function")
         if (node.domain, node.op) not in local:
             problems += check_node(node, ref.step.version, ref.step.inputs)
         if problems:
-            operator = display_name(node.op) if node.op else "without an operator"
+            operator = display_name(node.op) if node.op else "unnamed operator"
             nodes.setdefault(ref.path, f"{display_name(ref.path, 80)} ({operator}): {problems[0]}")
     yield from report_problems(nodes, "a node is malformed", "nodes are malformed")
 
@@ -291,32 +303,32 @@ _ACCEPTED_DEFECTS: Final = ("there twice", "in the model too", "data location", 
 
 @rule(
     Severity.ERROR,
-    """A tensor of the file is not what it says.
+    """The type, dimensions and data of a stored tensor are inconsistent.
 
-Why it matters: its dimensions, its type and its data each say how large it is. Where they differ the model does not
-load, or loads other numbers than were meant; and no count of its parameters can be trusted.
+Why it matters: the dimensions, the type and the data each determine the size of a tensor. If they differ, the model
+does not load or loads wrong values, and its parameter count is unreliable.
 
-What to do: fetch the file again if it may be cut off; else write the tensor anew from its array:
-onnx.numpy_helper.from_array(array, name). A file from a stranger that is wrong here may be meant to break its readers.
+What to do: download the file again if it may be truncated; otherwise write the tensor again from its array:
+onnx.numpy_helper.from_array(array, name). In an untrusted file, this may be an attempt to exploit a reader.
 
-A warning where the data are there twice, or in the model and beside it: runtimes take one of them, checkers refuse it.
-So it is where the indices of a sparse tensor are not in order, or not of int64.
+The severity is warning if the data are stored twice, or both in the model and in an external file: runtimes use one of
+them, checkers reject the file. The same applies to a sparse tensor whose indices are not sorted or not int64.
 """,
 )
 def malformed_tensor(context: LintContext) -> Iterator[Violation]:
     unnamed = sum(not tensor.name for scope in context.declared_graphs for tensor in scope.graph.initializers)
     if unnamed:
         have = pluralize(unnamed, "initializer has no name", "initializers have no name")
-        message = f"{have}, so that nothing can read {'it' if unnamed == 1 else 'them'}"
+        message = f"{have}, so no node can read {'it' if unnamed == 1 else 'them'}"
         yield Violation(message, severity=Severity.WARNING, about="names")
     rejected: dict[str, str] = {}
     accepted: dict[str, str] = {}
     for name, tensor in _defective_tensors(context):
         is_accepted = all(any(part in defect for part in _ACCEPTED_DEFECTS) for defect in tensor.defects)
         (accepted if is_accepted else rejected)[name] = f"{_show_name(name)}: {tensor.defects[0]}"
-    singular, plural = "a tensor contradicts itself", "tensors contradict themselves"
+    singular, plural = "a tensor is inconsistent", "tensors are inconsistent"
     yield from report_problems(rejected, singular, plural, about="contradictions")
-    singular, plural = "a tensor is doubtful", "tensors are doubtful"
+    singular, plural = "a tensor violates the specification", "tensors violate the specification"
     yield from report_problems(accepted, singular, plural, about="doubts", severity=Severity.WARNING)
 
 

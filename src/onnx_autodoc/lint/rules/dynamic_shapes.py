@@ -11,26 +11,26 @@ from onnx_autodoc.ops import Trait, find, operator_of
 from onnx_autodoc.shapes import dynamic_axes, required_inputs
 from onnx_autodoc.text import display_name, pluralize
 
-_FIX_SIZES: Final = "Fix the open sizes (python -m onnxruntime.tools.make_dynamic_shape_fixed), then fold"
+_FIX_SIZES: Final = "Fix the dynamic dimensions (python -m onnxruntime.tools.make_dynamic_shape_fixed), then fold"
 _FOLD_CONDITIONS: Final = (
-    " the conditions with onnxsim or save what onnxruntime's basic optimization makes of the file "
+    " the conditions with onnxsim, or save the file that onnxruntime's basic optimization produces "
     "(SessionOptions.optimized_model_filepath)."
 )
 
 
 @rule(
     Severity.NOTE,
-    """Branches or loops stay in the graph.
+    """The graph contains branches or loops.
 
-Why it matters: engines that compile ahead of time (TensorRT, OpenVINO, CoreML, QNN) take none of it, or only some;
-the rest runs on the host, and each pass or decision waits for data to come back from the device.
+Why it matters: engines that compile ahead of time (TensorRT, OpenVINO, CoreML, QNN) support control flow partly or not
+at all. The rest runs on the host, and each iteration or decision waits for data from the device.
 
-What to do: decide in the exporting code what need not be decided at run time (a plain Python branch or a loop of
-fixed length is written out by torch.onnx.export when it traces), use an operator that holds the recurrence (LSTM,
-GRU), or split the model and keep the loop in the program that calls it.
+What to do: resolve control flow in the exporting code where it does not depend on run-time data (torch.onnx.export
+unrolls a plain Python branch or a loop of fixed length when it traces), use an operator that contains the recurrence
+(LSTM, GRU), or split the model and keep the loop in the calling program.
 
-A branch whose condition hangs on sizes and constants alone is listed apart, where these sizes decide it: it goes away
-as soon as the sizes are fixed. What stands inside branches that are not taken is not listed.
+A branch whose condition depends only on sizes and constants is reported separately if the sizes on the card determine
+it: it disappears once the sizes are fixed. Nodes inside branches that are not taken are not listed.
 """,
 )
 def control_flow(context: LintContext) -> Iterator[Violation]:
@@ -38,12 +38,13 @@ def control_flow(context: LintContext) -> Iterator[Violation]:
     foldable = [ref for ref in nodes if _has_foldable_condition(ref)]
     remaining = [ref for ref in nodes if not _has_foldable_condition(ref)]
     if remaining:
-        stay = pluralize(len(remaining), "node of control flow stays", "nodes of control flow stay")
-        yield Violation(f"{stay} in the graph: {count_operators(remaining)}", remaining)
+        nodes_text = pluralize(len(remaining), "control-flow node")
+        yield Violation(f"the graph contains {nodes_text}: {count_operators(remaining)}", remaining)
     if foldable:
-        have = pluralize(len(foldable), "branching has a condition", "branchings have conditions")
+        have = pluralize(len(foldable), "If node has a condition", "If nodes have conditions")
         recommendation = (_FIX_SIZES if dynamic_axes(context.model) else "Fold") + _FOLD_CONDITIONS
-        message = f"{have} that sizes and constants alone decide"
+        depend = "depends" if len(foldable) == 1 else "depend"
+        message = f"{have} that {depend} only on sizes and constants"
         yield Violation(message, foldable, recommendation, about="conditions of sizes")
 
 
@@ -55,17 +56,17 @@ def _has_foldable_condition(ref: NodeRef) -> bool:
 
 @rule(
     Severity.NOTE,
-    """How large a result is depends on the values of the data.
+    """The shape of a result depends on the values of the data.
 
-Why it matters: memory cannot be planned before the run, and engines that compile ahead of time refuse such a node or
-end the compiled part there; on a GPU the host waits for the count before it can go on.
+Why it matters: memory cannot be planned before the run. Engines that compile ahead of time reject such a node or end
+the compiled part there; on a GPU, the host waits for the size before it can continue.
 
-What to do: give the result a fixed size where the task allows it: top k with a constant k and a mask in place of
-nonzero or compress, a gather by a padded list of indices, a selection of boxes outside of the model (for detectors,
-export without NMS). Else cut the model in two at these nodes.
+What to do: give the result a fixed size if the task allows it: TopK with a constant k and a mask instead of NonZero or
+Compress, a Gather with a padded list of indices, or box selection outside the model (export detectors without NMS).
+Otherwise split the model at these nodes.
 
-Sizes computed from the sizes of inputs are no data: shape arithmetic, and a constant k, are not reported. Only the
-nodes where an unknown size arises are listed, not all that it reaches.
+Sizes computed from the sizes of inputs are not data-dependent: shape arithmetic and a constant k are not reported. Only
+the nodes where an unknown size originates are listed, not those that it propagates to.
 """,
 )
 def data_dependent_shape(context: LintContext) -> Iterator[Violation]:
@@ -77,8 +78,8 @@ def data_dependent_shape(context: LintContext) -> Iterator[Violation]:
     candidates = [*context.nodes_with_trait(Trait.DATA_SIZED), *outside_loops]
     nodes = [ref for ref in candidates if ref.scope.is_executed and _has_data_dependent_size(ref)]
     if nodes:
-        make = pluralize(len(nodes), "node makes a result", "nodes make results")
-        yield Violation(f"{make} whose size the data decide: {count_operators(nodes)}", nodes)
+        have = pluralize(len(nodes), "node has a data-dependent shape", "nodes have data-dependent shapes")
+        yield Violation(f"{have}: {count_operators(nodes)}", nodes)
 
 
 def _has_data_dependent_size(ref: NodeRef) -> bool:
@@ -99,16 +100,16 @@ _MAX_DIMENSIONS: Final = 6
 
 @rule(
     Severity.NOTE,
-    """An input has a size that is only known at run time.
+    """An input has a dynamic dimension.
 
-Why it matters: engines that compile ahead of time (TensorRT, OpenVINO on an NPU, QNN, CoreML) need a number or a range
-for it, and plan memory for the largest one.
+Why it matters: engines that compile ahead of time (TensorRT, OpenVINO on an NPU, QNN, CoreML) require a number or a
+range for it, and plan memory for the largest size.
 
-What to do: fix the size in the file if it never changes (onnxruntime.tools.make_dynamic_shape_fixed), else give the
-engine a range for it, as an optimization profile or an enumerated shape.
+What to do: fix the size in the file if it never changes (onnxruntime.tools.make_dynamic_shape_fixed); otherwise give
+the engine a range, as an optimization profile or an enumerated shape.
 
-A size that the file gives as 0 is not reported: some exporters mean an open one by it, but onnxruntime takes it at its
-word and accepts 0 alone.
+A dimension declared as 0 is not reported: some exporters write 0 for a dynamic dimension, but onnxruntime takes it
+literally and accepts only 0.
 """,
 )
 def dynamic_input(context: LintContext) -> Iterator[Violation]:
@@ -119,8 +120,8 @@ def dynamic_input(context: LintContext) -> Iterator[Violation]:
     ]
     keys = list(dict.fromkeys(axis.key for axis in axes))
     if keys:
-        are = "is" if len(keys) == 1 else "are"
-        message = f"{pluralize(len(keys), 'dimension')} of the inputs {are} open: {list_names(keys, _MAX_DIMENSIONS)}"
+        dimensions = pluralize(len(keys), "dynamic dimension")
+        message = f"the inputs have {dimensions}: {list_names(keys, _MAX_DIMENSIONS)}"
         yield Violation(message, dict.fromkeys(axis.value.name for axis in axes))
 
 
@@ -137,16 +138,16 @@ _AUXILIARY_ROLES: Final = frozenset(("mask", "segment", "positions"))  # have th
 
 @rule(
     Severity.INFO,
-    """The model takes one example at a time.
+    """The batch size is fixed at 1.
 
-Why it matters: accelerators are used well by many examples at once. With the batch fixed at 1, each example is a run of
-its own, and a server cannot put requests together.
+Why it matters: accelerators reach good utilization with many examples at once. With a fixed batch of 1, each example is
+a separate run, and a server cannot batch requests.
 
-What to do: if throughput matters, export with an open first dimension (dynamic_axes={"input": {0: "batch"}} or
-dynamic_shapes of torch.onnx.export, dynamic=True of Ultralytics). For one example at a time it is right as it is.
+What to do: if throughput matters, export with a dynamic first dimension (dynamic_axes={"input": {0: "batch"}} or
+dynamic_shapes of torch.onnx.export, dynamic=True of Ultralytics). For one example at a time, no change is needed.
 
-Said only where the first dimension surely is a batch: of pictures, rows of tokens, spectrograms and the like, with one
-answer for each in every output. Models that carry a state or a cache from run to run are not meant.
+Reported only if the first dimension is certainly a batch (of images, token sequences or spectrograms, for example) and
+every output has one result per example. Models that carry a state or a cache from run to run are not reported.
 """,
 )
 def fixed_batch(context: LintContext) -> Iterator[Violation]:
@@ -161,8 +162,8 @@ def fixed_batch(context: LintContext) -> Iterator[Violation]:
     sizes = [info.shape[0] if info is not None and info.shape else None for info in outputs]
     if all(type(size) is int and size == 1 for size in sizes):
         listed = list_names([value.name for value in data], _MAX_INPUTS)
-        which = "its input" if len(inputs) == 1 else f"all {pluralize(len(inputs), 'input')}"
-        yield Violation(f"the batch of {which} is fixed at 1: {listed}", [value.name for value in inputs])
+        which = "the input" if len(inputs) == 1 else f"all {pluralize(len(inputs), 'input')}"
+        yield Violation(f"the batch size of {which} is fixed at 1: {listed}", [value.name for value in inputs])
 
 
 def _dims(value: Value) -> tuple[int | str | None, ...]:
@@ -180,15 +181,15 @@ _MIN_ITERATIONS: Final = 1_000
 
 @rule(
     Severity.NOTE,
-    """A loop makes very many passes.
+    """A loop runs 1,000 iterations or more.
 
-Why it matters: passes run one after the other, and each starts every node of the body anew. With small tensors that
-takes far longer than the arithmetic, on a GPU most of all, and no engine can run two passes at once.
+Why it matters: iterations run one after the other, and each launches every node of the body again. With small tensors,
+this takes far longer than the arithmetic, especially on a GPU, and no engine can run two iterations at once.
 
-What to do: use the operator that holds the recurrence (LSTM, GRU, RNN, CumSum) instead of a written-out one, compute
-all positions at once where passes do not hang on each other, or give the model shorter pieces.
+What to do: replace a decomposed recurrence by the operator that contains it (LSTM, GRU, RNN, CumSum), compute all
+positions at once if iterations do not depend on each other, or split the input into shorter pieces.
 
-Reported from 1,000 passes on, where the sizes tell how many there are.
+Reported only if the sizes determine the number of iterations.
 """,
 )
 def long_loop(context: LintContext) -> Iterator[Violation]:
@@ -199,9 +200,9 @@ def long_loop(context: LintContext) -> Iterator[Violation]:
     loops = [ref for ref, count in counts.items() if count >= _MIN_ITERATIONS]
     if loops:
         longest = max(counts.values())
-        one = f"a loop makes {longest:,} passes at these sizes"
+        one = f"a loop runs {longest:,} iterations at these sizes"
         many = (
-            f"{pluralize(len(loops), 'loop')} make {_MIN_ITERATIONS:,} passes or more at these sizes, "
+            f"{pluralize(len(loops), 'loop')} run {_MIN_ITERATIONS:,} iterations or more at these sizes, "
             f"the longest {longest:,}"
         )
         yield Violation(one if len(loops) == 1 else many, loops)
@@ -212,16 +213,17 @@ _PLACEHOLDER: Final = re.compile(r"\s*(\?|none|-\d+|unk_*\d*|unknown\d*|dynamicd
 
 @rule(
     Severity.INFO,
-    """An open dimension of an input or output has no name.
+    """A dynamic dimension of an input or output has no name.
 
-Why it matters: a name says what a size is and which sizes are equal. Without one, nobody knows what to give, runtimes
-cannot check that two inputs agree nor plan memory for both at once, and a size can only be fixed input by input.
+Why it matters: a name identifies a size and shows which sizes are equal. Without one, callers do not know which size to
+pass, runtimes can neither check that two inputs agree nor plan memory for both at once, and a size can only be fixed
+input by input.
 
-What to do: name it when exporting (dynamic_axes={"input": {0: "batch"}} or dynamic_shapes of torch.onnx.export), or in
-the file: onnx.tools.update_model_dims.update_inputs_outputs_dims(model, {"input": ["batch", 3, "height", "width"]},
-{"output": ["batch", 1000]}).
+What to do: name the dimension in the export (dynamic_axes={"input": {0: "batch"}} or dynamic_shapes of
+torch.onnx.export), or in the file: onnx.tools.update_model_dims.update_inputs_outputs_dims(model, {"input": ["batch",
+3, "height", "width"]}, {"output": ["batch", 1000]}).
 
-"?" and "unk__12" and a negative number are no names: exporters write them where they have none.
+"?", "unk__12" and negative numbers do not count as names: exporters write them as placeholders.
 """,
 )
 def unnamed_dimension(context: LintContext) -> Iterator[Violation]:
@@ -232,7 +234,7 @@ def unnamed_dimension(context: LintContext) -> Iterator[Violation]:
         if (dim < 0 if isinstance(dim, int) else dim is None or _PLACEHOLDER.fullmatch(dim))
     ]
     if dimensions:
-        have = pluralize(len(dimensions), "open dimension has", "open dimensions have")
+        have = pluralize(len(dimensions), "dynamic dimension has", "dynamic dimensions have")
         axes = [f"{display_name(name, 40)}.{axis}" for name, axis in dimensions]
         message = f"{have} no name: {list_names(axes, _MAX_DIMENSIONS, show=str)}"
         yield Violation(message, dict.fromkeys(name for name, _ in dimensions))

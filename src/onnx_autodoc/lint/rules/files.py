@@ -15,24 +15,24 @@ _DRIVE: Final = re.compile("[A-Za-z]:")
 
 @rule(
     Severity.ERROR,
-    """The file takes weights from outside of its own folder.
+    """An external data path leads outside the model's folder.
 
-Why it matters: a path that is absolute or leads upwards makes a program read any file of the machine that loads the
-model. onnx and onnxruntime refuse such paths; a loader that does not can be made to give files away.
+Why it matters: an absolute path, or one that leads upwards, makes a program read any file of the machine that loads the
+model. onnx and onnxruntime reject such paths; a loader that accepts them can be made to disclose files.
 
-What to do: do not load a file of unknown origin that does this. If it is your own, put the weights beside it and write
-their name into it: model = onnx.load(path, load_external_data=False), set the value of every entry with the key
-"location" in tensor.external_data of model.graph.initializer, then onnx.save(model, path).
+What to do: do not load a file of unknown origin with such a path. For your own model, move the weights into the model's
+folder and store their file name in the model: model = onnx.load(path, load_external_data=False), set the value of every
+entry with the key "location" in tensor.external_data of model.graph.initializer, then onnx.save(model, path).
 
-Such a path is never followed for this card, with --follow-links neither.
+This tool never follows such a path, not even with --follow-links.
 """,
 )
 def escaping_external_data(context: LintContext) -> Iterator[Violation]:
     paths = [file.path for file in context.model.external if escapes(file.path)]
     if paths:
-        lead = pluralize(len(paths), "path to weights leads", "paths to weights lead")
+        lead = pluralize(len(paths), "external data path leads", "external data paths lead")
         first = list_names(paths, 1, lambda path: display_name(path, 80))
-        yield Violation(f"{lead} out of the model's folder: {first}", paths)
+        yield Violation(f"{lead} outside the model's folder: {first}", paths)
 
 
 def escapes(path: str) -> bool:
@@ -47,24 +47,25 @@ _NOTE_MESSAGE_BYTES: Final = 3 << 29
 
 @rule(
     Severity.NOTE,
-    """The model's own file is larger than protobuf can read, or nearly.
+    """The model file is close to or above protobuf's limit of 2 GiB.
 
-Why it matters: a protobuf message ends at 2 GiB. Beyond that onnx, onnxruntime and every tool built on protobuf refuse
-the file, and near it they fail as soon as they add something.
+Why it matters: a protobuf message is limited to 2 GiB. Above the limit, onnx, onnxruntime and every tool built on
+protobuf reject the file; close to it, they fail as soon as they add data.
 
-What to do: keep the weights in a file of their own: export with external_data=True of torch.onnx.export, or for a file
-that still loads onnx.save_model(model, "model.onnx", save_as_external_data=True, location="model.onnx.data").
+What to do: store the weights in a separate file: export with external_data=True of torch.onnx.export or, for a file
+that still loads, run onnx.save_model(model, "model.onnx", save_as_external_data=True, location="model.onnx.data").
 
-From 1.5 GiB on it is a note, beyond 2 GiB an error.
+The severity is note from 1.5 GiB, and error above 2 GiB.
 """,
 )
 def inline_weights(context: LintContext) -> Iterator[Violation]:
     size = context.model.nbytes
     if size > _MAX_MESSAGE_BYTES:
-        text = f"the file is {format_bytes(size)} in one message, and protobuf reads no more than 2 GiB"
+        text = f"the file is one protobuf message of {format_bytes(size)}, above protobuf's limit of 2 GiB"
         yield Violation(text, severity=Severity.ERROR)
     elif size >= _NOTE_MESSAGE_BYTES:
-        yield Violation(f"the file is {format_bytes(size)} in one message, close to the 2 GiB that protobuf can read")
+        text = f"the file is one protobuf message of {format_bytes(size)}, close to protobuf's limit of 2 GiB"
+        yield Violation(text)
 
 
 _MAX_SENTENCES: Final = 3
@@ -74,16 +75,16 @@ _METADATA_DEFECT: Final = "the metadata "  # the start of the reader's sentence 
 
 @rule(
     Severity.WARNING,
-    """The file's metadata says something that its graph does not bear out.
+    """The metadata contradicts the graph.
 
-Why it matters: programs read class names, image sizes and alphabets from the metadata. Where these do not fit the
+Why it matters: programs read class names, image sizes and alphabets from the metadata. If these do not match the
 outputs, results get wrong labels or the program fails.
 
-What to do: find out which of the two is right (the graph is what runs), and correct the entry:
+What to do: determine which of the two is right (the graph is what runs), and correct the entry:
 onnx.helper.set_model_props(model, {**{p.key: p.value for p in model.metadata_props}, "names": "…"}).
 
-Compared only where the exporter's own word for the task tells how its outputs are laid out, or where the graph leaves
-no doubt what it is for. A key that is there twice with two values contradicts itself.
+Compared only if the task declared by the exporter defines the layout of the outputs, or if the graph leaves no doubt
+about its task. A key with two different values contradicts itself.
 """,
 )
 def metadata_contradiction(context: LintContext) -> Iterator[Violation]:
@@ -101,38 +102,39 @@ _MAX_PATHS: Final = 3
 _MAX_PATH_CHARS: Final = 60
 _FOLLOW_LINKS: Final = OPTIONS["follow_links"]
 _LINK_RECOMMENDATION: Final = (
-    f"Run again with {_FOLLOW_LINKS} if you trust where the links lead, or put the files themselves beside the model"
+    f"Run again with {_FOLLOW_LINKS} if you trust the targets of the links, "
+    "or put the files themselves into the model's folder"
 )
-_FILE_RECOMMENDATION: Final = "Put a plain file beside the model under the name that the model has for it"
+_FILE_RECOMMENDATION: Final = "Put a regular file into the model's folder under the name that the model declares"
 
 
 @rule(
     Severity.ERROR,
-    """A file that holds the model's weights is not there, ends too early, or was not looked at.
+    """An external data file is missing or truncated, or was not opened.
 
-Why it matters: without it the model cannot be loaded.
+Why it matters: the model cannot be loaded without it.
 
-What to do: put the file beside the model under the name that the model has for it, which is written inside and does not
-follow when files are renamed; fetch it again if it is too short. From Git LFS: git lfs pull.
+What to do: put the file into the model's folder under the name that the model declares; renaming a file does not update
+that name. Download it again if it is too short. From Git LFS: git lfs pull.
 
-Files behind links are not looked at, since a link can lead anywhere: --follow-links allows it, for a download cache for
-instance, whose files are links. onnx refuses them, too; then put the files themselves beside the model. Pipes, devices
-and folders are never opened. Paths that lead out of the model's folder are not looked at: escaping-external-data speaks
-of them.
+Links are not followed by default, because a link can lead anywhere; --follow-links allows them, for example in a
+download cache, whose files are links. onnx rejects links, too; for it, put the files themselves into the model's
+folder. Pipes, devices and folders are never opened. Paths that lead outside the model's folder are reported by
+escaping-external-data.
 """,
 )
 def missing_external_data(context: LintContext) -> Iterator[Violation]:
     files = [file for file in context.model.external if not escapes(file.path)]
     absent = [file.path for file in files if file.nbytes is None and not file.reason]
     if absent:
-        are = pluralize(len(absent), "file with weights is", "files with weights are")
+        files_text = pluralize(len(absent), "external data file")
         listed = list_names(absent, _MAX_PATHS, lambda path: _show_path(path) if path else "one without a name")
-        yield Violation(f"{are} not there: {listed}", absent, about="absent")
+        yield Violation(f"{files_text} not found: {listed}", absent, about="absent")
     short = [file for file in files if file.nbytes is not None and file.nbytes < file.required_bytes]
     if short:
         ends = f"{_show_path(short[0].path)} ends after {pluralize(short[0].nbytes or 0, 'byte')}"
-        more = f"; so do {format_count(len(short) - 1)} more" if len(short) > 1 else ""
-        message = f"{ends}, its weights need {format_count(short[0].required_bytes)}{more}"
+        more = f"; {pluralize(len(short) - 1, 'more file is', 'more files are')} too short" if len(short) > 1 else ""
+        message = f"{ends}, the model requires {format_count(short[0].required_bytes)}{more}"
         yield Violation(message, [file.path for file in short], about="too short")
     for is_link, about, severity, recommendation in (
         (True, "linked", Severity.WARNING, _LINK_RECOMMENDATION),
@@ -140,9 +142,9 @@ def missing_external_data(context: LintContext) -> Iterator[Violation]:
     ):
         unopened = [file for file in files if file.reason and (_FOLLOW_LINKS in file.reason) is is_link]
         if unopened:
-            were = pluralize(len(unopened), "file with weights was", "files with weights were")
+            were = pluralize(len(unopened), "external data file was", "external data files were")
             name = _show_path(unopened[0].path) if unopened[0].path else "one of them"
-            message = f"{were} not looked at: {name} {unopened[0].reason}" + (" …" if len(unopened) > 1 else "")
+            message = f"{were} not opened: {name} {unopened[0].reason}" + (" …" if len(unopened) > 1 else "")
             yield Violation(message, [file.path for file in unopened], recommendation, severity, about=about)
 
 
@@ -156,16 +158,16 @@ _TOOL_PREFIXES: Final = ("onnx.", "pkg.", "onnx_", "optimum")  # of keys that op
 
 @rule(
     Severity.INFO,
-    """The file does not say what it is.
+    """The file has no description, version or metadata.
 
-Why it matters: once a file has left the folder of its project, nobody can tell which version it is, what it was trained
-on, or under which license it may be used.
+Why it matters: once a file has left its project's folder, its version, its training data and its license cannot be
+determined.
 
-What to do: write it into the file: model = onnx.load(path, load_external_data=False); model.doc_string = "What it is";
-onnx.helper.set_model_props(model, {"author": "…", "license": "…", "version": "…"}); onnx.save(model, path).
+What to do: add the metadata to the file: model = onnx.load(path, load_external_data=False); model.doc_string = "What it
+is"; onnx.helper.set_model_props(model, {"author": "…", "license": "…", "version": "…"}); onnx.save(model, path).
 
-Said only where there is nothing at all: no description, no version and no metadata but what tools leave there for
-themselves. The name of the exporter tells nothing of the model.
+Reported only if the file has no description, no version and no metadata except entries that tools write for themselves.
+The name of the exporter does not describe the model.
 """,
 )
 def missing_metadata(context: LintContext) -> Iterator[Violation]:
@@ -174,7 +176,7 @@ def missing_metadata(context: LintContext) -> Iterator[Violation]:
     if model.doc.strip() or model.graph.doc.strip() or model.version:
         return
     if all(key.lower().startswith(_TOOL_PREFIXES) for key in entries):
-        producer = "" if model.producer.strip() else ", nor what made it"
+        producer = "" if model.producer.strip() else ", producer"
         keys = list_names(list(model.metadata), _MAX_KEYS)
-        tools = f" but what tools left there ({keys})" if keys else ""
-        yield Violation(f"the file has no description, no version and no metadata{tools}{producer}")
+        tools = f" except tool entries ({keys})" if keys else ""
+        yield Violation(f"the file has no description, version{producer} or metadata{tools}")

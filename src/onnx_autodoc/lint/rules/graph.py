@@ -14,20 +14,20 @@ _MAX_NODES: Final = 4
 
 @rule(
     Severity.ERROR,
-    """Nodes wait for each other.
+    """Nodes form a cycle.
 
-Why it matters: each needs what another one makes, so that none of them can be the first to run. No runtime loads such a
-graph, and nothing can be said of the shapes, the work and the memory of these nodes and of all that come after them.
+Why it matters: each node requires the output of another one, so none can run first. No runtime loads such a graph, and
+the shapes, cost and memory of these nodes and of all nodes after them are unknown.
 
-What to do: look at the last step that changed the file, mostly one that renamed values or joined two models, and do it
-again. A loop over data is written with the operator Loop or Scan.
+What to do: review the last step that changed the file, usually one that renamed values or merged two models, and repeat
+it. Express a loop over data with the operator Loop or Scan.
 """,
 )
 def cycle(context: LintContext) -> Iterator[Violation]:
     paths = [scope.node_path(at) for scope in context.declared_graphs for at in scope.graph.index.cyclic]
     if paths:
         cycle = f"{pluralize(len(paths), 'node')} form a cycle"
-        problem = "a node needs what it makes itself" if len(paths) == 1 else cycle
+        problem = "a node reads its own output" if len(paths) == 1 else cycle
         yield Violation(f"{problem}: {list_names(paths, _MAX_NODES)}", paths)
 
 
@@ -36,18 +36,18 @@ _MAX_PRODUCERS: Final = 3
 
 @rule(
     Severity.ERROR,
-    """One name stands for two things.
+    """A name is defined more than once.
 
-Why it matters: a name in a graph is one value. Where two nodes make it, or a node makes what is an input or a weight
-already, readers get one or the other: runtimes refuse the file, and tools that do not may each take another one. Of a
-weight that is there twice one is dead bytes.
+Why it matters: a name identifies one value of a graph. If two nodes produce it, or a node produces an input or
+initializer again, readers get one value or the other: runtimes reject the file, and tools that accept it may each use a
+different one. If an initializer is stored twice, one copy is never used.
 
-What to do: look at the last step that changed the file; joining two models without a prefix does this
-(onnx.compose.merge_models(first, second, prefix1="a/", …) keeps names apart).
+What to do: review the last step that changed the file. Merging two models without a prefix causes this
+(onnx.compose.merge_models(first, second, prefix1="a/", …) keeps names distinct).
 
-A weight that is listed among the inputs too is no double: older files had to. Graphs beside each other may use the same
-names, and a body's inputs and weights those of the graph around it; what its nodes make may not be there already. A
-warning of a weight that is there twice in one shape: onnxruntime takes one of them.
+An initializer that is also listed as an input is not a duplicate: older files require this. Sibling graphs may use the
+same names, and inputs and initializers of a body may repeat names of the graph around it; outputs of its nodes may not.
+The severity is warning for an initializer stored twice with the same type and shape: onnxruntime uses one of them.
 """,
 )
 def duplicate_definition(context: LintContext) -> Iterator[Violation]:
@@ -59,12 +59,15 @@ def duplicate_definition(context: LintContext) -> Iterator[Violation]:
     for key, count in Counter(function.key for function in context.model.functions).items():
         if count > 1:
             name = ":".join(filter(None, key))
-            conflicts[name] = f"there are {count} functions {display_name(name, MAX_NAME_CHARS)}"
-    yield from report_problems(conflicts, "a name is defined twice", "names are defined twice", about="names")
-    singular, plural = "a weight is there twice", "weights are there twice"
+            conflicts[name] = f"{count} functions are named {display_name(name, MAX_NAME_CHARS)}"
+    yield from report_problems(
+        conflicts, "a name is defined more than once", "names are defined more than once", about="names"
+    )
+    singular, plural = "an initializer is stored twice", "initializers are stored twice"
     yield from report_problems(copies, singular, plural, about="weights", severity=Severity.WARNING)
     shadowing = {path: text for scope in context.declared_graphs for path, text in _shadowing_names(scope)}
-    yield from report_problems(shadowing, "a name is used again", "names are used again", about="bodies")
+    singular, plural = "a name of an outer graph is redefined", "names of outer graphs are redefined"
+    yield from report_problems(shadowing, singular, plural, about="bodies")
 
 
 def _repeated_names(scope: GraphScope) -> Iterator[tuple[str, str, bool]]:
@@ -92,7 +95,7 @@ def _repeated_names(scope: GraphScope) -> Iterator[tuple[str, str, bool]]:
         paths = producers.get(name, [])
         if paths:
             shown = (display_name(path, MAX_NAME_CHARS) for path in paths[:_MAX_PRODUCERS])
-            parts.append(f"made by {' and by '.join(shown)}")
+            parts.append(f"produced by {' and by '.join(shown)}")
         twice = ", twice" if len(paths) == len(parts) == 1 else ""
         yield name, f"{repr_name(name, MAX_NAME_CHARS)} is {' and '.join(parts)}{twice}", is_copy
 
@@ -101,7 +104,7 @@ def _shadowing_names(scope: GraphScope) -> Iterator[tuple[str, str]]:
     """Yield values that nodes of a subgraph produce under a name that is visible from the graphs around it."""
     if scope.parent is None or scope.in_function:
         return
-    inside = f"is made in {display_name(scope.path, MAX_NAME_CHARS)} and around it"
+    inside = f"is produced in {display_name(scope.path, MAX_NAME_CHARS)} and defined around it"
     for name in (name for node in scope.graph.nodes for name in node.outputs if name):
         inner = scope
         while inner.parent is not None:
@@ -111,21 +114,21 @@ def _shadowing_names(scope: GraphScope) -> Iterator[tuple[str, str]]:
             inner = inner.parent
 
 
-_MIN_NODES: Final = 10  # fewer can be told apart by their operators
+_MIN_NODES: Final = 10  # fewer are distinguished by their operators
 
 
 @rule(
     Severity.INFO,
-    """Nodes have no name of their own.
+    """Nodes have no name, or share one.
 
-Why it matters: profiles, quantizers that are told which nodes to leave out, error messages and this card speak of nodes
-by name. Where names are shared or missing, nobody can tell which one is meant.
+Why it matters: profilers, lists of nodes that a quantizer excludes, error messages and this card refer to nodes by
+name. If names are shared or missing, the reference is ambiguous.
 
-What to do: give every node one and save the file: for at, node in enumerate(model.graph.node):
-node.name = f"{node.op_type}_{at}".
+What to do: give every node a unique name and save the file: for at, node in enumerate(model.graph.node): node.name =
+f"{node.op_type}_{at}".
 
-Missing names are told only where most nodes have none; constants need none of their own. Each graph has its own names:
-a body may use those of the graph around it again.
+Missing names are reported only if most nodes have none; Constant nodes do not need one. Each graph has its own names: a
+body may repeat those of the graph around it.
 """,
 )
 def duplicate_name(context: LintContext) -> Iterator[Violation]:
@@ -149,15 +152,15 @@ _MAX_NAMES: Final = 4
 
 @rule(
     Severity.ERROR,
-    """A value is read that nothing makes.
+    """A value is used but never defined.
 
-Why it matters: no runtime loads the file. What hangs on the value has no shape, and its cost cannot be told.
+Why it matters: no runtime loads the file. The shapes and the cost of all nodes that depend on the value are unknown.
 
-What to do: look at the last step that changed the file. A node that was removed, a value that was renamed on one side
-only and a model that was cut in two are the usual causes; onnx.utils.extract_model cuts without this.
+What to do: review the last step that changed the file. The usual causes are a removed node, a value renamed on one side
+only, and a model that was split; onnx.utils.extract_model splits without this problem.
 
-A value is made by a node, an initializer or an input: of the graph itself, or of one around it. A function sees nothing
-from around it, and a branch or a loop's body hands out only what it makes or holds itself.
+A value is defined by a node, an initializer or an input, of the graph or of one around it. A function does not see
+values outside it, and the body of a branch or loop may only output values that it defines.
 """,
 )
 def undefined_value(context: LintContext) -> Iterator[Violation]:
@@ -167,7 +170,7 @@ def undefined_value(context: LintContext) -> Iterator[Violation]:
     )
     undefined = set(names)
     if names:
-        need = pluralize(len(names), "value is needed that nothing makes", "values are needed that nothing makes")
+        need = pluralize(len(names), "value is used but never defined", "values are used but never defined")
         paths = [
             scope.node_path(at)
             for scope in graphs
@@ -189,7 +192,7 @@ def undefined_value(context: LintContext) -> Iterator[Violation]:
         if value.name not in scope.graph.index.defined and value.name not in undefined
     ]
     if returned:
-        singular, plural = "value is handed out by a graph that does not make it", "values are handed out so"
+        singular, plural = "output of a subgraph is not defined in it", "outputs of subgraphs are not defined in them"
         listed = list_names([name for _, name in returned], _MAX_NAMES, _quote_value)
         message = f"{pluralize(len(returned), singular, plural)}: {listed}"
         yield Violation(message, [path for path, _ in returned], about="bodies")
@@ -201,15 +204,15 @@ def _quote_value(name: str) -> str:
 
 @rule(
     Severity.NOTE,
-    """Nodes stand before those that they read from.
+    """Nodes are not in topological order.
 
-Why it matters: ONNX wants the nodes of a graph in an order in which they can run. onnxruntime sorts them; its own
-checker, engines that read the list from top to bottom and scripts that walk over it do not.
+Why it matters: ONNX requires the nodes of a graph in an order in which they can run. onnxruntime sorts them; ONNX's
+checker, engines that process the list from top to bottom and scripts that iterate over it do not.
 
-What to do: sort them and save the file: onnx_graphsurgeon's graph.toposort(), or onnx_ir's
+What to do: sort the nodes and save the file: onnx_graphsurgeon's graph.toposort(), or onnx_ir's
 onnx_ir.passes.common.TopologicalSortPass.
 
-Said only where an order exists: nodes that wait for each other are cycle's.
+Reported only if a topological order exists: cycles are reported by cycle.
 """,
 )
 def unsorted_nodes(context: LintContext) -> Iterator[Violation]:
@@ -224,5 +227,5 @@ def unsorted_nodes(context: LintContext) -> Iterator[Violation]:
             if any(producers.get(name, -1) >= at for name in node.all_inputs):
                 paths.append(scope.node_path(at))
     if paths:
-        stand = pluralize(len(paths), "node stands before what it reads", "nodes stand before what they read")
-        yield Violation(stand, paths)
+        text = pluralize(len(paths), "node precedes its inputs", "nodes precede their inputs")
+        yield Violation(text, paths)

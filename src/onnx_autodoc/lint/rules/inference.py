@@ -14,18 +14,17 @@ from onnx_autodoc.text import pluralize
 
 @rule(
     Severity.NOTE,
-    """Nodes compute what no output needs.
+    """Nodes contribute to no output.
 
-Why it matters: a runtime that does not remove them runs them for nothing, and a reader takes them for part of the
-model. They are often the rest of an output that was cut off.
+Why it matters: a runtime that does not remove them runs them for nothing, and readers mistake them for part of the
+model. They are often left over from an output that was removed.
 
-What to do: remove them with onnxscript.optimizer.remove_unused_nodes(model) or with onnxsim; onnxruntime's
-optimization leaves them in. If the result was meant to be used, declare it as an output.
+What to do: remove the nodes with onnxscript.optimizer.remove_unused_nodes(model) or onnxsim; onnxruntime's optimization
+does not remove them. If the result is needed, declare it as an output.
 
-Constants that nobody reads are good to know, anything else is a note. Each graph is judged by its own outputs, so a
-node in a branch or a loop's body counts by what the body hands out. What is inside a dead node is not listed again.
-An operator that the tool does not know may do something beside giving results, so it and what it reads count as
-needed.
+The severity is info if all unused nodes are Constant nodes, otherwise note. Each graph is checked against its own
+outputs: a node in a branch or loop body counts as used if an output of the body depends on it. Nodes inside a dead node
+are not listed. Operators that this tool does not know may have side effects, so they and their inputs count as used.
 """,
 )
 def dead_node(context: LintContext) -> Iterator[Violation]:
@@ -38,11 +37,13 @@ def dead_node(context: LintContext) -> Iterator[Violation]:
         live = scope.live_nodes(context.opaque_operators)
         dead = [ref for ref in scope.refs if ref.step.at not in live]
         produced = [name for ref in scope.refs for name in ref.node.outputs if name] if dead else []
-        if dead and len(produced) == len(set(produced)):  # else the file does not tell which value is read
+        if dead and len(produced) == len(set(produced)):  # else it is ambiguous which value is read
             dead_paths.update(ref.path for ref in dead if ref.step.bodies)
             nodes += dead
     if nodes:
-        message = f"{pluralize(len(nodes), 'node leads', 'nodes lead')} to no output: {count_operators(nodes)}"
+        message = (
+            f"{pluralize(len(nodes), 'node contributes', 'nodes contribute')} to no output: {count_operators(nodes)}"
+        )
         severity = Severity.INFO if all(ref.node.is_op("Constant") for ref in nodes) else Severity.NOTE
         yield Violation(message, nodes, severity=severity)
 
@@ -55,24 +56,25 @@ _UNKNOWN_BYTES: Final = 1 << 62  # more than any file has
 
 @rule(
     Severity.NOTE,
-    """Nodes are made of constants alone, and are computed again at every load.
+    """Nodes depend only on constants and are computed again at every load.
 
-Why it matters: a runtime works them out whenever a session starts, and an engine that does not fold runs them with
-every inference. They also hide what they are: weights that are turned before use, sizes that are known.
+Why it matters: a runtime computes them whenever a session starts, and an engine without constant folding computes them
+in every inference. They also hide information: weights that are transposed before use, sizes that are known.
 
-What to do: fold them into the file once: export with constant folding (torch.onnx.export does so by default), run
-onnxsim, or save what onnxruntime's basic optimization makes of the file (SessionOptions.optimized_model_filepath).
+What to do: fold these nodes in the file once: export with constant folding (the default of torch.onnx.export), run
+onnxsim, or save the file that onnxruntime's basic optimization produces (SessionOptions.optimized_model_filepath).
 
-It is a note where more than 64 KiB are worked out; less is good to know. Not reported: constants, second names of
-them, and those that are written as a size and one number; what is made of quantized weights, which are stored small
-on purpose; what folding would make larger than it is now (a mask from its size, a table that is also read as it is);
-and what hangs on initializers that a caller may override.
+The severity is note if the folded results exceed 64 KiB, otherwise info. Not reported: constants, aliases of constants,
+and constants given as a shape and one value; results of quantized weights, which are stored small on purpose; nodes
+whose folding would enlarge the file (a mask computed from its size, a table that is also read unfolded); and nodes that
+depend on initializers that a caller may override.
 """,
 )
 def foldable_constant(context: LintContext) -> Iterator[Violation]:
     nodes = [ref for scope in context.scopes for ref in _foldable_nodes(scope, context.overridable)]
     if nodes:
-        message = f"{pluralize(len(nodes), 'node')} of constants alone could be folded: {count_operators(nodes)}"
+        depend = pluralize(len(nodes), "node depends", "nodes depend")
+        message = f"{depend} only on constants and could be folded: {count_operators(nodes)}"
         severity = Severity.NOTE if sum(map(_output_bytes, nodes)) > _NOTE_FOLDED_BYTES else Severity.INFO
         yield Violation(message, nodes, severity=severity)
 
@@ -118,18 +120,18 @@ def _output_bytes(ref: NodeRef) -> int:
 
 @rule(
     Severity.NOTE,
-    """The model draws random numbers, so two runs give different answers.
+    """The model generates random numbers, so two runs give different results.
 
-Why it matters: outputs cannot be compared bit by bit with another runtime's or with yesterday's, caches of answers do
-not hold, and some engines have no such operator at all.
+Why it matters: outputs cannot be compared bit by bit with those of another runtime or an earlier run, results cannot be
+cached, and some engines do not support such operators.
 
-What to do: if chance is part of the model (sampling, diffusion, a voice's variation), make the noise an input:
-replace the operator's output by a graph input and draw the numbers outside, where a seed can be kept. If it is a rest
-of training, export in evaluation mode.
+What to do: if randomness is part of the model (sampling, diffusion, variation of a voice), make the noise an input:
+replace the operator's output by a graph input and generate the numbers outside, where the seed can be controlled. If it
+is left over from training, export in evaluation mode.
 
-A seed in the file does not settle it: the specification leaves the generator to the runtime, and a runtime may go on
-where the run before ended. Operators whose results no output needs, and those in branches that are not taken, are not
-reported.
+A seed in the file does not make runs reproducible: the specification leaves the generator to the runtime, and a runtime
+may continue where the previous run ended. Operators whose results no output needs, and those in branches that are not
+taken, are not reported.
 """,
 )
 def random_operator(context: LintContext) -> Iterator[Violation]:
@@ -139,12 +141,12 @@ def random_operator(context: LintContext) -> Iterator[Violation]:
     nodes = [ref for ref in executed if ref.step.at in live[ref.scope]]
     if nodes:
         seeded = sum("seed" in ref.node.attributes for ref in nodes)
-        draw = pluralize(len(nodes), "node draws random numbers", "nodes draw random numbers")
+        generate = pluralize(len(nodes), "node generates random numbers", "nodes generate random numbers")
         seeds = f" ({seeded:,} with a seed)" if seeded else ""
-        yield Violation(f"{draw}: {count_operators(nodes)}{seeds}", nodes)
+        yield Violation(f"{generate}: {count_operators(nodes)}{seeds}", nodes)
 
 
-_FIRST_OPSET_WITH_FLAG: Final = 14  # before it, the number of outputs told whether BatchNormalization trains
+_FIRST_OPSET_WITH_FLAG: Final = 14  # before it, the number of outputs determined whether BatchNormalization trains
 _OPTIMIZERS: Final = frozenset(
     (
         *("AdamOptimizer", "AdamWOptimizer", "InPlaceAccumulator", "InPlaceAccumulatorV2", "LambOptimizer"),
@@ -155,18 +157,19 @@ _OPTIMIZERS: Final = frozenset(
 
 @rule(
     Severity.WARNING,
-    """The graph is in training mode, or trains.
+    """The graph is in training mode, or performs training.
 
-Why it matters: a dropout in training mode throws numbers away at random, and a batch normalization in training mode
-takes its statistics from the batch at hand, so that the answer to one input hangs on the others beside it. Engines
-for inference refuse them or ignore the flag.
+Why it matters: in training mode, Dropout discards values at random, and BatchNormalization computes its statistics from
+the current batch, so the result for one input depends on the other inputs of the batch. Inference engines reject such
+nodes or ignore the flag.
 
-What to do: export for inference: model.eval() before torch.onnx.export, or training=False at the call of a Keras
-model. Of onnxruntime's training artifacts, ship what export_model_for_inferencing writes. A batch normalization that
-was trained without statistics (track_running_stats=False) is exported so even then: run it with whole batches.
+What to do: export for inference: model.eval() before torch.onnx.export, or training=False in the call of a Keras model.
+Of onnxruntime's training artifacts, ship the file that export_model_for_inferencing writes. A batch normalization
+trained without running statistics (track_running_stats=False) is exported in training mode even then: run it with
+complete batches.
 
-A dropout whose mode is an input of the model is not reported. Gradients and optimizers are a note: such a file is
-meant to train.
+A Dropout whose mode is an input of the model is not reported. The severity is note for gradients and optimizers: such a
+file is meant for training.
 """,
 )
 def training_mode(context: LintContext) -> Iterator[Violation]:
@@ -178,10 +181,10 @@ def training_mode(context: LintContext) -> Iterator[Violation]:
     ]
     if training:
         compute = pluralize(len(training), "node computes", "nodes compute")
-        message = f"{compute} gradients or updates of weights: {count_operators(training)}"
+        message = f"{compute} gradients or weight updates: {count_operators(training)}"
         yield Violation(message, training, severity=Severity.NOTE)
     elif context.model.training:
-        yield Violation("the file holds a graph for training beside the model", severity=Severity.NOTE)
+        yield Violation("the file contains a training graph in addition to the model", severity=Severity.NOTE)
     else:
         nodes = [ref for ref in context.nodes_of("BatchNormalization") if updates_statistics(ref)]
         nodes += [ref for ref in context.nodes_of("Dropout") if _drops(ref)]
@@ -209,26 +212,25 @@ def _drops(ref: NodeRef) -> bool:
 
 @rule(
     Severity.NOTE,
-    """A batch normalization stands right after the convolution that could hold it.
+    """A BatchNormalization could be folded into the layer before it.
 
-Why it matters: with its statistics fixed, a batch normalization is a factor and an offset per channel, which fit into
-the weights of the convolution or linear map before it. Left apart, every activation is read and written once more, and
-quantizers that look at weights see the wrong ranges.
+Why it matters: with fixed statistics, batch normalization is a scale and an offset per channel, which can be folded
+into the weights of the preceding convolution or linear layer. Otherwise every activation is read and written once more,
+and quantizers that inspect weights see the wrong ranges.
 
-What to do: run onnxscript.rewriter.rewrite over the loaded model, or save what onnxruntime's basic optimization makes
-of the file (SessionOptions.optimized_model_filepath; it leaves those behind a Gemm). An export in evaluation mode with
-dynamo=True of torch.onnx.export folds them all, the older exporter those behind a Conv.
+What to do: run onnxscript.rewriter.rewrite on the loaded model, or save the file that onnxruntime's basic optimization
+produces (SessionOptions.optimized_model_filepath; it does not fold those after a Gemm). In evaluation mode,
+torch.onnx.export with dynamo=True folds all of them, the older exporter those after a Conv.
 
-Not reported: normalizations in training mode or with numbers for each position (spatial=0), weights that a caller may
-replace, and weights that are stored quantized, whose scales would have to follow.
+Not reported: normalizations in training mode or with parameters per position (spatial=0), weights that a caller may
+override, and quantized weights, whose scales would have to change as well.
 """,
 )
 def unfused_batch_norm(context: LintContext) -> Iterator[Violation]:
     norms = [ref for ref in context.nodes_of("BatchNormalization") if _is_foldable_norm(ref)]
     if norms:
-        which = "it" if len(norms) == 1 else "each"
-        count = pluralize(len(norms), "batch normalization")
-        yield Violation(f"{count} could be folded into the convolution or linear map before {which}", norms)
+        count = pluralize(len(norms), "BatchNormalization node")
+        yield Violation(f"{count} could be folded into the preceding convolution or linear layer", norms)
 
 
 def _is_foldable_norm(ref: NodeRef) -> bool:
@@ -246,23 +248,23 @@ def _is_foldable_norm(ref: NodeRef) -> bool:
 
 
 _MIN_BLOCKS: Final = 2
-_FUSIBLE_BLOCKS: Final = {"attention": "attention", "layer-norm": "layer normalization", "gelu": "GELU"}
+_FUSIBLE_BLOCKS: Final = {"attention": "attention block", "layer-norm": "layer normalization", "gelu": "GELU"}
 
 
 @rule(
     Severity.INFO,
-    """Attention, layer normalization or GELU is written out in small operators.
+    """Attention, layer normalization or GELU is decomposed into small operators.
 
-Why it matters: each small operator writes its answer to memory for the next one to read. Runtimes have one operator
-for the whole, and use it where the file has it or where they recognize the pieces; attention they recognize only in
+Why it matters: each small operator writes its result to memory for the next one to read. Runtimes have one operator for
+the whole block, and use it if the file contains it or if they recognize the pattern; they recognize attention only in
 the forms that they know.
 
-What to do: run onnxruntime's optimizer for transformers and see what it fused (python -m
-onnxruntime.transformers.optimizer --input model.onnx --output fused.onnx --model_type bert, with the type that fits),
-or export again at an opset that has the operator: 17 for LayerNormalization, 20 for Gelu, 23 for Attention. Layer
-normalization and GELU onnxruntime fuses by itself when it loads a model, so there is nothing to do for them there.
+What to do: run onnxruntime's optimizer for transformers and check what it fused (python -m
+onnxruntime.transformers.optimizer --input model.onnx --output fused.onnx --model_type bert, with the matching type), or
+export again at an opset that has the operator: 17 for LayerNormalization, 20 for Gelu, 23 for Attention. onnxruntime
+fuses layer normalization and GELU when it loads a model, so there no change is needed for these.
 
-Reported from two on, for models that are not quantized (fuse first, then quantize) and have no local functions.
+Reported from two blocks, for models that are not quantized (fuse first, then quantize) and have no local functions.
 """,
 )
 def unfused_block(context: LintContext) -> Iterator[Violation]:
@@ -273,7 +275,7 @@ def unfused_block(context: LintContext) -> Iterator[Violation]:
     if paths:
         words = [pluralize(count, _FUSIBLE_BLOCKS[kind]) for kind, count in counts.items()]
         listed = " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
-        yield Violation(f"{listed} are written out in small operators", paths)
+        yield Violation(f"{listed} are decomposed into small operators", paths)
 
 
 def _node_paths(context: LintContext, kinds: Collection[str]) -> Iterator[str]:

@@ -14,14 +14,14 @@ _MAX_OPERATORS: Final = 4
 
 @rule(
     Severity.INFO,
-    """Nodes are of onnxruntime's own domain, which is not part of ONNX.
+    """The model uses operators of onnxruntime's own domains, which are not part of ONNX.
 
-Why it matters: onnxruntime and what builds on it take them, other runtimes and tools mostly do not, and onnxruntime
-does not promise to keep them from release to release. Usually they came from its optimizer, which also chose them for
-one kind of device.
+Why it matters: onnxruntime and products built on it support them, most other runtimes and tools do not, and onnxruntime
+does not guarantee to keep them from release to release. Usually its optimizer wrote them, and chose them for one kind
+of device.
 
-What to do: keep the model as it was before onnxruntime's optimizer (or quantizer) and give that file to other
-runtimes; for onnxruntime itself there is nothing to do.
+What to do: keep the model from before onnxruntime's optimizer (or quantizer) and use that file in other runtimes; for
+onnxruntime, no change is needed.
 """,
 )
 def contrib_operator(context: LintContext) -> Iterator[Violation]:
@@ -44,24 +44,24 @@ _EXTENSIONS: Final = "com.microsoft.extensions"  # in a package separate from on
 
 @rule(
     Severity.WARNING,
-    """Nodes belong to a domain that is neither ONNX's nor onnxruntime's.
+    """Nodes belong to a domain of neither ONNX nor onnxruntime.
 
-Why it matters: the file alone does not run in onnxruntime. Whoever loads it needs the library that defines these
-operators, in a version that fits the runtime, and engines that compile ahead of time need a plugin for each. Operators
-of one engine (TensorRT's plugins, org.openvinotoolkit) run in that one alone.
+Why it matters: the file does not run in onnxruntime without the library that defines these operators, in a version that
+is compatible with the runtime, and engines that compile ahead of time need a plugin for each operator. Operators of one
+engine (TensorRT's plugins, org.openvinotoolkit) run only in that engine.
 
-What to do: ship the library with the model and register it (SessionOptions.register_custom_ops_library in
-onnxruntime; those of ai.onnx.contrib and com.microsoft.extensions are in the package onnxruntime-extensions), or export
-with the operation written in operators of ONNX, or as a function in the file.
+What to do: ship the library with the model and register it (SessionOptions.register_custom_ops_library in onnxruntime;
+the operators of ai.onnx.contrib and com.microsoft.extensions are in the package onnxruntime-extensions), or export the
+operation as operators of ONNX, or as a local function.
 """,
 )
 def custom_domain(context: LintContext) -> Iterator[Violation]:
     operators = context.nodes_by_operator(lambda domain: not is_bundled(domain))
     if operators:
         nodes = [ref for refs in operators.values() for ref in refs]
-        need = pluralize(len(nodes), "node needs a library", "nodes need a library")
+        require = pluralize(len(nodes), "node requires a library", "nodes require a library")
         listed = list_names([f"{domain}.{op}" for domain, op in operators], _MAX_OPERATORS)
-        yield Violation(f"{need} that does not come with onnxruntime: {listed}", nodes)
+        yield Violation(f"{require} that is not part of onnxruntime: {listed}", nodes)
 
 
 def is_bundled(domain: str) -> bool:
@@ -72,15 +72,14 @@ def is_bundled(domain: str) -> bool:
 
 @rule(
     Severity.NOTE,
-    """An operator is deprecated at the opset of this model.
+    """An operator is deprecated at the opset of the model.
 
-Why it matters: the specification took the operator back at that opset. Checkers and strict runtimes refuse the file:
-onnxruntime does not load an Upsample from opset 10 on, nor a Scatter from opset 11 on.
+Why it matters: the specification withdrew the operator at that opset. Checkers and strict runtimes reject the file:
+onnxruntime does not load an Upsample from opset 10, nor a Scatter from opset 11.
 
-What to do: export again with a current exporter, which writes the operator that replaced it (at this opset, of
-GroupNormalization at 21 or newer); or set the
-file's opset back to the last that has it, if no other node needs a newer one, and let
-onnx.version_converter.convert_version bring it up.
+What to do: export again with a current exporter, which writes the replacement (for GroupNormalization, at opset 21 or
+newer). Or set the file's opset to the last one that has the operator, if no other node requires a newer one, and
+convert the file with onnx.version_converter.convert_version.
 """,
 )
 def deprecated_operator(context: LintContext) -> Iterator[Violation]:
@@ -88,12 +87,11 @@ def deprecated_operator(context: LintContext) -> Iterator[Violation]:
         deprecated = operator_of(use).deprecated
         if use.is_local or deprecated is None or not deprecated.applies(use.opset):
             continue
-        successor = deprecated.replacement
         is_refused = _onnxruntime_supports(use) is False
         what = f"{display_name(use.op)} ({pluralize(len(use.refs), 'node')}) is deprecated at opset {use.opset}"
-        where = ", and onnxruntime refuses it there" if is_refused else ""
+        where = " and rejected by onnxruntime" if is_refused else ""
         yield Violation(
-            f"{what}{where}: {successor}{',' if ',' in successor else ''} takes its place",
+            f"{what}{where}; replaced by {deprecated.replacement}",
             use.refs,
             severity=Severity.WARNING if is_refused else None,
             about=sanitize(use.op),
@@ -107,12 +105,12 @@ def _onnxruntime_supports(use: OperatorUse) -> bool | None:
 
 @rule(
     Severity.NOTE,
-    """An operator was never released: it is an experiment of ONNX, or a leftover of its first days.
+    """An operator was never released: it is a preview or an early experiment of ONNX.
 
-Why it matters: the specification does not define it, so that each runtime that takes it may mean something else by
-it, and none has to keep it. onnxruntime knows a few of the old ones up to opset 9 and none of the previews.
+Why it matters: the specification does not define it, so each runtime that supports it may interpret it differently, and
+none is required to keep it. onnxruntime supports a few of the old ones up to opset 9 and none of the previews.
 
-What to do: export again with a current exporter, which writes released operators; for an operator that PyTorch's old
+What to do: export again with a current exporter, which writes released operators. For an operator that PyTorch's old
 exporter wrote as ATen, use torch.onnx.export with dynamo=True.
 """,
 )
@@ -121,12 +119,11 @@ def experimental_operator(context: LintContext) -> Iterator[Violation]:
     if uses:
         refs = [ref for use in uses for ref in use.refs]
         unsupported = [use for use in uses if not _onnxruntime_supports(use)]
-        which = "them" if len(unsupported) == len(uses) else "all of them"
+        which = "some of them" if len(unsupported) < len(uses) else "it" if len(refs) == 1 else "them"
         loads = f"; onnxruntime does not load {which}" if unsupported else ""
         listed = list_names([use.qualified_op for use in uses], _MAX_OPERATORS)
-        message = (
-            f"{pluralize(len(refs), 'node is', 'nodes are')} of operators that were never released: {listed}{loads}"
-        )
+        one, many = "node uses an operator that was never released", "nodes use operators that were never released"
+        message = f"{pluralize(len(refs), one, many)}: {listed}{loads}"
         yield Violation(message, refs, severity=Severity.WARNING if unsupported else None)
 
 
@@ -137,16 +134,16 @@ def is_experimental(use: OperatorUse) -> bool:
 
 @rule(
     Severity.NOTE,
-    """An operator does not exist at the opset that the file says it is written in.
+    """An operator does not exist at the opset that the file declares.
 
-Why it matters: the file contradicts itself. Checkers and strict runtimes refuse it, and a runtime that knows an
-operator of the same name from elsewhere may run something else than what was meant.
+Why it matters: the file contradicts itself. Checkers and strict runtimes reject it, and a runtime that has another
+operator of the same name may run a different operation than intended.
 
-What to do: export again at an opset that has the operator; if it stands in the wrong domain (fused operators of
-onnxruntime belong to com.microsoft), set the node's domain right with onnx.helper or onnx-graphsurgeon.
+What to do: export again at an opset that has the operator. If its domain is wrong (fused operators of onnxruntime
+belong to com.microsoft), correct the node's domain with onnx.helper or onnx-graphsurgeon.
 
-SimplifiedLayerNormalization in ai.onnx is onnxruntime's own: its optimizer writes it there, and it loads it, but
-nobody else has to know it.
+SimplifiedLayerNormalization in ai.onnx is specific to onnxruntime: its optimizer writes it in this domain, and
+onnxruntime loads it, but no other runtime is required to support it.
 """,
 )
 def unknown_operator(context: LintContext) -> Iterator[Violation]:
@@ -156,42 +153,43 @@ def unknown_operator(context: LintContext) -> Iterator[Violation]:
         first, domain = first_opset(use.domain, use.op), use.domain or "ai.onnx"
         if use.opset >= first if first is not None else use.opset > newest_opset(use.domain):
             continue
-        reason = f"is no operator of {domain}"
+        reason = f"is not an operator of {domain}"
         if first is not None:
-            reason = f"came into {domain} with opset {first}, and the file is of opset {use.opset}"
+            reason = f"was added to {domain} in opset {first}, but the file declares opset {use.opset}"
         loads, severity = "does not load it", Severity.WARNING
         if _onnxruntime_supports(use):
-            loads, severity = "loads it nevertheless", Severity.NOTE
+            loads, severity = "loads it anyway", Severity.NOTE
         elif use.op.endswith("_TRT"):
-            loads, severity = "loads it with its TensorRT provider alone", Severity.NOTE
+            loads, severity = "loads it only with its TensorRT provider", Severity.NOTE
         message = f"{display_name(use.op, 40)} ({pluralize(len(use.refs), 'node')}) {reason}; onnxruntime {loads}"
         yield Violation(message, use.refs, severity=severity, about=sanitize(use.op, 40))
 
 
 _DEFAULT_RUNTIME: Final = "onnxruntime-cpu"  # a model that it does not support does not run for most users
 _DEFAULT_RUNTIME_RECOMMENDATION: Final = (
-    "Where onnxruntime has the operator at another opset, bring the file there (onnx.version_converter.convert_version "
-    "or a new export). A file that was optimized for another provider opens with that one. What no provider has must "
-    "be written with other operators, or come with a library (SessionOptions.register_custom_ops_library)."
+    "If onnxruntime supports the operator at another opset, convert the file (onnx.version_converter.convert_version) "
+    "or export it again. A file that was optimized for another provider loads with that provider. Replace an operator "
+    "that no provider supports by others, or ship a library for it (SessionOptions.register_custom_ops_library)."
 )
 
 
 @rule(
     Severity.INFO,
-    """A runtime does not take an operator of this model.
+    """A runtime does not support an operator of the model.
 
-Why it matters: a runtime without a kernel or a conversion for an operator refuses the model, or leaves such nodes to
-the CPU. Each of those is a seam: data cross between devices, and what could have been one fused graph falls into
-pieces.
+Why it matters: a runtime without a kernel or a conversion for an operator rejects the model, or leaves such nodes to
+the CPU. Each of these nodes splits the graph: data are copied between devices, and a graph that could be fused is cut
+into parts.
 
-What to do: if you deploy there, run the model once on that runtime with verbose logging (log_severity_level = 0 in
-onnxruntime's SessionOptions) to see which nodes are left out, then export at another opset, or write the operation
-with others; if you do not deploy there, nothing.
+What to do: if you deploy to this runtime, run the model once with verbose logging (log_severity_level = 0 in
+onnxruntime's SessionOptions) to see which nodes it leaves out, then export at another opset, or express the operation
+with other operators. Otherwise no change is needed.
 
-The tables (data/runtimes) are of one release each: what onnxruntime, its CUDA provider and OpenVINO take was asked of
-the packages themselves; what TensorRT, CoreML and NNAPI take is what their documents say, and of QNN and WebGPU it is
-both together (confidence medium). A node that is in a table can still be refused for its types, attributes or shapes.
-Nodes on constants and sizes alone are not held against a provider of onnxruntime, which computes them itself.
+The tables (data/runtimes) cover one release each. Those of onnxruntime, its CUDA provider and OpenVINO come from
+queries to the packages, those of TensorRT, CoreML and NNAPI from their documentation, and those of QNN and WebGPU from
+both; the latter five have confidence medium. A node of an operator in a table can still be rejected because of its
+types, attributes or shapes. Nodes that depend only on constants and sizes are not reported for a provider of
+onnxruntime, because onnxruntime computes them itself.
 """,
 )
 def unsupported_operator(context: LintContext) -> Iterator[Violation]:
@@ -204,7 +202,7 @@ def unsupported_operator(context: LintContext) -> Iterator[Violation]:
         for key, refs in sorted(nodes.items(), key=lambda row: -len(row[1])):
             name = sanitize(quote_name(uses[key].qualified_op, 60))
             is_listed = key[1] in runtime.operators.get(key[0], {})  # supported at other opsets
-            opset = f" of opset {uses[key].opset}" if is_listed else ""
+            opset = f" at opset {uses[key].opset}" if is_listed else ""
             operators.append(f"{name}{opset} ({pluralize(len(refs), 'node')})")
         functions = sum(uses[key].is_local for key in nodes)
         counts = ((functions, "local function"), (len(nodes) - functions, "operator"))
@@ -212,7 +210,7 @@ def unsupported_operator(context: LintContext) -> Iterator[Violation]:
         listed = list_names(operators, _MAX_OPERATORS, show=str)
         is_default = runtime.id == _DEFAULT_RUNTIME
         yield Violation(
-            f"{runtime.name} does not take {count} of this model: {listed}; {runtime.fallback}",
+            f"{runtime.name} does not support {count} of this model: {listed}; {runtime.fallback}",
             [ref for refs in nodes.values() for ref in refs],
             recommendation=_DEFAULT_RUNTIME_RECOMMENDATION if is_default else "",
             severity=Severity.WARNING if is_default else None,

@@ -17,18 +17,18 @@ _MIN_PEAK_RATIO: Final = 4  # to the weights
 
 @rule(
     Severity.INFO,
-    """The values of a run take several times the memory of the weights.
+    """Activations take several times the memory of the weights.
 
-Why it matters: what decides here whether the model fits is the size of the data, not of the file: smaller weights save
-next to nothing, and twice the batch takes nearly twice the memory.
+Why it matters: the size of the data, not of the file, determines whether the model fits. Smaller weights save almost
+nothing, and twice the batch takes nearly twice the memory.
 
-What to do: run smaller batches, smaller pictures or a large one in tiles, or convert the values to float16, which
-halves them (onnxconverter_common.float16.convert_float_to_float16). If the sizes that were assumed are not yours, ask
-again with your own.
+What to do: use smaller batches, smaller images or tiles of a large image, or convert activations to float16, which
+halves them (onnxconverter_common.float16.convert_float_to_float16). If the assumed sizes are not yours, run again with
+your own.
 
-Reported where the peak is 64 MiB at least and four times the weights, under the convention of the card: nodes run in
-file order, and a value is freed after its last reader. A runtime may need more for its own scratch memory, or less by
-fusing.
+Reported if the peak is at least 64 MiB and at least four times the weights, under the convention of the card: nodes run
+in file order, and a value is freed after its last reader. A runtime may need more for scratch memory, or less because
+of fusion.
 """,
 )
 def large_activations(context: LintContext) -> Iterator[Violation]:
@@ -47,17 +47,17 @@ _MIN_TABLE_SHARE: Final = 0.01  # of the parameters
 
 @rule(
     Severity.INFO,
-    """Tables that rows are looked up in hold much of the parameters.
+    """Embedding tables hold a large share of the parameters.
 
-Why it matters: an embedding table takes disk and memory by the size of its vocabulary, while a run reads a few rows of
-it. Quantizing the matrix products leaves it as it is, and it becomes the larger part of what is left.
+Why it matters: the disk and memory size of an embedding table grows with its vocabulary, while a run reads only a few
+rows. Quantization of the matrix products does not change it, so it becomes the larger part of the remaining size.
 
-What to do: quantize the table too (quantize_dynamic of onnxruntime.quantization takes Gather by default; its
-MatMulNBitsQuantizer does with op_types_to_quantize=("MatMul", "Gather")), keep it in float16, or drop the rows of
-tokens that never come, along with their tokens.
+What to do: quantize the table as well (quantize_dynamic of onnxruntime.quantization includes Gather by default; its
+MatMulNBitsQuantizer does with op_types_to_quantize=("MatMul", "Gather")), store it in float16, or remove the rows of
+tokens that never occur, together with these tokens.
 
-Reported from 30% of the parameters and 1 MiB on, for tables in floating point. A table that is the last layer's
-weight too counts here.
+Reported from 30% of the parameters and 1 MiB, for floating-point tables. A table that is also the weight of the last
+layer counts.
 """,
 )
 def large_embedding(context: LintContext) -> Iterator[Violation]:
@@ -87,19 +87,19 @@ _MAX_NODES: Final = 10
 
 @rule(
     Severity.INFO,
-    """The model does so little with each byte it reads that memory, not arithmetic, sets its speed.
+    """The model is memory-bound: it computes little with each byte that it reads.
 
-Why it matters: a device that can compute faster than its memory can bring numbers waits for them. Phones and small
-boards compute about 10 floating-point operations in the time that one byte takes, large GPUs 15 to 300. A model below
-that gains nothing from more arithmetic units, and much from fewer bytes.
+Why it matters: a device whose arithmetic is faster than its memory waits for data. Phones and small boards compute
+about 10 floating-point operations in the time that one byte takes, large GPUs 15 to 300. A model below this ratio gains
+nothing from more arithmetic units, and much from fewer bytes.
 
-What to do: bring fewer bytes or use them more often: weights in 8 or 4 bits (MatMulNBitsQuantizer in
+What to do: read fewer bytes or reuse them: weights in 8 or 4 bits (MatMulNBitsQuantizer in
 onnxruntime.quantization.matmul_nbits_quantizer, or quantize_dynamic), float16 instead of float32, more sequences or
-pictures in one batch.
+images in one batch.
 
-Reported below 8 FLOPs for each byte, where each weight is counted as read once, tables that are only looked up not at
-all, and each input once: a runtime that reads more only makes it worse. Only for models of 64 MiB at least, as smaller
-ones may stay in a device's cache, and not where a part of the arithmetic is unknown or the data pick the weights.
+Reported below 8 FLOPs per byte. Each weight and each input counts as read once, and tables that are only looked up do
+not count: a runtime that reads more only lowers the ratio. Models of less than 64 MiB are not reported, because they
+may stay in a device's cache, nor are models whose FLOPs are partly unknown or whose weights are selected by the data.
 """,
 )
 def low_intensity(context: LintContext) -> Iterator[Violation]:
@@ -118,6 +118,6 @@ def low_intensity(context: LintContext) -> Iterator[Violation]:
     sums = f"{format_short(total.flops, 'FLOPs')} on {format_bytes(read)} of weights and inputs"
     heaviest = heapq.nlargest(_MAX_NODES, weights, key=lambda item: item[1])
     yield Violation(
-        f"{intensity} FLOPs for each byte that is read ({sums}){describe_sizes(context)}: memory bounds the speed",
+        f"memory-bound: {intensity} FLOPs per byte read ({sums}){describe_sizes(context)}",
         [name for name, _ in heaviest],
     )

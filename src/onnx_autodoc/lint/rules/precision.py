@@ -22,16 +22,16 @@ _CLASSIC: Final = "ai.onnx.ml"
     """Data or weights are in float64.
 
 Why it matters: consumer and inference GPUs compute float64 at 1/32 or 1/64 of the speed of float32, NPUs and most
-mobile engines do not have it at all, TensorRT casts it down, and every value takes twice the memory. Few models need
-the digits.
+mobile engines do not support it, TensorRT casts it to a smaller type, and every value takes twice the memory. Few
+models need the precision.
 
-What to do: make the model float32 before it is exported: model.float() in PyTorch, dtype=np.float32 for constants that
-come from NumPy (its default is float64), FloatTensorType instead of DoubleTensorType as initial type in skl2onnx. Keep
-float64 only where a comparison of answers shows that it is needed.
+What to do: convert the model to float32 before the export: model.float() in PyTorch, dtype=np.float32 for constants
+from NumPy (whose default is float64), FloatTensorType instead of DoubleTensorType as initial type in skl2onnx. Keep
+float64 only if a comparison of results shows that it is needed.
 
-It is a warning where float64 has a tenth of the arithmetic and that is a million operations at least, else a note;
-what is inside a loop counts once for that. Not reported: arithmetic on sizes, constants that are computed from
-constants, casts and moves, tree ensembles and other classic models, whose thresholds may have to be doubles.
+The severity is warning if float64 has at least a tenth of the arithmetic and at least one million operations, otherwise
+note; the body of a loop counts once for this. Not reported: arithmetic on sizes, constants that are computed from
+constants, casts and data movement, tree ensembles and other classic models, whose thresholds may require float64.
 """,
 )
 def float64(context: LintContext) -> Iterator[Violation]:
@@ -47,7 +47,7 @@ def float64(context: LintContext) -> Iterator[Violation]:
         flops = sum(flops for _, flops in costs.values())
         is_expensive = flops >= max(_WARNING_FLOPS, _WARNING_SHARE * context.facts.costs.total.flops)
         which = "a matrix product or convolution" if products == 1 else f"{products:,} matrix products or convolutions"
-        among = f", among them {which}" if 0 < products < len(costs) else f": {which}" if products else ""
+        among = f", including {which}" if 0 < products < len(costs) else f": {which}" if products else ""
         message = f"{pluralize(len(costs), 'node computes', 'nodes compute')} in float64{among}"
         yield Violation(message, costs, severity=Severity.WARNING if is_expensive else Severity.NOTE)
         return
@@ -58,7 +58,7 @@ def float64(context: LintContext) -> Iterator[Violation]:
     elements = sum(weight.elements for weight in weights)
     if elements * 8 >= _MIN_STORED_BYTES and elements >= _MIN_STORED_SHARE * parameters.total:
         share = format_percent(elements / parameters.total)
-        message = f"weights of {format_bytes(elements * 8)} are kept in float64, {share} of all numbers"
+        message = f"weights of {format_bytes(elements * 8)} are stored in float64, {share} of the parameters"
         yield Violation(message, [weight.name for weight in weights])
 
 
@@ -78,14 +78,15 @@ _DATA_ROLES: Final = frozenset(("tokens", "mask", "segment", "positions", "categ
     Severity.INFO,
     """Data of the model are 64-bit integers.
 
-Why it matters: most accelerators have no 64-bit integers. TensorRT before 10, CoreML, QNN and WebGPU turn them into 32
-bits at the border, leave the nodes that read them to the CPU, or refuse the model.
+Why it matters: most accelerators have no 64-bit integers. TensorRT before 10, CoreML, QNN and WebGPU convert them to 32
+bits at the interface, leave the nodes that read them to the CPU, or reject the model.
 
-What to do: for such an engine, export with 32-bit examples (input_ids.to(torch.int32): embeddings and masks take them),
-or put a Cast to int32 behind ArgMax, TopK and NonZero. For a CPU or CUDA nothing is gained.
+What to do: for an engine without 64-bit integers, export with 32-bit example inputs (input_ids.to(torch.int32):
+embeddings and masks accept them), or insert a Cast to int32 after ArgMax, TopK and NonZero. On a CPU or with CUDA, this
+gains nothing.
 
-Inputs whose numbers are data are meant, and positions that nodes find in data; not the arithmetic of shapes, which runs
-on the CPU everywhere, nor models of ai.onnx.ml, which run there as a whole.
+Covers inputs whose values are data, and positions that nodes find in data. Shape arithmetic, which runs on the CPU
+everywhere, and models of ai.onnx.ml, which run there entirely, are not reported.
 """,
 )
 def int64_data(context: LintContext) -> Iterator[Violation]:
@@ -104,7 +105,7 @@ def int64_data(context: LintContext) -> Iterator[Violation]:
         are = pluralize(len(inputs), "input is", "inputs are")
         parts.append(f"{are} int64: {list_names(inputs, _MAX_INPUTS)}")
     if nodes:
-        parts.append(f"{pluralize(len(nodes), 'node finds', 'nodes find')} int64 positions in the data")
+        parts.append(f"{pluralize(len(nodes), 'node outputs', 'nodes output')} int64 positions of data")
     if parts:
         yield Violation("; ".join(parts), [*inputs, *nodes])
 
@@ -140,27 +141,27 @@ def _depends_on_data(ref: NodeRef) -> bool:
 _HALF: Final = ("float16", "bfloat16")
 _WIDE: Final = ("float32", "float64")
 _ROUNDING_RECOMMENDATION: Final = (
-    "Take both casts out: nothing is computed between them. The answers change by the rounding that is saved, so "
-    "compare them once."
+    "Remove both casts: nothing is computed between them. Results change by the rounding that is saved; compare them "
+    "once."
 )
 
 
 @rule(
     Severity.INFO,
-    """Data leave half precision for single precision and come back.
+    """Data are cast from half precision to single precision and back.
 
-Why it matters: each seam reads and writes the whole tensor just to change its type, and what lies between runs at
+Why it matters: each cast reads and writes the whole tensor only to change its type, and the nodes between run with
 twice the bytes and, on many devices, at half the speed. Islands around normalizations and softmax are usual, and keep
-their sums exact; others come from a converter that did not know an operator.
+their sums exact; others come from a converter that did not support an operator.
 
-What to do: look at what lies between the casts. What needs no single precision can be converted as well: take it off
+What to do: check the nodes between the casts. Convert those that do not need single precision: remove them from
 op_block_list of onnxconverter_common's or onnxruntime.transformers' convert_float_to_float16, or export from a model
-that is wholly in half precision. A fused normalization or attention operator computes its sums in single precision
+that is entirely in half precision. A fused normalization or attention operator computes its sums in single precision
 without the casts.
 
-Casts of constants, of inputs and to outputs are no seams. A seam counts where data come back: from a cast to single
-precision along floating-point values to a cast to the half precision that they had. Data that are cast to half
-precision and straight back, with nothing between, are told apart: there the casts only round.
+Casts of constants, of inputs and to outputs do not count. A seam counts where data return: from a cast to single
+precision, through floating-point values, to a cast to the original half precision. Data that are cast to half precision
+and directly back are reported separately: these casts only round.
 """,
 )
 def precision_seam(context: LintContext) -> Iterator[Violation]:
@@ -178,13 +179,14 @@ def precision_seam(context: LintContext) -> Iterator[Violation]:
     if back:
         half = " and ".join(sorted({str(ref.dtypes[1]) for ref in back}))
         nodes = f", around {pluralize(between, 'node')}" if between else ""
-        message = f"data leave {half} for float32 in {pluralize(len(up), 'cast')} and come back in {len(back):,}{nodes}"
+        leave = pluralize(len(up), f"cast converts {half} to float32", f"casts convert {half} to float32")
+        message = f"{leave}, and {len(back):,} {'converts' if len(back) == 1 else 'convert'} back{nodes}"
         yield Violation(message, [*up, *back])
     rounding = [ref for ref in casts if _is_rounding(ref)]
     if rounding:
         pairs = pluralize(len(rounding), "pair of casts only rounds", "pairs of casts only round")
         half = " and ".join(sorted({str(ref.dtypes[0]) for ref in rounding}))
-        message = f"{pairs} data to {half}, with nothing in between"
+        message = f"{pairs} data to {half}, with no node in between"
         yield Violation(message, rounding, _ROUNDING_RECOMMENDATION, about="rounding")
 
 

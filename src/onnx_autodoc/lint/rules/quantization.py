@@ -16,19 +16,19 @@ _MIN_CHANNELS: Final = 8
 
 @rule(
     Severity.NOTE,
-    """The weight of a depthwise convolution is quantized with one scale for all of its channels.
+    """A depthwise convolution is quantized with one scale for all channels.
 
-Why it matters: each channel of a depthwise convolution has a filter of its own, and their ranges differ by orders of
-magnitude, the more so after batch normalization was folded in. With one scale for all of them the small filters keep
-two or three bits, which can cost MobileNets and their kin accuracy. Whether and how much was not measured here: a model
-that was trained with this quantization may have learned to live with it.
+Why it matters: each channel of a depthwise convolution has a separate filter, and the ranges of the filters differ by
+orders of magnitude, even more after batch normalization was folded in. With one scale for all of them, small filters
+keep two or three bits, which can reduce the accuracy of MobileNets and similar models. The effect was not measured
+here: a model that was trained with this quantization may have adapted to it.
 
-What to do: quantize again with one scale for each channel (per_channel=True in
-onnxruntime.quantization.quantize_static; quantize_dynamic has one scale for a convolution's weight in any case), and
-compare the answers with the original's.
+What to do: quantize again with one scale per channel (per_channel=True in onnxruntime.quantization.quantize_static;
+quantize_dynamic always uses one scale for a convolution's weight), and compare the results with those of the original
+model.
 
-Convolutions of fewer than 8 channels are not looked at, nor weights of more than 8 bits, nor those whose scales the
-file does not tell.
+Convolutions with fewer than 8 channels, weights of more than 8 bits, and weights whose scales are unknown are not
+checked.
 """,
     confidence=Confidence.MEDIUM,
 )
@@ -86,8 +86,8 @@ _MIN_FLOAT_SHARE: Final = 0.2  # of the MACs
 _MAX_DISTANCE: Final = 8  # nodes between a dequantization and the operator that it is for
 _MIN_VALUES: Final = {"int8": -128, "uint8": 0}
 _OUTPUT_RECOMMENDATION: Final = (
-    "quantize what these convolutions make as well, as quantize_static of onnxruntime.quantization does, or run the "
-    "model with TensorRT, which needs no quantization there"
+    "Quantize the outputs of these convolutions as well, as quantize_static of onnxruntime.quantization does, or run "
+    "the model with TensorRT, which does not require quantized outputs"
 )
 
 
@@ -100,22 +100,22 @@ class _Execution(Enum):
 
 @rule(
     Severity.NOTE,
-    """Convolutions or matrix products of a quantized model compute in floating point.
+    """Convolutions or matrix products of a quantized model run in floating point.
 
-Why it matters: a runtime computes an operator in int8 only where it finds DequantizeLinear before all that the
-operator multiplies and, in onnxruntime for convolutions, QuantizeLinear right after it. Elsewhere it turns integers
-into floating point, computes as before, and turns them back: slower than the model was before it was quantized.
+Why it matters: a runtime executes an operator in int8 only if a DequantizeLinear precedes each operand of the product
+and, in onnxruntime for convolutions, a QuantizeLinear follows directly. Otherwise it converts integers to floating
+point, computes as before, and converts them back, which is slower than the model was before quantization.
 
-What to do: see why they were left out: quantize_static of onnxruntime.quantization takes the operators that
-op_types_to_quantize names, without those in nodes_to_exclude; run
-onnxruntime.quantization.shape_inference.quant_pre_process on the model before. If they were left out to keep accuracy,
-this is its price.
+What to do: check why these operators were not quantized: quantize_static of onnxruntime.quantization quantizes the
+operators named in op_types_to_quantize, except those in nodes_to_exclude; run
+onnxruntime.quantization.shape_inference.quant_pre_process on the model first. If they were excluded to keep accuracy,
+this is the cost.
 
-Reported where such operators have a fifth of the multiply-adds, so not for a first or last layer that is kept in
-floating point. Two things are told apart: operators whose data nobody quantized, which no runtime can compute in int8;
-and convolutions whose answer is not quantized, which TensorRT runs in int8 and onnxruntime does not. Not reported:
-products whose weights alone are quantized, types other than 8-bit integers, what stands inside functions, loops and
-branches, and models whose data are quantized while they run.
+Reported if such operators have a fifth of the MACs, so not for a first or last layer that is kept in floating point.
+Two cases are reported separately: operators whose data are not quantized, which no runtime can execute in int8, and
+convolutions whose output is not quantized, which TensorRT executes in int8 and onnxruntime does not. Not reported:
+products with only the weights quantized, types other than 8-bit integers, nodes inside functions, loops and branches,
+and models with dynamic quantization.
 """,
     confidence=Confidence.MEDIUM,
 )
@@ -131,7 +131,7 @@ def unfused_quantization(context: LintContext) -> Iterator[Violation]:
         return
     total = _macs(context, products)
     in_float = f"in floating point; {len(quantized):,} can run in int8"
-    in_onnxruntime = "in floating point in onnxruntime, which needs the answer quantized as well"
+    in_onnxruntime = "in floating point in onnxruntime, which requires a quantized output"
     for execution, how, recommendation, about in (
         (_Execution.FLOAT, in_float, "", None),
         (_Execution.FLOAT_OUTPUT, in_onnxruntime, _OUTPUT_RECOMMENDATION, "onnxruntime"),
@@ -141,8 +141,8 @@ def unfused_quantization(context: LintContext) -> Iterator[Violation]:
         share = macs / total if total and macs is not None else 0.0
         if refs and share >= _MIN_FLOAT_SHARE:
             whole = pluralize(len(products), "convolution or matrix product", "convolutions and matrix products")
-            compute = "computes" if len(refs) == 1 else "compute"
-            message = f"{len(refs):,} of {whole}, with {format_percent(share)} of the multiply-adds, {compute} {how}"
+            run = "runs" if len(refs) == 1 else "run"
+            message = f"{len(refs):,} of {whole}, {format_percent(share)} of the MACs, {run} {how}"
             yield Violation(message, refs, recommendation, about=about)
 
 

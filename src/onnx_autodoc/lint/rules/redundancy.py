@@ -13,30 +13,31 @@ from onnx_autodoc.ops import Identity, Trait, ValueInfo, has_trait, operator_of
 from onnx_autodoc.text import pluralize
 
 _SMALL_ELEMENTS: Final = 1024  # sizes, masks of one row, scalars
-_OPEN_END: Final = (1 << 31) - 1  # what exporters write for the end of an axis
+_OPEN_END: Final = (1 << 31) - 1  # written by exporters for the end of an axis
 
 
 @rule(
     Severity.NOTE,
-    """Nodes hand on what they read, unchanged.
+    """Nodes pass their input on unchanged.
 
-Why it matters: a runtime that does not remove them copies the tensor, and optimizers that look for patterns miss
-those with such a node in the middle.
+Why it matters: a runtime that does not remove them copies the tensor, and optimizers do not recognize a pattern with
+such a node in the middle.
 
-What to do: run onnxsim, then save what onnxruntime's basic optimization makes of the file
-(SessionOptions.optimized_model_filepath): each removes some that the other leaves. What both leave, take out by hand:
-let the readers of the node's output read its input.
+What to do: run onnxsim, then save the file that onnxruntime's basic optimization produces
+(SessionOptions.optimized_model_filepath): each removes some that the other keeps. Remove the rest by hand: connect the
+readers of the node's output to its input.
 
-Only what surely does nothing, at any size that the file allows, is listed. An identity that names an output, or hands
-on a weight or a value from around its graph, is harmless and is left out; so are shape arithmetic, and what stands
-inside functions, where types differ from call to call. It is a note where more than 1,024 numbers are handed on.
+Only nodes that certainly have no effect, at any size that the file allows, are listed. An Identity that names an
+output, or passes on a weight or a value of an outer graph, is harmless and not reported; neither are shape arithmetic
+and nodes inside functions, where types differ from call to call. The severity is note if a node passes on more than
+1,024 elements, otherwise info.
 """,
 )
 def no_op_node(context: LintContext) -> Iterator[Violation]:
     candidates = context.outside_functions(context.nodes_where(lambda row: row.identity))
     nodes = [ref for ref in candidates if _is_no_op(ref, context)]
     if nodes:
-        message = f"{pluralize(len(nodes), 'node hands', 'nodes hand')} data on unchanged: {count_operators(nodes)}"
+        message = f"{pluralize(len(nodes), 'node passes', 'nodes pass')} data on unchanged: {count_operators(nodes)}"
         sizes = [output.concrete if (output := ref.output()) is not None else None for ref in nodes]
         are_small = all(dims is not None and math.prod(dims) <= _SMALL_ELEMENTS for dims in sizes)
         yield Violation(message, nodes, severity=Severity.INFO if are_small else Severity.NOTE)
@@ -169,17 +170,17 @@ _INTEGER_BITS: Final = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 
 
 @rule(
     Severity.NOTE,
-    """A cast follows another one, and the two could be one or none.
+    """Two consecutive casts could be one or none.
 
-Why it matters: each cast reads and writes the whole tensor. Where the first loses nothing, the second could read what
-the first one reads; and where it casts back, nothing happens at all.
+Why it matters: each cast reads and writes the whole tensor. If the first cast is lossless, the second one could read
+its input; if the second one casts back, both have no effect.
 
-What to do: take out the first of the two, or both: onnxruntime's basic optimization does so
-(SessionOptions.optimized_model_filepath saves what it makes), and a model that is wholly in one precision is exported
+What to do: remove the first of the two, or both: onnxruntime's basic optimization does so
+(SessionOptions.optimized_model_filepath saves the result), and a model that is entirely in one precision is exported
 without them.
 
-A cast to a type that cannot hold every number of the one before (float32 to float16 and back) rounds, so it is none
-of these.
+A cast to a type that cannot represent every value of the type before (float32 to float16 and back) rounds, and is not
+reported.
 """,
 )
 def redundant_cast(context: LintContext) -> Iterator[Violation]:
@@ -198,9 +199,9 @@ def redundant_cast(context: LintContext) -> Iterator[Violation]:
             is_exact = end == "bool" or is_float(end) or _can_hold(end, start)
             if is_exact or (is_integer(between) and is_integer(end)):
                 onward.append(ref)
-    parts = [f"{pluralize(len(back), 'cast only turns', 'casts only turn')} an earlier one back"] if back else []
+    parts = [f"{pluralize(len(back), 'cast only reverses', 'casts only reverse')} an earlier one"] if back else []
     if onward:
-        parts.append(f"{pluralize(len(onward), 'cast')} could read what the cast before reads")
+        parts.append(f"{pluralize(len(onward), 'cast')} could read the input of the previous cast")
     if parts:
         yield Violation(", ".join(parts), back + onward)
 
@@ -227,24 +228,25 @@ def _magnitude_bits(dtype: str, source: str) -> int:
 
 @rule(
     Severity.INFO,
-    """A reshaping follows right after another one, whose shape nobody else reads.
+    """The result of a reshape is read only by another reshape.
 
-Why it matters: the numbers stay in their order, so only the last shape counts. Most runtimes pay little for it, but
-the pair hides patterns from optimizers and stands in the way of a reader.
+Why it matters: the elements keep their order, so only the last shape matters. Most runtimes pay little for it, but the
+pair hides patterns from optimizers and makes the graph harder to read.
 
-What to do: let the second one read what the first one reads, with the final shape as its target; onnxsim joins such
-pairs, and onnxscript.rewriter.rewrite those of two Reshape nodes.
+What to do: connect the second reshape to the input of the first, with the final shape as its target; onnxsim merges
+such pairs, and onnxscript.rewriter.rewrite merges those of two Reshape nodes.
 
-Shape arithmetic, and masks and positions of up to 1,024 whole numbers, are left out. Reported where it surely works:
-the second is a reshape to a target that copies no size from its input, or all sizes of the model are fixed.
+Shape arithmetic, and masks and positions of up to 1,024 integers, are not reported. Reported only if the merge is
+certainly valid: the second is a Reshape with a target that copies no size from its input, or all sizes of the model are
+fixed.
 """,
 )
 def redundant_reshape(context: LintContext) -> Iterator[Violation]:
     reshapes = context.outside_functions(context.nodes_with_trait(Trait.RESHAPES))
     nodes = [ref for ref in reshapes if _is_redundant_reshape(ref, context.is_static)]
     if nodes:
-        are = pluralize(len(nodes), "reshaping is", "reshapings are")
-        yield Violation(f"{are} not needed before another one", nodes)
+        are = pluralize(len(nodes), "reshape is", "reshapes are")
+        yield Violation(f"{are} redundant before another reshape", nodes)
 
 
 def _is_redundant_reshape(ref: NodeRef, static: bool) -> bool:
@@ -264,18 +266,17 @@ def _is_redundant_reshape(ref: NodeRef, static: bool) -> bool:
 
 @rule(
     Severity.NOTE,
-    """A transpose is undone by the next one, or could be one with it.
+    """A transpose reverses an earlier one, or could be merged with it.
 
-Why it matters: each one reads and writes the whole tensor to put the same numbers in another order. Between two that
-undo each other there is nothing that needs that order. Converters between channels-first and channels-last leave them
-behind.
+Why it matters: each transpose reads and writes the whole tensor to reorder the same elements. Between two that cancel
+each other, no node needs that order. Converters between channels-first and channels-last leave them behind.
 
-What to do: save what onnxruntime's offline optimization makes of the file (SessionOptions.optimized_model_filepath;
-its transpose optimizer cancels them), run onnxsim for those that follow right after each other, or export in one
-layout (tf2onnx: --inputs-as-nchw for picture inputs).
+What to do: save the file that onnxruntime's offline optimization produces (SessionOptions.optimized_model_filepath; its
+transpose optimizer cancels them), run onnxsim for those that follow each other directly, or export in one layout
+(tf2onnx: --inputs-as-nchw for image inputs).
 
-Between the two may stand nodes that take each number by itself, with one reader each. Axes of size 1 that merely look
-turned are not judged.
+Elementwise nodes with one reader each may be between the two. Only the permutations are compared: a transpose that
+merely moves axes of size 1 is not reported for this.
 """,
 )
 def redundant_transpose(context: LintContext) -> Iterator[Violation]:
@@ -285,20 +286,21 @@ def redundant_transpose(context: LintContext) -> Iterator[Violation]:
         if first is None:
             continue
         before, after = _permutation(first), _permutation(ref)
-        if (
-            before is not None
-            and after is not None
-            and sorted(before) == sorted(after)
-            and all(before[axis] == at for at, axis in enumerate(after))
-        ):
+        if any(axes is not None and sorted(axes) != list(range(len(axes))) for axes in (before, after)):
+            continue  # not a permutation: contradictory-shape reports the node
+        if before is not None and after is not None and _is_inverse(before, after):
             undone.append(ref)
         elif first.only_consumer() is ref:
             joined.append(ref)
-    parts = [f"{pluralize(len(undone), 'transpose undoes', 'transposes undo')} an earlier one"] if undone else []
+    parts = [f"{pluralize(len(undone), 'transpose reverses', 'transposes reverse')} an earlier one"] if undone else []
     if joined:
-        parts.append(f"{pluralize(len(joined), 'transpose')} could be one with the transpose before")
+        parts.append(f"{pluralize(len(joined), 'transpose')} could be merged with the previous transpose")
     if parts:
         yield Violation(", ".join(parts), undone + joined)
+
+
+def _is_inverse(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    return len(before) == len(after) and all(before[axis] == at for at, axis in enumerate(after))
 
 
 def _preceding_transpose(ref: NodeRef) -> NodeRef | None:
@@ -315,7 +317,7 @@ def _preceding_transpose(ref: NodeRef) -> NodeRef | None:
 
 
 def _elementwise_input(ref: NodeRef) -> str:
-    """The input of which a node treats each element alone, whatever the order of axes; "" if there is none."""
+    """The input that a node processes elementwise, whatever the order of axes; "" without one."""
     if ref.node.domain or not ref.node.inputs:
         return ""
     if has_trait(ref.node, Trait.UNARY):

@@ -51,20 +51,20 @@ _MAX_NAMES: Final = 3
 
 @rule(
     Severity.WARNING,
-    """A whole matrix of weights is one value.
+    """All elements of a weight matrix have the same value.
 
-Why it matters: a layer whose matrix is all zero gives its bias, whatever comes in: it costs time and memory and does
-nothing, or the file lost its weights (a graph that was stripped for sharing, an export before the checkpoint was
-loaded). One that is all another value only sums its inputs.
+Why it matters: a layer whose matrix is all zero outputs its bias for any input: it costs time and memory without
+effect, or the file lost its weights (a graph stripped for sharing, an export before the checkpoint was loaded). A
+matrix of any other single value only sums its inputs.
 
-What to do: compare with the checkpoint (state_dict()[name].unique()); if it differs, load it before the export
-(model.load_state_dict(…, strict=True) says what is missing) and export anew. If it is the same there, the layer was
-never trained or was pruned: remove it from the model.
+What to do: compare with the checkpoint (state_dict()[name].unique()). If it differs, load it before the export
+(model.load_state_dict(…, strict=True) reports missing entries) and export again. If it is the same, the layer was never
+trained or was pruned: remove it from the model.
 
-Only with --weights. Zeros in less than a tenth of the parameters are a note: some layers start as zeros, and stay so
-until they are trained. Looked at are matrices and kernels of 4,096 numbers or more that multiply data. Vectors are not:
-biases of 0 and scales of 1 are usual. Nor are kernels of one channel each that are all one value but not zero: they
-average, which is what blurs and poolings do.
+Only with --weights. The severity is note if zeros are less than a tenth of the parameters: some layers start as zeros,
+and stay so until they are trained. Checked are matrices and kernels of at least 4,096 elements that multiply data.
+Vectors are not checked: biases of 0 and scales of 1 are usual. Kernels of one channel with a single nonzero value are
+not reported either: they average, as blurs and poolings do.
 """,
     needs_weights=True,
 )
@@ -81,11 +81,14 @@ def constant_weight(context: LintContext) -> Iterator[Violation]:
         elif not (len(dims) > 2 and dims[1] == 1):  # a depthwise kernel averages
             other.append(weight)
     total = max(context.facts.parameters.total, 1)
-    for weights, singular, plural in ((zero, "all zero", "all zero"), (other, "one value", "one value each")):
+    for weights, singular, plural in (
+        (zero, "is all zero", "are all zero"),
+        (other, "has one value", "have one value each"),
+    ):
         if not weights:
             continue
         share = sum(weight.elements for weight in weights) / total
-        matrices = pluralize(len(weights), f"matrix of weights is {singular}", f"matrices of weights are {plural}")
+        matrices = pluralize(len(weights), f"weight matrix {singular}", f"weight matrices {plural}")
         names = [weight.name for weight in weights]
         message = f"{matrices}, {format_percent(share)} of the parameters: {list_names(names, _MAX_NAMES)}"
         if weights is zero:
@@ -100,19 +103,19 @@ _MIN_COPIES_BYTES: Final = 1 << 20  # where copies are less than a tenth of the 
 
 @rule(
     Severity.NOTE,
-    """The file holds the same weights more than once.
+    """The file stores the same weights more than once.
 
-Why it matters: every copy takes its bytes on disk, in the download and, once loaded, in memory. Tied embeddings and
-layers that share their weights come out of some exporters as copies, and so do the branches of a merged decoder.
-Layers that should differ and do not were made as copies of one, and never trained.
+Why it matters: every copy takes space on disk, in the download and in memory. Some exporters write tied embeddings and
+layers that share weights as copies, as well as the branches of a merged decoder. Identical layers that should differ
+were created as copies and never trained.
 
-What to do: run onnx_ir.passes.common.DeduplicateHashedInitializersPass over the model (pip install onnx-ir;
-LiftConstantsToInitializersPass before it if they are in Constant nodes, LiftSubgraphInitializersToMainGraphPass if they
-are in branches), or share the parameters before the export.
+What to do: run onnx_ir.passes.common.DeduplicateHashedInitializersPass on the model (pip install onnx-ir; before it,
+LiftConstantsToInitializersPass if they are in Constant nodes, LiftSubgraphInitializersToMainGraphPass if they are in
+branches), or share the parameters before the export.
 
-Only with --weights. Tensors are the same if type, dimensions and all their bytes are. Looked at are those of 16 KiB
-or more; reported is what makes a tenth of the weights, or a hundredth and 1 MiB. Two names for one place in an external
-file are no copies, and tensors that are all one value are not looked at.
+Only with --weights. Tensors are the same if their type, dimensions and all bytes are equal. Checked are tensors of at
+least 16 KiB; reported are copies that make up a tenth of the weights, or a hundredth and at least 1 MiB. Two names for
+one location in an external file are not copies, and tensors of a single value are not checked.
 """,
     needs_weights=True,
 )
@@ -134,24 +137,24 @@ def duplicate_weight(context: LintContext) -> Iterator[Violation]:
     tensors = pluralize(sum(len(group) - 1 for group in groups), "tensor is a copy", "tensors are copies")
     originals = list_names([group[0].name for group in groups], _MAX_NAMES)
     evidence = [numbers.name for group in groups for numbers in group]
-    yield Violation(f"{tensors} of {originals}, which costs {format_bytes(saved)}", evidence)
+    yield Violation(f"{tensors} of {originals}: {format_bytes(saved)} of duplicate data", evidence)
 
 
 @rule(
     Severity.ERROR,
-    """A weight holds what is no number: NaN or infinity.
+    """A weight contains NaN or infinity.
 
-Why it matters: NaN goes through every sum and product that it meets, so whatever this weight touches comes out as NaN,
-in all runs or for some inputs. It is left behind by a training run that diverged, by a conversion to a type that is too
-small for the value (float16 ends at 65,504), or by a damaged file.
+Why it matters: NaN propagates through every sum and product, so results that depend on this weight are NaN, in all runs
+or for some inputs. The cause is a training run that diverged, a conversion to a type too small for the value (float16
+ends at 65,504), or a damaged file.
 
-What to do: load the checkpoint that was exported and look for it there (torch.isnan(w).any() over the state_dict); if
-it is clean, export in float32 or bfloat16, or keep the nodes that read it in float32 (node_block_list of
-onnxconverter_common.float16.convert_float_to_float16). If it is not, export an earlier checkpoint.
+What to do: check the checkpoint that was exported (torch.isnan(w).any() over the state_dict). If it is clean, export in
+float32 or bfloat16, or keep the nodes that read the weight in float32 (node_block_list of
+onnxconverter_common.float16.convert_float_to_float16). Otherwise export an earlier checkpoint.
 
-Only with --weights. Looked at are weights: constants that no one learned are not. Infinities are reported only where a
-matrix or a scale of a normalization holds them: added to scores they are a mask, and usual. NaN beside a condition
-(Where, a comparison) is not reported, it may be there on purpose.
+Only with --weights. Non-learned constants are not checked. Infinities are reported only in a matrix or a scale of a
+normalization: added to scores, they are a mask, and usual. NaN next to a condition (Where, a comparison) is not
+reported, because it may be intended.
 """,
     needs_weights=True,
 )
@@ -164,8 +167,8 @@ def non_finite_weight(context: LintContext) -> Iterator[Violation]:
         counts = [f"{nan:,} NaN"] if nan else []
         if infinite:
             counts.append(pluralize(infinite, "infinity", "infinities"))
-        hold = pluralize(len(weights), "weight holds", "weights hold")
-        message = f"{hold} {' and '.join(counts)}: {list_names(names, _MAX_NAMES)}"
+        contain = pluralize(len(weights), "weight contains", "weights contain")
+        message = f"{contain} {' and '.join(counts)}: {list_names(names, _MAX_NAMES)}"
         propagates = any(has_trait(weight, Trait.MULTIPLIES, Trait.PROPAGATES_NAN) for weight in weights)
         yield Violation(message, names, severity=None if propagates else Severity.WARNING)
 
@@ -180,24 +183,25 @@ def _is_broken(weight: WeightStats) -> bool:
 
 @rule(
     Severity.NOTE,
-    """Weights are listed as inputs too, so a caller may replace them.
+    """Initializers are also inputs, so a caller may override them.
 
-Why it matters: what may be replaced is no constant. onnxruntime then folds nothing into it and fuses nothing with it,
-converters fail or ask for these inputs, and people cannot tell the inputs from the weights.
+Why it matters: an initializer that a caller may override is not a constant. onnxruntime does not fold or fuse it,
+converters fail or require these inputs, and users cannot distinguish inputs from weights.
 
-What to do: python -m onnxruntime.tools.remove_initializer_from_input --input model.onnx --output new.onnx, or export
-with keep_initializers_as_inputs=False of torch.onnx.export, which is the default.
+What to do: run python -m onnxruntime.tools.remove_initializer_from_input --input model.onnx --output new.onnx, or
+export with keep_initializers_as_inputs=False of torch.onnx.export, which is the default.
 
-Not said of files of IR version 3 and older, whose format wanted it so and whose weights onnxruntime holds fixed, nor of
-single numbers and a few tensors among many: those are defaults that an author meant to be replaced.
+Not reported for files of IR version 3 and older, whose format requires it and whose weights onnxruntime treats as
+constants, nor for scalars and a few tensors among many: those are defaults that are meant to be overridden.
 """,
 )
 def overridable_weight(context: LintContext) -> Iterator[Violation]:
     weights = [tensor.name for tensor in context.model.graph.initializers if tensor.elements > 1]
     overridable = [name for name in weights if name in context.overridable]
     if 2 * len(overridable) > len(weights):
-        are = pluralize(len(overridable), "weight is an input", "weights are inputs")
-        message = f"{are} too, of {format_count(len(weights))}: what callers may replace, optimizers do not fold"
+        are = "is also an input" if len(overridable) == 1 else "are also inputs"
+        count = f"{format_count(len(overridable))} of {pluralize(len(weights), 'weight')}"
+        message = f"{count} {are}: optimizers do not fold weights that callers may override"
         yield Violation(message, overridable)
 
 
@@ -207,17 +211,17 @@ _NOTE_UNUSED_BYTES: Final = 1 << 10
 
 @rule(
     Severity.NOTE,
-    """The file holds weights that no node reads.
+    """The file contains initializers that no node reads.
 
-Why it matters: they are shipped, loaded and held in memory for nothing. Often they are left over from a part that was
-cut off, or from a conversion that wrote a second copy; then the file is larger than the model.
+Why it matters: they are shipped, loaded and kept in memory for nothing. Often they are left over from a part that was
+removed, or from a conversion that wrote a second copy; then the file is larger than the model.
 
-What to do: remove them: onnxruntime's offline optimization (SessionOptions.optimized_model_filepath) and onnxsim
-write the model without them, and onnxscript.optimizer.remove_unused_nodes takes them out of a loaded one.
+What to do: remove the initializers: onnxruntime's offline optimization (SessionOptions.optimized_model_filepath) and
+onnxsim write the model without them, and onnxscript.optimizer.remove_unused_nodes removes them from a loaded model.
 
-Reported are initializers, in the main graph and in inner ones, that are read by no node at any depth and are no
-output. It is a note from 1 KiB and one percent of all bytes in initializers on. A file with a training part is not
-judged, since that may read them.
+Reported are initializers of the main graph and of subgraphs that no node reads at any depth and that are not outputs.
+The severity is note from 1 KiB and one percent of the bytes of all initializers, otherwise info. A file with a training
+graph is not checked, because that graph may read them.
 """,
 )
 def unused_weight(context: LintContext) -> Iterator[Violation]:
@@ -242,7 +246,7 @@ def unused_weight(context: LintContext) -> Iterator[Violation]:
         are = "is" if len(unused) == 1 else "are"
         is_note = share >= _NOTE_UNUSED_SHARE and nbytes >= _NOTE_UNUSED_BYTES
         yield Violation(
-            f"{pluralize(len(unused), 'initializer')}{size} {are} read by no node{of_all}",
+            f"{pluralize(len(unused), 'initializer')}{size}{of_all} {are} read by no node",
             [tensor.name for tensor in unused],
             severity=Severity.NOTE if is_note else Severity.INFO,
         )

@@ -13,16 +13,16 @@ _SIZES: Final = {
     "Layers": "layers",
     "Width": "hidden",
     "Heads": "heads",
-    "Heads for keys and values": "kv_heads",
-    "Size of a head": "head_dim",
+    "KV heads": "kv_heads",
+    "Head size": "head_dim",
     "Vocabulary": "vocab",
     "Context": "context",
 }
 _RESIDUAL_WORDS: Final = {
-    "add": "added (residual)",
-    "concat": "concatenated (dense)",
+    "add": "additive (residual)",
+    "concat": "concatenating (dense)",
     "gate": "gated (highway)",
-    "subtract": "subtracted",
+    "subtract": "subtracting",
 }
 _ATTENTION_TRAITS: Final = ("cross", "causal", "rotary", "windowed", "relative_bias")
 _MAX_ROWS: Final = 60
@@ -33,9 +33,11 @@ def diagram(card: Card) -> doc.Section | None:
     tree = card.structure.tree
     if tree is None:
         return None
-    folded = "; repeated layers are folded, one of them opened" if any(box.repeats for box in tree.children) else ""
-    skips = "; broken lines pass boxes by" if _has_skips(tree) else ""
-    note = doc.Note(f"Drawn from the graph{folded}{skips}.")
+    folded = (
+        "; repeated layers are collapsed, one of them is expanded" if any(box.repeats for box in tree.children) else ""
+    )
+    skips = "; dotted lines are skip connections" if _has_skips(tree) else ""
+    note = doc.Note(f"Derived from the graph{folded}{skips}.")
     return doc.Section("diagram", "Architecture diagram", (doc.Diagram(tree), note))
 
 
@@ -62,7 +64,7 @@ def architecture(card: Card) -> doc.Section:
 def _traits(card: Card) -> Iterator[doc.Spans]:
     structure, task = card.structure, card.task
     yield (doc.Strong("Family: "), structure.family.replace("-", " "), _format_evidence(structure.evidence))
-    name = "the graph does not tell"
+    name = doc.UNKNOWN
     if task.name is not None:
         classes = f", {pluralize(task.classes, 'class', 'classes')}" if task.classes else ""
         name = f"{sanitize(task.name, 80)}{classes} (confidence {task.confidence:.2f})"
@@ -76,7 +78,7 @@ def _traits(card: Card) -> Iterator[doc.Spans]:
 
 
 def _format_evidence(evidence: tuple[str, ...]) -> str:
-    return f"; because: {sanitize('; '.join(evidence), 400)}" if evidence else ""
+    return f"; evidence: {sanitize('; '.join(evidence), 400)}" if evidence else ""
 
 
 def _block_table(card: Card) -> Iterator[doc.Block]:
@@ -92,13 +94,13 @@ def _block_table(card: Card) -> Iterator[doc.Block]:
             ),
             _MAX_ROWS,
         )
-        yield doc.Paragraph("A block within a block counts for both kinds.")
+        yield doc.Paragraph("A nested block counts for both kinds.")
 
 
 def _format_attention(kind: AttentionKind) -> str:
     heads = f", {pluralize(kind.heads, 'head')}" if kind.heads else ""
     heads += f" of {kind.head_dim}" if heads and kind.head_dim else ""
-    kv_heads = f", {kind.kv_heads} for keys and values" if kind.kv_heads not in (None, kind.heads) else ""
+    kv_heads = f", {pluralize(kind.kv_heads or 0, 'KV head')}" if kind.kv_heads not in (None, kind.heads) else ""
     traits = "".join(f", {name.replace('_', ' ')}" for name in _ATTENTION_TRAITS if getattr(kind, name))
     return f"{format_count(kind.count)} × {sanitize(kind.form, 60)} attention{heads}{kv_heads}{traits}"
 
@@ -106,10 +108,10 @@ def _format_attention(kind: AttentionKind) -> str:
 def _declared_data(card: Card) -> Iterator[doc.Block]:
     declared, names = describe_declared_data(card), card.dataset.said.names
     if declared:
-        yield doc.Heading("What the file says of its data")
+        yield doc.Heading("Declared data")
         yield doc.Paragraph(declared)
     if len(names) > 3:
         shown = enumerate(names[:_MAX_CLASS_NAMES])
         rows = tuple((doc.Number(format_count(index), index), doc.Name(name)) for index, name in shown)
-        more = f", the first {len(rows)}" if len(names) > len(rows) else ""
-        yield doc.Table(doc.columns("Class#", "Name"), rows, summary=f"all {format_count(len(names))} names{more}")
+        more = f" (first {len(rows)})" if len(names) > len(rows) else ""
+        yield doc.Table(doc.columns("Class#", "Name"), rows, summary=f"{format_count(len(names))} class names{more}")

@@ -17,12 +17,12 @@ _MAX_OPEN_OPERATORS: Final = 15
 _MAX_OPEN_TENSORS: Final = 8
 _HASH_DIGITS: Final = 12  # enough to compare by eye
 _STORAGE_WORDS: Final = {
-    "dynamic": "quantized, activations while running",
-    "qdq": "quantized, in pairs of quantize and dequantize",
-    "qoperator": "quantized operator",
-    "weight-only": "packed, computed in floating point",
+    "dynamic": "quantized, activations quantized at run time",
+    "qdq": "quantized, QuantizeLinear/DequantizeLinear pairs",
+    "qoperator": "quantized, integer operator",
+    "weight-only": "weight-only, floating-point arithmetic",
     "float": "floating point",
-    "integer": "integers, read by no known quantization",
+    "integer": "integers, no known quantization",
 }
 
 
@@ -33,7 +33,7 @@ def precision(card: Card) -> doc.Section | None:
     scheme = f": {precision.scheme}." if precision.scheme else "."
     blocks: list[doc.Block] = [doc.Paragraph((doc.Name(precision.label), scheme))]
     if precision.story:
-        titles = doc.columns("Operator", "Type", "How", "Scales", "Nodes#", "Parameters#", "Share#")
+        titles = doc.columns("Operator", "Type", "Scheme", "Scales", "Nodes#", "Parameters#", "Share#")
         blocks += doc.limited_table(titles, precision.story, _weight_group_row, _MAX_ROWS)
     if precision.stayed:
         blocks.append(doc.Paragraph(capitalize(sanitize(precision.stayed, 400)) + "."))
@@ -41,8 +41,8 @@ def precision(card: Card) -> doc.Section | None:
 
 
 def _weight_group_row(row: WeightGroup) -> tuple[doc.Spans, ...]:
-    scales = [f"one for {row.block_size}"] if row.block_size else []
-    scales += [] if row.per_channel is None else ["one per channel" if row.per_channel else "one per tensor"]
+    scales = [f"per block of {row.block_size}"] if row.block_size else []
+    scales += [] if row.per_channel is None else ["per channel" if row.per_channel else "per tensor"]
     scales += [] if row.symmetric is None else ["symmetric" if row.symmetric else "asymmetric"]
     return (
         *(doc.Name(row.op), doc.Name(row.dtype), _STORAGE_WORDS.get(row.how, row.how), ", ".join(scales) or "—"),
@@ -53,10 +53,10 @@ def _weight_group_row(row: WeightGroup) -> tuple[doc.Spans, ...]:
 def parameters(card: Card) -> doc.Section:
     params, by_type = card.parameters, card.parameters.by_dtype
     separate = {
-        "BatchNorm statistics": params.statistics,
+        "BatchNorm running statistics": params.statistics,
         "Scales and zero points": params.quantization,
-        "Constants (shapes, indices, tables)": params.constants,
-        "Weights that no node uses": params.unread,
+        "Non-learned constants (shapes, indices, tables)": params.constants,
+        "Unused weights": params.unread,
     }
     is_known = not is_lower_bound(card, "parameters.total")
     total = numbers.count(params.total, "parameters") if is_known else numbers.parameters(card)
@@ -66,8 +66,8 @@ def parameters(card: Card) -> doc.Section:
     blocks: list[doc.Block] = [doc.Bullets(tuple(items))]
     if len(by_type) > 1:
         rows = tuple((doc.Name(dtype), numbers.count(number)) for dtype, number in by_type.items())
-        blocks.append(doc.Table(doc.columns("Type", "Parameters#"), rows, ("All", numbers.count(params.total))))
-    note = doc.Paragraph("A file does not tell which of its weights were trained and which were frozen.")
+        blocks.append(doc.Table(doc.columns("Type", "Parameters#"), rows, ("Total", numbers.count(params.total))))
+    note = doc.Paragraph("The file does not record which weights were trained and which were frozen.")
     return doc.Section("parameters", "Parameters", (*blocks, doc.ChartRef("parameters"), *_by_layer(card), note))
 
 
@@ -82,10 +82,10 @@ def _by_layer(card: Card) -> Iterator[doc.Block]:
     )
     total, summary = None, f"{pluralize(len(layers), 'node')} with weights"
     if len(shown) < len(layers):
-        summary = f"the {len(shown):,} largest of {summary}; all are in the JSON card"
+        summary = f"{len(shown):,} largest of {summary} (all in the JSON card)"
     else:
         params = numbers.count(sum(row.params for row in layers), "parameters")
-        total = ("All", "", params, numbers.memory(sum(row.bytes for row in layers)))
+        total = ("Total", "", params, numbers.memory(sum(row.bytes for row in layers)))
     yield doc.Table(doc.columns("Node", "Operator", "Parameters#", "Stored#"), rows, total, summary)
 
 
@@ -93,7 +93,7 @@ def weight_values(card: Card) -> doc.Section | None:
     if card.weights is None:
         return None
     tensors = card.weights.tensors
-    intro = f"{pluralize(len(tensors), 'tensor')} of the file, {format_bytes(card.weights.bytes_read)} read."
+    intro = f"{pluralize(len(tensors), 'tensor')}, {format_bytes(card.weights.bytes_read)} read."
     blocks: list[doc.Block] = [doc.Paragraph(intro)]
     reasons = [(doc.Name(tensor.name), f": {sanitize(tensor.unread, 200)}") for tensor in tensors if tensor.unread]
     if reasons:
@@ -103,7 +103,7 @@ def weight_values(card: Card) -> doc.Section | None:
     read = [tensor for tensor in tensors if not tensor.unread]
     if read:
         read.sort(key=lambda tensor: (-(tensor.bytes or 0), tensor.name))
-        titles = ("Tensor", "Type", "Bytes#", "Zeros#", "Smallest#", "Largest#", "Not finite#", "SHA-256 begins")
+        titles = ("Tensor", "Type", "Bytes#", "Zeros#", "Min#", "Max#", "Non-finite#", "SHA-256 prefix")
         summary = pluralize(len(read), "tensor") if len(read) > _MAX_OPEN_TENSORS else None
         blocks += doc.limited_table(doc.columns(*titles), read, _tensor_row, _MAX_TENSORS, None, summary)
     return doc.Section("weights", "Weight values", tuple(blocks))
@@ -122,8 +122,8 @@ def _tensor_row(tensor: Numbers) -> tuple[doc.Spans, ...]:
 
 def operators(card: Card) -> doc.Section:
     rows = card.graph.operators
-    types = pluralize(len(rows), "operator type")
-    summary = f"all {types}" if len(rows) <= _MAX_ROWS else f"the first {_MAX_ROWS} of them"
+    types = pluralize(len(rows), "op type")
+    summary = types if len(rows) <= _MAX_ROWS else f"First {_MAX_ROWS} of {types}"
     used = numbers.count(card.parameters.total - card.parameters.unread, "parameters")
     macs, flops = numbers.cost(card, "compute.macs"), numbers.cost(card, "compute.flops")
     table = doc.limited_table(
@@ -131,10 +131,10 @@ def operators(card: Card) -> doc.Section:
         rows,
         lambda row: _operator_row(row, card),
         _MAX_ROWS,
-        ("All", "", numbers.count(card.graph.nodes_total), "", used, macs, flops),
+        ("Total", "", numbers.count(card.graph.nodes_total), "", used, macs, flops),
         summary if len(rows) > _MAX_OPEN_OPERATORS else None,
     )
-    intro = doc.Paragraph(f"{pluralize(card.graph.nodes_total, 'node')} of {types}.")
+    intro = doc.Paragraph(f"{pluralize(card.graph.nodes_total, 'node')}, {types}.")
     return doc.Section("operators", "Operators", (intro, doc.ChartRef("operators"), *table))
 
 

@@ -20,6 +20,7 @@ from onnx_autodoc.text import (
 _MAX_FORMULA_LENGTH: Final = 600
 _MAX_GAPS: Final = 50
 _MAX_OPERATORS: Final = 200
+_DATA_DEPENDENT: Final = "Which branches run is data-dependent: these are the costs of the most expensive branches."
 _FORMULAS: Final = {
     "MACs": "macs",
     "FLOPs": "flops",
@@ -39,15 +40,15 @@ def _totals(card: Card) -> Iterator[doc.Block]:
     yield doc.Paragraph(("One run at ", numbers.format_sizes(card), ":"))
     yield doc.Bullets(
         (
-            (doc.Strong("Multiply-adds: "), numbers.cost(card, "compute.macs")),
-            (doc.Strong("FLOPs: "), flops, ", two for each multiply-add and all other arithmetic"),
-            (doc.Strong("Bytes moved: "), moved, ", if nothing stays in a cache between nodes"),
+            (doc.Strong("MACs: "), numbers.cost(card, "compute.macs")),
+            (doc.Strong("FLOPs: "), flops, ", 2 per MAC plus all other arithmetic"),
+            (doc.Strong("Bytes moved: "), moved, ", without caching between nodes"),
             (doc.Strong("Arithmetic intensity: "), numbers.intensity(card)),
         )
     )
     if card.compute.cheapest is not None:
         cheapest = format_short(card.compute.cheapest.macs, "MACs")
-        yield doc.Note(f"The data decide which branches run: these are the dearest; the cheapest take {cheapest}.")
+        yield doc.Note(f"{_DATA_DEPENDENT} The least expensive branches take {cheapest}.")
 
 
 def _formulas(card: Card) -> Iterator[doc.Block]:
@@ -57,14 +58,14 @@ def _formulas(card: Card) -> Iterator[doc.Block]:
         return
     yield doc.Heading("Cost formulas")
     rows = tuple((label, doc.Name(sanitize(text, _MAX_FORMULA_LENGTH))) for label, text in texts.items())
-    yield doc.Table(doc.columns("Quantity", "In the dynamic dimensions"), rows)
+    yield doc.Table(doc.columns("Quantity", "Formula in the dynamic dimensions"), rows)
     points = "; ".join(
         ", ".join(f"{display_name(name, 40)} {format_count(size)}" for name, size in point.items())
         for point in formula.checked_at
     )
     steps = [f"{display_name(name, 40)} in steps of {step}" for name, step in formula.steps.items() if step > 1]
     domain = f" for {', '.join(steps)}" if steps else ""
-    yield doc.Paragraph(f"Exact{domain}; checked by resolving the model anew at {points}.")
+    yield doc.Paragraph(f"Exact{domain}; checked by re-running shape inference at {points}.")
 
 
 def _work(card: Card) -> Iterator[doc.Block]:
@@ -74,13 +75,13 @@ def _work(card: Card) -> Iterator[doc.Block]:
     yield doc.Heading("Distribution of MACs")
     if len(parts) > 1:
         rows = tuple((part.part, numbers.short(part.macs, "MACs"), numbers.share(part.share)) for part in parts)
-        total = ("All", numbers.short(sum(part.macs for part in parts), "MACs"), "")
+        total = ("Total", numbers.short(sum(part.macs for part in parts), "MACs"), "")
         yield doc.Table(doc.columns("Part", "MACs#", "Share#"), rows, total)
     elif parts[0].part == "other":
-        yield doc.Paragraph("No block that is known holds any multiply-adds.")
+        yield doc.Paragraph("All MACs are outside of known blocks.")
     else:
-        counted = " that were counted" if is_lower_bound(card, "compute.macs") else ""
-        yield doc.Paragraph(f"All multiply-adds{counted} are in {parts[0].part}.")
+        macs = "counted MACs" if is_lower_bound(card, "compute.macs") else "MACs"
+        yield doc.Paragraph(f"All {macs} are in {parts[0].part}.")
     yield doc.ChartRef("work")
 
 
@@ -90,18 +91,20 @@ def _top_nodes(card: Card) -> Iterator[doc.Block]:
         for row in card.compute.top
     )
     if len(rows) > 1:
-        summary = f"the {pluralize(len(rows), 'node')} with the most multiply-adds"
+        summary = f"Top {pluralize(len(rows), 'node')} by MACs"
         yield doc.Table(doc.columns("Node", "Operator", "MACs#", "Share#"), rows, summary=summary)
 
 
 def _uncounted(card: Card) -> Iterator[doc.Block]:
     coverage = card.compute.coverage
-    yield doc.Heading("Not counted")
+    yield doc.Heading("Coverage")
+    nodes = pluralize(coverage.nodes, "node")
     if not coverage.gaps:
-        yield doc.Paragraph(f"Nothing: the cost of all {pluralize(coverage.nodes, 'node')} is known.")
+        yield doc.Paragraph(f"100% of {nodes}.")
         return
+    yield doc.Paragraph(f"{format_count(coverage.counted)} of {nodes}; not counted:")
     yield from doc.limited_table(
-        doc.columns("Operator", "Nodes#", "Why", "For example"),
+        doc.columns("Operator", "Nodes#", "Reason", "Examples"),
         coverage.gaps,
         lambda gap: (
             *(doc.Name(gap.op), numbers.count(gap.count)),
@@ -113,11 +116,11 @@ def _uncounted(card: Card) -> Iterator[doc.Block]:
 
 def memory(card: Card) -> doc.Section:
     used, peak = card.memory, numbers.cost(card, "memory.peak_activation_bytes")
-    node = (", while ", doc.Name(used.peak_node), " runs") if used.peak_node else ()
+    node = (", at ", doc.Name(used.peak_node)) if used.peak_node else ()
     items: list[doc.Spans] = [
-        (doc.Strong("Weights: "), numbers.weights(card), ", as the file stores them"),
-        (doc.Strong("Activations at the peak: "), peak, *node),
-        (doc.Strong("Together: "), numbers.run_memory(card), ", before what a runtime adds"),
+        (doc.Strong("Weights: "), numbers.weights(card), ", as stored in the file"),
+        (doc.Strong("Peak activations: "), peak, *node),
+        (doc.Strong("Total: "), numbers.run_memory(card), ", without runtime overhead"),
     ]
     reason = explain_missing_cache(card)
     if used.kv_cache is None and reason is not None:
@@ -125,7 +128,7 @@ def memory(card: Card) -> doc.Section:
     blocks: list[doc.Block] = [doc.Bullets(tuple(items))]
     if used.unsized:
         values = pluralize(used.unsized, "value")
-        blocks.append(doc.Paragraph(f"The size of {values} is only known at run time; these are left out."))
+        blocks.append(doc.Paragraph(f"The size of {values} is unknown and not included."))
     return doc.Section("memory", "Memory", (*blocks, doc.ChartRef("memory"), *_memory_by_operator(card)))
 
 
@@ -138,7 +141,7 @@ def _memory_by_operator(card: Card) -> tuple[doc.Block, ...]:
     text = numbers.at_least(card, "memory.by_op.*.written_bytes") + format_bytes(written)
     weights = numbers.memory(sum(row.weight_bytes for row in rows))
     return doc.limited_table(
-        doc.columns("Operator", "Weights#", "Written in a run#"),
+        doc.columns("Operator", "Weights#", "Written per run#"),
         rows,
         lambda row: (
             doc.Name(row.op),
@@ -146,8 +149,8 @@ def _memory_by_operator(card: Card) -> tuple[doc.Block, ...]:
             none if row.written_bytes == 0 else numbers.memory(row.written_bytes, numbers.COUNTED),
         ),
         _MAX_OPERATORS,
-        ("All", weights, doc.Number(text, written, "bytes", basis=numbers.COUNTED)),
-        "by operator",
+        ("Total", weights, doc.Number(text, written, "bytes", basis=numbers.COUNTED)),
+        "By operator",
     )
 
 
@@ -159,14 +162,14 @@ def kv_cache(card: Card) -> doc.Section | None:
     rows = tuple(
         (numbers.count(size.tokens, "tokens"), numbers.memory(size.bytes, numbers.COUNTED)) for size in cache.at
     )
-    layout = describe_cache_layout(cache, "key and value head")
+    layout = describe_cache_layout(cache, "KV head")
     formula, outputs = card.compute.formula.kv_cache_bytes, len(cache.tensors)
     blocks = (
-        doc.Paragraph((token_bytes, f" for each token of a sequence: {layout}.")),
+        doc.Paragraph((token_bytes, f" per token and sequence: {layout}.")),
         doc.Table(doc.columns("Tokens#", "Cache#"), rows),
         doc.ChartRef("cache"),
-        *((doc.Paragraph(("Bytes of the cache: ", doc.Name(formula), ".")),) if formula else ()),
-        doc.Paragraph(f"Of one sequence; {pluralize(outputs, 'output')} hold{'s' * (outputs == 1)} it."),
+        *((doc.Paragraph(("Cache size in bytes: ", doc.Name(formula), ".")),) if formula else ()),
+        doc.Paragraph(f"For one sequence; stored in {pluralize(outputs, 'output')}."),
     )
     return doc.Section("kv-cache", "KV cache", blocks)
 
@@ -182,7 +185,7 @@ def batch_scaling(card: Card) -> doc.Section | None:
         )
         for row in card.scaling
     )
-    note = "Memory is weights and peak activations. Weights are read once for all of a batch."
+    note = "Memory: weights plus peak activations. Weights are read once per batch."
     table = doc.Table(doc.columns("Batch#", "MACs#", "Memory#", "Bytes moved#", "FLOPs per byte#"), rows)
     intro = doc.Paragraph(f"With {numbers.OTHER_SIZES}. {note}")
     return doc.Section("batch-scaling", "Batch scaling", (intro, table, doc.ChartRef("scaling")))

@@ -1,4 +1,4 @@
-"""Findings, the worst first."""
+"""Findings, most severe first."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -10,19 +10,19 @@ from onnx_autodoc.text import format_count, pluralize, sanitize
 
 _MAX_TEXT_LENGTH: Final = 600
 _MAX_EVIDENCE: Final = 5
-_MAX_OPEN_REMARKS: Final = 3
+_MAX_OPEN_INFO: Final = 3
 
 
 def findings(card: Card) -> doc.Section:
     if not card.findings:
-        return doc.Section("findings", "Findings", (doc.Paragraph("None: no rule found anything to say."),))
+        return doc.Section("findings", "Findings", (doc.Paragraph("None: no rule reported a finding."),))
     counts = capitalize(count_findings(card.findings))
-    intro = doc.Paragraph((f"{counts}. ", "What a rule looks for: ", doc.Name("onnx-autodoc explain RULE"), "."))
+    intro = doc.Paragraph((f"{counts}. ", "Documentation of a rule: ", doc.Name("onnx-autodoc explain RULE"), "."))
     blocks: list[doc.Block] = [intro]
     for finding in card.findings:
         if finding.severity is not Severity.INFO:
             blocks += _finding_blocks(finding)
-    remarks = tuple(
+    info = tuple(
         (
             *(sanitize(finding.message, _MAX_TEXT_LENGTH), _evidence(finding)),
             *(_recommendation(finding), doc.Name(finding.rule)),
@@ -30,10 +30,10 @@ def findings(card: Card) -> doc.Section:
         for finding in card.findings
         if finding.severity is Severity.INFO
     )
-    if remarks:
-        summary = pluralize(len(remarks), *SEVERITY_WORDS[Severity.INFO]) if len(remarks) > _MAX_OPEN_REMARKS else None
-        titles = doc.columns("Good to know", EVIDENCE, RECOMMENDATION, "Rule")
-        blocks.append(doc.Table(titles, remarks, None, summary))
+    if info:
+        summary = pluralize(len(info), *SEVERITY_WORDS[Severity.INFO]) if len(info) > _MAX_OPEN_INFO else None
+        titles = doc.columns("Message", EVIDENCE, RECOMMENDATION, "Rule")
+        blocks.append(doc.Table(titles, info, None, summary))
     return doc.Section("findings", "Findings", tuple(blocks))
 
 

@@ -11,7 +11,7 @@ from onnx_autodoc.text import pluralize, sanitize
 _MAX_OPEN_ROWS: Final = 12
 _MAX_ROWS: Final = 200
 _MAX_DIMS: Final = 12
-_COLUMNS: Final = doc.columns("Name", "Type", "Shape", "Here", "Role")
+_COLUMNS: Final = doc.columns("Name", "Type", "Shape", "Resolved shape", "Role")
 
 
 def interface(card: Card) -> doc.Section:
@@ -20,7 +20,7 @@ def interface(card: Card) -> doc.Section:
         *_port_tables(card.interface.inputs, "input"),
         doc.Heading("Outputs"),
         *_port_tables(card.interface.outputs, "output"),
-        doc.Paragraph("“Here” is the size that the numbers of this card hold for."),
+        doc.Paragraph("The figures of this card hold for the resolved shapes."),
     )
     return doc.Section("interface", "Inputs and outputs", blocks)
 
@@ -32,8 +32,8 @@ def _port_tables(ports: tuple[Port, ...], noun: str) -> Iterator[doc.Block]:
     rows = tuple(map(_port_row, ports[:_MAX_ROWS]))
     yield doc.Table(_COLUMNS, rows[:_MAX_OPEN_ROWS])
     if len(ports) > _MAX_OPEN_ROWS:
-        more = f" of {len(ports):,}; the rest is in the JSON card" if len(ports) > _MAX_ROWS else ""
-        summary = f"the other {pluralize(len(rows) - _MAX_OPEN_ROWS, noun)}{more}"
+        more = f" ({len(ports):,} in total, all in the JSON card)" if len(ports) > _MAX_ROWS else ""
+        summary = f"{pluralize(len(rows) - _MAX_OPEN_ROWS, f'more {noun}')}{more}"
         yield doc.Table(_COLUMNS, rows[_MAX_OPEN_ROWS:], summary=summary)
 
 

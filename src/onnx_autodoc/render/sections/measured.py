@@ -10,7 +10,7 @@ from onnx_autodoc.text import format_bytes, format_count, format_percent, format
 
 _MAX_ROWS: Final = 20
 _MAX_TEXT_LENGTH: Final = 600
-NO_REASON: Final = "unknown why"
+NO_REASON: Final = "reason unknown"
 _BASIS: Final = "measured: a run of this model on this machine"
 
 
@@ -24,9 +24,9 @@ def measured(card: Card) -> doc.Section | None:
 
 def _results(run: Verified) -> Iterator[doc.Spans]:
     shapes = run.agreement
-    unknown = f", of {format_count(shapes.unknown_to_us)} the card leaves a size open" if shapes.unknown_to_us else ""
+    unknown = f", {format_count(shapes.unknown_to_us)} not comparable" if shapes.unknown_to_us else ""
     nodes = pluralize(shapes.executed, "node")
-    agreed = f"{format_count(shapes.agreed)} of {nodes} that ran gave what the card says{unknown}, "
+    agreed = f"{format_count(shapes.agreed)} of {nodes} that ran match the card{unknown}, "
     yield (doc.Strong("Shapes: "), agreed + count_differences(run))
     yield from (sanitize(note, _MAX_TEXT_LENGTH) for note in shapes.notes)
     if run.feeds:
@@ -35,14 +35,14 @@ def _results(run: Verified) -> Iterator[doc.Spans]:
     yield (doc.Strong("Memory: "), *_memory(run))
     provider, machine = run.provider.removesuffix("ExecutionProvider"), run.machine
     load = run.load.worst if run.load is not None else None
-    busy = f"; {format_percent(load)} of it used by others" if load is not None else ""
+    busy = f"; {format_percent(load)} used by other processes" if load is not None else ""
     where = f"{sanitize(machine.cpu, 60)}, {pluralize(machine.cores, 'core')}, {sanitize(machine.system, 40)}{busy}"
-    yield (doc.Strong("Run by: "), f"onnxruntime {sanitize(run.runtime, 20)}, {sanitize(provider, 40)}, on {where}")
+    yield (doc.Strong("Runtime: "), f"onnxruntime {sanitize(run.runtime, 20)}, {sanitize(provider, 40)}, on {where}")
 
 
 def count_differences(run: Verified) -> str:
     differed = run.agreement.differed
-    return f"{format_count(differed)} differed" if differed else "none differed"
+    return f"{format_count(differed)} differ{'s' * (differed == 1)}" if differed else "none differ"
 
 
 def count_threads(timing: Timing) -> str:
@@ -65,8 +65,8 @@ def _seconds(seconds: float) -> doc.Number:
 def _latency(run: Verified) -> tuple[doc.Span, ...]:
     timing = run.timing
     if timing is None:
-        return (f"not taken: {sanitize(run.refused or NO_REASON, _MAX_TEXT_LENGTH)}",)
-    runs = f" in the median of {pluralize(timing.runs, 'run')}, {count_threads(timing)}; 95% within "
+        return (f"not measured: {sanitize(run.refused or NO_REASON, _MAX_TEXT_LENGTH)}",)
+    runs = f" median of {pluralize(timing.runs, 'run')}, {count_threads(timing)}; p95 "
     return (_seconds(timing.median_seconds), runs, _seconds(timing.p95_seconds))
 
 
@@ -74,26 +74,26 @@ def _memory(run: Verified) -> tuple[doc.Span, ...]:
     peak = run.memory
     if peak is None:
         return (f"not measured: {sanitize(run.memory_refused or NO_REASON, _MAX_TEXT_LENGTH)}",)
-    card = f"; the card says {format_bytes(peak.card_bytes)}" if peak.card_bytes is not None else ""
+    card = f"; on the card {format_bytes(peak.card_bytes)}" if peak.card_bytes is not None else ""
     if not peak.tells:
-        return (f"too little to measure, under {format_bytes(peak.LEAST)} of activations at the peak{card}",)
-    return (numbers.memory(peak.peak_bytes, _BASIS), f" of activations at the peak, optimisations off{card}")
+        return (f"peak activations below {format_bytes(peak.LEAST)}, too small to measure{card}",)
+    return (numbers.memory(peak.peak_bytes, _BASIS), f" peak activations, optimizations off{card}")
 
 
 def _differences(run: Verified) -> Iterator[doc.Block]:
     examples = run.agreement.examples[:_MAX_ROWS]
     if examples:
-        yield doc.Paragraph("Not as the card says:")
+        yield doc.Paragraph("Differences from the card:")
         yield doc.Bullets(tuple((doc.Name(row.node), f": card {row.ours}, run {row.theirs}") for row in examples))
     unlisted = run.agreement.differed - len({example.node for example in examples})
     if unlisted > 0:
-        yield doc.Paragraph(f"{pluralize(unlisted, 'more node')} differed.")
+        yield doc.Paragraph(f"{pluralize(unlisted, 'more node')} differ{'s' * (unlisted == 1)}.")
 
 
 def _kernels(run: Verified) -> tuple[doc.Block, ...]:
     """Distribute the time over kernels, as onnxruntime names them after its optimizations."""
     return doc.limited_table(
-        doc.columns("Kernels of", "Count#", "Time#", "Share#"),
+        doc.columns("Kernel type", "Count#", "Time#", "Share#"),
         run.by_operator,
         lambda row: (
             *(doc.Name(row.op), numbers.count(row.kernels, basis="")),

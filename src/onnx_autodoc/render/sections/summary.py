@@ -1,4 +1,4 @@
-"""The summary, the key numbers, and the program that runs the model."""
+"""The summary, the key figures, and the program that runs the model."""
 
 from collections.abc import Iterator
 
@@ -16,8 +16,8 @@ def summary(card: Card) -> doc.Section:
 
 
 def at_a_glance(card: Card) -> doc.Section:
-    table = doc.Table(doc.columns("What", "How much"), tuple(_rows(card)))
-    sizes = doc.Paragraph(("Costs hold for ", numbers.format_sizes(card), "."))
+    table = doc.Table(doc.columns("Metric", "Value"), tuple(_rows(card)))
+    sizes = doc.Paragraph(("Costs are for one run at ", numbers.format_sizes(card), "."))
     return doc.Section("at-a-glance", "At a glance", (table, sizes, doc.ChartRef("overview")))
 
 
@@ -34,14 +34,14 @@ def _rows(card: Card) -> Iterator[tuple[str, doc.Spans]]:
     if card.memory.kv_cache is not None:
         yield "KV cache", (numbers.memory(card.memory.kv_cache.bytes_per_token), " per token and sequence")
     inner = graph.nodes_total - graph.nodes
-    more = f" ({inner:,} of them in subgraphs and functions)" if inner else ""
-    operator_types = pluralize(graph.operator_types, "operator type")
+    more = f" ({inner:,} in subgraphs and functions)" if inner else ""
+    operator_types = pluralize(graph.operator_types, "op type")
     yield "Graph", f"{pluralize(graph.nodes_total, 'node')}{more}, {operator_types}"
     yield "File", (numbers.file_size(card.model.file.bytes), _format_external(card))
     yield "Opset", f"ai.onnx {opset}" if opset else "none for ai.onnx"
     coverage = card.compute.coverage
-    missing, nodes = coverage.nodes - coverage.counted, pluralize(coverage.nodes, "node")
-    yield "Not counted", f"{missing:,} of {nodes}" if missing else f"nothing: all {nodes} are counted"
+    is_complete, nodes = coverage.counted == coverage.nodes, pluralize(coverage.nodes, "node")
+    yield "Coverage", f"100% of {nodes}" if is_complete else f"{coverage.counted:,} of {nodes}"
 
 
 def _compute(card: Card) -> doc.Spans:
@@ -66,10 +66,10 @@ def _format_external(card: Card) -> str:
         return ""
     sizes = [file.bytes for file in external if file.bytes is not None]
     absent = len(external) - len(sizes)
-    size = format_bytes(sum(sizes)) if not absent else f"{absent:,} of them not there" if sizes else "not there"
-    return f" and {pluralize(len(external), 'file')} of weights beside it ({size})"
+    size = format_bytes(sum(sizes)) if not absent else f"{absent:,} not found" if sizes else "not found"
+    return f", external weights in {pluralize(len(external), 'file')} ({size})"
 
 
 def usage(card: Card) -> doc.Section:
-    text = "Needs onnxruntime and numpy. The inputs are made up, of the right types, sizes and ranges."
+    text = "Requires onnxruntime and numpy. The inputs are synthetic, with valid types, shapes and ranges."
     return doc.Section("run", "Run it", (doc.Paragraph(text), doc.Code("python", make_snippet(card))))
