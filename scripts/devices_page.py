@@ -27,14 +27,14 @@ name = "My board"
 kind = "npu"                    # gpu cpu npu tpu soc accelerator other
 memory_gib = 4                  # memory_unit = "GB" if the number is decimal
 memory_kind = "unified"         # dedicated unified on-chip system
-mem_bandwidth_gbs = 34.1        # 10^9 bytes a second
+mem_bandwidth_gbs = 34.1        # 10^9 bytes per second
 int8_tops = 8                   # dense; also int4_tops and fp32_ tf32_ fp16_ bf16_ fp8_ fp4_tflops
 tdp_w = 10
 note = "measured at the board's middle power mode"
 derived = ["mem_bandwidth_gbs: LPDDR4X-4266 x 64 bit"]
 source = [{ fields = ["int8_tops", "tdp_w"], ref = "data sheet, revision 3", date = "2026-01" }]
 
-[devices.t4]                    # instead of ours
+[devices.t4]                    # replaces the built-in device
 name = "T4 in our cluster"
 mem_bandwidth_gbs = 300
 int8_tops = 130

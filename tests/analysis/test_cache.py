@@ -1,10 +1,14 @@
 """The key-value cache: found in every form that exporters give it, and not where there is none."""
 
 import pytest
+from msgspec.structs import replace
 from onnx import TensorProto, helper
 
+from onnx_autodoc import ops
+from onnx_autodoc.analysis import kv_pairs
 from onnx_autodoc.analysis.kv_cache import Cache, cache
 from onnx_autodoc.api import measure_model
+from onnx_autodoc.ir import Node
 from onnx_autodoc.shapes import Request, bind, infer_shapes, parse_request
 from tests._text import model, save_and_read
 
@@ -130,6 +134,16 @@ def test_layer_is_recognized_in_every_form(text: str) -> None:
     grow = '<domain: "local", opset_import: ["" : 18]> grow (x, y) => (z) { z = Concat <axis = 2> (x, y) }'
     attend = '<domain: "local", opset_import: ["" : 18]> attend (q, k, v) => (y) { ATTEND }'.replace("ATTEND", ATTEND)
     assert cache_summary(measure_cache(text, "BH=2", functions=f"{grow}\n{attend}")) == ONE_LAYER
+
+
+@pytest.mark.parametrize("inputs", ["a, x", "x, a"])
+def test_written_part_is_the_other_overwritten_input(monkeypatch: pytest.MonkeyPatch, inputs: str) -> None:
+    """For an operator that selects between its inputs 0 and 1, as Where does between 1 and 2."""
+    select = replace(ops.operator_of(Node("Add")), overwrites=(0, 1))
+    monkeypatch.setattr(kv_pairs, "operator_of", lambda node: select if node.is_op("Add") else ops.operator_of(node))
+    text = f"""g ({NEW}, {PAST}) => (float[] y, float[] k, float[] v) {{
+        k = Add({inputs})  v = Add({inputs.replace("a", "b").replace("x", "z")}) ATTEND }}"""
+    assert cache_summary(measure_cache(text)) == ONE_LAYER
 
 
 OPERATORS = {

@@ -21,19 +21,19 @@ def test_assumed_size_is_not_a_contradiction_of_the_file(text: str) -> None:
     assert not any("contradicts itself" in reason for reason in found)
     (only,) = (reason for reason in found if "a node cannot run" in reason)
     assert only.startswith("at the assumed sizes (") and "a node cannot run: t: " in only
-    assert only.endswith("; --dim sets other sizes")
+    assert only.endswith("; set other sizes with --dim")
 
 
 def test_requested_size_is_not_a_contradiction_of_the_file() -> None:
     found = list_gaps("g (float[2, n] x, float[2, 3] w) => (float[] y) { [t] y = Add(x, w) }", "n=7")
     said = "a node cannot run: t: sizes 3 and 7 cannot be broadcast"
-    assert f"at the sizes asked for (n = 7) {said}; --dim sets other sizes" in found
+    assert f"at the requested sizes (n = 7) {said}; set other sizes with --dim" in found
 
 
 def test_misdeclared_shape_is_reported_with_sizes() -> None:
     found = list_gaps("g (float[n, 3] x) => (float[8, 3] y) { y = Relu(x) }")
     said = "the file declares y as [8, 3], but its inferred shape is [1, 3]"
-    assert found == [f"at the assumed sizes (n = 1) {said}; --dim sets other sizes"]
+    assert found == [f"at the assumed sizes (n = 1) {said}; set other sizes with --dim"]
 
 
 def test_conflict_at_all_sizes_is_a_contradiction_of_the_file() -> None:
@@ -50,4 +50,4 @@ def test_conflict_of_one_node_is_reported_once() -> None:
 @pytest.mark.parametrize(("kind", "asked"), [("int64", True), ("bool", True), ("float", False)])
 def test_only_single_integers_and_booleans_are_listed(kind: str, asked: bool) -> None:
     found = list_gaps(f"g (float[4] x, {kind}[1] n) => (float[] y) {{ a = NonZero(x)  y = Transpose(a) }}")
-    assert any("give it with --value n=N" in reason for reason in found) == asked
+    assert any("set it with --value n=N" in reason for reason in found) == asked

@@ -1,4 +1,4 @@
-"""Which layers keep their weights how, and what stayed in floating point: on small models and on real ones."""
+"""Which layers keep their weights how, and what is kept in floating point: on small models and on real ones."""
 
 import numpy as np
 import pytest
@@ -176,7 +176,7 @@ def test_float_rest_is_reported_for_quantized_models_only() -> None:
     held = constants(**SCALE, b=ints("float", 4), t=ints("float", 9, 4))
     body = f"{held} {PAIR} dw = DequantizeLinear(w, one, z) m = MatMul(dx, dw) a = Add(m, b) r = Gather(t, i)"
     found = measure_precision(f"g (float[2,4] x, int64[2] i) => (float[2,4] y) {{ {body} y = Add(a, r) }}")
-    assert found.stayed == "stayed in float32: 1 Gather (embeddings) (Gather_11), 1 Add (Add_10); 71.4% of the weights"
+    assert found.stayed == "kept in float32: 1 Gather (embeddings) (Gather_11), 1 Add (Add_10); 71.4% of the weights"
     plain = measure_precision(f"g (float[2,4] x) => (float[2,4] y) {{ {constants(b=ints('float', 4))} y = Add(x, b) }}")
     assert plain.stayed is None and plain.story[0].how == "float"
 
@@ -253,11 +253,21 @@ def test_all_convolutions_of_the_qdq_resnet_are_quantized_by_channels() -> None:
     assert {(group.how, group.per_channel) for group in groups} == {("qdq", True)}
 
 
+def test_other_nodes_of_the_float_rest_are_counted() -> None:
+    operators = ["Add", "Mul", "Sub", "Div", "Pow", "PRelu", "Gemm"]
+    shapes = {name.lower(): (4, 4) if name == "Gemm" else (4,) for name in operators}
+    held = constants(**SCALE, **{name: ints("float", *shape) for name, shape in shapes.items()})
+    steps = [f"{PAIR} dw = DequantizeLinear(w, one, z) v0 = MatMul(dx, dw)"]
+    steps += [f"v{at + 1} = {name}(v{at}, {name.lower()})" for at, name in enumerate(operators)]
+    found = measure_precision(f"g (float[2,4] x) => (float[2,4] v7) {{ {held} {' '.join(steps)} }}")
+    assert found.stayed is not None and ", 1 other node; " in found.stayed
+
+
 STAYED = {
     "all-minilm-l6-v2-int4-matmulnbits": (
-        "stayed in float32: 2 Gather (embeddings), 50 Add, 13 Mul; 53.0% of the weights"
+        "kept in float32: 2 Gather (embeddings), 50 Add, 13 Mul; 53.0% of the weights"
     ),
-    "all-minilm-l6-v2-dynquant-int8": "stayed in float32: 49 Add, 13 Mul; 0.1% of the weights",
+    "all-minilm-l6-v2-dynquant-int8": "kept in float32: 49 Add, 13 Mul; 0.1% of the weights",
     "resnet50-qdq-int8": None,
     "silero-vad": None,
 }

@@ -1,4 +1,4 @@
-// Where the system's Chromium is, and how it is started so that it asks nothing of a network.
+// The path of the system's Chromium, and flags that keep it from making network requests.
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
@@ -10,9 +10,9 @@ FLAGS.push("--disable-component-update", "--disable-sync");
 function browserPath() {
   const folders = (process.env.PATH || "").split(path.delimiter);
   const paths = BROWSERS.flatMap((name) => folders.map((folder) => path.join(folder, name)));
-  const found = process.env.CHROMIUM || paths.find((file) => fs.existsSync(file));
-  if (!found) throw new Error("no Chromium is installed");
-  return found;
+  const executable = process.env.CHROMIUM || paths.find((file) => fs.existsSync(file));
+  if (!executable) throw new Error("no Chromium is installed");
+  return executable;
 }
 
 module.exports = { FLAGS, browserPath };

@@ -1,20 +1,20 @@
 // Draws mermaid texts in a real browser, as a page would: {"diagrams": {name: text}, "folder": where pictures go or
-// null, "themes": [...], "scale": 2} on standard input, what was seen on standard output. Nothing is asked of a network.
+// null, "themes": [...], "scale": 2} on standard input, observations on standard output. No network requests are made.
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
 const { chromium } = require("playwright-core");
 const { FLAGS, browserPath } = require("./chromium.cjs");
 
-const COLUMN = 880; // pixels: the width that a README has
+const COLUMN = 880; // pixels: the width of a README
 const PAGES = { default: "#ffffff", dark: "#0d1117" };
 
 function mermaidPath() {
   return process.env.MERMAID || path.join(path.dirname(require.resolve("mermaid/package.json")), "dist/mermaid.min.js");
 }
 
-// Runs in the page. What comes back is what a reader sees, and whatever of the text became more than text.
-async function drawn({ text, theme }) {
+// Runs in the page. Returns what a reader sees, and elements that text should not have become.
+async function drawDiagram({ text, theme }) {
   const stray = "script, a, img, iframe, input, i, em, strong, del, code, li, h1, math";
   const place = document.querySelector("#place");
   place.replaceChildren();
@@ -52,18 +52,18 @@ async function openPage(browser, theme, scale, left) {
 }
 
 async function main() {
-  const asked = JSON.parse(fs.readFileSync(0, "utf-8"));
-  const left = []; // whatever tried to leave the page
+  const task = JSON.parse(fs.readFileSync(0, "utf-8"));
+  const left = []; // requests that tried to leave the page
   const seen = {};
   const browser = await chromium.launch({ executablePath: browserPath(), args: FLAGS, chromiumSandbox: false });
   try {
-    for (const theme of asked.themes) {
-      const page = await openPage(browser, theme, asked.scale || 1, left);
-      for (const [name, text] of Object.entries(asked.diagrams)) {
+    for (const theme of task.themes) {
+      const page = await openPage(browser, theme, task.scale || 1, left);
+      for (const [name, text] of Object.entries(task.diagrams)) {
         const key = theme === "default" ? name : `${name}-${theme}`;
-        seen[key] = await page.evaluate(drawn, { text, theme });
-        if (asked.folder && !seen[key].error) {
-          const file = path.join(asked.folder, `${key}.png`);
+        seen[key] = await page.evaluate(drawDiagram, { text, theme });
+        if (task.folder && !seen[key].error) {
+          const file = path.join(task.folder, `${key}.png`);
           await page.locator("#place svg").screenshot({ path: file });
         }
       }

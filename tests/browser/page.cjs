@@ -1,4 +1,4 @@
-// Opens pages of the html format from disk, as a reader would, and says what was seen. On standard input: {"pages":
+// Opens pages of the html format from disk and reports observations. On standard input: {"pages":
 // [{"name", "file", and what to do there: "graph", "sizes", "search", "axe", "run", "shots"}], "folder": for pictures}.
 "use strict";
 const fs = require("node:fs");
@@ -8,7 +8,7 @@ const { chromium } = require("playwright-core");
 const { FLAGS, browserPath } = require("./chromium.cjs");
 
 const WIDE = { width: 1440, height: 900 };
-const WAYS = {
+const MODES = {
   light: {},
   dark: { colorScheme: "dark" },
   narrow: { viewport: { width: 400, height: 800 } },
@@ -16,12 +16,12 @@ const WAYS = {
 };
 const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf-8");
 
-// What must stay empty: words on the console, requests, whatever the policy had to stop.
-async function opened(browser, asked, seen, options = {}) {
+// Collects what must stay empty: console messages, requests, policy violations.
+async function openPage(browser, task, seen, options = {}) {
   const context = await browser.newContext({ viewport: WIDE, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(10000);
-  const own = pathToFileURL(asked.file).href;
+  const own = pathToFileURL(task.file).href;
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && seen.console.push(message.text()));
   page.on("pageerror", (error) => seen.console.push(String(error)));
   page.on("request", (request) => request.url().split("#")[0] === own || seen.requests.push(request.url()));
@@ -38,8 +38,8 @@ async function timing(page) {
   return page.evaluate(() => performance.getEntriesByName("interactive")[0]?.startTime ?? null);
 }
 
-// The drawing comes to life when it is near; a box that holds others opens by a click and folds by Enter.
-async function drawn(page) {
+// The diagram starts when it is near the viewport; a box with children expands by a click and collapses by Enter.
+async function operateGraph(page) {
   if (!(await page.locator("#graph").count())) return null;
   await page.evaluate(() => document.getElementById("graph").scrollIntoView());
   await page.waitForFunction(() => performance.getEntriesByName("drawn").length > 0, null, { timeout: 10000 });
@@ -62,19 +62,19 @@ async function drawn(page) {
   return found;
 }
 
-async function searched(page, text) {
+async function searchNode(page, text) {
   await page.evaluate(() => scrollTo(0, 0));
   await page.keyboard.press("/");
   await page.keyboard.insertText(text);
-  const list = await page.locator("#found-list li").allInnerTexts();
-  await page.locator("#found-list button", { hasText: text }).first().click();
+  const list = await page.locator("#search-results-list li").allInnerTexts();
+  await page.locator("#search-results-list button", { hasText: text }).first().click();
   const row = await page.locator("#node-table tr.more").innerText();
   const focused = await page.evaluate(() => document.activeElement.textContent);
   return { list, row, focused };
 }
 
-// Numbers by the quantity they show, after the variables were set one by one.
-async function moved(page, sizes) {
+// Figures by quantity, after the variables were set one by one.
+async function moveSliders(page, sizes) {
   for (const [index, size] of sizes.entries()) {
     await page.locator(`#size-${index}`).fill(String(size));
     await page.locator(`#size-${index}`).press("Enter");
@@ -84,13 +84,13 @@ async function moved(page, sizes) {
       [...document.querySelectorAll("data[data-quantity]")].map((one) => [one.dataset.quantity, one.textContent]),
     );
   const away = await page.evaluate(read);
-  const all = await page.locator("data.moved, data.unknown").count();
+  const all = await page.locator("data.recomputed, data.unknown").count();
   await page.locator("#reset").click();
-  return { away, all, back: await page.evaluate(read), left: await page.locator("data.moved, data.unknown").count() };
+  return { away, all, back: await page.evaluate(read), left: await page.locator("data.recomputed, data.unknown").count() };
 }
 
-async function judged(page) {
-  await page.evaluate(AXE); // not as a script element, which the page's policy would stop
+async function findViolations(page) {
+  await page.evaluate(AXE); // not as a script element, which the page's policy would block
   const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
   return violations
     .filter((one) => one.impact === "serious" || one.impact === "critical")
@@ -103,51 +103,51 @@ async function judged(page) {
     );
 }
 
-async function pictures(browser, asked, folder) {
-  for (const way of asked.shots) {
-    const { page, close } = await opened(browser, asked, { console: [], requests: [] }, WAYS[way]);
-    if (way === "print") await page.emulateMedia({ media: "print" });
+async function takeScreenshots(browser, task, folder) {
+  for (const mode of task.shots) {
+    const { page, close } = await openPage(browser, task, { console: [], requests: [] }, MODES[mode]);
+    if (mode === "print") await page.emulateMedia({ media: "print" });
     else if (await page.locator("#graph").count()) await page.locator("#graph").scrollIntoViewIfNeeded();
     await page.waitForTimeout(300);
     await page.evaluate(() => scrollTo(0, 0));
-    await page.screenshot({ path: path.join(folder, `${asked.name}-${way}.png`), fullPage: true });
+    await page.screenshot({ path: path.join(folder, `${task.name}-${mode}.png`), fullPage: true });
     await close();
   }
 }
 
-async function seenOf(browser, asked, folder) {
+async function observe(browser, task, folder) {
   const seen = { console: [], requests: [] };
-  const { page, close } = await opened(browser, asked, seen, asked.options);
-  if (asked.media) await page.emulateMedia({ media: asked.media });
+  const { page, close } = await openPage(browser, task, seen, task.options);
+  if (task.media) await page.emulateMedia({ media: task.media });
   seen.interactive = await timing(page);
-  if (asked.graph) seen.graph = await drawn(page);
-  if (asked.sizes) seen.moved = await moved(page, asked.sizes);
-  if (asked.search) seen.search = await searched(page, asked.search);
-  if (asked.axe) seen.axe = await judged(page);
-  if (asked.run) seen.run = await page.evaluate(asked.run);
+  if (task.graph) seen.graph = await operateGraph(page);
+  if (task.sizes) seen.moved = await moveSliders(page, task.sizes);
+  if (task.search) seen.search = await searchNode(page, task.search);
+  if (task.axe) seen.axe = await findViolations(page);
+  if (task.run) seen.run = await page.evaluate(task.run);
   seen.stopped = await page.evaluate(() => window.stopped);
   await close();
-  if (asked.shots) await pictures(browser, asked, folder);
+  if (task.shots) await takeScreenshots(browser, task, folder);
   return seen;
 }
 
-async function visited(browser, asked, folder) {
+async function visit(browser, task, folder) {
   try {
-    return await seenOf(browser, asked, folder);
+    return await observe(browser, task, folder);
   } catch (error) {
     return { failed: String(error.stack || error) };
   }
 }
 
-// `jobs` pages at a time; one where time is measured.
+// `jobs` pages at a time; one for time measurements.
 async function main() {
   const { pages, folder, jobs } = JSON.parse(fs.readFileSync(0, "utf-8"));
   const browser = await chromium.launch({ executablePath: browserPath(), args: FLAGS, chromiumSandbox: false });
   const seen = {};
   const rest = [...pages];
   const work = async () => {
-    for (let asked = rest.shift(); asked; asked = rest.shift())
-      seen[asked.name] = await visited(browser, asked, folder);
+    for (let task = rest.shift(); task; task = rest.shift())
+      seen[task.name] = await visit(browser, task, folder);
   };
   try {
     await Promise.all(Array.from({ length: jobs || 1 }, work));

@@ -6,14 +6,14 @@ const { chromium } = require("playwright-core");
 const { FLAGS, browserPath } = require("./chromium.cjs");
 
 async function main() {
-  const asked = JSON.parse(fs.readFileSync(0, "utf-8"));
+  const task = JSON.parse(fs.readFileSync(0, "utf-8"));
   const browser = await chromium.launch({ executablePath: browserPath(), args: FLAGS, chromiumSandbox: false });
   try {
-    const viewport = { width: asked.width, height: asked.height };
-    const page = await (await browser.newContext({ viewport, colorScheme: asked.dark ? "dark" : "light" })).newPage();
-    for (const [file, picture] of Object.entries(asked.pages)) {
+    const viewport = { width: task.width, height: task.height };
+    const page = await (await browser.newContext({ viewport, colorScheme: task.dark ? "dark" : "light" })).newPage();
+    for (const [file, picture] of Object.entries(task.pages)) {
       await page.goto(pathToFileURL(file).href);
-      await page.waitForTimeout(asked.wait);
+      await page.waitForTimeout(task.wait);
       await page.screenshot({ path: picture });
     }
   } finally {

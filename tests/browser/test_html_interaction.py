@@ -61,7 +61,7 @@ def test_node_and_box_link_to_each_other(folder: Path) -> None:
       const links = [...document.querySelectorAll("#graph-panel a")].map(blockOf);
       const box = document.getElementById("graph").getBoundingClientRect();
       return { chosen: chosen.innerText, open: [...Boxes.open], links, top: box.top, high: innerHeight,
-               norm: Boxes.holder("layer-norm"), layer: Boxes.holder("encoder-layer[3]").label };
+               norm: Boxes.boxOfBlock("layer-norm"), layer: Boxes.boxOfBlock("encoder-layer[3]").label };
     })()"""
     result = visit_page(folder, LAYERED, run=run)["run"]
     assert result["chosen"].startswith("Attention")
@@ -78,12 +78,12 @@ def test_diagram_is_colored_by_selected_quantity(folder: Path) -> None:
       Graph.show(Boxes.root.children[0]);
       const found = {};
       for (const by of ["macs", "params", "bytes"]) {
-        const field = document.getElementById("graph-colour");
+        const field = document.getElementById("graph-color");
         field.value = by;
         field.dispatchEvent(new Event("change"));
-        const most = Boxes.drawn().filter((box) => Boxes.part(box, by) === Boxes.top());
+        const most = Boxes.visible().filter((box) => Boxes.part(box, by) === Boxes.maxShare());
         const lines = most.map((box) => Boxes.lines(box).at(-1));
-        found[by] = { top: Boxes.top(), fill: most.map((box) => Boxes.colour(box, Boxes.top()).fill), lines,
+        found[by] = { top: Boxes.maxShare(), fill: most.map((box) => Boxes.color(box, Boxes.maxShare()).fill), lines,
                       legend: document.getElementById("graph-legend").innerText };
       }
       return found;
@@ -105,13 +105,13 @@ def test_fixed_figures_are_marked_at_other_sizes(folder: Path) -> None:
         field.dispatchEvent(new Event("change"));
       };
       const tag = (place) => getComputedStyle(place, "::before").content;
-      const look = () => ({ banner: document.getElementById("away").checkVisibility(),
+      const look = () => ({ banner: document.getElementById("resized-banner").checkVisibility(),
         graph: tag(document.getElementById("graph")), picture: tag(document.querySelector(".picture")),
         moving: tag(document.querySelector("#at-a-glance .table")) });
       const before = look();
       set(8);
-      const away = { ...look(), words: document.getElementById("away").innerText };
-      document.querySelector("#away button").click();
+      const away = { ...look(), words: document.getElementById("resized-banner").innerText };
+      document.querySelector("#resized-banner button").click();
       return { before, away, after: look() };
     })()"""
     result = visit_page(folder, LAYERED, run=run)["run"]
@@ -130,8 +130,8 @@ def test_search_finds_boxes(folder: Path) -> None:
       const field = document.getElementById("search");
       field.value = "attention";
       field.dispatchEvent(new Event("input"));
-      const lines = [...document.querySelectorAll("#found-list button")];
-      lines.find((one) => one.innerText.includes("in the drawing")).click();
+      const lines = [...document.querySelectorAll("#search-results-list button")];
+      lines.find((one) => one.innerText.includes("in the diagram")).click();
       return document.querySelector("#graph-tree [aria-selected=true]").innerText;
     })()"""
     assert visit_page(folder, LAYERED, run=run)["run"].startswith("Attention")

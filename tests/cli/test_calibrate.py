@@ -112,7 +112,7 @@ def test_model_with_escaping_weights_is_refused_before_benchmarks(
     monkeypatch.setattr(api, "measure_load", lambda: pytest.fail("went on"))
     path, _ = create_model(tmp_path, add_file)
     assert main(["calibrate", str(path), "--profile", str(tmp_path / "p.json")]) == 2
-    assert "its weights" in capsys.readouterr().err
+    assert "the weights file" in capsys.readouterr().err
     assert not (tmp_path / "p.json").exists()
 
 

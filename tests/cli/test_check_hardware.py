@@ -110,7 +110,7 @@ def test_option_without_effect_on_a_limit_is_refused(
 
 def test_unknown_device_is_an_error_with_suggestions(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*write_limit(policy, "hardware.devices.t4.seconds.bound"), "--device", "T4"]) == 2
-    assert "near it: t4" in capsys.readouterr().err
+    assert "similar: t4" in capsys.readouterr().err
 
 
 def test_card_keeps_its_devices_and_may_be_a_baseline(

@@ -41,7 +41,7 @@ def test_three_models_and_cards_are_compared(card: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(
-    ("suffix", "start"), [(".md", "# "), (".html", "<!doctype html>"), (".json", "{"), (".txt", "Another")]
+    ("suffix", "start"), [(".md", "# "), (".html", "<!doctype html>"), (".json", "{"), (".txt", "A different")]
 )
 def test_output_suffix_chooses_the_format(
     suffix: str, start: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -61,11 +61,9 @@ def test_dimension_options_apply_to_all_models(tmp_path: Path, capsys: pytest.Ca
 
 def test_weights_are_compared_with_their_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [saved(convnet([Block()], seed=seed), tmp_path / f"{seed}.onnx") for seed in (0, 1)]
-    assert run(capsys, *paths)[1].startswith("No difference in what the cards hold.")
-    assert run(capsys, *paths, "--weights")[1].startswith("The same graph with other weights.")
-    assert run(capsys, paths[0], paths[0], "--weights")[1].startswith(
-        "No difference, neither in the cards nor in the weights."
-    )
+    assert run(capsys, *paths)[1].startswith("No difference between the cards.")
+    assert run(capsys, *paths, "--weights")[1].startswith("The same graph with different weights.")
+    assert run(capsys, paths[0], paths[0], "--weights")[1].startswith("No difference in the cards or the weights.")
 
 
 def test_figures_are_read_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,8 +82,8 @@ def test_wrong_request_is_one_line(card: Path, tmp_path: Path, capsys: pytest.Ca
         ((SMALL, tmp_path / "absent.onnx"), "absent.onnx"),
         ((card, card, "--batch", "2"), "the sizes of a stored card are fixed"),
         ((SMALL, card, "--weights"), "without --weights"),
-        ((SMALL, OTHER, "--figures", bad), "no model is called 'nobody'"),
-        ((SMALL, OTHER, "--figures", tmp_path / "absent.csv"), "there is no such file"),
+        ((SMALL, OTHER, "--figures", bad), "no model is named 'nobody'"),
+        ((SMALL, OTHER, "--figures", tmp_path / "absent.csv"), "file not found"),
         ((SMALL, OTHER, "-o", tmp_path / "diff.pdf"), "unknown suffix '.pdf'"),
         ((SMALL, OTHER, "-o", tmp_path), "name a file"),
         ((SMALL, OTHER, "-o", tmp_path / "absent" / "diff.md"), "folder not found: "),
@@ -114,8 +112,7 @@ def test_sizes_of_a_stored_card_are_compared(tmp_path: Path, capsys: pytest.Capt
 def test_no_difference_is_two_lines_with_empty_lists(capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, SMALL, SMALL)[1]
     assert " ".join(out.split()) == (
-        "No difference in what the cards hold. "
-        "Whether the numbers in the weights are the same was not looked at: --weights does."
+        "No difference between the cards. Weight values were not compared (use --weights)."
     )
     diff = json.loads(run(capsys, SMALL, SMALL, "--format", "json")[1])["diffs"][0]
     assert {key for key, content in diff.items() if content} == {"name", "relation", "findings"}

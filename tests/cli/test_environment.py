@@ -75,7 +75,7 @@ def without_home(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_user_without_home_has_no_profile(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["card", str(model), "--device", "auto"]) == 0
     assert main(["calibrate", "--quick"]) == 2
-    assert capsys.readouterr().err.endswith("set HOME, or name a file with --profile\n")
+    assert capsys.readouterr().err.endswith("set HOME, or pass a file with --profile\n")
 
 
 def test_inaccessible_profile_folder_is_one_line(
@@ -87,7 +87,7 @@ def test_inaccessible_profile_folder_is_one_line(
     with monkeypatch.context() as patched:
         patched.setattr(Path, "exists", refuse)
         assert main(["calibrate", "--quick", "--profile", "x.json"]) == 2
-    assert "x.json: cannot be looked at: Permission denied" in capsys.readouterr().err
+    assert "x.json: cannot be accessed: Permission denied" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [["verify", "--runs", "1"], ["calibrate", "--quick", "--force"]])
@@ -100,4 +100,4 @@ def test_missing_temporary_folder_is_one_line(
     monkeypatch.setattr(tempfile, "TemporaryDirectory", fail_to_create)
     profile = ["--profile", str(model.parent / "p.json")] if words[0] == "calibrate" else []
     assert main([*words, str(model), *profile]) == 2
-    assert "name one in TMPDIR" in capsys.readouterr().err
+    assert "set TMPDIR to one that is" in capsys.readouterr().err

@@ -31,7 +31,7 @@ def list_texts(diff: Diff) -> list[str]:
 @pytest.mark.parametrize("position", [1, 2, 5, 6])
 def test_narrower_linear_layer_is_located(position: int) -> None:
     diff = compare_cards(make_encoder_card(), make_encoder_card(position, replace(PLAIN, inner=64)))
-    assert list_texts(diff) == [f"Encoder layer {position}, MLP: was “Relu, 48 → 96 → 48”, is “Relu, 48 → 64 → 48”"]
+    assert list_texts(diff) == [f"Encoder layer {position}, MLP: “Relu, 48 → 96 → 48” changed to “Relu, 48 → 64 → 48”"]
     assert diff.relation.kind == "variant"
 
 
@@ -49,7 +49,7 @@ def test_removed_head_is_reported_without_a_box() -> None:
 
 def test_changed_activation_is_located() -> None:
     diff = compare_cards(make_encoder_card(), make_encoder_card(3, replace(PLAIN, act="Gelu")))
-    assert list_texts(diff) == ["Encoder layer 3, MLP: was “Relu, 48 → 96 → 48”, is “gelu, 48 → 96 → 48”"]
+    assert list_texts(diff) == ["Encoder layer 3, MLP: “Relu, 48 → 96 → 48” changed to “gelu, 48 → 96 → 48”"]
 
 
 def test_changed_activation_is_not_another_export() -> None:
@@ -59,19 +59,19 @@ def test_changed_activation_is_not_another_export() -> None:
 
 def test_removed_residual_connection_of_a_layer_is_located() -> None:
     diff = compare_cards(make_encoder_card(), make_encoder_card(5, replace(PLAIN, skip=False)))
-    assert "Add gone after Encoder layer 5, MLP" in list_texts(diff)
+    assert "Add removed after Encoder layer 5, MLP" in list_texts(diff)
     assert all("Encoder layer 5" in text for text in list_texts(diff))
 
 
 def test_removed_layer_is_counted() -> None:
     diff = compare_cards(make_encoder_card(), make_encoder_card(count=5))
-    assert list_texts(diff) == ["Encoder layer: 6 → 5 of them"]
-    assert diff.relation.text == "The same family with other sizes: layers 6 → 5."
+    assert list_texts(diff) == ["Encoder layer: count 6 → 5"]
+    assert diff.relation.text == "The same family with different sizes: layers 6 → 5."
 
 
 def test_larger_kernel_is_located() -> None:
     diff = compare_cards(make_convnet_card(), make_convnet_card(3, replace(BLOCK, kernel=5)))
-    assert list_texts(diff) == ["Residual block 3, Conv 1: was “3×3 16 → 16, relu”, is “5×5 16 → 16, relu”"]
+    assert list_texts(diff) == ["Residual block 3, Conv 1: “3×3 16 → 16, relu” changed to “5×5 16 → 16, relu”"]
 
 
 def test_added_channel_gate_is_located() -> None:
@@ -81,7 +81,7 @@ def test_added_channel_gate_is_located() -> None:
 
 def test_removed_residual_connection_of_a_block_is_located() -> None:
     diff = compare_cards(make_convnet_card(), make_convnet_card(3, replace(BLOCK, skip=False)))
-    assert "Add gone after Residual block 3, Conv 2" in list_texts(diff)
+    assert "Add removed after Residual block 3, Conv 2" in list_texts(diff)
 
 
 def test_weights_outside_of_the_diagram_are_reported() -> None:

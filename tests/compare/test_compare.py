@@ -132,7 +132,7 @@ def test_hashes_are_compared_where_both_exist() -> None:
         return replace(SMALL, model=replace(SMALL.model, file=replace(SMALL.model.file, sha256=digest)))
 
     assert compare_cards(with_hash("a"), with_hash(None)).empty
-    assert compare_cards(with_hash("a"), with_hash("a")).relation.text == "No difference: the same file, byte for byte."
+    assert compare_cards(with_hash("a"), with_hash("a")).relation.text == "No difference: the files are byte-identical."
     diff = compare_cards(with_hash("a"), with_hash("b"))
     assert list_parts(diff) == {"facts"}
     assert diff.relation.kind == "other-bytes"
@@ -173,7 +173,7 @@ def test_every_model_is_compared_with_the_first() -> None:
 
 
 def test_single_model_is_rejected() -> None:
-    with pytest.raises(BadInput, match="nothing to be compared with"):
+    with pytest.raises(BadInput, match="expected at least two models"):
         compare([SMALL], ["a"])
 
 
@@ -195,7 +195,7 @@ def test_long_rows_of_equal_layers_stay_folded() -> None:
         return replace(SMALL, structure=replace(SMALL.structure, tree=replace(tree, children=boxes)))
 
     diff = compare_cards(with_repeats(10**12), with_repeats(10**12 + 1))
-    assert [change.text for change in diff.blocks] == ["Encoder layer 1: 1,000,000,000,000 → 1,000,000,000,001 of them"]
+    assert [change.text for change in diff.blocks] == ["Encoder layer 1: count 1,000,000,000,000 → 1,000,000,000,001"]
 
 
 def test_comparison_round_trips_through_json() -> None:

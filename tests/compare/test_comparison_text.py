@@ -15,7 +15,7 @@ from tests.render.test_comparison import AT, MINILM, SETS, Page, render_pair
 def test_runtime_findings_are_counted_in_the_terminal() -> None:
     text = render_pair(SETS[0], "terminal")
     assert "unsupported-operator" not in text
-    assert "remarks on runtimes: 3 new" in text
+    assert "runtime support (info): 3 new" in text
     assert render_pair(SETS[0], "markdown").count("unsupported-operator") >= 3
 
 
@@ -44,9 +44,9 @@ def test_opsets_of_one_file_are_one_line() -> None:
     more = {**card.model.opsets, **{f"domain.{at}": 1 for at in range(9)}}
     second = replace(card, model=replace(card.model, opsets=more))
     text = COMPARISON_FORMATS["terminal"].render(compare([card, second], ["a", "b"], generated=AT))
-    assert text.count("Also imports: domain.0 1") == 1
+    assert text.count("Opsets added: domain.0 1") == 1
     assert "and 3 more" in " ".join(text.split())
-    assert "Opset of" not in text.split("Besides")[1]
+    assert "Opset of" not in text.split("Other changes")[1]
 
 
 def test_changed_tensor_is_named_in_the_terminal() -> None:

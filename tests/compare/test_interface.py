@@ -97,4 +97,4 @@ def test_every_change_has_a_reason_and_old_value() -> None:
         for side in ("input", "output"):
             assert all(change.reason for change in compare_ports(side, was, now))
     change = compare_ports("input", (A,), (make_port("a", ("n", 4)),))[0]
-    assert (change.was, change.now, change.reason) == ("3", "4", "dimension 1: another fixed size")
+    assert (change.was, change.now, change.reason) == ("3", "4", "dimension 1: different fixed size")

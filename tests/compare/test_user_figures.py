@@ -35,14 +35,14 @@ def test_figure_of_one_model_has_no_difference() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('{"a": {"top1": "good"}}', "f: a: top1: 'good' is no number"),
-        ('{"a": {"top1": true}}', "f: a: top1: 'True' is no number"),
+        ('{"a": {"top1": "good"}}', "f: a: top1: 'good' is not a number"),
+        ('{"a": {"top1": true}}', "f: a: top1: 'True' is not a number"),
         ('{"a": 1}', "expected"),
         ("[1]", "expected"),
         ('{"a": ', "not JSON"),
-        ("model,ms\na,fast\n", "f, line 2: ms: 'fast' is no number"),
-        ("model,ms\na,nan\n", "f, line 2: ms: 'nan' is no number"),
-        ("model,ms\na,1\na,2\n", "f, line 3: a comes twice"),
+        ("model,ms\na,fast\n", "f, line 2: ms: 'fast' is not a number"),
+        ("model,ms\na,nan\n", "f, line 2: ms: 'nan' is not a number"),
+        ("model,ms\na,1\na,2\n", "f, line 3: duplicate model a"),
         ("name,ms\na,1\n", "f, line 2: expected a column 'model'"),
         ("model,ms\na,1,2\n", "f, line 2: expected"),
         ("model,ms\na\n", "f, line 2: expected"),
@@ -51,13 +51,13 @@ def test_figure_of_one_model_has_no_difference() -> None:
         ("{}", "no figures"),
         ('{"a": {}}', "no figures"),
         ("model\na\n", "no figures"),
-        ('{"a": {"top1": NaN}}', "f: a: top1: 'nan' is no number"),
-        ('{"a": {"top1": 1}, "a": {"top1": 2}}', "f: a comes twice"),
-        ('{"a": {"top1": 1, "top1": 2}}', "f: top1 comes twice"),
-        ('{"a": {" ": 1}}', "a figure without a name"),
-        ('{"a": {"ms": %s}}' % ("9" * 400), "is no number"),
-        (f"model,ms\na,{'9' * 400}\n", "is no number"),
-        ("model,ms,ms\na,1,2\n", "f, line 1: a column comes twice"),
+        ('{"a": {"top1": NaN}}', "f: a: top1: 'nan' is not a number"),
+        ('{"a": {"top1": 1}, "a": {"top1": 2}}', "f: duplicate key a"),
+        ('{"a": {"top1": 1, "top1": 2}}', "f: duplicate key top1"),
+        ('{"a": {" ": 1}}', "a figure has no name"),
+        ('{"a": {"ms": %s}}' % ("9" * 400), "is not a number"),
+        (f"model,ms\na,{'9' * 400}\n", "is not a number"),
+        ("model,ms,ms\na,1,2\n", "f, line 1: duplicate column"),
     ],
 )
 def test_invalid_figure_is_rejected_with_its_place(text: str, why: str) -> None:
@@ -67,12 +67,12 @@ def test_invalid_figure_is_rejected_with_its_place(text: str, why: str) -> None:
 
 
 def test_figures_of_other_models_are_rejected() -> None:
-    with pytest.raises(BadInput, match=r"no model is called 'c'; there are models/a\.onnx, models/b\.onnx"):
+    with pytest.raises(BadInput, match=r"no model is named 'c'; models: models/a\.onnx, models/b\.onnx"):
         compare([CARD, CARD], NAMES, {"c": {"ms": 1}})
 
 
 def test_conflicting_figures_of_one_model_are_rejected() -> None:
-    with pytest.raises(BadInput, match=r"'ms' of models/a\.onnx comes twice, with other numbers"):
+    with pytest.raises(BadInput, match=r"conflicting values for 'ms' of models/a\.onnx"):
         compare([CARD, CARD], NAMES, {"a": {"ms": 1}, "a.onnx": {"ms": 2}})
     assert compare([CARD, CARD], NAMES, {"a": {"ms": 1}, "a.onnx": {"top1": 2}}).figures[NAMES[0]] == {
         "ms": 1,

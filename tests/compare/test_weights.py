@@ -32,12 +32,12 @@ def test_equal_weights_are_reported() -> None:
     assert diff.weights is not None
     assert diff.weights.text == "all 8 tensors equal"
     assert diff.empty
-    assert diff.relation.text == "No difference, neither in the cards nor in the weights."
+    assert diff.relation.text == "No difference in the cards or the weights."
 
 
 def test_same_graph_with_other_weights_is_recognized() -> None:
     diff = compare_cards(make_card(make_net()), make_card(make_net(1)))
-    assert diff.relation.text == "The same graph with other weights."
+    assert diff.relation.text == "The same graph with different weights."
     assert diff.weights is not None
     assert (diff.weights.changed, diff.weights.equal) == (8, 0)
     assert not diff.empty
@@ -49,7 +49,7 @@ def test_changed_tensor_is_named() -> None:
     data.flat[0] += 1
     changed.graph.initializer[2].CopyFrom(numpy_helper.from_array(data, changed.graph.initializer[2].name))
     change = compare_weights(make_net(), changed)
-    assert change.text == "7 of 8 tensors equal; 1 with other numbers"
+    assert change.text == "7 of 8 tensors equal; 1 with different values"
     assert change.names == {"changed": (changed.graph.initializer[2].name,)}
 
 
@@ -65,7 +65,7 @@ def rename_weights(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def test_renamed_tensors_are_recognized() -> None:
     change = compare_weights(make_net(), rename_weights(make_net()))
-    assert change.text == "the same numbers in all 8 tensors, under other names"
+    assert change.text == "equal values in all 8 tensors, under different names"
     assert (change.renamed, change.gone, change.added) == (8, 0, 0)
     assert all(pair.now == f"{pair.was}.new" for pair in change.pairs)
 
@@ -108,7 +108,7 @@ def test_added_and_removed_tensors_are_counted() -> None:
 
 
 def test_card_without_hashes_is_rejected_with_weights() -> None:
-    with pytest.raises(BadInput, match="no hashes of its weights; write it anew with"):
+    with pytest.raises(BadInput, match="no weight hashes; regenerate it with"):
         compare([make_card(make_net()), of_proto(make_net())], ["a", "b"], weights=True)
 
 
@@ -126,7 +126,7 @@ def test_constants_are_counted_apart_from_weights() -> None:
     assert change.changed == 1
     learned = sum(bool(tensor.dims) and tensor.data_type == onnx.TensorProto.FLOAT for tensor in was.graph.initializer)
     assert change.text.startswith(f"all {learned} weight tensors equal. Small constants")
-    assert change.text.endswith("1 with other numbers")
+    assert change.text.endswith("1 with different values")
 
 
 def test_unread_weights_are_not_equal() -> None:
@@ -135,5 +135,5 @@ def test_unread_weights_are_not_equal() -> None:
     unread = replace(model.weights.tensors[0], sha256=None, unread="the file beside it is not there")
     partly = replace(model, weights=replace(model.weights, tensors=(unread, *model.weights.tensors[1:]), unread=1))
     relation = compare_cards(partly, partly).relation
-    assert relation.text == "No difference in what the cards hold."
+    assert relation.text == "No difference between the cards."
     assert relation.against == ("not all weights could be read: 7 of 8 tensors equal; 1 not read, so not compared",)

@@ -53,7 +53,7 @@ def make_device(path: Path) -> str:
 
 def make_dangling_link(path: Path) -> str:
     path.symlink_to("nowhere")
-    return "there is no such file"
+    return "file not found"
 
 
 def make_link_loop(path: Path) -> str:
@@ -127,7 +127,7 @@ def test_model_truncated_while_read_is_refused(tmp_path: Path, monkeypatch: pyte
         return data
 
     monkeypatch.setattr(FileSource, "read", read_and_truncate)
-    with pytest.raises(BadInput, match=r"became shorter while it was read|truncated"):
+    with pytest.raises(BadInput, match=r"truncated"):
         read_model(path)
 
 

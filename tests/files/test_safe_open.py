@@ -26,18 +26,18 @@ from tests.files._external_data import (
 
 LINKS = "; --follow-links allows it"
 REASONS = {
-    "name_absolute_path": "is outside of the model's folder",
-    "name_parent_path": "is outside of the model's folder",
-    "name_path_through_parent": "is outside of the model's folder",
+    "name_absolute_path": "is outside the model's folder",
+    "name_parent_path": "is outside the model's folder",
+    "name_path_through_parent": "is outside the model's folder",
     "add_link": f"is behind a symbolic link{LINKS}",
     "add_linked_folder": f"is behind a symbolic link{LINKS}",
     "add_chained_links": f"is behind a symbolic link{LINKS}",
-    "add_hard_link": f"has a second name (a hard link), so it may be a file from elsewhere{LINKS}",
-    "add_pipe": "is a pipe, no regular file",
-    "add_socket": "is a socket, no regular file",
-    "add_device": "is a device, no regular file",
+    "add_hard_link": f"has more than one hard link, so it may be a file from outside the model's folder{LINKS}",
+    "add_pipe": "is a pipe, not a regular file",
+    "add_socket": "is a socket, not a regular file",
+    "add_device": "is a device, not a regular file",
     "add_device_link": f"is behind a symbolic link{LINKS}",
-    "add_folder": "is a folder, no regular file",
+    "add_folder": "is a folder, not a regular file",
 }
 
 
@@ -114,7 +114,7 @@ def test_file_replaced_between_stat_and_open_is_refused(tmp_path: Path, monkeypa
 
         with monkeypatch.context() as patched, SafeFolder(str(path.parent)) as safe_folder:
             patched.setattr(os, "stat", swap)
-            with pytest.raises(AccessRefused, match=r"symbolic link|no regular file"):
+            with pytest.raises(AccessRefused, match=r"symbolic link|not a regular file"):
                 safe_folder.open("w.bin")
 
 
@@ -138,31 +138,31 @@ def test_followed_links_lead_only_to_regular_files(add_file: AddFile, tmp_path: 
     path, _ = create_model(tmp_path, add_file)
     with within(Limits(follow_links=True)):
         (file,) = read_model(path).external
-    assert file.nbytes is None and file.reason.endswith("no regular file")
+    assert file.nbytes is None and file.reason.endswith("not a regular file")
 
 
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
         ("", "has no name"),
-        (".", "is a folder, no regular file"),
-        ("./", "is a folder, no regular file"),
-        ("w.bin/", "is a folder, no regular file"),
-        ("w.bin/.", "is a folder, no regular file"),
-        ("w\0.bin", "has a name with a zero byte, which no file can have"),
-        ("a/../w.bin", "has a path that goes up again (..); such a path is not followed"),
-        ("..", "is outside of the model's folder"),
-        ("/", "is outside of the model's folder"),
-        ("//host/share", "is outside of the model's folder"),
-        ("C:\\w.bin", "is outside of the model's folder"),
-        ("c:w.bin", "is outside of the model's folder"),
-        ("\\\\host\\share\\w", "is outside of the model's folder"),
-        ("..\\w.bin", "is outside of the model's folder"),
-        ("\\w.bin", "is outside of the model's folder"),
-        ("w" * 256, "has a name that is too long for a file"),
-        ("w/" * 2048 + "w", "has a path of 4,097 bytes; 4,095 are the most that a system takes"),
-        ("w/" * 1000 + "w", "has a path of 1,001 parts; 16 are the most that are followed"),
-        ("\ud800", "has a name that this system cannot spell"),
+        (".", "is a folder, not a regular file"),
+        ("./", "is a folder, not a regular file"),
+        ("w.bin/", "is a folder, not a regular file"),
+        ("w.bin/.", "is a folder, not a regular file"),
+        ("w\0.bin", "has a NUL byte in its name"),
+        ("a/../w.bin", "has a path with '..' after a folder name, which is not followed"),
+        ("..", "is outside the model's folder"),
+        ("/", "is outside the model's folder"),
+        ("//host/share", "is outside the model's folder"),
+        ("C:\\w.bin", "is outside the model's folder"),
+        ("c:w.bin", "is outside the model's folder"),
+        ("\\\\host\\share\\w", "is outside the model's folder"),
+        ("..\\w.bin", "is outside the model's folder"),
+        ("\\w.bin", "is outside the model's folder"),
+        ("w" * 256, "has a file name that is too long"),
+        ("w/" * 2048 + "w", "has a path of 4,097 bytes; systems accept at most 4,095"),
+        ("w/" * 1000 + "w", "has a path of 1,001 parts; at most 16 are followed"),
+        ("\ud800", "has a name that this system cannot encode"),
     ],
 )
 def test_impossible_name_is_refused(path: str, reason: str, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_impossible_name_is_refused(path: str, reason: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("path", ["w\\x", "w..\\x", "deep\\w.bin", "...", " ", "~", "-", "*", "é", "w\n.bin", "%2e%2e"])
 def test_unusual_name_is_accepted(path: str, tmp_path: Path) -> None:
     with SafeFolder(str(tmp_path)) as folder:
-        with pytest.raises(FileMissing, match=r"^is not there$"):
+        with pytest.raises(FileMissing, match=r"^was not found$"):
             folder.status(path)
         (tmp_path / path).write_bytes(bytes(7))
         assert folder.status(path).st_size == 7
@@ -197,7 +197,7 @@ def test_lint_rule_and_storage_agree_on_escaping_paths() -> None:
         assert escapes(path) == leads_out(path), path
         if not escapes(path):
             continue
-        with pytest.raises(AccessRefused, match=r"has no name|^is outside of the model's folder$"):
+        with pytest.raises(AccessRefused, match=r"has no name|^is outside the model's folder$"):
             split_path(path)
 
 
@@ -214,7 +214,7 @@ def test_inaccessible_folder_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setattr(os, "stat", refuse)
     with (
         SafeFolder(str(tmp_path)) as folder,
-        pytest.raises(AccessRefused, match="may not be looked at: permission denied"),
+        pytest.raises(AccessRefused, match="cannot be accessed: permission denied"),
     ):
         folder.status("closed/w.bin")
 
@@ -231,7 +231,7 @@ def test_system_without_openat_refuses_external_files(tmp_path: Path, monkeypatc
     path, _ = create_model(tmp_path, add_regular_file)
     monkeypatch.setattr(safe_open, "_IS_SUPPORTED", False)
     (file,) = read_model(path).external
-    assert file.nbytes is None and file.reason.startswith("is not looked at: this system cannot")
+    assert file.nbytes is None and file.reason.startswith("is not opened: this system cannot")
 
 
 def test_file_of_many_tensors_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

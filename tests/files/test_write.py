@@ -145,7 +145,7 @@ def test_failed_step_keeps_the_old_file(
 
     with monkeypatch.context() as broken:
         broken.setattr(os, step, fail)
-        with pytest.raises(error, match=r"card\.md: could not be written: "):
+        with pytest.raises(error, match=r"card\.md: cannot be written: "):
             write(tmp_path / "card.md", NEW)
     assert (tmp_path / "card.md").read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["card.md"]

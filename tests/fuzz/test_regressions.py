@@ -46,4 +46,4 @@ def test_work_beyond_float_range_is_a_lower_bound(tmp_path: Path) -> None:
         times = [item for item in (row.seconds.low, row.seconds.high, row.roofline) if item is not None]
         assert times
         assert all(map(math.isfinite, times))
-        assert any("at least" in note for note in row.notes), row.notes
+        assert any("lower bound" in note for note in row.notes), row.notes

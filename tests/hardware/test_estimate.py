@@ -123,7 +123,7 @@ def test_fits_is_exact_to_the_byte() -> None:
 def test_unsupported_format_has_no_time() -> None:
     result = estimate_on(find_device("hailo_8"), "fp32", 1)
     assert result.lower_bound.seconds is None and result.expected is None and result.utilisation is None
-    assert "no rate for fp32" in result.lower_bound.rate.reason
+    assert "no fp32 rate is known" in result.lower_bound.rate.reason
 
 
 def test_wider_rate_replaces_a_missing_one() -> None:

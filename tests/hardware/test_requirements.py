@@ -73,7 +73,7 @@ def test_bounds_decide_without_expected_times() -> None:
     result = choose_devices([SMALL, LARGE], Target(latency=0.005), {})
     assert list_names(result) == ["small", "large", "large"]
     assert result.minimum is not None and result.minimum.basis == "bound"
-    assert "by its bound alone" in result.minimum.why
+    assert "by its lower bound only" in result.minimum.why
 
 
 def test_levels_have_margins_of_speed() -> None:
@@ -112,14 +112,14 @@ def test_model_too_large_for_all_devices_is_noted() -> None:
     for target in (Target(), Target(latency=1)):
         result = choose_devices([tiny], target, {"tiny": 0.1})
         assert list_names(result) == [None, None, None]
-        assert result.notes[0] == "no device that is known has the memory"
+        assert result.notes[0] == "no listed device has enough memory"
 
 
 @pytest.mark.parametrize("text", [SUM, LOOP])
 def test_unknown_workload_has_no_choice_by_speed(text: str) -> None:
     result = choose_devices([SMALL], Target(latency=1), {"small": 1e-3}, text)
     assert list_names(result) == [None, None, None]
-    assert "how much work" in result.notes[0]
+    assert "the compute of a run is unknown" in result.notes[0]
     assert list_names(choose_devices([SMALL], Target(), {}, text)) == ["small", "small", "small"]
 
 

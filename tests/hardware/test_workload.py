@@ -69,7 +69,7 @@ def test_partial_workload_has_no_expected_time() -> None:
         measure_workload(measure_text(text), "other"), T4, NUMBER_FORMATS["fp32"], lambda *_: make_constant_range(1.0)
     )
     assert result.range is None and result.basis == "bound"
-    assert any("not all of the model is counted" in note for note in make_device_row(result, None).notes)
+    assert any("coverage is below 100%" in note for note in make_device_row(result, None).notes)
 
 
 def test_unknown_sizes_make_memory_a_lower_bound() -> None:
@@ -82,7 +82,7 @@ def test_unknown_sizes_make_memory_a_lower_bound() -> None:
         ),
         None,
     )
-    assert any("at least this memory" in note for note in row.notes)
+    assert any("the memory is a lower bound" in note for note in row.notes)
 
 
 def test_quantized_activations_widen_with_the_precision() -> None:
@@ -216,7 +216,7 @@ def test_dynamic_quantization_is_noted() -> None:
         ),
         None,
     )
-    assert any("quantizes its data while it runs" in note for note in row.notes)
+    assert any("quantizes activations at run time" in note for note in row.notes)
 
 
 @pytest.mark.parametrize(("device", "is_noted"), [("apple_m2", True), ("jetson_tx2", False)])
@@ -224,5 +224,5 @@ def test_unknown_rate_is_noted(device: str, is_noted: bool) -> None:
     workload = measure_workload(measure_corpus_model("resnet50-ts-op17"), "cnn")
     row = estimate(workload, find_device(device), NUMBER_FORMATS["int8"], lambda *_: None)
     (note,) = make_device_row(row, None).notes
-    assert note.startswith("int8 is computed at its fp16 rate")
-    assert ("in int8 itself is unknown" in note) is is_noted
+    assert note.startswith("int8 is computed at the fp16 rate of the device")
+    assert ("its int8 rate is unknown" in note) is is_noted

@@ -34,12 +34,12 @@ INVALID = {
     "two opsets": (
         model(GRAPH, 11, extra=chunk(8, integer(2, 17))),
         "warning",
-        "the version of ai.onnx is said to be 11 and 17; which one applies is unknown",
+        "the version of ai.onnx is declared as both 11 and 17; which one applies is unknown",
     ),
     "two opsets of one domain name": (
         model(GRAPH, 11, extra=chunk(8, chunk(1, "ai.onnx") + integer(2, 17))),
         "warning",
-        "the version of ai.onnx is said to be 11 and 17; which one applies is unknown",
+        "the version of ai.onnx is declared as both 11 and 17; which one applies is unknown",
     ),
 }
 
@@ -56,7 +56,7 @@ def test_two_versions_in_a_function_are_reported() -> None:
     (finding,) = check_bytes(
         "impossible-version", function_model(call("F", "x", "y"), function("F", step("Relu", "x", "y"), both))
     )
-    assert finding.message == "in the function F the version of ai.onnx is said to be 11 and 17"
+    assert finding.message == "in the function F the version of ai.onnx is declared as both 11 and 17"
 
 
 def test_repeated_equal_version_is_not_reported() -> None:

@@ -43,7 +43,7 @@ def test_defect_that_runtimes_accept_is_a_warning() -> None:
     start = "a function violates the specification"
     both = function("F", step("Relu", "x", "y"), chunk(6, "q") + chunk(6, "q") + chunk(9, integer(2, 17)))
     (twice,) = check_bytes("malformed-function", function_model(call("F", "x", "y"), both))
-    assert (twice.severity, twice.message) == ("warning", f"{start}: F: it has 2 attributes q")
+    assert (twice.severity, twice.message) == ("warning", f"{start}: F: it has 2 attributes named q")
     (bare,) = check_bytes(
         "malformed-function", function_model(node("Relu", "x", "y"), function("", step("Relu", "x", "y")))
     )

@@ -82,23 +82,23 @@ INVALID = {
     ),
     "two of one name": (
         single_node_model("Softmax", int_attribute("axis", 0), int_attribute("axis", 1)),
-        "it has 2 attributes axis",
+        "it has 2 attributes named axis",
     ),
     "a value of another kind": (
         single_node_model("Softmax", chunk(1, "axis") + integer(3, 1) + integer(20, 1)),
-        "its attribute axis holds a value of another kind than it says",
+        "its attribute axis stores a value of another type than it declares",
     ),
     "two values in one": (
         single_node_model("Softmax", chunk(1, "axis") + integer(3, 1) + chunk(4, "1") + integer(20, 2)),
-        "its attribute axis holds a value of another kind than it says",
+        "its attribute axis stores a value of another type than it declares",
     ),
     "an attribute of no kind": (
         single_node_model("Softmax", chunk(1, "axis") + integer(3, 1) + integer(20, 99)),
-        "its attribute axis is of type 99, which ONNX does not define",
+        "its attribute axis has type 99, which ONNX does not define",
     ),
     "an attribute without a type": (
         single_node_model("Softmax", chunk(1, "axis") + integer(3, 1)),
-        "its attribute axis does not say of which type it is",
+        "its attribute axis does not declare its type",
     ),
     "an attribute without a name": (
         single_node_model("Relu", integer(3, 1) + integer(20, 2)),

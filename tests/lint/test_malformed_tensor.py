@@ -46,31 +46,34 @@ def sparse(
 
 
 WRONG = {
-    "too short": (weight((3, 3), bytes(16)), "[3, 3] of float32 take 36 bytes, and the file holds 16"),
-    "too long": (weight((3, 3), bytes(40)), "[3, 3] of float32 take 36 bytes, and the file holds 40"),
-    "no data": (weight((3, 3)), "its dimensions are [3, 3], and the file holds no data for it"),
-    "too few floats": (weight((3, 3), extra=chunk(4, bytes(16))), "the file holds 4 elements"),
-    "too few integers": (weight((3,), extra=chunk(7, b"\1\2"), dtype=7), "the file holds 2 elements"),
-    "too many strings": (weight((1,), extra=chunk(6, "a") + chunk(6, "b"), dtype=8), "the file holds 2 elements"),
-    "a negative size": (weight((-3, 3), NINE), "its dimensions are [-3, 3]"),
-    "two negative sizes": (weight((-3, -3), NINE), "its dimensions are [-3, -3]"),
+    "too short": (weight((3, 3), bytes(16)), "[3, 3] of float32 requires 36 bytes, but the file stores 16"),
+    "too long": (weight((3, 3), bytes(40)), "[3, 3] of float32 requires 36 bytes, but the file stores 40"),
+    "no data": (weight((3, 3)), "its dimensions are [3, 3], but the file stores no data for it"),
+    "too few floats": (weight((3, 3), extra=chunk(4, bytes(16))), "the file stores 4 elements"),
+    "too few integers": (weight((3,), extra=chunk(7, b"\1\2"), dtype=7), "the file stores 2 elements"),
+    "too many strings": (weight((1,), extra=chunk(6, "a") + chunk(6, "b"), dtype=8), "the file stores 2 elements"),
+    "a negative size": (weight((-3, 3), NINE), "its dimensions [-3, 3] include a negative size"),
+    "two negative sizes": (weight((-3, -3), NINE), "its dimensions [-3, -3] include a negative size"),
     "a type of no name": (weight((3, 3), NINE, dtype=99), "its element type is 99, which ONNX does not define"),
     "no type": (weight((3, 3), NINE, dtype=0), "its element type is 0, which ONNX does not define"),
     "another field": (
         weight((3, 3), extra=chunk(5, b"\1" * 9)),
-        "its data are in int32_data, which is not for float32",
+        "its data are in int32_data, which ONNX does not allow for float32",
     ),
     "raw strings": (weight((1,), b"ab", dtype=8), "its strings are in raw_data"),
-    "an offset of letters": (weight((3, 3), extra=external(location="w.bin", offset="x")), "at offset 'x'"),
-    "an offset before all": (weight((3, 3), extra=external(location="w.bin", offset="-4")), "at offset '-4'"),
+    "an offset of letters": (weight((3, 3), extra=external(location="w.bin", offset="x")), "the invalid offset 'x'"),
+    "an offset before all": (weight((3, 3), extra=external(location="w.bin", offset="-4")), "the invalid offset '-4'"),
     "another length": (
         weight((3, 3), extra=external(location="w.bin", length="4")),
-        "36 bytes, its place in w.bin has 4",
+        "36 bytes, but its range in w.bin has 4",
     ),
-    "a file without a name": (weight((3, 3), extra=external(offset="0")), "another file, which is not named"),
+    "a file without a name": (
+        weight((3, 3), extra=external(offset="0")),
+        "its data are external, but external_data has no location",
+    ),
     "a file that is not said to hold it": (
         weight((3, 3), extra=external(location="w.bin").removesuffix(integer(14, 1))),
-        "it names w.bin for its data, but not as data_location EXTERNAL",
+        "its external_data names w.bin, but its data_location is not EXTERNAL",
     ),
     "a function's default": (
         function_model(
@@ -80,20 +83,20 @@ WRONG = {
                 step("Relu", "x", "y") + chunk(11, chunk(1, "v") + chunk(5, tensor("", (2,), b"")) + integer(20, 4)),
             ),
         ),
-        "F: [2] of float32 take 8 bytes, and the file holds 0",
+        "F: [2] of float32 requires 8 bytes, but the file stores 0",
     ),
-    "an index outside": (sparse(2, 0, 9), "elements outside of its dimensions [3, 3]"),
-    "an index below": (sparse(2, -1, 0), "elements outside of its dimensions [3, 3]"),
-    "a pair outside": (sparse(2, 0, 0, 1, 3, wide=True), "elements outside of its dimensions [3, 3]"),
-    "elements in a table": (sparse(2, 0, 1, values=2), "its elements are no list, but of [2, 1]"),
-    "too many indices": (sparse(2, 0, 1, 2), "it has 2 elements and indices of [3]"),
+    "an index outside": (sparse(2, 0, 9), "indices outside its dimensions [3, 3]"),
+    "an index below": (sparse(2, -1, 0), "indices outside its dimensions [3, 3]"),
+    "a pair outside": (sparse(2, 0, 0, 1, 3, wide=True), "indices outside its dimensions [3, 3]"),
+    "elements in a table": (sparse(2, 0, 1, values=2), "its values have dimensions [2, 1] instead of one dimension"),
+    "too many indices": (sparse(2, 0, 1, 2), "it has 2 values, but indices of dimensions [3]"),
     "in a branch": (
         branch_model(initializer("w", (3, 3), bytes(4)) + node("MatMul", "x w", "t") + value(12, "t", (2, 3)), NEG),
-        "If_0/then_branch/w: [3, 3] of float32 take 36 bytes",
+        "If_0/then_branch/w: [3, 3] of float32 requires 36 bytes",
     ),
     "in a node": (
         model(X + node("Constant", "", "w", chunk(1, "value") + chunk(5, tensor("w", (2,), b"")) + integer(20, 4)) + Y),
-        "Constant_0: [2] of float32 take 8 bytes, and the file holds 0",
+        "Constant_0: [2] of float32 requires 8 bytes, but the file stores 0",
     ),
 }
 

@@ -34,4 +34,4 @@ def test_key_with_two_values_is_reported() -> None:
     model = _classifier("{0: 'a', 1: 'b', 2: 'c', 3: 'd'}", version="1")
     model.metadata_props.append(onnx.StringStringEntryProto(key="version", value="2"))
     (finding,) = check_rule("metadata-contradiction", model)
-    assert finding.message == "the metadata version is said to be 1 and 2"
+    assert finding.message == "the metadata key version is declared as both 1 and 2"

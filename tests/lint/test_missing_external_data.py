@@ -68,10 +68,10 @@ def test_followed_link_is_not_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("location", "reason"),
     [
-        ("folder", "folder is a folder, no regular file"),
-        ("pipe", "pipe is a pipe, no regular file"),
+        ("folder", "folder is a folder, not a regular file"),
+        ("pipe", "pipe is a pipe, not a regular file"),
         ("", "one of them has no name"),
-        ("folder/../x", "folder/../x has a path that goes up again (..); such a path is not followed"),
+        ("folder/../x", "folder/../x has a path with '..' after a folder name, which is not followed"),
     ],
 )
 def test_special_file_is_an_error(tmp_path: Path, location: str, reason: str) -> None:

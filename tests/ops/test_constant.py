@@ -47,6 +47,6 @@ def test_defective_tensor_has_no_elements() -> None:
 
 
 def test_tensor_of_negative_dims_has_no_shape() -> None:
-    known = tensor_info(Tensor("w", "float32", (-3, 3), defects=("its dimensions are [-3, 3]",)))
+    known = tensor_info(Tensor("w", "float32", (-3, 3), defects=("its dimensions [-3, 3] include a negative size",)))
     assert known.shape is None
-    assert known.reason == "the tensor w is malformed: its dimensions are [-3, 3]"
+    assert known.reason == "the tensor w is malformed: its dimensions [-3, 3] include a negative size"

@@ -214,7 +214,7 @@ def test_file_without_a_policy_is_rejected(tmp_path: Path, name: str, text: str 
 
 def test_lone_surrogate_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(BadInput, match="not UTF-8 text: byte 0"):
+    with pytest.raises(BadInput, match="not UTF-8 text: invalid byte at offset 0"):
         read_policy(tmp_path / "p.toml")
 
 

@@ -102,7 +102,7 @@ def test_path_out_of_folder_is_reported_in_every_place(place: str, tmp_path: Pat
     model = made(tmp_path, PLACES[place], OUT)
     assert [file.path for file in model.external] == [OUT] and model.external[0].reason
     assert [each.evidence for each in check_rule("escaping-external-data", model)] == [(OUT,)]
-    with pytest.raises(BadInput, match="is outside of the model's folder"):
+    with pytest.raises(BadInput, match="is outside the model's folder"):
         check_external_weights(model)  # before anything native sees it
 
 

@@ -1,4 +1,4 @@
-"""Comparisons as people read them: every format says the same, and no model's string is more than a string."""
+"""Comparisons as people read them: all formats agree, and strings of a model stay text."""
 
 import json
 import re
@@ -119,14 +119,14 @@ def test_diagrams_are_side_by_side_with_change_signs() -> None:
 def test_equal_diagrams_are_drawn_once() -> None:
     page = Page(render_pair(SETS[0], "html"))
     assert sum(tag == "svg" for tag, _ in page.tags) == 1
-    assert any("Drawn just like" in words for words in page.texts)
+    assert any("Same diagram as" in words for words in page.texts)
 
 
 def test_costs_at_different_sizes_are_not_compared() -> None:
     for format_name in ("terminal", "markdown", "html"):
         text = " ".join(render_pair(SETS[1], format_name).split())
         assert "at other sizes" in text
-        assert "Give all models the same sizes" in text
+        assert "Bind the same sizes for all models" in text
         row = next(line for line in render_pair(SETS[1], format_name).splitlines() if "GMACs" in line)
         assert "%" not in row
 
@@ -134,8 +134,8 @@ def test_costs_at_different_sizes_are_not_compared() -> None:
 def test_user_figures_are_marked() -> None:
     names = SETS[4]
     assert "top1 *" in render_pair(names, "terminal")
-    assert "brought by you" in render_pair(names, "terminal")
-    assert "Brought by the user" in render_pair(names, "markdown")
+    assert "user-supplied" in render_pair(names, "terminal")
+    assert "Supplied by the user" in render_pair(names, "markdown")
     assert "unknown" in render_pair(names, "markdown")
 
 
@@ -203,9 +203,9 @@ def test_hostile_names_do_not_reach_a_terminal_as_commands(hostile_comparison: C
     [
         (-74.9, "−74.9%"),
         (0.4557, "+0.46%"),
-        (0.001, "+0.01% or less"),
+        (0.001, "+<0.01%"),
         (4830.0, "×49.3"),
-        (-99.99, "−99.9% or more"),
+        (-99.99, "−>99.9%"),
         (-100.0, "−100%"),
         (100.0, "+100%"),
     ],
@@ -230,16 +230,16 @@ def test_model_names_are_as_long_as_needed(paths: tuple[str, ...], names: list[s
 
 GOLDEN = """\
 The same model in another precision: fp32 → int8-qdq.
-Told from: the same inputs and outputs; family cnn; the same 18 boxes with
-weights or work; 100% of the weights are at nodes of the same names; 25,530,472
-parameters in both; 4.09 GMACs in both, to the last one.
+Evidence: same inputs and outputs; family cnn; same 18 boxes with weights or
+MACs; 100% of the weights belong to nodes of the same name; 25,530,472
+parameters in both; exactly equal MACs (4.09 GMACs).
 
                       resnet50-ts-op17  resnet50-qdq-int8
                                  .onnx              .onnx          change
 Precision                         fp32           int8-qdq
 Parameters                      25.5 M             25.5 M
-Weights                       97.4 MiB           24.8 MiB         −74.6%
-File                           51.1 kB           398.8 kB          +680%
+Weights                       97.4 MiB           24.8 MiB          −74.6%
+File                          49.9 KiB            389 KiB           +680%
 MACs                        4.09 GMACs         4.09 GMACs
 """
 

@@ -77,7 +77,7 @@ def test_failure_of_the_shapes_is_an_error(
 
 
 def test_no_worker_is_started_after_the_deadline() -> None:
-    with pytest.raises(LimitReached, match=r"^m.onnx: nothing is left of 0 s; --timeout gives it longer$"):
+    with pytest.raises(LimitReached, match=r"^m.onnx: the limit of 0 s was reached; --timeout raises the limit$"):
         run_worker(RunRequest("shapes", "m.onnx"), Deadline(0), lambda _: None)
 
 
@@ -202,7 +202,7 @@ def test_memory_below_the_resolution_has_no_ratio(result: Verified) -> None:
 
 
 def test_long_reason_is_wrapped(result: Verified) -> None:
-    reason = "onnxruntime refused while loading the model: " + " ".join(["word"] * 60) + " the-very-end"
+    reason = "onnxruntime failed while loading the model: " + " ".join(["word"] * 60) + " the-very-end"
     lines = format_verification(
         msgspec.structs.replace(result, timing=None, refused=reason, by_operator=())
     ).splitlines()

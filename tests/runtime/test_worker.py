@@ -33,7 +33,7 @@ def run_failing(seconds: float = 20) -> str:
 
 def test_crash_is_reported_with_signal_and_stage(monkeypatch: pytest.MonkeyPatch) -> None:
     stub_worker(monkeypatch, f"{LOADING} os.kill(os.getpid(), signal.SIGSEGV)")
-    assert run_failing() == "2 m.onnx: onnxruntime died of SIGSEGV while loading the model"
+    assert run_failing() == "2 m.onnx: onnxruntime crashed with SIGSEGV while loading the model"
 
 
 def test_killed_worker_is_reported_as_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,19 +43,19 @@ def test_killed_worker_is_reported_as_out_of_memory(monkeypatch: pytest.MonkeyPa
 
 def test_exit_without_result_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     stub_worker(monkeypatch, "sys.exit(7)")
-    assert run_failing() == "2 m.onnx: onnxruntime ended by itself while starting onnxruntime (exit code 7)"
+    assert run_failing() == "2 m.onnx: onnxruntime exited while starting onnxruntime (exit code 7)"
 
 
 def test_invalid_message_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     stub_worker(monkeypatch, r"os.write(1, b'hello\n')")
-    assert run_failing() == "2 m.onnx: what came back while starting onnxruntime is no message"
+    assert run_failing() == "2 m.onnx: the worker process sent an invalid message while starting onnxruntime"
 
 
 def test_hanging_worker_is_killed_at_the_timeout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     stub_worker(monkeypatch, f"open({str(mark)!r}, 'w').write(str(os.getpid())); {LOADING} time.sleep(60)")
     start = time.monotonic()
-    assert run_failing(2) == "3 m.onnx: loading the model was not done after 2 s; --timeout gives it longer"
+    assert run_failing(2) == "3 m.onnx: timed out after 2 s while loading the model; --timeout raises the limit"
     assert time.monotonic() - start < 15
     with pytest.raises(ProcessLookupError):
         os.kill(int(mark.read_text()), 0)
@@ -76,7 +76,7 @@ def test_interrupt_kills_the_worker(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 def test_missing_onnxruntime_is_reported_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "find_spec", lambda name: None if name == "onnxruntime" else object())
-    with pytest.raises(BadInput, match=r"^running a model needs onnxruntime: pip install 'onnx-autodoc\[run\]'$"):
+    with pytest.raises(BadInput, match=r"^running a model requires onnxruntime: pip install 'onnx-autodoc\[run\]'$"):
         require_onnxruntime()
 
 
@@ -104,23 +104,23 @@ def test_unknown_provider_is_reported_with_suggestions(tmp_path: Path) -> None:
 
 def test_model_rejected_by_onnxruntime_is_reported_in_one_line(tmp_path: Path) -> None:
     path = save_model(tmp_path, "g (float[2] x) => (float[2] y) { y = custom.Own(x) }")
-    with pytest.raises(BadInput, match=r"model.onnx: onnxruntime refused while loading the model: .*Own"):
+    with pytest.raises(BadInput, match=r"model.onnx: onnxruntime failed while loading the model: .*Own"):
         time_model(path, [Feed("x", "float32", (2,))])
 
 
 def test_too_many_nodes_are_a_limit(tmp_path: Path) -> None:
     path = save_model(tmp_path, "g (float[2] x) => (float[2] y) { a = Relu(x) y = Relu(a) }")
-    with pytest.raises(TooManyNodes, match=r"^with functions opened at every call there are over 1 nodes$") as caught:
+    with pytest.raises(TooManyNodes, match=r"^more than 1 nodes with functions expanded at every call$") as caught:
         NodeNames(str(path), max_nodes=1)
     error = describe_failure("m.onnx", Failure("reading the model", str(caught.value), "limit"))
-    assert (error.exit_code, str(error)) == (3, "m.onnx: with functions opened at every call there are over 1 nodes")
+    assert (error.exit_code, str(error)) == (3, "m.onnx: more than 1 nodes with functions expanded at every call")
 
 
 def test_out_of_memory_is_a_limit() -> None:
     error = describe_failure("m.onnx", Failure("running the model", "bad_alloc", "memory"))
-    assert (error.exit_code, str(error)[:47]) == (3, "m.onnx: running the model ran out of memory; sm")
+    assert (error.exit_code, str(error)[:48]) == (3, "m.onnx: out of memory while running the model; s")
 
 
 def test_signals_are_named() -> None:
-    assert str(describe_death("m.onnx", -signal.SIGABRT, "x")) == "m.onnx: onnxruntime died of SIGABRT while x"
-    assert str(describe_death("m.onnx", -63, "x")).startswith("m.onnx: onnxruntime died of ")
+    assert str(describe_death("m.onnx", -signal.SIGABRT, "x")) == "m.onnx: onnxruntime crashed with SIGABRT while x"
+    assert str(describe_death("m.onnx", -63, "x")).startswith("m.onnx: onnxruntime crashed with ")

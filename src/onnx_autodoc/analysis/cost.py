@@ -1,8 +1,8 @@
 """The cost of a model: the cost of each node times the number of its runs.
 
-A function or loop body is counted once and multiplied, so nesting does not multiply work. Of branches that the data
-select, the more expensive one counts, with a note. A loop with an unknown trip count is counted as often as it runs at
-least, and is a gap.
+A function or loop body is counted once and multiplied, so nesting does not multiply work. Of data-dependent branches,
+the more expensive one counts, with a note. A loop with an unknown trip count is counted as often as it runs at least,
+and is a gap.
 """
 
 from collections.abc import Iterator
@@ -18,9 +18,7 @@ from onnx_autodoc.shapes import Body, Shapes, Step
 from onnx_autodoc.text import quote_name
 
 _MAX_STORED_ROWS: Final = 100_000
-_CHEAPER_BRANCH = (
-    "not counted: this branch is cheaper than the other one, which is counted: the data decide which one runs"
-)
+_CHEAPER_BRANCH = "not counted: which branch runs is data-dependent, and the other, more expensive one is counted"
 
 
 class Row(Struct, frozen=True):
@@ -121,14 +119,14 @@ class Costs:
             if isinstance(body.times, Unknown):
                 total.mark_lower_bounds(inner, body.times.why)
                 if inner.macs or inner.other:
-                    why = f"{body.times.why}; each pass takes {inner.macs:,} MACs, {inner.flops:,} FLOPs"
+                    why = f"{body.times.why}; each pass takes {inner.macs:,} MACs and {inner.flops:,} FLOPs"
                     total.counted -= 1
                     total.add_uncounted(step.node.op, why, name, bool(inner.macs))
         if counted is not None:
             self._add_branch_note(total, step, counted, flow)
 
     def _counted_branch(self, step: Step, flow: DataFlow) -> Body | None:
-        """Return the most expensive of the branches that the data select."""
+        """Return the most expensive of the data-dependent branches."""
 
         def weight(body: Body) -> tuple[int, int]:
             branch = self._body_sum(step, body, flow)
@@ -137,7 +135,7 @@ class Costs:
         return max((body for body in step.bodies if body.either), key=weight, default=None)
 
     def _add_branch_note(self, total: CostSum, step: Step, counted: Body, flow: DataFlow) -> None:
-        """Add the difference between the branch that is counted and the cheapest one, and a note on it."""
+        """Add the difference between the branch that is counted and the least expensive one, and a note on it."""
         branches = {body.name: self._body_sum(step, body, flow) for body in step.bodies}
         most = branches[counted.name]
         least_macs = min(branch.macs - branch.spared_macs for branch in branches.values())
@@ -146,7 +144,9 @@ class Costs:
         total.spared_other += most.other - most.spared_other - least_other
         costs = ", ".join(f"{name} {branch.macs:,}" for name, branch in branches.items())
         name = quote_name(step.node.label(step.at))
-        note = f"the data decide which branch {name} runs: the dearer {counted.name} is counted (MACs: {costs})"
+        note = (
+            f"which branch {name} runs is data-dependent: the more expensive {counted.name} is counted (MACs: {costs})"
+        )
         total.notes[note] = None
 
     def rows(self) -> Iterator[Row]:

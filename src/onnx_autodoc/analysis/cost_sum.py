@@ -60,7 +60,7 @@ def _apply_rule(step: Step) -> Cost:
     node = step.node
     entry = find(node.domain, node.op)
     if entry is None or entry.cost is None:
-        raise InferenceError(step.gap or "there is no rule for " + quote_name(f"{node.domain or 'ai.onnx'}.{node.op}"))
+        raise InferenceError(step.gap or "no cost rule for " + quote_name(f"{node.domain or 'ai.onnx'}.{node.op}"))
     if step.gap and any(node.inputs) and not any(step.inputs):
         raise InferenceError(step.gap)  # shape inference stopped before this node
     call = Call(node, step.inputs, step.version, step.outputs)
@@ -69,7 +69,7 @@ def _apply_rule(step: Step) -> Cost:
     except RULE_ERRORS:
         raise rule_failure(call) from None
     if any(type(number) is int and number < 0 for number in (cost.macs, cost.other, cost.read, cost.written)):
-        raise InferenceError(f"{quote_name(node.op)} has attributes by which it would cost less than nothing")
+        raise InferenceError(f"{quote_name(node.op)} has attributes that give a negative cost")
     return cost
 
 
@@ -112,7 +112,7 @@ class OperatorCost(_Work):
 class CostSum(_Work):
     """The cost of a list of steps with all that runs inside them. `counted` of `nodes` have a known cost."""
 
-    spared_macs: int = 0  # the difference to a run in which the data select the cheapest of all branches
+    spared_macs: int = 0  # the difference to a run of the least expensive data-dependent branches
     spared_other: int = 0
     nodes: int = 0
     counted: int = 0

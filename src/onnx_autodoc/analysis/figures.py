@@ -85,7 +85,7 @@ class FiguresBySize:
         return self._figures(shapes).exact()
 
     def fit_formula(self, role: Role | None = None) -> Formula:
-        """Fit formulas in all dynamic sizes, or in those of one role alone."""
+        """Fit formulas in all dynamic sizes, or in those of one role only."""
         parts = _size_independent_parts(self.own) if self.own else {}
         return fit_formula(self.model, self.binding, parts, self.work, self._break_down_at, role)
 
@@ -198,7 +198,7 @@ class BatchFigures(Struct, frozen=True):
 def scaling(sizes: FiguresBySize, formula: Formula) -> tuple[BatchFigures, ...]:
     """Return the figures at each batch, with every other size as on the card; none where the batch is fixed.
 
-    Figures without a formula are evaluated at each of these batches; in a large graph, by a formula in the batch alone.
+    Figures without a formula are evaluated at each of these batches; in a large graph, by a formula in the batch only.
     """
     variables = SizeVariables(sizes.model, sizes.binding)
     variables.all = tuple(variable for variable in variables.all if variable.role is Role.BATCH)

@@ -23,14 +23,14 @@ from onnx_autodoc.shapes import Binding, Role
 PEAK: Final = "peak_activation_bytes"
 MAX_WORK: Final = 36_000  # rules applied at other sizes, in total: under a second
 
-_MAX_VARIABLES: Final = 3  # beside the batch
+_MAX_VARIABLES: Final = 3  # besides the batch
 _MAX_AXES: Final = 2000  # with a size: each is bound again at some dozen points
 _MAX_RULES_PER_NODE: Final = 2  # more are applied where loops are unrolled: large sizes are expensive there
 _MIN_POINTS: Final = 1  # and one for each variable
 _IMAGE_ROLES: Final = {Role.HEIGHT, Role.WIDTH, Role.SAMPLES}  # sizes that strides round
 _UNROUNDED_ROLES: Final = {Role.BATCH, Role.PAST, Role.TOTAL}
 _COARSE_STEPS: Final = (64, 64 * 105, 1024 * 15)  # multiples of usual strides, patches and hops
-_POINTS: Final = (1, 3, 7)  # beside the card's and one for each variable: few at first, more where they do not suffice
+_POINTS: Final = (1, 3, 7)  # besides the card's and one for each variable: few at first, more where they do not suffice
 _MAX_FAILURES: Final = 4  # points in a row at which the model does not run
 _PROOF_POINTS: Final = 3
 _MAX_CHECKS: Final = 3  # on the card
@@ -101,7 +101,7 @@ def fit_formula(
 ) -> Formula:
     """Fit the figures of the card, `parts`, for which `work` rules were applied; `measure` evaluates other bindings.
 
-    With a role, in the sizes of that role alone, all of them as one variable.
+    With a role, in the sizes of that role only, all of them as one variable.
     """
     if len(binding.axes) > _MAX_AXES:
         return Formula()
@@ -220,7 +220,7 @@ class _FormulaSearch:
         return fitted
 
     def _sample(self, count: int) -> None:
-        """Evaluate points until there are `count` beside the card's."""
+        """Evaluate points until there are `count` besides the card's."""
         failures = 0
         for group in self._groups:
             failures += 1

@@ -8,7 +8,7 @@ from onnx_autodoc.analysis.figures import Figures
 from onnx_autodoc.card import Gap
 from onnx_autodoc.ir import Model, is_integer
 from onnx_autodoc.shapes import Binding, Shapes, exclude_subjects, required_inputs
-from onnx_autodoc.text import quote_name
+from onnx_autodoc.text import pluralize, quote_name
 
 _MAX_NAMED_FILES: Final = 20
 _MAX_NAMED_SIZES: Final = 3
@@ -31,11 +31,11 @@ def gaps(
         yield Gap("compute", f"the cost of {nodes} is unknown: {why}")
     for why, count in figures.costs.total.unmoved.items():
         if why not in reasons:
-            yield Gap("compute", f"the bytes that {count:,} node{'s' * (count != 1)} move are unknown: {why}")
+            yield Gap("compute", f"the bytes moved by {count:,} node{'s' * (count != 1)} are unknown: {why}")
     yield from _file_gaps(model)
     if doubtful:
-        tensors = "a tensor is" if len(doubtful) == 1 else f"{len(doubtful):,} tensors are"
-        yield Gap("parameters", f"{tensors} not counted, as the file contradicts itself: {doubtful[0]:.300}")
+        tensors = "1 tensor is" if len(doubtful) == 1 else f"{len(doubtful):,} tensors are"
+        yield Gap("parameters", f"{tensors} not counted because the file contradicts itself: {doubtful[0]:.300}")
 
 
 def count_resolved(shapes: Shapes) -> tuple[int, int, Counter[str]]:
@@ -68,7 +68,8 @@ def _shape_gaps(shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
         yield Gap("graph", f"the shapes of {count:,} node{'s' * (count != 1)} are unknown: {reason}")
     if shapes.assumed:
         names = ", ".join(map(quote_name, shapes.assumed[:3])) + (" …" if len(shapes.assumed) > 3 else "")
-        yield Gap("graph", f"{len(shapes.assumed):,} shapes are the file's own claim, no rule checks them: {names}")
+        declared = pluralize(len(shapes.assumed), "shape is", "shapes are")
+        yield Gap("graph", f"{declared} declared by the file and not checked by any rule: {names}")
 
 
 def _contradictions(binding: Binding, shapes: Shapes, unbound: Shapes) -> Iterator[Gap]:
@@ -76,9 +77,11 @@ def _contradictions(binding: Binding, shapes: Shapes, unbound: Shapes) -> Iterat
     for conflict in (*unbound.contradictions, *unbound.misdeclared):
         yield Gap("graph", f"the file contradicts itself: {conflict.sentence}")
     for conflict in exclude_subjects(shapes.contradictions, unbound.contradictions):
-        yield Gap("graph", f"{_format_sizes(binding)} a node cannot run: {conflict.sentence}; --dim sets other sizes")
+        yield Gap(
+            "graph", f"{_format_sizes(binding)} a node cannot run: {conflict.sentence}; set other sizes with --dim"
+        )
     for conflict in exclude_subjects(shapes.misdeclared, unbound.misdeclared):
-        yield Gap("graph", f"{_format_sizes(binding)} {conflict.sentence}; --dim sets other sizes")
+        yield Gap("graph", f"{_format_sizes(binding)} {conflict.sentence}; set other sizes with --dim")
 
 
 def _format_sizes(binding: Binding) -> str:
@@ -89,7 +92,7 @@ def _format_sizes(binding: Binding) -> str:
         sizes = {**binding.chosen, **single}
     listed = ", ".join(f"{quote_name(key)} = {size}" for key, size in list(sizes.items())[:_MAX_NAMED_SIZES])
     more = " …" if len(sizes) > _MAX_NAMED_SIZES else ""
-    return f"at the {'assumed sizes' if binding.defaults else 'sizes asked for'} ({listed}{more})"
+    return f"at the {'assumed sizes' if binding.defaults else 'requested sizes'} ({listed}{more})"
 
 
 def _unbound_numbers(model: Model, binding: Binding) -> Iterator[Gap]:
@@ -100,7 +103,7 @@ def _unbound_numbers(model: Model, binding: Binding) -> Iterator[Gap]:
             continue
         if declared.dtype == "bool" or is_integer(declared.dtype):
             name = quote_name(value.name)
-            yield Gap("graph", f"the input {name} is one number that may decide sizes: give it with --value {name}=N")
+            yield Gap("graph", f"the single-element input {name} may determine sizes; set it with --value {name}=N")
 
 
 def _file_gaps(model: Model) -> Iterator[Gap]:
@@ -108,14 +111,17 @@ def _file_gaps(model: Model) -> Iterator[Gap]:
     for file in missing[:_MAX_NAMED_FILES]:
         path = quote_name(file.path)
         if file.reason:
-            problem = f"are in a file that is not taken: {path} {file.reason}"
+            problem = f"in {path} are not read: the file {file.reason}"
         elif file.nbytes is None:
-            problem = f"in {path} are absent: there is no such file beside the model"
+            problem = f"in {path} are missing: file not found"
         else:
-            problem = f"are incomplete: {path} has {file.nbytes:,} bytes, its tensors need {file.required_bytes:,}"
+            sizes = f"the file has {file.nbytes:,} bytes, but its tensors need {file.required_bytes:,}"
+            problem = f"in {path} are incomplete: {sizes}"
         yield Gap("model", f"the weights {problem}")
     if len(missing) > _MAX_NAMED_FILES:
         count = len(missing) - _MAX_NAMED_FILES
-        yield Gap("model", f"and {count:,} more files with weights are absent, incomplete or not taken")
+        files = pluralize(count, "more weight file is", "more weight files are")
+        yield Gap("model", f"{files} missing, incomplete or not read")
     if model.training:
-        yield Gap("graph", f"{len(model.training)} training graphs are not documented")
+        graphs = pluralize(len(model.training), "training graph is", "training graphs are")
+        yield Gap("graph", f"{graphs} not documented")

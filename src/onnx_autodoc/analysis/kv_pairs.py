@@ -163,7 +163,8 @@ class Pairs:
             return axis if isinstance(axis, int) and axis >= 0 else None
         is_scatter = node.is_op("ScatterND")
         names = dict(enumerate(node.inputs))
-        data, new = self._dims(names.get(at, "")), self._dims(names.get(1 if is_scatter else 3 - at, ""))
+        others = (other for other in operator_of(node).overwrites if other != at)
+        data, new = self._dims(names.get(at, "")), self._dims(names.get(1 if is_scatter else next(others, -1), ""))
         if not data or not new:
             return None
         if is_scatter and new[-1] == 1:

@@ -7,7 +7,7 @@ from onnx_autodoc.analysis.parameters import Parameters
 from onnx_autodoc.card import Precision, WeightGroup
 from onnx_autodoc.ir import Model, is_integer
 from onnx_autodoc.ops import Trait, find, operator_of
-from onnx_autodoc.text import quote_name
+from onnx_autodoc.text import pluralize, quote_name
 
 FLOAT_LABELS: Final = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64"}
 SUB_BYTE_LABELS: Final = {"int4": "int4", "uint4": "int4", "int2": "int2", "uint2": "int2"} | {
@@ -38,7 +38,7 @@ def _scheme(
         if dtype in SUB_BYTE_LABELS and (packed or share > 1 - _MAIN_SHARE):
             return f"{SUB_BYTE_LABELS[dtype]}-weights", f"weights packed in {dtype}, computed in floating point"
     if Trait.DYNAMIC_QUANTIZATION in traits:
-        return "int8-dynamic", "int8 weights, activations quantized while the model runs"
+        return "int8-dynamic", "int8 weights, activations quantized at run time"
     if Trait.QOPERATOR in traits:
         return "int8-qoperator", "int8 operators on int8 tensors (QLinear…)"
     if Trait.DEQUANTIZES in traits and any(dtype.startswith("float8") for dtype in shares):
@@ -69,11 +69,12 @@ def _format_float_rest(groups: Sequence[WeightGroup]) -> str | None:
     types = " and ".join(dict.fromkeys(group.dtype for group in rest))
     operators = [_format_group(group) for group in rest[:_MAX_NAMED_OPERATORS]]
     if len(rest) > _MAX_NAMED_OPERATORS:
-        operators.append(f"{sum(group.nodes for group in rest[_MAX_NAMED_OPERATORS:]):,} other nodes")
+        others = sum(group.nodes for group in rest[_MAX_NAMED_OPERATORS:])
+        operators.append(pluralize(others, "other node"))
     share = sum(group.share for group in rest)
     # Only all is 100%, and only none is 0%.
     percent = "over 99.9%" if share > 0.9995 else "under 0.1%" if share < 0.001 else f"{share * 100:.1f}%"
-    return f"stayed in {types}: {', '.join(operators)}; {percent} of the weights"
+    return f"kept in {types}: {', '.join(operators)}; {percent} of the weights"
 
 
 def _format_group(group: WeightGroup) -> str:

@@ -35,12 +35,12 @@ _EMBEDDING: Final = "embedding"  # a block whose detail names one of several tab
 def block_changes(was: Box | None, now: Box | None) -> tuple[BlockChange, ...]:
     """Return the changes in the order of the diagram, those inside a box under the name of the box."""
     if was is None or now is None:
-        return () if was is now else (BlockChange("changed", "", None, None, "Only one of the models is drawn."),)
+        return () if was is now else (BlockChange("changed", "", None, None, "Only one of the models has a diagram"),)
     pairs = align(unfold(was.children), unfold(now.children))
     changes = [*_join_moves(list(_compare_children("", was, now, 0))), *_parameter_change(pairs)]
     cut = len(changes) - _MAX_CHANGES
     if cut > 0:
-        more = BlockChange("more", "", None, None, f"{pluralize(cut, 'more difference')} in blocks")
+        more = BlockChange("more", "", None, None, pluralize(cut, "more block difference"))
         changes = [*changes[:_MAX_CHANGES], more]
     return tuple(changes)
 
@@ -70,7 +70,7 @@ def _compare_children(prefix: str, was: Box, now: Box, depth: int) -> Iterator[B
     pairs = align(unfold(was.children, prefix), unfold(now.children, prefix))
     changes = list(dict.fromkeys(change for run in changed_runs(pairs) for change in _compare_run(run, pairs, depth)))
     if changes and has_same_children(was, now):
-        changes = [_parent_change("moved", prefix, None, None, "the same parts, drawn in another order")]
+        changes = [_parent_change("moved", prefix, None, None, "same blocks in a different order")]
     yield from changes
     old_skips, new_skips = (format_count(sum(edge.kind == "skip" for edge in box.edges)) for box in (was, now))
     top = not depth
@@ -78,7 +78,7 @@ def _compare_children(prefix: str, was: Box, now: Box, depth: int) -> Iterator[B
         text = f"skip connections {old_skips} → {new_skips}"
         yield _parent_change("skips", prefix, old_skips, new_skips, text)
     elif not changes and connections(was, top) != connections(now, top):
-        yield _parent_change("wiring", prefix, None, None, "the same parts, connected otherwise")
+        yield _parent_change("wiring", prefix, None, None, "same blocks, different connections")
 
 
 def _compare_run(run: ChangedRun, pairs: list[Pair], depth: int) -> list[BlockChange]:
@@ -151,18 +151,18 @@ def _compare_boxes(path: str, was: Box, now: Box, depth: int) -> Iterator[BlockC
     elif was.kind == now.kind:
         kind = "spelling" if was.kind == _EMBEDDING else "changed"
     else:
-        kind = "retold"
+        kind = "relabeled"
     if was.label != now.label:
         yield _arrow_change("changed", path, _describe(was), _describe(now), light)
     elif inner:
         pass
     elif was.detail != now.detail and kind == "spelling":
-        text = f"{path}: as many parameters, told by another of its tables ({was.detail}, now {now.detail})"
+        text = f"{path}: same parameter count, labeled by another of its tables ({was.detail}, now {now.detail})"
         yield BlockChange("spelling", path, was.detail, now.detail, sanitize(text, 200), light)
     elif was.detail != now.detail:
         yield _arrow_change(kind, path, was.detail, now.detail, light)
     elif signature_of(was) == signature_of(now):  # folded
-        text = f"{path}: {format_count(was.count)} → {format_count(now.count)} of them"
+        text = f"{path}: count {format_count(was.count)} → {format_count(now.count)}"
         yield BlockChange("count", path, str(was.count), str(now.count), text, light)
     else:
         kind = "spelling" if was.kind != now.kind else "changed"
@@ -176,14 +176,14 @@ def _is_light(*boxes: Box) -> bool:
 
 def _parent_change(kind: str, prefix: str, was: str | None, now: str | None, text: str) -> BlockChange:
     path = prefix.removesuffix(", ")
-    return BlockChange(kind, path, was, now, f"{path or 'Between the boxes'}: {text}")
+    return BlockChange(kind, path, was, now, f"{path or 'Top level'}: {text}")
 
 
 def _arrow_change(kind: str, path: str, was: str | None, now: str | None, light: bool) -> BlockChange:
     """Write "old → new", or quote both where they contain arrows."""
-    kind = kind if was and now else "untold"
-    old, new = (sanitize(words, _MAX_DETAIL_CHARS) if words else "not told" for words in (was, now))
-    text = f"{path}: was “{old}”, is “{new}”" if "→" in old + new else f"{path}: {old} → {new}"
+    kind = kind if was and now else "undescribed"
+    old, new = (sanitize(words, _MAX_DETAIL_CHARS) if words else "no details" for words in (was, now))
+    text = f"{path}: “{old}” changed to “{new}”" if "→" in old + new else f"{path}: {old} → {new}"
     return BlockChange(kind, path, was, now, text, light)
 
 
@@ -194,8 +194,8 @@ def _count_change(signature: object, pairs: list[Pair]) -> BlockChange:
     was, now = (sum(unit.times for unit in side if unit is not None) for side in zip(*same))
     name = unit.prefix + label_of(unit.box)
     if was == now:
-        return BlockChange("moved", name, None, None, f"{name}: as many, elsewhere in the order")
-    text = f"{name}: {format_count(was)} → {format_count(now)} of them"
+        return BlockChange("moved", name, None, None, f"{name}: moved, same count")
+    text = f"{name}: count {format_count(was)} → {format_count(now)}"
     return BlockChange("count", name, str(was), str(now), text, _is_light(unit.box))
 
 
@@ -204,11 +204,14 @@ def _unpaired_change(pairs: list[Pair], last: Unit | None) -> Iterator[BlockChan
     if not pairs:
         return
     gone, new = ([unit for unit in side if unit is not None] for side in zip(*pairs))
-    place = f"after {last.name}" if last is not None else "at the beginning"
+    place = f"after {last.name}" if last is not None else "at the start"
     first = (gone or new)[0]
     old_text, new_text = _list_units(gone), _list_units(new)
     kind = "replaced" if gone and new else "gone" if gone else "added"
-    verb = f"{old_text} replaced by {new_text}," if gone and new else f"{old_text or new_text} {kind}"
+    if gone and new:
+        verb = f"{old_text} replaced by {new_text}"
+    else:
+        verb = f"{old_text} removed" if gone else f"{new_text} added"
     parent = first.prefix.removesuffix(", ")
     siblings = not parent or (last is not None and last.prefix == first.prefix)
     text = f"{verb} {place}" if siblings else f"{parent}: {verb} {place}"
@@ -222,7 +225,7 @@ def _join_moves(changes: list[BlockChange]) -> list[BlockChange]:
     moves = {added[change.was]: i for i, change in enumerate(changes) if change.kind == "gone" and change.was in added}
     joined = {*moves, *moves.values()}
     moved = [
-        BlockChange("moved", gone.path, None, None, f"{gone.was} elsewhere in the order", gone.light)
+        BlockChange("moved", gone.path, None, None, f"{gone.was} moved", gone.light)
         for gone in (changes[i] for i in moves.values())
     ]
     return [*(change for i, change in enumerate(changes) if i not in joined), *moved]
@@ -259,11 +262,12 @@ def _parameter_change(pairs: Sequence[Pair]) -> Iterator[BlockChange]:
         return
     shown = []
     for old, new in differing[:_MAX_LISTED]:
-        before, after = (format_count(box.params) if box.params else "none" for box in (old, new))
+        before, after = (format_count(box.params) for box in (old, new))
         shown.append(f"{_times(old.count)}{label_of(old)} {before} → {after}")
     more = f" and {format_count(len(differing) - _MAX_LISTED)} more" if len(differing) > _MAX_LISTED else ""
     was, now = (str(sum(box.params for box in side)) for side in zip(*differing))
-    text = f"Parameters differ in {pluralize(len(differing), 'box', 'boxes')} drawn alike: {', '.join(shown)}{more}"
+    boxes_text = pluralize(len(differing), "otherwise identical box", "otherwise identical boxes")
+    text = f"Parameters differ in {boxes_text}: {', '.join(shown)}{more}"
     yield BlockChange("parameters", "", was, now, text)
 
 

@@ -42,12 +42,12 @@ def compare(
     hashes; with `weights` every card must have them.
     """
     if len(cards) < 2:
-        raise BadInput("compare: one model alone has nothing to be compared with; name two or more")
+        raise BadInput("compare: expected at least two models")
     for card, name in zip(cards, names, strict=True):
         if weights and card.weights is None:
             raise BadInput(
-                f"{name}: the card has no hashes of its weights; "
-                "write it anew with `card MODEL --weights -o card.json`, or name the model itself"
+                f"{name}: the card has no weight hashes; "
+                "regenerate it with `card MODEL --weights -o card.json`, or pass the model itself"
             )
     user_figures = assign_figures(figures or {}, names)
     sides = tuple(
@@ -65,7 +65,7 @@ def compare(
     try:
         diffs = tuple(_diff(cards[0], sides[0], card, side, user_figures) for card, side in zip(cards[1:], sides[1:]))
     except RecursionError:
-        raise BadInput(f"{names[0]}: boxes in boxes, too deep to compare (no card of this tool is)") from None
+        raise BadInput(f"{names[0]}: the diagram is nested too deep to compare (not a card of this tool)") from None
     return Comparison(COMPARISON_VERSION, generated or cards[0].generated, sides, user_figures, diffs)
 
 
@@ -103,17 +103,17 @@ def _size_change(was: Card, now: Card, incomparable: str) -> Sizes:
     """Describe the first input whose size differs, else all assumed dimensions."""
     resized = resized_inputs(was, now)
     old, new = map(_format_size, resized[0]) if resized else map(_format_dims, (was, now))
-    text = f"Costs are {incomparable}: {old} against {new}."
+    text = f"Costs are {incomparable}: {old} vs. {new}."
     if incomparable == OTHER_SIZES:
         text += (
-            " Give all models the same sizes (--dim, --batch, --seq, --size), or write their cards anew at one size."
+            " Bind the same sizes for all models (--dim, --batch, --seq, --size) or regenerate the cards at one size."
         )
     return Sizes(was=was.assumptions.dims, now=now.assumptions.dims, text=text)
 
 
 def _format_size(port: Port) -> str:
     size = "×".join(map(str, port.bound or ()))
-    return f"{display_name(port.name)} {size or 'of no known size'}"
+    return f"{display_name(port.name)} {size or 'of unknown size'}"
 
 
 def _format_dims(card: Card) -> str:
@@ -122,4 +122,4 @@ def _format_dims(card: Card) -> str:
         f"{display_name(name)} {format_count(size) if isinstance(size, int) else size}"
         for name, size in sizes[:_MAX_LISTED_DIMS]
     ]
-    return ", ".join(shown) + (" …" if len(sizes) > _MAX_LISTED_DIMS else "") or "the sizes that the file fixes"
+    return ", ".join(shown) + (" …" if len(sizes) > _MAX_LISTED_DIMS else "") or "the fixed sizes of the file"

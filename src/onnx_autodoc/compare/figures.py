@@ -12,6 +12,7 @@ OTHER_SIZES: Final = "at other sizes"
 OTHER_INPUTS: Final = "for other inputs"
 _LOWER_BOUND: Final = "at least"
 _DEVICES: Final = "hardware.devices."
+_GRADES: Final = {"bound": "Lower bound"}  # the name of a grade, where it is not the value
 _EXTERNAL_FILES: Final = "model.file.external"
 
 
@@ -29,21 +30,21 @@ FIGURES: Final = (
     ComparedFigure("parameters.total", "Parameters", "parameters", key=True),
     ComparedFigure("parameters.bytes", "Weights", "bytes", key=True),
     ComparedFigure("model.file.bytes", "File", "bytes", key=True),
-    ComparedFigure("model.file.external", "Files beside it", "bytes"),
+    ComparedFigure("model.file.external", "External files", "bytes"),
     ComparedFigure("parameters.tensors", "Weight tensors"),
-    ComparedFigure("parameters.statistics", "Statistics"),
+    ComparedFigure("parameters.statistics", "BatchNorm statistics"),
     ComparedFigure("parameters.quantization", "Scales and zero points"),
-    ComparedFigure("parameters.constants", "Other constants"),
-    ComparedFigure("parameters.unread", "Weights that no node reads"),
+    ComparedFigure("parameters.constants", "Non-learned constants"),
+    ComparedFigure("parameters.unread", "Unused weights"),
     ComparedFigure("compute.macs", "MACs", "MACs", sized=True, key=True),
     ComparedFigure("compute.flops", "FLOPs", "FLOPs", sized=True, key=True),
-    ComparedFigure("compute.cheapest.macs", "MACs, cheapest branches", "MACs", sized=True),
-    ComparedFigure("compute.cheapest.flops", "FLOPs, cheapest branches", "FLOPs", sized=True),
+    ComparedFigure("compute.cheapest.macs", "MACs, least expensive branches", "MACs", sized=True),
+    ComparedFigure("compute.cheapest.flops", "FLOPs, least expensive branches", "FLOPs", sized=True),
     ComparedFigure("memory.peak_activation_bytes", "Peak activations", "bytes", sized=True, key=True),
     ComparedFigure("memory.run_bytes", "Memory for one run", "bytes", sized=True, key=True),
     ComparedFigure("memory.weights_bytes", "Weights in memory", "bytes"),
     ComparedFigure("compute.bytes_moved", "Bytes moved", "bytes", sized=True, key=True),
-    ComparedFigure("compute.arithmetic_intensity", "Intensity", "FLOPs per byte", sized=True),
+    ComparedFigure("compute.arithmetic_intensity", "Arithmetic intensity", "FLOPs per byte", sized=True),
     ComparedFigure("memory.kv_cache.bytes_per_token", "KV cache per token", "bytes", key=True),
     ComparedFigure("memory.kv_cache.bytes", "KV cache", "bytes", sized=True),
     ComparedFigure("graph.nodes", "Nodes"),
@@ -51,11 +52,11 @@ FIGURES: Final = (
     ComparedFigure("graph.operator_types", "Operator types"),
     ComparedFigure("graph.initializers", "Initializers"),
     ComparedFigure("graph.depth", "Longest path"),
-    ComparedFigure("compute.coverage.nodes", "Nodes that run", sized=True),
-    ComparedFigure("compute.coverage.counted", "Nodes counted", sized=True),
-    ComparedFigure("compute.coverage.unmoved", "Nodes of unknown traffic", sized=True),
+    ComparedFigure("compute.coverage.nodes", "Executed nodes", sized=True),
+    ComparedFigure("compute.coverage.counted", "Nodes with known cost", sized=True),
+    ComparedFigure("compute.coverage.unmoved", "Nodes with unknown memory traffic", sized=True),
     ComparedFigure("graph.shapes.outputs", "Node outputs", sized=True),
-    ComparedFigure("graph.shapes.resolved", "Node outputs resolved", sized=True),
+    ComparedFigure("graph.shapes.resolved", "Node outputs with inferred shapes", sized=True),
     ComparedFigure("memory.unsized", "Values of unknown size", sized=True),
 )
 
@@ -75,8 +76,8 @@ def list_measures(card: Card) -> Iterator[Measure]:
     for row in card.hardware.devices if card.hardware is not None else ():
         # The label has the grade: only times of one grade are compared.
         kind = "bound" if row.seconds.expected is None else "expected"
-        path, label = f"{_DEVICES}{row.device}.seconds.{kind}", f"{row.basis.capitalize()} on {row.device}"
-        yield Measure(path, label, "seconds", getattr(row.seconds, kind), row.coverage < 1, True)
+        path, grade = f"{_DEVICES}{row.device}.seconds.{kind}", _GRADES.get(row.basis, row.basis.capitalize())
+        yield Measure(path, f"{grade} on {row.device}", "seconds", getattr(row.seconds, kind), row.coverage < 1, True)
 
 
 def key_measures(sides: Sequence[Sequence[Measure]]) -> tuple[Measure, ...]:

@@ -15,16 +15,16 @@ from onnx_autodoc.text import sanitize
 _MAX_NAME_CHARS: Final = 60
 _INPUT, _OUTPUT = "input", "output"
 _REMOVED: Final = {
-    _INPUT: "callers that feed it are refused",
-    _OUTPUT: "callers that read it get nothing",
+    _INPUT: "callers that pass it get an error",
+    _OUTPUT: "callers that read it fail",
 }
 _ADDED: Final = {
-    _INPUT: "callers do not feed it, and it has no default",
-    _OUTPUT: "callers that do not ask for it notice nothing",
+    _INPUT: "existing callers do not pass it, and it has no default",
+    _OUTPUT: "callers that do not request it are unaffected",
 }
 _REORDERED: Final = {
-    _INPUT: "runtimes take inputs by name",
-    _OUTPUT: "it breaks who reads outputs by their place, not who reads them by name",
+    _INPUT: "runtimes bind inputs by name",
+    _OUTPUT: "breaks callers that read outputs by position, not by name",
 }
 
 
@@ -67,7 +67,7 @@ def _has_same_type(old: Port, new: Port) -> bool:
 
 
 def has_same_inputs(was: Card, now: Card) -> bool:
-    """Whether both models take a common input, or none at all."""
+    """Whether both models have a common input, or no inputs at all."""
     old, new = was.interface.inputs, now.interface.inputs
     return bool(pair_ports(old, new).both) or not (old or new)
 
@@ -113,7 +113,7 @@ def _side_changes(kind: str, pairs: PortPairs) -> Iterator[PortChange]:
         yield PortChange(kind, port.name, "added", kind == _INPUT, None, _format_type(port), _ADDED[kind])
     for old, new in pairs.both:
         if old.name != new.name:
-            reason = "the same type at the same place; callers know it by its name"
+            reason = "same type and position, but callers refer to it by name"
             yield PortChange(kind, old.name, "renamed", True, old.name, new.name, reason)
         yield from _type_changes(kind, old, new)
     if pairs.reordered:
@@ -123,15 +123,15 @@ def _side_changes(kind: str, pairs: PortPairs) -> Iterator[PortChange]:
 
 def _type_changes(kind: str, old: Port, new: Port) -> Iterator[PortChange]:
     if old.kind != new.kind:
-        yield PortChange(kind, old.name, "container", True, old.kind, new.kind, "another kind of value")
+        yield PortChange(kind, old.name, "container", True, old.kind, new.kind, "different kind of value")
     if old.dtype != new.dtype:
-        reason = "callers feed another type" if kind == _INPUT else "callers read another type"
+        reason = "existing callers pass the old type" if kind == _INPUT else "existing callers expect the old type"
         breaking, reason = _declaration_change(kind, old.dtype, new.dtype, "type") or (True, reason)
         yield PortChange(kind, old.name, "type", breaking, old.dtype, new.dtype, reason)
     if old.shape == new.shape:
         return
     if old.shape is None or new.shape is None or len(old.shape) != len(new.shape):
-        reason = "another number of dimensions"
+        reason = "different number of dimensions"
         breaking, reason = _declaration_change(kind, old.shape, new.shape, "shape") or (True, reason)
         yield PortChange(kind, old.name, "rank", breaking, _format_shape(old.shape), _format_shape(new.shape), reason)
         return
@@ -145,20 +145,20 @@ def _type_changes(kind: str, old: Port, new: Port) -> Iterator[PortChange]:
 def _declaration_change(kind: str, was: object, now: object, field: str) -> tuple[bool, str] | None:
     """Return whether a declaration that was added or removed breaks callers, and why; None where both declare one."""
     if was is None:
-        return kind == _INPUT, f"the {field} is declared now"
-    return (kind == _OUTPUT, f"the {field} is not declared any more") if now is None else None
+        return kind == _INPUT, f"the {field} is now declared"
+    return (kind == _OUTPUT, f"the {field} is no longer declared") if now is None else None
 
 
 def _dimension_change(kind: str, was_fixed: bool, is_fixed: bool) -> tuple[str, bool, str]:
     if was_fixed and is_fixed:
-        return "size", True, "another fixed size"
+        return "size", True, "different fixed size"
     if was_fixed:
-        reason = "it takes other sizes, too" if kind == _INPUT else "its size is not certain any more"
+        reason = "now accepts other sizes" if kind == _INPUT else "its size is no longer fixed"
         return "opened", kind == _OUTPUT, reason
     if is_fixed:
-        reason = "it takes no other size any more" if kind == _INPUT else "its size is certain now"
+        reason = "no longer accepts other sizes" if kind == _INPUT else "its size is now fixed"
         return "fixed", kind == _INPUT, reason
-    return "dimension name", False, "another name, open as before"
+    return "dimension name", False, "still dynamic"
 
 
 def _format_shape(shape: tuple[int | str | None, ...] | None) -> str | None:

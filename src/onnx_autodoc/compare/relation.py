@@ -1,4 +1,4 @@
-"""The relation of one model to another, as far as their cards prove it: a claim with evidence for and against it."""
+"""The relation of one model to another, as far as their cards prove it: a statement with evidence and caveats."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,10 +21,10 @@ _MAX_REPEATS: Final = 400
 _MAX_ORDERED_BOXES: Final = 1_000
 _MAX_LISTED: Final = 4
 _UNKNOWN_FAMILY: Final = "unknown"
-# Kinds of changes that concern how a block is written, not what it computes.
-_NOTATION: Final = ("spelling", "parameters", "moved", "untold")
+# Kinds of changes that concern how a block is exported, not what it computes.
+_NOTATION: Final = ("spelling", "parameters", "moved", "undescribed")
 _NOTATION_BLOCKS: Final = ("linear", "softmax", "conv-norm-act", "batch-norm", "embedding")
-_REGROUPED: Final = ("replaced", "added", "gone", "skips", "wiring", "retold")
+_REGROUPED: Final = ("replaced", "added", "gone", "skips", "wiring", "relabeled")
 _CLIPPING_PRECISIONS: Final = ("int8-qdq", "int8-qoperator", "fp8-qdq")  # their ranges may replace an activation
 
 _Labels = tuple[str | None, str | None]
@@ -66,13 +66,13 @@ def find_relation(was: Card, now: Card, diff: Diff) -> Relation:
 
 def _identical(was: Card, now: Card, diff: Diff) -> Relation:
     if was.model.file.sha256 is not None and was.model.file.sha256 == now.model.file.sha256:
-        return _proven("identical", "No difference: the same file, byte for byte.", "the same SHA-256")
+        return _proven("identical", "No difference: the files are byte-identical.", "same SHA-256")
     if diff.weights is not None and diff.weights.same_numbers:
-        return _proven("identical", "No difference, neither in the cards nor in the weights.", diff.weights.text)
-    doubt = "whether the numbers in the weights are the same was not looked at: --weights does"
+        return _proven("identical", "No difference in the cards or the weights.", diff.weights.text)
+    doubt = "weight values were not compared (use --weights)"
     if diff.weights is not None:
         doubt = f"not all weights could be read: {diff.weights.text}"
-    return Relation("identical", "No difference in what the cards hold.", ("all that the cards hold",), (doubt,))
+    return Relation("identical", "No difference between the cards.", ("all compared fields are equal",), (doubt,))
 
 
 def _single_difference(diff: Diff) -> Relation | None:
@@ -83,12 +83,13 @@ def _single_difference(diff: Diff) -> Relation | None:
     facts = [change.path for change in diff.facts if not change.path.startswith("model.file.")]
     weights = diff.weights if diff.weights is not None and not diff.weights.empty else None
     if diff.sizes is not None and not (parts or facts or weights):
-        return _proven("other-assumptions", "The same model; the cards hold for other sizes.", "all but the costs")
+        text = "The same model under different assumptions."
+        return _proven("other-assumptions", text, "everything but the costs is equal")
     if parts or numbers or facts or diff.sizes or diff.also:
         return None
     if weights is not None:
-        return _proven("other-weights", "The same graph with other weights.", weights.text)
-    return _proven("other-bytes", "Nothing differs but the file itself.", "all that the cards hold of the model")
+        return _proven("other-weights", "The same graph with different weights.", weights.text)
+    return _proven("other-bytes", "Only the files differ.", "all fields that describe the model are equal")
 
 
 def _proven(kind: str, text: str, *evidence: str) -> Relation:
@@ -107,36 +108,36 @@ def _same_architecture(was: Card, now: Card, diff: Diff, similar: Similarity, la
     places = pluralize(len(blocks), "place")
     if labels[0] != labels[1] and (similar.is_same_model or not (blocks or counts)):
         if blocks:
-            doubt.append(f"{pluralize(len(blocks), 'place is', 'places are')} drawn otherwise (see the blocks)")
+            doubt.append(f"the diagrams differ in {places} (see the blocks)")
         if counts:
-            doubt.append(f"blocks are counted otherwise ({listed_counts})")
+            doubt.append(f"block counts differ ({listed_counts})")
         certain = "The" if not doubt and similar.same_names >= _MIN_SAME_NAMES else "Looks like the"
         text = f"{certain} same model in another precision: {_format_labels(labels)}."
         return Relation("other-precision", text, proof, tuple(doubt))
     kind = "variant"
     if blocks and all(change.light for change in blocks):
-        text = f"Looks like the same architecture but for {places} without weights: {blocks[0].text}"
+        text = f"Looks like the same architecture except in {places} without weights{_first_of(blocks)}"
     elif blocks and similar.is_same_model and any(change.kind in _REGROUPED for change in blocks):
         # The diagram of a changed activation equals that of an optimizer's fusion.
         first = f": {blocks[0].text}" if len(blocks) == 1 else ""
-        text = f"Looks like the same architecture, changed or written otherwise in {places}{first}"
+        text = f"Looks like the same architecture, changed or exported differently in {places}{first}"
     elif blocks:
         text = _describe_variant(blocks)
     elif counts:
-        text = f"Looks like a variant of the same architecture, by the blocks counted: {listed_counts}"
+        text = f"Looks like a variant of the same architecture; block counts differ: {listed_counts}"
     elif diff.operators:
         kind, text = "other-export", "Looks like the same architecture, exported or optimized differently"
     else:
         same = " and weights" if diff.weights is not None and diff.weights.same_numbers else ""
-        parts = ", ".join(_differing_parts(diff)) or f"details ({', '.join(diff.also[:_MAX_LISTED])})"
-        kind, text = "same-architecture", f"The same architecture{same}; what differs: {parts}"
+        parts = ", ".join(_differing_parts(diff)) or f"other fields ({', '.join(diff.also[:_MAX_LISTED])})"
+        kind, text = "same-architecture", f"The same architecture{same}; differences: {parts}"
     return Relation(kind, f"{text}{_precision_note(labels)}.", proof, tuple(doubt))
 
 
 def _real_changes(diff: Diff, labels: _Labels) -> list[BlockChange]:
     """Return the changed blocks except differences of notation."""
     clipped = any(label in _CLIPPING_PRECISIONS for label in labels)
-    notation = (*_NOTATION, "retold") if clipped else _NOTATION
+    notation = (*_NOTATION, "relabeled") if clipped else _NOTATION
     return [change for change in diff.blocks if change.kind not in notation]
 
 
@@ -144,21 +145,21 @@ def _differing_parts(diff: Diff) -> Iterator[str]:
     """Yield the parts of the comparison that differ, the most important first."""
     breaking = sum(change.breaking for change in diff.interface)
     if diff.interface:
-        yield f"the interface ({pluralize(breaking, 'breaking change') if breaking else 'no caller breaks'})"
+        yield f"the interface ({pluralize(breaking, 'breaking change') if breaking else 'no breaking change'})"
     if diff.weights is not None and not diff.weights.empty:
-        yield "names of tensors" if diff.weights.same_numbers else "tensors"
+        yield "tensor names" if diff.weights.same_numbers else "tensors"
     if diff.precision is not None:
-        yield "types of some weights"
+        yield "weight types"
     if diff.blocks or diff.kinds:
-        yield "how blocks are drawn"
+        yield "the diagram"
     labels = list(dict.fromkeys(map(_fact_label, diff.facts)))
     yield from labels[:_MAX_LISTED]
     if len(labels) > _MAX_LISTED:
-        yield pluralize(len(labels) - _MAX_LISTED, "more statement")
+        yield pluralize(len(labels) - _MAX_LISTED, "more field")
     if not diff.findings.empty:
         yield "findings"
     if not diff.facts and any(not change.path.startswith("model.file.") for change in diff.numbers):
-        yield "some numbers"
+        yield "some metrics"
 
 
 def _fact_label(change: FactChange) -> str:
@@ -167,7 +168,10 @@ def _fact_label(change: FactChange) -> str:
         return "metadata"
     if change.path.startswith("model.opsets.") and None in (change.was, change.now):
         return "imported opsets"
-    label = sanitize(change.label, 60)
+    return _lowercase_first(sanitize(change.label, 60))
+
+
+def _lowercase_first(label: str) -> str:
     return label if label[1:2].isupper() else label[:1].lower() + label[1:]
 
 
@@ -177,15 +181,15 @@ def _other_architecture(was: Card, now: Card, diff: Diff, similar: Similarity, l
     # An optimizer may hide what a diagram shows: then names of nodes or MACs decide.
     related = similar.near_parameters and (similar.same_names >= _MIN_SAME_NAMES or similar.same_macs is True)
     if families[0] != families[1] and not related:
-        names = ["no known family" if family == _UNKNOWN_FAMILY else family for family in families]
-        return _proven("other-model", f"Another model: {names[0]} → {names[1]}.")
+        names = ["unknown family" if family == _UNKNOWN_FAMILY else family for family in families]
+        return _proven("other-model", f"A different model: {names[0]} → {names[1]}.")
     if similar.ratio < _MIN_SIMILARITY and not related:
         same = "" if families[0] == _UNKNOWN_FAMILY else f" of the same family ({families[0]})"
-        evidence = f"{similar.ratio * 100:.0f}% of the boxes have like ones"
-        return _proven("other-model", f"Another model{same}.", evidence)
+        evidence = f"{similar.ratio * 100:.0f}% of the boxes match"
+        return _proven("other-model", f"A different model{same}.", evidence)
     if similar.differing_sizes and not (related and similar.same_macs is True):
-        same = "Boxes of the same kinds" if families[0] == _UNKNOWN_FAMILY else "The same family"
-        text = f"{same} with other sizes: {', '.join(similar.differing_sizes)}{_precision_note(labels)}."
+        same = "The same kinds of blocks" if families[0] == _UNKNOWN_FAMILY else "The same family"
+        text = f"{same} with different sizes: {', '.join(similar.differing_sizes)}{_precision_note(labels)}."
         return Relation("other-sizes", text, proof, doubt)
     text = _describe_variant(_real_changes(diff, labels))
     return Relation("variant", f"{text}{_precision_note(labels)}.", proof, doubt)
@@ -193,9 +197,14 @@ def _other_architecture(was: Card, now: Card, diff: Diff, similar: Similarity, l
 
 def _describe_variant(blocks: list[BlockChange]) -> str:
     if not blocks:
-        return "The same boxes, but not the same work: MACs or parameters differ"
-    places = blocks[0].text if len(blocks) == 1 else f"it differs in {pluralize(len(blocks), 'place')}"
-    return f"A variant of the same architecture: {places}"
+        return "The same boxes, but MACs or parameters differ"
+    if len(blocks) == 1:
+        return f"A variant of the same architecture: {blocks[0].text}"
+    return f"A variant of the same architecture that differs in {pluralize(len(blocks), 'place')}"
+
+
+def _first_of(blocks: list[BlockChange]) -> str:
+    return f": {blocks[0].text}" if len(blocks) == 1 else f", first: {blocks[0].text}"
 
 
 def _format_labels(labels: _Labels) -> str:
@@ -203,7 +212,7 @@ def _format_labels(labels: _Labels) -> str:
 
 
 def _precision_note(labels: _Labels) -> str:
-    return f"; and in another precision: {_format_labels(labels)}" if labels[0] != labels[1] else ""
+    return f", and in another precision: {_format_labels(labels)}" if labels[0] != labels[1] else ""
 
 
 def _measure_similarity(was: Card, now: Card, diff: Diff) -> Similarity:
@@ -215,7 +224,7 @@ def _measure_similarity(was: Card, now: Card, diff: Diff) -> Similarity:
         # The context is that of the longest position table, and exporters differ in which ones they keep.
         if name == "context" or {None, _UNKNOWN_FAMILY} & {old, new} or (name == "kv_heads" and ungrouped):
             continue
-        size = f"{label.lower()} {_format_size(old)}"
+        size = f"{_lowercase_first(label)} {_format_size(old)}"
         if old == new:
             equal.append(size)
         else:
@@ -271,22 +280,22 @@ def _box_labels(card: Card) -> list[str]:
 
 def _evidence(was: Card, now: Card, diff: Diff, similar: Similarity) -> Iterator[str]:
     if not diff.interface:
-        yield "the same inputs and outputs"
+        yield "same inputs and outputs"
     elif not diff.breaking:
-        yield "an interface that breaks no caller"
+        yield "no breaking change of the interface"
     if similar.equal_sizes:
         yield ", ".join(similar.equal_sizes)
     if similar.same_boxes and was.structure.tree is not None:
-        yield f"the same {pluralize(len(_box_labels(was)), 'box', 'boxes')} with weights or work"
+        yield f"same {pluralize(len(_box_labels(was)), 'box', 'boxes')} with weights or MACs"
     if similar.same_names:
-        yield f"{format_percent(similar.same_names)} of the weights are at nodes of the same names"
+        yield f"{format_percent(similar.same_names)} of the weights belong to nodes of the same name"
     if was.parameters.total == now.parameters.total:
         yield f"{format_count(was.parameters.total)} parameters in both"
     elif similar.near_parameters:
         before, after = format_count(was.parameters.total), format_count(now.parameters.total)
-        yield f"nearly as many parameters ({before} and {after})"
+        yield f"nearly equal parameter counts ({before} and {after})"
     if similar.same_macs and was.compute.macs is not None:
-        yield f"{format_short(was.compute.macs, 'MACs')} in both, to the last one"
+        yield f"exactly equal MACs ({format_short(was.compute.macs, 'MACs')})"
 
 
 def _interface_doubt(diff: Diff) -> Iterator[str]:
@@ -297,7 +306,7 @@ def _interface_doubt(diff: Diff) -> Iterator[str]:
 
 def _size_doubts(similar: Similarity) -> Iterator[str]:
     if not similar.near_parameters:
-        yield "another number of parameters"
+        yield "different parameter count"
     if similar.same_macs is False:
-        yield "another number of MACs at the same sizes"
-    yield from (f"the cards tell {size}" for size in similar.differing_sizes)
+        yield "different number of MACs at the same sizes"
+    yield from (f"detected {size}" for size in similar.differing_sizes)

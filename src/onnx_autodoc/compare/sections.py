@@ -24,7 +24,7 @@ from onnx_autodoc.compare.types import (
     PrecisionChange,
     Shares,
 )
-from onnx_autodoc.text import format_count
+from onnx_autodoc.text import format_count, pluralize
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -34,10 +34,10 @@ SIZE_LABELS: Final = {
     "layers": "Layers",
     "hidden": "Width",
     "heads": "Heads",
-    "kv_heads": "Heads for keys and values",
+    "kv_heads": "KV heads",
     "head_dim": "Head width",
     "vocab": "Vocabulary",
-    "context": "Longest context",
+    "context": "Context length",
     "patch": "Patch size",
 }
 # Labels by path. A path that ends in `*` stands for every entry of a table, whose key completes the label.
@@ -57,7 +57,7 @@ _FACTS: Final = {
     "model.version": "Version",
     "model.doc": "Documentation",
     "model.metadata.*": "Metadata ",
-    "model.file.external.*": "File beside it, ",
+    "model.file.external.*": "External file ",
 }
 
 
@@ -93,10 +93,10 @@ def fact_changes(was: Card, now: Card) -> Iterator[FactChange]:
             yield FactChange(path, label, old_digest, digest)
     for gap in was.gaps:
         if gap not in now.gaps:
-            yield FactChange(f"gaps.{gap.section}", "Was unknown", gap.reason, None)
+            yield FactChange(f"gaps.{gap.section}", "Resolved limitation", gap.reason, None)
     for gap in now.gaps:
         if gap not in was.gaps:
-            yield FactChange(f"gaps.{gap.section}", "Is unknown", None, gap.reason)
+            yield FactChange(f"gaps.{gap.section}", "New limitation", None, gap.reason)
 
 
 def _list_facts(card: Card) -> Iterator[tuple[tuple[str, str], Plain]]:
@@ -109,8 +109,8 @@ def _list_facts(card: Card) -> Iterator[tuple[tuple[str, str], Plain]]:
             continue
         entries = figure_at(card, section)
         if section == "model.file.external":
-            sizes = {file.path: "of unknown size" if file.bytes is None else f"{file.bytes} bytes" for file in entries}
-            entries = {file.path: sizes[file.path] if file.present else "not there" for file in entries}
+            sizes = {file.path: "unknown size" if file.bytes is None else f"{file.bytes} bytes" for file in entries}
+            entries = {file.path: sizes[file.path] if file.present else "not found" for file in entries}
         yield from (((f"{section}.{key}", label + key), value) for key, value in entries.items())
 
 
@@ -151,7 +151,7 @@ def attention_changes(was: Card, now: Card) -> Iterator[BlockChange]:
     """Yield the change of heads and head sizes over the whole model."""
     old, new = (_describe_heads(card.structure.attention) for card in (was, now))
     if old != new:
-        yield BlockChange("attention", "", old, new, f"Attention, over all layers: {old} → {new}")
+        yield BlockChange("attention", "", old, new, f"Attention over all layers: {old} → {new}")
 
 
 def _describe_heads(kinds: tuple[AttentionKind, ...]) -> str:
@@ -159,9 +159,9 @@ def _describe_heads(kinds: tuple[AttentionKind, ...]) -> str:
     for kind in kinds:
         heads = "heads unknown" if kind.heads is None else f"{kind.heads} heads" if kind.heads != 1 else "1 head"
         width = f" × {kind.head_dim}" if kind.head_dim else ""
-        marks = [f"{kind.kv_heads} for keys and values"] if kind.kv_heads not in (None, kind.heads) else []
+        marks = [] if kind.kv_heads in (None, kind.heads) else [pluralize(kind.kv_heads or 0, "KV head")]
         counts[", ".join((heads + width, *marks, *(["cross"] if kind.cross else [])))] += kind.count
-    return "; ".join(f"{format_count(count)} of {heads}" for heads, count in sorted(counts.items())) or "none"
+    return "; ".join(f"{format_count(count)} × ({heads})" for heads, count in sorted(counts.items())) or "none"
 
 
 def precision_change(was: Card, now: Card) -> PrecisionChange | None:
@@ -201,7 +201,7 @@ _IGNORED: Final = frozenset(
         *(f"model.precision.{name}" for name in ("label", "scheme", "weights", "stayed")),
     )
 )
-# The fields of these are reported one by one, of all other sections as one difference.
+# Fields of these sections are reported one by one; any other section is reported as a whole.
 _OPENED: Final = frozenset(("model.precision", "compute.coverage", "compute.cheapest", "graph.shapes"))
 _MERGED: Final = {"structure.residuals": "structure.blocks"}
 # These come after the others.

@@ -1,8 +1,8 @@
 """The types of a comparison: plain data, from which every format is written.
 
-Its keys are a published interface, as those of the card: keys are added, never renamed. `was` belongs to the first
-model, `is` to the second; None is unknown or absent. `was`, `is`, `port` and `path` contain strings of model files
-unchanged, sentences contain them sanitized. The docstrings are descriptions in the JSON Schema.
+The keys are a published interface, like those of the card: keys are added, never renamed. `was` is the value of the
+first model, `is` that of the second; None is unknown or absent. `was`, `is`, `port` and `path` contain strings of model
+files unchanged; sentences contain them sanitized. The docstrings are descriptions in the JSON Schema.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ Plain = str | int | float | bool | None
 
 
 class Measure(Struct, frozen=True):
-    """A number of a card by its path. `least`: there may be more. `sized`: it holds for the sizes assumed."""
+    """A figure of a card by its path. `least`: a lower bound. `sized`: valid for the assumed sizes only."""
 
     path: str
     label: str
@@ -27,7 +27,7 @@ class Measure(Struct, frozen=True):
 
 
 class Side(Struct, frozen=True):
-    """One of the models: what it is called here, what it is, its numbers and its drawing."""
+    """One of the compared models: name, description, figures and architecture diagram."""
 
     name: str
     file: str
@@ -39,7 +39,7 @@ class Side(Struct, frozen=True):
 
 
 class Relation(Struct, frozen=True):
-    """What the second is to the first, what in the cards speaks for it and what against."""
+    """The relation of the second model to the first, with the evidence for it in the cards and that against it."""
 
     kind: str
     text: str
@@ -48,7 +48,7 @@ class Relation(Struct, frozen=True):
 
 
 class PortChange(Struct, frozen=True):
-    """`kind` is input or output, `what` a word for machines, `reason` the sentence that says whom it breaks."""
+    """A change of an input or output (`kind`). `what` is an identifier; `reason` states the effect on callers."""
 
     kind: str
     port: str
@@ -60,7 +60,7 @@ class PortChange(Struct, frozen=True):
 
 
 class NumberChange(Struct, frozen=True):
-    """`change` and `percent` are None where the two are no measures of the same; `note` says why."""
+    """A changed figure. `change` and `percent` are None where the values are not comparable; `note` is the reason."""
 
     path: str
     label: str
@@ -90,7 +90,7 @@ class PrecisionChange(Struct, frozen=True):
 
 
 class CountChange(Struct, frozen=True):
-    """How often an operator (`domain` given) or a kind of block comes."""
+    """The number of nodes of an operator (`domain` is set) or of blocks of a kind."""
 
     name: str
     domain: str | None
@@ -99,19 +99,19 @@ class CountChange(Struct, frozen=True):
 
 
 class BlockChange(Struct, frozen=True):
-    """`text` is the sentence. `kind` is one of
+    """A difference between the architecture diagrams, described by `text`. `kind` is one of
 
-    changed, replaced, added, gone, count: what it says;
-    moved: the same part, elsewhere in the order of the drawing;
-    untold: one of the cards does not tell;
-    skips, wiring: connections between parts;
-    attention: heads over the whole model, where no box says it;
-    parameters: boxes drawn alike hold other numbers of them;
-    spelling: another kind of block with the same name and sizes (a norm that is folded or not);
-    retold: as much weight and work, told in other words (an activation that is drawn or not);
-    more: how many were cut off.
+    changed, replaced, added, gone (removed), count (number of equal layers);
+    moved: the same block at another position;
+    undescribed: one of the boxes has no details;
+    skips, wiring: connections between blocks;
+    attention: heads over the whole model, where no box shows the change;
+    parameters: otherwise identical boxes with different parameter counts;
+    spelling: a different kind of block with the same name and sizes (a folded or separate norm);
+    relabeled: a different kind of block with the same parameter count and MACs (an activation shown or not);
+    more: the number of further differences that are not listed.
 
-    `light`: only parts without weights and multiply-adds are concerned.
+    `light`: only blocks without weights and MACs are affected.
     """
 
     kind: str
@@ -128,7 +128,7 @@ class Renamed(Struct, frozen=True):
 
 
 class WeightsChange(Struct, frozen=True):
-    """Tensors by name. Lists are cut; the counts are of all. `unread` could not be compared, with the reason."""
+    """Differences between tensors by name. Counts cover all tensors, lists are cut. `unread` were not compared."""
 
     tensors_was: int
     tensors_is: int
@@ -150,7 +150,7 @@ class WeightsChange(Struct, frozen=True):
 
     @property
     def same_numbers(self) -> bool:
-        """Whether every tensor is in both, be it under another name."""
+        """Whether both models have all tensors, possibly under different names."""
         return self.equal + self.renamed == self.tensors_was == self.tensors_is
 
 
@@ -159,7 +159,7 @@ class FindingChange(Struct, frozen=True):
     about: str | None
     severity: str
     message: str
-    was: int | None  # places
+    was: int | None  # occurrences
     now: int | None = field(name="is")
 
 
@@ -174,7 +174,7 @@ class FindingsChange(Struct, frozen=True):
 
 
 class FactChange(Struct, frozen=True):
-    """Something else that the cards say: producer, opset, task, metadata …"""
+    """Another field of the cards that differs: producer, opset, task, metadata …"""
 
     path: str
     label: str
@@ -183,7 +183,7 @@ class FactChange(Struct, frozen=True):
 
 
 class Sizes(Struct, frozen=True):
-    """The cards hold for other sizes: which, and what to do about it."""
+    """The assumed sizes of both cards where they differ; `text` states what to do."""
 
     was: dict[str, int]
     now: dict[str, int] = field(name="is")
@@ -191,7 +191,7 @@ class Sizes(Struct, frozen=True):
 
 
 class FigureChange(Struct, frozen=True):
-    """A figure that the user brought."""
+    """A figure supplied by the user."""
 
     name: str
     was: int | float | None
@@ -201,9 +201,9 @@ class FigureChange(Struct, frozen=True):
 
 
 class Diff(Struct, frozen=True):
-    """What differs between the first model and another one. `also` names what of the cards differs besides.
+    """The differences between the first model and another one. `also` lists further fields that differ.
 
-    `marks_was` and `marks_is` say of boxes of the two drawings, by their ids: changed, gone, added.
+    `marks_was` and `marks_is` map ids of boxes in the two diagrams to changed, gone or added.
     """
 
     name: str
@@ -225,7 +225,7 @@ class Diff(Struct, frozen=True):
 
     @property
     def empty(self) -> bool:
-        """Whether the cards say the same. Figures that a user brought are no part of them."""
+        """Whether the cards are equal. Figures supplied by the user are not part of them."""
         lists = (self.interface, self.numbers, self.operators, self.blocks, self.kinds, self.facts, self.also)
         moved = self.weights is not None and not self.weights.empty
         return not (any(lists) or self.sizes or self.precision or moved or not self.findings.empty)
@@ -236,7 +236,7 @@ class Diff(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """The first of `models` is what each of the others is compared with, in `diffs`, in their order."""
+    """A comparison of models: `diffs` compares the first of `models` with each of the others, in order."""
 
     schema_version: str
     generated: Generated

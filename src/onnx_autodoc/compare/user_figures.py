@@ -24,7 +24,7 @@ def read_figures(text: str, path: str) -> Figures:
     if not any(figures.values()):
         raise BadInput(f"{path}: no figures; {_EXPECTED}, or CSV with a column {_MODEL_COLUMN!r}")
     if any(not name.strip() for row in figures.values() for name in row):
-        raise BadInput(f"{path}: a figure without a name")
+        raise BadInput(f"{path}: a figure has no name")
     return figures
 
 
@@ -33,7 +33,7 @@ def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for name, value in pairs:
         if name in row:
-            raise BadInput(f"{sanitize(name, 80)} comes twice")
+            raise BadInput(f"duplicate key {sanitize(name, 80)}")
         row[name] = value
     return row
 
@@ -64,14 +64,14 @@ def _parse_csv(text: str, path: str) -> Figures:
     except csv.Error as error:
         raise BadInput(f"{path}: not CSV: {error}") from None
     if len({*titles}) < len(titles):
-        raise BadInput(f"{path}, line 1: a column comes twice")
+        raise BadInput(f"{path}, line 1: duplicate column")
     figures: Figures = {}
     for line, row in enumerate(rows, 2):
         name = (row.pop(_MODEL_COLUMN, None) or "").strip()
         if not name or "" in row or None in row.values():
             raise BadInput(f"{path}, line {line}: expected a column {_MODEL_COLUMN!r} and a cell for each other column")
         if name in figures:
-            raise BadInput(f"{path}, line {line}: {sanitize(name, 80)} comes twice")
+            raise BadInput(f"{path}, line {line}: duplicate model {sanitize(name, 80)}")
         cells = {key: cell.strip() for key, cell in row.items() if cell.strip()}
         figures[name] = {
             key: _parse_cell(cell, f"{path}, line {line}: {sanitize(key, 80)}") for key, cell in cells.items()
@@ -83,12 +83,12 @@ def _parse_cell(cell: str, where: str) -> int | float:
     try:
         return _check_number(int(cell), where) if cell.lstrip("+-").isdigit() else _check_number(float(cell), where)
     except ValueError:
-        raise BadInput(f"{where}: {sanitize(cell, 60)!r} is no number") from None
+        raise BadInput(f"{where}: {sanitize(cell, 60)!r} is not a number") from None
 
 
 def _check_number(value: Any, where: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
-        raise BadInput(f"{where}: {sanitize(str(value), 60)!r} is no number")
+        raise BadInput(f"{where}: {sanitize(str(value), 60)!r} is not a number")
     return value
 
 
@@ -103,13 +103,13 @@ def assign_figures(figures: Mapping[str, Mapping[str, int | float]], names: Sequ
         models = by_path or by_file or by_stem
         if not models:
             known = ", ".join(sanitize(model, 80) for model in names)
-            raise BadInput(f"figures: no model is called {sanitize(name, 80)!r}; there are {known}")
+            raise BadInput(f"figures: no model is named {sanitize(name, 80)!r}; models: {known}")
         for model in models:
             values = assigned.setdefault(model, {})
             conflict = next((key for key in row if values.get(key, row[key]) != row[key]), None)
             if conflict is not None:
                 figure, owner = sanitize(conflict, 80), sanitize(model, 80)
-                raise BadInput(f"figures: {figure!r} of {owner} comes twice, with other numbers")
+                raise BadInput(f"figures: conflicting values for {figure!r} of {owner}")
             values.update(row)
     return assigned
 

@@ -13,11 +13,11 @@ _MAX_NAMES: Final = 100
 _CONSTANT_DTYPES: Final = ("int64", "bool", "string")  # shapes, axes, indices, names: not trained
 _TEXTS: Final = {
     "equal": "{} equal",
-    "changed": "{} with other numbers",
-    "retyped": "{} in another type",
-    "reshaped": "{} of another shape",
-    "renamed": "{} the same under another name",
-    "gone": "{} gone",
+    "changed": "{} with different values",
+    "retyped": "{} with a different type",
+    "reshaped": "{} with a different shape",
+    "renamed": "{} renamed",
+    "gone": "{} removed",
     "added": "{} added",
     "unread": "{} not read, so not compared",
 }
@@ -91,7 +91,7 @@ def _find_retyped(old: _Tensors, new: _Tensors, renamed: dict[_Key, _Key]) -> di
 
 
 def _is_constant(tensor: Numbers) -> bool:
-    """Whether it is a scalar or holds integers: exporters write those as they please."""
+    """Whether it is a scalar or holds integers: exporters differ in how they write those."""
     return tensor.dtype in _CONSTANT_DTYPES or not tensor.dims
 
 
@@ -104,17 +104,17 @@ def _describe(old: _Tensors, new: _Tensors, states: Mapping[str, Sequence[_Key]]
     rest = {state: len(keys) - among[state] for state, keys in states.items()}
     was, now = (sum(key not in constants for key in side) for side in (old, new))
     weights = _describe_counts(was, now, rest, "weight tensor")
-    return f"{weights}. Small constants (int64, bool, single numbers): {', '.join(_list_counts(among))}"
+    return f"{weights}. Small constants (int64, bool, scalars): {', '.join(_list_counts(among))}"
 
 
 def _describe_counts(was: int, now: int, counts: Mapping[str, int], noun: str) -> str:
     if not was and not now:
-        return f"neither model holds {noun}s"
+        return f"neither model has {noun}s"
     equal = counts.get("equal", 0)
     if was == now == equal:
         return f"all {pluralize(was, noun)} equal" if was > 1 else f"the only {noun} is equal"
     if was == now == counts.get("renamed", 0):
-        return f"the same numbers in all {pluralize(was, noun)}, under other names"
+        return f"equal values in all {pluralize(was, noun)}, under different names"
     same = f"{format_count(equal) if equal else 'none'} of {pluralize(was, noun)} equal"
     return "; ".join((same, *_list_counts({**counts, "equal": 0})))
 

@@ -222,20 +222,20 @@ def _make_notes(row: Estimate) -> list[str]:
     if rate.name and rate.name != name:
         # A native rate that is unknown rather than absent may be higher: then the bound is too high.
         is_unknown = any(text.startswith(f"{name}_") and _NO_SUPPORT not in text for text in device.unknown)
-        doubt = f"; what it does in {name} itself is unknown" if is_unknown and name not in device.rates else ""
-        notes.append(f"{name} is computed at its {rate.name} rate{doubt}")
+        doubt = f"; its {name} rate is unknown" if is_unknown and name not in device.rates else ""
+        notes.append(f"{name} is computed at the {rate.name} rate of the device{doubt}")
     if device.bandwidth is None:
-        notes.append("its memory bandwidth is unknown: the bound is of the arithmetic alone")
+        notes.append("its memory bandwidth is unknown: the lower bound covers compute only")
     if usable_memory(device) is None and row.need.activations is not None:
-        notes.append("how much memory it has for a model is unknown")
+        notes.append("the memory available to a model is unknown")
     notes += device.notes if device.is_ceiling else ()
     is_native = row.number_format is workload.native_format
     if workload.is_dynamically_quantized and is_native and row.basis == TYPICAL:
-        notes.append("published times are of models quantized beforehand; this one quantizes its data while it runs")
+        notes.append("published times are of statically quantized models; this one quantizes activations at run time")
     if workload.coverage < 1:
-        notes.append("not all of the model is counted: the bound leaves out what is not")
+        notes.append("coverage is below 100%: the lower bound does not include the uncounted work")
     if workload.has_unknown_memory:
-        notes.append("how large some values are is only known when it runs: it takes at least this memory")
+        notes.append("the size of some values is unknown before the run: the memory is a lower bound")
     return notes
 
 

@@ -173,7 +173,7 @@ class _ScopeFusion:
         return sum(volumes.values(), start=DataVolume())
 
     def _written_volume(self, rows: list[tuple[int, Row]]) -> DataVolume:
-        """Count the values that other kernels or the caller read, or nobody."""
+        """Count the values that other kernels or the caller read, and those that nothing reads."""
         own = {at for at, _ in rows}
         volume = DataVolume()
         for _, row in rows:

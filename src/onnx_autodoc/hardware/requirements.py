@@ -27,8 +27,8 @@ _CANDIDATE_FAMILIES: Final = (
 )
 _RACK_FORMS: Final = ("SXM", "OAM", "superchip")
 _BOUND_FACTOR: Final = 4.0  # assumed time over lower bound
-_UNKNOWN_MEMORY: Final = "how much memory a run takes is unknown: no device can be chosen"
-_TOO_LARGE: Final = "no device that is known has the memory"
+_UNKNOWN_MEMORY: Final = "the memory size of a run is unknown: no device can be chosen"
+_TOO_LARGE: Final = "no listed device has enough memory"
 
 
 class Margin(Struct, frozen=True):
@@ -71,7 +71,7 @@ def _choose_by_memory(candidates: Sequence[Device], estimate_device: EstimateDev
     chosen = {name: _choose(map(first, range(len(candidates))), margin, Target()) for name, margin in _MARGINS.items()}
     is_unknown = bool(candidates) and first(0).memory is None
     notes = () if chosen["minimum"] is not None else (_UNKNOWN_MEMORY if is_unknown else _TOO_LARGE,)
-    return Requirements(**chosen, target="memory alone: no latency or throughput was asked for", notes=notes)
+    return Requirements(**chosen, target="memory only: no latency or throughput was requested", notes=notes)
 
 
 def _choose_by_speed(candidates: Sequence[Device], estimate_device: EstimateDevice, target: Target) -> Requirements:
@@ -86,7 +86,7 @@ def _choose_by_speed(candidates: Sequence[Device], estimate_device: EstimateDevi
     notes = [] if chosen["minimum"] is not None else [_explain_no_choice(comparable, target)]
     skipped = len(candidates) - len({row.device.id for row in comparable})
     if comparable and skipped:
-        notes.append(f"{pluralize(skipped, 'device')} of which no time is known like this could not be judged")
+        notes.append(f"{pluralize(skipped, 'device')} without a comparable time could not be judged")
     texts = [f"a run in {format_time(target.latency)}"] if target.latency is not None else []
     texts += [f"{target.throughput:g} samples per second"] if target.throughput is not None else []
     return Requirements(**chosen, target=" and ".join(texts), notes=tuple(notes))
@@ -124,14 +124,14 @@ def _is_fast(row: Estimate, margin: Margin, target: Target) -> bool:
 def _time_text(row: Estimate) -> str:
     batch = f" at batch {row.workload.batch}" if row.workload.batch is not None else ""
     if row.range is None:
-        return f"by its bound alone, not faster than {format_time(row.lower_bound.seconds or 0.0)}{batch}"
+        return f"by its lower bound only, at least {format_time(row.lower_bound.seconds or 0.0)}{batch}"
     return f"{row.basis} {format_time(row.range.expected, row.range.low, row.range.high)}{batch}"
 
 
 def _explain_no_choice(comparable: Sequence[Estimate], target: Target) -> str:
     """Return why no device suffices, and which comes nearest."""
     if not comparable:
-        return "how much work a run is, is unknown: no device can be chosen by its speed"
+        return "the compute of a run is unknown: no device can be chosen by its speed"
     if all(row.memory is None for row in comparable):
         return _UNKNOWN_MEMORY
     fitting = [row for row in comparable if row.expected is not None and _has_memory(row, _MARGINS["minimum"])]
@@ -142,4 +142,4 @@ def _explain_no_choice(comparable: Sequence[Estimate], target: Target) -> str:
     else:
         best = max(fitting, key=lambda row: row.per_second or 0.0)
         rate = f", {format_number(best.per_second)} samples/s" if best.per_second else ""
-    return f"no device that is known is fast enough; nearest is {best.device.name}: {_time_text(best)}{rate}"
+    return f"no listed device is fast enough; the closest is {best.device.name}: {_time_text(best)}{rate}"

@@ -72,7 +72,7 @@ def find_peak_rate(device: Device, number_format: NumberFormat) -> PeakRate:
         best = max(names, key=device.rates.__getitem__)
         return PeakRate(device.rates[best], best)
     known = ", ".join(device.rates) or "none"
-    return PeakRate(None, "", f"no rate for {number_format.name} is known of it (known: {known})")
+    return PeakRate(None, "", f"no {number_format.name} rate is known (known rates: {known})")
 
 
 WHOLE: Final = "whole"

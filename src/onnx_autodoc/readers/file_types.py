@@ -4,7 +4,7 @@ from typing import Final
 
 # (offset, magic number, description and advice)
 _MAGIC: Final = (
-    (0, b"PK\x03\x04", "a zip archive; unpack it first (a PyTorch .pt is one too: export it with torch.onnx)"),
+    (0, b"PK\x03\x04", "a zip archive; unpack it first, or export it with torch.onnx if it is a PyTorch .pt file"),
     (0, b"PK\x05\x06", "an empty zip archive"),
     (0, b"\x1f\x8b", "gzip-compressed; unpack it first"),
     (0, b"BZh", "bzip2-compressed; unpack it first"),
@@ -16,20 +16,20 @@ _MAGIC: Final = (
     (257, b"ustar", "a tar archive; unpack it first"),
     (0, b"version https://git-lfs", "a Git LFS pointer, not the model; run `git lfs pull`"),
     (0, b"\x89HDF", "an HDF5 file (Keras?); convert it to ONNX first"),
-    (0, b"\x93NUMPY", "a numpy array: numbers without a graph"),
-    (0, b"GGUF", "a GGUF model; export the model that it was made from to ONNX"),
-    (0, b"ggml", "a GGML model; export the model that it was made from to ONNX"),
-    (0, b"lmgg", "a GGML model; export the model that it was made from to ONNX"),
-    (0, b"ptrt", "a TensorRT engine; give the .onnx file it was built from"),
-    (0, b"ftrt", "a TensorRT engine; give the .onnx file it was built from"),
+    (0, b"\x93NUMPY", "a NumPy array without a graph"),
+    (0, b"GGUF", "a GGUF model; export the original model to ONNX"),
+    (0, b"ggml", "a GGML model; export the original model to ONNX"),
+    (0, b"lmgg", "a GGML model; export the original model to ONNX"),
+    (0, b"ptrt", "a TensorRT engine; use the .onnx file it was built from"),
+    (0, b"ftrt", "a TensorRT engine; use the .onnx file it was built from"),
     (0, b"PAR1", "a Parquet table, not a model"),
     (4, b"TFL3", "a TensorFlow Lite model; convert it with tf2onnx first"),
-    (4, b"ORTM", "an onnxruntime .ort model; give the .onnx file it was made from"),
-    (0, b"\x7fELF", "a program (ELF), not a model"),
-    (0, b"MZ", "a program (Windows), not a model"),
+    (4, b"ORTM", "an onnxruntime .ort model; use the .onnx file it was converted from"),
+    (0, b"\x7fELF", "an ELF binary, not a model"),
+    (0, b"MZ", "a Windows executable, not a model"),
     (0, b"%PDF", "a PDF document, not a model"),
-    (0, b"\x89PNG", "a picture (PNG), not a model"),
-    (0, b"\xff\xd8\xff", "a picture (JPEG), not a model"),
+    (0, b"\x89PNG", "a PNG image, not a model"),
+    (0, b"\xff\xd8\xff", "a JPEG image, not a model"),
 )
 _GRAPH_DEF: Final = (b"\x12\x05Const", b"\x12\x0bPlaceholder")  # the first operators of a TensorFlow graph
 _PADDLE: Final = b"\x0a\x04feed"
@@ -48,9 +48,9 @@ def identify_foreign_file(head: bytes) -> str | None:
         if head[offset : offset + len(magic)] == magic:
             return what
     if head.startswith(_PICKLES):
-        return "a Python pickle (it is not opened: a pickle can run code); export a PyTorch model with torch.onnx"
+        return "a Python pickle, which is not opened because it can run code; export a PyTorch model with torch.onnx"
     if head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < _MAX_SAFETENSORS_HEADER_BYTES:
-        return "a safetensors file: weights without a graph; export the model itself to ONNX"
+        return "a safetensors file, which has weights but no graph; export the model to ONNX"
     if head[:1] == b"\n" and any(mark in head for mark in _GRAPH_DEF):
         return "a TensorFlow graph; convert it with tf2onnx first"
     if head[:1] == b"\n" and _PADDLE in head:
@@ -66,13 +66,13 @@ def _identify_text(start: bytes) -> str:
     """Return which kind of text a file is, and how to convert it."""
     lower = start[:64].lower()
     if lower.startswith(_MARKUP[:2]):
-        return "an HTML page (a download that needed a login?); fetch the file itself"
+        return "an HTML page (does the download require a login?); download the model file itself"
     if lower.startswith(_MARKUP):
         return "an XML file (OpenVINO?), not ONNX"
     if start.startswith(b"<") and b"ir_version" in start:
-        return "a model in ONNX's text notation; write it with onnx.save(onnx.parser.parse_model(text), path)"
+        return "a model in ONNX text syntax; convert it with onnx.save(onnx.parser.parse_model(text), path)"
     if start.startswith(b"{") and (b"irVersion" in start or b"ir_version" in start):
-        return 'an ONNX model as JSON text; write it with onnx.save(onnx.load(path, format="json"), new)'
+        return 'an ONNX model as JSON text; convert it with onnx.save(onnx.load(path, format="json"), new)'
     if start.startswith(b"ir_version:"):
-        return 'an ONNX model as protobuf text; write it with onnx.save(onnx.load(path, format="textproto"), new)'
+        return 'an ONNX model as protobuf text; convert it with onnx.save(onnx.load(path, format="textproto"), new)'
     return "text, not a binary ONNX model"

@@ -26,16 +26,16 @@ def read_onnx(storage: Storage) -> Model:
     if not model.graph.nodes and not model.graph.outputs:
         raise BadInput(f"{storage.path}: {_describe_empty(model)}")
     if not model.opsets and (model.ir_version or 0) >= _FIRST_IR_WITH_OPSETS:
-        raise BadInput(f"{storage.path}: the model does not say which operator set it uses (truncated download?)")
+        raise BadInput(f"{storage.path}: the model declares no opset (truncated download?)")
     external = _external_files(storage, (tensor for tensor in tensors if isinstance(tensor, Tensor)))
     return msgspec.structs.replace(model, path=storage.path, nbytes=source.size, external=external)
 
 
 def _describe_empty(model: Model) -> str:
     if model.training:
-        return "holds only how a model is trained; the model itself is another file"
+        return "contains only training graphs; use the file with the inference graph"
     if model.graph.inputs or model.graph.initializers:
-        return "its graph has neither nodes nor outputs"
+        return "the graph has neither nodes nor outputs"
     return "not an ONNX model: it has no graph"
 
 
@@ -44,7 +44,7 @@ def _external_files(storage: Storage, tensors: Iterable[Tensor]) -> tuple[Extern
 
     The sizes are looked up without opening the files. `tensors` are all tensors in the file: a runtime also loads those
     that are in no graph (indices of a sparse tensor, a function's default attribute), so these may lead out of the
-    folder too.
+    model's folder too.
     """
     ends: dict[str, int] = {}  # the bytes that each file needs for all its tensors
     for tensor in tensors:

@@ -19,7 +19,7 @@ from onnx_autodoc.readers.protobuf import Fields, RepeatedField
 
 
 def domain_of(fields: Fields) -> str:
-    """Return the domain; the default domain has two spellings."""
+    """Return the domain; the default domain has two names."""
     domain: str = fields.get("domain", "")
     return "" if domain == "ai.onnx" else domain
 
@@ -83,12 +83,12 @@ def _attribute_flaw(name: str, kind: int, value_field: str, filled: list[str], v
         return "it has an attribute without a name"
     name = name[:_MAX_QUOTED_CHARS]
     if kind and kind not in _ATTRIBUTES:
-        return f"its attribute {name} is of type {kind}, which ONNX does not define"
+        return f"its attribute {name} has type {kind}, which ONNX does not define"
     if any(field != value_field for field in filled):
-        return f"its attribute {name} holds a value of another kind than it says"
+        return f"its attribute {name} stores a value of another type than it declares"
     if value is None:
         return f"its attribute {name} has no value"
-    return "" if kind else f"its attribute {name} does not say of which type it is"  # as it may before IR 2
+    return "" if kind else f"its attribute {name} does not declare its type"  # as it may before IR 2
 
 
 def _attributes(fields: Fields) -> dict[str, Attribute]:
@@ -101,7 +101,9 @@ def _flaws(fields: Fields) -> tuple[str, ...]:
     if not attributes and "parameters" not in fields:
         return ()
     counts = Counter([*(name for name, _, _ in attributes), *fields.get("parameters", ())])
-    repeated = (f"it has {count} attributes {name[:_MAX_QUOTED_CHARS]}" for name, count in counts.items() if count > 1)
+    repeated = (
+        f"it has {count} attributes named {name[:_MAX_QUOTED_CHARS]}" for name, count in counts.items() if count > 1
+    )
     return (*(flaw for _, _, flaw in attributes if flaw), *repeated)
 
 
@@ -114,7 +116,7 @@ def _ambiguous_keys(fields: Fields, field: str, what: str) -> Iterator[str]:
     for key, distinct in values.items():
         if len(distinct) > 1:
             both = " and ".join(str(value)[:_MAX_QUOTED_CHARS] for value in distinct[:2])
-            yield f"{what} {(key or 'ai.onnx')[:_MAX_QUOTED_CHARS]} is said to be {both}"
+            yield f"{what} {(key or 'ai.onnx')[:_MAX_QUOTED_CHARS]} is declared as both {both}"
 
 
 def build_node(fields: Fields) -> Node:
@@ -181,6 +183,6 @@ def build_model(fields: Fields) -> Model:
         training=tuple(graph for pair in fields.get("training", ()) for graph in pair),
         defects=(
             *_ambiguous_keys(fields, "opsets", "the version of"),
-            *_ambiguous_keys(fields, "metadata", "the metadata"),
+            *_ambiguous_keys(fields, "metadata", "the metadata key"),
         ),
     )

@@ -44,13 +44,13 @@ class Cursor:
     def _refill(self) -> int:
         """Move the window to `pos`; return the index of `pos` in it."""
         if self.pos >= self.source.size:
-            raise self.error("the file ends in the middle of a number (truncated download?)")
+            raise self.error("the file ends where a varint is expected (truncated download?)")
         self._base = self.pos
         self._buffer = self.source.read(self.pos, _WINDOW_BYTES)
         at_end = self._base + len(self._buffer) >= self.source.size
         self._safe = len(self._buffer) - (0 if at_end else _MAX_VARINT_BYTES)
         if self._safe <= 0:
-            raise self.error("the file became shorter while it was read")
+            raise self.error("the file was truncated while it was read")
         return 0
 
     def varint(self) -> int:
@@ -71,23 +71,23 @@ class Cursor:
             if byte < 0x80:
                 self.pos += shift // 7
                 return result & 0xFFFFFFFFFFFFFFFF
-        raise self.error("a number that never ends")
+        raise self.error("an unterminated varint")
 
     def take(self, length: int) -> bytes:
-        """Return the next bytes. The caller has checked that they lie inside the file."""
+        """Return the next bytes. The caller has checked that they are inside the file."""
         at = self.pos - self._base
         if at >= 0 and at + length <= len(self._buffer):
             data = self._buffer[at : at + length]
         else:
             data = self.source.read(self.pos, length)
             if len(data) != length:
-                raise self.error("the file became shorter while it was read")
+                raise self.error("the file was truncated while it was read")
         self.pos += length
         return data
 
     def string(self, length: int) -> str:
         if length > self._max_string:
-            where = f"{self.source.path}: a text of {length:,} bytes at byte {self.pos:,}"
+            where = f"{self.source.path}: a string at byte {self.pos:,} has {length:,} bytes"
             raise limit_error("string", f"{where}, more than {self._max_string:,}")
         raw = self.take(length)
         text = self._interned.get(raw)
@@ -134,7 +134,7 @@ class Cursor:
         return self._buffer[at : end - self._base] if at >= 0 else b""
 
     def error(self, what: str) -> BadInput:
-        return BadInput(f"{self.source.path}: not a readable ONNX model: {what}, at byte {self.pos:,}")
+        return BadInput(f"{self.source.path}: not a valid ONNX model, at byte {self.pos:,}: {what}")
 
 
 def _count_varints(run: bytes) -> int:
@@ -230,11 +230,11 @@ class _NestingLimits:
         if limit == "nodes":
             self.nodes_left -= 1
             if self.nodes_left < 0:
-                raise limit_error("nodes", f"{self.path}: has over {self.nodes:,} nodes")
+                raise limit_error("nodes", f"{self.path}: more than {self.nodes:,} nodes")
             return
         graphs = sum(frame.message.limit == "depth" for frame in stack) - 1 if limit == "depth" else 0
         if graphs > self.depth or len(stack) > self.messages:
-            raise limit_error("depth", f"{self.path}: has graphs or types in each other, over {self.depth:,} deep")
+            raise limit_error("depth", f"{self.path}: graphs or types are nested more than {self.depth:,} levels deep")
 
 
 def decode(source: Source, root: Message) -> tuple[object, list[object]]:
@@ -255,7 +255,7 @@ def decode(source: Source, root: Message) -> tuple[object, list[object]]:
             else:
                 field.read(cursor, field, tag, frame)
         if cursor.pos > frame.end:
-            raise cursor.error(f"a field of {frame.message.name} runs over its end")
+            raise cursor.error(f"a field of {frame.message.name} extends beyond the end of its message")
         stack.pop()
         try:
             value = frame.message.build(frame.fields)
@@ -271,7 +271,7 @@ def decode(source: Source, root: Message) -> tuple[object, list[object]]:
 def _enter(cursor: Cursor, field: Field, wire: int, stack: list[_Frame]) -> _Frame:
     length = _length(cursor, field.name, wire, stack[-1])
     if not field.repeated and field.name in stack[-1].fields:
-        raise cursor.error(f"{stack[-1].message.name} has two fields {field.name}")
+        raise cursor.error(f"{stack[-1].message.name} has more than one field {field.name}")
     assert field.message is not None
     stack.append(_Frame(field.message, field, cursor.pos + length))
     return stack[-1]
@@ -285,7 +285,9 @@ def _length(cursor: Cursor, name: str, wire: int, frame: _Frame) -> int:
         whole = frame.end == cursor.source.size
         ends = "the file ends" if whole else f"its {frame.message.name} ends"
         hint = " (truncated download?)" if whole else ""
-        raise cursor.error(f"{frame.message.name}.{name} claims {length:,} bytes, {ends} after {max(rest, 0):,}{hint}")
+        raise cursor.error(
+            f"{frame.message.name}.{name} declares {length:,} bytes, but {ends} after {max(rest, 0):,}{hint}"
+        )
     return length
 
 
@@ -298,7 +300,7 @@ def _skip(cursor: Cursor, wire: int, frame: _Frame) -> None:
     elif wire in (_I64, _I32):
         cursor.pos += 8 if wire == _I64 else 4
     else:
-        raise cursor.error(f"{frame.message.name} has a field of wire type {wire}")
+        raise cursor.error(f"{frame.message.name} has a field of unknown wire type {wire}")
 
 
 def read_string(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
@@ -310,7 +312,7 @@ def read_name(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     name = cursor.string(_length(cursor, field.name, tag & 7, frame))
     if len(name) > _MAX_NAME_CHARS:  # with a hash, so that it stays unique
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-        name = f"{name[:_MAX_NAME_CHARS]}… ({len(name):,} letters, {digest[:16]})"
+        name = f"{name[:_MAX_NAME_CHARS]}… ({len(name):,} characters, {digest[:16]})"
     frame.put(field, name)
 
 
@@ -322,7 +324,7 @@ def read_payload(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     else:
         length = _length(cursor, field.name, _LEN, frame)
     if cursor.pos + length > frame.end:
-        raise cursor.error(f"{field.name} runs over its end")
+        raise cursor.error(f"{field.name} extends beyond the end of its message")
     start = cursor.pos
     data = cursor.take(length) if length <= _MAX_PAYLOAD_BYTES else None
     cursor.pos = start + length

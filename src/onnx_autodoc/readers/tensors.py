@@ -1,7 +1,8 @@
 """Build tensors: type, dims, and the location of their bytes, with checks of whether these contradict each other.
 
 The size of a tensor follows from its dims, from its type and from the data that come with it. Where these differ, no
-figure derived from one of them is reliable; the tensor then has `flaws`, and is not `is_sized` if its size is in doubt.
+figure derived from one of them is reliable; the tensor then has `defects`, and is not `is_sized` if its size is
+doubtful.
 """
 
 import math
@@ -25,6 +26,7 @@ from onnx_autodoc.ir import (
 )
 from onnx_autodoc.readers.protobuf import Fields, RepeatedField, Span
 from onnx_autodoc.storage import normalize_path
+from onnx_autodoc.text import pluralize
 
 # data field of TensorProto -> its name in the specification, and the encoding of its elements
 _DATA_FIELDS: Final = {
@@ -126,16 +128,16 @@ def _header_flaws(fields: Fields, dtype: str | None, dims: tuple[int, ...], data
     if dtype is None:
         yield f"its element type is {fields.get('dtype', 0)}, which ONNX does not define"
     if min(dims, default=0) < 0:
-        yield f"its dimensions are {_show_dims(dims)}"
+        yield f"its dimensions {_show_dims(dims)} include a negative size"
     if fields.get("location", 0) not in _LOCATIONS:
         yield f"its data location is {fields['location']}, which ONNX does not define"
     filled = [name for name in data_fields if name == "strings" or any(span.length for span in fields[name])]
     if len(filled) > 1:
-        yield f"its data are there twice, in {' and '.join(_DATA_FIELDS[name][0] for name in filled)}"
+        yield f"its data are stored twice, in {' and '.join(_DATA_FIELDS[name][0] for name in filled)}"
     elif filled and dtype == "string" and filled[0] == "raw":
-        yield "its strings are in raw_data, where none can be told from the next"
+        yield "its strings are in raw_data, which does not delimit them"
     elif filled and dtype is not None and not _is_standard_field(filled, dtype):
-        yield f"its data are in {_DATA_FIELDS[filled[0]][0]}, which is not for {dtype}"
+        yield f"its data are in {_DATA_FIELDS[filled[0]][0]}, which ONNX does not allow for {dtype}"
 
 
 def _data_flaws(dtype: str | None, dims: tuple[int, ...], payload: Payload | None) -> Iterator[str]:
@@ -145,18 +147,18 @@ def _data_flaws(dtype: str | None, dims: tuple[int, ...], payload: Payload | Non
         return
     if payload is None:
         if elements:
-            yield f"its dimensions are {_show_dims(dims)}, and the file holds no data for it"
+            yield f"its dimensions are {_show_dims(dims)}, but the file stores no data for it"
         return
     if payload.encoding == "raw":
         needed = stored_bytes(dtype, elements)
         if needed is not None and BITS[dtype] != 6 and payload.nbytes != needed:
-            yield f"{_show_dims(dims)} of {dtype} take {needed:,} bytes, and the file holds {payload.nbytes:,}"
+            yield f"{_show_dims(dims)} of {dtype} requires {needed:,} bytes, but the file stores {payload.nbytes:,}"
         return
     fewest, most = _entry_range(payload)
     expected = _expected_entries(dtype, elements)
     if not fewest <= expected <= most:
         stored = fewest if fewest > expected else most
-        yield f"its dimensions are {_show_dims(dims)}, and the file holds {stored:,} element{'s' * (stored != 1)}"
+        yield f"its dimensions are {_show_dims(dims)}, but the file stores {stored:,} element{'s' * (stored != 1)}"
 
 
 def _show_dims(dims: tuple[int, ...]) -> str:
@@ -191,20 +193,20 @@ def _location_flaws(fields: Fields, dtype: str | None, place: DataLocation, nbyt
     inline = any(span.length for field in _DATA_FIELDS for span in fields.get(field, ()))
     path = (place.path or "")[:_MAX_QUOTED_CHARS]
     if len(values) != len(entries):
-        yield "the place of its data is said twice"
+        yield "its external_data has duplicate keys"
     if fields.get("location") != _EXTERNAL:
-        yield f"it names {path} for its data, but not as data_location EXTERNAL, and holds none itself"
+        yield f"its external_data names {path}, but its data_location is not EXTERNAL, and the model has no data for it"
     if not values.get("location"):
-        yield "its data are in another file, which is not named"
+        yield "its data are external, but external_data has no location"
     if not place.is_valid:
         wrong = next(key for key in ("offset", "length") if key in values and not _is_count(values[key]))
-        yield f"its data are said to be at {wrong} {values[wrong][:_MAX_QUOTED_CHARS]!r}"
+        yield f"its external_data has the invalid {wrong} {values[wrong][:_MAX_QUOTED_CHARS]!r}"
     elif place.length is not None and nbytes is not None and place.length != nbytes:
-        yield f"its dimensions take {nbytes:,} bytes, its place in {path} has {place.length:,}"
+        yield f"its dimensions require {nbytes:,} bytes, but its range in {path} has {place.length:,}"
     if dtype == "string":
-        yield f"its strings are in {path}, where none can be told from the next"
+        yield f"its strings are external in {path}, which does not delimit them"
     if inline:
-        yield f"its data are said to be in {path}, and are in the model too"
+        yield f"its data are external in {path}, but also stored in the model"
 
 
 def _is_count(text: str) -> bool:
@@ -214,17 +216,17 @@ def _is_count(text: str) -> bool:
 def _sparse_flaws(dims: tuple[int, ...], values: Tensor, indices: Tensor | None) -> Iterator[str]:
     """Yield contradictions between the dims, values and indices of a sparse tensor."""
     if min(dims, default=0) < 0:
-        yield f"its dimensions are {_show_dims(dims)}"
+        yield f"its dimensions {_show_dims(dims)} include a negative size"
         return
     yield from values.defects
     if indices is None:
-        yield "it does not say where its elements are"
+        yield "it has no indices"
         return
-    yield from (f"of its indices: {flaw}" for flaw in indices.defects)
+    yield from (f"its indices are malformed: {flaw}" for flaw in indices.defects)
     if len(values.dims) != 1:
-        yield f"its elements are no list, but of {_show_dims(values.dims)}"
+        yield f"its values have dimensions {_show_dims(values.dims)} instead of one dimension"
     elif indices.dims not in ((values.elements,), (values.elements, len(dims))):
-        yield f"it has {values.elements:,} elements and indices of {_show_dims(indices.dims)}"
+        yield f"it has {pluralize(values.elements, 'value')}, but indices of dimensions {_show_dims(indices.dims)}"
     elif not indices.defects:
         yield from _index_flaws(dims, indices)
 
@@ -233,15 +235,15 @@ def _index_flaws(dims: tuple[int, ...], indices: Tensor) -> Iterator[str]:
     numbers = _index_values(indices)
     limits = dims if len(indices.dims) == 2 else (math.prod(dims),)  # of coordinates, or of a linear index
     if any(not 0 <= number < limits[at % len(limits)] for at, number in enumerate(numbers)):
-        yield f"it has elements outside of its dimensions {_show_dims(dims)}"
+        yield f"it has indices outside its dimensions {_show_dims(dims)}"
     elif not dims:
-        yield "it is sparse, and has no dimensions"
+        yield "it is sparse, but has no dimensions"
     elif indices.dtype != "int64":
-        yield f"it is sparse, and its indices are {indices.dtype}, not int64"
+        yield f"it is sparse, but its indices are {indices.dtype}, not int64"
     else:
         positions = [numbers[at : at + len(limits)] for at in range(0, len(numbers), len(limits))]
         if not all(before < after for before, after in pairwise(positions)):
-            yield "it is sparse, and its indices do not ascend"
+            yield "it is sparse, but its indices are not in ascending order"
 
 
 def _index_values(indices: Tensor) -> list[int]:

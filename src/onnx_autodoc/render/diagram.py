@@ -59,7 +59,7 @@ def box_label(box: Box) -> str:
 
 
 def merge_boxes(boxes: tuple[Box, ...], box_id: str) -> Box:
-    """Return one box for those that a diagram has no room for."""
+    """Merge the boxes that exceed the limit of a diagram into one."""
     params = sum(box.params for box in boxes)
     label = pluralize(len(boxes), "more block")
     return Box(box_id, "rest", label, None, 1, params, None, None, 0, False, boxes, ())
@@ -91,10 +91,10 @@ def draw_diagram(tree: Box, title: str = "") -> str:
     layout = _place_boxes(boxes, edges)
     width, height = f"{layout.width + 48:.0f}", f"{layout.height + 44:.0f}"
     size = f'width="{width}" height="{height}" viewBox="-24 -30 {width} {height}" font-family="{_FONT}"'
-    title = escape(title or f"The model in {pluralize(len(boxes), 'box', 'boxes')}")
+    title = escape(title or f"Architecture diagram, {pluralize(len(boxes), 'box', 'boxes')}")
     lines = [path for index, edge in enumerate(edges) for path in _draw_edge(layout, edge, index)]
     drawn = [element for placed in layout.boxes.values() for element in _draw_box(placed)]
-    head = f'<svg class="drawing" role="img" {size}><title>{title}</title>'
+    head = f'<svg class="diagram" role="img" {size}><title>{title}</title>'
     return "\n".join((head, *lines, *drawn, "</svg>"))
 
 

@@ -1,7 +1,7 @@
 """The block diagram as a mermaid flowchart, which GitHub, GitLab and most wikis draw.
 
-Text of a model file never meets mermaid's grammar: ids are generated, and labels encode every character with a meaning
-as an entity. No line with a label has a colon: mermaid reads `style…:…#…;` anywhere as a style.
+Text of a model file is never parsed as mermaid syntax: ids are generated, and labels encode every character with a
+meaning as an entity. No line with a label has a colon: mermaid reads `style…:…#…;` anywhere as a style.
 """
 
 import textwrap
@@ -54,7 +54,7 @@ def render_mermaid(report: Report) -> str:
 
 
 def draw_mermaid(tree: Box) -> str:
-    """Draw the model, and beside it one of the layers that it mostly consists of."""
+    """Draw the model, and next to it the main repeated layer."""
     layer = main_layer(tree)
     both = "" if layer is None else _document(_make_level(tree, "n"), _make_level(layer, "m", layer))
     return both if 0 < len(both) <= MAX_TEXT_LENGTH else draw_model(tree)
@@ -87,7 +87,7 @@ def _walk(box: Box, times: int) -> Iterator[tuple[Box, int]]:
 
 
 def _make_level(tree: Box, prefix: str, layer: Box | None = None) -> _Level:
-    """Select what a diagram has room for; the other boxes become one, with all their edges."""
+    """Select boxes up to the limit of a diagram; merge the others into one box, with all their edges."""
     shown = tree.children or (tree,)
     rest = shown[MAX_BOXES - 1 :] if len(shown) > MAX_BOXES else ()
     boxes = [*shown[: len(shown) - len(rest)], *([merge_boxes(rest, "")] if rest else [])]
@@ -143,7 +143,7 @@ def _level_lines(level: _Level) -> Iterator[str]:
         label = _encode(" ".join(_tensor_type(edge)))
         yield f"    {edge.source} {arrow}" + (f'|"{label}"|' if label else "") + f" {edge.target}"
     if level.omitted_edges:
-        yield f'    {next(iter(level.boxes))}x["{pluralize(level.omitted_edges, "more connection")}, not drawn"]'
+        yield f'    {next(iter(level.boxes))}x["{pluralize(level.omitted_edges, "more connection")} not shown"]'
 
 
 def _box_lines(box: Box, layer: Box | None) -> Iterator[str]:

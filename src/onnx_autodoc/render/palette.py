@@ -1,7 +1,7 @@
 """Categories of blocks and their colors, the same in every chart and diagram.
 
 The hues are Okabe and Ito's colorblind-safe palette, as pale fills with dark borders: black text is readable on them,
-and they are visible on white and on black pages. No color carries information that the text lacks.
+and they are visible on white and on black pages. Text repeats all information that a color carries.
 """
 
 from typing import Final

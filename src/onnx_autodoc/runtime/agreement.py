@@ -11,6 +11,7 @@ from onnx_autodoc.card import Agreement, Difference
 from onnx_autodoc.ops import ValueInfo, format_dims
 from onnx_autodoc.runtime.protocol import NodeExecution, NodePath, TensorType
 from onnx_autodoc.shapes import Body, Step
+from onnx_autodoc.text import pluralize
 
 _MAX_EXAMPLES: Final = 20
 _MAX_ALTERNATIVES: Final = 3
@@ -85,7 +86,7 @@ def compare_executions(facts: Facts, executions: Iterable[NodeExecution], trunca
         unseen=max(_count_running(facts.shapes.steps) - analysed, 0),
         widened=widened,
         examples=tuple(examples),
-        notes=("what ran after a million kernels was not compared: onnxruntime keeps no more",) if truncated else (),
+        notes=("kernels after the first million were not compared: onnxruntime records no more",) if truncated else (),
     )
 
 
@@ -105,7 +106,7 @@ def find_differences(node: InferredNode, execution: NodeExecution) -> Iterator[D
     """Yield the first difference of each output."""
     op = node.steps[0].node.op
     if not node.runs:
-        yield Difference(node.name, op, "", "does not run", f"ran {execution.times:,} times")
+        yield Difference(node.name, op, "", "does not run", f"ran {pluralize(execution.times, 'time')}")
         return
     reported = set[int]()
     for types in execution.outputs:

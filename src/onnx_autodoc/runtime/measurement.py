@@ -34,7 +34,7 @@ def measure_latency(request: RunRequest, report: ReportStage) -> TimingResult | 
     session = Session(request, report, optimized=True)
     report(Stage("warming up"))
     warmups, last_seconds = _warm_up(session)
-    report(Stage("looking whether the machine is quiet"))
+    report(Stage("checking whether the machine is idle"))
     before, steal = _wait_until_quiet(request.max_background_load)
     if request.max_background_load is not None and before is not None and before > request.max_background_load:
         return BusyResult(before, steal, session.threads)
@@ -125,8 +125,10 @@ _ALLOCATION_SETTINGS: Final = {"enable_cpu_mem_arena": False, "enable_mem_patter
 _STATUS: Final = Path("/proc/self/status")
 _CLEAR_REFS: Final = Path("/proc/self/clear_refs")
 _PR_SET_THP_DISABLE: Final = 41  # a huge page of 2 MiB for a tensor of 1.1 MiB would count in full
-_EXACT: Final = "resident memory at its highest during a run, above where it stood before (reset by clear_refs)"
-_COARSE: Final = "ru_maxrss after the first run, above that before it: too low where loading took more than running"
+_EXACT: Final = "peak resident memory during a run minus the resident memory before it (reset by clear_refs)"
+_COARSE: Final = (
+    "ru_maxrss after the first run minus ru_maxrss before it: too low if loading used more memory than running"
+)
 
 
 def measure_memory(request: RunRequest, report: ReportStage) -> MemoryResult:

@@ -61,11 +61,11 @@ class NodeNames:
 
     def _rename(self, nodes: Iterable["onnx.NodeProto"], scope: NodePath) -> None:
         if len(scope) > 2 * _MAX_DEPTH:
-            raise TooManyNodes(f"functions and subgraphs nest deeper than {_MAX_DEPTH} levels")
+            raise TooManyNodes(f"functions and subgraphs are nested more than {_MAX_DEPTH} levels deep")
         for index, node in enumerate(nodes):
             number, path = len(self.paths), (*scope, index)
             if number >= self._max_nodes:
-                raise TooManyNodes(f"with functions opened at every call there are over {self._max_nodes:,} nodes")
+                raise TooManyNodes(f"more than {self._max_nodes:,} nodes with functions expanded at every call")
             self.paths.append(path)
             self.ops.append(node.op_type)
             self._labels.append(node.name or f"{node.op_type}_{index}")

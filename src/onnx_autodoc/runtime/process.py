@@ -34,22 +34,22 @@ _MAX_MESSAGE_BYTES: Final = 1 << 28
 _READ_BYTES: Final = 1 << 16
 _MAX_ERROR_CHARACTERS: Final = 300
 _ORT_ERROR_PREFIX: Final = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ")
-_TIMEOUT_HINT: Final = "--timeout gives it longer"
+_TIMEOUT_HINT: Final = "--timeout raises the limit"
 _SIZE_HINT: Final = "smaller sizes may fit: --batch, --seq, --size, --dim"
 _ERRNO_HINTS: Final = {
     errno.EMFILE: "allow more open files (ulimit -n)",
     errno.ENFILE: "close other programs",
     errno.EAGAIN: "allow more processes (ulimit -u)",
     errno.ENOMEM: "allow more memory (ulimit -v)",
-    errno.ENOSPC: "make room, or name another folder in TMPDIR",
-    errno.EDQUOT: "make room, or name another folder in TMPDIR",
+    errno.ENOSPC: "free disk space, or set TMPDIR to another folder",
+    errno.EDQUOT: "free disk space, or set TMPDIR to another folder",
 }
 
 
 def require_onnxruntime() -> None:
     missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
     if missing:
-        raise BadInput(f"running a model needs {' and '.join(missing)}: pip install 'onnx-autodoc[run]'")
+        raise BadInput(f"running a model requires {' and '.join(missing)}: pip install 'onnx-autodoc[run]'")
 
 
 class Deadline:
@@ -66,7 +66,7 @@ class Deadline:
 def run_worker(request: RunRequest, deadline: Deadline, report: Callable[[Stage], None]) -> Result:
     """Run one job in a worker process. Its failures become one-line errors."""
     if deadline.remaining() <= 0:
-        raise LimitReached(f"{request.path}: nothing is left of {deadline.seconds:.3g} s; {_TIMEOUT_HINT}")
+        raise LimitReached(f"{request.path}: the limit of {deadline.seconds:.3g} s was reached; {_TIMEOUT_HINT}")
     request = msgspec.structs.replace(
         request, parent_pid=os.getpid(), memory_bytes=free_memory(), seconds=deadline.remaining()
     )
@@ -94,9 +94,9 @@ def run_worker(request: RunRequest, deadline: Deadline, report: Callable[[Stage]
                 return message
         raise describe_death(request.path, worker.wait(), doing)
     except msgspec.MsgspecError:
-        raise BadInput(f"{request.path}: what came back while {doing} is no message") from None
+        raise BadInput(f"{request.path}: the worker process sent an invalid message while {doing}") from None
     except TimeoutError:
-        late = f"{doing} was not done after {deadline.seconds:.3g} s; {_TIMEOUT_HINT}"
+        late = f"timed out after {deadline.seconds:.3g} s while {doing}; {_TIMEOUT_HINT}"
         raise LimitReached(f"{request.path}: {late}") from None
     finally:
         _end(worker)
@@ -115,7 +115,7 @@ def _read_messages(pipe: IO[bytes], path: str, deadline: Deadline) -> Iterator[M
                 return
             total += len(piece)
             if total > _MAX_MESSAGE_BYTES:
-                raise LimitReached(f"{path}: the run gave over {_MAX_MESSAGE_BYTES:,} bytes of results")
+                raise LimitReached(f"{path}: the run produced more than {_MAX_MESSAGE_BYTES:,} bytes of results")
             pending += piece
             if b"\n" in piece:
                 *lines, rest = bytes(pending).split(b"\n")
@@ -142,12 +142,12 @@ def describe_failure(path: str, failure: Failure) -> BadInput | LimitReached:
     if failure.kind == "limit":
         return LimitReached(f"{path}: {failure.text}")
     if failure.kind == "memory":
-        return LimitReached(f"{path}: {failure.doing} ran out of memory; {_memory_hint()}")
+        return LimitReached(f"{path}: out of memory while {failure.doing}; {_memory_hint()}")
     text = _ORT_ERROR_PREFIX.sub("", " ".join(failure.text.split()))
     if len(text) > _MAX_ERROR_CHARACTERS:  # it begins with the node, and ends with the reason
         half = _MAX_ERROR_CHARACTERS // 2
         text = f"{text[:half]} … {text[-half:]}"
-    return BadInput(f"{path}: onnxruntime refused while {failure.doing}: {sanitize(text, 2 * _MAX_ERROR_CHARACTERS)}")
+    return BadInput(f"{path}: onnxruntime failed while {failure.doing}: {sanitize(text, 2 * _MAX_ERROR_CHARACTERS)}")
 
 
 def describe_death(path: str, code: int, doing: str) -> BadInput | LimitReached:
@@ -155,9 +155,9 @@ def describe_death(path: str, code: int, doing: str) -> BadInput | LimitReached:
     if code == -signal.SIGKILL:
         return LimitReached(f"{path}: the system killed onnxruntime while {doing}: out of memory? {_memory_hint()}")
     if code >= 0:
-        return BadInput(f"{path}: onnxruntime ended by itself while {doing} (exit code {code})")
+        return BadInput(f"{path}: onnxruntime exited while {doing} (exit code {code})")
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-    return BadInput(f"{path}: onnxruntime died of {name} while {doing}")
+    return BadInput(f"{path}: onnxruntime crashed with {name} while {doing}")
 
 
 def _memory_hint() -> str:
@@ -185,7 +185,7 @@ def temporary_folder() -> Iterator[str]:
     try:
         folder = tempfile.TemporaryDirectory(prefix="onnx-autodoc-")
     except FileNotFoundError:
-        raise BadInput("no folder for temporary files can be written; name one in TMPDIR") from None
+        raise BadInput("no folder for temporary files is writable; set TMPDIR to one that is") from None
     with folder as name:
         yield name
 

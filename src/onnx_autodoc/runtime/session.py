@@ -52,7 +52,7 @@ class Session:
             options.intra_op_num_threads = request.threads
         for name, value in (settings or {}).items():
             setattr(options, name, value)
-        # Not resolved: external weights lie beside the name that the user gave, which may be a link.
+        # Not resolved: external weights are in the folder of the path that the user gave, which may be a link.
         path = Path(request.path).absolute()
         if names is not None:
             options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(path.parent))
@@ -64,7 +64,7 @@ class Session:
         threads_after = _count_threads()
         started = threads_after - threads_before + 1 if threads_before and threads_after else None
         self.threads = request.threads or started
-        report(Stage("making inputs"))
+        report(Stage("generating inputs"))
         arrays = make_arrays(request.feeds, ort.OrtValue.ortvalue_from_numpy_with_onnx_type)
         # OrtValues only where numpy has no such type: wrapping values takes longer than running a tiny model.
         is_plain = all(isinstance(item, np.ndarray) for item in arrays.values())
@@ -90,9 +90,8 @@ def find_provider(name: str, available: list[str]) -> str:
         return short[wanted]
     near = difflib.get_close_matches(wanted, short, 3, 0.4)
     listed = ", ".join([short[key] for key in near] or available)
-    raise RequestError(
-        f"--provider {name}: this onnxruntime does not have it; {'near' if near else 'it has'}: {listed}"
-    )
+    kind = "similar" if near else "available"
+    raise RequestError(f"--provider {name}: not available in this onnxruntime; {kind}: {listed}")
 
 
 def _count_threads() -> int | None:

@@ -56,14 +56,14 @@ def check_external_weights(model: Model) -> None:
     links (the layout of a download cache).
     """
     for file in model.external:
-        name = sanitize(file.path, 120) or "without a name"
+        name = sanitize(file.path, 120) or "''"
         if file.reason:
-            raise BadInput(f"{model.path}: its weights: the file {name} {file.reason}")
+            raise BadInput(f"{model.path}: the weights file {name} {file.reason}")
         if file.nbytes is None:
-            raise BadInput(f"{model.path}: its weights in {name} are not there; put the file beside the model")
+            raise BadInput(f"{model.path}: the weights file {name} was not found; put it in the model's folder")
         if file.nbytes < file.required_bytes:
             sizes = f"{format_count(file.nbytes)} of {format_count(file.required_bytes)} bytes (truncated download?)"
-            raise BadInput(f"{model.path}: its weights in {name} are not whole: {sizes}")
+            raise BadInput(f"{model.path}: the weights file {name} is incomplete: {sizes}")
 
 
 def make_feeds(facts: Facts, samples: Mapping[str, Sample]) -> tuple[Feed, ...]:
@@ -81,7 +81,7 @@ def _make_feed(path: str, value: Value, known: ValueInfo | None, sample: Sample 
     dims = known.concrete if known else None
     if kind != "tensor" or dtype not in FILLABLE_TYPES or dims is None:
         reason = _explain_unfillable(value.name, kind, dtype, known.shape if known else None)
-        raise BadInput(f"{path}: the input {sanitize(value.name, 80)} cannot be filled: {reason}")
+        raise BadInput(f"{path}: no data can be generated for the input {sanitize(value.name, 80)}: {reason}")
     if sample is None:
         return Feed(value.name, dtype, dims, value="text" if dtype == "string" else 0)
     return Feed(value.name, dtype, dims, sample.fill, sample.low, sample.high, sample.value)
@@ -93,12 +93,12 @@ def _explain_unfillable(name: str, kind: str, dtype: str | None, shape: Sequence
     if dtype is None:
         return "its type is unknown"
     if dtype not in FILLABLE_TYPES:
-        return f"its type is {dtype}, which onnxruntime does not take from outside"
+        return f"its type is {dtype}, which onnxruntime does not accept as an input"
     if shape is None:
-        return "the file does not say how many dimensions it has"
+        return "its rank is unknown"
     dynamic = [axis for axis, size in enumerate(shape) if type(size) is not int]
     options = " ".join(f"--dim {sanitize(name, 80)}.{axis}=N" for axis in dynamic)
-    return f"its size is unknown; give it with {options}"
+    return f"its size is unknown; set it with {options}"
 
 
 def verify(path: str | os.PathLike[str], request: Request, options: Options) -> Verified:
@@ -132,7 +132,7 @@ def verify_facts(facts: Facts, samples: Mapping[str, Sample], options: Options) 
         latency = _read_latency(jobs.attempt("time"), jobs.max_background_load)
         operators = jobs.attempt("operators") if latency.timing is not None else OperatorsResult()
         is_cpu = options.provider.lower().removesuffix("executionprovider") == "cpu"
-        memory = jobs.attempt("memory", threads=1) if is_cpu else "measured on the CPU alone"
+        memory = jobs.attempt("memory", threads=1) if is_cpu else "measured on the CPU only"
     agreement = compare_executions(facts, shapes.executions, shapes.truncated)
     if isinstance(operators, str):
         note = f"the time of operators is unknown: {operators}"
@@ -208,7 +208,11 @@ def _run_shapes(jobs: _Jobs, facts: Facts) -> ShapesResult:
         result = jobs.run("shapes")
     except BadInput as error:
         expected = facts.shapes.contradictions
-        text = f"{error}; the card says so too: {sanitize(expected[0].sentence)}" if expected else str(error)
+        text = (
+            f"{error}; the card reports this contradiction: {sanitize(expected[0].sentence)}"
+            if expected
+            else str(error)
+        )
         raise BadInput(text) from None
     assert isinstance(result, ShapesResult)
     return result
@@ -244,8 +248,8 @@ def _compare_memory(result: Result, facts: Facts) -> Measured:
 
 
 def _busy_text(load: float) -> str:
-    used = f"{format_percent(load)} of it is used by others"
-    return f"the machine is busy: {used}; wait until it is quiet, or take it anyway with verify --force"
+    used = f"other processes use {format_percent(load)} of it"
+    return f"the machine is busy: {used}; wait until it is idle, or measure anyway with verify --force"
 
 
 def _sum_by_node(facts: Facts, operators: OperatorsResult) -> tuple[dict[str, float], float | None, float | None]:

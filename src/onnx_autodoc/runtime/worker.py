@@ -39,7 +39,7 @@ from onnx_autodoc.runtime.session import ReportStage, RequestError, Session
 
 _PR_SET_PDEATHSIG: Final = 1
 _MAX_FILE_BYTES: Final = 4 << 30  # of a profile
-_START_SECONDS: Final = 60  # of processor time, beside that for the job
+_START_SECONDS: Final = 60  # of processor time, in addition to that for the job
 _MAX_PROFILED_RUNS: Final = 20
 _MAX_PROFILED_SECONDS: Final = 5.0
 

@@ -1,6 +1,6 @@
 """Files: bounded reads of models, of the files next to them and of configuration files; atomic writes of outputs.
 
-Readers and analyses access files through `Storage` and `Source` only, so that a model may also lie in an object store
+Readers and analyses access files through `Storage` and `Source` only, so that a model may also be in an object store
 that is read by ranges.
 """
 

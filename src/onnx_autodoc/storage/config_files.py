@@ -1,6 +1,6 @@
 """Files that a user names next to the model: cards, policies, figures, devices, prices, profiles.
 
-They may be untrusted too: each one is opened like a model, as a regular file that is never waited for, and read up to
+They may be untrusted too: each one is opened like a model, as a regular file and without blocking, and read up to
 a limit. Every failure is one line.
 """
 
@@ -28,19 +28,19 @@ def read_config_bytes(path: str | PathLike[str], kind: str, max_bytes: int = _MA
 
     `max_bytes` holds unless the user chose a limit; formats that are slow to parse have a lower one.
     """
-    where = sanitize(os.fspath(path), _MAX_PATH_CHARS) or "a file without a name"
+    where = sanitize(os.fspath(path), _MAX_PATH_CHARS) or "a file with an empty name"
     limit = current_limits().text or max_bytes
     try:
         handle = os.open(path, READ_FLAGS)
     except FileNotFoundError:
-        raise BadInput(f"{where}: there is no such file") from None
+        raise BadInput(f"{where}: file not found") from None
     except (OSError, ValueError) as error:
         raise BadInput(f"{where}: cannot be opened: {getattr(error, 'strerror', None) or error}") from None
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             what = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or a device"
-            raise BadInput(f"{where}: is {what}; give the path of a file")
+            raise BadInput(f"{where}: is {what}, not a regular file")
         with os.fdopen(handle, "rb", closefd=False) as file:
             data = file.read(min(status.st_size, limit) + 1)
     except OSError as error:
@@ -48,7 +48,7 @@ def read_config_bytes(path: str | PathLike[str], kind: str, max_bytes: int = _MA
     finally:
         os.close(handle)
     if len(data) > limit:
-        raise limit_error("text", f"{where}: {kind} of over {limit:,} bytes is not read")
+        raise limit_error("text", f"{where}: {kind} may have at most {limit:,} bytes")
     return data
 
 
@@ -59,7 +59,7 @@ def read_config_text(path: str | PathLike[str], kind: str, max_bytes: int = _MAX
         return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         where = sanitize(os.fspath(path), _MAX_PATH_CHARS)
-        raise BadInput(f"{where}: not UTF-8 text: byte {error.start:,} begins no letter") from None
+        raise BadInput(f"{where}: not UTF-8 text: invalid byte at offset {error.start:,}") from None
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     long_key = _LONG_KEY.search(text)
     if long_key:
         line = text.count("\n", 0, long_key.start()) + 1
-        raise ValueError(f"a key has over 32 parts (at line {line:,})")
+        raise ValueError(f"a dotted key has more than 32 parts (at line {line:,})")
     try:
         return tomllib.loads(text)
     except RecursionError:

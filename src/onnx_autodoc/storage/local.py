@@ -28,7 +28,7 @@ class FileSource:
             _check_kind(path, os.stat(path))  # noqa: PTH116
             handle = os.open(path, READ_FLAGS)
         except FileNotFoundError as error:
-            raise CannotOpen(f"{path}: there is no such file", error.strerror) from None
+            raise CannotOpen(f"{path}: file not found", error.strerror) from None
         except (OSError, ValueError) as error:
             reason = str(getattr(error, "strerror", None) or error)
             raise CannotOpen(f"{path}: cannot be opened: {reason}", reason) from None
@@ -60,7 +60,7 @@ class FileSource:
 
 
 class LocalStorage:
-    """A model file and its folder. Both are opened on first use and held open; see `safe_open`."""
+    """A model file and its folder. Both are opened on first use and kept open; see `safe_open`."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -107,4 +107,4 @@ class LocalStorage:
 def _check_kind(path: str, status: os.stat_result) -> None:
     kind = stat.S_IFMT(status.st_mode)
     if kind != stat.S_IFREG:
-        raise CannotOpen(f"{path}: is {_KINDS.get(kind, 'a device')}; give the path of an .onnx file")
+        raise CannotOpen(f"{path}: is {_KINDS.get(kind, 'a device')}; pass the path of an .onnx file")

@@ -170,7 +170,9 @@ def _enter(handle: int, name: str, folder: Path) -> int:
         return os.open(name, _SUBFOLDER_FLAGS, dir_fd=handle)
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ELOOP):
-            raise BadInput(f"{folder}: is a link or a file, and pictures need a folder of this name; move it") from None
+            raise BadInput(
+                f"{folder}: is a link or a file, but the pictures require a folder of this name; move it"
+            ) from None
         raise
 
 
@@ -184,7 +186,7 @@ def _create_folder(folder: Path, stack: contextlib.ExitStack) -> None:
         try:
             created.mkdir(exist_ok=True)
         except OSError as error:
-            raise BadInput(f"{created}: cannot be made: {error.strerror}") from None
+            raise BadInput(f"{created}: cannot be created: {error.strerror}") from None
         stack.callback(_remove_if_empty, created)
 
 
@@ -199,4 +201,4 @@ def _write_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         kind = LimitReached if error.errno in _RESOURCE_ERRORS else BadInput
-        raise kind(f"{path}: could not be written: {error.strerror}") from None
+        raise kind(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,14 +1,14 @@
 """Access to files that a model names: below the model's folder, and nowhere else.
 
-An untrusted model must not reveal what lies elsewhere on the machine, and a pipe must not be waited for. A path is
-therefore followed from the folder downwards, one part at a time, with each folder held open while the next part is
-looked up: what was checked is what is opened, whatever is renamed in between. Symbolic and hard links are refused
-unless the user allows them (`--follow-links`), and anything but a regular file always is.
+An untrusted model must not reveal other files of the machine, and opening a pipe must not block. A path is therefore
+followed from the folder downwards, one part at a time, with each folder kept open while the next part is looked up:
+the file that was checked is the file that is opened, whatever is renamed in between. Symbolic and hard links are
+refused unless the user allows them (`--follow-links`), and anything but a regular file always is.
 
 The folder is that of the path the user gave. The user may name it, and the model, by links.
 
 Paths are read as Windows reads them too: a path that leads out of its folder there is refused here as well, so that
-the card of a file is the same on every system. A backslash that leads nowhere is an ordinary character, as on Linux.
+the card of a file is the same on every system. Any other backslash is an ordinary character, as on Linux.
 """
 
 import errno
@@ -41,15 +41,15 @@ _HINT: Final = f"; {OPTIONS['follow_links']} allows it"
 _SYMBOLIC_LINK: Final = f"is behind a symbolic link{_HINT}"
 _KINDS: Final = {
     stat.S_IFLNK: _SYMBOLIC_LINK,
-    stat.S_IFDIR: "is a folder, no regular file",
-    stat.S_IFIFO: "is a pipe, no regular file",
-    stat.S_IFSOCK: "is a socket, no regular file",
+    stat.S_IFDIR: "is a folder, not a regular file",
+    stat.S_IFIFO: "is a pipe, not a regular file",
+    stat.S_IFSOCK: "is a socket, not a regular file",
 }
 _REASONS: Final = {
-    errno.EACCES: "may not be looked at: permission denied",
-    errno.EPERM: "may not be looked at: permission denied",
+    errno.EACCES: "cannot be accessed: permission denied",
+    errno.EPERM: "cannot be accessed: permission denied",
     errno.ELOOP: _SYMBOLIC_LINK,
-    errno.ENAMETOOLONG: "has a name that is too long for a file",
+    errno.ENAMETOOLONG: "has a file name that is too long",
 }
 
 
@@ -90,7 +90,7 @@ class SafeFolder:
             # A hard link that was removed meanwhile leaves one link: the name must still be that of the open file.
             opened, now = self._checked(os.fstat(handle)), self._checked(self._stat(name))
             if not os.path.samestat(opened, now) or _is_deleted(handle, name):
-                raise AccessRefused("was replaced by another one while it was opened")
+                raise AccessRefused("was replaced while it was opened")
         except BaseException:
             os.close(handle)
             raise
@@ -99,9 +99,11 @@ class SafeFolder:
     def _checked(self, status: os.stat_result) -> os.stat_result:
         kind = stat.S_IFMT(status.st_mode)
         if kind != stat.S_IFREG:
-            raise AccessRefused(_KINDS.get(kind, "is a device, no regular file"))
+            raise AccessRefused(_KINDS.get(kind, "is a device, not a regular file"))
         if status.st_nlink > 1 and not self._follow_links:
-            raise AccessRefused(f"has a second name (a hard link), so it may be a file from elsewhere{_HINT}")
+            raise AccessRefused(
+                f"has more than one hard link, so it may be a file from outside the model's folder{_HINT}"
+            )
         return status
 
     def _stat(self, name: str) -> os.stat_result:
@@ -144,7 +146,7 @@ class SafeFolder:
         if self._root >= 0:
             os.close(self._root)
         self._current = self._root = -1
-        self._failure = "cannot be looked at: its folder was closed"
+        self._failure = "cannot be accessed: its folder was closed"
 
     def __enter__(self) -> Self:
         return self
@@ -175,12 +177,12 @@ def stored_bytes(status: os.stat_result) -> int:
 
 def _open_root(path: str) -> int:
     if not _IS_SUPPORTED:
-        raise AccessRefused("is not looked at: this system cannot open a file beneath a folder without following links")
+        raise AccessRefused("is not opened: this system cannot open a file in a folder without following links")
     try:
         return os.open(path, _FOLDER_FLAGS)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise AccessRefused(f"cannot be looked at: the model's folder cannot be opened: {reason}") from None
+        raise AccessRefused(f"cannot be accessed: the model's folder cannot be opened: {reason}") from None
 
 
 def _open_inner(parent: int, name: str, follow_links: bool) -> int:
@@ -201,8 +203,8 @@ def _is_link(parent: int, name: str) -> bool:
 
 def _refusal(error: OSError) -> AccessRefused:
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return FileMissing("is not there")
-    return AccessRefused(_REASONS.get(error.errno or 0, f"cannot be looked at: {error.strerror}"))
+        return FileMissing("was not found")
+    return AccessRefused(_REASONS.get(error.errno or 0, f"cannot be accessed: {error.strerror}"))
 
 
 def split_path(path: str) -> tuple[str, ...]:
@@ -212,14 +214,14 @@ def split_path(path: str) -> tuple[str, ...]:
     if not path:
         raise AccessRefused("has no name")
     if "\0" in path:
-        raise AccessRefused("has a name with a zero byte, which no file can have")
+        raise AccessRefused("has a NUL byte in its name")
     if leads_out(path):
-        raise AccessRefused("is outside of the model's folder")
+        raise AccessRefused("is outside the model's folder")
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if ".." in parts:
-        raise AccessRefused("has a path that goes up again (..); such a path is not followed")
+        raise AccessRefused("has a path with '..' after a folder name, which is not followed")
     if not parts or path.endswith(("/", "/.")):
-        raise AccessRefused("is a folder, no regular file")
+        raise AccessRefused("is a folder, not a regular file")
     _check_length(path, len(parts))
     return parts
 
@@ -242,8 +244,8 @@ def _check_length(path: str, parts: int) -> None:
     try:
         length = len(os.fsencode(path))
     except UnicodeEncodeError:
-        raise AccessRefused("has a name that this system cannot spell") from None
+        raise AccessRefused("has a name that this system cannot encode") from None
     if length > _MAX_PATH_BYTES:
-        raise AccessRefused(f"has a path of {length:,} bytes; {_MAX_PATH_BYTES:,} are the most that a system takes")
+        raise AccessRefused(f"has a path of {length:,} bytes; systems accept at most {_MAX_PATH_BYTES:,}")
     if parts > _MAX_PATH_PARTS:
-        raise AccessRefused(f"has a path of {parts:,} parts; {_MAX_PATH_PARTS:,} are the most that are followed")
+        raise AccessRefused(f"has a path of {parts:,} parts; at most {_MAX_PATH_PARTS:,} are followed")

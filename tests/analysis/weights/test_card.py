@@ -58,7 +58,7 @@ def test_the_command_line_reads_weights_and_hashes_every_file(model: Path, capsy
     hashes = {each["path"]: each["sha256"] for each in found["model"]["file"]["external"]}
     assert hashes == {"w.bin": hashlib.sha256((model.parent / "w.bin").read_bytes()).hexdigest(), "none.bin": None}
     assert found["weights"]["tensors"][1]["sha256"] == hashlib.sha256(some(4, 5).tobytes()).hexdigest()
-    assert found["weights"]["tensors"][2]["unread"] == "its external file is not there"
+    assert found["weights"]["tensors"][2]["unread"] == "its external file was not found"
 
 
 def test_without_the_option_no_weight_is_read(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

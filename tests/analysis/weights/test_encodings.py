@@ -108,7 +108,7 @@ def test_unpacked_fields_have_the_same_hash(number: int, tmp_path: Path) -> None
 def test_many_unpacked_floats_are_not_read(tmp_path: Path) -> None:
     apart = b"".join(varint(4 << 3 | 5) + struct.pack("<f", number) for number in range(1000))
     (found,) = survey_wire(tmp_path, header(TensorProto.FLOAT, 1000) + apart)
-    assert found.unread == "its numbers are scattered over many fields" and found.sha256 is None
+    assert found.unread == "its elements are split over several fields" and found.sha256 is None
 
 
 def test_numbers_in_two_packed_fields_are_read_as_one_list_or_not_at_all(tmp_path: Path) -> None:
@@ -118,19 +118,21 @@ def test_numbers_in_two_packed_fields_are_read_as_one_list_or_not_at_all(tmp_pat
         tmp_path, header(TensorProto.FLOAT, 16) + parts[0], header(TensorProto.FLOAT, 2000) + parts[1]
     )
     assert short.sha256 == hashlib.sha256(few).hexdigest()
-    assert long.unread == "its numbers are scattered over many fields"
+    assert long.unread == "its elements are split over several fields"
 
 
 def test_repeated_raw_data_are_not_read(tmp_path: Path) -> None:
     (found,) = survey_wire(tmp_path, header(TensorProto.INT8, 4) + chunk(9, b"ab") + chunk(9, b"cd"))
-    assert found.unread == "its numbers are scattered over many fields"
+    assert found.unread == "its elements are split over several fields"
 
 
 def test_numbers_in_the_field_of_another_type_are_not_read(tmp_path: Path) -> None:
     wrong = chunk(7, bytes((1, 2, 3)))  # int64_data
     both = chunk(9, struct.pack("<3i", 1, 2, 3)) + chunk(5, bytes((1, 2, 3)))
     found = survey_wire(tmp_path, header(TensorProto.INT32, 3) + wrong, header(TensorProto.INT32, 3) + both)
-    assert [each.unread for each in found] == ["its numbers are not in the field for its type, or in two"] * 2
+    assert [each.unread for each in found] == [
+        "its elements are not in the data field of its type, or in two fields"
+    ] * 2
 
 
 def test_varints_of_every_length_are_read_across_pieces(tmp_path: Path) -> None:
@@ -145,10 +147,10 @@ def test_varints_of_every_length_are_read_across_pieces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"\x80" * 3, "its data end in the middle of a number"),
-        (b"\xff" * 12 + b"\x01", "a number that never ends"),
-        (b"\x01", "it holds fewer numbers than its dimensions say"),
-        (b"\x01" * 3, "it holds more numbers than its dimensions say"),
+        (b"\x80" * 3, "its data end inside a varint"),
+        (b"\xff" * 12 + b"\x01", "a varint is longer than 10 bytes"),
+        (b"\x01", "it stores fewer elements than its dimensions declare"),
+        (b"\x01" * 3, "it stores more elements than its dimensions declare"),
     ],
 )
 def test_wrong_varints_have_a_reason(data: bytes, reason: str, tmp_path: Path) -> None:
@@ -176,7 +178,7 @@ def test_hash_of_strings_includes_their_lengths(tmp_path: Path) -> None:
     )
     hashes = [each.sha256 for each in found]
     assert hashes[0] == hashes[2] != hashes[1] and None not in hashes[:3]
-    assert hashes[3] is None and found[3].unread == "texts in another field, or too long to be kept"
+    assert hashes[3] is None and found[3].unread == "strings in another field, or too long to be stored by the reader"
 
 
 def test_hash_does_not_depend_on_pieces(tmp_path: Path) -> None:

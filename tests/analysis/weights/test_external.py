@@ -16,7 +16,10 @@ from onnx_autodoc.readers import read_model
 from tests.analysis.weights._made import external, model_of, some, surveyed
 
 ARRAY = some(4, 5)
-HARD = "its external file has a second name (a hard link), so it may be a file from elsewhere; --follow-links allows it"
+HARD = (
+    "its external file has more than one hard link, so it may be a file from outside the model's folder; "
+    "--follow-links allows it"
+)
 HASH = hashlib.sha256(ARRAY.tobytes()).hexdigest()
 
 
@@ -47,26 +50,26 @@ def test_external_data_written_by_onnx_is_read(tmp_path: Path) -> None:
 
 
 def given_missing(folder: Path) -> tuple[str, str]:
-    return "w.bin", "its external file is not there"
+    return "w.bin", "its external file was not found"
 
 
 def given_a_short_file(folder: Path) -> tuple[str, str]:
     (folder / "w.bin").write_bytes(bytes(79))
-    return "w.bin", "its file ends after 79 bytes, its numbers after 80"
+    return "w.bin", "its file ends after 79 bytes, but its data end after 80"
 
 
 def given_a_way_up(folder: Path) -> tuple[str, str]:
     (folder.parent / "secret.bin").write_bytes(bytes(80))
-    return "../secret.bin", "its external file is outside of the model's folder"
+    return "../secret.bin", "its external file is outside the model's folder"
 
 
 def given_a_way_down_and_up(folder: Path) -> tuple[str, str]:
-    return "deep/../../secret.bin", "its external file is outside of the model's folder"
+    return "deep/../../secret.bin", "its external file is outside the model's folder"
 
 
 def given_an_absolute_path(folder: Path) -> tuple[str, str]:
     (folder / "w.bin").write_bytes(bytes(80))
-    return str(folder / "w.bin"), "its external file is outside of the model's folder"
+    return str(folder / "w.bin"), "its external file is outside the model's folder"
 
 
 def given_a_symbolic_link(folder: Path) -> tuple[str, str]:
@@ -90,12 +93,12 @@ def given_a_hard_link(folder: Path) -> tuple[str, str]:
 
 def given_a_pipe(folder: Path) -> tuple[str, str]:
     os.mkfifo(folder / "w.bin")
-    return "w.bin", "its external file is a pipe, no regular file"
+    return "w.bin", "its external file is a pipe, not a regular file"
 
 
 def given_a_folder(folder: Path) -> tuple[str, str]:
     (folder / "w.bin").mkdir()
-    return "w.bin", "its external file is a folder, no regular file"
+    return "w.bin", "its external file is a folder, not a regular file"
 
 
 def given_no_name(folder: Path) -> tuple[str, str]:
@@ -103,11 +106,11 @@ def given_no_name(folder: Path) -> tuple[str, str]:
 
 
 def given_a_zero_in_the_name(folder: Path) -> tuple[str, str]:
-    return "w\0.bin", "its external file has a name with a zero byte, which no file can have"
+    return "w\0.bin", "its external file has a NUL byte in its name"
 
 
 def given_a_name_that_is_too_long(folder: Path) -> tuple[str, str]:
-    return "w" * 5000, "its external file has a path of 5,000 bytes; 4,095 are the most that a system takes"
+    return "w" * 5000, "its external file has a path of 5,000 bytes; systems accept at most 4,095"
 
 
 REFUSED = [item for name, item in sorted(globals().items()) if name.startswith("given_")]
@@ -128,13 +131,13 @@ def test_file_outside_model_folder_is_not_read(given: object, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("offset", "length", "reason"),
     [
-        (None, 79, "the file gives it 79 bytes, its type and dimensions take 80"),
-        (None, 0, "the file gives it 0 bytes, its type and dimensions take 80"),
-        (8, None, "its file ends after 80 bytes, its numbers after 88"),
-        ("ten", None, "its offset or length in the external file is no number"),
-        (-8, None, "its offset or length in the external file is no number"),
-        (None, "all", "its offset or length in the external file is no number"),
-        (10**19, None, "its file ends after 80 bytes, its numbers after 10,000,000,000,000,000,080"),
+        (None, 79, "the file stores 79 bytes for it, but its type and dimensions require 80"),
+        (None, 0, "the file stores 0 bytes for it, but its type and dimensions require 80"),
+        (8, None, "its file ends after 80 bytes, but its data end after 88"),
+        ("ten", None, "its offset or length in the external file is not a number"),
+        (-8, None, "its offset or length in the external file is not a number"),
+        (None, "all", "its offset or length in the external file is not a number"),
+        (10**19, None, "its file ends after 80 bytes, but its data end after 10,000,000,000,000,000,080"),
     ],
 )
 def test_wrong_location_has_a_reason(offset: object, length: object, reason: str, tmp_path: Path) -> None:
@@ -158,7 +161,10 @@ def test_overlapping_tensors_are_read_within_limit(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
     found = survey(read_model(tmp_path / "m.onnx"))
     reasons = [each.numbers.unread for each in found.tensors]
-    assert reasons[0] is None and reasons[-1] == "the tensors of this file lie over each other more than 8 times"
+    assert (
+        reasons[0] is None
+        and reasons[-1] == "the tensors of this file overlap so that it would be read more than 8 times"
+    )
     assert found.bytes_read < 10 << 22
 
 
@@ -196,4 +202,4 @@ def test_model_changed_after_reading_is_not_surveyed(tmp_path: Path) -> None:
     model = read_model(path)
     path.write_bytes(made + made)
     (found,) = survey(model).tensors
-    assert found.numbers.unread == "the model's file was changed after its graph was read"
+    assert found.numbers.unread == "the model file was changed after its graph was read"

@@ -23,7 +23,7 @@ def test_progress_on_terminal_is_shown_after_the_delay_and_erased(
     progress = Progress(4_000_000_000)
     progress.add(1_000_000_000)
     progress.close()
-    line = "\rreading weights:  25% of 4.0 GB \r\x1b[2K"
+    line = "\rreading weights:  25% of 3.7 GiB \r\x1b[2K"
     assert terminal.getvalue() == (line if delay == 0 else "")
 
 

@@ -67,8 +67,8 @@ def test_plain_numbers_of_constant_are_read_as_tensor(tmp_path: Path) -> None:
     assert (found["a"].dims, found["a"].sha256) == ((), hash_array(np.array(1.5, "<f4")))
     assert (found["b"].dims, found["b"].sha256) == ((2,), hash_array(np.array([3, -4], "<i8")))
     assert found["c"].sha256 == hash_array(np.array([0.1, 0.2], "<f4"))
-    assert found["d"].unread == "texts in an attribute, which is not kept"
-    assert (found["e"].dims, found["e"].unread) == ((5000,), "a long list in an attribute, which is not kept")
+    assert found["d"].unread == "strings in an attribute, not stored by the reader"
+    assert (found["e"].dims, found["e"].unread) == ((5000,), "a long list in an attribute, not stored by the reader")
 
 
 def test_tensors_without_elements_have_a_reason(tmp_path: Path) -> None:
@@ -83,11 +83,11 @@ def test_tensors_without_elements_have_a_reason(tmp_path: Path) -> None:
     made.graph.sparse_initializer.append(sparse)
     found = {each.name: each.numbers.unread for each in survey_proto(tmp_path, made).tensors}
     assert found == {
-        "none": "the file has no numbers for it",
+        "none": "the file stores no data for it",
         "empty": None,
-        "below": "a dimension below zero",
+        "below": "a negative dimension",
         "type": "an element type that ONNX does not define",
-        "odd": "the file gives it 7 bytes, its type and dimensions take 8",
+        "odd": "the file stores 7 bytes for it, but its type and dimensions require 8",
         "s": "a sparse tensor",
     }
 

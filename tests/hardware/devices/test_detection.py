@@ -130,7 +130,7 @@ def test_unknown_core_has_no_rates(tmp_path: Path) -> None:
     )
     detected = detect_machine(system, make_absent_driver())
     assert detected.cpu.rates == {}
-    assert "rates: unknown, since the width of this core's units is not" in detected.lines
+    assert "rates: unknown, because the width of this core's vector units is unknown" in detected.lines
 
 
 def test_machine_without_clock_has_upper_limits(tmp_path: Path) -> None:
@@ -166,6 +166,14 @@ def test_clock_without_boost_is_no_upper_limit(tmp_path: Path, driver: str, cloc
     assert detected.is_ceiling == (clock == 6.2e9)
 
 
+def test_reported_clock_equal_to_the_assumed_one_is_known(tmp_path: Path) -> None:
+    files = {"proc/cpuinfo": format_x86(1, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | list_clocks({0: 6_200_000})
+    detected = detect_machine(write_machine(tmp_path, files), make_absent_driver())
+    assert detected.cpu.rates["fp32"] == pytest.approx(6.2e9 * 32)
+    assert not detected.cpu.is_ceiling and not detected.cpu.notes
+    assert not any("clock is unknown" in line for line in detected.lines)
+
+
 def test_part_number_of_another_vendor_is_unknown(tmp_path: Path) -> None:
     cpuinfo = format_arm(["0xd0b"], PI5_FEATURES).replace("0x41", "0x51")
     detected = detect_machine(write_machine(tmp_path, {"proc/cpuinfo": cpuinfo}), make_absent_driver()).cpu
@@ -176,14 +184,14 @@ def test_part_number_of_another_vendor_is_unknown(tmp_path: Path) -> None:
 def test_memory_limit_is_reported_without_total(tmp_path: Path) -> None:
     detected = detect_machine(write_machine(tmp_path, list_limits(2, "max", str(2 << 30))), make_absent_driver())
     assert detected.cpu.memory_bytes == 2 << 30
-    message = "memory: 2.00 GiB, the container's limit (cgroup), of a machine whose own is unknown (/proc/meminfo)"
+    message = "memory: 2.00 GiB, the container's limit (cgroup), of an unknown total (/proc/meminfo)"
     assert message in detected.lines
 
 
 def test_both_origins_of_clocks_are_reported(tmp_path: Path) -> None:
     files = {"proc/cpuinfo": format_x86(2, 1, "GenuineIntel", "Intel", ZEN3_FLAGS)} | list_clocks({0: 3_000_000})
     rule = detect_machine(write_machine(tmp_path, files), make_absent_driver()).cpu.derived[0]
-    assert rule.endswith("2 x 3.00 GHz or 6.20 GHz, the highest (cpufreq) or a ceiling")
+    assert rule.endswith("2 x 3.00 GHz or 6.20 GHz (maximum by cpufreq or assumed maximum)")
 
 
 def test_processors_outside_the_affinity_do_not_count(tmp_path: Path) -> None:
@@ -223,7 +231,7 @@ def test_container_limits_apply(tmp_path: Path, version: int) -> None:
     detected = detect_machine(write_machine(tmp_path, files), make_absent_driver())
     assert detected.cpu.memory_bytes == 2 << 30
     assert detected.cpu.rates["fp32"] == pytest.approx(1.5 * 3e9 * 32)
-    assert "the container may use 1.50 of them (cgroup)" in detected.lines
+    assert "the container may use 1.50 of these processors (cgroup)" in detected.lines
     assert "memory: 2.00 GiB, the container's limit (cgroup), of 64.0 GiB (/proc/meminfo)" in detected.lines
 
 
@@ -314,10 +322,10 @@ def test_failing_gpu_does_not_hide_the_others(tmp_path: Path) -> None:
 
     detected = detect_machine(write_machine(tmp_path, {}), Lost(("Tesla T4", 15 << 30), ("NVIDIA L4", 24_152_899_584)))
     assert [item.id for item in detected.accelerators] == ["l4"]
-    assert "GPU 0: could not be asked: GPU is lost (NVML)" in detected.lines
+    assert "GPU 0: query failed: GPU is lost (NVML)" in detected.lines
     every = detect_machine(write_machine(tmp_path, {}), Lost(("Tesla T4", 15 << 30)))
     assert every.accelerators == ()
-    assert "GPU 0: could not be asked: GPU is lost (NVML)" in every.lines
+    assert "GPU 0: query failed: GPU is lost (NVML)" in every.lines
 
 
 def test_gpu_without_reported_memory_uses_the_published_one(tmp_path: Path) -> None:
@@ -325,7 +333,7 @@ def test_gpu_without_reported_memory_uses_the_published_one(tmp_path: Path) -> N
     assert detected.id == "gb10"
     assert detected.memory_bytes == 128 << 30
     message = detect_machine(write_machine(tmp_path, {}), Driver(("NVIDIA GB10", None))).lines
-    assert "GPU: NVIDIA GB10 (NVML), listed as `gb10`; its memory is taken as listed" in message
+    assert "GPU: NVIDIA GB10 (NVML), listed as `gb10`; its memory size is the listed one" in message
 
 
 def test_failing_driver_is_reported_only_if_present(tmp_path: Path) -> None:
@@ -337,7 +345,7 @@ def test_failing_driver_is_reported_only_if_present(tmp_path: Path) -> None:
     assert not any("NVIDIA" in line for line in quiet.lines)
     (tmp_path / "b/proc/driver/nvidia").mkdir(parents=True)
     loud = detect_machine(write_machine(tmp_path / "b", {}), Broken())
-    assert any("could not be asked: Driver/library version mismatch" in line for line in loud.lines)
+    assert any("could not be queried: Driver/library version mismatch" in line for line in loud.lines)
 
 
 def test_missing_nvml_is_reported_only_with_a_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,7 +372,7 @@ def test_jetson_with_unknown_memory_is_not_matched(tmp_path: Path) -> None:
         write_machine(tmp_path, {"proc/device-tree/model": "NVIDIA Jetson AGX Orin Developer Kit\0"})
     )
     assert detected.accelerators == ()
-    assert any("name one with --device" in line for line in detected.lines)
+    assert any("select one with --device" in line for line in detected.lines)
 
 
 def test_apple_chip_is_detected(tmp_path: Path) -> None:
@@ -381,7 +389,7 @@ def test_apple_chip_is_detected(tmp_path: Path) -> None:
         make_absent_driver(),
         {"machdep.cpu.brand_string": "Apple M1 Pro"}.get,
     )
-    assert "its memory is taken as listed" in silent.lines[0]
+    assert "its memory size is the listed one" in silent.lines[0]
     nothing = detect_machine(write_machine(tmp_path, {}, platform="darwin"), make_absent_driver(), {}.get)
     assert "processor: unknown (sysctl); not listed" in nothing.lines
 

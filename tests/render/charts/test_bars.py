@@ -23,7 +23,7 @@ def test_operators_are_sorted_and_the_rest_is_merged() -> None:
     assert counts["Constant"] == [186]
     assert counts["13 more types"] == [45]
     assert len(counts) == 15
-    assert chart.alt == "646 nodes of 27 types; the most frequent is Constant: 186, 29%."
+    assert chart.alt == "646 nodes of 27 types; most frequent: Constant, 186 (29%)."
 
 
 def test_operator_of_other_domain_is_qualified() -> None:
@@ -45,7 +45,7 @@ def test_parameter_panels_each_sum_to_total() -> None:
     counts = read_amounts(chart, "parameters")
     assert counts["2 × LSTM hidden 128, both ways"] == counts["LSTM"] == [593_920]
     assert "594 k · 82% · 2.27 MiB" in list_texts(chart)
-    assert chart.alt == "720 k parameters in 12 tensors; most in 2 × LSTM hidden 128, both ways: 594 k, 82%."
+    assert chart.alt == "720 k parameters in 12 tensors; largest: 2 × LSTM hidden 128, both ways, 594 k (82%)."
 
 
 def test_merged_blocks_and_remainder_are_separate() -> None:
@@ -54,7 +54,7 @@ def test_merged_blocks_and_remainder_are_separate() -> None:
     chart = draw_chart("parameters", replace(original, parameters=more))
     assert chart is not None
     blocks = read_amounts(chart, "parameters")
-    assert blocks["Not in the drawing"] == [1000]
+    assert blocks["Not in the diagram"] == [1000]
     assert len([name for name in blocks if name.endswith(" more blocks")]) == 1
     assert sum_amounts(chart, "parameters") % more.total == 0
 
@@ -82,7 +82,7 @@ def test_blocks_are_in_data_order() -> None:
 def test_work_chart_states_its_sizes() -> None:
     chart = draw_chart("work", card("all-minilm-l6-v2-ts-op14"))
     assert chart is not None
-    assert "MACs by kind of work 1.43 G at batch_size 1, sequence_length 128" in list_texts(chart)
+    assert "MACs by kind of layer 1.43 G at batch_size 1, sequence_length 128" in list_texts(chart)
     assert read_amounts(chart, "MACs") == {
         "MLP": [905_969_664],
         "Projections of attention": [452_984_832],
@@ -106,7 +106,7 @@ def test_cache_chart_compares_with_weights() -> None:
     ]
     widths = [float(bar.attrib["width"]) for bar in parse_svg(chart).iter("rect")]
     assert widths[3] / widths[0] == pytest.approx(64, rel=0.02)
-    assert chart.alt == "46,080 bytes per token: 5.62 GiB at 131,072 tokens, beside 621 MiB of weights."
+    assert chart.alt == "46,080 bytes per token: 5.62 GiB at 131,072 tokens, compared with 621 MiB of weights."
 
 
 def test_model_without_cache_has_no_chart() -> None:

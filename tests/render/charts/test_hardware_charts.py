@@ -61,8 +61,8 @@ def test_throughput_line_follows_rates() -> None:
 def test_best_batch_has_a_ring() -> None:
     chart = require_chart(draw_chart("throughput", on(SILERO, "t4", "rtx_4050_laptop")))
     assert count_marks(chart, "ring") == 2
-    assert "Ring: the smallest batch with 90% of the best throughput." in list_texts(chart)
-    assert "T4: ≤ 7.18 M per second at batch 32 (≤ 258 k at batch 1)" in chart.alt
+    assert "Ring: smallest batch with 90% of the best throughput." in list_texts(chart)
+    assert "T4: ≤ 7.18 M samples per second at batch 32 (≤ 258 k at batch 1)" in chart.alt
 
 
 def test_constant_throughput_has_no_chart() -> None:
@@ -90,9 +90,9 @@ def test_ranges_are_bands_and_grades_are_in_legend() -> None:
     assert count_marks(chart, "band") == 1
     assert not count_marks(chart, "band-2"), "a bound has no range"
     assert {"T4 (typical)", "RTX 4050 Laptop (bound)"} <= set(list_texts(chart))
-    assert any("Shaded: the range of what is typical." in text for text in list_texts(chart))
+    assert any("Shaded: range of typical values." in text for text in list_texts(chart))
     assert not any("Shaded" in text for text in list_texts(require_chart(draw_chart("throughput", on(SILERO, "t4")))))
-    assert "Samples per second against the batch at most" in list_texts(
+    assert "Samples per second by batch size at most" in list_texts(
         require_chart(draw_chart("throughput", on(SILERO, "t4")))
     )
 
@@ -110,7 +110,7 @@ def test_token_chart_has_a_panel_per_phase() -> None:
     runs = [row for row in hardware(card).generation if row.tokens_per_second]
     assert len(list_tooltips(chart, "circle")) == len(runs) == 9
     assert "T4, decode, 2,048 tokens: ≤ 506 per second (bound)" in list_tooltips(chart, "circle")
-    assert "T4 decodes ≤ 588 with 128 tokens, ≤ 156 with 32,768 tokens" in chart.alt
+    assert "T4: ≤ 588 at 128 tokens, ≤ 156 at 32,768 tokens" in chart.alt
 
 
 def test_model_without_generation_has_no_token_chart() -> None:
@@ -125,7 +125,7 @@ def test_memory_need_is_within_capacity() -> None:
     }
     assert count_marks(chart, "pale") == 3
     assert count_marks(chart, "bar") == 4
-    assert "723 MiB, of what is unknown" in list_texts(require_chart(draw_chart("fit", on(SMOLLM, *FOUR))))
+    assert "723 MiB, capacity unknown" in list_texts(require_chart(draw_chart("fit", on(SMOLLM, *FOUR))))
     assert len(wide) == 4
 
 
@@ -133,7 +133,7 @@ def test_device_that_does_not_fit_is_an_outline() -> None:
     chart = require_chart(draw_chart("fit", crowded(on(MINILM, *FOUR), "t4")))
     assert count_marks(chart, "rest") == 1
     assert "does not fit: 605 MiB of 15.0 GiB" in list_texts(chart)
-    assert chart.alt.startswith("It fits on RTX 4050 Laptop and Jetson Nano 2GB; does not fit on T4")
+    assert chart.alt.startswith("Fits on RTX 4050 Laptop and Jetson Nano 2GB; does not fit on T4")
 
 
 def test_single_device_has_no_memory_chart() -> None:
@@ -151,8 +151,8 @@ def test_roof_slopes_to_its_ridge() -> None:
     start, turn, end = read_points(chart, "curve")
     assert start[0] < turn[0] < end[0]
     assert start[1] > turn[1] == end[1]
-    assert "T4 in fp32: 8.10 TFLOP/s, 320 GB/s, turns at 25.3 per byte" in list_texts(chart)
-    assert chart.alt.endswith("T4 waits for its memory below 25.3.")
+    assert "T4 in fp32: 8.10 TFLOP/s, 320 GB/s, ridge point at 25.3 FLOP/byte" in list_texts(chart)
+    assert chart.alt.endswith("T4 is memory-bound below 25.3.")
 
 
 def test_roof_crosses_the_plot() -> None:

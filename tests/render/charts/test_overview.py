@@ -29,9 +29,9 @@ def test_weights_outside_the_diagram_are_a_bar() -> None:
     """A voice detector for two sampling rates: the weights of the branch that does not run."""
     chart = draw_chart("overview", card("silero-vad"))
     assert chart is not None
-    assert read_amounts(chart, "parameters")["Not in the drawing"] == [545_282 - 309_633]
+    assert read_amounts(chart, "parameters")["Not in the diagram"] == [545_282 - 309_633]
     assert sum(map(sum, read_amounts(chart, "parameters").values())) == 545_282
-    assert "Not in the drawing" not in chart.alt
+    assert "Not in the diagram" not in chart.alt
 
 
 def test_few_stages_stay_separate() -> None:
@@ -61,7 +61,7 @@ def test_excess_parts_are_merged() -> None:
     assert chart is not None
     bars = read_amounts(chart, "parameters")
     assert len(bars) == 10
-    assert bars["21 more kinds of parts"] == [sum(10 + at for at in range(21))]
+    assert bars["21 more kinds of blocks"] == [sum(10 + at for at in range(21))]
     assert sum(map(sum, bars.values())) == sum(10 + at for at in range(30))
 
 
@@ -80,7 +80,7 @@ def test_shares_of_counted_macs_are_marked() -> None:
     )
     assert chart is not None
     assert "MACs at least 1.24 G" in list_texts(chart)
-    assert any("shares of the MACs that were counted" in text for text in list_texts(chart))
+    assert any("shares of the counted MACs" in text for text in list_texts(chart))
 
 
 def test_single_part_or_quantity_has_no_overview() -> None:

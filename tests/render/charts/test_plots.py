@@ -59,7 +59,7 @@ def test_roofline_dots_are_placed_by_flops_and_bytes() -> None:
     up = {name: float(dot.attrib["cy"]) for name, dot in marks.items()}
     assert across["Add"] < across["MatMul"] < across["GRU"] < across["whole model"] < across["LSTM"]
     assert up["whole model"] <= up["LSTM"] < up["GRU"] < up["MatMul"] < up["Add"]
-    assert "5 types without arithmetic move 23% of the bytes." in list_texts(chart)
+    assert "5 operator types without FLOPs move 23% of the bytes." in list_texts(chart)
     assert "LSTM 90%" in list_texts(chart)
 
 
@@ -87,7 +87,7 @@ def test_uncounted_nodes_are_noted() -> None:
     uncounted = with_uncertainty(replace(original, compute=replace(original.compute, coverage=coverage)))
     chart = draw_chart("roofline", uncounted)
     assert chart is not None
-    assert any("3 nodes not counted: the numbers are at least these." in text for text in list_texts(chart))
+    assert any("3 nodes not counted: the figures are lower bounds." in text for text in list_texts(chart))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Colours: a page brings its theme, a file that stands alone brings its own."""
+"""Colors: charts on a page use its theme, standalone files have their own."""
 
 import re
 from xml.etree import ElementTree as ET

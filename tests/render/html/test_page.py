@@ -1,4 +1,4 @@
-"""The page as a file: whole, alone, under its policy, and with every word of a model a word."""
+"""The page as a file: self-contained, under its policy, with strings of a model as text only."""
 
 import base64
 import hashlib
@@ -160,7 +160,7 @@ def test_long_printed_table_is_cut_with_note() -> None:
     longest = max(len(table.rows) for table in tables)
     assert longest > 40
     words = Parsed(render_print(make_report(LARGEST))).words
-    assert f"{longest - 40} more rows: in the HTML page and in the JSON card." in words
+    assert f"{longest - 40} more rows: see the HTML page or the JSON card." in words
 
 
 def test_fragment_has_summary_costs_and_interface(hostile_report: Report) -> None:

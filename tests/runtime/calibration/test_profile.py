@@ -39,7 +39,7 @@ def test_invalid_profile_is_rejected_with_one_line(tmp_path: Path, key: str, val
     with pytest.raises(BadInput) as refused:
         load_profile(path)
     assert "\n" not in str(refused.value)
-    assert str(refused.value).startswith(f"{path}: not a profile")
+    assert str(refused.value).startswith(f"{path}: invalid machine profile: ")
 
 
 @pytest.mark.parametrize("content", [b"", b"[", b"\xff\xfe", b"[" * 100_000])
@@ -51,7 +51,7 @@ def test_malformed_profile_is_rejected(tmp_path: Path, content: bytes) -> None:
 
 
 def test_missing_profile_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no such file"):
+    with pytest.raises(BadInput, match="file not found"):
         load_profile(tmp_path / "none.json")
 
 
@@ -64,7 +64,7 @@ def test_default_path_is_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.
 def test_only_profiles_are_overwritten(tmp_path: Path) -> None:
     mine, old = tmp_path / "model.onnx", tmp_path / "old.json"
     mine.write_bytes(b"\x08\x09")
-    with pytest.raises(BadInput, match=r"model\.onnx: is there and is not a profile"):
+    with pytest.raises(BadInput, match=r"model\.onnx: exists and is not a machine profile"):
         check_profile_path(mine)
     old.write_text(json.dumps({**msgspec.to_builtins(make_profile()), "version": 0}))
     check_profile_path(old)

@@ -24,11 +24,11 @@ def canonical(tensor: Tensor, files: Files) -> Iterator[Piece]:
     for piece in _convert(tensor, files, needed):
         left -= len(piece)
         if left < 0:
-            raise Unread("it holds more numbers than its dimensions say")
+            raise Unread("it stores more elements than its dimensions declare")
         used = tensor.elements * BITS[tensor.dtype or ""] % 8 if not left else 0
         yield bytes(piece[:-1]) + bytes((piece[-1] & (1 << used) - 1,)) if used else piece  # without unused bits
     if left:
-        raise Unread("it holds fewer numbers than its dimensions say")
+        raise Unread("it stores fewer elements than its dimensions declare")
 
 
 def _canonical_bytes(tensor: Tensor) -> int:
@@ -37,13 +37,13 @@ def _canonical_bytes(tensor: Tensor) -> int:
     if tensor.stored_elements is not None:
         raise Unread("a sparse tensor")
     if min(tensor.dims, default=0) < 0:
-        raise Unread("a dimension below zero")
+        raise Unread("a negative dimension")
     if needed is None:
         raise Unread("an element type that ONNX does not define")
     if tensor.location is not None and not tensor.location.is_valid:
-        raise Unread("its offset or length in the external file is no number")
+        raise Unread("its offset or length in the external file is not a number")
     if tensor.payload is not None and not tensor.payload.is_canonical:
-        raise Unread("its numbers are not in the field for its type, or in two")
+        raise Unread("its elements are not in the data field of its type, or in two fields")
     return needed
 
 
@@ -51,7 +51,7 @@ def _convert(tensor: Tensor, files: Files, needed: int) -> Iterator[Piece]:
     dtype, payload = tensor.dtype or "", tensor.payload
     if payload is not None and payload.encoding == "varints":
         if dtype in _6_BIT_DTYPES:
-            raise Unread("6-bit numbers in int32_data")
+            raise Unread("6-bit elements in int32_data")
         numbers = _decode_varints(_read(tensor, files, needed, _VARINT_PIECE_BYTES))
         if dtype == "bool":
             return (_booleans(each.astype(np.uint32)) for each in numbers)
@@ -59,7 +59,7 @@ def _convert(tensor: Tensor, files: Files, needed: int) -> Iterator[Piece]:
         return (each.astype(f"<u{max(BITS[dtype] // 8, 1)}").tobytes() for each in numbers)
     length = payload.nbytes if payload is not None else tensor.location.length if tensor.location is not None else None
     if length is not None and length != needed:
-        raise Unread(f"the file gives it {length:,} bytes, its type and dimensions take {needed:,}")
+        raise Unread(f"the file stores {length:,} bytes for it, but its type and dimensions require {needed:,}")
     pieces = _read(tensor, files, needed, PIECE_BYTES)
     return (_booleans(np.frombuffer(piece, np.uint8)) for piece in pieces) if dtype == "bool" else pieces
 
@@ -68,11 +68,11 @@ def _read(tensor: Tensor, files: Files, needed: int, max_bytes: int) -> Iterator
     """Yield the bytes of the file."""
     place, payload = tensor.location, tensor.payload
     if payload is not None and payload.fields > 1 and (payload.data is None or payload.encoding == "raw"):
-        raise Unread("its numbers are scattered over many fields")
+        raise Unread("its elements are split over several fields")
     if payload is not None and isinstance(payload.data, bytes):
         return files.stored_pieces(payload.data, max_bytes)
     if place is None:
-        raise Unread("the file has no numbers for it")
+        raise Unread("the file stores no data for it")
     return files.pieces(place.path, place.offset, needed if place.length is None else place.length, max_bytes)
 
 
@@ -89,11 +89,11 @@ def _decode_varints(pieces: Iterator[Piece]) -> Iterator[Array]:
         complete = int(ends[-1]) + 1 if ends.size else 0
         rest = data[complete:].tobytes()
         if len(rest) >= _MAX_VARINT_BYTES:
-            raise Unread("a number that never ends")
+            raise Unread("a varint is longer than 10 bytes")
         if complete:
             yield _decode_complete(data, ends)
     if rest:
-        raise Unread("its data end in the middle of a number")
+        raise Unread("its data end inside a varint")
 
 
 def _decode_complete(data: Array, ends: Array) -> Array:
@@ -101,7 +101,7 @@ def _decode_complete(data: Array, ends: Array) -> Array:
     lengths = ends - starts + 1
     longest = int(lengths.max())
     if longest > _MAX_VARINT_BYTES:
-        raise Unread("a number that never ends")
+        raise Unread("a varint is longer than 10 bytes")
     numbers = data[starts].astype(np.uint64) & np.uint64(0x7F)
     for at in range(1, longest):
         more = np.flatnonzero(lengths > at)

@@ -10,10 +10,10 @@ from onnx_autodoc.ir import Model
 from onnx_autodoc.storage import AccessRefused, CannotOpen, Source, open_storage
 
 PIECE_BYTES: Final = 1 << 20  # a multiple of every element's size, small enough for the processor's cache
-MAX_TIMES_READ: Final = 8  # on average over all bytes: tensors of an honest file do not overlap
+MAX_TIMES_READ: Final = 8  # on average over all bytes: tensors do not overlap in well-formed files
 _PROGRESS_DELAY_SECONDS: Final = 1.0  # before the first line
 _PROGRESS_INTERVAL_SECONDS: Final = 0.2
-_CHANGED: Final = "the model's file was changed after its graph was read"
+_CHANGED: Final = "the model file was changed after its graph was read"
 
 
 class Unread(Exception):
@@ -34,7 +34,7 @@ class Progress:
         self._done += nbytes
         if self._next is not None and time.monotonic() >= self._next:
             share = min(self._done / self._total, 1)
-            sys.stderr.write(f"\rreading weights: {share:4.0%} of {self._total / 1e9:.1f} GB ")
+            sys.stderr.write(f"\rreading weights: {share:4.0%} of {self._total / (1 << 30):.1f} GiB ")
             sys.stderr.flush()
             self._shown, self._next = True, time.monotonic() + _PROGRESS_INTERVAL_SECONDS
 
@@ -62,9 +62,9 @@ class Files:
         """Yield `length` bytes of a file (None: the model file); each piece is valid until the next one is read."""
         source = self._open(path)
         if offset + length > source.size:
-            raise Unread(f"its file ends after {source.size:,} bytes, its numbers after {offset + length:,}")
+            raise Unread(f"its file ends after {source.size:,} bytes, but its data end after {offset + length:,}")
         if length > self._bytes_left:
-            raise Unread(f"the tensors of this file lie over each other more than {MAX_TIMES_READ} times")
+            raise Unread(f"the tensors of this file overlap so that it would be read more than {MAX_TIMES_READ} times")
         self._bytes_left -= length
         end = offset + length
         while offset < end:
@@ -98,7 +98,7 @@ class Files:
             except OSError as error:
                 raise Unread(f"its file cannot be read: {error.strerror}") from None
             if count == 0:
-                raise Unread("its file became shorter while it was read")
+                raise Unread("its file was truncated while it was read")
             filled += count
         self.bytes_read += length
         self.progress.add(length)
@@ -121,7 +121,7 @@ class Files:
         except CannotOpen as error:
             if error.reason is None:
                 raise Unread(_CHANGED) from None
-            raise Unread(f"the model's file cannot be opened again: {error.reason}") from None
+            raise Unread(f"the model file cannot be reopened: {error.reason}") from None
         if source.size != self._nbytes:
             raise Unread(_CHANGED)
         return source

@@ -126,8 +126,8 @@ def _literal(dtype: str, item: Attribute) -> tuple[Tensor, str | None]:
     """Return a Constant node's plain numbers as a tensor, or why there are none."""
     dims = (item.count,) if isinstance(item, TruncatedList) else (len(item),) if isinstance(item, tuple) else ()
     if isinstance(item, TruncatedList) or not isinstance(item, int | float | tuple) or dtype == "string":
-        content = "texts" if dtype == "string" else "a long list"
-        return Tensor("", dtype, dims), f"{content} in an attribute, which is not kept"
+        content = "strings" if dtype == "string" else "a long list"
+        return Tensor("", dtype, dims), f"{content} in an attribute, not stored by the reader"
     data = np.array(item, "<f4" if dtype == "float32" else "<i8").tobytes()
     return Tensor("", dtype, dims, None, Payload("raw", len(data), data)), None
 
@@ -173,11 +173,11 @@ def _hash_strings(tensor: Tensor) -> str:
     payload, digest = tensor.payload, hashlib.sha256()
     strings = payload.data if payload is not None and isinstance(payload.data, tuple) else ()
     if tensor.location is not None and tensor.location.path is not None:
-        raise Unread("texts in an external file")
+        raise Unread("strings in an external file")
     if payload is not None and (not payload.is_canonical or sum(map(len, strings)) != payload.nbytes):
-        raise Unread("texts in another field, or too long to be kept")
+        raise Unread("strings in another field, or too long to be stored by the reader")
     if len(strings) != tensor.elements or tensor.stored_elements is not None:
-        raise Unread("it holds more or fewer texts than its dimensions say")
+        raise Unread("it stores more or fewer strings than its dimensions declare")
     for string in strings:
         digest.update(struct.pack("<Q", len(string)))
         digest.update(string)

@@ -169,7 +169,7 @@ def _assumptions(facts: Facts) -> Assumptions:
     notes = list(facts.costs.total.notes)
     if binding.defaults:
         sizes = ", ".join(f"{quote_name(key)} = {binding.sizes[key]}" for key in binding.defaults)
-        notes.append(f"defaults for open dimensions: {sizes}; set them with --batch, --seq, --size or --dim")
+        notes.append(f"default sizes for dynamic dimensions: {sizes}; set them with --batch, --seq, --size or --dim")
     return Assumptions(dims, values, tuple(notes))
 
 

@@ -21,7 +21,7 @@ def node_rows(facts: Facts, places: Mapping[int, str] | None = None) -> Iterator
     weights = dict(facts.parameters.nodes)
     for at, row in enumerate(facts.costs.rows()):
         if at >= limit:
-            message = f"{facts.model.path}: with functions listed at every call there are over {limit:,} nodes"
+            message = f"{facts.model.path}: more than {limit:,} nodes with functions expanded at every call"
             raise limit_error("rows", message)
         yield _node_row(row, weights.pop((row.owner, row.step.at), Share()), (places or {}).get(at))
 

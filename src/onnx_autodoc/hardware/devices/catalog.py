@@ -85,8 +85,8 @@ def find_device(device_id: str, own: Mapping[str, Device] | None = None) -> Devi
     if device is not None:
         return device
     close = suggest_devices(device_id, own)
-    hint = f"near it: {', '.join(close)}" if close else "`onnx-autodoc devices` lists them"
-    raise BadInput(f"there is no device {sanitize(device_id, 80)!r}; {hint}")
+    hint = f"similar: {', '.join(close)}" if close else "`onnx-autodoc devices` lists all devices"
+    raise BadInput(f"unknown device {sanitize(device_id, 80)!r}; {hint}")
 
 
 def suggest_devices(text: str, own: Mapping[str, Device] | None = None) -> tuple[str, ...]:
@@ -134,16 +134,18 @@ def load_devices(path: str | PathLike[str]) -> dict[str, Device]:
     where = sanitize(fspath(path), 200)
     parsed = read_toml_file(path)
     if wrong := sorted(set(parsed) - {"devices"}):
-        raise BadInput(f"{where}: {sanitize(wrong[0], 80)}: unknown; devices stand under [devices.ID]")
+        raise BadInput(f"{where}: {sanitize(wrong[0], 80)}: unknown key; define devices under [devices.ID]")
     tables = parsed.get("devices")
     if not isinstance(tables, dict) or not tables:
-        raise BadInput(f"{where}: has no [devices.ID]")
+        raise BadInput(f"{where}: defines no device under [devices.ID]")
     if len(tables) > _MAX_USER_DEVICES:
-        raise LimitReached(f"{where}: {len(tables):,} devices; at most {_MAX_USER_DEVICES:,}")
+        raise LimitReached(f"{where}: {len(tables):,} devices; at most {_MAX_USER_DEVICES:,} are allowed")
     devices = {}
     for key, table in tables.items():
         if not _USER_ID.fullmatch(key) or key == THIS_MACHINE:
-            raise BadInput(f"{where}: devices.{sanitize(key, 80)}: an id has letters, digits, _ . - and is not `auto`")
+            raise BadInput(
+                f"{where}: devices.{sanitize(key, 80)}: invalid id; use letters, digits, _ . - and not `auto`"
+            )
         devices[key] = parse_device(key, table, USER_FAMILY, where)
     return devices
 
@@ -152,7 +154,7 @@ def read_toml_file(path: str | PathLike[str]) -> dict[str, Any]:
     """Read an untrusted TOML file of limited size. Raises with one line if it is not TOML."""
     where = sanitize(fspath(path), 200)
     if not where:
-        raise BadInput("the name of a file is empty")
+        raise BadInput("the file name is empty")
     text = read_config_text(path, "TOML", _MAX_TOML_BYTES)
     try:
         return parse_toml(text)

@@ -128,7 +128,7 @@ _X86_INSTRUCTIONS: Final[_Instructions] = (
     ("int8", "amx_int8", 2048, "AMX-INT8"),
     ("int8", "avx512_vnni", 4, "AVX512-VNNI, four multiply-adds for one of FP32"),
     ("int8", "avx_vnni", 4, "AVX-VNNI, four multiply-adds for one of FP32"),
-    ("int8", "avx2", 2, "vpmaddubsw, vpmaddwd and vpaddd in the place of four multiply-adds"),
+    ("int8", "avx2", 2, "vpmaddubsw, vpmaddwd and vpaddd instead of four multiply-adds"),
 )
 _ARM_INSTRUCTIONS: Final[_Instructions] = (
     ("fp16", "asimdhp", 2, "FP16 arithmetic, twice the lanes"),
@@ -144,7 +144,9 @@ LISTED_FLAGS: Final = (
     *("amx_int8", "asimd", "asimddp", "asimdhp", "sve", "sve2", "bf16", "i8mm"),
 )
 _MAX_CLOCK_HZ: Final = 6.2e9  # assumed if unknown
-_UNKNOWN_CLOCK: Final = "the highest clock is unknown: rates are for 6.2 GHz, which no such core exceeds"
+_REPORTED_CLOCK: Final = "maximum by cpufreq"
+_ASSUMED_CLOCK: Final = "assumed maximum"
+_UNKNOWN_CLOCK: Final = "the maximum clock is unknown: rates assume 6.2 GHz, which no such core exceeds"
 
 CpuInfo = dict[int, dict[str, str]]  # by processor, its fields in /proc/cpuinfo
 
@@ -213,17 +215,17 @@ def detect_cpu(system: System) -> tuple[Device, tuple[str, ...]]:
     memory_bytes, memory_line = _find_memory(system)
     listed_id = match_cpu(name)
     listed = find_device(listed_id) if listed_id else None
-    lines = ["processor: unknown (this system has no /proc/cpuinfo that could be read)"]
+    lines = ["processor: unknown (/proc/cpuinfo is missing or unreadable)"]
     if usable:
         counts = f"{pluralize(len(cores), 'core')}, {pluralize(len(usable), 'thread')}"
         lines = [f"processor: {sanitize(name)} ({counts}; /proc/cpuinfo)"]
     if quota is not None and quota < len(cores):
-        lines.append(f"the container may use {format_number(quota)} of them (cgroup)")
+        lines.append(f"the container may use {format_number(quota)} of these processors (cgroup)")
     flags = _instruction_flags(next(iter(info.values()), {}))
     instructions = ", ".join(flag for flag in LISTED_FLAGS if flag in flags) or "unknown"
     bandwidth = "unknown; `onnx-autodoc calibrate` measures it"
     if listed and listed.bandwidth:
-        bandwidth = f"at most {format_number(listed.bandwidth / 1e9)} GB/s (by its name, `{listed.id}`)"
+        bandwidth = f"at most {format_number(listed.bandwidth / 1e9)} GB/s (published for `{listed.id}`)"
     lines += [f"instruction set: {instructions}", *doubts, memory_line, f"memory bandwidth: {bandwidth}"]
     device = Device(
         id=THIS_MACHINE,
@@ -280,14 +282,14 @@ def _find_clock(system: System, cpu: int) -> tuple[float, str]:
     folder = system.sys / f"devices/system/cpu/cpu{cpu}/cpufreq"
     highest = read_number(folder / "cpuinfo_max_freq")
     if highest and read_text(folder / "scaling_driver") != "acpi-cpufreq":
-        return highest * 1e3, "the highest (cpufreq)"
-    return _MAX_CLOCK_HZ, "a ceiling"
+        return highest * 1e3, _REPORTED_CLOCK
+    return _MAX_CLOCK_HZ, _ASSUMED_CLOCK
 
 
 def _sum_rates(cores: Sequence[CpuCore], quota: float | None) -> tuple[dict[str, float], tuple[str, ...], list[str]]:
     """Return operations per second of the usable cores, the rules that give them, and doubts."""
     if not cores or not all(core.per_cycle for core in cores):
-        return {}, (), ["rates: unknown, since the width of this core's units is not"]
+        return {}, (), ["rates: unknown, because the width of this core's vector units is unknown"]
     shared = set.intersection(*(set(core.per_cycle) for core in cores))
     used = len(cores) if quota is None else min(quota, len(cores))
     rates = {name: _sum_fastest([core.clock * core.per_cycle[name] for core in cores], used) for name in sorted(shared)}
@@ -295,8 +297,8 @@ def _sum_rates(cores: Sequence[CpuCore], quota: float | None) -> tuple[dict[str,
     origins = dict.fromkeys(core.clock_from for core in cores)
     count = format_number(used) if used % 1 else int(used)
     rules = tuple(dict.fromkeys(rule for core in cores for rule in core.rules))
-    doubts = [_UNKNOWN_CLOCK] if any(core.clock == _MAX_CLOCK_HZ for core in cores) else []
-    formula = f"cores x clock x operations per cycle: {count} x {' or '.join(clocks)}, {' or '.join(origins)}"
+    doubts = [_UNKNOWN_CLOCK] if any(core.clock_from == _ASSUMED_CLOCK for core in cores) else []
+    formula = f"cores x clock x operations per cycle: {count} x {' or '.join(clocks)} ({' or '.join(origins)})"
     return rates, (formula, *rules), doubts
 
 
@@ -312,7 +314,7 @@ def _sum_fastest(rates: list[float], count: float) -> float:
 def _find_memory(system: System) -> tuple[int | None, str]:
     total, limit = total_memory(system), memory_limit(system)
     if limit is not None and (total is None or limit < total):
-        rest = f"of {format_bytes(total)}" if total is not None else "of a machine whose own is unknown"
+        rest = f"of {format_bytes(total)}" if total is not None else "of an unknown total"
         return limit, f"memory: {format_bytes(limit)}, the container's limit (cgroup), {rest} (/proc/meminfo)"
     if total is None:
         return None, "memory: unknown (/proc/meminfo)"
@@ -323,4 +325,4 @@ def _find_name(system: System, info: CpuInfo) -> str:
     board = read_text(system.proc / "device-tree" / "model")
     model = next((fields["model name"] for fields in info.values() if fields.get("model name")), None)
     arm_cores = dict.fromkeys(core[0] for fields in info.values() if (core := _identify_arm_core(fields)))
-    return model or board or " and ".join(arm_cores) or "a processor that does not say its name"
+    return model or board or " and ".join(arm_cores) or "unknown CPU"

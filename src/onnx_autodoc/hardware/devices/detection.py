@@ -15,7 +15,7 @@ from onnx_autodoc.text import format_bytes, sanitize
 _SYSCTL: Final = "/usr/sbin/sysctl"
 _SYSCTL_SECONDS: Final = 5
 _MAX_GPUS: Final = 64
-_LISTED_MEMORY: Final = "; its memory is taken as listed"
+_LISTED_MEMORY: Final = "; its memory size is the listed one"
 
 Detection = tuple[tuple[Device, ...], tuple[str, ...]]  # devices, and lines on how they were found
 _NOTHING: Final[Detection] = ((), ())
@@ -61,7 +61,7 @@ def _detect_nvidia(system: System, nvml: Any) -> Detection:
         try:
             name, nbytes = _query_gpu(nvml, index)
         except Exception as error:  # one GPU may be lost while others work
-            lines.append(f"GPU {index}: could not be asked: {sanitize(str(error))} (NVML)")
+            lines.append(f"GPU {index}: query failed: {sanitize(str(error))} (NVML)")
         else:
             device, line = _make_gpu(name, nbytes, len(devices) + 1)
             devices.append(device)
@@ -73,7 +73,7 @@ def _unqueried_driver(system: System, reason: str) -> Detection:
     """Report the reason only if a driver is present."""
     if not (system.proc / "driver" / "nvidia").is_dir():
         return _NOTHING
-    return (), (f"an NVIDIA driver is here, but its GPUs could not be asked: {reason}",)
+    return (), (f"an NVIDIA driver is installed, but its GPUs could not be queried: {reason}",)
 
 
 def _query_gpu(nvml: Any, index: int) -> tuple[str, int | None]:
@@ -107,7 +107,7 @@ def _detect_jetson(system: System) -> Detection:
     total, line = total_memory(system), f"board: {sanitize(model)} (device tree)"
     key = match_jetson(model, total)
     if key is None:
-        return (), (f"{line}; more than one listed device fits, name one with --device",)
+        return (), (f"{line}; it matches more than one listed device, select one with --device",)
     device = msgspec.structs.replace(find_device(key), memory_reported_bytes=total)
     return (device,), (f"{line}, listed as `{key}`",)
 

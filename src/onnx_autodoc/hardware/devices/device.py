@@ -171,7 +171,7 @@ def _error_text(error: Exception) -> str:
 
     unknown = text.partition("unknown field `")[2].rstrip("`")
     near = get_close_matches(unknown, DeviceEntry.__struct_fields__, 2)
-    return f"{text}; near it: {', '.join(near)}" if near else text
+    return f"{text}; similar: {', '.join(near)}" if near else text
 
 
 def _to_whole(number: float | None, unit: int) -> int | None:
@@ -182,7 +182,7 @@ def _to_whole(number: float | None, unit: int) -> int | None:
 def _make_notes(entry: DeviceEntry) -> tuple[str, ...]:
     notes = [entry.note] if entry.note else []
     if entry.memory_unit == "GB":
-        notes.append("the vendor's memory is decimal: 1 GB is 10^9 bytes")
+        notes.append("the vendor's memory size is decimal: 1 GB is 10^9 bytes")
     if entry.sparse_only_published:
         notes.append(f"published only with 2:1 sparsity, halved here: {', '.join(entry.sparse_only_published)}")
     for variant in entry.variants:

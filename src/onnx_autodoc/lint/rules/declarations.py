@@ -258,7 +258,7 @@ def _definition_problems(function: Function) -> Iterator[str]:
 
 
 _FIRST_IR_WITH_ATTRIBUTE_TYPES: Final = 2
-_UNTYPED: Final = "does not say of which type it is"  # the end of the reader's sentence on an attribute without a type
+_UNTYPED: Final = "does not declare its type"  # the end of the reader's sentence on an attribute without a type
 
 
 @rule(
@@ -298,7 +298,7 @@ def malformed_node(context: LintContext) -> Iterator[Violation]:
 
 
 # Parts of the reader's sentences on defects that runtimes accept
-_ACCEPTED_DEFECTS: Final = ("there twice", "in the model too", "data location", "it is sparse, and")
+_ACCEPTED_DEFECTS: Final = ("stored twice", "also stored in the model", "data location", "it is sparse, but")
 
 
 @rule(

@@ -62,5 +62,5 @@ def _rasterize(svg: str) -> bytes:
     try:
         import resvg_py
     except ImportError:
-        raise BadInput("pictures as PNG need resvg: pip install 'onnx-autodoc[png]'") from None
+        raise BadInput("PNG charts need resvg: pip install 'onnx-autodoc[png]'") from None
     return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=_PNG_WIDTH, background="white"))

@@ -1,6 +1,6 @@
 """Charts of devices: memory that a run needs, throughput by batch, tokens per second by context.
 
-Each function returns None where the chart would show no more than a sentence.
+Each function returns None where a sentence would state as much as the chart.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _MIN_DEVICES: Final = 2
 _MAX_DEVICES: Final = 12
 _MIN_BATCHES: Final = 3
 _MIN_CONTEXTS: Final = 2
-_RING_NOTE: Final = "Ring: the smallest batch with 90% of the best throughput."
+_RING_NOTE: Final = "Ring: smallest batch with 90% of the best throughput."
 _CONSTANT_RATIO: Final = 1.02  # a smaller rise of the throughput counts as none
 _PHASES: Final = {"decode": "Decode: one more token", "prefill": "Prefill: the whole prompt"}
 
@@ -35,11 +35,11 @@ def device_memory(card: Card) -> Chart | None:
     if sum(row.capacity_bytes is not None for row in rows) < _MIN_DEVICES:
         return None
     rows = rows[:_MAX_DEVICES]
-    panel = BarPanel("Memory", "that a run takes (solid) of what there is", tuple(map(_memory_bar, rows)))
-    verdicts = {True: "It fits on", False: "does not fit on", None: "is unknown to fit on"}
+    panel = BarPanel("Memory", "required (solid) of available", tuple(map(_memory_bar, rows)))
+    verdicts = {True: "fits on", False: "does not fit on", None: "unknown for"}
     names = {fits: [short_device_name(row.name) for row in rows if row.fits is fits] for fits in verdicts}
     alt = "; ".join(f"{text} {join_names(names[fits])}" for fits, text in verdicts.items() if names[fits])
-    return draw_bars("fit", "Memory on each device", f"{alt[0].upper()}{alt[1:]}.", (panel,))
+    return draw_bars("fit", "Memory required per device", f"{alt[0].upper()}{alt[1:]}.", (panel,))
 
 
 def _memory_bar(row: DeviceRow) -> Bar:
@@ -48,7 +48,7 @@ def _memory_bar(row: DeviceRow) -> Bar:
     name, label = short_device_name(row.name), format_memory_need(row)
     tooltip = f"{name}: {format_count(need)} bytes needed"
     if capacity is None:
-        return Bar(name, need, f"{label}, of what is unknown", tooltip)
+        return Bar(name, need, f"{label}, capacity unknown", tooltip)
     tooltip += f" of {format_count(capacity)}"
     if row.fits is False:
         return Bar(name, need, label, tooltip, "rest")
@@ -71,14 +71,14 @@ def throughput(card: Card) -> Chart | None:
     drawn = tuple(curve for curve in curves if curve.points)
     chart = LineChart(
         "throughput",
-        "Throughput by batch",
+        "Throughput by batch size",
         _describe_throughput(hardware, devices),
-        "Samples per second against the batch",
+        "Samples per second by batch size",
         _describe_grades(hardware.scaling, len(hardware.devices)),
         tuple(_batch_legend(device, hardware) for device in devices),
         (LinePanel("", drawn),),
         sizes,
-        "batch",
+        "batch size",
         " ".join(filter(None, (_RING_NOTE, _describe_bands(drawn)))),
     )
     return draw_lines(chart)
@@ -117,7 +117,7 @@ def _describe_throughput(hardware: HardwareSection, devices: tuple[DeviceRow, ..
         best, first = rows.get(device.best_batch or 0), next(iter(rows.values()), None)
         if best is not None and first is not None:
             start = f" ({format_rate(first)} at batch {format_count(first.batch)})" if first is not best else ""
-            parts.append(f"{name}: {format_rate(best)} per second at batch {format_count(best.batch)}{start}")
+            parts.append(f"{name}: {format_rate(best)} samples per second at batch {format_count(best.batch)}{start}")
         elif not rows:
             parts.append(f"{name}: no batch fits")
     return "; ".join(parts) + "."
@@ -140,14 +140,14 @@ def token_rates(card: Card) -> Chart | None:
         return None
     chart = LineChart(
         "tokens",
-        "Tokens per second by context",
+        "Tokens per second by context length",
         _describe_decoding(hardware, devices),
-        "Tokens per second against the context",
+        "Tokens per second by context length",
         _describe_grades(hardware.generation, len(hardware.devices)),
         tuple(_legend_name(device, hardware.generation) for device in devices),
         tuple(panels),
         sizes,
-        "tokens of context",
+        "context length (tokens)",
         _describe_bands([curve for panel in panels for curve in panel.curves]),
     )
     return draw_lines(chart)
@@ -175,11 +175,11 @@ def _describe_decoding(hardware: HardwareSection, devices: tuple[DeviceRow, ...]
         rows = _token_rows(device, hardware, "decode")
         if rows:
             ends = dict.fromkeys((rows[0], rows[-1]))
-            rates = ", ".join(f"{format_rate(row)} with {pluralize(row.context, 'token')}" for row in ends)
-            parts.append(f"{short_device_name(device.name)} decodes {rates}")
+            rates = ", ".join(f"{format_rate(row)} at {pluralize(row.context, 'token')}" for row in ends)
+            parts.append(f"{short_device_name(device.name)}: {rates}")
     if not parts:
-        return f"No decoding fits, of {pluralize(len(devices), 'device')}."
-    return "Per second: " + "; ".join(parts) + "."
+        return f"No decode rate on {pluralize(len(devices), 'device')}."
+    return "Decode, tokens per second: " + "; ".join(parts) + "."
 
 
 def _describe_grades(rows: Sequence[ScaleRow | TokenRow], devices: int) -> str:
@@ -192,7 +192,7 @@ def _describe_grades(rows: Sequence[ScaleRow | TokenRow], devices: int) -> str:
 def _describe_bands(curves: Sequence[Curve]) -> str:
     ranged = {point.grade for curve in curves for point in curve.points if point.low and point.high}
     grades = [grade for grade in GRADES if grade in ranged]
-    return f"Shaded: the range of what is {' or '.join(grades)}." if grades else ""
+    return f"Shaded: range of {' or '.join(grades)} values." if grades else ""
 
 
 def _legend_name(device: DeviceRow, rows: Sequence[ScaleRow | TokenRow]) -> str:

@@ -1,8 +1,8 @@
-"""Charts of the model itself: weights and work by part, operators, KV cache, batch scaling.
+"""Charts of the model itself: parameters and MACs by block, operators, KV cache, batch scaling.
 
 Parts are the boxes of the diagram, or operators; their bars sum to the model's total. An amount that no part has
 (weights of a branch that does not run) is a bar too. Where parts sum to more than the total, there are no bars. A chart
-is None where it would show no more than a sentence.
+is None where a sentence would state as much.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ from onnx_autodoc.text import (
 _MAX_OPERATORS: Final = 15
 _MIN_OPERATORS: Final = 3
 _MIN_BATCHES: Final = 3
-_REMAINDER: Final = "Not in the drawing"
+_REMAINDER: Final = "Not in the diagram"
 _MAX_NAME_LENGTH: Final = 90
 _MAX_PARTS: Final = 10
 _MAJORITY: Final = 0.5  # share of weights or MACs from which on a repeated layer is split into its blocks
@@ -84,10 +84,10 @@ class Quantity(Struct, frozen=True):
         return Bar(name, amount.value, label, tooltip, amount.kind, detail)
 
     def describe_largest(self, amounts: Sequence[Amount]) -> str:
-        """Return the largest amount: "most in Embedding: 11.9 M, 53%"."""
+        """Return the largest amount: "largest: Embedding, 11.9 M (53%)"."""
         largest = max(amounts, key=lambda amount: amount.rank)
         value = largest.value or 0
-        return f"most in {largest.label}: {format_short(value)}, {format_percent(value / self.total)}"
+        return f"largest: {largest.label}, {format_short(value)} ({format_percent(value / self.total)})"
 
 
 def limit_amounts(amounts: list[Amount], max_amounts: int, noun: str) -> list[Amount]:
@@ -176,7 +176,7 @@ def model_parts(card: Card) -> list[ModelPart]:
         return merged
     large, small = _split_largest(merged, _MAX_PARTS - 1, lambda part: part.share(card))
     rest = sum(small[1:], small[0])
-    return [*large, ModelPart(f"{len(small)} more kinds of parts", "", "rest", 1, rest.params, rest.macs)]
+    return [*large, ModelPart(f"{len(small)} more kinds of blocks", "", "rest", 1, rest.params, rest.macs)]
 
 
 def _merge_parts(parts: list[ModelPart], by_detail: bool) -> list[ModelPart]:
@@ -204,7 +204,7 @@ def _box_part(box: Box, times: int) -> ModelPart:
 
 
 def _macs_quantity(card: Card) -> Quantity:
-    whole = "the MACs that were counted" if is_lower_bound(card, "compute.macs") else "all MACs"
+    whole = "the counted MACs" if is_lower_bound(card, "compute.macs") else "all MACs"
     return Quantity(card.compute.macs or 0, "MACs", whole)
 
 
@@ -214,10 +214,10 @@ def _format_macs(card: Card) -> str:
 
 
 def overview(card: Card) -> Chart | None:
-    """Compare each part's share of the weights with its share of the work.
+    """Compare each part's share of the parameters with its share of the MACs.
 
-    A part with half of the weights and no work (an embedding) calls for other optimizations than the reverse. Parts are
-    the boxes of the diagram, so that both columns sum to the model's totals.
+    A part with half of the parameters and no MACs (an embedding) calls for other optimizations than the reverse. Parts
+    are the boxes of the diagram, so that both columns sum to the model's totals.
     """
     weights, work, parts = Quantity(card.parameters.total, "parameters"), _macs_quantity(card), model_parts(card)
     params = weights.complete([part.amount(part.params) for part in parts], _REMAINDER)
@@ -239,7 +239,7 @@ def overview(card: Card) -> Chart | None:
     footnote = svg.fit_text("; ".join(notes), svg.WIDTH, svg.SMALL_FONT_SIZE)
     largest = dict.fromkeys(max(range(rows), key=lambda row: column[row].rank) for column in (params, macs))
     alt = "; ".join(_describe_part(params[row], macs[row], weights, work) for row in largest) + "."
-    return draw_bars("overview", "Weights and work by part", alt, panels, side_by_side=True, footnote=footnote)
+    return draw_bars("overview", "Parameters and MACs by block", alt, panels, side_by_side=True, footnote=footnote)
 
 
 def _describe_part(params: Amount, macs: Amount, weights: Quantity, work: Quantity) -> str:
@@ -259,8 +259,8 @@ def operators(card: Card) -> Chart | None:
     note = f"{pluralize(total, 'node')} of {pluralize(len(rows), 'type')}"
     panel = Quantity(total, "nodes").panel("Operators", note, amounts, "types", _MAX_OPERATORS)
     count = amounts[0].value or 0
-    first = f"{sanitize(amounts[0].name, 40)}: {format_count(count)}, {format_percent(count / total)}"
-    alt = f"{note}; the most frequent is {first}."
+    first = f"{sanitize(amounts[0].name, 40)}, {format_count(count)} ({format_percent(count / total)})"
+    alt = f"{note}; most frequent: {first}."
     return draw_bars("operators", "Operators by count", alt, (panel,))
 
 
@@ -270,40 +270,40 @@ def parameters(card: Card) -> Chart | None:
     blocks = weights.complete(amounts_by_box(card, lambda box: box.params), _REMAINDER)
     rows = sorted((row for row in card.graph.operators if row.params), key=lambda row: -row.params)
     by_operator = [Amount(operator_name(row), row.params, note=format_bytes(row.weight_bytes)) for row in rows]
-    by_operator = weights.complete(by_operator, "Used by no operator")
+    by_operator = weights.complete(by_operator, "Not read by any operator")
     panels = select_panels(
         format_short(weights.total),
-        weights.panel("Parameters by block", "in the order of the data", blocks, "blocks"),
-        weights.panel("Parameters by operator", "with their bytes", by_operator, "types", max_bars=8),
+        weights.panel("Parameters by block", "in data-flow order", blocks, "blocks"),
+        weights.panel("Parameters by operator", "with their size", by_operator, "types", max_bars=8),
     )
     if not panels:
         return None
     tensors = pluralize(card.parameters.tensors, "tensor")
     largest = weights.describe_largest(blocks or by_operator)
     alt = f"{format_short(weights.total)} parameters in {tensors}; {largest}."
-    return draw_bars("parameters", "Where the parameters are", alt, panels)
+    return draw_bars("parameters", "Distribution of parameters", alt, panels)
 
 
 def work(card: Card) -> Chart | None:
-    """Distribute the MACs by kind of work, by block and by operator."""
+    """Distribute the MACs by kind of layer, by block and by operator."""
     quantity = _macs_quantity(card)
     kinds = [Amount(part.part[:1].upper() + part.part[1:], part.macs) for part in card.structure.work]
-    kinds = quantity.complete(kinds, "Elsewhere")
+    kinds = quantity.complete(kinds, "Other")
     blocks = quantity.complete(amounts_by_box(card, lambda box: box.macs), _REMAINDER)
     rows = [Amount(operator_name(row), row.macs) for row in card.graph.operators if row.macs != 0]
-    by_operator = quantity.complete(sorted(rows, key=lambda amount: -(amount.value or 0)), "Elsewhere")
+    by_operator = quantity.complete(sorted(rows, key=lambda amount: -(amount.value or 0)), "Other")
     total = f"{_format_macs(card)} {svg.format_bindings(card)}".rstrip()
     total += f", shares of {quantity.whole}" if is_lower_bound(card, "compute.macs") else ""
     panels = select_panels(
         total,
-        quantity.panel("MACs by kind of work", "", kinds, "kinds"),
-        quantity.panel("MACs by block", "in the order of the data", blocks, "blocks"),
+        quantity.panel("MACs by kind of layer", "", kinds, "kinds"),
+        quantity.panel("MACs by block", "in data-flow order", blocks, "blocks"),
         quantity.panel("MACs by operator", "", by_operator, "types", max_bars=8),
     )
     if not panels:
         return None
     alt = f"MACs: {total}; {quantity.describe_largest(kinds or blocks or by_operator)}."
-    return draw_bars("work", "Where the multiply-adds are", alt, panels)
+    return draw_bars("work", "Distribution of MACs", alt, panels)
 
 
 def kv_cache(card: Card) -> Chart | None:
@@ -318,10 +318,10 @@ def kv_cache(card: Card) -> Chart | None:
         for name, subject, nbytes, kind in rows
     )
     per_token, last = pluralize(cache.bytes_per_token, "byte") + " per token", cache.at[-1]
-    beside = f", beside {format_bytes(weights)} of weights" if weights else ""
-    alt = f"{per_token}: {format_bytes(last.bytes)} at {pluralize(last.tokens, 'token')}{beside}."
+    comparison = f", compared with {format_bytes(weights)} of weights" if weights else ""
+    alt = f"{per_token}: {format_bytes(last.bytes)} at {pluralize(last.tokens, 'token')}{comparison}."
     panel = BarPanel("KV cache", f"of one sequence in {cache.dtype}, {per_token}", bars)
-    return draw_bars("cache", "KV cache by tokens", alt, (panel,))
+    return draw_bars("cache", "KV cache by context length", alt, (panel,))
 
 
 def batch_scaling(card: Card) -> Chart | None:
@@ -330,14 +330,14 @@ def batch_scaling(card: Card) -> Chart | None:
     note = at_least(card, "memory.peak_activation_bytes") + ("weights (solid) and " if weights else "")
     columns = (
         BarPanel("Memory", f"{note}peak activations", tuple(_memory_bar(row, weights) for row in card.scaling)),
-        BarPanel("FLOPs per byte moved", "", tuple(map(_intensity_bar, card.scaling))),
+        BarPanel("Arithmetic intensity", "FLOPs per byte", tuple(map(_intensity_bar, card.scaling))),
     )
     panels = tuple(panel for panel in columns if sum(bar.value is not None for bar in panel.bars) >= _MIN_BATCHES)
     if not panels:
         return None
     ranges = (_describe_range("Memory", columns[0]), _describe_range("FLOPs per byte", columns[1]))
     alt = "; ".join(filter(None, ranges)) + "."
-    return draw_bars("scaling", "What a larger batch takes", alt, panels, side_by_side=True)
+    return draw_bars("scaling", "Memory and arithmetic intensity by batch size", alt, panels, side_by_side=True)
 
 
 def _memory_bar(row: BatchRow, weights: int) -> Bar:

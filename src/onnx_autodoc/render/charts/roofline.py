@@ -1,8 +1,8 @@
 """The roofline plot: FLOPs of each operator type against its arithmetic intensity, under the roofs of devices.
 
-A roof is what a device computes at most in a span of time: flat where its peak rate limits, sloped where its bandwidth
-does. The span is a power of ten that puts the first device's roof into the plot; operators above a roof take longer
-than the span. Operators that move bytes without arithmetic have no place on logarithmic axes: a note states them.
+A roof is the upper bound of what a device computes in a span of time: flat where its peak rate limits, sloped where
+its bandwidth does. The span is a power of ten that puts the first device's roof into the plot; operators above a roof
+take longer than the span. Operators without FLOPs cannot be placed on logarithmic axes: a note counts them.
 """
 
 import math
@@ -90,7 +90,7 @@ class LabelledDot(Struct, frozen=True):
 
 
 def roofline(card: Card) -> svg.Chart | None:
-    """Draw the plot; None for fewer than three operator types with arithmetic."""
+    """Draw the plot; None for fewer than three operator types with FLOPs."""
     operators = [
         _Workload(operator_name(row), row.flops, row.bytes_moved)
         for row in card.graph.operators
@@ -108,7 +108,7 @@ def roofline(card: Card) -> svg.Chart | None:
     up = svg.log_scale(min(flops), max(flops), _BOTTOM, _TOP)
     left, right = svg.tick_width(up) + svg.MARGIN, svg.WIDTH - _MAX_RADIUS / 2
     across = svg.log_scale(min(intensities), max(intensities), left, right)
-    elements = [svg.heading("FLOPs against FLOPs per byte moved", svg.format_bindings(card))]
+    elements = [svg.heading("FLOPs by arithmetic intensity", svg.format_bindings(card))]
     elements += [*svg.horizontal_grid(up, across.start, svg.WIDTH), *svg.vertical_grid(across, _TOP, _BOTTOM)]
     elements.append(svg.line(across.start, _BOTTOM, svg.WIDTH, _BOTTOM, "axis"))
     roof_lines = [(roof.kind, points) for roof in roofs if len(points := _roof_points(roof, across, up)) > 1]
@@ -118,7 +118,7 @@ def roofline(card: Card) -> svg.Chart | None:
     elements += [*_draw_notes(card), *_draw_legend(roofs, span)]
     height = _HEIGHT + (_ROW_HEIGHT * (len(roofs) + 1) if roofs else 0.0)
     alt = _describe(operators, model, roofs)
-    return svg.frame_chart("roofline", "Arithmetic against bytes moved", alt, height, elements)
+    return svg.frame_chart("roofline", "Roofline", alt, height, elements)
 
 
 def device_roofs(card: Card, max_flops: int) -> tuple[list[Roof], str]:
@@ -131,11 +131,11 @@ def device_roofs(card: Card, max_flops: int) -> tuple[list[Roof], str]:
     roofs = []
     for kind, row in zip(CURVE_KINDS, known):
         rate, bandwidth = row.rate or 0.0, row.bandwidth or 0.0
-        unit = "OP/s" if row.precision.startswith("int") else "FLOP/s"
+        unit = "OP" if row.precision.startswith("int") else "FLOP"
         speed, ridge = f"{format_number(bandwidth / 1e9)} GB", format_number(rate / bandwidth)
-        peak = f"{format_short(round(rate), unit)}, {speed}/s, turns at {ridge}"
+        peak = f"{format_short(round(rate), unit)}/s, {speed}/s, ridge point at {ridge} {unit}/byte"
         name = short_device_name(row.name)
-        label = f"{name} in {sanitize(row.precision, 20)}: {peak} per byte"
+        label = f"{name} in {sanitize(row.precision, 20)}: {peak}"
         roofs.append(Roof(name, label, f"curve{kind}", rate * seconds, bandwidth * seconds))
     return roofs, format_time(seconds)
 
@@ -221,13 +221,13 @@ def _draw_notes(card: Card) -> list[str]:
     rows = [row for row in card.graph.operators if row.bytes_moved and row.flops == 0]
     share = format_percent(sum(row.bytes_moved or 0 for row in rows) / max(1, _total_bytes(card)))
     verb = "moves" if len(rows) == 1 else "move"
-    unplotted = f"{pluralize(len(rows), 'type')} without arithmetic {verb} {share} of the bytes." if rows else ""
+    unplotted = f"{pluralize(len(rows), 'operator type')} without FLOPs {verb} {share} of the bytes." if rows else ""
     entry = card.uncertain.get("compute.flops")
     nodes = pluralize(entry.parameters.get("nodes", 0), "node") if entry else ""
-    uncounted = f"{nodes} not counted: the numbers are at least these." if entry else ""
+    uncounted = f"{nodes} not counted: the figures are lower bounds." if entry else ""
     return [
-        svg.text(svg.WIDTH, _BOTTOM + 32, "FLOPs per byte", "small", "end"),
-        svg.text(0, _BOTTOM + 32, "Area of a dot: its share of the bytes moved; % is of the FLOPs.", "small"),
+        svg.text(svg.WIDTH, _BOTTOM + 32, "arithmetic intensity (FLOPs per byte)", "small", "end"),
+        svg.text(0, _BOTTOM + 32, "Dot area: share of the bytes moved. %: share of the FLOPs.", "small"),
         svg.text(0, _BOTTOM + 48, " ".join(filter(None, (unplotted, uncounted))), "small"),
     ]
 
@@ -239,7 +239,7 @@ def _total_bytes(card: Card) -> int:
 def _draw_legend(roofs: list[Roof], span: str) -> list[str]:
     if not roofs:
         return []
-    note = f"Roofs: what a device does at most in {span}; bytes of dots are as the file has them, before any fusion."
+    note = f"Roofs: upper bound of each device in {span}. Bytes moved: by the nodes as stored, before any fusion."
     elements = [svg.text(0, _HEIGHT + _ROW_HEIGHT - 4, note, "small")]
     for index, roof in enumerate(roofs):
         y = _HEIGHT + 2 * _ROW_HEIGHT - 4 + _ROW_HEIGHT * index
@@ -252,9 +252,9 @@ def _draw_legend(roofs: list[Roof], span: str) -> list[str]:
 
 
 def _describe(operators: list[_Workload], model: list[_Workload], roofs: list[Roof]) -> str:
-    whole = f"The whole model does {format_number(model[0].intensity)} FLOPs per byte moved; " if model else ""
+    whole = f"Arithmetic intensity of the model: {format_number(model[0].intensity)} FLOPs per byte; " if model else ""
     first = operators[0]
     share = format_percent(first.flops / sum(operator.flops for operator in operators))
-    ridge = f"; {roofs[0].device} waits for its memory below {format_number(roofs[0].ridge)}" if roofs else ""
+    ridge = f"; {roofs[0].device} is memory-bound below {format_number(roofs[0].ridge)}" if roofs else ""
     intensity = format_number(first.intensity)
-    return f"{whole}{sanitize(first.name, 40)} does {share} of the FLOPs, at {intensity} per byte{ridge}."
+    return f"{whole}{sanitize(first.name, 40)}: {share} of the FLOPs at {intensity} FLOPs per byte{ridge}."

@@ -23,13 +23,13 @@ def memory_timeline(card: Card) -> svg.Chart | None:
     node, bindings = card.memory.peak_node, svg.format_bindings(card)
     short, long = (f" at {display_name(node, length)}" if node else "" for length in (80, 200))
     nodes_per_point = -(-card.graph.nodes // len(levels))
-    resolution = f"the most of every {nodes_per_point} nodes" if nodes_per_point > 1 else "while each node runs"
+    resolution = f"maximum of every {nodes_per_point} nodes" if nodes_per_point > 1 else "at each node"
     elements = [
         svg.heading("Activations in memory", ", ".join(filter(None, (resolution, bindings)))),
         *_draw_levels(card, f"peak {peak}{long}"),
     ]
-    alt = f"Peak of activations: {peak}{short}{f' ({bindings})' if bindings else ''}."
-    return svg.frame_chart("memory", "Memory over the run", alt, _HEIGHT, elements)
+    alt = f"Peak activations: {peak}{short}{f' ({bindings})' if bindings else ''}."
+    return svg.frame_chart("memory", "Activation memory over the run", alt, _HEIGHT, elements)
 
 
 def _draw_levels(card: Card, peak_label: str) -> list[str]:

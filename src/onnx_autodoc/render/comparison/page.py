@@ -19,7 +19,7 @@ from onnx_autodoc.render.html.templates import join_assets, make_policy, read_as
 
 _STYLES: Final = ("page.css", "parts.css", "print.css")
 _OWN_ASSETS: Final = ("comparison.html", "comparison.css")
-_CHANGE_SIGNS: Final = {"changed": "≠", "gone": "−", "added": "+"}  # so that no color is needed to see a change
+_CHANGE_SIGNS: Final = {"changed": "≠", "gone": "−", "added": "+"}  # changes are visible without color
 
 
 class DiagramPair(Struct, frozen=True):
@@ -56,7 +56,7 @@ def _adapt_section(section: Section) -> Section:
         evidence = tuple(
             block for block in section.blocks if not (isinstance(block, Paragraph) and isinstance(block.text, Strong))
         )
-        return replace(section, title="How that is known", blocks=evidence)
+        return replace(section, title="Evidence", blocks=evidence)
     first = next((index for index, block in enumerate(section.blocks) if isinstance(block, Diagram)), None)
     return section if first is None else replace(section, blocks=section.blocks[: first - 1])
 

@@ -5,17 +5,17 @@ from typing import Final
 
 from onnx_autodoc.compare import Comparison, Diff, FindingChange, key_measures
 from onnx_autodoc.render import content as doc
-from onnx_autodoc.render.card_text import EVIDENCE, capitalize
+from onnx_autodoc.render.card_text import capitalize
 from onnx_autodoc.render.comparison import text as shared
 from onnx_autodoc.render.markdown import escape_markdown, write_sections
 from onnx_autodoc.text import format_count, pluralize, sanitize
 
 _MAX_OPEN_ROWS: Final = 12
 _TENSOR_CHANGES: Final = {
-    "changed": "With other numbers",
-    "retyped": "In another type",
-    "reshaped": "Of another shape",
-    "gone": "Gone",
+    "changed": "Values changed",
+    "retyped": "Type changed",
+    "reshaped": "Shape changed",
+    "gone": "Removed",
     "added": "Added",
     "unread": "Not read",
 }
@@ -55,11 +55,11 @@ def _summary(diff: Diff) -> Iterator[doc.Block]:
 
 
 def _numbers(comparison: Comparison) -> Iterator[doc.Block]:
-    """Compare the key numbers side by side, then list all others that differ."""
+    """Compare the key figures side by side, then list all others that differ."""
     if comparison.empty:
         return
     names = shared.model_names(comparison)
-    yield _model_table("What", names, shared.number_rows(comparison))
+    yield _model_table("Metric", names, shared.number_rows(comparison))
     shown = {measure.path for measure in key_measures([side.measures for side in comparison.models])}
     for diff, name in zip(comparison.diffs, names[1:]):
         others = tuple(
@@ -73,19 +73,19 @@ def _numbers(comparison: Comparison) -> Iterator[doc.Block]:
             if change.path not in shown
         )
         if others:
-            summary = f"{pluralize(len(others), 'more number')} that differ in {name}"
-            yield doc.Table(doc.columns("What", "Was#", "Is#", "Change#"), others, summary=summary)
+            summary = f"{pluralize(len(others), 'more changed metric')} in {name}"
+            yield doc.Table(doc.columns("Metric", "Before#", "After#", "Change#"), others, summary=summary)
 
 
 def _figures(comparison: Comparison) -> Iterator[doc.Block]:
     if comparison.figures:
-        yield doc.Paragraph("Brought by the user; this tool did not measure them.")
+        yield doc.Paragraph("Supplied by the user, not measured by this tool.")
         rows = ((doc.Name(name), cells, changes) for name, cells, changes in shared.figure_rows(comparison))
         yield _model_table("Figure", shared.model_names(comparison), rows)
 
 
 def _model_table(title: str, names: list[str], rows: Iterable[tuple[doc.Span, list[str], list[str]]]) -> doc.Table:
-    """Return a table with a column per model, each change behind its number."""
+    """Return a table with a column per model, each change after its number."""
     cells = tuple(
         (label, *((f"{text} ", doc.Strong(change)) if change else text for text, change in zip(texts, changes)))
         for label, texts, changes in rows
@@ -103,7 +103,7 @@ def _interface(diff: Diff) -> Iterator[doc.Block]:
     )
     if rows:
         yield doc.Paragraph(f"{shared.count_port_changes(diff)}.".capitalize())
-        yield doc.Table(doc.columns("Breaking", EVIDENCE, "What", "Whom it concerns"), rows)
+        yield doc.Table(doc.columns("Breaking", "Input or output", "Change", "Effect"), rows)
 
 
 def _blocks(comparison: Comparison) -> Iterator[doc.Block]:
@@ -118,7 +118,7 @@ def _block_changes(diff: Diff) -> Iterator[doc.Block]:
     if diff.blocks:
         yield doc.Bullets(tuple(shared.block_lines(diff)))
     if diff.kinds:
-        yield doc.Paragraph(f"Blocks counted in the whole graph: {shared.format_block_counts(diff)}.")
+        yield doc.Paragraph(f"Block counts in the whole graph: {shared.format_block_counts(diff)}.")
 
 
 def _precision(diff: Diff) -> Iterator[doc.Block]:
@@ -140,12 +140,12 @@ def _weights(diff: Diff) -> Iterator[doc.Block]:
     rows += [("Renamed", (doc.Name(pair.was), " → ", doc.Name(pair.now))) for pair in change.pairs]
     if rows:
         total = change.renamed + sum(getattr(change, kind) for kind in _TENSOR_CHANGES)
-        more = f", {format_count(len(rows))} of them listed" if len(rows) < total else ""
-        yield doc.Table(doc.columns("How", "Tensor"), tuple(rows), summary=f"{pluralize(total, 'tensor')}{more}")
+        more = f", {format_count(len(rows))} listed" if len(rows) < total else ""
+        yield doc.Table(doc.columns("Change", "Tensor"), tuple(rows), summary=f"{pluralize(total, 'tensor')}{more}")
 
 
 def _findings(diff: Diff) -> Iterator[doc.Block]:
-    groups = {"New": diff.findings.new, "Gone": diff.findings.gone, "Changed": diff.findings.changed}
+    groups = {"New": diff.findings.new, "Removed": diff.findings.gone, "Changed": diff.findings.changed}
     for title, findings in groups.items():
         if findings:
             yield doc.Heading(f"{title} ({format_count(len(findings))})")
@@ -155,7 +155,7 @@ def _findings(diff: Diff) -> Iterator[doc.Block]:
 def _finding(change: FindingChange) -> doc.Spans:
     about = (" (", doc.Name(change.about), ")") if change.about else ()
     is_counted = change.was is not None and change.now is not None and change.was != change.now
-    places = f" Places: {shared.format_counts(change.was or 0, change.now or 0)}." if is_counted else ""
+    places = f" Occurrences: {shared.format_counts(change.was or 0, change.now or 0)}." if is_counted else ""
     message = sanitize(change.message, 300).rstrip(".")
     return (f"{change.severity}: ", doc.Name(change.rule), *about, f": {message}.{places}")
 
@@ -164,11 +164,11 @@ def _operators(diff: Diff) -> Iterator[doc.Block]:
     rows: list[tuple[doc.Spans, ...]] = []
     for change in diff.operators:
         domain = (" of ", doc.Name(change.domain)) if change.domain and change.domain != "ai.onnx" else ()
-        was, now = (format_count(count) if count else "none" for count in (change.was, change.now))
+        was, now = format_count(change.was), format_count(change.now)
         rows.append(((doc.Name(change.name), *domain), was, now, f"{change.now - change.was:+,}".replace("-", "−")))
     if rows:
-        summary = f"{pluralize(len(rows), 'operator')} that come more or less often"
-        titles = doc.columns("Operator", "Was#", "Is#", "Change#")
+        summary = f"{pluralize(len(rows), 'operator')} with a different number of nodes"
+        titles = doc.columns("Operator", "Before#", "After#", "Change#")
         yield doc.Table(titles, tuple(rows), summary=summary if len(rows) > _MAX_OPEN_ROWS else None)
 
 
@@ -178,26 +178,26 @@ def _facts(diff: Diff) -> Iterator[doc.Block]:
         for fact in diff.facts
     )
     if rows:
-        summary = pluralize(len(rows), "statement") if len(rows) > _MAX_OPEN_ROWS else None
-        yield doc.Table(doc.columns("What", "Was", "Is"), rows, summary=summary)
+        summary = pluralize(len(rows), "change") if len(rows) > _MAX_OPEN_ROWS else None
+        yield doc.Table(doc.columns("Field", "Before", "After"), rows, summary=summary)
 
 
 def _others(diff: Diff) -> Iterator[doc.Block]:
     if diff.also:
-        intro = "These parts of the cards differ, too; they are in full in the cards: "
+        intro = "Further fields of the cards that differ (see the cards for their values): "
         yield doc.Paragraph((intro, *doc.join_names(diff.also), "."))
 
 
 _SECTIONS: Final = (
     ("summary", "Summary", _per_model(_summary)),
-    ("numbers", "Numbers", _numbers),
-    ("figures", "Figures", _figures),
+    ("numbers", "Metrics", _numbers),
+    ("figures", "User-supplied figures", _figures),
     ("interface", "Interface", _per_model(_interface)),
     ("blocks", "Blocks", _blocks),
     ("precision", "Precision", _per_model(_precision)),
     ("weights", "Weights", _per_model(_weights)),
     ("findings", "Findings", _per_model(_findings)),
     ("operators", "Operators", _per_model(_operators)),
-    ("facts", "What else the cards say", _per_model(_facts)),
-    ("also", "Also different", _per_model(_others)),
+    ("facts", "Other changes", _per_model(_facts)),
+    ("also", "Other fields", _per_model(_others)),
 )

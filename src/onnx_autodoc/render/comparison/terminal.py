@@ -16,10 +16,10 @@ from onnx_autodoc.render.content import KeyValue, Name
 from onnx_autodoc.render.terminal import WIDTH, TextConsole, label_rows
 from onnx_autodoc.text import display_name, format_count, pluralize, sanitize
 
-_KEY_WIDTH: Final = 12
-_LABEL_WIDTH: Final = 21  # of the numbers' names
+_KEY_WIDTH: Final = 15
+_LABEL_WIDTH: Final = 21  # of the metrics
 _MAX_COLUMN_WIDTH: Final = 20
-_MODELS_PER_TABLE: Final = 3  # besides the first
+_MODELS_PER_TABLE: Final = 3  # in addition to the first
 _MAX_LINES: Final = 6
 _MAX_BLOCK_LINES_OF_PRECISION: Final = 2  # where only the precision differs
 _OPSET_PATHS: Final = "model.opsets."
@@ -70,7 +70,7 @@ def _number_table(comparison: Comparison, shown: list[int]) -> Table:
     rows += [(f"{sanitize(name, 18)} *", cells, changes) for name, cells, changes in shared.figure_rows(comparison)]
     if comparison.figures:
         empty = [""] * len(comparison.models)
-        rows.append(("* brought by you", empty, empty))
+        rows.append(("* user-supplied", empty, empty))
     for label, cells, changes in rows:
         if is_single:
             table.add_row(label, *(cells[model] for model in shown), changes[-1])
@@ -102,7 +102,7 @@ def _detail_rows(diff: Diff) -> Iterator[KeyValue]:
     max_block_lines = _MAX_BLOCK_LINES_OF_PRECISION if is_precision else _MAX_LINES
     yield from _limited_rows("Blocks", shared.block_lines(diff), max_block_lines)
     if diff.kinds:
-        counts = f"counted in the whole graph: {shared.format_block_counts(diff)}"
+        counts = f"block counts in the whole graph: {shared.format_block_counts(diff)}"
         yield KeyValue("" if diff.blocks else "Blocks", counts)
     precision = shared.format_precision_change(diff)
     if precision is not None:
@@ -115,16 +115,17 @@ def _detail_rows(diff: Diff) -> Iterator[KeyValue]:
         names = [display_name(operator_name(change), 60) for change in shown]
         counts = ", ".join(f"{name} {shared.format_counts(op.was, op.now)}" for name, op in zip(names, shown))
         left = len(diff.operators) - len(shown)
-        yield KeyValue("Operators", counts + (f", {pluralize(left, 'more type')}" if left else ""))
-    yield from _limited_rows("Besides", list(_fact_lines(diff)))
+        yield KeyValue("Operators", counts + (f", {pluralize(left, 'more operator type')}" if left else ""))
+    yield from _limited_rows("Other changes", list(_fact_lines(diff)))
     if diff.also and not (diff.numbers or diff.facts or diff.operators):
-        yield KeyValue("Also", f"these parts of the cards differ: {', '.join(diff.also)}")
+        yield KeyValue("Other fields", f"these fields of the cards differ: {', '.join(diff.also)}")
 
 
 def _port_row(row: shared.PortRow) -> KeyValue:
     spans = (display_name(span.text, 40) if isinstance(span, Name) else str(span) for span in shared.port_spans(row))
-    verdict, style = ("breaking", "red") if row.first.breaking else ("not breaking", "")
-    text = f"{verdict}: {''.join(spans)}: {shared.format_port_change(row)} ({row.first.reason})"
+    verdict, style = ("breaking", "red") if row.first.breaking else ("non-breaking", "")
+    colon = "" if row.first.what in ("added", "removed", "renamed") else ":"
+    text = f"{verdict}: {''.join(spans)}{colon} {shared.format_port_change(row)} ({row.first.reason})"
     return KeyValue("", text, style)
 
 
@@ -136,14 +137,15 @@ def _limited_rows(label: str, lines: list[str], limit: int = _MAX_LINES) -> Iter
 
 
 def _rest_row(left: int) -> KeyValue:
-    return KeyValue("", f"… {format_count(left)} more, all of them in --format json")
+    return KeyValue("", f"… {format_count(left)} more (--format json lists all)")
 
 
 def _finding_rows(diff: Diff) -> Iterator[KeyValue]:
-    """List findings, the worst first; remarks on runtimes, which the reader may not use, are only counted."""
+    """List findings, the worst first; info findings on runtimes, which the reader may not use, are only counted."""
     listed: list[tuple[str, FindingChange]] = []
     counts = Counter[str]()
-    for word, group in (("new", diff.findings.new), ("gone", diff.findings.gone), ("changed", diff.findings.changed)):
+    groups = (("new", diff.findings.new), ("removed", diff.findings.gone), ("changed", diff.findings.changed))
+    for word, group in groups:
         for change in group:
             if change.rule == _RUNTIME_RULE and change.severity == _SEVERITIES[0]:
                 counts[word] += 1
@@ -152,8 +154,8 @@ def _finding_rows(diff: Diff) -> Iterator[KeyValue]:
     listed.sort(key=lambda pair: -_severity_rank(pair[1]))
     yield from _limited_rows("Findings", [f"{word}: {_format_finding(change)}" for word, change in listed])
     if counts:
-        remarks = ", ".join(f"{format_count(count)} {word}" for word, count in counts.items())
-        yield KeyValue("" if listed else "Findings", f"remarks on runtimes: {remarks}")
+        infos = ", ".join(f"{format_count(count)} {word}" for word, count in counts.items())
+        yield KeyValue("" if listed else "Findings", f"runtime support (info): {infos}")
 
 
 def _severity_rank(change: FindingChange) -> int:
@@ -161,7 +163,7 @@ def _severity_rank(change: FindingChange) -> int:
 
 
 def _format_finding(change: FindingChange) -> str:
-    """Format as "unused-weight (warning): 2 tensors are read by no node"."""
+    """Format as "unused-weight (warning): 2 tensors are unused"."""
     severity = f" ({change.severity})" if _severity_rank(change) else ""
     message = sanitize(change.message, 400)
     if len(message) > _MAX_MESSAGE_LENGTH:
@@ -189,7 +191,7 @@ def _fact_lines(diff: Diff) -> Iterator[str]:
             if fact.path.startswith("gaps."):
                 text = now if fact.was is None else was
             yield sanitize(f"{fact.label}: {text}", 200)
-    for title, is_new in (("Also imports", True), ("Imports no more", False)):
+    for title, is_new in (("Opsets added", True), ("Opsets removed", False)):
         changes = [fact for fact in imports if (fact.was is None if is_new else fact.now is None)]
         names = [f"{display_name(fact.path.removeprefix(_OPSET_PATHS), 40)} {fact.now or fact.was}" for fact in changes]
         if names:

@@ -26,12 +26,21 @@ MAX_LISTED: Final = 3
 _MAX_SHARES: Final = 4
 # Paths of collections, where a missing value means that the entry is absent.
 _COLLECTIONS: Final = ("model.opsets.", "model.metadata.", "model.file.external.", "gaps.")
+_DECLARED: Final = "model."
+_NOT_DECLARED: Final = "not declared"
 _FACTOR_PERCENT: Final = 1_000  # above which a factor is printed
 _MIN_PERCENT: Final = 0.005
 _NEARLY_ALL_PERCENT: Final = -99.95  # "−100%" is printed for all only
 _DIAGRAM_CHANGES: Final = {
-    "retold": "with as many weights and as much work are told in other words",
-    "spelling": "are another kind of block of the same name and sizes",
+    "relabeled": "have the same parameter count and MACs but are labeled differently",
+    "spelling": "have the same name and sizes but a different kind",
+}
+
+# Name of a change, and of a missing value, where they differ from those of the comparison's data.
+_PORT_CHANGES: Final = {
+    "opened": ("made dynamic,", "unnamed"),
+    "fixed": ("made fixed,", "unnamed"),
+    "dimension name": ("dimension name", "unnamed"),
 }
 
 NumberRow = tuple[str, list[str], list[str]]  # label, number of each model, change of each against the first
@@ -70,7 +79,7 @@ def format_value(path: str, unit: str, value: int | float | None, lower_bound: b
 
 
 def number_rows(comparison: Comparison) -> Iterator[NumberRow]:
-    """Yield precision and key numbers of all models."""
+    """Yield precision and key figures of all models."""
     yield "Precision", [side.precision or NO_WEIGHTS for side in comparison.models], [""] * len(comparison.models)
     sides = [{measure.path: measure for measure in side.measures} for side in comparison.models]
     changes = [{}, *({change.path: format_change(change) for change in diff.numbers} for diff in comparison.diffs)]
@@ -103,7 +112,7 @@ def format_change(change: NumberChange | FigureChange) -> str:
         return change.note
     if change.percent is not None:
         return format_percent_change(change.percent)
-    return "" if change.change is None else "new" if change.change > 0 else "gone"
+    return "" if change.change is None else "new" if change.change > 0 else "removed"
 
 
 def format_percent_change(percent: float) -> str:
@@ -111,15 +120,15 @@ def format_percent_change(percent: float) -> str:
     if percent > _FACTOR_PERCENT:
         return f"×{format_number(1 + percent / 100)}"
     if -100 < percent < _NEARLY_ALL_PERCENT:
-        return "−99.9% or more"
+        return "−>99.9%"
     sign = "+" if percent > 0 else "−" if percent < 0 else "±"
     if 0 < abs(percent) < _MIN_PERCENT:
-        return f"{sign}0.01% or less"
+        return f"{sign}<0.01%"
     return f"{sign}{format_number(abs(percent))}%"
 
 
 def format_precision_change(diff: Diff) -> str | None:
-    """Format as "fp32 → int8-dynamic (int8 weights …); of the weights: float32 100% → none, int8 none → 47%"."""
+    """Format as "fp32 → int8-dynamic (int8 weights …); weights: float32 100% → 0%, int8 0% → 47%"."""
     change = diff.precision
     if change is None:
         return None
@@ -127,19 +136,19 @@ def format_precision_change(diff: Diff) -> str | None:
     scheme = f" ({change.scheme_is})" if change.scheme_is and change.scheme_is != change.scheme_was else ""
     shares = []
     for weights in change.weights[:_MAX_SHARES]:
-        was, now = (format_percent(share) if share else "none" for share in (weights.was, weights.now))
+        was, now = (format_percent(share or 0) for share in (weights.was, weights.now))
         shares.append(f"{sanitize(weights.dtype, 20)} {was} → {now}")
-    return f"{label}{scheme}" + (f"; of the weights: {', '.join(shares)}" if shares else "")
+    return f"{label}{scheme}" + (f"; weights: {', '.join(shares)}" if shares else "")
 
 
 def format_counts(was: int, now: int) -> str:
-    return f"{format_count(was) if was else 'none'} → {format_count(now) if now else 'none'}"
+    return f"{format_count(was)} → {format_count(now)}"
 
 
 def format_fact(value: str | int | float | bool | None, path: str = "") -> str:
     """Format a value of a card on one line."""
     if value is None:
-        return "none" if path.startswith(_COLLECTIONS) else "not told"
+        return "none" if path.startswith(_COLLECTIONS) else _NOT_DECLARED if path.startswith(_DECLARED) else UNKNOWN
     return format_count(value) if isinstance(value, int) and not isinstance(value, bool) else sanitize(str(value), 200)
 
 
@@ -149,7 +158,7 @@ def block_lines(diff: Diff) -> list[str]:
     for kind, text in _DIAGRAM_CHANGES.items():
         texts = [change.text for change in diff.blocks if change.kind == kind]
         if len(texts) > MAX_LISTED:
-            texts = [f"{pluralize(len(texts), 'place')} {text}; the first one is {texts[0]}"]
+            texts = [f"{pluralize(len(texts), 'block')} {text}; first: {texts[0]}"]
         lines += texts
     return lines
 
@@ -159,10 +168,10 @@ def format_block_counts(diff: Diff) -> str:
 
 
 def format_evidence(diff: Diff) -> str:
-    """State the evidence for the relation, then that against it; "" where there is none."""
+    """State the evidence for the relation, then the caveats; "" where there is neither."""
     evidence, against = "; ".join(diff.relation.evidence), "; ".join(diff.relation.against)
-    text = f"{evidence}; but {against}" if evidence and against else evidence or against
-    return f"Told from: {text}." if text else ""
+    parts = {"Evidence": evidence, "Caveats": against}
+    return " ".join(f"{label}: {text}." for label, text in parts.items() if text)
 
 
 class PortRow(Struct, frozen=True):
@@ -199,15 +208,16 @@ def format_port_change(row: PortRow) -> str:
     if change.what == "renamed":
         return f"renamed to {display_name(change.now or '', 120)}"
     if change.what == "order":
-        return "another order"
+        return "order changed"
     if change.what in ("added", "removed"):
         return f"{change.what}: {now or was}"
-    return f"{change.what} {was or 'not declared'} → {now or 'not declared'}"
+    what, missing = _PORT_CHANGES.get(change.what, (change.what, _NOT_DECLARED))
+    return f"{what} {was or missing} → {now or missing}"
 
 
 def count_port_changes(diff: Diff) -> str:
-    """Format as "2 breaking, 60 not breaking"."""
+    """Format as "2 breaking changes, 60 non-breaking changes"."""
     breaking = sum(change.breaking for change in diff.interface)
-    counts = {"breaking": breaking, "not breaking": len(diff.interface) - breaking}
-    parts = [f"{format_count(count)} {word}" for word, count in counts.items() if count]
-    return ", ".join(parts) or "the same inputs and outputs"
+    counts = {"breaking": breaking, "non-breaking": len(diff.interface) - breaking}
+    parts = [pluralize(count, f"{word} change") for word, count in counts.items() if count]
+    return ", ".join(parts) or "unchanged"

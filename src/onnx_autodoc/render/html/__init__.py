@@ -1,5 +1,5 @@
 """The card as one HTML file that loads nothing from a network and runs only its own scripts.
 
-Content comes from render/sections; here are its look (assets/), its interaction, and the policy that keeps text of a
-model file text. Templates and their library are loaded on first use.
+Content comes from render/sections; this package has the style and scripts (assets/) and the content security policy.
+Templates and their library are loaded on first use.
 """

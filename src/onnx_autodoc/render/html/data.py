@@ -23,7 +23,7 @@ _NUMERIC_FIELDS: Final = ("params", "macs", "flops", "read_bytes", "written_byte
 _MAX_BATCH: Final = 128
 _MIN_SLIDER_END: Final = 4096
 _SLIDER_FACTOR: Final = 4  # how far a slider extends beyond the card's size
-# Inside an element these could end it or start a comment; scripts read the escapes back.
+# Inside an element these could end it or start a comment; JSON.parse decodes the escapes.
 _ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
@@ -103,8 +103,8 @@ def _index_names(rows: list[NodeRow]) -> dict[str, int]:
     return {name: index for name, index in indices.items() if name not in ambiguous}
 
 
-class Slider(Struct, frozen=True, rename={"value": "at", "limit": "most"}):
-    """A formula variable: its value and the values that can be selected, `step` apart. Renamed for sliders.js."""
+class Slider(Struct, frozen=True):
+    """A formula variable: its value and the values that can be selected, `step` apart. Read by sliders.js."""
 
     name: str
     dims: tuple[str, ...]
@@ -112,7 +112,7 @@ class Slider(Struct, frozen=True, rename={"value": "at", "limit": "most"}):
     low: int
     high: int
     step: int
-    limit: int | None  # above which the model does not run, where that is known
+    limit: int | None  # the largest size at which the model runs; None if unknown
 
 
 def to_script_json(data: object) -> str:
@@ -162,7 +162,7 @@ def formula_data(card: Card) -> dict[str, Any]:
 
 def diagram_data(tree: Box) -> dict[str, Any]:
     colors = {name: [color.fill, color.border] for name, color in COLORS.items()}
-    return {"tree": _box_data(tree), "colours": colors, "text": TEXT_COLOR}
+    return {"tree": _box_data(tree), "colors": colors, "text": TEXT_COLOR}
 
 
 def _box_data(box: Box) -> dict[str, Any]:

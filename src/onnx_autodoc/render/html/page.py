@@ -87,7 +87,7 @@ def render_print(report: Report) -> str:
 
 
 def render_fragment(card: Card) -> str:
-    """Return summary, key numbers and interface for a notebook; the style applies to this element only."""
+    """Return summary, key figures and interface for a notebook; the style applies to this element only."""
     sections = tuple(section for section in card_sections(card) if section.id in _FRAGMENT_SECTIONS)
     return _render("fragment.html", card, sections, style=Markup(read_asset("fragment.css")))  # noqa: S704
 
@@ -108,7 +108,7 @@ def _expand(table: Table) -> Iterator[Block]:
     yield replace(table, summary=None, rows=table.rows[:_MAX_PRINTED_ROWS])
     left = len(table.rows) - _MAX_PRINTED_ROWS
     if left > 0:
-        yield Note(f"{pluralize(left, 'more row')}: in the HTML page and in the JSON card.")
+        yield Note(f"{pluralize(left, 'more row')}: see the HTML page or the JSON card.")
 
 
 def render_pdf(report: Report) -> bytes:
@@ -124,7 +124,7 @@ def render_pdf(report: Report) -> bytes:
 
 def _refuse_url(url: str, *_: object, **__: object) -> NoReturn:
     """Refuse every URL: the page is complete, and text of a model file must not cause requests."""
-    raise ValueError("nothing is fetched")
+    raise ValueError("URLs are not fetched")
 
 
 class KeyFigure(Struct, frozen=True):
@@ -143,7 +143,7 @@ def key_figures(card: Card) -> tuple[KeyFigure, ...]:
         KeyFigure("Peak activations", numbers.cost(card, "memory.peak_activation_bytes")),
         *per_token,
         KeyFigure("Precision", Name(precision) if precision else "none"),
-        KeyFigure("Opset", str(opset) if opset else "none of ai.onnx"),
+        KeyFigure("Opset", str(opset) if opset else "no ai.onnx"),
         KeyFigure("Findings", count_findings(card.findings)),
     )
 
@@ -157,7 +157,7 @@ def slider_figures(card: Card) -> tuple[KeyFigure, ...]:
         ("Bytes moved", numbers.cost(card, "compute.bytes_moved"), {"bytes_moved"}),
         ("Intensity", numbers.intensity(card), {"flops", "bytes_moved"}),
         ("Peak activations", numbers.cost(card, "memory.peak_activation_bytes"), {"peak_activation_bytes"}),
-        ("With weights", numbers.run_memory(card), {"peak_activation_bytes"}),
+        ("Memory for one run", numbers.run_memory(card), {"peak_activation_bytes"}),
     )
     figures = [KeyFigure(label, number) for label, number, needed in candidates if needed <= terms]
     if "kv_cache_bytes" in terms and card.memory.kv_cache is not None:

@@ -31,7 +31,7 @@ _MAX_FILE_BYTES: Final = 1 << 20
 _MAX_KERNEL_CLASSES: Final = 200
 _MAX_RANGE_FACTOR: Final = 1000.0
 _MAX_UNIT_SECONDS: Final = 10.0
-_RANGE_SHARE: Final = 0.8  # of the cross-validated graphs lie in the range
+_RANGE_SHARE: Final = 0.8  # of the cross-validated graphs are in the range
 
 
 class KernelTimes(Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,14 +123,14 @@ def profile_path(chosen: str | None = None) -> Path:
         try:
             folder = Path.home() / ".local" / "share"
         except RuntimeError:  # no HOME, and the system does not know this user
-            raise BadInput("your folder for data is unknown: set HOME, or name a file with --profile") from None
+            raise BadInput("the user's data folder is unknown: set HOME, or pass a file with --profile") from None
     return folder / "onnx-autodoc" / "cpu.json"
 
 
 def check_profile_path(path: Path) -> None:
     """Raise if a profile cannot be written there, before minutes of work, or if the file is not a profile."""
     if path_exists(path) and not _is_profile(path):
-        raise BadInput(f"{path}: is there and is not a profile of a machine; name another file")
+        raise BadInput(f"{path}: exists and is not a machine profile; choose another file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
@@ -143,7 +143,7 @@ def path_exists(path: Path) -> bool:
     try:
         return path.exists()
     except OSError as error:
-        raise BadInput(f"{path}: cannot be looked at: {error.strerror}") from None
+        raise BadInput(f"{path}: cannot be accessed: {error.strerror}") from None
 
 
 def _is_profile(path: Path) -> bool:
@@ -160,14 +160,14 @@ def encode_profile(profile: Profile) -> bytes:
 
 
 def load_profile(path: Path) -> Profile:
-    """Read a profile, which may come from anywhere, and check its values."""
+    """Read a profile, which is untrusted, and check its values."""
     try:
         profile = msgspec.json.decode(_read(path), type=Profile)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path}: not a profile of a machine: {str(error)[:200]}") from None
+        raise BadInput(f"{path}: invalid machine profile: {str(error)[:200]}") from None
     problem = _find_problem(profile)
     if problem:
-        raise BadInput(f"{path}: not a profile of a machine: {problem}")
+        raise BadInput(f"{path}: invalid machine profile: {problem}")
     return profile
 
 
@@ -177,16 +177,16 @@ def _read(path: Path) -> bytes:
 
 def _find_problem(profile: Profile) -> str:
     if profile.version != VERSION:
-        return f"it is of version {profile.version}, this tool reads {VERSION}; calibrate anew"
+        return f"it has version {profile.version}, but this tool reads {VERSION}; calibrate again"
     if len(profile.kernels) > _MAX_KERNEL_CLASSES:
-        return f"it has {len(profile.kernels)} paces"
+        return f"it has {len(profile.kernels):,} kernel classes; at most {_MAX_KERNEL_CLASSES:,} are allowed"
     for (kind, name), time in profile.unit_times().items():
         if name not in USUAL_SECONDS or not 0 <= time <= _MAX_UNIT_SECONDS:
-            return f"{kind[:40]!r} has no such time: {name[:40]!r}"
+            return f"the kernel class {kind[:40]!r} has an unknown quantity or an invalid time: {name[:40]!r}"
     spread = profile.spread
     is_range = 1 / _MAX_RANGE_FACTOR <= spread.low <= spread.high <= _MAX_RANGE_FACTOR
     if not is_range or spread.median_error < 0 or spread.graphs < 1:
-        return "its range is none"
+        return "its range is invalid"
     if profile.cache_bytes < 1 or profile.bandwidth < 1 or profile.threads < 1:
-        return "no machine has such a cache, bandwidth or number of threads"
+        return "its cache size, bandwidth or number of threads is less than 1"
     return ""

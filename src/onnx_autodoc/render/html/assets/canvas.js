@@ -1,9 +1,8 @@
 "use strict";
-// The drawing on its canvas. It is told what to draw and says which box was clicked; the tree beside it is its equal
-// for those who do not use a pointer.
+// The diagram on its canvas: draws boxes and reports clicks. The tree next to it is the accessible equivalent.
 const Canvas = (() => {
-  const LEAST = 0.58; // the zoom below which nothing can be read
-  const READABLE = 0.72;
+  const MIN_ZOOM = 0.58; // below it text is illegible
+  const READABLE_ZOOM = 0.72;
   const MARGIN = 18;
   let cy = null;
   let chosen = null;
@@ -112,11 +111,11 @@ const Canvas = (() => {
     ];
   }
 
-  // A box is two nodes: its title, and above it the finer print, which cannot be clicked.
+  // A box is two nodes: the box with its title, and above it the details, which do not react to clicks.
   function boxed({ box, x, y, width, height }, top) {
     const open = Boxes.isOpen(box);
     const [title, ...fine] = Boxes.lines(box);
-    const colour = Boxes.colour(box, top);
+    const color = Boxes.color(box, top);
     const z = 10 * box.depth;
     const kinds = [
       "box",
@@ -126,7 +125,7 @@ const Canvas = (() => {
     ];
     const up = open ? 16 - height / 2 : -7.5 * fine.length;
     const main = {
-      data: { id: box.id, title, width, height, z: z + (open ? 0 : 3), up, ...colour },
+      data: { id: box.id, title, width, height, z: z + (open ? 0 : 3), up, ...color },
       classes: kinds.filter(Boolean),
       position: { x, y },
     };
@@ -138,7 +137,7 @@ const Canvas = (() => {
         height,
         z: z + (open ? 1 : 4),
         up: open ? 32 - height / 2 : 9,
-        text: colour.text,
+        text: color.text,
       },
       classes: ["fine", open ? "frame-text" : ""].filter(Boolean),
       position: { x, y },
@@ -147,7 +146,7 @@ const Canvas = (() => {
     return fine.length ? [main, small] : [main];
   }
 
-  // Points of a line as cytoscape wants them: how far along the straight way, how far off it.
+  // Points of a line in the form of cytoscape: weight along the straight line, distance from it.
   function bends(points, from, to) {
     const [dx, dy] = [to.x - from.x, to.y - from.y];
     const length = Math.hypot(dx, dy) || 1;
@@ -156,14 +155,14 @@ const Canvas = (() => {
     return { weights, distances };
   }
 
-  // Straight down out of a box and straight down into the next one.
+  // Vertical out of a box and into the next one.
   function upright(points, from, to) {
     const [first, last] = [points[0], points.at(-1)];
     const out = Math.abs(first.x - from.x) > 4 ? [{ x: from.x, y: first.y }] : [];
     return [...out, ...points, ...(Math.abs(last.x - to.x) > 4 ? [{ x: to.x, y: last.y }] : [])];
   }
 
-  // From the middle of the lower edge to the middle of the upper one: straight, in one swing, or along the points.
+  // From the middle of the lower edge to the middle of the upper one: straight, curved, or along the points.
   function lined(line, at, places) {
     const [source, target] = [places.get(line.from), places.get(line.to)];
     const from = { x: source.x, y: source.y + source.height / 2 };
@@ -175,7 +174,7 @@ const Canvas = (() => {
     ];
     const kind = straight ? "straight" : line.points.length < 2 ? "curved" : "bent";
     const way = straight ? {} : bends(kind === "curved" ? swing : upright(line.points, from, to), from, to);
-    const shift = straight ? 8 + Layout.wide(line.flow, "10px") / 2 : 0; // beside a short line, not upon it
+    const shift = straight ? 8 + Layout.wide(line.flow, "10px") / 2 : 0; // next to a short line, not on it
     const data = { id: `e${at}`, source: line.from, target: line.to, flow: line.flow, shift, z: 10 * line.depth + 1 };
     Object.assign(data, way);
     return { group: "edges", data, classes: line.skip ? [kind, "skip"] : [kind] };
@@ -184,35 +183,35 @@ const Canvas = (() => {
   function draw(keep) {
     const { width, height } = cy.container().getBoundingClientRect();
     const { boxes, lines } = Layout.arrange({ width: width - 2 * MARGIN, height: height - 2 * MARGIN });
-    const top = Boxes.top();
+    const top = Boxes.maxShare();
     const places = new Map(boxes.map((one) => [one.box.id, one]));
     cy.batch(() => {
       cy.elements().remove();
       cy.add(boxes.flatMap((one) => boxed(one, top)));
       cy.add(lines.map((line, at) => lined(line, at, places)));
     });
-    look(keep);
+    fitView(keep);
     mark(chosen);
   }
 
-  // All of it where that can be read; else its width, or what can be read around the first box, from the top; or the
-  // box that was just opened or folded.
-  function look(id) {
+  // Fits the whole diagram if it is legible; else its width, or a legible part around the first box, from the top; or
+  // the box that was just expanded or collapsed.
+  function fitView(id) {
     cy.fit(cy.elements(), MARGIN);
     if (cy.zoom() > 1.15) (cy.zoom(1.15), cy.center());
-    if (cy.zoom() >= LEAST) return;
+    if (cy.zoom() >= MIN_ZOOM) return;
     const all = cy.elements().boundingBox();
     const across = cy.width() / (all.w + 2 * MARGIN);
-    const level = across >= LEAST ? Math.min(across, READABLE) : READABLE;
-    const middle = across >= LEAST ? (all.x1 + all.x2) / 2 : cy.nodes(".box")[0].position("x");
+    const level = across >= MIN_ZOOM ? Math.min(across, READABLE_ZOOM) : READABLE_ZOOM;
+    const middle = across >= MIN_ZOOM ? (all.x1 + all.x2) / 2 : cy.nodes(".box")[0].position("x");
     cy.zoom(level);
     cy.pan({ x: cy.width() / 2 - middle * level, y: MARGIN - all.y1 * level });
     const one = id ? cy.getElementById(id) : null;
-    if (one && one.nonempty()) beginning(one);
+    if (one && one.nonempty()) centerOn(one);
   }
 
-  // The middle of a box, or its upper end where it is higher than the canvas.
-  function beginning(one) {
+  // Centers a box, or shows its upper end if it is higher than the canvas.
+  function centerOn(one) {
     cy.center(one);
     const own = one.renderedBoundingBox();
     if (own.h > cy.height()) cy.panBy({ x: 0, y: MARGIN - own.y1 });
@@ -225,13 +224,13 @@ const Canvas = (() => {
     if (one && one.nonempty()) (one.addClass("chosen"), one.connectedEdges().addClass("near"));
   }
 
-  // Into sight, if it is not.
+  // Moves a box into view if it is outside.
   function reveal(id) {
     const one = cy.getElementById(id);
     if (one.empty()) return;
     const [seen, own] = [cy.extent(), one.boundingBox()];
     const inside = own.x1 >= seen.x1 && own.x2 <= seen.x2 && own.y1 >= seen.y1 && own.y2 <= seen.y2;
-    if (!inside) beginning(one);
+    if (!inside) centerOn(one);
   }
 
   function zoom(factor) {
@@ -259,7 +258,7 @@ const Canvas = (() => {
     container.addEventListener(
       "wheel",
       (event) => {
-        if (!event.ctrlKey) return; // a page that is scrolled must not stick here
+        if (!event.ctrlKey) return; // scrolling the page must not zoom the diagram
         event.preventDefault();
         zoom(event.deltaY < 0 ? 1.15 : 1 / 1.15);
       },
@@ -270,7 +269,7 @@ const Canvas = (() => {
 
   const fit = () => cy.fit(cy.elements(), MARGIN);
   const zoomed = () => cy.zoom();
-  const legible = () => cy.zoom() >= READABLE;
+  const legible = () => cy.zoom() >= READABLE_ZOOM;
   const places = () =>
     cy.nodes(".box").map((node) => ({
       id: node.id(),

@@ -1,14 +1,14 @@
 "use strict";
-// Where boxes go: each level is laid out by dagre, an open box as large as what is inside; a long drawing goes on in a
-// second column, since a screen is wider than high.
+// Positions of boxes: dagre lays out each level, an expanded box is as large as its contents. A long diagram continues
+// in a second column, since screens are wider than high.
 const Layout = (() => {
   const { dagre } = Vendor;
-  const GAP = 44; // between columns, where lines pass
-  const LANE = [16, 9]; // from boxes to a line that passes them by, and to the next one
-  const MOST_COLUMNS = 4;
-  const GAIN = 1.1; // how much larger everything must become for another column
-  const FRAME = { side: 16, top: 48, bottom: 16 }; // around what is inside of an open box
-  const LINE = [18, 15]; // heights of a title and of finer print
+  const GAP = 44; // between columns, for lines
+  const LANE = [16, 9]; // from boxes to the first line beside them, and between such lines
+  const MAX_COLUMNS = 4;
+  const GAIN = 1.1; // factor of the scale that justifies another column
+  const FRAME = { side: 16, top: 48, bottom: 16 }; // around the contents of an expanded box
+  const LINE = [18, 15]; // heights of the title and of a detail line
   const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
   const pen = document.createElement("canvas").getContext("2d");
 
@@ -24,7 +24,7 @@ const Layout = (() => {
     return { width: Math.max(96, Math.ceil(Math.max(...widths)) + 28), height };
   }
 
-  // Every box of a level and of the open ones in it, from the level's left upper corner.
+  // All boxes of a level and of its expanded boxes, relative to the upper left corner of the level.
   function level(box) {
     const graph = new dagre.Graph({ multigraph: true });
     graph.setGraph({ rankdir: "TB", nodesep: 22, ranksep: 30, edgesep: 14 });
@@ -32,13 +32,13 @@ const Layout = (() => {
     inner.forEach((inside, at) =>
       graph.setNode(String(at), inside ? framed(box.children[at], inside) : sizeOf(box.children[at])),
     );
-    // What passes boxes by does not push them aside: the way that the data take stays straight.
+    // Skip connections are not laid out by dagre, so that the main path stays straight.
     box.edges.forEach(([from, to, , skip], at) => skip || graph.setEdge(String(from), String(to), {}, String(at)));
     dagre.layout(graph);
     return gathered(box, graph, inner);
   }
 
-  // Room for its title above what is inside.
+  // The size of an expanded box, with room for its title.
   function framed(box, { width, height }) {
     const [title, ...fine] = Boxes.lines(box);
     const words = Math.max(wide(title, "600 13px"), wide(fine.join(" · "), "11px")) + 2 * FRAME.side;
@@ -61,7 +61,7 @@ const Layout = (() => {
     return Object.assign(made, bounds(made));
   }
 
-  // Along the nearer side of the boxes between; lines that run there at the same height keep a distance.
+  // Along the nearer side of the boxes in between; parallel lines keep a distance.
   function beside(places, from, to, lanes) {
     const [top, bottom] = [from.y + from.height / 2, to.y - to.height / 2];
     const between = places.filter((one) => one.y > top && one.y < bottom);
@@ -88,7 +88,7 @@ const Layout = (() => {
     return { width: Math.max(...xs) - left, height: Math.max(...ys) - top };
   }
 
-  // Rows of boxes, from above: whatever overlaps in height stands in one row.
+  // Rows of boxes from the top: boxes that overlap vertically share a row.
   function rows(places) {
     const found = [];
     [...places]
@@ -103,7 +103,7 @@ const Layout = (() => {
     return found;
   }
 
-  // Into so many columns, about equally high, cut between rows.
+  // Splits into columns of about equal height, between rows.
   function columns(made, all, wanted) {
     const high = made.height / wanted;
     const found = [[]];
@@ -120,18 +120,18 @@ const Layout = (() => {
     return Math.max(...xs) - Math.min(...xs);
   }
 
-  // How large a drawing in these columns can be shown in the room that there is.
+  // The scale at which a diagram in these columns fits into the canvas.
   function scale(cut, room) {
     const wide = cut.reduce((sum, column) => sum + widthOf(column) + GAP, -GAP);
     const high = Math.max(...cut.map((column) => column.at(-1).bottom - column[0].top)) + (cut.length > 1 ? GAP : 0);
     return Math.min(1, room.width / wide, room.height / high);
   }
 
-  // The fewest columns that show it about as large as any number of them.
+  // The fewest columns with about the best scale.
   function best(made, room) {
     const all = rows(made.places);
     let found = [all];
-    for (let wanted = 2; wanted <= MOST_COLUMNS && all.length > 5; wanted++) {
+    for (let wanted = 2; wanted <= MAX_COLUMNS && all.length > 5; wanted++) {
       const other = columns(made, all, wanted);
       if (scale(other, room) > GAIN * scale(found, room)) found = other;
     }
@@ -162,10 +162,10 @@ const Layout = (() => {
     return made;
   }
 
-  // From one column to another: out below the box, along the gutter, into the other from above.
+  // From one column to another: out below the box, along the gutter, into the target from above.
   function around(made, line, at, gutters, lane) {
     const [from, to] = [made.places[line.from], made.places[line.to]];
-    const off = ((lane % 5) - 2) * 4; // lines side by side, not upon each other
+    const off = ((lane % 5) - 2) * 4; // parallel lines do not overlap
     const [out, into] = [from.y + from.height / 2 + 16 + off, to.y - to.height / 2 - 16 + off];
     const [near, far] = [gutters[at(line.from)] + off, gutters[at(line.to) - 1] + off];
     const over =
@@ -178,7 +178,7 @@ const Layout = (() => {
     return [{ x: from.x, y: out }, { x: near, y: out }, ...over, { x: far, y: into }, { x: to.x, y: into }];
   }
 
-  // The same, but from the corner of the whole drawing: what the canvas is told.
+  // Absolute positions, for the canvas.
   function flat(made, owner, dx, dy, found) {
     const id = (at) => made.places[at].box.id;
     made.places.forEach((one) => {

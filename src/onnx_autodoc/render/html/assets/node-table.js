@@ -1,33 +1,37 @@
 "use strict";
-// All nodes of the model: filtered, sorted, and shown a page at a time. A click on a name shows the rest of its row.
+// All nodes of the model: filtered, sorted and paged. A click on a name shows its details.
 const NodeTable = (() => {
-  const PAGE = 100; // rows that stand in the document at once
+  const PAGE = 100; // rows in the document at once
   const { cell, count, memory, short } = Numbers;
   const place = document.getElementById("node-table");
   const filter = document.getElementById("node-filter");
-  const counted = document.getElementById("node-count");
+  const counter = document.getElementById("node-count");
   const pages = document.getElementById("node-pages");
   const shape = (at) =>
     Nodes.outputs(at)
       .map((output) => output.shape)
       .join(", ");
   const COLUMNS = [
-    { title: "Node", key: Nodes.name, say: null },
-    { title: "Operator", key: Nodes.op, say: (at) => Nodes.op(at) },
-    { title: "Output", key: shape, say: (at) => (shape(at).length > 60 ? shape(at).slice(0, 59) + "…" : shape(at)) },
+    { title: "Node", key: Nodes.name, format: null },
+    { title: "Operator", key: Nodes.op, format: (at) => Nodes.op(at) },
+    {
+      title: "Output",
+      key: shape,
+      format: (at) => (shape(at).length > 60 ? shape(at).slice(0, 59) + "…" : shape(at)),
+    },
     {
       title: "Parameters",
       number: true,
       key: (at) => Nodes.data.params[at],
-      say: (at) => cell(Nodes.data.params[at], short),
+      format: (at) => cell(Nodes.data.params[at], short),
     },
-    { title: "MACs", number: true, key: (at) => Nodes.data.macs[at], say: (at) => cell(Nodes.data.macs[at], short) },
-    { title: "Bytes moved", number: true, key: Nodes.moved, say: (at) => cell(Nodes.moved(at), memory) },
-    { title: "Block", key: Nodes.block, say: (at) => Nodes.block(at) ?? "" },
+    { title: "MACs", number: true, key: (at) => Nodes.data.macs[at], format: (at) => cell(Nodes.data.macs[at], short) },
+    { title: "Bytes moved", number: true, key: Nodes.moved, format: (at) => cell(Nodes.moved(at), memory) },
+    { title: "Block", key: Nodes.block, format: (at) => Nodes.block(at) ?? "" },
   ];
   let body = null;
-  let order = null; // [column, direction] or null: the order of the file
-  let shown = []; // places of the nodes that fit, in order
+  let order = null; // [column, direction] or null: file order
+  let shown = []; // indices of the matching nodes, in order
   let first = 0;
   let opened = -1;
 
@@ -38,7 +42,7 @@ const NodeTable = (() => {
     return made;
   }
 
-  // A path may break after each of its steps.
+  // Allows line breaks after each part of a path.
   function broken(element, text) {
     element.append(...text.split(/(?<=[/.])/).flatMap((part) => [part, make("wbr")]));
     return element;
@@ -52,7 +56,7 @@ const NodeTable = (() => {
 
   const exact = (value) => (typeof value === "string" && /^\d+$/.test(value) ? BigInt(value) : value);
 
-  // Infinity stands for "unknown", which comes last whichever way.
+  // Infinity stands for "unknown", which comes last in both directions.
   function sorted(places) {
     if (!order) return places;
     const [column, direction] = order;
@@ -76,7 +80,7 @@ const NodeTable = (() => {
     add("Bytes read", cell(row.read, count));
     add("Bytes written", cell(row.written, count));
     add("Block", row.block ?? "none");
-    const box = typeof Boxes === "undefined" ? null : Boxes.holder(row.block); // a page may have no drawing
+    const box = typeof Boxes === "undefined" ? null : Boxes.boxOfBlock(row.block); // a page may have no diagram
     if (row.gap) add("Unknown", row.gap);
     const line = make("tr", undefined, "more");
     const wide = make("td");
@@ -87,7 +91,7 @@ const NodeTable = (() => {
   }
 
   function drawn(box) {
-    const button = make("button", `Show “${Boxes.title(box)}” in the drawing`, "to-box");
+    const button = make("button", `Show “${Boxes.title(box)}” in the diagram`, "to-box");
     button.type = "button";
     button.addEventListener("click", () => Graph.show(box));
     return button;
@@ -108,11 +112,11 @@ const NodeTable = (() => {
   function line(at) {
     const row = make("tr");
     row.id = `node-${at}`;
-    COLUMNS.forEach(({ title, say, number }) => {
-      const text = say ? say(at) : undefined;
+    COLUMNS.forEach(({ title, format, number }) => {
+      const text = format ? format(at) : undefined;
       const none = /^0( bytes)?$/.test(text) ? " none" : "";
       const made = make("td", title === "Block" ? undefined : text, number ? `number${none}` : "");
-      if (!say) made.append(named(at));
+      if (!format) made.append(named(at));
       if (title === "Block") broken(made, text);
       row.append(made);
     });
@@ -125,7 +129,7 @@ const NodeTable = (() => {
       .flatMap((at) => (at === opened ? [line(at), detail(at)] : [line(at)]));
     body.replaceChildren(...rows);
     const text = shown.length === Nodes.size ? "" : `${count(shown.length)} of ${count(Nodes.size)} nodes`;
-    counted.textContent = shown.length ? text : "No node has that.";
+    counter.textContent = shown.length ? text : "No matching nodes";
     paged();
   }
 
@@ -138,7 +142,7 @@ const NodeTable = (() => {
       button.addEventListener("click", () => ((first = to), draw(), place.scrollIntoView({ block: "start" })));
       return button;
     };
-    const range = make("span", shown.length ? `${count(first + 1)} to ${count(last)} of ${count(shown.length)}` : "");
+    const range = make("span", shown.length ? `${count(first + 1)}–${count(last)} of ${count(shown.length)}` : "");
     const steps = [
       step("Previous", first - PAGE, first === 0),
       range,
@@ -154,7 +158,7 @@ const NodeTable = (() => {
     draw();
   }
 
-  // The row of one node, opened and in sight; the filter gives way if it hides it.
+  // Shows the row of one node with its details; clears the filter if it hides the node.
   function reveal(at) {
     if (!shown.includes(at)) show("");
     first = Math.floor(shown.indexOf(at) / PAGE) * PAGE;
@@ -168,9 +172,9 @@ const NodeTable = (() => {
   function frame() {
     const table = make("table");
     const heads = COLUMNS.map(({ title, number }) => {
-      const found = make("th", title, number ? "number" : "");
-      found.scope = "col";
-      return found;
+      const header = make("th", title, number ? "number" : "");
+      header.scope = "col";
+      return header;
     });
     heads.forEach((each, column) => {
       Tables.head(each, heads, (way) => {

@@ -1,5 +1,5 @@
 "use strict";
-// The rows of the nodes, unpacked (html/_rows.py packs them). A row is made when it is asked for.
+// The node rows that html/data.py packs. Rows are unpacked on demand.
 const Nodes = (() => {
   const data = JSON.parse(document.getElementById("node-data").textContent);
   const size = data.ops.length;
@@ -16,15 +16,15 @@ const Nodes = (() => {
 
   function outputs(at) {
     const flat = data.outputs[at];
-    const found = [];
+    const unpacked = [];
     for (let i = 0; i < flat.length; i += 4) {
       const name = names[at].slice(0, flat[i]) + flat[i + 1];
-      found.push({ name, dtype: word(flat[i + 2]), shape: word(flat[i + 3]) });
+      unpacked.push({ name, dtype: word(flat[i + 2]), shape: word(flat[i + 3]) });
     }
-    return found;
+    return unpacked;
   }
 
-  // Read and written; unknown where either is not.
+  // Bytes read plus written; null if either is unknown.
   function moved(at) {
     const [read, written] = [data.read_bytes[at], data.written_bytes[at]];
     return read === null || written === null ? null : BigInt(read) + BigInt(written);
@@ -43,22 +43,22 @@ const Nodes = (() => {
     gap: word(data.gaps[at]),
   });
 
-  // Lowered once, on the first search: the page does not wait for it.
+  // Lowercased once, on the first search, to keep the page load fast.
   let lowered = null;
   function texts() {
     lowered ??= names.map((name, at) => `${name}\n${op(at)}\n${block(at) ?? ""}`.toLowerCase());
     return lowered;
   }
 
-  // Places of the nodes that have every word of the text in their name, operator or block, in the order of the file.
+  // Indices of the nodes that have every word of the text in their name, operator or block, in file order.
   function search(text) {
-    const asked = text.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = [];
-    texts().forEach((one, at) => asked.every((part) => one.includes(part)) && found.push(at));
-    return found;
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches = [];
+    texts().forEach((one, at) => words.every((word) => one.includes(word)) && matches.push(at));
+    return matches;
   }
 
-  // Whether blocks are told apart by their place in layers of this kind.
+  // Whether block names contain an index of layers of this kind.
   const kinds = new Set(data.words.flatMap((text) => /^([^[\]]+)\[\d+\]/.exec(text)?.[1] ?? []));
   const indexed = (kind) => kinds.has(kind);
 

@@ -1,6 +1,6 @@
 "use strict";
-// Numbers for people, to the letter as say/_scale.py writes them: three significant digits, ties to the even digit.
-// Counts are BigInt, since they go beyond what a Number holds exactly.
+// Formats numbers exactly like onnx_autodoc/text/numbers.py: three significant digits, ties to the even digit.
+// Counts are BigInt, since they exceed the range in which a Number is exact.
 const Numbers = (() => {
   const COUNTS = [
     [10n ** 12n, "T"],
@@ -27,7 +27,7 @@ const Numbers = (() => {
 
   const bits = (whole) => whole.toString(2).length;
 
-  // The double nearest to the quotient: whatever is cut off leaves a one at the end, so that a tie is no false tie.
+  // The double nearest to the quotient; a nonzero remainder sets the last bit, so that it is not rounded as a tie.
   function divide(above, below) {
     if (above <= SAFE && below <= SAFE) return Number(above) / Number(below);
     const shift = Math.max(0, 66 - bits(above) + bits(below));
@@ -47,7 +47,7 @@ const Numbers = (() => {
     return [BigInt(number), below];
   }
 
-  // With so many decimals, half to even, as Python's ".2f" does and toFixed does not.
+  // With fixed decimals, half to even, like Python's ".2f" and unlike toFixed.
   function fixed(number, decimals) {
     const [above, below] = fraction(number);
     const scaled = above * 10n ** BigInt(decimals);
@@ -66,8 +66,8 @@ const Numbers = (() => {
   }
 
   function scaled(whole, units, before) {
-    const found = units.find(([scale]) => whole >= Number(scale) * 0.9995);
-    return found ? three(divide(whole, found[0])) + before + found[1] : "";
+    const unit = units.find(([scale]) => whole >= Number(scale) * 0.9995);
+    return unit ? three(divide(whole, unit[0])) + before + unit[1] : "";
   }
 
   const count = (whole) => grouped(BigInt(whole).toString());
@@ -95,16 +95,16 @@ const Numbers = (() => {
     return fixed(share * 100, 0) + "%";
   }
 
-  // A whole number, or a quotient as [above, below], in one of the ways that a figure may be written.
-  function write(value, way, unit) {
-    if (way === "three") return three(Array.isArray(value) ? divide(value[0], value[1]) : Number(value));
-    if (way === "memory") return memory(value);
-    if (way === "unit") return short(value, unit);
-    return way === "count" ? count(value) : short(value);
+  // A whole number, or a quotient as [above, below], in one of the formats of templates.py.
+  function write(value, format, unit) {
+    if (format === "three") return three(Array.isArray(value) ? divide(value[0], value[1]) : Number(value));
+    if (format === "memory") return memory(value);
+    if (format === "unit") return short(value, unit);
+    return format === "count" ? count(value) : short(value);
   }
 
-  // A number that may not be known, as a cell of a table.
-  const cell = (value, say) => (value === null || value === undefined ? "unknown" : say(value));
+  // A possibly unknown number, for a table cell.
+  const cell = (value, format) => (value === null || value === undefined ? "unknown" : format(value));
 
   return Object.freeze({ cell, count, divide, duration, fixed, memory, percent, short, three, write });
 })();

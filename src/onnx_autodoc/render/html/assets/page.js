@@ -1,16 +1,16 @@
 "use strict";
-// The page comes to life: everything above is started, then what belongs to no part of it.
+// Starts the modules above and the controls that belong to none of them.
 const Page = (() => {
-  const LONGEST = 60; // rows of a folded table that paper shows
+  const MAX_PRINTED_ROWS = 60; // of a collapsed table
   const byId = (id) => document.getElementById(id);
 
   function theme() {
     const button = byId("theme");
-    const tell = () => button.setAttribute("aria-pressed", String(Theme.isDark()));
+    const update = () => button.setAttribute("aria-pressed", String(Theme.isDark()));
     button.disabled = false;
     button.addEventListener("click", Theme.toggle);
-    document.addEventListener("theme", tell);
-    tell();
+    document.addEventListener("theme", update);
+    update();
   }
 
   function menu() {
@@ -24,7 +24,7 @@ const Page = (() => {
     document.addEventListener("keydown", (event) => event.key === "Escape" && open(false));
   }
 
-  // On a narrow screen the sizes fold away: the first thing to be read is what the model is.
+  // On a narrow screen the sizes are collapsed, so that the summary comes first.
   function sizes() {
     const button = byId("sizes-open");
     button?.addEventListener("click", () => {
@@ -40,7 +40,8 @@ const Page = (() => {
     let closed = [];
     addEventListener("beforeprint", () => {
       const folded = [...document.querySelectorAll("main .part details:not([open])")];
-      closed = folded.filter((one) => one.querySelectorAll("tr").length <= LONGEST); // pages of rows stay folded
+      // Longer tables stay collapsed.
+      closed = folded.filter((one) => one.querySelectorAll("tr").length <= MAX_PRINTED_ROWS);
       closed.forEach((one) => (one.open = true));
     });
     addEventListener("afterprint", () => closed.forEach((one) => (one.open = false)));
@@ -55,8 +56,8 @@ const Page = (() => {
     });
   }
 
-  // The section that is being read is marked in the navigation.
-  function following() {
+  // Marks the visible section in the navigation.
+  function trackSection() {
     const links = new Map([...document.querySelectorAll(".side nav a")].map((link) => [link.hash.slice(1), link]));
     const seen = new Set();
     const mark = () => {
@@ -78,11 +79,11 @@ const Page = (() => {
     document.querySelectorAll("main .part").forEach((part) => watch.observe(part));
   }
 
-  // Names of nodes are links to their rows, which are made when one asks for them.
+  // Node names link to their rows, which are created on demand.
   function follow(hash) {
-    const found = /^#node-(\d+)$/.exec(hash);
-    if (found && Number(found[1]) < Nodes.size) NodeTable.reveal(Number(found[1]));
-    return found !== null;
+    const match = /^#node-(\d+)$/.exec(hash);
+    if (match && Number(match[1]) < Nodes.size) NodeTable.reveal(Number(match[1]));
+    return match !== null;
   }
 
   function links() {
@@ -106,19 +107,19 @@ const Page = (() => {
     });
   }
 
-  // A chart that is wider than a narrow screen scrolls, by keys too.
-  function scrolling() {
+  // A chart that is wider than the screen scrolls, also by keyboard.
+  function scrollableCharts() {
     const pictures = [...document.querySelectorAll(".picture")];
-    const tell = () =>
+    const update = () =>
       pictures
         .map((one) => [one, one.scrollWidth > one.clientWidth])
         .forEach(([one, wide]) => (wide ? (one.tabIndex = 0) : one.removeAttribute("tabindex")));
-    matchMedia("(max-width: 40rem)").addEventListener("change", tell);
-    tell();
+    matchMedia("(max-width: 40rem)").addEventListener("change", update);
+    update();
   }
 
   function start() {
-    const parts = [theme, menu, sizes, printing, keys, following, copying, scrolling];
+    const parts = [theme, menu, sizes, printing, keys, trackSection, copying, scrollableCharts];
     [Tips.start, Tables.start, NodeTable.start, Search.start, Sliders.start, ...parts, links].forEach((part) => part());
     performance.mark("interactive");
   }

@@ -1,11 +1,11 @@
 "use strict";
-// The box at the top: sections and nodes by a part of their name, as one types.
+// Search field: sections, boxes and nodes by a part of their name, while typing.
 const Search = (() => {
-  const MOST = 12; // nodes in the list; the table has the rest
+  const MAX_NODES = 12; // in the list; the table has all
   const field = document.getElementById("search");
-  const panel = document.getElementById("found");
-  const list = document.getElementById("found-list");
-  const counted = document.getElementById("search-count");
+  const panel = document.getElementById("search-results");
+  const list = document.getElementById("search-results-list");
+  const counter = document.getElementById("search-count");
 
   function item(title, detail, act) {
     const made = document.createElement("li");
@@ -26,7 +26,7 @@ const Search = (() => {
     return links.filter((link) => link.textContent.toLowerCase().includes(text.toLowerCase())).slice(0, 4);
   }
 
-  // Boxes of the drawing, those outside before what is in them; a page may have no drawing.
+  // Boxes of the diagram, outer ones first; a page may have no diagram.
   function boxes(text) {
     const all = typeof Boxes === "undefined" ? [] : [...Boxes.all.values()].filter((box) => box.depth >= 0);
     const fits = (box) => `${box.label} ${box.kind}`.toLowerCase().includes(text.toLowerCase());
@@ -36,13 +36,14 @@ const Search = (() => {
   function draw() {
     const text = field.value.trim();
     if (!text) return close();
-    const found = Nodes.search(text);
+    const nodes = Nodes.search(text);
     const items = sections(text).map((link) => item(link.textContent, "section", () => link.click()));
-    boxes(text).forEach((box) => items.push(item(Boxes.title(box), "in the drawing", () => Graph.show(box))));
-    items.push(...found.slice(0, MOST).map((at) => item(Nodes.name(at), Nodes.op(at), () => NodeTable.reveal(at))));
-    if (found.length > MOST) items.push(item(`All ${Numbers.count(found.length)} nodes`, "in the table", all));
+    boxes(text).forEach((box) => items.push(item(Boxes.title(box), "in the diagram", () => Graph.show(box))));
+    const reveal = (at) => item(Nodes.name(at), Nodes.op(at), () => NodeTable.reveal(at));
+    items.push(...nodes.slice(0, MAX_NODES).map(reveal));
+    if (nodes.length > MAX_NODES) items.push(item(`All ${Numbers.count(nodes.length)} nodes`, "in the table", all));
     list.replaceChildren(...items);
-    counted.textContent = found.length === 1 ? "1 node" : `${found.length ? Numbers.count(found.length) : "No"} nodes`;
+    counter.textContent = nodes.length === 1 ? "1 node" : `${nodes.length ? Numbers.count(nodes.length) : "No"} nodes`;
     panel.hidden = false;
   }
 
@@ -56,7 +57,7 @@ const Search = (() => {
     panel.hidden = true;
   }
 
-  // Up and down go through the list; up from its first goes back to the box.
+  // Arrow keys move through the list; up from the first entry returns to the field.
   function move(event) {
     const buttons = [...list.querySelectorAll("button")];
     const at = buttons.indexOf(document.activeElement);

@@ -1,12 +1,12 @@
 "use strict";
-// Tables sort by a click on a head: once down, once up, once as it was. What is unknown comes last, totals stay.
+// Click on a column header to sort: descending, ascending, original order. Unknown values come last, totals stay.
 const Tables = (() => {
-  // The value of a cell of numbers: the exact one where a figure stands there, else what can be read.
+  // The value of a numeric cell: the exact value of its figure, else the parsed text.
   function numberOf(cell) {
     const figure = cell.querySelector("data");
     const text = figure && figure.value !== "" ? figure.value : cell.textContent.replace(/[,\s]/g, "");
-    const found = parseFloat(text);
-    return Number.isNaN(found) ? null : found;
+    const number = parseFloat(text);
+    return Number.isNaN(number) ? null : number;
   }
 
   const compare = (one, two) => (typeof one === "number" ? one - two : one.localeCompare(two, "en", { numeric: true }));
@@ -25,13 +25,13 @@ const Tables = (() => {
     return [...known, ...rest];
   }
 
-  // Numbers are looked at from the largest down, words from the first up.
+  // Numbers sort descending first, text ascending first.
   function next(now, numeric) {
-    const ways = numeric ? ["none", "descending", "ascending"] : ["none", "ascending", "descending"];
-    return ways[(ways.indexOf(now) + 1) % ways.length];
+    const directions = numeric ? ["none", "descending", "ascending"] : ["none", "ascending", "descending"];
+    return directions[(directions.indexOf(now) + 1) % directions.length];
   }
 
-  // A head that sorts: `apply` is told the direction, "none" meaning as it was.
+  // Makes a header sortable: `apply` receives the direction; "none" is the original order.
   function head(cell, heads, apply) {
     const button = document.createElement("button");
     button.type = "button";
@@ -62,7 +62,7 @@ const Tables = (() => {
 
   const STEPS = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-  // Arrow keys go from a head into its column and on from number to number: a long table is one stop, not hundreds.
+  // Arrow keys move from a header into its column and between figures, so that a long table is one tab stop.
   function walk(event) {
     const step = STEPS[event.key];
     const cell = event.target.closest("td, th");

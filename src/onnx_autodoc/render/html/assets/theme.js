@@ -1,16 +1,16 @@
 "use strict";
-// Before anything is drawn: the theme that the reader chose the last time. Storage may be forbidden for files on disk.
+// Runs before the first paint: the theme selected last time. Storage may be unavailable for files on disk.
 const Theme = (() => {
   const root = document.documentElement;
-  root.classList.add("js"); // what needs a script is not shown without one
+  root.classList.add("js"); // controls that require scripts are hidden without this class
   const system = matchMedia("(prefers-color-scheme: dark)");
-  let chosen = null;
+  let stored = null;
   try {
-    chosen = localStorage.getItem("onnx-autodoc-theme");
+    stored = localStorage.getItem("onnx-autodoc-theme");
   } catch {
-    chosen = null;
+    stored = null;
   }
-  if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
+  if (stored === "dark" || stored === "light") root.dataset.theme = stored;
 
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
 
@@ -19,12 +19,12 @@ const Theme = (() => {
     try {
       localStorage.setItem("onnx-autodoc-theme", root.dataset.theme);
     } catch {
-      // The choice then holds for this page.
+      // The selection then applies to this page only.
     }
-    tell();
+    notify();
   }
 
-  const tell = () => document.dispatchEvent(new CustomEvent("theme"));
-  system.addEventListener("change", tell);
+  const notify = () => document.dispatchEvent(new CustomEvent("theme"));
+  system.addEventListener("change", notify);
   return Object.freeze({ isDark, toggle });
 })();

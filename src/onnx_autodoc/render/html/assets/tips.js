@@ -1,8 +1,8 @@
 "use strict";
-// What stands behind a number: shown while the pointer is over it or the keyboard on it, gone with Escape.
+// Tooltips of figures: exact value, formula, sizes and basis. Shown on hover and focus, closed by Escape.
 const Tips = (() => {
   const tip = document.getElementById("tip");
-  const WAIT = 120; // milliseconds: a pointer that only passes opens nothing
+  const WAIT = 120; // milliseconds, so that a passing pointer opens nothing
   let owner = null;
   let timer = 0;
 
@@ -15,11 +15,11 @@ const Tips = (() => {
   }
 
   function fill(figure) {
-    const { exact, formula, holds, basis } = figure.dataset;
+    const { exact, formula, validAt, basis } = figure.dataset;
     const list = document.createElement("dl");
-    if (exact) list.append(...line("Exactly", exact));
+    if (exact) list.append(...line("Exact value", exact));
     if (formula) list.append(...line("Formula", formula));
-    if (holds) list.append(...line("At", holds));
+    if (validAt) list.append(...line("At", validAt));
     if (basis) list.append(...line("Basis", basis));
     tip.replaceChildren(list);
   }
@@ -62,7 +62,7 @@ const Tips = (() => {
     document.addEventListener("focusin", (event) => (under(event) ? open(under(event)) : close()));
     document.addEventListener("focusout", close);
     document.addEventListener("keydown", (event) => event.key === "Escape" && close());
-    // A number that the keyboard is on keeps its tip; scrolling to it is part of getting there.
+    // A focused figure keeps its tooltip: focusing it may scroll the page.
     const scrolled = () => (owner && owner === document.activeElement ? place(owner) : close());
     document.addEventListener("scroll", scrolled, { capture: true, passive: true });
   }

@@ -1,10 +1,10 @@
 "use strict";
-// The boxes as a tree of words, for the keyboard and for those who do not see the drawing. Each moves the other.
+// The boxes as an accessible tree for keyboards and screen readers, in sync with the diagram.
 const Tree = (() => {
   const root = document.getElementById("graph-tree");
-  let current = null; // the id of the box that the keyboard is on
-  let chosen = null; // and of the one that the panel tells of
-  let tell = { choose: () => {}, toggle: () => {} };
+  let current = null; // the id of the focusable box
+  let chosen = null; // the id of the box in the panel
+  let actions = { choose: () => {}, toggle: () => {} };
 
   function item(box) {
     const made = document.createElement("li");
@@ -35,7 +35,7 @@ const Tree = (() => {
 
   function draw() {
     const focused = root.contains(document.activeElement);
-    if (!current || !Boxes.drawn().some((box) => box.id === current)) current = Boxes.root.children[0]?.id ?? null;
+    if (!current || !Boxes.visible().some((box) => box.id === current)) current = Boxes.root.children[0]?.id ?? null;
     root.replaceChildren(...Boxes.root.children.map(item));
     if (focused && current) itemOf(current).focus();
   }
@@ -47,11 +47,11 @@ const Tree = (() => {
     const now = itemOf(id);
     now.tabIndex = 0;
     if (focus) now.focus();
-    else within(now.firstElementChild);
+    else scrollTo(now.firstElementChild);
   }
 
-  // Into sight in the list alone: the page does not move by itself.
-  function within(line) {
+  // Scrolls the list only, not the page.
+  function scrollTo(line) {
     const [own, list] = [line.getBoundingClientRect(), root.getBoundingClientRect()];
     if (own.top < list.top) root.scrollTop -= list.top - own.top + 4;
     else if (own.bottom > list.bottom) root.scrollTop += own.bottom - list.bottom + 4;
@@ -65,7 +65,7 @@ const Tree = (() => {
   }
 
   function key(event) {
-    const boxes = Boxes.drawn();
+    const boxes = Boxes.visible();
     const at = boxes.findIndex((box) => box.id === current);
     const box = boxes[at];
     const moves = {
@@ -73,32 +73,32 @@ const Tree = (() => {
       ArrowUp: () => boxes[at - 1],
       Home: () => boxes[0],
       End: () => boxes.at(-1),
-      ArrowRight: () => (Boxes.isOpen(box) ? box.children[0] : tell.toggle(box, true)),
-      ArrowLeft: () => (Boxes.isOpen(box) ? tell.toggle(box, false) : box.parent.depth >= 0 ? box.parent : null),
-      Enter: () => tell.toggle(box),
-      " ": () => tell.toggle(box),
+      ArrowRight: () => (Boxes.isOpen(box) ? box.children[0] : actions.toggle(box, true)),
+      ArrowLeft: () => (Boxes.isOpen(box) ? actions.toggle(box, false) : box.parent.depth >= 0 ? box.parent : null),
+      Enter: () => actions.toggle(box),
+      " ": () => actions.toggle(box),
     };
     if (!box || !moves[event.key]) return;
     event.preventDefault();
     const next = moves[event.key]();
-    if (next) (go(next.id), tell.choose(next));
-    else tell.choose(box);
+    if (next) (go(next.id), actions.choose(next));
+    else actions.choose(box);
   }
 
   function start(handlers) {
-    tell = handlers;
+    actions = handlers;
     root.addEventListener("keydown", key);
     root.addEventListener(
       "focusin",
       ({ target }) => target.dataset.box && target.dataset.box !== current && go(target.dataset.box, false),
     );
     root.addEventListener("click", (event) => {
-      const found = event.target.closest("[data-box]");
-      if (!found) return;
-      const box = Boxes.all.get(found.dataset.box);
+      const entry = event.target.closest("[data-box]");
+      if (!entry) return;
+      const box = Boxes.all.get(entry.dataset.box);
       go(box.id);
-      tell.choose(box);
-      tell.toggle(box);
+      actions.choose(box);
+      actions.toggle(box);
     });
     draw();
   }
