@@ -137,7 +137,7 @@ def test_output_is_independent_of_environment_and_folder(words: list[str], tmp_p
     ("words", "message"),
     [
         ([], "required"),
-        (["no-such-file.onnx"], "no such file"),
+        (["no-such-file.onnx"], "file not found"),
         ([MINILM, "--dim", "nobody=3"], "no dynamic dimension 'nobody'"),
         ([MINILM, "--size", "3x3"], "no dynamic height"),
         ([MINILM, "--size", "big"], "HEIGHTxWIDTH"),

@@ -74,7 +74,7 @@ def make_card(
         "findings",
         model.path,
         lambda: check(LintContext(facts, structure, weight_stats)),
-        lambda reason: _skip_lint(reason, lost),
+        lambda reason: _skip_lint(reason, gaps),
     )
     card = build_card(
         facts, structure, generation_stamp(), findings, hashes, weight_stats, estimates, measured, tuple(gaps)
@@ -82,8 +82,8 @@ def make_card(
     return Report(card, lambda: node_rows(facts, structure.places))
 
 
-def _skip_lint(reason: str, lost: list[Gap]) -> LintResult:
-    lost.append(Gap("findings", reason))
+def _skip_lint(reason: str, gaps: list[Gap]) -> LintResult:
+    gaps.append(Gap("findings", reason))
     return (), ()
 
 
