@@ -113,8 +113,8 @@ def test_price_is_of_a_million_samples_at_the_best_batch(tmp_path: Path) -> None
         ({"devices": ["rtx_409"]}, "rtx_4090"),
         ({"devices": ["rtx 4090"]}, "rtx_4090"),
         ({"precision": "int3"}, "int4"),
-        ({"target_latency": 0.0}, "above 0"),
-        ({"target_throughput": math.inf}, "above 0"),
+        ({"target_latency": 0.0}, "is not a positive finite number"),
+        ({"target_throughput": math.inf}, "is not a positive finite number"),
     ],
 )
 def test_unknown_names_are_rejected_with_suggestions(requested: dict[str, object], message: str) -> None:

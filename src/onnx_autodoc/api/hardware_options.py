@@ -160,7 +160,7 @@ def _check_runtime(name: str | None, devices: Iterable[Device], target: Target) 
 
 def _check_positive(number: float | None, kind: str) -> float | None:
     if number is not None and not (math.isfinite(number) and number > 0):
-        raise BadInput(f"target {kind}: {number} is not a positive number")
+        raise BadInput(f"target {kind}: {number} is not a positive finite number")
     return number
 
 
