@@ -137,4 +137,4 @@ def test_last_of_two_kinds_in_one_type_is_used() -> None:
     both = chunk(1, integer(1, 1)) + chunk(4, chunk(1, chunk(1, integer(1, 1))))
     content = model(chunk(11, chunk(1, "x") + chunk(2, both)) + node("Relu", "x", "y") + Y)
     (finding,) = check_bytes("malformed-node", content)
-    assert finding.message.endswith("it takes no sequence as input 0")
+    assert finding.message.endswith("input 0 does not accept sequence")

@@ -1,4 +1,4 @@
-"""What values cost that the file holds or a shape decides."""
+"""Costs of constants and of values that follow from shapes."""
 
 from typing import Any
 

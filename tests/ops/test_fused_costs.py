@@ -35,11 +35,11 @@ def step_cost(step: Step) -> Cost:
 
 
 INPUTS = "float[2,3,4,8] x, float[8] scale, float[8] bias, float[3] channels, float[3,1,1] each_channel"
-HELD = "float two = {2}, float half = {0.5}, int64[1] last = {-1}, int64[2] inner = {2, 3}"
+STORED = "float two = {2}, float half = {0.5}, int64[1] last = {-1}, int64[2] inner = {2, 3}"
 
 
 def count_flops(lines: str) -> Dim:
-    return total(shapes(f"g ({INPUTS}) => (float y) <{HELD}> {{ {lines} }}", opset=24).steps)
+    return total(shapes(f"g ({INPUTS}) => (float y) <{STORED}> {{ {lines} }}", opset=24).steps)
 
 
 STANDARDIZED = (
@@ -86,7 +86,7 @@ EXACTLY = frozenset(
         *("Softmax", "SoftmaxCrossEntropyLoss", "Softplus", "Softsign", "SwiGLU"),
     )
 )
-# A root of 2 beside it all, or a few more operations of each row: the variance is the mean of squares less its square.
+# One sqrt more per tensor, or a few operations more per row: the variance is the mean of squares minus its square.
 NEARLY = frozenset(("Gelu", "GroupNormalization", "LayerNormalization", "MeanVarianceNormalization"))
 
 

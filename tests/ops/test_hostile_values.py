@@ -58,7 +58,7 @@ def _full(shape: tuple[int, ...], number: float, dtype: str) -> ValueInfo:
 def _sizes(*dims: int) -> ValueInfo:
     """Sizes of which the first is unknown."""
     array = np.empty(len(dims) + 1, object)
-    array[:] = [Unknown("it is not said"), *dims]
+    array[:] = [Unknown("unknown"), *dims]
     return ValueInfo("int64", array.shape, array)
 
 
@@ -76,7 +76,7 @@ _LISTED = (
     _sizes(*[(1 << 63) - 1] * 15),
     _sizes(*[(1 << 63) - 1] * (MAX_ELEMENTS - 1)),
     ValueInfo("string", (2,)),
-    ValueInfo("int64", (2, Unknown("it is not said"))),
+    ValueInfo("int64", (2, Unknown("unknown"))),
     ValueInfo(None, why="nothing is known"),
 )
 _WIDELY = tuple(_full(shape, 1, dtype) for shape in _WIDE for dtype in ("int64", "float32"))
@@ -95,7 +95,7 @@ def _inputs() -> Iterator[tuple[ValueInfo | None, ...]]:
 
 
 def _measured(entry: Operator, call: Call) -> tuple[list[ValueInfo], int, float]:
-    """What comes out, the most bytes on the way, and how long it takes."""
+    """Return the result, the peak memory in bytes, and the time."""
     tracemalloc.reset_peak()
     before, start = tracemalloc.get_traced_memory()[0], time.process_time()
     inferred: list[ValueInfo] = []

@@ -222,7 +222,7 @@ def test_cost_with_unknown_inputs_is_equal_or_unknown(entry: Operator, case: Cas
 
 
 def _cost(entry: Operator | None, call: Call, outputs: Any) -> Cost:
-    """The price of a node with these outputs, or with those that its rule says; unknown where that is a gap."""
+    """Return the cost of a node with these outputs, or with inferred ones; unknown if that is a gap."""
     assert entry is not None and entry.cost is not None
     try:
         known: list[ValueInfo] = list(entry.infer(call) if outputs is None else outputs)

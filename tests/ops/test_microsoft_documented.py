@@ -17,7 +17,7 @@ from tests.ops.test_microsoft import DOMAIN, OPERATORS, TWO
 def infer_literal(
     op: str, *inputs: ValueInfo | None, outputs: int = 1, **attributes: Any
 ) -> list[tuple[str | None, tuple[Any, ...]]]:
-    """What a rule says of a node, an unknown size as None."""
+    """Return the inferred types and dims of a node, an unknown size as None."""
     node = Node(op, outputs=("y",) * outputs, attributes=attributes)
     inferred_outputs = TABLE[op].infer(Call(node, inputs, 1))[:outputs]
     return [

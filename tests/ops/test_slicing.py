@@ -27,9 +27,9 @@ def test_slice_has_the_length_of_a_run(size: int) -> None:
     x = np.zeros(size, np.float32)
     for start, end, step in itertools.product(BOUNDS, BOUNDS, STEPS):
         bounds = {"s": numbers(start), "e": numbers(end), "a": numbers(0), "p": numbers(step)}
-        really = session.run(None, {"x": x, **bounds})[0].shape
+        actual = session.run(None, {"x": x, **bounds})[0].shape
         case = Case("Slice", [x, *bounds.values()], {}, 1, 18)
-        assert OPERATORS["Slice"].infer(call_of(case, ""))[0].shape == really, (start, end, step)
+        assert OPERATORS["Slice"].infer(call_of(case, ""))[0].shape == actual, (start, end, step)
 
 
 @pytest.mark.parametrize("axis", [0, 1])

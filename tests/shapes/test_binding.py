@@ -1,4 +1,4 @@
-"""Open dimensions: what the user says, what is taken otherwise, what is refused."""
+"""Dynamic dimensions: requested sizes, default sizes, and rejected requests."""
 
 import onnx
 import pytest
@@ -68,7 +68,7 @@ def test_every_dynamic_dimension_is_bound(text: str, request_: Request, expected
         (
             "g (int64[3] n) => (float[] y) { y = Cast <to = 1> (n) }",
             parse_request(values=("n=3",)),
-            "only an input of one number",
+            "does not hold exactly one number",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""A decoder with and without its past in one file: the flag that decides is set as the default sizes are."""
+"""A decoder with and without its past in one file: the branch flag is set to match the default sizes."""
 
 import pytest
 

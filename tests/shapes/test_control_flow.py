@@ -1,4 +1,4 @@
-"""If, Loop, Scan, SequenceMap and functions: what runs, how often, and what comes out."""
+"""If, Loop, Scan, SequenceMap and functions: the nodes that run, the number of iterations, and the outputs."""
 
 import numpy as np
 import onnx
@@ -96,9 +96,9 @@ SCAN = """g (float[3] s, float[5,3,2] x) => (float[3] y, float[A,B] z) {
 
 
 def test_scan_runs_along_its_axis() -> None:
-    really = run_shapes(SCAN, s=np.zeros(3, np.float32), x=np.zeros((5, 3, 2), np.float32))
+    actual = run_shapes(SCAN, s=np.zeros(3, np.float32), x=np.zeros((5, 3, 2), np.float32))
     inferred = shapes(SCAN)
-    assert {name: inferred.values[name].concrete for name in ("y", "z")} == really
+    assert {name: inferred.values[name].concrete for name in ("y", "z")} == actual
     assert inferred.steps[0].bodies[0].times == 2
 
 
@@ -178,9 +178,9 @@ GROWN = """g (float[N,2] x) => (float[] y, int64 n, float[] last) { none = Seque
 
 
 def test_sequence_that_grows_in_a_loop_has_its_items() -> None:
-    really = run_shapes(GROWN, x=np.zeros((9, 2), np.float32))
+    actual = run_shapes(GROWN, x=np.zeros((9, 2), np.float32))
     inferred = shapes(GROWN, "N=9")
-    assert {name: inferred.values[name].concrete for name in really} == really
+    assert {name: inferred.values[name].concrete for name in actual} == actual
     assert inferred.values["n"].value == 4
 
 
@@ -208,9 +208,9 @@ def test_sequence_map_over_different_sizes_is_unrolled() -> None:
         s = SplitToSequence <axis = 0> (x, parts)
         t = SequenceMap (s) <body = b (float[P,2] e) => (float[P,4] wide) { wide = Concat <axis = 1> (e, e) }>
         y = ConcatFromSequence <axis = 0> (t)  n = SequenceLength(t) }"""
-    really = run_shapes(text, x=np.zeros((4, 2), np.float32))
+    actual = run_shapes(text, x=np.zeros((4, 2), np.float32))
     inferred = shapes(text)
-    assert {name: inferred.values[name].concrete for name in really} == really
+    assert {name: inferred.values[name].concrete for name in actual} == actual
     assert inferred.values["n"].value == 3
 
 

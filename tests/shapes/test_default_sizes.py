@@ -1,4 +1,4 @@
-"""Sizes that only the data decides: what still follows from them, and what must not."""
+"""Data-dependent sizes: what can be inferred from them, and what must not."""
 
 import numpy as np
 import onnxruntime

@@ -51,7 +51,7 @@ def _gather_value(call: Call, arrays: list[Array]) -> list[Array]:
     length = arrays[0].shape[axis]
     if indices.size and not (-length <= indices.min() and indices.max() < length):
         raise Contradiction(f"Gather has index {int(indices.max())}, out of range for size {length}")
-    return [np.asarray(np.take(arrays[0], indices, axis))]  # one index of an array of objects gives the bare object
+    return [np.asarray(np.take(arrays[0], indices, axis))]  # one index of an array of objects returns the bare object
 
 
 def _gather_nd(call: Call) -> list[ValueInfo]:

@@ -44,7 +44,7 @@ from onnx_autodoc.text import quote_name
 
 ENTRY_POINT_GROUP: Final = "onnx_autodoc.operators"
 
-# domain -> the tables of its families; a test holds that no operator is in two of them
+# domain -> the tables of its families; a test checks that no operator is in two of them
 FAMILIES: Final[dict[str, tuple[dict[str, Operator], ...]]] = {
     "": (
         attention.OPERATORS,

@@ -26,7 +26,7 @@ from onnx_autodoc.ops.values import (
 
 
 def _reshape(call: Call) -> list[ValueInfo]:
-    """0 stands for the input's size at that place (unless allowzero), -1 for the number of elements that remain."""
+    """Infer Reshape: 0 copies the input's size (unless allowzero), -1 is the number of elements that remain."""
     declared = call.attr_ints("shape")
     if declared is None and call.known(1).shape is not None:
         shape_of_rank(call, 1, 1)

@@ -129,7 +129,7 @@ def _split_to_sequence(call: Call) -> list[ValueInfo]:
 def _part(call: Call, x: Shape, axis: int, length: Dim) -> ValueInfo:
     if call.attr_int("keepdims", 1):
         return tensor(call.dtype(0), _with_dim(x, axis, length))
-    # The specification drops the dimension only where no size is given; onnxruntime also where one number is.
+    # The specification drops the dimension only if there is no size input; onnxruntime also if it is one number.
     return ValueInfo(call.dtype(0), why=_SQUEEZED) if call.has(1) else tensor(call.dtype(0), x[:axis] + x[axis + 1 :])
 
 

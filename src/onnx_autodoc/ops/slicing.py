@@ -94,7 +94,7 @@ def _slice(call: Call) -> list[ValueInfo]:
     except InferenceError as gap:
         if isinstance(gap, Contradiction):
             raise
-        # The data decide the bounds: the sliced axes are unknown, the others unchanged.
+        # Data-dependent bounds: the sliced axes are unknown, the others unchanged.
         axes = call.ints(3) if call.has(3) and call.value(3) is not None else list(range(len(source)))
         sliced = {normalize_axis(axis, len(source)) for axis in axes}
         shape = tuple(Unknown(str(gap)) if at in sliced else dim for at, dim in enumerate(source))

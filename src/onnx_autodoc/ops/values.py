@@ -1,8 +1,8 @@
 """Inferred values: type, dims and, if it is small, elements.
 
-A size that the file does not decide is an `Unknown` with a reason. Arithmetic with it gives another `Unknown` with the
-same reason, so a rule is written once, in plain arithmetic. One `Unknown` object in two places is one size. A rule that
-must decide something on it (compare it, use it as an index) stops with `InferenceError` and that reason.
+A data-dependent size is an `Unknown` with a reason. Arithmetic with it returns another `Unknown` with the same
+reason, so a rule is written once, in plain arithmetic. One `Unknown` object in two places is one size. A rule that
+must compare it or use it as an index stops with `InferenceError` and that reason.
 """
 
 import math
@@ -16,7 +16,7 @@ from msgspec import Struct
 from onnx_autodoc.ir import Tensor, decode_varints
 from onnx_autodoc.text import quote_name
 
-MAX_DIMS: Final = 64  # models have up to eight or so, numpy has 64; each rule looks at every one of them
+MAX_DIMS: Final = 64  # models have up to eight or so, numpy has 64; each rule visits every one of them
 _MAX_DIM_NAME_CHARS: Final = 60
 _SUM: Final = re.compile(r"[\w .:/+*()?-]+")  # names of sizes are words, or sums of them
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -28,7 +28,7 @@ _DECODE_DEFAULTS: Final = _DEFAULTS | {Role.SEQUENCE: 1, Role.PAST: _SEQUENCE_LE
 
 
 class Binding(Struct, frozen=True):
-    sizes: Mapping[str, int] = {}  # by name, or by INPUT.AXIS where the file gives none
+    sizes: Mapping[str, int] = {}  # by name, or by INPUT.AXIS where the file declares none
     axes: Mapping[Axis, int] = {}  # every dynamic axis that has a size
     values: Mapping[str, Array] = {}
     chosen: Mapping[str, int] = {}  # every dynamic dimension that has a size, by its name on the card

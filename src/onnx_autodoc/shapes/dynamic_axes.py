@@ -1,7 +1,7 @@
 """The dynamic axes of a model's inputs, their roles (batch, sequence, height of an image), and branch flags.
 
 Roles are only used to choose a default size, which the card then states. The name of a dimension comes first; the
-input's type, rank and fixed dims decide if the name says nothing.
+input's type, rank and fixed dims decide if no pattern matches the name.
 """
 
 import enum

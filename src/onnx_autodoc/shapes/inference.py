@@ -67,7 +67,7 @@ def _container_input(declared: Type) -> ValueInfo:
 
 
 def _requested_dims(value: Value, binding: Binding) -> tuple[Dim, ...] | None:
-    """Return the dims of an input that declares none, if --dim INPUT.AXIS=N gives all of them."""
+    """Return the dims of an input that declares none, if --dim INPUT.AXIS=N sets all of them."""
     sizes = {axis: size for (name, axis), size in binding.axes.items() if name == value.name}
     return tuple(sizes[axis] for axis in range(len(sizes))) if sizes and max(sizes) + 1 == len(sizes) else None
 

@@ -1,4 +1,4 @@
-"""Merge the values of several runs of one graph: both branches of an If, all passes of a loop."""
+"""Merge the values of several runs of one graph: both branches of an If, all iterations of a loop."""
 
 from collections.abc import Sequence
 from functools import reduce

@@ -159,7 +159,7 @@ def _scalar_value(value: Value, literal: str, option: str) -> Array:
     dtype = numpy_dtype(value.type.dtype) if value.type else None
     dims = declared_dims(value) or ()
     if dtype is None or any(isinstance(dim, int) and dim != 1 for dim in dims):
-        raise BadInput(f"{option}: only an input of one number can be set, and {value.name!r} is not one")
+        raise BadInput(f"{option}: input {value.name!r} does not hold exactly one number")
     literal = {"true": "1", "false": "0"}.get(literal.lower(), literal)
     scalar = _parse_scalar(literal, dtype)
     if scalar is None:

@@ -88,7 +88,7 @@ class Shapes(Struct, frozen=True, eq=False):
 
 
 def skip_steps(nodes: Sequence[Node], why: str) -> tuple[Step, ...]:
-    """Return steps without inference, subgraphs included, for nodes that do not run or are not followed."""
+    """Return steps without inference, subgraphs included, for nodes that do not run or are not inferred."""
     return deeply(_skip_steps(nodes, why))
 
 

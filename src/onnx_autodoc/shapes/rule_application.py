@@ -26,7 +26,7 @@ _MAX_LISTED_ELEMENTS: Final = 16  # more elements list no sizes
 _MAX_FLOATS: Final = 4096  # floating-point values that steer shapes are scales and bounds: few
 _MAX_READ_ELEMENTS: Final = 1 << 22  # of all inputs, for the elements of one node
 _MAX_NESTED_CONTAINERS: Final = 3  # an optional sequence is two
-# Python's errors where a file gives a rule attributes or inputs that the operator does not take. One malformed node
+# Python's errors where a node has attributes or inputs that its operator does not accept. One malformed node
 # must cost that node, not the card, so these become the node's gap.
 RULE_ERRORS: Final = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 
