@@ -20,10 +20,10 @@ TABLE = "table = Constant <value = float[2,16] {1.0}> ()"
 
 
 def measure_cache(text: str, *sizes: str, opset: int = 18, functions: str = "") -> Cache | None:
-    found = model(text.replace("ATTEND", ATTEND), opset, functions)
+    result = model(text.replace("ATTEND", ATTEND), opset, functions)
     words = set(text.replace("[", ",").replace("]", ",").split(","))
-    asked = [size for size in (*SIZES, *sizes) if size.partition("=")[0] in words]
-    return cache(found, infer_shapes(found, bind(found, parse_request(dims=tuple(asked)))))
+    request = [size for size in (*SIZES, *sizes) if size.partition("=")[0] in words]
+    return cache(result, infer_shapes(result, bind(result, parse_request(dims=tuple(request)))))
 
 
 def cache_summary(found: Cache | None) -> tuple[int, int | None, int | None, int | None, str]:
@@ -188,11 +188,11 @@ def test_cache_dtype_is_that_of_the_output(dtype: str) -> None:
     fresh = [helper.make_tensor_value_info(name, 1, [1, 2, 1, 8]) for name in ("q", "a", "b")]
     past = [helper.make_tensor_value_info(name, kind, [1, 2, 7, 8]) for name in ("x", "z")]
     outputs = [helper.make_tensor_value_info(name, code, None) for name, code in (("y", 1), ("k", kind), ("v", kind))]
-    held = [helper.make_tensor("scale", 1, [], [1.0]), helper.make_tensor("zero", kind, [], [0])] if scale else []
-    graph = helper.make_graph(nodes, "g", [*fresh, *past], outputs, held)
-    found = save_and_read(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
+    stored = [helper.make_tensor("scale", 1, [], [1.0]), helper.make_tensor("zero", kind, [], [0])] if scale else []
+    graph = helper.make_graph(nodes, "g", [*fresh, *past], outputs, stored)
+    result = save_and_read(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
     size = 2 if dtype.endswith("16") else 1
-    assert cache_summary(cache(found, infer_shapes(found, bind(found, Request())))) == (
+    assert cache_summary(cache(result, infer_shapes(result, bind(result, Request())))) == (
         2 * 2 * 8 * size,
         1,
         2,
@@ -204,8 +204,8 @@ def test_cache_dtype_is_that_of_the_output(dtype: str) -> None:
 def test_scales_per_token_count_as_bytes_not_as_layers() -> None:
     text = GROWING.replace("float[B,2,P,8] z)", "float[B,2,P,8] z, float[B,2,P,1] m, float[B,2,S,1] n)")
     text = text.replace("float[] v)", "float[] v, float[] o)")
-    found = measure_cache(text + f"o = Concat <axis = 2> (m, n)  k9 = Mul(k, o) {ATTEND.replace('(k)', '(k9)')} }}")
-    assert cache_summary(found) == (2 * 2 * 8 * 4 + 2 * 4, 1, 2, 8, "float32")
+    result = measure_cache(text + f"o = Concat <axis = 2> (m, n)  k9 = Mul(k, o) {ATTEND.replace('(k)', '(k9)')} }}")
+    assert cache_summary(result) == (2 * 2 * 8 * 4 + 2 * 4, 1, 2, 8, "float32")
 
 
 FIRST = f"""g (int64[B,S] ids, float[B,E,16] states) => (float[] y, float[B,2,KEYS,8] k, float[B,2,VALUES,8] v) {{
@@ -220,22 +220,22 @@ FIRST = f"""g (int64[B,S] ids, float[B,E,16] states) => (float[] y, float[B,2,KE
 def test_prefill_starts_a_cache_of_its_tokens(declared: str) -> None:
     text = FIRST.replace("KEYS", declared).replace("VALUES", declared).replace("FROM", "h")
     text = text.replace("[B,S]", "[B,6]") if declared == "6" else text
-    found = model(text)
+    result = model(text)
     sizes = ("E=6",) if declared == "6" else ("S=6", "E=6")
-    assert cache_summary(cache(found, infer_shapes(found, bind(found, parse_request(dims=sizes))))) == ONE_LAYER
+    assert cache_summary(cache(result, infer_shapes(result, bind(result, parse_request(dims=sizes))))) == ONE_LAYER
 
 
 def test_constant_encoder_cache_does_not_count() -> None:
-    found = model(FIRST.replace("KEYS", "E").replace("VALUES", "E").replace("FROM", "states"))
-    assert cache(found, infer_shapes(found, bind(found, parse_request(dims=("S=6", "E=6"))))) is None
+    result = model(FIRST.replace("KEYS", "E").replace("VALUES", "E").replace("FROM", "states"))
+    assert cache(result, infer_shapes(result, bind(result, parse_request(dims=("S=6", "E=6"))))) is None
 
 
 def test_forwarded_encoder_cache_does_not_count() -> None:
     text = GROWING.replace(f"{PAST})", f"{PAST}, float[B,2,9,8] ek)").replace("float[] v)", "float[] v, float[] ek1)")
-    found = measure_cache(
+    result = measure_cache(
         text + f"ek1 = Identity(ek)  t1 = Transpose <perm = [0, 1, 3, 2]> (ek)  s1 = MatMul(q, t1) {ATTEND} }}"
     )
-    assert cache_summary(found) == ONE_LAYER and found is not None and "ek1" not in found.tensors
+    assert cache_summary(result) == ONE_LAYER and result is not None and "ek1" not in result.tensors
 
 
 LAYERS = "".join(
@@ -260,8 +260,12 @@ def test_stacked_layers_keys_and_values_are_counted(batch: int) -> None:
 
 @pytest.mark.parametrize("batch", [1, 2, 4])
 def test_bytes_per_token_are_of_one_sequence_total_of_all(batch: int) -> None:
-    found = measure_cache(GROWING + " ATTEND }", f"B={batch}")
-    assert cache_summary(found) == ONE_LAYER and found is not None and found.nbytes == batch * 8 * found.bytes_per_token
+    result = measure_cache(GROWING + " ATTEND }", f"B={batch}")
+    assert (
+        cache_summary(result) == ONE_LAYER
+        and result is not None
+        and result.nbytes == batch * 8 * result.bytes_per_token
+    )
 
 
 WINDOW = f"""g (int64[B,S] ids, {PAST}) => (float[] y, float[] k1, float[] v1) {{ {TABLE}
@@ -273,9 +277,9 @@ WINDOW = f"""g (int64[B,S] ids, {PAST}) => (float[] y, float[] k1, float[] v1) {
 
 @pytest.mark.parametrize("past", [2, 4, 7])
 def test_sliding_window_limits_cached_tokens(past: int) -> None:
-    found = measure_cache(WINDOW, f"P={past}")
-    assert cache_summary(found) == ONE_LAYER and found is not None
-    assert (found.at(3), found.at(4), found.at(2048)) == (3 * 128, 4 * 128, 4 * 128)
+    result = measure_cache(WINDOW, f"P={past}")
+    assert cache_summary(result) == ONE_LAYER and result is not None
+    assert (result.at(3), result.at(4), result.at(2048)) == (3 * 128, 4 * 128, 4 * 128)
 
 
 @pytest.mark.parametrize(
@@ -341,6 +345,6 @@ def test_unproven_cache_is_not_reported(text: str) -> None:
 
 
 def test_card_and_formula_have_cache_bytes() -> None:
-    found = model(GROWING.replace("P,", "past_len,") + f"{ATTEND} }}")
-    facts = measure_model(found, parse_request(dims=("S=1",)))
+    result = model(GROWING.replace("P,", "past_len,") + f"{ATTEND} }}")
+    facts = measure_model(result, parse_request(dims=("S=1",)))
     assert facts.gaps == () and facts.formula.expressions["kv_cache_bytes"] == "B·(128·S + 128·past_len)"

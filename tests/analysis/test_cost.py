@@ -15,11 +15,11 @@ def facts(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = 
 
 
 def sum_costs(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> CostSum:
-    found = facts(text, *dims, values=values, functions=functions)
-    rows = list(node_rows(found))
-    assert sum(row.macs or 0 for row in rows) == found.costs.total.macs
-    assert sum(row.flops or 0 for row in rows) == found.costs.total.flops
-    return found.costs.total
+    result = facts(text, *dims, values=values, functions=functions)
+    rows = list(node_rows(result))
+    assert sum(row.macs or 0 for row in rows) == result.costs.total.macs
+    assert sum(row.flops or 0 for row in rows) == result.costs.total.flops
+    return result.costs.total
 
 
 LOOP = """g (float[B,4] x, int64 n, bool c) => (float[] y) { w = Constant <value_floats = [1.0]> ()
@@ -30,29 +30,29 @@ LOOP = LOOP.replace("{ w", "{ s = Constant <value = int64[2] {4, 4}> ()  w", 1)
 
 
 def test_loop_cost_is_body_times_trip_count() -> None:
-    found = sum_costs(LOOP, "B=2", values=("n=7", "c=1"))
-    assert (found.macs, found.other) == (7 * 2 * 4 * 4, 7 * 2 * 4)
-    assert not found.missing
+    result = sum_costs(LOOP, "B=2", values=("n=7", "c=1"))
+    assert (result.macs, result.other) == (7 * 2 * 4 * 4, 7 * 2 * 4)
+    assert not result.missing
 
 
 def test_loop_of_unknown_trip_count_is_listed_with_cost_per_pass() -> None:
-    found = sum_costs(LOOP, "B=2", values=("c=1",))
-    assert found.macs == 0
-    ((op, why),) = found.missing
+    result = sum_costs(LOOP, "B=2", values=("c=1",))
+    assert result.macs == 0
+    ((op, why),) = result.missing
     assert op == "Loop" and "the number of iterations is data-dependent" in why
     assert "each pass takes 32 MACs and 72 FLOPs" in why
-    assert found.counted == found.nodes - 1
+    assert result.counted == result.nodes - 1
 
 
 def test_loop_without_trip_count_counts_once() -> None:
     text = LOOP.replace("Loop (n, c, x)", "Loop ( , true, x)").replace(
         "{ s", "{ true = Constant <value = bool {1}> ()  s"
     )
-    found = sum_costs(
+    result = sum_costs(
         text.replace("go = Identity(on)", "t = ReduceSum <keepdims = 0> (h)  go = Cast <to = 9> (t)"), "B=2"
     )
-    assert found.macs == 2 * 4 * 4
-    assert [op for op, _ in found.missing] == ["Loop"]
+    assert result.macs == 2 * 4 * 4
+    assert [op for op, _ in result.missing] == ["Loop"]
 
 
 def test_loop_with_different_passes_is_summed_by_pass() -> None:
@@ -69,19 +69,19 @@ IF = """g (float[2,3] x, bool c) => (float[] y) {
 
 @pytest.mark.parametrize(("condition", "macs"), [("c=1", 2 * 2 * 3), ("c=0", 2 * 2 * 3 + 2 * 2 * 2)])
 def test_constant_condition_counts_its_branch(condition: str, macs: int) -> None:
-    found = sum_costs(IF, values=(condition,))
-    assert found.macs == macs and not found.notes and found.spared_macs == 0
-    assert found.counted == found.nodes == 6
+    result = sum_costs(IF, values=(condition,))
+    assert result.macs == macs and not result.notes and result.spared_macs == 0
+    assert result.counted == result.nodes == 6
 
 
 def test_most_expensive_branch_counts_with_note() -> None:
-    found = facts(IF)
+    result = facts(IF)
     total = sum_costs(IF)
     assert total.macs == 20 and total.spared_macs == 8
     (note,) = total.notes
     assert note.startswith("which branch If_0 runs is data-dependent: the more expensive else_branch is counted")
     assert note.endswith("(MACs: then_branch 12, else_branch 20)")
-    cheaper = [row for row in node_rows(found) if row.scope == "If_0/then_branch"]
+    cheaper = [row for row in node_rows(result) if row.scope == "If_0/then_branch"]
     assert all(row.macs is None and "more expensive one is counted" in (row.gap or "") for row in cheaper)
 
 
@@ -91,17 +91,19 @@ TWICE = '<domain: "local", opset_import: ["" : 18]> twice (x, w) => (y) { a = Ma
 def test_function_cost_counts_for_each_call() -> None:
     text = """g (float[2,4] x, float[4,4] w, float[8,4] z) => (float[] y, float[] u, float[] v) {
         y = local.twice(x, w)  u = local.twice(y, w)  v = local.twice(z, w) }"""
-    found = sum_costs(text, functions=TWICE)
-    assert found.macs == 2 * 16 * (2 + 2 + 8)
-    assert found.operators["", "MatMul"].macs == found.macs
+    result = sum_costs(text, functions=TWICE)
+    assert result.macs == 2 * 16 * (2 + 2 + 8)
+    assert result.operators["", "MatMul"].macs == result.macs
 
 
 def test_nested_functions_are_multiplied_not_inlined() -> None:
     bodies = [f"f{at} (x) => (y) {{ a = local.f{at - 1}(x)  y = local.f{at - 1}(a) }}" for at in range(1, 61)]
     bodies.insert(0, "f0 (x) => (y) { y = MatMul(x, x) }")
     functions = "\n".join(f'<domain: "local", opset_import: ["" : 18, "local" : 1]> {body}' for body in bodies)
-    found = measure_model(model("g (float[2,2] x) => (float[] y) { y = local.f60(x) }", functions=functions), Request())
-    assert found.costs.total.macs == 8 * 2**60
+    result = measure_model(
+        model("g (float[2,2] x) => (float[] y) { y = local.f60(x) }", functions=functions), Request()
+    )
+    assert result.costs.total.macs == 8 * 2**60
 
 
 def test_nodes_independent_of_data_are_bookkeeping() -> None:
@@ -114,19 +116,19 @@ def test_unknown_operator_is_listed_rest_is_counted() -> None:
     text = (
         "g (float[2,3] x, float[3,4] w) => (float[] y) { m = MatMul(x, w)  a = custom.Magic(m)  y = custom.Magic(a) }"
     )
-    found = facts(text)
-    assert found.costs.total.macs == 24
-    (((op, why), missing),) = found.costs.total.missing.items()
+    result = facts(text)
+    assert result.costs.total.macs == 24
+    (((op, why), missing),) = result.costs.total.missing.items()
     assert (op, missing.count, missing.nodes) == ("Magic", 2, ["Magic_1", "Magic_2"])
-    assert "custom" in why and any(gap.section == "compute" and "Magic" in gap.reason for gap in found.gaps)
+    assert "custom" in why and any(gap.section == "compute" and "Magic" in gap.reason for gap in result.gaps)
 
 
 def test_data_dependent_size_affects_only_its_nodes() -> None:
     text = """g (float[4,4] x) => (float[] y, float[] z) { i = NonZero(x)  f = Cast <to = 1> (i)
         t = Transpose(f)  y = MatMul(t, f)  z = MatMul(x, x) }"""
-    found = sum_costs(text)
-    assert found.macs == 64
-    assert [op for op, _ in found.missing] == ["MatMul"]
+    result = sum_costs(text)
+    assert result.macs == 64
+    assert [op for op, _ in result.missing] == ["MatMul"]
 
 
 def permute_nodes(made: onnx.ModelProto, seed: int) -> onnx.ModelProto:
@@ -167,5 +169,5 @@ CHOICE = """y = If (x) <then_branch = a () => (float p) { p = Exp(x) },
 def test_node_without_inputs_or_outputs_loses_only_its_cost(nodes: str, which: int, part: str) -> None:
     made = proto(f"g (float[1,B,2,2] x) => (float[] y) {{ {nodes} }}")
     made.graph.node[which].ClearField(part)
-    found = measure_model(save_and_read(made), Request())
-    assert found.costs.total.nodes == len(list(node_rows(found)))
+    result = measure_model(save_and_read(made), Request())
+    assert result.costs.total.nodes == len(list(node_rows(result)))

@@ -52,8 +52,8 @@ def make_model(dtype: int, op: str = "Relu", **attributes: int) -> object:
 
 
 def measure_precision(model: object) -> Precision:
-    found = save_and_read(model)
-    return precision(found, parameters(found))
+    result = save_and_read(model)
+    return precision(result, parameters(result))
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ def measure_precision(model: object) -> Precision:
     [("FLOAT", "fp32"), ("FLOAT16", "fp16"), ("BFLOAT16", "bf16"), ("DOUBLE", "fp64"), ("FLOAT8E4M3FN", "fp8")],
 )
 def test_float_weights_are_labelled_by_type(dtype: str, label: str) -> None:
-    found = measure_precision(make_model(TensorProto.DataType.Value(dtype)))
-    assert found.label == label and sum(found.weights.values()) == 1
+    result = measure_precision(make_model(TensorProto.DataType.Value(dtype)))
+    assert result.label == label and sum(result.weights.values()) == 1
 
 
 def test_indices_and_flags_are_not_weights() -> None:
-    found = measure_precision(make_model(TensorProto.INT64))
-    assert found.label is None and found.weights == {}
+    result = measure_precision(make_model(TensorProto.INT64))
+    assert result.label is None and result.weights == {}
 
 
 def test_dequantized_int4_weights_are_labelled() -> None:

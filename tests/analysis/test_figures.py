@@ -33,9 +33,9 @@ def test_flat_figures_leave_out_unknown_ones() -> None:
         z = MatMul(x, w)  o = Constant <value = int64[1] {0}> ()  y = Slice(z, o, k, o) }"""
     source = model(text)
     _, shapes = bind_and_infer(source, parse_request(dims=("n=8",)))
-    found = FlatGraph(source, shapes).break_down(shapes)
-    assert found is not None and sum(found["macs"]) == 128
-    assert "peak_activation_bytes" not in found and "bytes_moved" not in found
+    result = FlatGraph(source, shapes).break_down(shapes)
+    assert result is not None and sum(result["macs"]) == 128
+    assert "peak_activation_bytes" not in result and "bytes_moved" not in result
 
 
 def test_graph_with_branches_is_not_flat() -> None:

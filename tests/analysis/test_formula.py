@@ -28,9 +28,9 @@ def evaluate_text(expression: str, sizes: dict[str, int]) -> int:
     text = text.replace(";", ",")
     for name, size in sorted(sizes.items(), key=lambda item: -len(item[0])):
         text = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w.])", str(size), text)
-    found = eval(text, {"__builtins__": {"max": max}})
-    assert isinstance(found, int)
-    return found
+    result = eval(text, {"__builtins__": {"max": max}})
+    assert isinstance(result, int)
+    return result
 
 
 CASES = [
@@ -60,47 +60,47 @@ CONV = "g (float[batch,3,height,width] x, float[8,3,3,3] w) => (float[] y) { y =
 
 
 def test_unpadded_convolution_formula_has_edge_terms() -> None:
-    found = fit(CONV.replace("STRIDES", ""))
-    assert found.expressions["macs"] == "batch·(864 - 432·height - 432·width + 216·height·width)"
-    assert found.steps == {}
-    assert 3 <= found.least["height"] < 16 and 3 <= found.least["width"] < 16
+    result = fit(CONV.replace("STRIDES", ""))
+    assert result.expressions["macs"] == "batch·(864 - 432·height - 432·width + 216·height·width)"
+    assert result.steps == {}
+    assert 3 <= result.least["height"] < 16 and 3 <= result.least["width"] < 16
 
 
 def test_strided_sizes_have_formula_in_steps() -> None:
-    found = fit(CONV.replace("STRIDES", "<strides = [2, 2], pads = [1, 1, 1, 1]>"))
-    assert found.expressions["macs"] == "54·batch·height·width"
-    assert found.steps == {"height": 2, "width": 2}
-    assert found.least == {"batch": 1, "height": 2, "width": 2}
+    result = fit(CONV.replace("STRIDES", "<strides = [2, 2], pads = [1, 1, 1, 1]>"))
+    assert result.expressions["macs"] == "54·batch·height·width"
+    assert result.steps == {"height": 2, "width": 2}
+    assert result.least == {"batch": 1, "height": 2, "width": 2}
 
 
 def test_step_is_per_variable() -> None:
-    found = fit(CONV.replace("STRIDES", "<strides = [4, 1], pads = [1, 1, 1, 1]>"))
-    assert found.expressions["macs"] == "54·batch·height·width"
-    assert found.steps == {"height": 4}
+    result = fit(CONV.replace("STRIDES", "<strides = [4, 1], pads = [1, 1, 1, 1]>"))
+    assert result.expressions["macs"] == "54·batch·height·width"
+    assert result.steps == {"height": 4}
 
 
 def test_step_may_be_any_stride() -> None:
     text = "g (float[1,3,height,width] x, float[8,3,14,14] w) => (float[] y) { y = Conv <strides = [14, 14]> (x, w) }"
-    found = fit(text)
-    assert found.expressions["macs"] == "24·height·width"
-    assert found.steps == {"height": 14, "width": 14}
+    result = fit(text)
+    assert result.expressions["macs"] == "24·height·width"
+    assert result.steps == {"height": 14, "width": 14}
 
 
 def test_fractional_coefficients_share_a_divisor() -> None:
     text = """g (float[batch,1,height,8] x, float[1,1,1,1] w) => (float[] y) {
         y = Conv <strides = [4, 4]> (x, w) }"""
-    found = fit(text)
-    assert (found.expressions["macs"], found.divisors["macs"]) == ("batch·height/2", 2)
-    assert found.terms["macs"] == [{(1, 1): 1}]
-    assert found.steps == {"height": 4}
+    result = fit(text)
+    assert (result.expressions["macs"], result.divisors["macs"]) == ("batch·height/2", 2)
+    assert result.terms["macs"] == [{(1, 1): 1}]
+    assert result.steps == {"height": 4}
 
 
 def test_only_possible_size_is_no_variable() -> None:
     text = """g (float[batch,height,width] x, float[48,4] w) => (float[] y) {
         t = Transpose <perm = [0, 2, 1]> (x)  y = MatMul(t, w) }"""
-    found = fit(text, "height=48")
-    assert found.expressions["macs"] == "192·batch·width"
-    assert [variable.name for variable in found.variables] == ["batch", "width"]
+    result = fit(text, "height=48")
+    assert result.expressions["macs"] == "192·batch·width"
+    assert [variable.name for variable in result.variables] == ["batch", "width"]
 
 
 def test_peak_inside_function_has_formula() -> None:
@@ -113,9 +113,9 @@ def test_peak_inside_function_has_formula() -> None:
 def test_new_and_past_tokens_are_separate_variables() -> None:
     text = """g (float[batch,seq,4] x, float[batch,past_len,4] p) => (float[] y, float[] a) {
         a = Concat <axis = 1> (p, x)  t = Transpose <perm = [0, 2, 1]> (a)  y = MatMul(x, t) }"""
-    found = fit(text, "seq=1")
-    assert found.expressions["macs"] == "batch·(4·seq² + 4·seq·past_len)"
-    assert found.least == {"batch": 1, "seq": 1, "past_len": 0}
+    result = fit(text, "seq=1")
+    assert result.expressions["macs"] == "batch·(4·seq² + 4·seq·past_len)"
+    assert result.least == {"batch": 1, "seq": 1, "past_len": 0}
 
 
 def test_formula_ends_where_a_table_ends() -> None:
@@ -135,9 +135,9 @@ def test_least_sizes_hold_at_the_smallest_batch() -> None:
     text = """g (float[batch,seq] x, float[1,4] v, float[100,4] w) => (float[] y) {
         l = Constant <value = int64[1] {-1}> ()  z = Size(x)  s = Reshape(z, l)  o = Constant <value = int64[1] {0}> ()
         p = Slice(w, o, s, o)  t = Transpose(p)  y = MatMul(v, t) }"""
-    found = fit(text)
-    assert found.expressions["macs"] == "400"
-    assert found.least["batch"] == 1 and 100 <= found.least["seq"] <= 128
+    result = fit(text)
+    assert result.expressions["macs"] == "400"
+    assert result.least["batch"] == 1 and 100 <= result.least["seq"] <= 128
 
 
 def test_peak_of_small_images_is_in_the_formula() -> None:
@@ -145,13 +145,13 @@ def test_peak_of_small_images_is_in_the_formula() -> None:
     text = """g (float[batch,3,height,width] x, float[500] z, float[8,3,3,3] w) => (float[] y, float[] e) {
         d = Concat <axis = 0> (z, z)  e = ReduceSum(d)
         y = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, w) }"""
-    found = fit(text)
-    assert found.steps == {"height": 2, "width": 2}
-    assert found.least == {"batch": 1, "height": 2, "width": 2}
+    result = fit(text)
+    assert result.steps == {"height": 2, "width": 2}
+    assert result.least == {"batch": 1, "height": 2, "width": 2}
     for sizes in ((1, 2, 2), (1, 16, 16), (3, 8, 30), (2, 64, 64)):
         dims = tuple(f"{name}={size}" for name, size in zip(("batch", "height", "width"), sizes))
         real = measure_model(model(text), parse_request(dims=dims)).memory.peak
-        assert real and evaluate_formula(found, "peak_activation_bytes", sizes) == real.nbytes
+        assert real and evaluate_formula(result, "peak_activation_bytes", sizes) == real.nbytes
 
 
 def test_sizes_of_one_role_are_merged_if_needed() -> None:
@@ -159,9 +159,9 @@ def test_sizes_of_one_role_are_merged_if_needed() -> None:
     text = """g (float[batch,seq] x, float[batch,past_a,4] a, float[batch,past_b,4] b) => (float[] y) {
         n = Shape <start = 1, end = 2> (x)  i = Shape <start = 1, end = 2> (a)  j = Shape <start = 1, end = 2> (b)
         t = Add(n, i)  k = Max(t, j)  s = ReduceSum <keepdims = 0> (x)  r = Expand(s, k)  y = Exp(r) }"""
-    found = fit(text)
-    assert [variable.keys for variable in found.variables] == [("batch",), ("seq",), ("past_a", "past_b")]
-    assert found.terms.keys() >= {"flops", "bytes_moved"}
+    result = fit(text)
+    assert [variable.keys for variable in result.variables] == [("batch",), ("seq",), ("past_a", "past_b")]
+    assert result.terms.keys() >= {"flops", "bytes_moved"}
 
 
 def test_size_dependent_branch_has_no_formula() -> None:
@@ -173,9 +173,9 @@ def test_size_dependent_branch_has_no_formula() -> None:
 
 def test_generated_names_of_one_role_are_one_variable() -> None:
     text = "g (float[unk__1,8] x, float[unk__2,8] z, float[8,8] w) => (float[] y) { a = Add(x, z)  y = MatMul(a, w) }"
-    found = fit(text)
-    assert found.expressions["macs"] == "64·unk__1"
-    assert found.variables[0].keys == ("unk__1", "unk__2")
+    result = fit(text)
+    assert result.expressions["macs"] == "64·unk__1"
+    assert result.variables[0].keys == ("unk__1", "unk__2")
 
 
 @pytest.mark.parametrize("name", ["all-minilm-l6-v2-ts-op14", "ppocr-mobile-cls-v2", "bilstm-gru-tagger"])
@@ -214,20 +214,20 @@ LACKING = {  # what has no formula, of the graphs with open sizes
 @pytest.mark.parametrize("name", OPEN)
 def test_formulas_of_real_models_hold_at_other_sizes(name: str) -> None:
     source, drawn = read_model(graph(name)), random.Random(name)
-    found = measure_model(source, Request()).formula
-    assert ALL - found.terms.keys() == LACKING.get(name, (set(), ""))[0]
+    result = measure_model(source, Request()).formula
+    assert ALL - result.terms.keys() == LACKING.get(name, (set(), ""))[0]
     ran = 0
-    for _ in range(4 * bool(found.terms)):
-        point = tuple(draw_size(drawn, found, variable) for variable in found.variables)
-        dims = [f"{key}={size}" for variable, size in zip(found.variables, point) for key in variable.keys]
+    for _ in range(4 * bool(result.terms)):
+        point = tuple(draw_size(drawn, result, variable) for variable in result.variables)
+        dims = [f"{key}={size}" for variable, size in zip(result.variables, point) for key in variable.keys]
         _, shapes = bind_and_infer(source, parse_request(dims=tuple(dims)))
         if not shapes.contradictions:
             ran += 1
             real = Figures.of(source, shapes).exact()
-            assert {key: evaluate_formula(found, key, point) for key in found.terms} == {
-                key: real[key] for key in found.terms
+            assert {key: evaluate_formula(result, key, point) for key in result.terms} == {
+                key: real[key] for key in result.terms
             }
-    assert ran or not found.terms
+    assert ran or not result.terms
 
 
 def draw_size(drawn: random.Random, found: Formula, variable: Variable) -> int:
@@ -280,8 +280,8 @@ def test_divisor_is_formatted_after_the_sum() -> None:
 
 def test_formula_is_in_lowest_terms() -> None:
     """Its multiply-adds have a divisor; its peak, of which the coarse steps left one, needs none."""
-    found = card(graph("ppocrv4-det-ch")).compute.formula
-    assert (found.divisors["macs"], found.divisors["peak_activation_bytes"]) == (16, 1)
+    result = card(graph("ppocrv4-det-ch")).compute.formula
+    assert (result.divisors["macs"], result.divisors["peak_activation_bytes"]) == (16, 1)
 
 
 @pytest.mark.parametrize("name", ["8", "seq^2", "N²", "0·seq", "N+8", "seq (verified: no findings)"])

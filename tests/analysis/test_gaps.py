@@ -17,37 +17,37 @@ def list_gaps(text: str, *dims: str, values: tuple[str, ...] = ()) -> list[str]:
 
 @pytest.mark.parametrize("text", [TILE, CONV])
 def test_assumed_size_is_not_a_contradiction_of_the_file(text: str) -> None:
-    found = list_gaps(text)
-    assert not any("contradicts itself" in reason for reason in found)
-    (only,) = (reason for reason in found if "a node cannot run" in reason)
+    result = list_gaps(text)
+    assert not any("contradicts itself" in reason for reason in result)
+    (only,) = (reason for reason in result if "a node cannot run" in reason)
     assert only.startswith("at the assumed sizes (") and "a node cannot run: t: " in only
     assert only.endswith("; set other sizes with --dim")
 
 
 def test_requested_size_is_not_a_contradiction_of_the_file() -> None:
-    found = list_gaps("g (float[2, n] x, float[2, 3] w) => (float[] y) { [t] y = Add(x, w) }", "n=7")
-    said = "a node cannot run: t: sizes 3 and 7 cannot be broadcast"
-    assert f"at the requested sizes (n = 7) {said}; set other sizes with --dim" in found
+    result = list_gaps("g (float[2, n] x, float[2, 3] w) => (float[] y) { [t] y = Add(x, w) }", "n=7")
+    text = "a node cannot run: t: sizes 3 and 7 cannot be broadcast"
+    assert f"at the requested sizes (n = 7) {text}; set other sizes with --dim" in result
 
 
 def test_misdeclared_shape_is_reported_with_sizes() -> None:
-    found = list_gaps("g (float[n, 3] x) => (float[8, 3] y) { y = Relu(x) }")
-    said = "the file declares y as [8, 3], but its inferred shape is [1, 3]"
-    assert found == [f"at the assumed sizes (n = 1) {said}; set other sizes with --dim"]
+    result = list_gaps("g (float[n, 3] x) => (float[8, 3] y) { y = Relu(x) }")
+    text = "the file declares y as [8, 3], but its inferred shape is [1, 3]"
+    assert result == [f"at the assumed sizes (n = 1) {text}; set other sizes with --dim"]
 
 
 def test_conflict_at_all_sizes_is_a_contradiction_of_the_file() -> None:
-    found = list_gaps(SUM)
-    assert "the file contradicts itself: t: sizes 3 and 4 cannot be broadcast" in found
-    assert not any("--dim" in reason for reason in found)
+    result = list_gaps(SUM)
+    assert "the file is inconsistent: t: sizes 3 and 4 cannot be broadcast" in result
+    assert not any("--dim" in reason for reason in result)
 
 
 def test_conflict_of_one_node_is_reported_once() -> None:
-    found = list_gaps("g (float[n, 3] x) => (float[9, 9] y) { y = Relu(x) }")
-    assert found == ["the file contradicts itself: the file declares y as [9, 9], but its inferred shape is [?, 3]"]
+    result = list_gaps("g (float[n, 3] x) => (float[9, 9] y) { y = Relu(x) }")
+    assert result == ["the file is inconsistent: the file declares y as [9, 9], but its inferred shape is [?, 3]"]
 
 
 @pytest.mark.parametrize(("kind", "asked"), [("int64", True), ("bool", True), ("float", False)])
 def test_only_single_integers_and_booleans_are_listed(kind: str, asked: bool) -> None:
-    found = list_gaps(f"g (float[4] x, {kind}[1] n) => (float[] y) {{ a = NonZero(x)  y = Transpose(a) }}")
-    assert any("set it with --value n=N" in reason for reason in found) == asked
+    result = list_gaps(f"g (float[4] x, {kind}[1] n) => (float[] y) {{ a = NonZero(x)  y = Transpose(a) }}")
+    assert any("set it with --value n=N" in reason for reason in result) == asked

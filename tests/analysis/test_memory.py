@@ -8,14 +8,14 @@ from tests._text import model
 
 
 def measure_memory(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> Memory:
-    found = model(text, functions=functions)
-    return memory(found, infer_shapes(found, bind(found, parse_request(dims=dims, values=values))))
+    result = model(text, functions=functions)
+    return memory(result, infer_shapes(result, bind(result, parse_request(dims=dims, values=values))))
 
 
 def peak(text: str, *dims: str, values: tuple[str, ...] = (), functions: str = "") -> tuple[str, int]:
-    found = measure_memory(text, *dims, values=values, functions=functions).peak
-    assert found is not None
-    return found.node, found.nbytes
+    result = measure_memory(text, *dims, values=values, functions=functions).peak
+    assert result is not None
+    return result.node, result.nbytes
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ def test_function_uses_memory_of_its_caller() -> None:
 
 
 def test_value_of_unknown_size_is_listed() -> None:
-    found = measure_memory("g (float[4] x) => (int64[] y) { i = NonZero(x)  y = Transpose(i) }")
-    assert found.peak is not None and found.peak.nbytes == 16
-    assert list(found.unknown.values()) == [2]
+    result = measure_memory("g (float[4] x) => (int64[] y) { i = NonZero(x)  y = Transpose(i) }")
+    assert result.peak is not None and result.peak.nbytes == 16
+    assert list(result.unknown.values()) == [2]
 
 
 def test_timeline_is_short_and_has_the_peak() -> None:
     nodes = "  ".join(f"a{at + 1} = Relu(a{at})" for at in range(999))
     text = f"g (float[10] a0) => (float[] y) {{ {nodes}  b = Concat <axis = 0> (a999, a999)  y = Relu(b) }}"
-    found = measure_memory(text)
-    assert found.peak is not None and found.peak.nbytes == 160
-    assert len(found.timeline) <= 200 and max(nbytes for _, nbytes in found.timeline) == 160
+    result = measure_memory(text)
+    assert result.peak is not None and result.peak.nbytes == 160
+    assert len(result.timeline) <= 200 and max(nbytes for _, nbytes in result.timeline) == 160
 
 
 def test_constant_output_counts() -> None:

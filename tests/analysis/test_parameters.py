@@ -24,9 +24,9 @@ def test_weights_count_wherever_they_are_stored() -> None:
         y = local.f(d) }"""
     function = """<domain: "local", opset_import: ["" : 18]> f (x) => (y) {
         u = Constant <value = float[5] {1.0, 2.0, 3.0, 4.0, 5.0}> ()  y = Mul(x, u) }"""
-    found = count_parameters(text, function)
-    assert found.total == 4 + 6 + 3 + 5
-    assert readers_by_name(found) == {
+    result = count_parameters(text, function)
+    assert result.total == 4 + 6 + 3 + 5
+    assert readers_by_name(result) == {
         "MatMul_0": (4, 16),
         "MatMul_2": (6, 24),
         "If_3/then_branch/MatMul_0": (3, 12),
@@ -37,9 +37,9 @@ def test_weights_count_wherever_they_are_stored() -> None:
 def test_a_weight_with_several_readers_counts_once() -> None:
     text = """g (float[1,4] x, int64[3] i) => (float[] y, float[] z) <float[4,4] w> {
         z = Gather(w, i)  t = Transpose(w)  y = MatMul(x, t) }"""
-    found = count_parameters(text.replace("w>", "w = {" + ", ".join(["1.0"] * 16) + "}>"))
-    assert (found.total, found.tensors) == (16, 1)
-    assert readers_by_name(found) == {"Gather_0": (16, 64)}
+    result = count_parameters(text.replace("w>", "w = {" + ", ".join(["1.0"] * 16) + "}>"))
+    assert (result.total, result.tensors) == (16, 1)
+    assert readers_by_name(result) == {"Gather_0": (16, 64)}
 
 
 def test_literals_and_shapes_are_not_weights() -> None:
@@ -47,17 +47,17 @@ def test_literals_and_shapes_are_not_weights() -> None:
         <float[4] b = {1.0, 2.0, 3.0, 4.0}, float eps = {0.1}, int64[2] s = {4, 2}> {
         a = Add(x, b)  c = Add(a, eps)  d = Reshape(c, s)
         anchors = Constant <value = float[2] {1.0, 2.0}> ()  y = Sub(d, anchors) }"""
-    found = count_parameters(text)
-    assert (found.total, found.constants) == (4, 1 + 2 + 2)
+    result = count_parameters(text)
+    assert (result.total, result.constants) == (4, 1 + 2 + 2)
 
 
 def test_plain_numbers_of_constant_node_are_constants() -> None:
     text = """g (float[2] x) => (float[] y) <float[2,2] w = {1.0, 2.0, 3.0, 4.0}> {
         s = Constant <value_ints = [4]> ()  r = Reshape(w, s)  k = Constant <value_floats = [1.0, 2.0]> ()
         a = Mul(x, k)  y = Mul(a, r) }"""
-    found = count_parameters(text)
-    assert (found.total, found.constants) == (4, 3)
-    assert readers_by_name(found) == {"Mul_4": (4, 16)}
+    result = count_parameters(text)
+    assert (result.total, result.constants) == (4, 3)
+    assert readers_by_name(result) == {"Mul_4": (4, 16)}
 
 
 def test_placeholder_for_missing_bias_is_not_a_weight() -> None:
@@ -70,8 +70,8 @@ def test_statistics_are_counted_separately() -> None:
     ones = "{1.0, 1.0, 1.0}"
     text = f"""g (float[1,3,2,2] x) => (float[] y) <float[3] s = {ones}, float[3] b = {ones}, float[3] m = {ones},
         float[3] v = {ones}> {{ y = BatchNormalization(x, s, b, m, v) }}"""
-    found = count_parameters(text)
-    assert (found.total, found.statistics, found.nbytes) == (6, 6, 4 * 12)
+    result = count_parameters(text)
+    assert (result.total, result.statistics, result.nbytes) == (6, 6, 4 * 12)
 
 
 QUANTIZED = """g (float[1,2] x) => (float[] y) <int8[2,2] q = {1, 2, 3, 4}, float[2] s = {0.1, 0.2}, int8[2] z = {0, 0},
@@ -81,10 +81,10 @@ QUANTIZED = """g (float[1,2] x) => (float[] y) <int8[2,2] q = {1, 2, 3, 4}, floa
 
 
 def test_a_quantized_weight_is_one_weight_with_its_scale_and_zero_point() -> None:
-    found = count_parameters(QUANTIZED)
-    assert (found.total, found.tensors, found.quantization) == (6, 2, 6)
-    assert found.by_dtype == {"int8": 4, "int32": 2}
-    assert readers_by_name(found) == {"MatMul_1": (4, 4 + 8 + 2), "Add_3": (2, 8 + 8)}
+    result = count_parameters(QUANTIZED)
+    assert (result.total, result.tensors, result.quantization) == (6, 2, 6)
+    assert result.by_dtype == {"int8": 4, "int32": 2}
+    assert readers_by_name(result) == {"MatMul_1": (4, 4 + 8 + 2), "Add_3": (2, 8 + 8)}
 
 
 def test_the_scale_of_a_dynamically_quantized_weight_is_no_weight() -> None:
@@ -92,8 +92,8 @@ def test_the_scale_of_a_dynamically_quantized_weight_is_no_weight() -> None:
         <int8[2,3] w = {1, 2, 3, 4, 5, 6}, float[3] s = {0.1, 0.2, 0.3}, int8[3] z = {0, 0, 0}> {
         q, qs, qz = DynamicQuantizeLinear(x)  p = MatMulInteger(q, w, qz, z)  f = Cast <to = 1> (p)
         k = Mul(qs, s)  y = Mul(f, k) }"""
-    found = count_parameters(text)
-    assert (found.total, found.quantization) == (6, 6)
+    result = count_parameters(text)
+    assert (result.total, result.quantization) == (6, 6)
 
 
 def packed_model(bits: int, dtype: int, shape: list[int]) -> object:
@@ -114,9 +114,9 @@ def packed_model(bits: int, dtype: int, shape: list[int]) -> object:
 
 @pytest.mark.parametrize(("bits", "width", "dtype"), [(4, 16, "int4"), (8, 32, "int8")])
 def test_packed_weight_counts_its_elements(bits: int, width: int, dtype: str) -> None:
-    found = parameters(save_and_read(packed_model(bits, TensorProto.UINT8, [6, 2, width])))
-    assert found.by_dtype == {dtype: 360} and found.packed
-    assert (found.quantization, found.nbytes) == (12, 6 * 2 * width + 48)
+    result = parameters(save_and_read(packed_model(bits, TensorProto.UINT8, [6, 2, width])))
+    assert result.by_dtype == {dtype: 360} and result.packed
+    assert (result.quantization, result.nbytes) == (12, 6 * 2 * width + 48)
 
 
 def test_two_names_for_one_place_of_an_external_file_are_one_weight() -> None:
@@ -133,8 +133,8 @@ def test_two_names_for_one_place_of_an_external_file_are_one_weight() -> None:
 
 
 def test_weight_without_reader_is_unread() -> None:
-    found = count_parameters("g (float[2] x) => (float[] y) <float[3] w = {1.0, 2.0, 3.0}> { y = Relu(x) }")
-    assert (found.total, found.unread, readers_by_name(found)) == (3, 3, {})
+    result = count_parameters("g (float[2] x) => (float[] y) <float[3] w = {1.0, 2.0, 3.0}> { y = Relu(x) }")
+    assert (result.total, result.unread, readers_by_name(result)) == (3, 3, {})
 
 
 def test_learned_attributes_are_parameters() -> None:
@@ -145,5 +145,5 @@ def test_learned_attributes_are_parameters() -> None:
     made = helper.make_model(
         helper.make_graph([node], "g", io[:1], io[1:]), opset_imports=[helper.make_opsetid("ai.onnx.ml", 1)]
     )
-    found = parameters(save_and_read(made))
-    assert (found.total, found.nbytes, found.by_dtype) == (6, 24, {"float32": 6})
+    result = parameters(save_and_read(made))
+    assert (result.total, result.nbytes, result.by_dtype) == (6, 24, {"float32": 6})

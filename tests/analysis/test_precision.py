@@ -22,8 +22,8 @@ def measure_groups(text: str, opset: int = 21) -> tuple[WeightGroup, ...]:
 
 
 def measure_precision(text: str, opset: int = 21) -> Precision:
-    found = model(text, opset)
-    return precision(found, parameters(found))
+    result = model(text, opset)
+    return precision(result, parameters(result))
 
 
 def constants(**given: str) -> str:
@@ -46,15 +46,17 @@ DYNAMIC = "q, s, z = DynamicQuantizeLinear(x)"
     ],
 )
 def test_integer_product_of_activations_is_dynamic(zero: str, expected: tuple[object, ...]) -> None:
-    held = constants(w=ints("int8", 4, 4), n=zero)
-    (only,) = measure_groups(f"g (float[2,4] x) => (int32[2,4] y) {{ {held} {DYNAMIC} y = MatMulInteger(q, w, z, n) }}")
+    stored = constants(w=ints("int8", 4, 4), n=zero)
+    (only,) = measure_groups(
+        f"g (float[2,4] x) => (int32[2,4] y) {{ {stored} {DYNAMIC} y = MatMulInteger(q, w, z, n) }}"
+    )
     assert group_summary(only) == expected
     assert (only.nodes, only.params, only.share) == (1, 16, 1.0)
 
 
 def test_channels_are_unknown_without_scales_and_zero_points() -> None:
-    held = constants(w=ints("uint8", 4, 4))
-    (only,) = measure_groups(f"g (float[2,4] x) => (int32[2,4] y) {{ {held} {DYNAMIC} y = MatMulInteger(q, w, z) }}")
+    stored = constants(w=ints("uint8", 4, 4))
+    (only,) = measure_groups(f"g (float[2,4] x) => (int32[2,4] y) {{ {stored} {DYNAMIC} y = MatMulInteger(q, w, z) }}")
     assert group_summary(only)[3:] == (8, None, None, False)  # unsigned numbers from zero on lie on one side of it
 
 
@@ -69,30 +71,30 @@ def test_weights_and_activations_between_pairs_are_qdq() -> None:
 
 
 def test_dequantized_weights_with_float_activations_are_weight_only() -> None:
-    held = constants(w=ints("int8", 4, 4), n=ints("float", 4))
+    stored = constants(w=ints("int8", 4, 4), n=ints("float", 4))
     (only,) = measure_groups(
-        f"g (float[2,4] x) => (float[2,4] y) {{ {held} d = DequantizeLinear <axis = 1> (w, n) y = MatMul(x, d) }}"
+        f"g (float[2,4] x) => (float[2,4] y) {{ {stored} d = DequantizeLinear <axis = 1> (w, n) y = MatMul(x, d) }}"
     )
     assert group_summary(only) == ("MatMul", "int8", "weight-only", 8, None, True, True)
 
 
 def test_block_size_is_reported() -> None:
-    held = constants(w=ints("int8", 4, 4), n=ints("float", 2, 4))
-    body = f"{held} d = DequantizeLinear <axis = 0, block_size = 2> (w, n) y = MatMul(x, d)"
+    stored = constants(w=ints("int8", 4, 4), n=ints("float", 2, 4))
+    body = f"{stored} d = DequantizeLinear <axis = 0, block_size = 2> (w, n) y = MatMul(x, d)"
     (only,) = measure_groups(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
     assert group_summary(only) == ("MatMul", "int8", "weight-only", 8, 2, None, True)
 
 
 def test_float_weights_quantized_in_the_graph_are_qdq() -> None:
-    held = constants(**{**SCALE, "w": ints("float", 4, 4)})
-    body = f"{held} {PAIR} qw = QuantizeLinear(w, one, z) dw = DequantizeLinear(qw, one, z) y = MatMul(dx, dw)"
+    stored = constants(**{**SCALE, "w": ints("float", 4, 4)})
+    body = f"{stored} {PAIR} qw = QuantizeLinear(w, one, z) dw = DequantizeLinear(qw, one, z) y = MatMul(dx, dw)"
     (only,) = measure_groups(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
     assert group_summary(only) == ("MatMul", "float32", "qdq", 8, None, False, True)
 
 
 def test_integer_operators_have_symmetry() -> None:
-    held = constants(s="float {0.5}", z="uint8 {7}", w=ints("uint8", 4, 4), n="uint8 {128}")
-    body = f"{held} q = QuantizeLinear(x, s, z) y = QLinearMatMul(q, s, z, w, s, n, s, z)"
+    stored = constants(s="float {0.5}", z="uint8 {7}", w=ints("uint8", 4, 4), n="uint8 {128}")
+    body = f"{stored} q = QuantizeLinear(x, s, z) y = QLinearMatMul(q, s, z, w, s, n, s, z)"
     (only,) = measure_groups(f"g (float[2,4] x) => (uint8[2,4] y) {{ {body} }}")
     assert group_summary(only) == ("QLinearMatMul", "uint8", "qoperator", 8, None, False, True)
     (other,) = measure_groups(f"g (float[2,4] x) => (uint8[2,4] y) {{ {body.replace('w, s, n', 'w, s, z')} }}")
@@ -100,28 +102,28 @@ def test_integer_operators_have_symmetry() -> None:
 
 
 def test_rows_of_a_quantized_table_are_weight_only() -> None:
-    held = constants(t=ints("uint8", 9, 4), s="float {0.5}", z="uint8 {9}")
-    body = f"{held} r = Gather(t, i) y = DequantizeLinear(r, s, z)"
+    stored = constants(t=ints("uint8", 9, 4), s="float {0.5}", z="uint8 {9}")
+    body = f"{stored} r = Gather(t, i) y = DequantizeLinear(r, s, z)"
     (only,) = measure_groups(f"g (int64[2] i) => (float[2,4] y) {{ {body} }}")
     assert group_summary(only) == ("Gather", "uint8", "weight-only", 8, None, False, False)
 
 
 def test_explicit_dequantization_is_recognized() -> None:
-    held = constants(w=ints("int8", 4, 4), s=ints("float", 1, 4), t=ints("int8", 9, 4), u=ints("float", 4))
-    body = f"{held} c = Cast <to = 1> (w) d = Mul(c, s) m = MatMul(x, d)"
+    stored = constants(w=ints("int8", 4, 4), s=ints("float", 1, 4), t=ints("int8", 9, 4), u=ints("float", 4))
+    body = f"{stored} c = Cast <to = 1> (w) d = Mul(c, s) m = MatMul(x, d)"
     body += " r = Gather(t, i) f = Cast <to = 1> (r) e = Mul(f, u) y = Add(m, e)"
-    found = measure_precision(f"g (float[2,4] x, int64[2] i) => (float[2,4] y) {{ {body} }}")
-    assert [group_summary(group)[:6] for group in found.story] == [
+    result = measure_precision(f"g (float[2,4] x, int64[2] i) => (float[2,4] y) {{ {body} }}")
+    assert [group_summary(group)[:6] for group in result.story] == [
         ("Gather", "int8", "weight-only", 8, None, True),
         ("MatMul", "int8", "weight-only", 8, None, True),
     ]
-    assert sum(group.params for group in found.story) == 36 + 16
-    assert found.label == "int8-weights" and found.stayed is None
+    assert sum(group.params for group in result.story) == 36 + 16
+    assert result.label == "int8-weights" and result.stayed is None
 
 
 def test_mask_on_weights_is_not_quantization() -> None:
-    held = constants(m=ints("uint8", 4, 4), w=ints("float", 4, 4))
-    body = f"{held} c = Cast <to = 1> (m) d = Mul(c, w) y = MatMul(x, d)"
+    stored = constants(m=ints("uint8", 4, 4), w=ints("float", 4, 4))
+    body = f"{stored} c = Cast <to = 1> (m) d = Mul(c, w) y = MatMul(x, d)"
     (only,) = measure_groups(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
     assert only.params == 32 and only.how in ("float", "integer")
 
@@ -138,8 +140,8 @@ def measure_packed(zero: np.ndarray | None = None, bits: int = 4) -> tuple[Weigh
     made = helper.make_graph(
         [node], "g", [x], [y], [numpy_helper.from_array(data, name) for name, data in given.items()]
     )
-    found = save_and_read(helper.make_model(made))
-    return precision(found, parameters(found)).story
+    result = save_and_read(helper.make_model(made))
+    return precision(result, parameters(result)).story
 
 
 @pytest.mark.parametrize(
@@ -166,28 +168,28 @@ def test_unpacked_zero_point_has_mid_range_of_its_type() -> None:
 
 
 def test_a_node_with_several_weights_is_in_one_group() -> None:
-    held = constants(w=ints("float16", 4, 4), b=ints("float", 4))
-    body = f"{held} c = Cast <to = 1> (w) y = Gemm(x, c, b)"
+    stored = constants(w=ints("float16", 4, 4), b=ints("float", 4))
+    body = f"{stored} c = Cast <to = 1> (w) y = Gemm(x, c, b)"
     (only,) = measure_groups(f"g (float[2,4] x) => (float[2,4] y) {{ {body} }}")
     assert (only.dtype, only.how, only.params) == ("float16", "float", 20)
 
 
 def test_float_rest_is_reported_for_quantized_models_only() -> None:
-    held = constants(**SCALE, b=ints("float", 4), t=ints("float", 9, 4))
-    body = f"{held} {PAIR} dw = DequantizeLinear(w, one, z) m = MatMul(dx, dw) a = Add(m, b) r = Gather(t, i)"
-    found = measure_precision(f"g (float[2,4] x, int64[2] i) => (float[2,4] y) {{ {body} y = Add(a, r) }}")
-    assert found.stayed == "kept in float32: 1 Gather (embeddings) (Gather_11), 1 Add (Add_10); 71.4% of the weights"
+    stored = constants(**SCALE, b=ints("float", 4), t=ints("float", 9, 4))
+    body = f"{stored} {PAIR} dw = DequantizeLinear(w, one, z) m = MatMul(dx, dw) a = Add(m, b) r = Gather(t, i)"
+    result = measure_precision(f"g (float[2,4] x, int64[2] i) => (float[2,4] y) {{ {body} y = Add(a, r) }}")
+    assert result.stayed == "kept in float32: 1 Gather (embeddings) (Gather_11), 1 Add (Add_10); 71.4% of the weights"
     plain = measure_precision(f"g (float[2,4] x) => (float[2,4] y) {{ {constants(b=ints('float', 4))} y = Add(x, b) }}")
     assert plain.stayed is None and plain.story[0].how == "float"
 
 
 def test_few_quantized_numbers_do_not_set_the_label() -> None:
-    held = constants(w=ints("float", 40, 40), t=ints("uint8", 4), s="float {0.5}")
-    body = f"{held} d = DequantizeLinear(t, s) m = MatMul(x, w) y = Concat <axis = 0> (m, d)"
-    found = measure_precision(f"g (float[40] x) => (float[44] y) {{ {body} }}")
-    assert (found.label, found.scheme) == ("fp32", None)
-    assert [group.how for group in found.story] == ["float", "weight-only"]
-    assert found.stayed is not None and found.stayed.endswith("99.8% of the weights")
+    stored = constants(w=ints("float", 40, 40), t=ints("uint8", 4), s="float {0.5}")
+    body = f"{stored} d = DequantizeLinear(t, s) m = MatMul(x, w) y = Concat <axis = 0> (m, d)"
+    result = measure_precision(f"g (float[40] x) => (float[44] y) {{ {body} }}")
+    assert (result.label, result.scheme) == ("fp32", None)
+    assert [group.how for group in result.story] == ["float", "weight-only"]
+    assert result.stayed is not None and result.stayed.endswith("99.8% of the weights")
 
 
 # name -> (operator, type, how, bits, block size, per channel, symmetric, nodes, weights)
@@ -236,8 +238,8 @@ TRUTH: dict[str, set[tuple[object, ...]]] = {
 
 
 def precision_of(name: str) -> Precision:
-    found = read_model(graph(name))
-    return precision(found, parameters(found))
+    result = read_model(graph(name))
+    return precision(result, parameters(result))
 
 
 @pytest.mark.parametrize("name", TRUTH)
@@ -256,11 +258,11 @@ def test_all_convolutions_of_the_qdq_resnet_are_quantized_by_channels() -> None:
 def test_other_nodes_of_the_float_rest_are_counted() -> None:
     operators = ["Add", "Mul", "Sub", "Div", "Pow", "PRelu", "Gemm"]
     shapes = {name.lower(): (4, 4) if name == "Gemm" else (4,) for name in operators}
-    held = constants(**SCALE, **{name: ints("float", *shape) for name, shape in shapes.items()})
+    stored = constants(**SCALE, **{name: ints("float", *shape) for name, shape in shapes.items()})
     steps = [f"{PAIR} dw = DequantizeLinear(w, one, z) v0 = MatMul(dx, dw)"]
     steps += [f"v{at + 1} = {name}(v{at}, {name.lower()})" for at, name in enumerate(operators)]
-    found = measure_precision(f"g (float[2,4] x) => (float[2,4] v7) {{ {held} {' '.join(steps)} }}")
-    assert found.stayed is not None and ", 1 other node; " in found.stayed
+    result = measure_precision(f"g (float[2,4] x) => (float[2,4] v7) {{ {stored} {' '.join(steps)} }}")
+    assert result.stayed is not None and ", 1 other node; " in result.stayed
 
 
 STAYED = {

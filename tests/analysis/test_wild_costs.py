@@ -51,9 +51,9 @@ def test_peak_inside_nodes_has_formula() -> None:
     text = """g (float[seq,8] x, bool c) => (float[] y) {
         y = If (c) <then_branch = t () => (float p) { q = Exp(x)  p = Exp(q) },
                     else_branch = e () => (float u) { u = Exp(x) }> }"""
-    found = facts(text)
-    assert found.formula.expressions["peak_activation_bytes"] == "1 + 96·seq"
-    assert found.memory.peak is not None and found.memory.peak.nbytes == 1 + 96 * 128
+    result = facts(text)
+    assert result.formula.expressions["peak_activation_bytes"] == "1 + 96·seq"
+    assert result.memory.peak is not None and result.memory.peak.nbytes == 1 + 96 * 128
 
 
 def test_each_largest_polynomial_is_largest_somewhere() -> None:
@@ -72,9 +72,9 @@ def test_formula_has_least_sizes() -> None:
     text = """g (float[1,8] x, int64[1,seq] i, uint8[32,4] t, float[32,1] s) => (float[] y) {
         w = com.microsoft.GatherBlockQuantized <gather_axis = 0, quantize_axis = 1, block_size = 16> (t, i, s)
         r = Transpose <perm = [0, 2, 1]> (w)  y = MatMul(x, r) }"""
-    found = facts(text).formula
-    assert (found.expressions["macs"], found.expressions["bytes_moved"]) == ("8·seq", "288 + 140·seq")
-    assert found.least == {"seq": 33}
+    result = facts(text).formula
+    assert (result.expressions["macs"], result.expressions["bytes_moved"]) == ("8·seq", "288 + 140·seq")
+    assert result.least == {"seq": 33}
 
 
 def test_unsorted_nodes_are_counted_in_topological_order() -> None:

@@ -107,14 +107,14 @@ def infer_case(case: Any, path: Path) -> tuple[Dim, Shape | None]:
 
 
 def test_fused_operator_costs_its_function_body(tmp_path: Path) -> None:
-    seen = set()
+    visited = set()
     for op, plain, parts in iter_expanded_cases():
         if op in EXACTLY | NEARLY:
-            seen.add(op)
+            visited.add(op)
             (fused, dims), (written_out, _) = (
                 infer_case(plain, tmp_path / "a.onnx"),
                 infer_case(parts, tmp_path / "b.onnx"),
             )
             assert type(fused) is type(written_out) is int and dims is not None, parts.name
             assert abs(written_out - fused) < (1 if op in EXACTLY else size(dims)), parts.name
-    assert seen == EXACTLY | NEARLY
+    assert visited == EXACTLY | NEARLY

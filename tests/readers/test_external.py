@@ -28,8 +28,8 @@ def sparse(location: str, part: str) -> SparseTensorProto:
     places = helper.make_tensor("i", TensorProto.INT64, [8], range(8))
     values = helper.make_tensor("w", TensorProto.FLOAT, [8], [1.0] * 8)
     made = SparseTensorProto(dims=[2, 4], values=values, indices=places)
-    held = away(location, TensorProto.INT64 if part == "indices" else TensorProto.FLOAT)
-    getattr(made, part).CopyFrom(held)
+    stored = away(location, TensorProto.INT64 if part == "indices" else TensorProto.FLOAT)
+    getattr(made, part).CopyFrom(stored)
     return made
 
 

@@ -83,8 +83,8 @@ def test_payload_has_its_location(dtype: int, tmp_path: Path) -> None:
 )
 def test_every_element_type_has_its_size(dtype: str, tmp_path: Path) -> None:
     tensor = helper.make_tensor("w", TensorProto.DataType.Value(dtype), [3, 5], [1] * 15)
-    found = read_saved(tmp_path, model_of(tensor)).graph.initializers[0]
-    assert found.nbytes == {"INT4": 8, "UINT4": 8, "FLOAT4E2M1": 8, "BFLOAT16": 30, "DOUBLE": 120}.get(dtype, 15)
+    result = read_saved(tmp_path, model_of(tensor)).graph.initializers[0]
+    assert result.nbytes == {"INT4": 8, "UINT4": 8, "FLOAT4E2M1": 8, "BFLOAT16": 30, "DOUBLE": 120}.get(dtype, 15)
 
 
 def test_strings_and_typed_fields_are_read(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_a_sparse_initializer_has_its_full_dims(tmp_path: Path) -> None:
     made = model_of()
     made.graph.sparse_initializer.append(sparse)
     made.graph.node.append(helper.make_node("Identity", ["w"], ["y"]))
-    found = read_saved(tmp_path, made).graph.initializers[0]
-    assert (found.name, found.dims, found.stored_elements) == ("w", (4, 5), 2)
+    result = read_saved(tmp_path, made).graph.initializers[0]
+    assert (result.name, result.dims, result.stored_elements) == ("w", (4, 5), 2)
 
 
 def test_external_data_is_listed_with_size_but_not_opened(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_external_data_outside_folder_are_not_looked_up(path: str, tmp_path: Pat
     (tmp_path / "w.bin").write_bytes(b"\0" * 64)
     pairs = chunk(13, chunk(1, "location") + chunk(2, path))
     tensor = chunk(5, integer(1, 4) + integer(2, 1) + chunk(8, "w") + pairs + integer(14, 1))
-    found = read_saved(tmp_path / "model", model(tensor + node("Relu", "w", "y") + value(12, "y", (4,))))
-    assert found.external[0].nbytes is None
+    result = read_saved(tmp_path / "model", model(tensor + node("Relu", "w", "y") + value(12, "y", (4,))))
+    assert result.external[0].nbytes is None
 
 
 def test_a_functions_attributes_may_refer_to_the_call() -> None:
@@ -144,8 +144,8 @@ def test_a_functions_attributes_may_refer_to_the_call() -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        found = read_saved(Path(folder), path_model)
-    assert found.functions[0].nodes[0].attributes["axis"] == AttributeReference("a")
+        result = read_saved(Path(folder), path_model)
+    assert result.functions[0].nodes[0].attributes["axis"] == AttributeReference("a")
 
 
 def test_long_lists_are_truncated_with_count(tmp_path: Path) -> None:
@@ -168,20 +168,20 @@ def test_packed_and_unpacked_lists_read_the_same(tmp_path: Path) -> None:
     packed = chunk(8, b"".join(integer(0, number)[1:] for number in (1, -2, 300)))
     for body in (unpacked, packed):
         attribute = chunk(1, "perm") + body + integer(20, 7)
-        found = read_saved(tmp_path, model(node("Transpose", "x", "y", attribute) + value(12, "y", (1,))))
-        assert found.graph.nodes[0].attributes["perm"] == (1, -2, 300)
+        result = read_saved(tmp_path, model(node("Transpose", "x", "y", attribute) + value(12, "y", (1,))))
+        assert result.graph.nodes[0].attributes["perm"] == (1, -2, 300)
 
 
 def test_training_graphs_are_separate(tmp_path: Path) -> None:
     step = chunk(20, chunk(2, node("Relu", "a", "b")))
-    found = read_saved(tmp_path, relu() + step)
-    assert len(found.training) == 1 and found.training[0].nodes[0].op == "Relu"
+    result = read_saved(tmp_path, relu() + step)
+    assert len(result.training) == 1 and result.training[0].nodes[0].op == "Relu"
 
 
 def test_invalid_utf8_names_stay_distinct(tmp_path: Path) -> None:
     names = [chunk(1, b"\xff"), chunk(1, b"\xfe")]
-    found = read_saved(tmp_path, model(chunk(1, names[0] + names[1] + chunk(4, "Add")) + value(12, "y", (1,))))
-    assert found.graph.nodes[0].inputs == ("\\xff", "\\xfe")
+    result = read_saved(tmp_path, model(chunk(1, names[0] + names[1] + chunk(4, "Add")) + value(12, "y", (1,))))
+    assert result.graph.nodes[0].inputs == ("\\xff", "\\xfe")
 
 
 def nest_subgraphs(levels: int) -> bytes:
@@ -193,11 +193,11 @@ def nest_subgraphs(levels: int) -> bytes:
 
 def test_subgraphs_nest_deeper_than_any_library_reads(tmp_path: Path) -> None:
     with within(Limits(depth=200)):
-        found, levels = read_saved(tmp_path, nest_subgraphs(150)).graph, 0
-    while found.nodes[0].op == "If":
-        inner = found.nodes[0].attributes["then_branch"]
+        result, levels = read_saved(tmp_path, nest_subgraphs(150)).graph, 0
+    while result.nodes[0].op == "If":
+        inner = result.nodes[0].attributes["then_branch"]
         assert isinstance(inner, Graph)
-        found, levels = inner, levels + 1
+        result, levels = inner, levels + 1
     assert levels == 150
 
 
@@ -219,6 +219,6 @@ def test_memory_depends_on_graph_not_on_file_size(tmp_path: Path) -> None:
         file.seek(size, 1)
         file.write(chunk(8, integer(2, 17)))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = read_model(path)
-    assert found.graph.initializers[0].nbytes == size
+    result = read_model(path)
+    assert result.graph.initializers[0].nbytes == size
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 << 10

@@ -50,10 +50,10 @@ def make_bom(folder: Path, text: str, **metadata: str) -> dict[str, Any]:
 def read_properties(made: dict[str, Any]) -> dict[str, list[str]]:
     """Properties of the file and of the model, by name."""
     model = made["metadata"]["component"]
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for each in (*model["properties"], *model["modelCard"]["properties"]):
-        found.setdefault(each["name"].removeprefix("onnx-autodoc:"), []).append(each["value"])
-    return found
+        result.setdefault(each["name"].removeprefix("onnx-autodoc:"), []).append(each["value"])
+    return result
 
 
 def sha256(path: Path) -> str:

@@ -31,13 +31,13 @@ def hardware(card: Card) -> HardwareSection:
 
 def graded(card: Card, *grades: str) -> Card:
     """The devices by these grades, one after the other: times three times the bound, from half to double of that."""
-    found = hardware(card)
-    basis = dict(zip((row.device for row in found.devices), grades, strict=True))
+    result = hardware(card)
+    basis = dict(zip((row.device for row in result.devices), grades, strict=True))
     made = replace(
-        found,
-        devices=tuple(_device(row, basis[row.device]) for row in found.devices),
-        scaling=tuple(_slower(row, basis[row.device], "per_second") for row in found.scaling),
-        generation=tuple(_slower(row, basis[row.device], "tokens_per_second") for row in found.generation),
+        result,
+        devices=tuple(_device(row, basis[row.device]) for row in result.devices),
+        scaling=tuple(_slower(row, basis[row.device], "per_second") for row in result.scaling),
+        generation=tuple(_slower(row, basis[row.device], "tokens_per_second") for row in result.generation),
     )
     return replace(card, hardware=made)
 
@@ -62,11 +62,11 @@ def _slower(row: Any, basis: str, speed: str) -> Any:
 
 def crowded(card: Card, *devices: str) -> Card:
     """These devices are too small for the model at any batch."""
-    found = hardware(card)
-    rows = tuple(replace(row, fits=False) if row.device in devices else row for row in found.devices)
+    result = hardware(card)
+    rows = tuple(replace(row, fits=False) if row.device in devices else row for row in result.devices)
     none = {"fits": False, "seconds": None, "bottleneck": None, "low": None, "high": None}
-    scaling = tuple(replace(row, per_second=None, **none) if row.device in devices else row for row in found.scaling)
+    scaling = tuple(replace(row, per_second=None, **none) if row.device in devices else row for row in result.scaling)
     tokens = tuple(
-        replace(row, tokens_per_second=None, **none) if row.device in devices else row for row in found.generation
+        replace(row, tokens_per_second=None, **none) if row.device in devices else row for row in result.generation
     )
-    return replace(card, hardware=replace(found, devices=rows, scaling=scaling, generation=tokens))
+    return replace(card, hardware=replace(result, devices=rows, scaling=scaling, generation=tokens))

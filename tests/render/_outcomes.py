@@ -33,7 +33,7 @@ POLICY: dict[str, Any] = {
 
 
 def make_hostile_card() -> Card:
-    found = card(SAMPLE[1])
+    result = card(SAMPLE[1])
     findings = tuple(
         Finding(rule, severity, Confidence.HIGH, text, text, (text, text, "b"), 60, text or None)
         for text in NASTY
@@ -43,8 +43,8 @@ def make_hostile_card() -> Card:
             ("dynamic-input", Severity.NOTE),
         )
     )
-    ports = tuple(replace(port, name=NASTY[0]) for port in found.interface.inputs)
-    return replace(found, findings=findings, interface=replace(found.interface, inputs=ports))
+    ports = tuple(replace(port, name=NASTY[0]) for port in result.interface.inputs)
+    return replace(result, findings=findings, interface=replace(result.interface, inputs=ports))
 
 
 @cache

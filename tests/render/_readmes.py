@@ -75,9 +75,9 @@ Licence questions: write to us.\x20\x20
 
 
 def read_as_hub(text: str) -> dict[str, Any]:
-    found = _BLOCK.search(text.removeprefix("\ufeff"))
-    assert found is not None, "the Hub finds no front matter"
-    data = yaml.safe_load(found[2] + "\n")
+    result = _BLOCK.search(text.removeprefix("\ufeff"))
+    assert result is not None, "the Hub finds no front matter"
+    data = yaml.safe_load(result[2] + "\n")
     return {} if data is None else dict(data)
 
 

@@ -45,13 +45,13 @@ def test_model_is_described_in_one_line(name: str, text: str) -> None:
     [(0.9, "; object detection"), (0.7, "; probably object detection"), (0.5, "; possibly object detection")],
 )
 def test_task_is_qualified_by_confidence(confidence: float, said: str) -> None:
-    found = card("yolov8l-nc1")
-    assert said in describe_model(replace(found, task=replace(found.task, confidence=confidence)))
+    result = card("yolov8l-nc1")
+    assert said in describe_model(replace(result, task=replace(result.task, confidence=confidence)))
 
 
 def test_missing_task_is_stated() -> None:
-    found = card("yolov8l-nc1")
-    unknown = replace(found, task=replace(found.task, name=None, classes=None))
+    result = card("yolov8l-nc1")
+    unknown = replace(result, task=replace(result.task, name=None, classes=None))
     assert describe_model(unknown).endswith("; task unknown")
 
 
@@ -76,10 +76,10 @@ def test_block_chain_opens_layer_with_most_macs() -> None:
 
 
 def test_long_block_chain_is_cut_with_count() -> None:
-    found = format_block_chain(card("yolov8l-nc1"))
-    assert found is not None
-    assert found.startswith("Conv → Conv → CSP block → ")
-    assert found.endswith(" more, see --format mermaid")
+    result = format_block_chain(card("yolov8l-nc1"))
+    assert result is not None
+    assert result.startswith("Conv → Conv → CSP block → ")
+    assert result.endswith(" more, see --format mermaid")
 
 
 def test_float_parts_of_quantized_model_are_listed() -> None:
@@ -88,10 +88,10 @@ def test_float_parts_of_quantized_model_are_listed() -> None:
 
 
 def test_declared_data_is_described() -> None:
-    found = card("yolov8l-nc1")
-    assert describe_declared_data(found) is None
-    said = replace(
-        found.dataset.said, classes=2, names=("cat", "dog"), image_size=(640, 480), sources={"classes": "here"}
+    result = card("yolov8l-nc1")
+    assert describe_declared_data(result) is None
+    text = replace(
+        result.dataset.said, classes=2, names=("cat", "dog"), image_size=(640, 480), sources={"classes": "here"}
     )
-    told = replace(found, dataset=replace(found.dataset, said=said))
-    assert describe_declared_data(told) == "2 classes (cat, dog), 640×480: here"
+    text = replace(result, dataset=replace(result.dataset, said=text))
+    assert describe_declared_data(text) == "2 classes (cat, dog), 640×480: here"

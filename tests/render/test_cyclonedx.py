@@ -38,16 +38,16 @@ def _same_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_document_of_real_model_is_valid_and_matches_its_card(name: str) -> None:
-    found = make_card(graph(name), Request(), sha256=True)
-    made, card = validate_bom(found), found.card
+    result = make_card(graph(name), Request(), sha256=True)
+    made, card = validate_bom(result), result.card
     model = made["metadata"]["component"]
     assert (model["type"], model["name"]) == ("machine-learning-model", card.model.name)
     assert model["hashes"] == [{"alg": "SHA-256", "content": sha256(graph(name))}]
     assert [part["name"] for part in model.get("components", ())] == [file.path for file in card.model.file.external]
     assert read_properties(made)["parameters.total"] == [str(card.parameters.total)]
-    said = model["modelCard"]["modelParameters"]
-    assert len(said["inputs"]) == len(card.interface.inputs)
-    assert len(said["outputs"]) == len(card.interface.outputs)
+    text = model["modelCard"]["modelParameters"]
+    assert len(text["inputs"]) == len(card.interface.inputs)
+    assert len(text["outputs"]) == len(card.interface.outputs)
     assert len(made.get("annotations", ())) == len(card.findings)
 
 
@@ -111,8 +111,10 @@ def test_card_without_hash_gives_valid_document(tmp_path: Path) -> None:
 
 
 def test_file_without_metadata_gives_no_claims(tmp_path: Path) -> None:
-    found = make_card(save_model(tmp_path, proto("g () => (float y) { y = custom.Unheard() }")), Request(), sha256=True)
-    made = validate_bom(replace(found, card=replace(found.card, findings=())))
+    result = make_card(
+        save_model(tmp_path, proto("g () => (float y) { y = custom.Unheard() }")), Request(), sha256=True
+    )
+    made = validate_bom(replace(result, card=replace(result.card, findings=())))
     model = made["metadata"]["component"]
     assert set(model["modelCard"]["modelParameters"]) == {"outputs"}
     assert set(model) == {"type", "name", "bom-ref", "description", "hashes", "modelCard", "properties"}
@@ -123,15 +125,15 @@ def test_file_without_metadata_gives_no_claims(tmp_path: Path) -> None:
 
 def test_training_and_quality_are_never_claimed() -> None:
     for name in GRAPH_NAMES[::6]:
-        said = validate_bom(load_report(name))["metadata"]["component"]["modelCard"]
-        assert set(said) == {"modelParameters", "properties"}
-        assert set(said["modelParameters"]) <= {"task", "architectureFamily", "modelArchitecture", "inputs", "outputs"}
+        text = validate_bom(load_report(name))["metadata"]["component"]["modelCard"]
+        assert set(text) == {"modelParameters", "properties"}
+        assert set(text["modelParameters"]) <= {"task", "architectureFamily", "modelArchitecture", "inputs", "outputs"}
 
 
 def test_uncertain_task_is_property_with_confidence() -> None:
-    found = load_report("yolov8l-nc1")
-    assert validate_bom(found)["metadata"]["component"]["modelCard"]["modelParameters"]["task"] == "object detection"
-    doubtful = replace(found, card=replace(found.card, task=Task("object detection", 0.6, None, ())))
+    result = load_report("yolov8l-nc1")
+    assert validate_bom(result)["metadata"]["component"]["modelCard"]["modelParameters"]["task"] == "object detection"
+    doubtful = replace(result, card=replace(result.card, task=Task("object detection", 0.6, None, ())))
     made = validate_bom(doubtful)
     assert "task" not in made["metadata"]["component"]["modelCard"]["modelParameters"]
     assert read_properties(made)["task.name"] + read_properties(made)["task.confidence"] == ["object detection", "0.6"]
@@ -139,26 +141,26 @@ def test_uncertain_task_is_property_with_confidence() -> None:
 
 def test_lower_bound_has_its_own_property_name(tmp_path: Path) -> None:
     text = "g (float[2,2] x) => (float y) { h = MatMul(x, x) y = custom.Unheard(h) }"
-    said = read_properties(make_bom(tmp_path, text))
-    assert said["compute.macs.at_least"] == ["8"]
-    assert "compute.macs" not in said and "compute.flops" not in said
+    message = read_properties(make_bom(tmp_path, text))
+    assert message["compute.macs.at_least"] == ["8"]
+    assert "compute.macs" not in message and "compute.flops" not in message
     assert read_properties(make_bom(tmp_path, RELU))["compute.macs"] == ["0"]
 
 
 def test_assumed_sizes_are_properties(tmp_path: Path) -> None:
     text = "g (float[batch,2] x) => (float y) { y = MatMul(x, w) }"
     path = save_model(tmp_path, proto(text.replace("float[batch,2] x", "float[batch,2] x, float[2,2] w")))
-    said = read_properties(validate_bom(make_card(path, Request(batch=3))))
-    assert said["compute.macs"] == ["12"]
-    assert said["assumptions.dims"] == ["batch = 3"]
+    message = read_properties(validate_bom(make_card(path, Request(batch=3))))
+    assert message["compute.macs"] == ["12"]
+    assert message["assumptions.dims"] == ["batch = 3"]
 
 
 def test_inputs_are_described_as_declared(tmp_path: Path) -> None:
     text = "g (float[N,2] x, seq(float[2]) s, float[] n) => (float[?,2] y) { y = Identity(x) }"
-    said = make_bom(tmp_path, text)["metadata"]["component"]["modelCard"]["modelParameters"]
-    assert said["inputs"][0]["format"].startswith("x: float32 [N, 2]")
-    assert said["inputs"][1]["format"].startswith("s: sequence of float32")
-    assert said["outputs"][0]["format"].startswith("y: float32 [?, 2]")
+    message = make_bom(tmp_path, text)["metadata"]["component"]["modelCard"]["modelParameters"]
+    assert message["inputs"][0]["format"].startswith("x: float32 [N, 2]")
+    assert message["inputs"][1]["format"].startswith("s: sequence of float32")
+    assert message["outputs"][0]["format"].startswith("y: float32 [?, 2]")
 
 
 def test_version_is_that_of_the_file(tmp_path: Path) -> None:
@@ -171,9 +173,9 @@ def test_version_is_that_of_the_file(tmp_path: Path) -> None:
 
 
 def test_finding_is_annotation_by_this_tool() -> None:
-    found = load_report("smollm2-135m-genai-int4")
-    notes = validate_bom(found)["annotations"]
-    finding = next(each for each in found.card.findings if each.rule == "dynamic-input")
+    result = load_report("smollm2-135m-genai-int4")
+    notes = validate_bom(result)["annotations"]
+    finding = next(each for each in result.card.findings if each.rule == "dynamic-input")
     note = next(each for each in notes if "rule dynamic-input" in each["text"])
     assert note["annotator"]["component"]["name"] == "onnx-autodoc"
     assert finding.message in note["text"] and f"{finding.count - 5} more" in note["text"]

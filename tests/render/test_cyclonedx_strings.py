@@ -54,8 +54,8 @@ def test_every_license_id_is_in_the_specification() -> None:
 
 
 def test_hostile_model_gives_valid_document(tmp_path: Path) -> None:
-    found = make_card(hostile(tmp_path), Request(), sha256=True)
-    made = validate_bom(found)
+    result = make_card(hostile(tmp_path), Request(), sha256=True)
+    made = validate_bom(result)
     texts = list(_texts(made))
     assert max(map(len, texts)) <= 2100
     assert all(text.isprintable() for text in texts)
@@ -72,9 +72,9 @@ def _texts(part: object) -> Iterator[str]:
 
 @pytest.mark.parametrize("text", (*NAMES, SURROGATE, "", "urn:cdx:x/1#y"))
 def test_hostile_strings_give_valid_document(text: str, tmp_path: Path) -> None:
-    found = make_card(save_external_model(tmp_path), Request(), sha256=True)
-    assert render_cyclonedx(replace(found, card=_saying(found.card, text))) != render_cyclonedx(found)
-    made = validate_bom(replace(found, card=_saying(found.card, text)))
+    result = make_card(save_external_model(tmp_path), Request(), sha256=True)
+    assert render_cyclonedx(replace(result, card=_saying(result.card, text))) != render_cyclonedx(result)
+    made = validate_bom(replace(result, card=_saying(result.card, text)))
     assert all(each.isprintable() for each in _texts(made))
     assert not made["metadata"]["component"]["bom-ref"].startswith("urn:cdx:")
 
@@ -92,12 +92,12 @@ def _saying(card: Card, text: str) -> Card:
         producer=replace(card.model.producer, name=text),
     )
     ports = tuple(replace(port, name=text, shape=(text, None, 1), role=text) for port in card.interface.inputs)
-    said = replace(card.dataset.said, extras={"license": text, "author": text})
+    message = replace(card.dataset.said, extras={"license": text, "author": text})
     return replace(
         card,
         model=model,
         interface=replace(card.interface, inputs=ports, outputs=ports),
-        dataset=replace(card.dataset, said=said),
+        dataset=replace(card.dataset, said=message),
         summary=replace(card.summary, what=text, tldr=text),
         structure=replace(card.structure, family=text),
         task=Task(text, 1.0, None, ()),

@@ -39,13 +39,13 @@ def test_every_line_is_one_annotation(make: Any) -> None:
 
 @pytest.mark.parametrize("make", [check_corpus, check_hostile])
 def test_annotations_are_limited_per_level(make: Any) -> None:
-    found = make()
-    levels = [line.split(" ")[0] for line in render_annotations(found).splitlines()]
+    result = make()
+    levels = [line.split(" ")[0] for line in render_annotations(result).splitlines()]
     assert all(levels.count(level) <= 10 for level in levels)
-    failed = sum(len(verdict.failed) for verdict in found.verdicts)
+    failed = sum(len(verdict.failed) for verdict in result.verdicts)
     assert levels.count("::error") == min(failed, 10)
     if failed > 10:
-        assert f"::error title=onnx-autodoc::{failed - 9} more, listed in the job summary" in render_annotations(found)
+        assert f"::error title=onnx-autodoc::{failed - 9} more, listed in the job summary" in render_annotations(result)
 
 
 def test_card_alone_has_annotations() -> None:
@@ -54,8 +54,8 @@ def test_card_alone_has_annotations() -> None:
 
 
 def test_passed_models_get_a_notice() -> None:
-    found = replace(check_corpus(), verdicts=tuple(replace(each, checks=()) for each in check_corpus().verdicts))
-    lines = render_annotations(found).splitlines()
+    result = replace(check_corpus(), verdicts=tuple(replace(each, checks=()) for each in check_corpus().verdicts))
+    lines = render_annotations(result).splitlines()
     assert len(lines) == 3
     assert all(COMMAND.fullmatch(line) and "passed: 0 checks" in line for line in lines)
 
@@ -71,16 +71,16 @@ def test_job_summary_is_plain_tables(make: Any) -> None:
 
 
 def test_job_summary_stays_below_size_limit() -> None:
-    found = check_corpus()
-    many = replace(found, verdicts=tuple(found.verdicts) * 200)
+    result = check_corpus()
+    many = replace(result, verdicts=tuple(result.verdicts) * 200)
     for most in (MAX_SUMMARY_BYTES, 50_000, 1_000):
         text = render_job_summary(many, most)
         assert len(text.encode()) < most
         assert "a job summary is limited to" in text
         listed = len(re.findall(r"^\| ", text, re.M))
         left = int(re.findall(r"^([0-9,]+) rows omitted", text, re.M)[0].replace(",", ""))
-        assert listed + left == 200 * len(re.findall(r"^\| ", render_job_summary(found), re.M))
-    assert "a job summary is limited to" not in render_job_summary(found)
+        assert listed + left == 200 * len(re.findall(r"^\| ", render_job_summary(result), re.M))
+    assert "a job summary is limited to" not in render_job_summary(result)
     assert render_job_summary(many, 100) == ""
 
 

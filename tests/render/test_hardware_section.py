@@ -16,13 +16,13 @@ TWO = ("t4", "rtx_4050_laptop")
 
 def blocks(card: Card, heading: str = "") -> list[Block]:
     """Those below a heading, or those before the first one."""
-    found: dict[str, list[Block]] = {"": []}
+    result: dict[str, list[Block]] = {"": []}
     for block in section(card).blocks:
         if isinstance(block, Heading):
-            found[block.text] = []
+            result[block.text] = []
         else:
-            found[list(found)[-1]].append(block)
-    return found[heading]
+            result[list(result)[-1]].append(block)
+    return result[heading]
 
 
 def tables(card: Card, heading: str = "") -> list[Table]:
@@ -50,16 +50,16 @@ def tooltips(card: Card) -> str:
 
 def section_text(card: Card) -> str:
     """All words of the section, cells apart."""
-    found = []
+    result = []
     for block in section(card).blocks:
         match block:
             case Table():
-                found += [text_of(cell) for row in block.rows for cell in row]
+                result += [text_of(cell) for row in block.rows for cell in row]
             case Bullets():
-                found += [text_of(row) for row in block.items]
+                result += [text_of(row) for row in block.items]
             case Paragraph():
-                found.append(text_of(block.text))
-    return "\n".join(found)
+                result.append(text_of(block.text))
+    return "\n".join(result)
 
 
 def test_bound_is_never_printed_as_time() -> None:
@@ -81,8 +81,8 @@ def test_single_grade_is_in_the_column_title(grade: str, shown: str, speed: str)
 
 
 def test_mixed_grades_are_beside_their_times() -> None:
-    found = graded(on(SMOLLM, *TWO, "jetson_nano_2gb", "core_i7_12700h"), "typical", "bound", "measured", "calibrated")
-    table = tables(found)[0]
+    result = graded(on(SMOLLM, *TWO, "jetson_nano_2gb", "core_i7_12700h"), "typical", "bound", "measured", "calibrated")
+    table = tables(result)[0]
     times = column(table, "Time per run")
     assert [re.sub(r"[\d.]+", "#", time) for time in times] == [
         "typical # ms (#–#)",
@@ -90,20 +90,20 @@ def test_mixed_grades_are_beside_their_times() -> None:
         "measured # ms (#–#)",
         "calibrated # ms (#–#)",
     ]
-    meanings = [text_of(row).split(":")[0] for row in next(b for b in blocks(found) if isinstance(b, Bullets)).items]
+    meanings = [text_of(row).split(":")[0] for row in next(b for b in blocks(result) if isinstance(b, Bullets)).items]
     assert meanings == ["measured", "calibrated", "typical", "lower bound"], "each is explained, the best first"
 
 
 def with_bounds_only(card: Card) -> Card:
     """Typical times, but none at the largest batches: there the bound stands in."""
-    found = hardware(graded(card, "typical"))
+    result = hardware(graded(card, "typical"))
     rows = tuple(
         replace(row, seconds=None, per_second=None, low=None, high=None, bottleneck=None, bound=0.001)
         if row.batch > 16
         else row
-        for row in found.scaling
+        for row in result.scaling
     )
-    return replace(card, hardware=replace(found, scaling=rows))
+    return replace(card, hardware=replace(result, scaling=rows))
 
 
 def test_bound_in_place_of_time_is_marked() -> None:
@@ -171,12 +171,12 @@ def test_common_note_is_listed_once() -> None:
 
 
 def test_device_that_does_not_fit_has_no_time() -> None:
-    found = crowded(on(MINILM, *TWO), "t4")
-    table = tables(found)[0]
+    result = crowded(on(MINILM, *TWO), "t4")
+    table = tables(result)[0]
     assert column(table, "Memory")[0] == "does not fit: 605 MiB of 15.0 GiB"
     assert column(table, "Time, lower bound")[0] == "does not run"
     assert column(table, "Bottleneck") == ["memory capacity", "compute-bound"]
-    first = tables(found, "Throughput by batch size")[0]
+    first = tables(result, "Throughput by batch size")[0]
     assert set(column(first, "Time, lower bound" if "Time, lower bound" in titles(first) else "Time per run")) == {
         "does not run"
     }
@@ -206,9 +206,9 @@ def test_best_batch_is_marked() -> None:
 
 
 def test_only_first_device_table_is_expanded() -> None:
-    found = tables(on(SILERO, *TWO), "Throughput by batch size")
-    assert [table.summary for table in found] == [None, "NVIDIA GeForce RTX 4050 Laptop, fp32 (lower bound)"]
-    assert [len(table.rows) for table in found] == [8, 8]
+    result = tables(on(SILERO, *TWO), "Throughput by batch size")
+    assert [table.summary for table in result] == [None, "NVIDIA GeForce RTX 4050 Laptop, fp32 (lower bound)"]
+    assert [len(table.rows) for table in result] == [8, 8]
 
 
 def test_decoder_has_prefill_and_decode_rows() -> None:
@@ -231,16 +231,16 @@ def test_levels_list_devices_with_reasons() -> None:
     assert needs is not None
     assert needs.comfortable is not None
     larger = replace(needs, comfortable=replace(needs.comfortable, device="x", name="X"), recommended=None)
-    found = blocks(replace(card, hardware=replace(hardware(card), requirements=larger)), "Requirements")
-    levels = [text_of(row) for block in found if isinstance(block, Bullets) for row in block.items]
+    result = blocks(replace(card, hardware=replace(hardware(card), requirements=larger)), "Requirements")
+    levels = [text_of(row) for block in result if isinstance(block, Bullets) for row in block.items]
     assert levels == [
         "minimum: NVIDIA Jetson Nano 2GB in fp32: takes 349 MiB of 2.00 GiB",
         "recommended: no known device",
         "comfortable: X in fp32: takes 349 MiB of 2.00 GiB",
     ]
     same = replace(larger, recommended=larger.minimum)
-    found = blocks(replace(card, hardware=replace(hardware(card), requirements=same)), "Requirements")
-    levels = [text_of(row) for block in found if isinstance(block, Bullets) for row in block.items]
+    result = blocks(replace(card, hardware=replace(hardware(card), requirements=same)), "Requirements")
+    levels = [text_of(row) for block in result if isinstance(block, Bullets) for row in block.items]
     assert [level.split(":")[0] for level in levels] == ["minimum and recommended", "comfortable"]
 
 
@@ -262,9 +262,9 @@ def test_small_shares_are_summarized() -> None:
 
 
 def test_card_without_hardware_has_model_facts() -> None:
-    found = section(replace(on(MINILM), hardware=None))
-    assert not [block for block in found.blocks if isinstance(block, Table | Heading)]
-    assert len(found.blocks) == 3
+    result = section(replace(on(MINILM), hardware=None))
+    assert not [block for block in result.blocks if isinstance(block, Table | Heading)]
+    assert len(result.blocks) == 3
 
 
 def test_tooltip_of_time_states_grade() -> None:

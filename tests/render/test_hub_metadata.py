@@ -34,14 +34,14 @@ def test_metadata_is_proved_by_the_file(name: str, fields: dict[str, object]) ->
 
 
 def test_uncertain_task_is_no_tag() -> None:
-    found = card("vit-tiny-dynamo")
-    assert "pipeline_tag" not in front_matter(replace(found, task=replace(found.task, confidence=0.84)))
+    result = card("vit-tiny-dynamo")
+    assert "pipeline_tag" not in front_matter(replace(result, task=replace(result.task, confidence=0.84)))
 
 
 def test_feature_tag_follows_input_role() -> None:
-    found = card("vit-tiny-dynamo")
-    features = replace(found.task, name="feature extraction")
-    assert front_matter(replace(found, task=features))["pipeline_tag"] == "image-feature-extraction"
+    result = card("vit-tiny-dynamo")
+    features = replace(result.task, name="feature extraction")
+    assert front_matter(replace(result, task=features))["pipeline_tag"] == "image-feature-extraction"
     heard = replace(card("whisper-tiny-encoder"), task=features)
     assert "pipeline_tag" not in front_matter(heard)
 

@@ -30,9 +30,9 @@ def test_owner_answers_survive_a_merge() -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_cannot_end_generated_part_or_front_matter(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface, "write_sections", lambda *_: f"## In short\n\n{text}\n{readme.BEGIN}\n{text}\n")
-    found = declare(card("yolov8l-nc1"), license=text, description=text)
-    model = replace(found.model, name=text, metadata={"license": text, text: text})
-    made = render_huggingface(replace(make_report("yolov8l-nc1"), card=replace(found, model=model)))
+    result = declare(card("yolov8l-nc1"), license=text, description=text)
+    model = replace(result.model, name=text, metadata={"license": text, text: text})
+    made = render_huggingface(replace(make_report("yolov8l-nc1"), card=replace(result, model=model)))
     assert read_as_hub(made) == front_matter(card("yolov8l-nc1"))
     assert made.count("<!-- onnx-autodoc:") == 2
     assert merge_readme(made, made) == made

@@ -167,15 +167,15 @@ def test_table_rows_sum_to_totals(name: str) -> None:
 
 def read_totals(text: str) -> list[tuple[str, int, int]]:
     """Of every table with a total: its column's title, the sum of its rows, and what the total says."""
-    found = []
+    result = []
     for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
         head, _, *rows = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
         if rows and rows[-1][0] == "**Total**":
             for at, title in enumerate(head):
                 cells = [parse_number(row[at]) for row in rows]
                 if cells[-1] is not None:
-                    found.append((title, sum(cell or 0 for cell in cells[:-1]), cells[-1]))
-    return found
+                    result.append((title, sum(cell or 0 for cell in cells[:-1]), cells[-1]))
+    return result
 
 
 def parse_number(cell: str) -> int | None:

@@ -22,11 +22,11 @@ def misleading_report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def test_summary_quotes_names(misleading_report: Report) -> None:
-    said = misleading_report.card.summary
-    for text in (said.what, said.tldr, said.text):
+    message = misleading_report.card.summary
+    for text in (message.what, message.tldr, message.text):
         assert "All is well" not in QUOTED.sub("", text), text
-    assert "All is well" in said.tldr
-    assert "All is well" in said.text
+    assert "All is well" in message.tldr
+    assert "All is well" in message.text
 
 
 def test_terminal_quotes_names(misleading_report: Report) -> None:

@@ -50,9 +50,9 @@ def test_every_result_has_a_described_rule() -> None:
 
 
 def test_levels_follow_severities() -> None:
-    found = check_corpus()
-    results = render_run(found)["results"]
-    shown = [check for verdict in found.verdicts for check in verdict.checks if check.found or check.status == "fail"]
+    matches = check_corpus()
+    results = render_run(matches)["results"]
+    shown = [check for verdict in matches.verdicts for check in verdict.checks if check.found or check.status == "fail"]
     assert len(results) == len(shown)
     for result, check in zip(results, shown):
         wanted = {"error": "error", "warning": "warning", "note": "note", "info": "none", None: "error"}[check.severity]

@@ -34,17 +34,17 @@ def make_text_card(folder: Path, text: str) -> Card:
 
 @pytest.mark.parametrize(("gaps", "said"), [(100, ""), (101, "1 more is in"), (2100, "2,000 more are in")])
 def test_truncated_list_states_the_rest(gaps: int, said: str) -> None:
-    found = replace(card("yolov8l-nc1"), gaps=tuple(Gap("graph", f"reason {at}") for at in range(gaps)))
-    text = render_sections(found).split("### Limitations")[1].split("\n## ")[0]
+    result = replace(card("yolov8l-nc1"), gaps=tuple(Gap("graph", f"reason {at}") for at in range(gaps)))
+    text = render_sections(result).split("### Limitations")[1].split("\n## ")[0]
     assert text.count("reason") == min(gaps, 100)
     assert said in text
     assert ("in the JSON card" in text) == bool(said)
 
 
 def test_truncated_operator_table_is_not_called_complete() -> None:
-    found = card("yolov8l-nc1")
-    rows = tuple(replace(found.graph.operators[0], op=f"Op{at}") for at in range(201))
-    text = render_sections(replace(found, graph=replace(found.graph, operators=rows)))
+    result = card("yolov8l-nc1")
+    rows = tuple(replace(result.graph.operators[0], op=f"Op{at}") for at in range(201))
+    text = render_sections(replace(result, graph=replace(result.graph, operators=rows)))
     assert "all 201 operator types" not in text
     assert "1 more is in the JSON card." in text
 
@@ -85,4 +85,4 @@ def test_uncounted_weights_are_not_called_absent(tmp_path: Path) -> None:
     for text in (render_terminal(made), render_markdown(made), render_architecture(made)):
         assert "no weights" not in text
         assert "0 tensors" not in text
-        assert "unknown: the file contradicts itself" in text
+        assert "unknown: the file is inconsistent" in text

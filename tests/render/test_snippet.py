@@ -201,8 +201,8 @@ def test_extension_operators_are_registered(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", GRAPH_NAMES)
 def test_snippet_of_real_model_fills_each_input_once(name: str) -> None:
-    found = card(graph(name))
-    program = make_snippet(found)
+    result = card(graph(name))
+    program = make_snippet(result)
     assert len(program.splitlines()) < 40
     filled = program.partition("inputs = ")[2].partition("outputs = ")[0]
     space: dict[str, object] = {"np": np, "rng": np.random.default_rng(0), **_read_variables(program)}
@@ -210,7 +210,7 @@ def test_snippet_of_real_model_fills_each_input_once(name: str) -> None:
     made = space["inputs"]
     assert isinstance(made, dict)
     assert {key: (value.dtype.name, value.shape) for key, value in made.items()} == {
-        port.name: (port.dtype, port.bound) for port in found.interface.inputs
+        port.name: (port.dtype, port.bound) for port in result.interface.inputs
     }
 
 

@@ -27,34 +27,34 @@ def test_terminal_states_bound() -> None:
 
 
 def test_terminal_states_grade_of_every_time() -> None:
-    found = device_lines(graded(on(MINILM, "t4", "rtx_4050_laptop"), "typical", "measured"))
-    assert found[0].startswith("T4               fits  typical 1.06 ms (0.53–2.13)")
-    assert found[1].startswith("RTX 4050 Laptop  fits  measured ")
+    result = device_lines(graded(on(MINILM, "t4", "rtx_4050_laptop"), "typical", "measured"))
+    assert result[0].startswith("T4               fits  typical 1.06 ms (0.53–2.13)")
+    assert result[1].startswith("RTX 4050 Laptop  fits  measured ")
     assert "fits  calibrated 1.06 ms (0.53–2.13)" in device_lines(graded(on(MINILM, "t4"), "calibrated"))[0]
-    assert HINT not in found, "a device is better known already"
+    assert HINT not in result, "a device is better known already"
 
 
 def test_bottlenecks_move_below_full_lines() -> None:
     made = on(MINILM)
     same = tuple(replace(row, bottleneck="compute") for row in hardware(made).devices)
-    found = device_lines(replace(made, hardware=replace(hardware(made), devices=same)))
-    assert found[1] == "Core i7-12700H        needs 157 MiB  ≥ 2.13 ms (lower bound)"
-    assert found[3] == "in fp32 at batch 1; all compute-bound"
+    result = device_lines(replace(made, hardware=replace(hardware(made), devices=same)))
+    assert result[1] == "Core i7-12700H        needs 157 MiB  ≥ 2.13 ms (lower bound)"
+    assert result[3] == "in fp32 at batch 1; all compute-bound"
     others = (replace(same[0], bottleneck="launches"), *same[1:])
-    found = device_lines(replace(made, hardware=replace(hardware(made), devices=others)))
-    assert found[3] == "in fp32 at batch 1; launch-bound, compute-bound, compute-bound"
+    result = device_lines(replace(made, hardware=replace(hardware(made), devices=others)))
+    assert result[3] == "in fp32 at batch 1; launch-bound, compute-bound, compute-bound"
 
 
 def test_terminal_device_that_does_not_fit_has_no_time() -> None:
-    found = device_lines(crowded(on(MINILM, "t4", "rtx_4050_laptop"), "t4"))
-    assert found[0] == "T4               does not fit  605 MiB of 15.0 GiB"
-    assert found[1].startswith("RTX 4050 Laptop  fits          ≥ ")
+    result = device_lines(crowded(on(MINILM, "t4", "rtx_4050_laptop"), "t4"))
+    assert result[0] == "T4               does not fit  605 MiB of 15.0 GiB"
+    assert result[1].startswith("RTX 4050 Laptop  fits          ≥ ")
 
 
 def test_decoder_line_has_tokens_per_second() -> None:
-    found = device_lines(on(SMOLLM, "t4"))
-    assert found[0] == "T4  fits  ≤ 506 tokens/s  memory-bound"
-    assert found[1] == "in fp32, 2,048 tokens in the cache"
+    result = device_lines(on(SMOLLM, "t4"))
+    assert result[0] == "T4  fits  ≤ 506 tokens/s  memory-bound"
+    assert result[1] == "in fp32, 2,048 tokens in the cache"
     assert " typical " in device_lines(graded(on(SMOLLM, "t4"), "typical"))[0]
 
 
@@ -64,22 +64,22 @@ def test_decode_step_without_rate_has_time_per_token() -> None:
         replace(row, seconds=None, tokens_per_second=None, bound=0.001, basis="typical")
         for row in hardware(made).generation
     )
-    found = device_lines(replace(made, hardware=replace(hardware(made), generation=rows)))
-    assert "≥ 1.00 ms (lower bound) per token" in found[0]
+    result = device_lines(replace(made, hardware=replace(hardware(made), generation=rows)))
+    assert "≥ 1.00 ms (lower bound) per token" in result[0]
 
 
 def test_unknown_time_is_stated() -> None:
     made = on(MINILM, "t4")
     row = hardware(made).devices[0]
     unknown = replace(row, seconds=replace(row.seconds, bound=None), bottleneck=None, fits=None, memory_bytes=None)
-    found = device_lines(replace(made, hardware=replace(hardware(made), devices=(unknown,))))
-    assert found[0] == "T4  memory unknown  time unknown"
+    result = device_lines(replace(made, hardware=replace(hardware(made), devices=(unknown,))))
+    assert result[0] == "T4  memory unknown  time unknown"
 
 
 def test_omitted_devices_are_counted() -> None:
-    found = device_lines(on(MINILM, "t4", "l4", "rtx_4050_laptop"), most=2, hint=False)
-    assert len(found) == 3
-    assert found[-1].endswith("; 1 more in --format markdown")
+    result = device_lines(on(MINILM, "t4", "l4", "rtx_4050_laptop"), most=2, hint=False)
+    assert len(result) == 3
+    assert result[-1].endswith("; 1 more in --format markdown")
 
 
 def test_single_device_line_has_all_facts() -> None:

@@ -31,7 +31,7 @@ METHODS = {
 }
 FORMATS = {"format", "format_map"}
 # Literals of the module, and other objects with a method `format`: msgspec.json, logging.Formatter, Polynomial.
-NOT_TEMPLATES = ("msgspec.json", "text", "shape", "super()", "found[name]")
+NOT_TEMPLATES = ("msgspec.json", "text", "shape", "super()")
 HARMLESS = {"urllib.parse", "xml.sax.saxutils"}  # they quote and read nothing
 # Allowed uses, with the reason.
 ALLOWED = {

@@ -110,8 +110,8 @@ GROWN = """g (float[2,3] x, int64 stop) => (int64[] y) {
 def test_size_that_grows_in_a_loop_is_not_the_initial_one() -> None:
     assert matches_run(infer_y(GROWN).shape, run_shape(GROWN, x=X, stop=np.array(2)))
     body = shapes(GROWN).steps[-3].bodies[0].steps
-    seen = next(step.outputs[0].shape for step in body if step.node.op == "Reshape")
-    assert seen is not None and isinstance(seen[1], Unknown)
+    visited = next(step.outputs[0].shape for step in body if step.node.op == "Reshape")
+    assert visited is not None and isinstance(visited[1], Unknown)
 
 
 # one branch takes eight numbers, the other four: at any size, only one of them can run

@@ -122,7 +122,7 @@ def fit_formula(
     reduced = {name: expression.reduced() for name, expression in best.expressions.items()}
     return Formula(
         variables=tuple(best.variables),
-        expressions={name: reduced[name].format(names) if name in reduced else None for name in parts},
+        expressions={name: reduced[name].to_text(names) if name in reduced else None for name in parts},
         terms={name: expression.terms for name, expression in reduced.items()},
         divisors={name: expression.divisor for name, expression in reduced.items() if expression.divisor != 1},
         checked_at=tuple(_sizes_at(best.variables, point) for point in best.checked),

@@ -75,7 +75,7 @@ def _shape_gaps(shapes: Shapes, reasons: Counter[str]) -> Iterator[Gap]:
 def _contradictions(binding: Binding, shapes: Shapes, unbound: Shapes) -> Iterator[Gap]:
     """Yield conflicts in the file. Only one at any size is the file's fault: an assumed size may be the wrong one."""
     for conflict in (*unbound.contradictions, *unbound.misdeclared):
-        yield Gap("graph", f"the file contradicts itself: {conflict.sentence}")
+        yield Gap("graph", f"the file is inconsistent: {conflict.sentence}")
     for conflict in exclude_subjects(shapes.contradictions, unbound.contradictions):
         yield Gap(
             "graph", f"{_format_sizes(binding)} a node cannot run: {conflict.sentence}; set other sizes with --dim"

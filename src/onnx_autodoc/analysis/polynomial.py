@@ -77,7 +77,7 @@ class Expression(Struct, frozen=True):
     def is_short(self) -> bool:
         return len(self.terms) <= _MAX_ALTERNATIVES
 
-    def format(self, variables: Sequence[str]) -> str:
+    def to_text(self, variables: Sequence[str]) -> str:
         texts = [format_terms(terms, variables, self.divisor) for terms in self.terms]
         return texts[0] if len(texts) == 1 else f"max({'; '.join(texts)})"
 

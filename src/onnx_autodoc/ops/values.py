@@ -27,7 +27,7 @@ class InferenceError(Exception):
 
 
 class Contradiction(InferenceError):
-    """The file contradicts itself: the node cannot run."""
+    """The file is inconsistent: the node cannot run."""
 
 
 class Unknown:

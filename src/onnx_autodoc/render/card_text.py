@@ -60,7 +60,7 @@ def describe_cache_layout(cache: CacheSection, head: str) -> str:
 
 def explain_missing_precision(card: Card) -> str:
     unknown = is_lower_bound(card, "parameters.total")
-    return "unknown: the file contradicts itself" if unknown else NO_WEIGHTS
+    return "unknown: the file is inconsistent" if unknown else NO_WEIGHTS
 
 
 def format_dtype(port: Port) -> str:

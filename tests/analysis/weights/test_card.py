@@ -30,10 +30,10 @@ def model(tmp_path: Path) -> Path:
 
 def test_card_has_weights_only_on_request(model: Path) -> None:
     assert card(model).weights is None
-    found = card(model, weights=True).weights
-    assert found is not None and (found.bytes_read, found.unread) == (88, 1)
-    assert [each.name for each in found.tensors] == ["inside", "w", "w"]
-    assert [each.nan for each in found.tensors] == [1, 0, None]
+    result = card(model, weights=True).weights
+    assert result is not None and (result.bytes_read, result.unread) == (88, 1)
+    assert [each.name for each in result.tensors] == ["inside", "w", "w"]
+    assert [each.nan for each in result.tensors] == [1, 0, None]
 
 
 def test_a_card_with_weights_is_the_same_after_json(model: Path, tmp_path: Path) -> None:
@@ -54,11 +54,11 @@ def test_stored_card_without_weights_is_rejected_if_they_are_requested(model: Pa
 
 def test_the_command_line_reads_weights_and_hashes_every_file(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["card", str(model), "--weights", "--sha256", "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    hashes = {each["path"]: each["sha256"] for each in found["model"]["file"]["external"]}
+    result = json.loads(capsys.readouterr().out)
+    hashes = {each["path"]: each["sha256"] for each in result["model"]["file"]["external"]}
     assert hashes == {"w.bin": hashlib.sha256((model.parent / "w.bin").read_bytes()).hexdigest(), "none.bin": None}
-    assert found["weights"]["tensors"][1]["sha256"] == hashlib.sha256(some(4, 5).tobytes()).hexdigest()
-    assert found["weights"]["tensors"][2]["unread"] == "its external file was not found"
+    assert result["weights"]["tensors"][1]["sha256"] == hashlib.sha256(some(4, 5).tobytes()).hexdigest()
+    assert result["weights"]["tensors"][2]["unread"] == "its external file was not found"
 
 
 def test_without_the_option_no_weight_is_read(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,5 +74,5 @@ def test_weight_rules_need_weights(tmp_path: Path) -> None:
     made = proto("g (float[2, 3] x) => (float[2, 3] y) { y = MatMul(x, w) }")
     made.graph.initializer.append(onnx.numpy_helper.from_array(np.full((3, 3), np.nan, np.float32), "w"))
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
-    found = [{each.rule for each in card(tmp_path / "m.onnx", weights=asked).findings} for asked in (False, True)]
-    assert found[1] - found[0] == {"non-finite-weight"}
+    result = [{each.rule for each in card(tmp_path / "m.onnx", weights=request).findings} for request in (False, True)]
+    assert result[1] - result[0] == {"non-finite-weight"}

@@ -62,9 +62,9 @@ def test_hash_is_of_the_elements(made: tuple[int, int, bytes]) -> None:
         tensors = [plain] if is_nan_of_floats(number, data) else [plain, store_in_typed_field(number, count, data)]
         for tensor in tensors:
             numpy_helper.to_array(tensor)  # onnx agrees that this is how it is written
-        found = surveyed(Path(folder), *tensors)
-    assert {each.unread for each in found} == {None}
-    assert {each.sha256 for each in found} == {hashlib.sha256(data).hexdigest()}
+        result = surveyed(Path(folder), *tensors)
+    assert {each.unread for each in result} == {None}
+    assert {each.sha256 for each in result} == {hashlib.sha256(data).hexdigest()}
 
 
 @settings(max_examples=200, deadline=None)
@@ -72,19 +72,19 @@ def test_hash_is_of_the_elements(made: tuple[int, int, bytes]) -> None:
 def test_counts_equal_those_of_onnx(made: tuple[int, int, bytes]) -> None:
     number, count, data = made
     with tempfile.TemporaryDirectory() as folder:
-        (found,) = surveyed(Path(folder), raw(number, [count], data))
+        (result,) = surveyed(Path(folder), raw(number, [count], data))
     array = numpy_helper.to_array(raw(number, [count], data))
     kind = np.complex128 if array.dtype.kind == "c" else object if array.dtype.kind in "iub" else float
     with np.errstate(invalid="ignore"):
         wide = array.astype(kind)
     numbers = wide.tolist()
-    assert found.nan == sum(each != each for each in numbers)
-    assert found.infinite == sum(each == each and abs(each) == float("inf") for each in numbers)
-    assert found.zeros == sum(each == 0 for each in numbers)
+    assert result.nan == sum(each != each for each in numbers)
+    assert result.infinite == sum(each == each and abs(each) == float("inf") for each in numbers)
+    assert result.zeros == sum(each == 0 for each in numbers)
     finite = [each for each in numbers if each == each and abs(each) != float("inf")]
     if array.dtype.kind != "c":
-        assert (found.least, found.most) == (min(finite, default=None), max(finite, default=None))
-        assert bool(found.constant) == (count > 0 and (len(set(numbers)) == 1 or found.nan == count))
+        assert (result.least, result.most) == (min(finite, default=None), max(finite, default=None))
+        assert bool(result.constant) == (count > 0 and (len(set(numbers)) == 1 or result.nan == count))
 
 
 @pytest.mark.parametrize("name", ["float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "float8e8m0"])
@@ -101,14 +101,14 @@ def test_unpacked_fields_have_the_same_hash(number: int, tmp_path: Path) -> None
     data = bytes((0, 1) * 4) if number == TensorProto.BOOL else bytes(range(121, 129)) * 2
     count = len(data) * 8 // WIDTHS[number]
     apart = b"".join(integer(5, each) for each in store_in_typed_field(number, count, data).int32_data)
-    (found,) = survey_wire(tmp_path, header(number, count) + apart)
-    assert found.sha256 == hashlib.sha256(data).hexdigest()
+    (result,) = survey_wire(tmp_path, header(number, count) + apart)
+    assert result.sha256 == hashlib.sha256(data).hexdigest()
 
 
 def test_many_unpacked_floats_are_not_read(tmp_path: Path) -> None:
     apart = b"".join(varint(4 << 3 | 5) + struct.pack("<f", number) for number in range(1000))
-    (found,) = survey_wire(tmp_path, header(TensorProto.FLOAT, 1000) + apart)
-    assert found.unread == "its elements are split over several fields" and found.sha256 is None
+    (result,) = survey_wire(tmp_path, header(TensorProto.FLOAT, 1000) + apart)
+    assert result.unread == "its elements are split over several fields" and result.sha256 is None
 
 
 def test_numbers_in_two_packed_fields_are_read_as_one_list_or_not_at_all(tmp_path: Path) -> None:
@@ -122,15 +122,15 @@ def test_numbers_in_two_packed_fields_are_read_as_one_list_or_not_at_all(tmp_pat
 
 
 def test_repeated_raw_data_are_not_read(tmp_path: Path) -> None:
-    (found,) = survey_wire(tmp_path, header(TensorProto.INT8, 4) + chunk(9, b"ab") + chunk(9, b"cd"))
-    assert found.unread == "its elements are split over several fields"
+    (result,) = survey_wire(tmp_path, header(TensorProto.INT8, 4) + chunk(9, b"ab") + chunk(9, b"cd"))
+    assert result.unread == "its elements are split over several fields"
 
 
 def test_numbers_in_the_field_of_another_type_are_not_read(tmp_path: Path) -> None:
     wrong = chunk(7, bytes((1, 2, 3)))  # int64_data
     both = chunk(9, struct.pack("<3i", 1, 2, 3)) + chunk(5, bytes((1, 2, 3)))
-    found = survey_wire(tmp_path, header(TensorProto.INT32, 3) + wrong, header(TensorProto.INT32, 3) + both)
-    assert [each.unread for each in found] == [
+    result = survey_wire(tmp_path, header(TensorProto.INT32, 3) + wrong, header(TensorProto.INT32, 3) + both)
+    assert [each.unread for each in result] == [
         "its elements are not in the data field of its type, or in two fields"
     ] * 2
 
@@ -139,9 +139,9 @@ def test_varints_of_every_length_are_read_across_pieces(tmp_path: Path) -> None:
     array = (np.int64(-1) << np.arange(64, dtype=np.int64)).repeat(3000)
     array = np.concatenate([array, -array, array // 3])
     tensor = TensorProto(name="w", data_type=TensorProto.INT64, dims=[len(array)], int64_data=array.tolist())
-    (found,) = surveyed(tmp_path, tensor)
-    assert found.sha256 == hashlib.sha256(array.astype("<i8").tobytes()).hexdigest()
-    assert (found.least, found.most) == (array.min(), array.max())
+    (result,) = surveyed(tmp_path, tensor)
+    assert result.sha256 == hashlib.sha256(array.astype("<i8").tobytes()).hexdigest()
+    assert (result.least, result.most) == (array.min(), array.max())
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_varints_of_every_length_are_read_across_pieces(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_varints_have_a_reason(data: bytes, reason: str, tmp_path: Path) -> None:
-    (found,) = survey_wire(tmp_path, header(TensorProto.INT64, 2) + chunk(7, data))
-    assert (found.unread, found.sha256, found.zeros) == (reason, None, None)
+    (result,) = survey_wire(tmp_path, header(TensorProto.INT64, 2) + chunk(7, data))
+    assert (result.unread, result.sha256, result.zeros) == (reason, None, None)
 
 
 def test_unused_bits_of_last_byte_do_not_count(tmp_path: Path) -> None:
@@ -166,27 +166,27 @@ def test_unused_bits_of_last_byte_do_not_count(tmp_path: Path) -> None:
 
 
 def test_six_bit_floats_have_a_hash_and_no_counts(tmp_path: Path) -> None:
-    (found,) = surveyed(tmp_path, raw(TensorProto.FLOAT6E2M3, [4], b"abc"))
-    assert found.sha256 == hashlib.sha256(b"abc").hexdigest() and found.zeros is None and found.unread is None
+    (result,) = surveyed(tmp_path, raw(TensorProto.FLOAT6E2M3, [4], b"abc"))
+    assert result.sha256 == hashlib.sha256(b"abc").hexdigest() and result.zeros is None and result.unread is None
 
 
 def test_hash_of_strings_includes_their_lengths(tmp_path: Path) -> None:
     lists = ([b"ab", b"c"], [b"a", b"bc"], [b"ab", b"c"], [b"x" * 70_000, b""])
-    found = surveyed(
+    result = surveyed(
         tmp_path,
         *(TensorProto(name="t", data_type=TensorProto.STRING, dims=[2], string_data=texts) for texts in lists),
     )
-    hashes = [each.sha256 for each in found]
+    hashes = [each.sha256 for each in result]
     assert hashes[0] == hashes[2] != hashes[1] and None not in hashes[:3]
-    assert hashes[3] is None and found[3].unread == "strings in another field, or too long to be stored by the reader"
+    assert hashes[3] is None and result[3].unread == "strings in another field, or too long to be stored by the reader"
 
 
 def test_hash_does_not_depend_on_pieces(tmp_path: Path) -> None:
     array = np.random.default_rng(1).integers(0, 255, (3 << 20) + 5, np.uint8)
     array[-1] = 255
-    (found,) = surveyed(tmp_path, raw(TensorProto.UINT8, [array.size], array.tobytes()))
-    assert found.sha256 == hashlib.sha256(array.tobytes()).hexdigest()
-    assert (found.zeros, found.least, found.most) == (int((array == 0).sum()), 0, 255)
+    (result,) = surveyed(tmp_path, raw(TensorProto.UINT8, [array.size], array.tobytes()))
+    assert result.sha256 == hashlib.sha256(array.tobytes()).hexdigest()
+    assert (result.zeros, result.least, result.most) == (int((array == 0).sum()), 0, 255)
 
 
 def header(number: int, count: int) -> bytes:

@@ -36,17 +36,17 @@ def alarm() -> Iterator[None]:
 def test_external_tensor_is_read(tmp_path: Path, offset: int | None, length: int | None) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "w.bin").write_bytes(bytes(offset or 0) + ARRAY.tobytes() + b"after")
-    (found,) = surveyed(tmp_path, external("./deep/w.bin", [4, 5], offset, length))
-    assert (found.sha256, found.unread) == (HASH, None)
-    assert (found.least, found.most) == (float(ARRAY.min()), float(ARRAY.max()))
+    (result,) = surveyed(tmp_path, external("./deep/w.bin", [4, 5], offset, length))
+    assert (result.sha256, result.unread) == (HASH, None)
+    assert (result.least, result.most) == (float(ARRAY.min()), float(ARRAY.max()))
 
 
 def test_external_data_written_by_onnx_is_read(tmp_path: Path) -> None:
     arrays = {f"w{at}": some(40, 40 + at) for at in range(3)}
     made = model_of(*(onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()))
     onnx.save(made, tmp_path / "m.onnx", save_as_external_data=True, location="m.data")
-    found = {each.name: each.numbers.sha256 for each in survey(read_model(tmp_path / "m.onnx")).tensors}
-    assert found == {name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in arrays.items()}
+    result = {each.name: each.numbers.sha256 for each in survey(read_model(tmp_path / "m.onnx")).tensors}
+    assert result == {name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in arrays.items()}
 
 
 def given_missing(folder: Path) -> tuple[str, str]:
@@ -121,8 +121,8 @@ def test_file_outside_model_folder_is_not_read(given: object, tmp_path: Path) ->
     folder = tmp_path / "model"
     folder.mkdir()
     location, reason = given(folder)  # type: ignore[operator]
-    (found,) = surveyed(folder, external(location, [4, 5]))
-    assert (found.unread, found.sha256, found.nan, found.least) == (reason, None, None, None)
+    (result,) = surveyed(folder, external(location, [4, 5]))
+    assert (result.unread, result.sha256, result.nan, result.least) == (reason, None, None, None)
     model = read_model(folder / "model.onnx")
     short = reason.startswith("its file ends")
     assert short or external_hashes(model) == dict.fromkeys((file.path for file in model.external), None)
@@ -142,30 +142,30 @@ def test_file_outside_model_folder_is_not_read(given: object, tmp_path: Path) ->
 )
 def test_wrong_location_has_a_reason(offset: object, length: object, reason: str, tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(ARRAY.tobytes())
-    (found,) = surveyed(tmp_path, external("w.bin", [4, 5], offset, length))
-    assert (found.unread, found.sha256) == (reason, None)
+    (result,) = surveyed(tmp_path, external("w.bin", [4, 5], offset, length))
+    assert (result.unread, result.sha256) == (reason, None)
 
 
 def test_shared_bytes_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(ARRAY.tobytes())
     made = model_of(*(external("w.bin", dims) for dims in ([4, 5], [4, 5], [5, 4])))
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
-    found = survey(read_model(tmp_path / "m.onnx"))
-    assert {each.numbers.sha256 for each in found.tensors} == {HASH}
-    assert found.bytes_read == 2 * 80
+    result = survey(read_model(tmp_path / "m.onnx"))
+    assert {each.numbers.sha256 for each in result.tensors} == {HASH}
+    assert result.bytes_read == 2 * 80
 
 
 def test_overlapping_tensors_are_read_within_limit(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(bytes(1 << 22))
     made = model_of(*(external("w.bin", [1000 * at]) for at in range(600, 700)))
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
-    found = survey(read_model(tmp_path / "m.onnx"))
-    reasons = [each.numbers.unread for each in found.tensors]
+    result = survey(read_model(tmp_path / "m.onnx"))
+    reasons = [each.numbers.unread for each in result.tensors]
     assert (
         reasons[0] is None
         and reasons[-1] == "the tensors of this file overlap so that it would be read more than 8 times"
     )
-    assert found.bytes_read < 10 << 22
+    assert result.bytes_read < 10 << 22
 
 
 def test_external_file_has_hash(tmp_path: Path) -> None:
@@ -179,9 +179,9 @@ def test_external_file_has_hash(tmp_path: Path) -> None:
 def test_links_are_followed_if_allowed(given: object, tmp_path: Path) -> None:
     location, _ = given(tmp_path)  # type: ignore[operator]
     with within(Limits(follow_links=True)):
-        (found,) = surveyed(tmp_path, external(location, [4, 5]))
+        (result,) = surveyed(tmp_path, external(location, [4, 5]))
         assert read_model(tmp_path / "model.onnx").external[0].nbytes == 80
-    assert (found.unread, found.sha256) == (None, hashlib.sha256(bytes(80)).hexdigest())
+    assert (result.unread, result.sha256) == (None, hashlib.sha256(bytes(80)).hexdigest())
 
 
 @pytest.mark.parametrize("given", [given_a_way_up, given_a_way_down_and_up, given_an_absolute_path, given_a_pipe])
@@ -190,9 +190,9 @@ def test_allowing_links_allows_nothing_else(given: object, tmp_path: Path) -> No
     folder.mkdir()
     location, reason = given(folder)  # type: ignore[operator]
     with within(Limits(follow_links=True)):
-        (found,) = surveyed(folder, external(location, [4, 5]))
+        (result,) = surveyed(folder, external(location, [4, 5]))
         assert read_model(folder / "model.onnx").external[0].nbytes is None
-    assert found.unread == reason
+    assert result.unread == reason
 
 
 def test_model_changed_after_reading_is_not_surveyed(tmp_path: Path) -> None:
@@ -201,5 +201,5 @@ def test_model_changed_after_reading_is_not_surveyed(tmp_path: Path) -> None:
     path.write_bytes(made)
     model = read_model(path)
     path.write_bytes(made + made)
-    (found,) = survey(model).tensors
-    assert found.numbers.unread == "the model file was changed after its graph was read"
+    (result,) = survey(model).tensors
+    assert result.numbers.unread == "the model file was changed after its graph was read"

@@ -39,19 +39,19 @@ def test_tensors_of_all_graphs_and_functions_are_listed_by_path(tmp_path: Path) 
         functions='<domain: "local", opset_import: ["" : 18]> f (i) => (o) '
         "{ q = Constant<value = float[2] {9, 10}>() o = Add(i, q) }",
     )
-    found = survey_proto(tmp_path, made)
-    assert {each.numbers.name: each.numbers.least for each in found.tensors} == {
+    result = survey_proto(tmp_path, made)
+    assert {each.numbers.name: each.numbers.least for each in result.tensors} == {
         "w": 1,
         "k": 3,
         "f/q": 9,
         "branch/then_branch/p": 5,
         "branch/else_branch/v": 7,
     }
-    inner = found.find((2, "else_branch"), "v")
+    inner = result.find((2, "else_branch"), "v")
     assert inner is not None and inner.least == 7
-    outer = found.find((2, "else_branch"), "w")
+    outer = result.find((2, "else_branch"), "w")
     assert outer is not None and outer.least == 1
-    assert found.find((), "v") is None
+    assert result.find((), "v") is None
 
 
 def test_plain_numbers_of_constant_are_read_as_tensor(tmp_path: Path) -> None:
@@ -63,12 +63,12 @@ def test_plain_numbers_of_constant_are_read_as_tensor(tmp_path: Path) -> None:
     made.graph.node.add(op_type="Constant", output=["e"]).attribute.add(
         name="value_ints", type=onnx.AttributeProto.INTS, ints=range(5000)
     )
-    found = {each.name: each.numbers for each in survey_proto(tmp_path, made).tensors}
-    assert (found["a"].dims, found["a"].sha256) == ((), hash_array(np.array(1.5, "<f4")))
-    assert (found["b"].dims, found["b"].sha256) == ((2,), hash_array(np.array([3, -4], "<i8")))
-    assert found["c"].sha256 == hash_array(np.array([0.1, 0.2], "<f4"))
-    assert found["d"].unread == "strings in an attribute, not stored by the reader"
-    assert (found["e"].dims, found["e"].unread) == ((5000,), "a long list in an attribute, not stored by the reader")
+    result = {each.name: each.numbers for each in survey_proto(tmp_path, made).tensors}
+    assert (result["a"].dims, result["a"].sha256) == ((), hash_array(np.array(1.5, "<f4")))
+    assert (result["b"].dims, result["b"].sha256) == ((2,), hash_array(np.array([3, -4], "<i8")))
+    assert result["c"].sha256 == hash_array(np.array([0.1, 0.2], "<f4"))
+    assert result["d"].unread == "strings in an attribute, not stored by the reader"
+    assert (result["e"].dims, result["e"].unread) == ((5000,), "a long list in an attribute, not stored by the reader")
 
 
 def test_tensors_without_elements_have_a_reason(tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_tensors_without_elements_have_a_reason(tmp_path: Path) -> None:
         TensorProto(name="odd", data_type=TensorProto.FLOAT, dims=[2], raw_data=bytes(7)),
     )
     made.graph.sparse_initializer.append(sparse)
-    found = {each.name: each.numbers.unread for each in survey_proto(tmp_path, made).tensors}
-    assert found == {
+    result = {each.name: each.numbers.unread for each in survey_proto(tmp_path, made).tensors}
+    assert result == {
         "none": "the file stores no data for it",
         "empty": None,
         "below": "a negative dimension",
@@ -113,15 +113,15 @@ def test_non_finite_elements_are_counted(
         tensor = raw(TensorProto.BFLOAT16, [len(numbers)], data)
     else:
         tensor = numpy_helper.from_array(np.array(numbers, kind), "w")
-    (found,) = surveyed(tmp_path, tensor)
-    assert (found.nan, found.infinite, found.zeros, found.least, found.most, found.constant) == counts
+    (result,) = surveyed(tmp_path, tensor)
+    assert (result.nan, result.infinite, result.zeros, result.least, result.most, result.constant) == counts
 
 
 def test_nan_in_later_piece_is_counted(tmp_path: Path) -> None:
     array = np.ones(1_000_000, "<f4")
     array[-1] = np.nan
-    (found,) = surveyed(tmp_path, numpy_helper.from_array(array, "w"))
-    assert (found.nan, found.least, found.most, found.constant) == (1, 1, 1, False)
+    (result,) = surveyed(tmp_path, numpy_helper.from_array(array, "w"))
+    assert (result.nan, result.least, result.most, result.constant) == (1, 1, 1, False)
 
 
 _CODE = """
@@ -145,7 +145,7 @@ def measure_memory(path: Path) -> tuple[int, int]:
 
 @pytest.mark.parametrize("where", ["inline", "external", "varints"])
 def test_memory_does_not_grow_with_the_weights(where: str, tmp_path: Path) -> None:
-    found = {}
+    result = {}
     for name, count in (("small", 1 << 16), ("large", 1 << 25)):
         folder = tmp_path / name
         folder.mkdir()
@@ -157,6 +157,6 @@ def test_memory_does_not_grow_with_the_weights(where: str, tmp_path: Path) -> No
         if where == "varints":
             tensor = TensorProto(name="w", data_type=TensorProto.INT8, dims=[count], int32_data=bytes(count))
         (folder / "m.onnx").write_bytes(model_of(tensor).SerializeToString())
-        found[name] = measure_memory(folder / "m.onnx")
-    assert found["large"][0] >= 1 << 25
-    assert found["large"][1] < 1.5 * found["small"][1]
+        result[name] = measure_memory(folder / "m.onnx")
+    assert result["large"][0] >= 1 << 25
+    assert result["large"][1] < 1.5 * result["small"][1]

@@ -136,7 +136,7 @@ def is_experimental(use: OperatorUse) -> bool:
     Severity.NOTE,
     """An operator does not exist at the opset that the file declares.
 
-Why it matters: the file contradicts itself. Checkers and strict runtimes reject it, and a runtime that has another
+Why it matters: the file is inconsistent. Checkers and strict runtimes reject it, and a runtime that has another
 operator of the same name may run a different operation than intended.
 
 What to do: export again at an opset that has the operator. If its domain is wrong (fused operators of onnxruntime
