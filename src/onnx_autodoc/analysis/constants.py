@@ -6,7 +6,7 @@ tensor with several readers belongs to the first of them.
 
 from collections import ChainMap, deque
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct, field
 
@@ -70,7 +70,17 @@ class Bundle(Struct, frozen=True):
 
 
 Sources = list[StoredConstant] | None  # the constants from which a value is computed; None if data are among its inputs
-Values = ChainMap[str, Sources]  # by name
+
+
+class Values(ChainMap[str, Sources]):
+    """The sources of values by name, those of outer graphs too."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return as ChainMap does, which searches twice: every input of every node is looked up."""
+        for values in self.maps:
+            if name in values:
+                return values[name]
+        return default
 
 
 def find_constants(model: Model) -> tuple[list[StoredConstant], list[Bundle], tuple[str, ...]]:

@@ -6,7 +6,7 @@ subgraph. For such graphs both are computed once, and at other sizes only number
 
 from collections.abc import Mapping
 from itertools import accumulate
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct, structs
 
@@ -86,7 +86,12 @@ class FiguresBySize:
 
     def fit_formula(self, role: Role | None = None) -> Formula:
         """Fit formulas in all dynamic sizes, or in those of one role only."""
-        parts = _size_independent_parts(self.own) if self.own else {}
+        parts: Breakdown = {}
+        if self.own and is_flat(self._shapes) and not self.own.costs.total.sized:
+            flat, exact = self._break_down_flat(self._shapes), self.own.exact()
+            parts = {name: numbers for name, numbers in flat.items() if name in exact}
+        elif self.own:
+            parts = _size_independent_parts(self.own)
         return fit_formula(self.model, self.binding, parts, self.work, self._break_down_at, role)
 
     def _break_down_at(self, other: Binding) -> Breakdown:
@@ -166,8 +171,8 @@ class FlatGraph:
             "bytes_moved": [0 if number is None else number for cost in costs for number in (cost.read, cost.written)],
             PEAK: self._levels(shapes),
         }
-        parts = {name: tuple(number for number in many if type(number) is int) for name, many in numbers.items()}
-        return {name: exact for name, exact in parts.items() if exact and len(exact) == len(numbers[name])}
+        exact = {name: cast("list[int]", many) for name, many in numbers.items() if set(map(type, many)) == {int}}
+        return {name: tuple(many) for name, many in exact.items()}
 
     def _find_unknown_sizes(self, shapes: Shapes) -> list[int]:
         """Return the nodes that read a size which is unknown before the run: their results vary like data."""

@@ -251,8 +251,8 @@ class _FormulaSearch:
         )
         fitted: dict[str, Expression] = {}
         for name in self._samples.parts if fitter.distinguishes_all else ():
-            columns = list(zip(*(self._known[point][name] for point in points), strict=True))
-            fit = fitter.fit_peak(columns, self._lattice.smallest) if name == PEAK else fitter.fit_sum(columns)
+            rows = [self._known[point][name] for point in points]
+            fit = fitter.fit_peak(rows, self._lattice.smallest) if name == PEAK else fitter.fit_sum(zip(*rows))
             if fit is not None:
                 fitted[name] = fit
         return fitted

@@ -54,6 +54,10 @@ def count_resolved(shapes: Shapes) -> tuple[int, int, Counter[str]]:
         seen.add(id(steps))
         for step in steps:
             waiting.extend(body.steps for body in step.bodies if body.times != 0)
+            if not step.gap:  # all outputs are known
+                count = len(step.outputs) - step.node.outputs[: len(step.outputs)].count("")
+                resolved, outputs = resolved + count, outputs + count
+                continue
             named = [output for name, output in zip(step.node.outputs, step.outputs) if name]
             known = sum(output.kind != "tensor" or output.concrete is not None for output in named)
             resolved += known

@@ -8,7 +8,7 @@ through those as well.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, pairwise, product
+from itertools import accumulate, combinations, combinations_with_replacement, compress, product
 from math import comb, gcd, lcm, prod
 from operator import add, ge, mul, sub
 from typing import Final
@@ -189,10 +189,12 @@ class SparseFitter:
                 total[powers] = total.get(powers, 0) + factor * count
         return Expression.from_ratios([total])
 
-    def fit_peak(self, columns: Sequence[Column], least: Sequence[int]) -> Expression | None:
-        """Fit the maximum of successive levels by the changes between them; it is at the end or before a fall."""
-        zeros = (0,) * len(columns[0])
-        changes: list[Column] = [tuple(map(sub, after, before)) for before, after in pairwise([zeros, *columns])]
+    def fit_peak(self, levels: Sequence[Sequence[int]], least: Sequence[int]) -> Expression | None:
+        """Fit the maximum of successive levels, given by point, by the changes between them.
+
+        The maximum is at the end or before a fall.
+        """
+        changes: list[Column] = list(zip(*(map(sub, row, (0, *row)) for row in levels)))
         fits: dict[Column, Ratios] = {}
         for change in dict.fromkeys(changes):
             ratios = self.fit(change)
@@ -202,13 +204,14 @@ class SparseFitter:
         powers = list(dict.fromkeys(power for ratios in fits.values() for power in ratios))
         vectors = {change: tuple(ratios.get(power, 0) for power in powers) for change, ratios in fits.items()}
         falls = {change for change in fits if min(change) < 0}
-        total: tuple[Fraction | int, ...] = (0,) * len(powers)
-        tops: dict[tuple[Fraction | int, ...], None] = {}
-        for change in changes:
-            if change in falls:
-                tops[total] = None
-            total = tuple(map(add, total, vectors[change]))
-        all_tops = Expression.from_ratios([dict(zip(powers, top, strict=True)) for top in (*tops, total)])
+        totals = zip(*map(accumulate, zip(*map(vectors.__getitem__, changes))))
+        is_top = (*map(falls.__contains__, changes[1:]), True)
+        tops = dict.fromkeys(compress(totals, is_top)) or {(): None}  # empty where every level is 0
+        largest: list[tuple[Fraction | int, ...]] = []  # without those that another one equals or exceeds at all sizes
+        for top in sorted(tops, key=sum, reverse=True):
+            if not any(all(map(ge, above, top)) for above in largest):
+                largest.append(top)
+        all_tops = Expression.from_ratios([dict(zip(powers, top, strict=True)) for top in largest])
         expression = Expression((), all_tops.divisor, all_tops.terms).above(least)
         return expression if expression.is_short else None
 

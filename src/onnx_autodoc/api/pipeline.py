@@ -1,6 +1,5 @@
 """The walk of one model, from its file to its card. Each step is a function of the values before it."""
 
-import hashlib
 import logging
 import os
 import time
@@ -133,6 +132,8 @@ def _verify(analyzed: AnalyzedModel, gaps: list[Gap]) -> Verified | None:
 
 def _hash_files(model: Model) -> dict[str, str | None]:
     """Return the SHA-256 of the external files by path, and of the model file under the empty path."""
+    import hashlib  # loads OpenSSL
+
     extend_deadline(_SECONDS_PER_BYTE * stored_bytes(model))
     digest, offset = hashlib.sha256(), 0
     with FileSource.open(model.path) as source:

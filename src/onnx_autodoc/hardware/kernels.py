@@ -86,13 +86,14 @@ class _ScopeFusion:
         self._alias: dict[str, str] = {}  # a value that is another one in a new shape
         self._producer: dict[str, _KernelDraft] = {}
         self._consumers: dict[str, set[int]] = {}
+        alias = self._alias.get
         for at, row in rows:
             node = row.step.node
             if operator_of(node).work is WorkClass.VIEW and node.inputs and not row.bookkeeping:
                 self._alias.update(dict.fromkeys(node.outputs[:1], self._resolve(node.inputs[0])))
             else:
                 for name in filter(None, node.all_inputs):
-                    self._consumers.setdefault(self._resolve(name), set()).add(at)
+                    self._consumers.setdefault(alias(name, name), set()).add(at)
         self._outputs = set(map(self._resolve, outputs))
 
     def _resolve(self, name: str) -> str:

@@ -122,10 +122,10 @@ def operator_of(node: HasOpType) -> Operator:
     return OPERATORS.get((node.domain, node.op)) or find(node.domain, node.op) or _NO_ROW
 
 
-def has_trait(node: HasOpType, *traits: Trait) -> bool:
-    """Whether the operator of a node is known to have one of `traits`."""
+def has_trait(node: HasOpType, trait: Trait, *others: Trait) -> bool:
+    """Return whether the operator of a node is known to have `trait` or one of the others."""
     row = OPERATORS.get((node.domain, node.op)) or operator_of(node)
-    return not row.traits.isdisjoint(traits)
+    return trait in row.traits or (bool(others) and not row.traits.isdisjoint(others))
 
 
 def select_op_types(predicate: Callable[[Operator], object], domain: str = "") -> tuple[str, ...]:

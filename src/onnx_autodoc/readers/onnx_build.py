@@ -56,7 +56,7 @@ _ATTRIBUTES: Final[dict[int, tuple[str, Any]]] = {
     13: ("tp", None),
     14: ("types", ()),
 }
-_VALUE_FIELDS: Final = tuple(name for name, _ in _ATTRIBUTES.values())
+_VALUE_FIELDS: Final = {name: order for order, (name, _) in enumerate(_ATTRIBUTES.values())}
 _MAX_QUOTED_CHARS: Final = 60
 
 
@@ -65,7 +65,9 @@ def build_attribute(fields: Fields) -> tuple[str, Attribute | None, str]:
     name = fields.get("name", "")
     if fields.get("reference"):
         return name, AttributeReference(fields["reference"]), ""
-    kind, filled = fields.get("type", 0), [field for field in _VALUE_FIELDS if field in fields]
+    kind, filled = fields.get("type", 0), [field for field in fields if field in _VALUE_FIELDS]
+    if len(filled) > 1:
+        filled.sort(key=_VALUE_FIELDS.__getitem__)
     value_field, default = _ATTRIBUTES.get(kind, ("", None))
     if value_field not in fields and not kind:  # files before IR 2 leave the type out
         value_field = filled[0] if filled else ""
@@ -100,11 +102,10 @@ def _flaws(fields: Fields) -> tuple[str, ...]:
     attributes = fields.get("attributes", ())
     if not attributes and "parameters" not in fields:
         return ()
-    counts = Counter([*(name for name, _, _ in attributes), *fields.get("parameters", ())])
-    repeated = (
-        f"it has {count} attributes named {name[:_MAX_QUOTED_CHARS]}" for name, count in counts.items() if count > 1
-    )
-    return (*(flaw for _, _, flaw in attributes if flaw), *repeated)
+    names = [*(name for name, _, _ in attributes), *fields.get("parameters", ())]
+    repeated = {name: count for name, count in Counter(names).items() if count > 1} if len(names) > 1 else {}
+    twice = (f"it has {count} attributes named {name[:_MAX_QUOTED_CHARS]}" for name, count in repeated.items())
+    return (*(flaw for _, _, flaw in attributes if flaw), *twice)
 
 
 def _ambiguous_keys(fields: Fields, field: str, what: str) -> Iterator[str]:

@@ -4,7 +4,6 @@ The decoder keeps its own stack and never loads the payload of a tensor: it skip
 Lists in attributes are kept up to `_MAX_LIST_ITEMS` and counted beyond that. The file is read through one small window.
 """
 
-import hashlib
 import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
@@ -84,6 +83,25 @@ class Cursor:
                 raise self.error("the file was truncated while it was read")
         self.pos += length
         return data
+
+    def short_string(self, end: int) -> str | None:
+        """Read a length below 128 and the text that follows; None if these are not in the window or beyond `end`.
+
+        Most of a graph are such strings, so that one call reads the whole field.
+        """
+        start = self.pos - self._base
+        if not 0 <= start < self._safe:
+            return None
+        length = self._buffer[start]
+        stop = start + 1 + length
+        if length >= 0x80 or stop > len(self._buffer) or self._base + stop > end or length > self._max_string:
+            return None
+        raw = self._buffer[start + 1 : stop]
+        self.pos += 1 + length
+        text = self._interned.get(raw)
+        if text is None:
+            text = self._interned[raw] = raw.decode("utf-8", "backslashreplace")
+        return text
 
     def string(self, length: int) -> str:
         if length > self._max_string:
@@ -210,7 +228,10 @@ class _Frame:
 
     def put(self, field: Field, item: object) -> None:
         if field.repeated:
-            self.fields.setdefault(field.name, []).append(item)
+            if field.name in self.fields:
+                self.fields[field.name].append(item)
+            else:
+                self.fields[field.name] = [item]
         else:
             self.fields[field.name] = item
 
@@ -244,13 +265,15 @@ def decode(source: Source, root: Message) -> tuple[object, list[object]]:
     nesting = _NestingLimits(source.path)
     while True:
         frame = stack[-1]
-        while cursor.pos < frame.end:
+        fields, end = frame.message.fields, frame.end
+        while cursor.pos < end:
             tag = cursor.varint()
-            field = frame.message.fields.get(tag >> 3)
+            field = fields.get(tag >> 3)
             if field is None:
                 _skip(cursor, tag & 7, frame)
             elif field.read is None:
                 frame = _enter(cursor, field, tag & 7, stack)
+                fields, end = frame.message.fields, frame.end
                 nesting.check(stack)
             else:
                 field.read(cursor, field, tag, frame)
@@ -309,8 +332,11 @@ def read_string(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
 
 def read_name(cursor: Cursor, field: Field, tag: int, frame: _Frame) -> None:
     """Read a name, which is shortened if it is huge: it is stored once for every value that refers to it."""
-    name = cursor.string(_length(cursor, field.name, tag & 7, frame))
+    short = cursor.short_string(frame.end) if tag & 7 == _LEN else None
+    name = cursor.string(_length(cursor, field.name, tag & 7, frame)) if short is None else short
     if len(name) > _MAX_NAME_CHARS:  # with a hash, so that it stays unique
+        import hashlib  # loads OpenSSL
+
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
         name = f"{name[:_MAX_NAME_CHARS]}… ({len(name):,} characters, {digest[:16]})"
     frame.put(field, name)

@@ -46,6 +46,13 @@ class CallCache:
     def find(self, key: tuple[int, ...]) -> CallResult | None:
         return self._results.get(key)
 
+    def find_call(
+        self, node: Node, version: int | None, max_elements: int, inputs: Sequence[ValueInfo | None]
+    ) -> CallResult | None:
+        """Return the result of an equal call: `find(key(...))` in one step, since every node is looked up."""
+        signature = self._nodes.get(id(node)) or self._sign(node)
+        return self._results.get((signature[1], version or 0, max_elements, *map(id, inputs)))
+
     def add(
         self, key: tuple[int, ...], inputs: Sequence[ValueInfo | None], outputs: Sequence[ValueInfo]
     ) -> CallResult | None:

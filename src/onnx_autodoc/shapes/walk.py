@@ -50,6 +50,7 @@ class Walk:
         self._running: set[tuple[str, str, str]] = set()
         self._depth = 0
         self._value_bytes = 0
+        self._max_elements = MAX_ELEMENTS  # up to which an output is evaluated
 
     def graph(
         self, graph: Graph, scope: Scope, inputs: Mapping[str, ValueInfo]
@@ -81,7 +82,7 @@ class Walk:
                 step = self._infer_plain(call, at, scope) if body is None else (yield self._run(call, at, scope, body))
             steps[at] = step
         self._depth -= 1
-        return tuple(steps[at] for at in sorted(steps))
+        return tuple(map(steps.__getitem__, sorted(steps)))
 
     def _find_equal(self, node: Node, at: int, scope: Scope) -> Step | None:
         """Return the step of a node whose inputs are all of this scope and whose call equals a cached one."""
@@ -89,7 +90,7 @@ class Walk:
         if not all(inputs):
             return None
         version = scope.opsets.get(node.domain)
-        result = self._calls.find(self._calls.key(node, version, self._max_elements, inputs))
+        result = self._calls.find_call(node, version, self._max_elements, inputs)
         if result is None or result.is_large or len(result.outputs) != len(node.outputs):
             return None
         for name, known in zip(node.outputs, result.outputs):
@@ -107,11 +108,6 @@ class Walk:
         if function is not None:
             return self._run_function(function, call)
         return self._run_control_flow(call, scope) if node.op in CONTROL and not node.domain else None
-
-    @property
-    def _max_elements(self) -> int:
-        """The number of elements up to which an output is evaluated."""
-        return MAX_ELEMENTS if self._value_bytes <= self.limits.value_bytes else _MAX_ELEMENTS_OVER_LIMIT
 
     def _infer_plain(self, call: Call, at: int, scope: Scope) -> Step:
         """Infer a node that runs no other nodes."""
@@ -204,6 +200,7 @@ class Walk:
             if known.value is not None and known.value.size > _MAX_ELEMENTS_OVER_LIMIT:
                 self._value_bytes += known.value.nbytes
                 if self._value_bytes > self.limits.value_bytes:
+                    self._max_elements = _MAX_ELEMENTS_OVER_LIMIT
                     known = ValueInfo(known.dtype, known.shape)
             if name:
                 scope.values[name] = known

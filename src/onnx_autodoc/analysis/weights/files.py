@@ -1,6 +1,5 @@
 """The bytes of tensors in pieces, from the model file and from external files."""
 
-import hashlib
 import sys
 import time
 from collections.abc import Iterator
@@ -81,6 +80,8 @@ class Files:
 
     def sha256(self, path: str) -> str | None:
         """Return the hash of a whole external file; None if it cannot be read."""
+        import hashlib  # loads OpenSSL
+
         digest = hashlib.sha256()
         try:
             for piece in self.pieces(path, 0, self._open(path).size):

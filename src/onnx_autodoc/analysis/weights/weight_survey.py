@@ -1,11 +1,10 @@
 """Every tensor of a file, read once: initializers and tensors in attributes, in all graphs and functions."""
 
-import hashlib
 import struct
 from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import Struct
@@ -17,6 +16,9 @@ from onnx_autodoc.analysis.weights.files import Files, Unread
 from onnx_autodoc.analysis.weights.statistics import COUNTERS, Tally
 from onnx_autodoc.card import Numbers
 from onnx_autodoc.ir import BITS, Attribute, DataLocation, Graph, Model, Node, Payload, Tensor, TruncatedList
+
+if TYPE_CHECKING:
+    import hashlib
 
 # Attributes of a Constant node with plain numbers, and their type; for several numbers the name ends with s.
 _LITERAL_DTYPES: Final = {"value_float": "float32", "value_int": "int64", "value_string": "string"}
@@ -147,7 +149,7 @@ def _read_numbers(entry: _Entry, files: Files) -> Numbers:
 
 
 def _count_elements(header: Numbers, tensor: Tensor, files: Files) -> Numbers:
-    digest, left, total = hashlib.sha256(), tensor.elements, Tally()
+    digest, left, total = _create_digest(), tensor.elements, Tally()
     count = COUNTERS.get(tensor.dtype or "")
     for piece in canonical(tensor, files):
         digest.update(piece)
@@ -170,7 +172,7 @@ def _count_elements(header: Numbers, tensor: Tensor, files: Files) -> Numbers:
 
 def _hash_strings(tensor: Tensor) -> str:
     """Hash the length in 8 bytes and the bytes of each string: no two lists of strings have the same input."""
-    payload, digest = tensor.payload, hashlib.sha256()
+    payload, digest = tensor.payload, _create_digest()
     strings = payload.data if payload is not None and isinstance(payload.data, tuple) else ()
     if tensor.location is not None and tensor.location.path is not None:
         raise Unread("strings in an external file")
@@ -182,3 +184,9 @@ def _hash_strings(tensor: Tensor) -> str:
         digest.update(struct.pack("<Q", len(string)))
         digest.update(string)
     return digest.hexdigest()
+
+
+def _create_digest() -> "hashlib._Hash":
+    import hashlib  # loads OpenSSL, which most cards do not need
+
+    return hashlib.sha256()

@@ -281,8 +281,9 @@ def malformed_node(context: LintContext) -> Iterator[Violation]:
     local = context.local_functions
     needs_types = (context.model.ir_version or 0) >= _FIRST_IR_WITH_ATTRIBUTE_TYPES
     nodes: dict[str, str] = {}
+    checked: dict[int, list[str]] = {}  # by the id of equal calls
     for ref in context.all_nodes():
-        node = ref.node
+        node, step = ref.node, ref.step
         problems = [] if node.op else ["it has no op type"]
         if node.defects:
             problems += [defect for defect in node.defects if needs_types or not defect.endswith(_UNTYPED)]
@@ -290,7 +291,9 @@ def malformed_node(context: LintContext) -> Iterator[Violation]:
         if attributes and any(isinstance(item, AttributeReference) for item in attributes):
             problems.append("it refers to an attribute of a function outside any function")
         if (node.domain, node.op) not in local:
-            problems += check_node(node, ref.step.version, ref.step.inputs)
+            if not step.call_id or step.call_id not in checked:
+                checked[step.call_id] = check_node(node, step.version, step.inputs)
+            problems += checked[step.call_id]
         if problems:
             operator = display_name(node.op) if node.op else "unnamed operator"
             nodes.setdefault(ref.path, f"{display_name(ref.path, 80)} ({operator}): {problems[0]}")
