@@ -65,7 +65,7 @@ def _extreme(kind: str, number: int) -> Callable[[str, str], bytes]:
     return encoded
 
 
-def _listed(length: int) -> Callable[[str, str], bytes]:
+def _packed_list(length: int) -> Callable[[str, str], bytes]:
     """Encode lists packed; unpacked ones would dominate the time to build a file."""
 
     def encoded(name: str, declared: str) -> bytes:
@@ -95,8 +95,8 @@ _ATTRIBUTES: Final[dict[str, Callable[[str, str], bytes]]] = {
     **{f"attributes of {kind}": _extreme(kind, number) for kind, number in _NUMBERS.items()},
     "attributes of NaN": _not_a_number,
     "attributes of nothing": _untouched,
-    "attributes of empty lists": _listed(0),
-    "attributes of 5,000 numbers": _listed(5_000),
+    "attributes of empty lists": _packed_list(0),
+    "attributes of 5,000 numbers": _packed_list(5_000),
     "attributes of the wrong type": _wrong,
 }
 

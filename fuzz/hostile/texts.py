@@ -11,12 +11,12 @@ _BODY: Final = _X + node("Relu", "images", "y") + value(12, "y", (1, 3, 32, 32))
 _BIG: Final = 1 << 62
 
 
-def _said(**entries: str) -> Callable[[], bytes]:
+def _with_metadata(**entries: str) -> Callable[[], bytes]:
     """Encode a model with metadata."""
     return lambda: model(_BODY, extra=b"".join(pair(14, key, text) for key, text in entries.items()))
 
 
-def _named(text: str) -> Callable[[], bytes]:
+def _text_everywhere(text: str) -> Callable[[], bytes]:
     """Encode one text in every field: inputs, outputs, nodes, operators, domains, dims, metadata, doc strings."""
 
     def encoded() -> bytes:
@@ -94,7 +94,7 @@ _STRINGS: Final = {
 }
 
 FILES: Final[dict[str, Callable[[], bytes]]] = {
-    **{f"text: {name}": _named(text) for name, text in _STRINGS.items()},
+    **{f"text: {name}": _text_everywhere(text) for name, text in _STRINGS.items()},
     "opsets: none": _opsets(),
     "opsets: 0": _opsets(opset(0)),
     "opsets: negative": _opsets(opset(-5)),
@@ -113,42 +113,46 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "opsets: version 1 with new operators": _opsets(
         opset(1), body=_X + node("LayerNormalization", "images", "y", attr("axis", 1))
     ),
-    "metadata: names in 3,000 brackets": _said(names="(" * 3_000 + ")" * 3_000),
-    "metadata: names in 10^6 brackets": _said(names="[" * 1_000_000),
-    "metadata: names as braces": _said(names="{" * 100_000 + "}" * 100_000),
-    "metadata: names as dicts in dicts": _said(names="{0:" * 5_000 + "1" + "}" * 5_000),
-    "metadata: names as minuses": _said(names="{0: " + "-" * 100_000 + "1}"),
-    "metadata: names as a power": _said(names="9**9**9", stride="9**9**9"),
-    "metadata: names as a sum": _said(names="1" + "+1" * 50_000),
-    "metadata: names as a call": _said(names="__import__('os').system('x')"),
-    "metadata: names as a comprehension": _said(names="[x for x in range(10**9)]"),
-    "metadata: names as a long list": _said(names=str(list(range(200_000)))),
-    "metadata: names of 10^5 classes": _said(names=str({at: f"class {at}" for at in range(100_000)})),
-    "metadata: names with holes": _said(names="{0: 'a', 10000000000000000000000: 'b', -1: 'c', 'x': 'd', None: 'e'}"),
-    "metadata: names with odd values": _said(names="{0: None, 1: 1e999, 2: b'x', 3: ('a',), 4: {}, 5: 1j}"),
-    "metadata: a number of 10^5 digits": _said(
+    "metadata: names in 3,000 brackets": _with_metadata(names="(" * 3_000 + ")" * 3_000),
+    "metadata: names in 10^6 brackets": _with_metadata(names="[" * 1_000_000),
+    "metadata: names as braces": _with_metadata(names="{" * 100_000 + "}" * 100_000),
+    "metadata: names as dicts in dicts": _with_metadata(names="{0:" * 5_000 + "1" + "}" * 5_000),
+    "metadata: names as minuses": _with_metadata(names="{0: " + "-" * 100_000 + "1}"),
+    "metadata: names as a power": _with_metadata(names="9**9**9", stride="9**9**9"),
+    "metadata: names as a sum": _with_metadata(names="1" + "+1" * 50_000),
+    "metadata: names as a call": _with_metadata(names="__import__('os').system('x')"),
+    "metadata: names as a comprehension": _with_metadata(names="[x for x in range(10**9)]"),
+    "metadata: names as a long list": _with_metadata(names=str(list(range(200_000)))),
+    "metadata: names of 10^5 classes": _with_metadata(names=str({at: f"class {at}" for at in range(100_000)})),
+    "metadata: names with holes": _with_metadata(
+        names="{0: 'a', 10000000000000000000000: 'b', -1: 'c', 'x': 'd', None: 'e'}"
+    ),
+    "metadata: names with odd values": _with_metadata(names="{0: None, 1: 1e999, 2: b'x', 3: ('a',), 4: {}, 5: 1j}"),
+    "metadata: a number of 10^5 digits": _with_metadata(
         names="{0: " + "9" * 100_000 + "}", stride="9" * 100_000, batch="9" * 5_000
     ),
-    "metadata: names in JSON": _said(names=json.dumps({str(at): "x" for at in range(1_000)})),
-    "metadata: JSON 10^5 deep": _said(config="[" * 100_000 + "]" * 100_000, names='{"a":' * 100_000),
-    "metadata: JSON with NaN": _said(
+    "metadata: names in JSON": _with_metadata(names=json.dumps({str(at): "x" for at in range(1_000)})),
+    "metadata: JSON 10^5 deep": _with_metadata(config="[" * 100_000 + "]" * 100_000, names='{"a":' * 100_000),
+    "metadata: JSON with NaN": _with_metadata(
         config='{"a": NaN, "b": Infinity, "c": -Infinity, "d": 1e999}', imgsz="[NaN, Infinity]"
     ),
-    "metadata: sizes that cannot be": _said(imgsz="[-1, 0]", stride="0", batch="-7", task="\x1b[31m", channels="1e309"),
-    "metadata: sizes of 2^70": _said(imgsz=f"[{1 << 70}, {1 << 70}]", stride=str(1 << 70)),
-    "metadata: keypoints": _said(kpt_shape="[17, 3, 9" + ", 1" * 10_000 + "]"),
+    "metadata: sizes that cannot be": _with_metadata(
+        imgsz="[-1, 0]", stride="0", batch="-7", task="\x1b[31m", channels="1e309"
+    ),
+    "metadata: sizes of 2^70": _with_metadata(imgsz=f"[{1 << 70}, {1 << 70}]", stride=str(1 << 70)),
+    "metadata: keypoints": _with_metadata(kpt_shape="[17, 3, 9" + ", 1" * 10_000 + "]"),
     "metadata: 20,000 entries": lambda: model(
         _BODY, extra=b"".join(pair(14, f"k{at}", f"v{at}") for at in range(20_000))
     ),
     "metadata: one key 5,000 times": lambda: model(
         _BODY, extra=b"".join(pair(14, "names", f"{{0: 'v{at}'}}") for at in range(5_000))
     ),
-    "metadata: a text of 4 MB": _said(description="long " * 800_000, author="a" * 1_000_000),
-    "metadata: escapes in quotes": _said(names="{0: '\\x1b[31m\\u202e\\ud800\\N{BELL}', 1: '\\777'}"),
-    "metadata: f-strings and bytes": _said(names="{0: f'{1}', 1: rb'x', 2: 'a' 'b' * 3}"),
-    "metadata: dates that cannot be": _said(date="9999999-99-99T99:99:99+99:99", version="v" * 10_000),
-    "metadata: licences": _said(license="AGPL-3.0 License (https://link.invalid) " * 5_000),
-    "metadata: empty keys": _said(**{"": "", " ": " ", "\0": "\0"}),
+    "metadata: a text of 4 MB": _with_metadata(description="long " * 800_000, author="a" * 1_000_000),
+    "metadata: escapes in quotes": _with_metadata(names="{0: '\\x1b[31m\\u202e\\ud800\\N{BELL}', 1: '\\777'}"),
+    "metadata: f-strings and bytes": _with_metadata(names="{0: f'{1}', 1: rb'x', 2: 'a' 'b' * 3}"),
+    "metadata: dates that cannot be": _with_metadata(date="9999999-99-99T99:99:99+99:99", version="v" * 10_000),
+    "metadata: licences": _with_metadata(license="AGPL-3.0 License (https://link.invalid) " * 5_000),
+    "metadata: empty keys": _with_metadata(**{"": "", " ": " ", "\0": "\0"}),
     "metadata: no UTF-8": lambda: model(_BODY, extra=chunk(14, chunk(1, b"names\xff") + chunk(2, b"{0: '\xff\xfe'}"))),
     "notes of 100,000 lines": lambda: model(_BODY, extra=chunk(6, "line\n" * 100_000)),
     "notes that are a report": lambda: model(

@@ -54,10 +54,10 @@ def samples() -> Iterator[Sample]:
         if case.model is not None and len(case.model.graph.node) == 1 and not case.model.functions:
             node = case.model.graph.node[0]
             case.model.ir_version = OLD_ENOUGH
-            yield Sample(node.domain, node.op_type, case.model, dict(_given(case)))
+            yield Sample(node.domain, node.op_type, case.model, dict(_constant_inputs(case)))
 
 
-def _given(case: TestCase) -> Iterator[tuple[str, onnx.TensorProto]]:
+def _constant_inputs(case: TestCase) -> Iterator[tuple[str, onnx.TensorProto]]:
     for value, data in zip(case.model.graph.input, case.data_sets[0][0], strict=False):
         if isinstance(data, onnx.TensorProto):
             data = numpy_helper.to_array(data)

@@ -81,7 +81,7 @@ def newest(domain: str) -> int:
     return max(opset for opset in range(1, 40) if opens(minimal_model(domain, op, opset)))
 
 
-def listed(provider: str, known: dict[Key, list[int]]) -> set[Definition]:
+def supported_definitions(provider: str, known: dict[Key, list[int]]) -> set[Definition]:
     own = kernels(provider)
     return {(*key, at) for key, items in known.items() for at in items if takes(at, own.get(key, []))}
 
@@ -89,7 +89,7 @@ def listed(provider: str, known: dict[Key, list[int]]) -> set[Definition]:
 def table(provider: str) -> Ranges:
     """Return the supported ranges. An operator is decomposed only if no provider has a kernel of it."""
     known = defined()
-    held, on_cpu = listed(provider, known), listed(PROVIDERS["cpu"], known)
+    held, on_cpu = supported_definitions(provider, known), supported_definitions(PROVIDERS["cpu"], known)
     held |= composed({(*key, at) for key, items in known.items() for at in items} - held - on_cpu)
     found: Ranges = {}
     for (domain, op), items in known.items():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scripts.runtimes._models import Sample, samples
 from scripts.runtimes._table import SPECIFIED, Ranges, spans, write
-from scripts.runtimes.onnxruntime_kernels import PROVIDERS, Definition, defined, listed, newest, opens
+from scripts.runtimes.onnxruntime_kernels import PROVIDERS, Definition, defined, newest, opens, supported_definitions
 
 OLDEST = 7  # that onnxruntime promises to run
 MOST = 9  # models of one definition, each of other types, attributes or outputs
@@ -54,7 +54,7 @@ def placed(package: str) -> dict[Definition, bool]:
 
     What has no kernel even on the CPU is taken apart, and its parts are placed: that is no lack of this provider's.
     """
-    whole = listed(PROVIDERS["cpu"], defined())
+    whole = supported_definitions(PROVIDERS["cpu"], defined())
     found: dict[Definition, bool] = {}
     with tempfile.TemporaryDirectory() as folder:
         tried = models(Path(folder))

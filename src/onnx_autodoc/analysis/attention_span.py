@@ -60,7 +60,7 @@ def _readers(scope: Scope, name: str, *passing: Trait) -> Iterator[tuple[Scope, 
         values += [inner.exits[name]] if name in inner.exits else []
         for node, at in inner.readers.get(name, ()):
             yield inner, node, at
-            call = inner.called(node)
+            call = inner.called_scope(node)
             if call is not None:
                 values += [(call[1], call[0].inputs[at])] if at < len(call[0].inputs) else []
             elif has_trait(node, *passing):

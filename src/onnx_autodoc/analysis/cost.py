@@ -87,7 +87,7 @@ class Costs:
             for steps in (body.steps, *body.passes) if body.times != 0 else ():
                 key = (id(steps), flow.reads_data(step))
                 if key not in self._sums:
-                    inner = flow.inside(step, body) if inner is None else inner
+                    inner = flow.enter(step, body) if inner is None else inner
                     self._sums[key] = yield self._sum_steps(steps, inner)
 
     def _body_sum(self, step: Step, body: Body, flow: DataFlow) -> CostSum:
@@ -188,7 +188,7 @@ class Costs:
             if run_body is None or not _count_runs(run_body):
                 continue
             if not run_body.either or run_body is self._counted_branch(run_step, run.flow):
-                inner, times = run.flow.inside(run_step, run_body), run.times * _count_runs(run_body)
+                inner, times = run.flow.enter(run_step, run_body), run.times * _count_runs(run_body)
                 runs.extend(_Run(steps, inner, times) for steps in run_body.passes or (run_body.steps,))
         path = f"{step.node.label(step.at)}/{body.name}"
         return _Level(

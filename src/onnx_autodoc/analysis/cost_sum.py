@@ -73,7 +73,7 @@ def _apply_rule(step: Step) -> Cost:
     return cost
 
 
-def known(number: Dim | None) -> int:
+def known_or_zero(number: Dim | None) -> int:
     """Return a number for a sum; 0 where it is unknown, which is listed separately."""
     return number if type(number) is int else 0
 
@@ -125,7 +125,12 @@ class CostSum(_Work):
 
     def add_step(self, step: Step, priced: PricedStep) -> None:
         cost, node = priced.cost, step.node
-        macs, other, read, written = known(cost.macs), known(cost.other), known(cost.read), known(cost.written)
+        macs, other, read, written = (
+            known_or_zero(cost.macs),
+            known_or_zero(cost.other),
+            known_or_zero(cost.read),
+            known_or_zero(cost.written),
+        )
         self.nodes += 1
         self.counted += not priced.gap
         operator = self.operators.setdefault((node.domain, node.op), OperatorCost())

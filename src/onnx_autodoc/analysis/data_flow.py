@@ -59,7 +59,7 @@ class DataFlow:
     def reads_data(self, step: Step) -> bool:
         return any(map(self.varies, filter(None, step.node.all_inputs)))
 
-    def inside(self, step: Step, body: Body) -> "DataFlow":
+    def enter(self, step: Step, body: Body) -> "DataFlow":
         """Return the flow of a body of a node. Its inputs vary if anything that the node reads varies."""
         varies = self.reads_data(step)
         graph = step.node.attributes.get(body.name)

@@ -11,7 +11,7 @@ from typing import Final, cast
 from msgspec import Struct, structs
 
 from onnx_autodoc.analysis.cost import Costs
-from onnx_autodoc.analysis.cost_sum import PriceCache, known
+from onnx_autodoc.analysis.cost_sum import PriceCache, known_or_zero
 from onnx_autodoc.analysis.data_flow import main_data_flow
 from onnx_autodoc.analysis.formula import PEAK, Breakdown, Formula, fit_formula, total_of
 from onnx_autodoc.analysis.kv_cache import Cache, cache
@@ -55,9 +55,9 @@ class Figures(Struct, frozen=True, eq=False):
             return {}
         costs = [row.cost for row in self.costs.rows() if row.cost is not None]
         numbers = {
-            "macs": tuple(known(cost.macs) for cost in costs),
-            "flops": tuple(known(cost.flops) for cost in costs),
-            "bytes_moved": tuple(known(number) for cost in costs for number in (cost.read, cost.written)),
+            "macs": tuple(known_or_zero(cost.macs) for cost in costs),
+            "flops": tuple(known_or_zero(cost.flops) for cost in costs),
+            "bytes_moved": tuple(known_or_zero(number) for cost in costs for number in (cost.read, cost.written)),
             PEAK: self.memory.levels,
             "kv_cache_bytes": (self.cache.nbytes if self.cache else 0,),
         }

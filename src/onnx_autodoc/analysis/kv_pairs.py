@@ -80,7 +80,7 @@ class Pairs:
         for body in sorted(step.bodies, key=lambda body: body.times == 0):
             graph = graphs[body.name]
             if at < len(graph.outputs):
-                inner = scope.inside(step.node, graph)
+                inner = scope.enter(step.node, graph)
                 yield from self._branch_outputs(inner, body.steps, graph.outputs[at].name, known)
 
     def _dims(self, name: str) -> tuple[int, ...] | None:

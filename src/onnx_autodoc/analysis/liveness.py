@@ -23,11 +23,11 @@ class AliasAnalysis:
         self._functions = model.functions_by_key
         self._aliases: dict[tuple[str, str, str], Aliases] = {}
 
-    def called(self, node: Node) -> Function | None:
+    def called_function(self, node: Node) -> Function | None:
         return self._functions.get(node.function_key) if self._functions else None
 
     def aliases(self, node: Node) -> Aliases:
-        function = self.called(node)
+        function = self.called_function(node)
         if function is not None:
             return deeply(self._function_aliases(function))
         return _FIRST_INPUT if has_trait(node, Trait.SHARES_MEMORY) else ()
@@ -38,7 +38,7 @@ class AliasAnalysis:
             roots = {name: at for at, name in enumerate(function.inputs)}
             for at in function.body.index.order:
                 node = function.nodes[at]
-                inner = self.called(node)
+                inner = self.called_function(node)
                 aliases = self.aliases(node) if inner is None else (yield self._function_aliases(inner))
                 for name, which in zip(node.outputs, aliases):
                     if which is not None and which < len(node.inputs) and node.inputs[which] in roots:
@@ -132,7 +132,7 @@ class Liveness:
         constants = self._constant_arguments if function is None else self._find_constant_arguments(step, function)
         return id(body.steps), constants
 
-    def inside(self, step: Step, body: Body) -> "Liveness":
+    def enter(self, step: Step, body: Body) -> "Liveness":
         function = self._function(step, body)
         if function is not None:
             constants = self._find_constant_arguments(step, function)
@@ -155,7 +155,9 @@ class Liveness:
         )
 
     def _function(self, step: Step, body: Body) -> Function | None:
-        return None if isinstance(step.node.attributes.get(body.name), Graph) else self._aliases.called(step.node)
+        return (
+            None if isinstance(step.node.attributes.get(body.name), Graph) else self._aliases.called_function(step.node)
+        )
 
     def _find_constant_arguments(self, step: Step, function: Function) -> frozenset[str]:
         pairs = zip(function.inputs, step.node.inputs)

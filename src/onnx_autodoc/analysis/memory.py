@@ -96,7 +96,7 @@ class _Measurement:
                 continue
             key = liveness.key(step, body)
             if key not in self._bodies:
-                moment = _largest((yield self.moments(liveness.inside(step, body))))
+                moment = _largest((yield self.moments(liveness.enter(step, body))))
                 moment = moment and Moment(f"{body.name}/{moment.node}", moment.nbytes)
                 self._bodies[key] = moment, self.levels
             moment = self._bodies[key][0]

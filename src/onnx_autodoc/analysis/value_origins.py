@@ -71,9 +71,9 @@ class Scope:
     def branches(self) -> "list[tuple[Graph, Scope]]":
         """The subgraphs of its nodes, which may capture its values."""
         nodes = (node for node in self.nodes if node.has_subgraphs)
-        return [(graph, self.inside(node, graph)) for node in nodes for _, graph in node.subgraphs()]
+        return [(graph, self.enter(node, graph)) for node in nodes for _, graph in node.subgraphs()]
 
-    def inside(self, node: Node, graph: Graph) -> "Scope":
+    def enter(self, node: Node, graph: Graph) -> "Scope":
         if id(graph) not in self._inside:
             scope = Scope(graph.nodes, (), self._functions)
             scope.outer, scope._depth = self, self._depth + 1
@@ -82,7 +82,7 @@ class Scope:
             self._inside[id(graph)] = scope
         return self._inside[id(graph)]
 
-    def called(self, node: Node) -> "tuple[Function, Scope] | None":
+    def called_scope(self, node: Node) -> "tuple[Function, Scope] | None":
         """Return the function that a node calls, and the scope of its body in this call."""
         function = self._functions.get(node.function_key)
         if function is None or self._depth > _MAX_MOVES:
@@ -104,7 +104,7 @@ class Scope:
             scope = waiting.pop()
             yield scope
             waiting.extend(inner for _, inner in scope.branches)
-            calls = (scope.called(node) for node in scope.nodes) if self._functions else ()
+            calls = (scope.called_scope(node) for node in scope.nodes) if self._functions else ()
             waiting.extend(call[1] for call in calls if call)
 
 
@@ -129,11 +129,11 @@ def roots(scope: Scope, name: str) -> Iterator[Root]:
 def _sources(root: Root, node: Node) -> Iterator[Root]:
     """Yield the values that a node moves, selects or returns as this one."""
     scope = root.scope
-    call = scope.called(node)
+    call = scope.called_scope(node)
     if call is not None:
         names = [(call[1], call[0].outputs[root.at])] if root.at < len(call[0].outputs) else []
     elif node.is_op("If"):
-        branches = [(scope.inside(node, graph), graph.outputs) for _, graph in node.subgraphs()]
+        branches = [(scope.enter(node, graph), graph.outputs) for _, graph in node.subgraphs()]
         names = [(inner, outputs[root.at].name) for inner, outputs in branches if root.at < len(outputs)]
     else:
         names = [(scope, node.inputs[0])] if has_trait(node, Trait.MOVES) and node.inputs else []

@@ -50,14 +50,14 @@ class Call:
     def has(self, at: int) -> bool:
         return at < len(self.inputs) and self.inputs[at] is not None
 
-    def known(self, at: int) -> ValueInfo:
+    def input_info(self, at: int) -> ValueInfo:
         if at >= len(self.inputs) or (known := self.inputs[at]) is None:
             raise Contradiction(f"{self.node.op} requires input {at}, which is missing")
         return known
 
     def shape(self, at: int = 0) -> Shape:
         """Return the shape of an input; raise with the reason if its rank is unknown."""
-        known = self.known(at)
+        known = self.input_info(at)
         if known.shape is None:
             raise InferenceError(known.reason)
         return known.shape
@@ -66,7 +66,7 @@ class Call:
         return len(self.shape(at))
 
     def dtype(self, at: int = 0) -> str | None:
-        return self.known(at).dtype
+        return self.input_info(at).dtype
 
     def value(self, at: int) -> Array | None:
         """Return the elements of an input if they are known (single ones may be `Unknown`), else None."""
@@ -74,7 +74,7 @@ class Call:
 
     def ints(self, at: int) -> list[Dim]:
         """Return the elements of a small integer input as a flat list, `Unknown` where they depend on the data."""
-        known = self.known(at)
+        known = self.input_info(at)
         if known.value is not None:
             return known.value.reshape(-1).tolist()
         why = known.why or f"the value of input {at} of {self.node.op} is known only at run time"
@@ -105,7 +105,7 @@ class Call:
             return None
         items = self.ints(1)
         if any(not isinstance(item, int | Unknown) for item in items):
-            raise Contradiction(f"{self.node.op} requires integer axes, got {self.known(1).dtype}")
+            raise Contradiction(f"{self.node.op} requires integer axes, got {self.input_info(1).dtype}")
         if len(items) > MAX_DIMS:
             raise InferenceError(f"{self.node.op} has {len(items):,} axes, more than shape inference supports")
         return items

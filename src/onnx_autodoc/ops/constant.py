@@ -149,7 +149,7 @@ _VIEWS: dict[str, Operator] = {
         traits={Trait.GENERATES, Trait.SHAPE_QUERY},
     ),
     "Identity": Operator(
-        lambda call: [call.known(0)],
+        lambda call: [call.input_info(0)],
         cost=view,
         traits=_SAME_ELEMENTS | {Trait.DROPPED_BY_ORT, Trait.FREE_TO_FOLD, Trait.SHARES_MEMORY},
         position_shift=0,

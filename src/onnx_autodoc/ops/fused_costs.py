@@ -77,14 +77,14 @@ def cost_as(table: Table, op: str) -> CostRule:
     """Return the rule of another operator, on this one's first input, first output and attributes."""
 
     def rule(call: Call) -> Cost:
-        return cost_of(table, op, known_output(call), call.known(0), named=call.node.attributes)
+        return cost_of(table, op, known_output(call), call.input_info(0), named=call.node.attributes)
 
     rule.__doc__ = f"as {op}"
     return rule
 
 
 def input_or_none(call: Call, at: int) -> ValueInfo | None:
-    return call.known(at) if call.has(at) else None
+    return call.input_info(at) if call.has(at) else None
 
 
 def count_present(call: Call, *inputs: int) -> int:
@@ -100,19 +100,19 @@ def rms_norm(call: Call) -> Cost:
 
 def skip_norm(call: Call) -> Cost:
     """as Add (1 FLOP more per element for a bias) and LayerNormalization"""
-    x, sums = call.known(0), Cost(other=size(call.shape(0)) * (1 + count_present(call, 4)))
-    return sum_costs(sums, cost_of(PLAIN, "LayerNormalization", x, x, call.known(2), input_or_none(call, 3)))
+    x, sums = call.input_info(0), Cost(other=size(call.shape(0)) * (1 + count_present(call, 4)))
+    return sum_costs(sums, cost_of(PLAIN, "LayerNormalization", x, x, call.input_info(2), input_or_none(call, 3)))
 
 
 def skip_rms_norm(call: Call) -> Cost:
     """as Add (1 FLOP more per element for a bias) and RMSNormalization"""
-    x, sums = call.known(0), Cost(other=size(call.shape(0)) * (1 + count_present(call, 3)))
-    return sum_costs(sums, cost_of(PLAIN, "RMSNormalization", x, x, call.known(2)))
+    x, sums = call.input_info(0), Cost(other=size(call.shape(0)) * (1 + count_present(call, 3)))
+    return sum_costs(sums, cost_of(PLAIN, "RMSNormalization", x, x, call.input_info(2)))
 
 
 def _rows_norm(call: Call, length: Dim) -> Cost:
     """Return the cost of RMSNormalization over rows of `length`; without a scale, one multiplication less."""
-    x, elements = call.known(0), size(call.shape(0))
+    x, elements = call.input_info(0), size(call.shape(0))
     norm = cost_of(PLAIN, "RMSNormalization", x, with_shape(x, (over(elements, length), length)))
     return norm if call.has(1) else sum_costs(norm, Cost(other=-elements))
 
@@ -126,15 +126,15 @@ def branch_norm(call: Call) -> Cost:
 def gated_norm(call: Call) -> Cost:
     """as RMSNormalization, the gate activation and Mul"""
     norm, gate = _rows_norm(call, shape_of_min_rank(call, 1)[-1]), call.attr_text("activation", "silu")
-    return sum_costs(norm, activation_cost(call, gate, call.known(0)), Cost(other=size(call.shape(0))))
+    return sum_costs(norm, activation_cost(call, gate, call.input_info(0)), Cost(other=size(call.shape(0))))
 
 
 def group_norm(call: Call) -> Cost:
     """as GroupNormalization; 2 FLOPs more per element with SiLU"""
     x = shape_of_min_rank(call, 0, 3)
     first = x if call.attr_int("channels_last", 1) == 0 else (x[0], x[-1], *x[1:-1])
-    data, named = with_shape(call.known(0), first), {"num_groups": call.attr_required("groups")}
-    norm = cost_of(PLAIN, "GroupNormalization", data, data, call.known(1), call.known(2), named=named)
+    data, named = with_shape(call.input_info(0), first), {"num_groups": call.attr_required("groups")}
+    norm = cost_of(PLAIN, "GroupNormalization", data, data, call.input_info(1), call.input_info(2), named=named)
     return sum_costs(norm, activation_cost(call, "silu", data)) if call.attr_int("activation", 0) else norm
 
 
@@ -148,7 +148,7 @@ def embed_norm(call: Call) -> Cost:
     most one row of each table per token"""
     y = known_output(call)
     sums = size(call.output()) * count_present(call, 3, 4) + (size(call.shape(7)) if call.has(7) else 0)
-    norm = cost_of(PLAIN, "LayerNormalization", y, y, call.known(5), call.known(6))
+    norm = cost_of(PLAIN, "LayerNormalization", y, y, call.input_info(5), call.input_info(6))
     return Cost(0, sums + norm.other, bytes_read(call, dict.fromkeys((2, 3, 4), (0, size(call.shape(0))))))
 
 
@@ -189,7 +189,7 @@ def bias_add(call: Call) -> Cost:
 
 def bias_dropout(call: Call) -> Cost:
     """1 FLOP per output element for the bias, 1 for a residual, and Dropout"""
-    y, inputs = known_output(call), (call.known(0), input_or_none(call, 3), input_or_none(call, 4))
+    y, inputs = known_output(call), (call.input_info(0), input_or_none(call, 3), input_or_none(call, 4))
     return sum_costs(bias_add(call), cost_of(PLAIN, "Dropout", y, *inputs))
 
 
@@ -225,7 +225,7 @@ def _gates(call: Call, inner: ValueInfo, has_fc3: bool) -> Cost:
 
 def _routing(call: Call, visits: Dim) -> Dim:
     """Return the cost of Softmax and TopK over the experts, and of normalizing the weights."""
-    router, k = call.known(1), call.attr_int("k", 1)
+    router, k = call.input_info(1), call.attr_int("k", 1)
     selected = with_shape(router, (*shape_of_min_rank(call, 1)[:-1], k))
     selection = sum_costs(cost_of(PLAIN, "Softmax", router, router), cost_of(SLICING, "TopK", selected, router))
     return selection.other + (2 * visits if call.attr_int("normalize_routing_weights", 0) else 0)

@@ -34,10 +34,10 @@ _DECODED = "the size of the decoded image is known only at run time"
 def _resize(call: Call) -> list[ValueInfo]:
     x = call.shape(0)
     axes = _axes(call, len(x))
-    shapes = [call.known(at).shape if call.has(at) else None for at in (2, 3)]
+    shapes = [call.input_info(at).shape if call.has(at) else None for at in (2, 3)]
     if all(any(type(dim) is int and dim > 0 for dim in shape or ()) for shape in shapes):
         raise Contradiction("Resize has both scales and sizes")
-    if call.has(3) and call.known(3).shape != (0,):
+    if call.has(3) and call.input_info(3).shape != (0,):
         out = _resize_to(call, [x[axis] for axis in axes])
     else:
         # Opset 10 had x and scales; since 11 a region comes between them.
@@ -187,7 +187,7 @@ def _image_decoder(call: Call) -> list[ValueInfo]:
 
 def _non_max_suppression(call: Call) -> list[ValueInfo]:
     # boxes [N, B, 4], scores [N, classes, B]
-    boxes, scores = (call.known(at).shape for at in (0, 1))
+    boxes, scores = (call.input_info(at).shape for at in (0, 1))
     if boxes is not None:
         batch, count, _ = shape_of_rank(call, 0, 3)
         check_shape(call, 0, batch, count, 4)

@@ -26,7 +26,7 @@ def _gather(call: Call) -> list[ValueInfo]:
     # data [.., n, ..] at indices [i...] = [.., i..., ..]
     source, axis = call.shape(0), call.axis(0)
     _check_indices(call, source[axis])
-    return [with_shape(call.known(0), (*source[:axis], *call.shape(1), *source[axis + 1 :]))]
+    return [with_shape(call.input_info(0), (*source[:axis], *call.shape(1), *source[axis + 1 :]))]
 
 
 def _check_indices(call: Call, *sizes: Dim) -> None:
@@ -34,7 +34,7 @@ def _check_indices(call: Call, *sizes: Dim) -> None:
 
     Computed indices are not checked: they depend on assumed sizes.
     """
-    known = call.known(1)
+    known = call.input_info(1)
     if known.value is None or not known.is_stored or known.value.dtype.kind not in "iu":
         return
     for column, count in zip(known.value.reshape(-1, len(sizes)).T if sizes else (), sizes):
@@ -62,12 +62,12 @@ def _gather_nd(call: Call) -> list[ValueInfo]:
     if not indices or batch + depth > len(source):
         raise Contradiction(f"GatherND has indices for rank {batch + depth} and data of rank {len(source)}")
     _check_indices(call, *source[batch : batch + depth])
-    return [with_shape(call.known(0), (*indices[:-1], *source[batch + depth :]))]
+    return [with_shape(call.input_info(0), (*indices[:-1], *source[batch + depth :]))]
 
 
 def _check_elements(call: Call) -> None:
     """Check that indices have as many dimensions as the data, and are within the axis."""
-    source, indices = call.known(0).shape, call.known(1).shape
+    source, indices = call.input_info(0).shape, call.input_info(1).shape
     if source is None or indices is None:
         return
     if len(source) != len(indices):
@@ -79,19 +79,19 @@ def _check_elements(call: Call) -> None:
 
 def _gather_elements(call: Call) -> list[ValueInfo]:
     _check_elements(call)
-    return [with_shape(call.known(0), call.shape(1))]
+    return [with_shape(call.input_info(0), call.shape(1))]
 
 
 def _scatter_elements(call: Call) -> list[ValueInfo]:
     _check_elements(call)
-    if (indices := call.known(1).shape) is not None:
+    if (indices := call.input_info(1).shape) is not None:
         check_shape(call, 2, *indices)
     return same(call)
 
 
 def _scatter_nd(call: Call) -> list[ValueInfo]:
     # indices [i..., k] place updates [i..., rest of data]
-    source, indices = call.shape(0), call.known(1).shape
+    source, indices = call.shape(0), call.input_info(1).shape
     depth = indices[-1] if indices else None
     if indices and type(depth) is int:
         if depth > len(source):
@@ -139,9 +139,9 @@ def _compress(call: Call) -> list[ValueInfo]:
     why = "Compress: the number of selected elements is data-dependent"
     count: Dim = Unknown(why) if mask is None or mask.dtype == object else int(np.count_nonzero(mask))
     if "axis" not in call.node.attributes:
-        return [with_shape(call.known(0), (count,))]
+        return [with_shape(call.input_info(0), (count,))]
     axis = call.axis(0)
-    return [with_shape(call.known(0), (*source[:axis], count, *source[axis + 1 :]))]
+    return [with_shape(call.input_info(0), (*source[:axis], count, *source[axis + 1 :]))]
 
 
 def _unique(call: Call) -> list[ValueInfo]:
@@ -151,7 +151,7 @@ def _unique(call: Call) -> list[ValueInfo]:
     if "axis" in call.node.attributes:
         axis = call.axis(0)
         shape, inverse = (*source[:axis], count, *source[axis + 1 :]), source[axis]
-    return [with_shape(call.known(0), shape), *(tensor("int64", (dim,)) for dim in (count, inverse, count))]
+    return [with_shape(call.input_info(0), shape), *(tensor("int64", (dim,)) for dim in (count, inverse, count))]
 
 
 def _arg(call: Call) -> list[ValueInfo]:

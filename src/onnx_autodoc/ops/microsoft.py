@@ -77,7 +77,7 @@ def _inverse_cost(call: Call) -> Cost:
 # normalizations
 def _skip_norm(call: Call) -> list[ValueInfo]:
     """Infer the normalized sum, two statistics and the sum."""
-    source, skip = shape_of_min_rank(call, 0), call.known(1).shape
+    source, skip = shape_of_min_rank(call, 0), call.input_info(1).shape
     if len(source) > 1 and skip is not None:
         # the skip may omit the batch, or have one for all
         check_shape(call, 1, *shape_of_min_rank(call, 1, 2)[:-2], *source[-2:])

@@ -44,7 +44,7 @@ def _merged(call: Call, dtype: str | None, past_at: int) -> list[ValueInfo]:
     (batch, new, input_width), heads, widths = shape_of_rank(call, 0, 3), heads_of(call), qkv_widths(call)
     for width in widths:
         check_divisible(call, width, heads, "columns")
-    if call.known(1).shape is not None:
+    if call.input_info(1).shape is not None:
         check_shape(call, 1, input_width, shape_of_rank(call, 1, 2)[1])
     past = shape_of_rank(call, past_at, 5) if call.has(past_at) else None
     present: Shape = (2, batch, heads, (past[3] if past else 0) + new, widths[2] // heads)
@@ -116,7 +116,7 @@ def _group_query_cache(call: Call, past_at: int, fresh: Shape, total: Dim) -> Va
         length = merge_dims(past[2], total, unknown.why)
     else:
         length = max(past[2], total)
-    return with_shape(call.known(past_at), (*fresh[:2], length, past[3] if quantized else fresh[3]))
+    return with_shape(call.input_info(past_at), (*fresh[:2], length, past[3] if quantized else fresh[3]))
 
 
 def _cached_group_query(call: Call) -> list[ValueInfo]:
@@ -124,7 +124,7 @@ def _cached_group_query(call: Call) -> list[ValueInfo]:
     batch, new, width = shape_of_rank(call, 0, 3)
     head = head_size(call, width)
     fresh = tensor(call.dtype(0), (batch, heads_of(call, "kv_num_heads"), new, head))
-    present = [with_shape(call.known(at), shape_of_rank(call, at, 4)) if call.has(at) else fresh for at in (3, 4)]
+    present = [with_shape(call.input_info(at), shape_of_rank(call, at, 4)) if call.has(at) else fresh for at in (3, 4)]
     return [tensor(call.dtype(0), (batch, new, heads_of(call) * head)), *present]
 
 
@@ -132,7 +132,7 @@ def _paged(call: Call) -> list[ValueInfo]:
     # tokens without padding [T, D]; the caches are blocks that the operator writes in place
     tokens, width = shape_of_rank(call, 0, 2)
     head = call.attr_int("v_head_size", 0) or head_size(call, width)
-    caches = [with_shape(call.known(at), call.shape(at)) for at in (3, 4) if call.has(at)]
+    caches = [with_shape(call.input_info(at), call.shape(at)) for at in (3, 4) if call.has(at)]
     return [tensor(call.dtype(0), (tokens, heads_of(call) * head)), *caches]
 
 

@@ -76,7 +76,7 @@ def _bifurcation(call: Call) -> list[ValueInfo]:
     tokens = call.shape(1)
     if call.has(3):
         tokens = (Unknown("BifurcationDetector: the number of accepted tokens is data-dependent"),)
-    return [tensor(call.dtype(1), tokens), with_shape(call.known(2), call.shape(2))]
+    return [tensor(call.dtype(1), tokens), with_shape(call.input_info(2), call.shape(2))]
 
 
 def _ngram_hashes(call: Call) -> list[ValueInfo]:

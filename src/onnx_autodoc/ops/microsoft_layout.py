@@ -104,7 +104,7 @@ def _global_pool_shape(call: Call, x: Shape) -> Shape:
 
 def _transposed_conv(call: Call) -> list[ValueInfo]:
     """ConvTranspose whose pads are an input: the rule of ConvTranspose, with them where the attribute would be."""
-    inputs = [call.known(0), call.known(1)]
+    inputs = [call.input_info(0), call.input_info(1)]
     inferred = CONVOLUTION["ConvTranspose"].infer(Call(call.node, inputs, call.version))
     if auto_pad(call) != "NOTSET" or not call.has(2):
         return list(inferred)
@@ -127,7 +127,7 @@ def _fused_cost(call: Call) -> Cost:
 def _transposed_conv_cost(weight_at: int, bias_at: int) -> CostRule:
     def rule(call: Call) -> Cost:
         """as ConvTranspose"""
-        inputs = [call.known(0), call.known(weight_at), call.inputs[bias_at] if call.has(bias_at) else None]
+        inputs = [call.input_info(0), call.input_info(weight_at), call.inputs[bias_at] if call.has(bias_at) else None]
         return conv_transpose_cost(Call(call.node, inputs, call.version, call.outputs))
 
     return rule
@@ -232,14 +232,14 @@ NCHWC: dict[str, Operator] = {
 # com.ms.internal.nhwc: the operators of ONNX with the channels of the first input and of the first output last
 def _nhwc(operator: Operator, has_activation: bool = False) -> Operator:
     def infer(call: Call) -> list[ValueInfo]:
-        x = with_shape(call.known(0), channels_first(call.shape(0)))
+        x = with_shape(call.input_info(0), channels_first(call.shape(0)))
         first, *others = operator.infer(Call(call.node, [x, *call.inputs[1:]], call.version))
         vectors = [known if len(known.shape or ()) == 1 else unknown_value(_OTHER_OUTPUT) for known in others]
         return [with_shape(first, channels_last(first.shape or ())), *vectors]
 
     def price(call: Call) -> Cost:
         assert operator.cost is not None
-        x = with_shape(call.known(0), channels_first(call.shape(0)))
+        x = with_shape(call.input_info(0), channels_first(call.shape(0)))
         y = with_shape(known_output(call), channels_first(call.output()))
         return operator.cost(Call(call.node, [x, *call.inputs[1:]], call.version, [y, *call.outputs[1:]]))
 
@@ -248,7 +248,7 @@ def _nhwc(operator: Operator, has_activation: bool = False) -> Operator:
 
 
 def _nhwc_qlinear_transpose(call: Call) -> list[ValueInfo]:
-    inputs = [call.known(0), call.known(3)]
+    inputs = [call.input_info(0), call.input_info(3)]
     (y,) = _nhwc(CONVOLUTION["ConvTranspose"]).infer(Call(call.node, inputs, call.version))
     return [tensor(call.dtype(7), y.shape or ())]
 

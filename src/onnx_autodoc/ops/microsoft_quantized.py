@@ -47,7 +47,7 @@ def _nbits(call: Call) -> list[ValueInfo]:
         )
     if sizes_differ(shape_of_min_rank(call, 0)[-1], over):
         raise Contradiction(f"K of MatMulNBits ({over}) differs from the last axis of its input ({call.shape(0)[-1]})")
-    packed, expected = call.known(1).shape, count * ceil_div(over, block) * ceil_div(block * bits, 8)
+    packed, expected = call.input_info(1).shape, count * ceil_div(over, block) * ceil_div(block * bits, 8)
     if packed is not None and sizes_differ(size(packed), expected):
         raise Contradiction(f"MatMulNBits requires a weight of {expected:,} bytes, got {size(packed):,}")
     return list(_columns_n(call))

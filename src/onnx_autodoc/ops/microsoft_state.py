@@ -88,7 +88,7 @@ def _windowed(call: Call, state: Shape) -> Shape:
 
 def _linear_gate(call: Call) -> list[ValueInfo]:
     beta = (
-        with_shape(call.known(3), call.shape(3))
+        with_shape(call.input_info(3), call.shape(3))
         if call.has(3)
         else unknown_value("LinearAttentionGate has no update rates")
     )
@@ -172,17 +172,19 @@ def _close_windows(call: Call, buffered: Dim, new: Dim) -> tuple[Dim, Dim]:
 def _packed_indexer(call: Call) -> list[ValueInfo]:
     tokens = shape_of_rank(call, 0, 2)[0]
     gates = (
-        with_shape(call.known(14), call.shape(14)) if call.has(14) else unknown_value("only policy_mode csa has gates")
+        with_shape(call.input_info(14), call.shape(14))
+        if call.has(14)
+        else unknown_value("only policy_mode csa has gates")
     )
     state = shape_of_rank(call, 12, 3)
     update = (state[0], call.attr_int("state_update_capacity", 0), state[2])
     return [
         tensor("int32", (tokens, _capacity(call))),
         tensor("int32", (tokens,)),
-        with_shape(call.known(12), state),
-        with_shape(call.known(13), call.shape(13)),
+        with_shape(call.input_info(12), state),
+        with_shape(call.input_info(13), call.shape(13)),
         gates,
-        with_shape(call.known(15), call.shape(15)),
+        with_shape(call.input_info(15), call.shape(15)),
         tensor(call.dtype(12), update),
     ]
 

@@ -98,7 +98,7 @@ def _zip_map(call: Call) -> list[ValueInfo]:
 
 def _vectorize_map(call: Call) -> list[ValueInfo]:
     keys = call.attr_count("string_vocabulary") or call.attr_count("int64_vocabulary")
-    element = call.known(0).element
+    element = call.input_info(0).element
     return [tensor(element.dtype if element else None, (1, keys))]
 
 

@@ -31,7 +31,9 @@ def _batch_normalization(call: Call) -> list[ValueInfo]:
             raise Contradiction("BatchNormalization outputs statistics but is not in training mode")
         if training and len(call.node.outputs) < 3:
             raise Contradiction("BatchNormalization is in training mode but outputs no statistics")
-    mean, var = (ValueInfo(known.dtype, known.shape, why=known.why) for known in (call.known(3), call.known(4)))
+    mean, var = (
+        ValueInfo(known.dtype, known.shape, why=known.why) for known in (call.input_info(3), call.input_info(4))
+    )
     return [tensor(call.dtype(0), call.shape(0)), mean, var, mean, var]
 
 

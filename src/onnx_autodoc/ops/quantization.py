@@ -27,7 +27,7 @@ def _dequantize(call: Call) -> list[ValueInfo]:
 
 def _check_scales(call: Call) -> None:
     """Check scales per tensor, per axis or per block, and zero points likewise."""
-    x, scale = call.shape(0), call.known(1).shape
+    x, scale = call.shape(0), call.input_info(1).shape
     if call.node.domain or call.version is None or call.version < _PER_AXIS or scale is None:
         return
     block = call.attr_int("block_size", 0)

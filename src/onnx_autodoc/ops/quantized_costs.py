@@ -59,7 +59,7 @@ def integer_to_float(call: Call, bias_at: int = 6) -> Cost:
 def dynamic_product(call: Call) -> Cost:
     """as DynamicQuantizeLinear, then K MACs per output element; 1 FLOP per output element for the scale, 1 for a
     bias"""
-    quantization = cost_of(QUANTIZATION, "DynamicQuantizeLinear", tensor("uint8", call.shape(0)), call.known(0))
+    quantization = cost_of(QUANTIZATION, "DynamicQuantizeLinear", tensor("uint8", call.shape(0)), call.input_info(0))
     return sum_costs(quantization, integer_to_float(call, 4))
 
 
@@ -77,9 +77,9 @@ def ordered_product(call: Call) -> Cost:
 
 def _norm(call: Call) -> Cost:
     """Return the cost of a residual addition and RMSNormalization before the products."""
-    x = call.known(0)
+    x = call.input_info(0)
     sums = Cost(other=size(call.shape(0)) * count_present(call, 1))
-    return sum_costs(sums, cost_of(PLAIN, "RMSNormalization", x, x, call.known(2))) if call.has(2) else sums
+    return sum_costs(sums, cost_of(PLAIN, "RMSNormalization", x, x, call.input_info(2))) if call.has(2) else sums
 
 
 def mlp(call: Call) -> Cost:
@@ -103,7 +103,9 @@ def qkv(call: Call) -> Cost:
 def dequantized(call: Call, at: int) -> Cost:
     """Return the cost of dequantizing an input that is followed by its scale and zero point."""
     x = tensor("float32", call.shape(at))
-    return cost_of(QUANTIZATION, "DequantizeLinear", x, call.known(at), call.known(at + 1), input_or_none(call, at + 2))
+    return cost_of(
+        QUANTIZATION, "DequantizeLinear", x, call.input_info(at), call.input_info(at + 1), input_or_none(call, at + 2)
+    )
 
 
 def quantized(call: Call) -> Cost:
@@ -118,7 +120,9 @@ def between(op: str, *inputs: int) -> CostRule:
     """Return the rule of an operator between DequantizeLinear and QuantizeLinear."""
 
     def rule(call: Call) -> Cost:
-        plain = cost_of(PLAIN, op, known_output(call), *(call.known(at) for at in inputs), named=call.node.attributes)
+        plain = cost_of(
+            PLAIN, op, known_output(call), *(call.input_info(at) for at in inputs), named=call.node.attributes
+        )
         return sum_costs(*(dequantized(call, at) for at in inputs), plain, quantized(call))
 
     rule.__doc__ = f"as DequantizeLinear of {'both inputs' if len(inputs) > 1 else 'the input'}, {op}, QuantizeLinear"

@@ -35,7 +35,7 @@ def _directions(call: Call) -> int:
     direction = call.attr_text("direction", "forward")
     if direction not in _DIRECTIONS:
         raise Contradiction(f"{call.node.op} has an unknown direction: {quote_name(direction, 40)}")
-    r = call.known(2).shape
+    r = call.input_info(2).shape
     if r and sizes_differ(r[0], _DIRECTIONS[direction]):
         raise Contradiction(f"{call.node.op} is {direction}, but the direction axis of its weights has size {r[0]}")
     return _DIRECTIONS[direction]
@@ -45,7 +45,7 @@ def _hidden(call: Call, axis: int) -> Dim:
     declared = call.attr_int("hidden_size", 0)
     if declared < 0:
         raise Contradiction(f"hidden_size of {call.node.op} is negative: {declared}")
-    if declared and call.known(2).shape is None:
+    if declared and call.input_info(2).shape is None:
         return declared
     r = call.shape(2)
     if len(r) != 3 or (declared and sizes_differ(declared, r[axis])):

@@ -28,7 +28,7 @@ from onnx_autodoc.ops.values import (
 def _reshape(call: Call) -> list[ValueInfo]:
     """Infer Reshape: 0 copies the input's size (unless allowzero), -1 is the number of elements that remain."""
     declared = call.attr_ints("shape")
-    if declared is None and call.known(1).shape is not None:
+    if declared is None and call.input_info(1).shape is not None:
         shape_of_rank(call, 1, 1)
     target: list[Dim] = list(declared) if declared is not None else call.ints(1)
     source = call.shape(0)
@@ -37,7 +37,7 @@ def _reshape(call: Call) -> list[ValueInfo]:
             if dim == 0 and at >= len(source):
                 raise Contradiction(f"Reshape copies dimension {at} of an input of rank {len(source)}")
         target = [source[at] if dim == 0 else dim for at, dim in enumerate(target)]
-    return [with_shape(call.known(0), _fill_free_axis(source, target))]
+    return [with_shape(call.input_info(0), _fill_free_axis(source, target))]
 
 
 def _fill_free_axis(source: Shape, target: list[Dim]) -> Shape:
@@ -73,14 +73,14 @@ def _flatten(call: Call) -> list[ValueInfo]:
     source = call.shape(0)
     axis = call.attr_int("axis", 1)
     at = len(source) if axis == len(source) else normalize_axis(axis, len(source)) if source else 0
-    return [with_shape(call.known(0), (size(source[:at]), size(source[at:])))]
+    return [with_shape(call.input_info(0), (size(source[:at]), size(source[at:])))]
 
 
 def _squeeze(call: Call) -> list[ValueInfo]:
     source, axes = call.shape(0), call.axes()
     if axes is None:
         # An unknown size may be 1: comparing it raises its reason.
-        return [with_shape(call.known(0), tuple(dim for dim in source if dim > 1 or dim < 1))]
+        return [with_shape(call.input_info(0), tuple(dim for dim in source if dim > 1 or dim < 1))]
     if not axes and any(isinstance(dim, Unknown) or dim == 1 for dim in source):
         raise InferenceError(
             "Squeeze with empty axes: the specification keeps every dimension, onnxruntime removes those of size 1"
@@ -89,7 +89,7 @@ def _squeeze(call: Call) -> list[ValueInfo]:
     for at in removed:
         if type(source[at]) is int and source[at] != 1:
             raise Contradiction(f"Squeeze cannot remove a dimension of size {source[at]}")
-    return [with_shape(call.known(0), tuple(dim for at, dim in enumerate(source) if at not in removed))]
+    return [with_shape(call.input_info(0), tuple(dim for at, dim in enumerate(source) if at not in removed))]
 
 
 def _unsqueeze(call: Call) -> list[ValueInfo]:
@@ -101,7 +101,7 @@ def _unsqueeze(call: Call) -> list[ValueInfo]:
     if len(new) != len(axes):
         raise Contradiction("Unsqueeze has a duplicate axis")
     rest = iter(source)
-    return [with_shape(call.known(0), tuple(1 if at in new else next(rest) for at in range(rank)))]
+    return [with_shape(call.input_info(0), tuple(1 if at in new else next(rest) for at in range(rank)))]
 
 
 def _order(call: Call, rank: int) -> list[int]:

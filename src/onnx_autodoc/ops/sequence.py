@@ -48,7 +48,7 @@ def _common(items: tuple[ValueInfo, ...]) -> ValueInfo:
 
 def _sequence(call: Call) -> ValueInfo:
     """Return the first input: a sequence, or the one in an optional."""
-    known = call.known(0)
+    known = call.input_info(0)
     return known.element or known if known.kind == "optional" else known
 
 
@@ -68,7 +68,7 @@ def _position(call: Call, at: int, count: int) -> int | None:
 
 
 def _sequence_insert(call: Call) -> list[ValueInfo]:
-    known, new = _sequence(call), call.known(1)
+    known, new = _sequence(call), call.input_info(1)
     if known.dtype and new.dtype and known.dtype != new.dtype:
         raise Contradiction(f"{call.node.op} inserts {new.dtype} into a sequence of {known.dtype}")
     if known.items is None:
@@ -178,7 +178,7 @@ def _common_dims(shapes: list[Shape], free_axis: int | None) -> Shape:
 
 def _optional(call: Call) -> list[ValueInfo]:
     if call.has(0):
-        element = call.known(0)
+        element = call.input_info(0)
         return [ValueInfo(element.dtype, why=_OPTIONAL, kind="optional", element=element, items=(element,))]
     declared = call.attr_type("type")
     if declared is None:
@@ -197,7 +197,7 @@ def _from_declared_type(declared: Type) -> ValueInfo:
 
 
 def _optional_get_element(call: Call) -> list[ValueInfo]:
-    known = call.known(0)
+    known = call.input_info(0)
     if known.kind != "optional":
         return [known]  # since opset 18 a plain value passes through
     if known.items == ():
@@ -208,7 +208,7 @@ def _optional_get_element(call: Call) -> list[ValueInfo]:
 def _optional_has_element(call: Call) -> list[ValueInfo]:
     if not call.has(0):
         return [ValueInfo("bool", (), np.array(False))]
-    known = call.known(0)
+    known = call.input_info(0)
     if known.kind == "optional" and known.items is None:
         return [ValueInfo("bool", (), why="whether the optional has a value is known only at run time")]
     return [ValueInfo("bool", (), np.array(known.kind != "optional" or bool(known.items)))]
@@ -218,7 +218,7 @@ def _optional_has_element(call: Call) -> list[ValueInfo]:
 OPERATORS: dict[str, Operator] = {
     "SequenceEmpty": Operator(lambda call: [_sequence_of((), dtype_name(call.attr_int("dtype", 1)))], cost=view),
     "SequenceConstruct": Operator(
-        lambda call: [_sequence_of(tuple(call.known(at) for at in range(len(call.inputs))))],
+        lambda call: [_sequence_of(tuple(call.input_info(at) for at in range(len(call.inputs))))],
         cost=view,
         traits={Trait.JOINS},
     ),

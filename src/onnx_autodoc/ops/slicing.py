@@ -98,9 +98,11 @@ def _slice(call: Call) -> list[ValueInfo]:
         axes = call.ints(3) if call.has(3) and call.value(3) is not None else list(range(len(source)))
         sliced = {normalize_axis(axis, len(source)) for axis in axes}
         shape = tuple(Unknown(str(gap)) if at in sliced else dim for at, dim in enumerate(source))
-        return [with_shape(call.known(0), shape)]
+        return [with_shape(call.input_info(0), shape)]
     return [
-        with_shape(call.known(0), tuple(cuts[at].length(dim) if at in cuts else dim for at, dim in enumerate(source)))
+        with_shape(
+            call.input_info(0), tuple(cuts[at].length(dim) if at in cuts else dim for at, dim in enumerate(source))
+        )
     ]
 
 
@@ -144,7 +146,7 @@ def _split(call: Call) -> list[ValueInfo]:
     total = sum(dim for dim in sizes if type(dim) is int)
     if type(source[axis]) is int and all(type(dim) is int for dim in sizes) and total != source[axis]:
         raise Contradiction(f"split sizes of Split sum to {total}, not {source[axis]}")
-    return [with_shape(call.known(0), (*source[:axis], part, *source[axis + 1 :])) for part in sizes]
+    return [with_shape(call.input_info(0), (*source[:axis], part, *source[axis + 1 :])) for part in sizes]
 
 
 def _split_value(call: Call, arrays: list[Array]) -> list[Array]:
@@ -170,7 +172,7 @@ def _pad(call: Call) -> list[ValueInfo]:
         if mirrored and any(_exceeds(pad, source[axis] - 1) for pad in (pads[at], pads[at + len(axes)])):
             raise Contradiction(f"reflect pads of Pad are not smaller than the axis size {source[axis]}")
         padded[axis] = padded[axis] + pads[at] + pads[at + len(axes)]
-    return [with_shape(call.known(0), tuple(padded))]
+    return [with_shape(call.input_info(0), tuple(padded))]
 
 
 def _top_k(call: Call) -> list[ValueInfo]:
@@ -179,7 +181,7 @@ def _top_k(call: Call) -> list[ValueInfo]:
     if _exceeds(k, source[axis]):
         raise Contradiction(f"TopK requires k of at most {source[axis]}, got {k}")
     shape = (*source[:axis], k, *source[axis + 1 :])
-    return [with_shape(call.known(0), shape), tensor("int64", shape)]
+    return [with_shape(call.input_info(0), shape), tensor("int64", shape)]
 
 
 def _top_k_cost(call: Call) -> Cost:

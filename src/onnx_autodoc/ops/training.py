@@ -65,7 +65,7 @@ OPERATORS: dict[str, Operator] = {
     ),
     # one output per variable; the inputs after those are constant
     "Gradient": Operator(
-        lambda call: [with_shape(call.known(at), call.shape(at)) for at in range(call.attr_count("xs"))],
+        lambda call: [with_shape(call.input_info(at), call.shape(at)) for at in range(call.attr_count("xs"))],
         cost=uncounted("it differentiates other nodes of the graph"),
     ),
     "Momentum": Operator(

@@ -74,7 +74,7 @@ def _check_silent_rule(rule: Rule, card: Card, policy: Policy) -> Check:
     if not rule.needs_weights or has_weights(card):
         return Check(Kind.RULE, rule.id, Status.PASS, f"no findings: {rule.title}", severity=rule.severity)
     text = f"{rule.id} was not checked: it inspects weight values, and not all of them were read"
-    if rule.id not in policy.rules.named:
+    if rule.id not in policy.rules.rule_ids:
         return Check(Kind.RULE, rule.id, Status.SKIPPED, text, _READ_WEIGHTS, severity=rule.severity)
     status, reason = _gap_status(policy)
     return Check(Kind.RULE, rule.id, status, text, _READ_WEIGHTS, severity=rule.severity, reason=reason)

@@ -73,7 +73,7 @@ class Rules(Struct, frozen=True, forbid_unknown_fields=True):
     allow_gaps: bool = False
 
     @property
-    def named(self) -> frozenset[str]:
+    def rule_ids(self) -> frozenset[str]:
         return frozenset((*(entry.rule for entry in self.allow), *self.severity))
 
 

@@ -79,7 +79,7 @@ class TextConsole(Console):
             table.add_row(row.key, Text(row.value, style=row.style, **clipped))  # type: ignore[arg-type]
         self.print(table)
 
-    def written(self) -> str:
+    def to_text(self) -> str:
         """Return the text without trailing blanks."""
         lines = self.text.getvalue().rstrip().split("\n")
         return escape_ci_commands("\n".join(line.rstrip() for line in lines) + "\n")
@@ -93,7 +93,7 @@ def render_terminal(report: Report, color: bool = False) -> str:
         console.print(_title(report.card))
         console.print(Text(report.card.summary.what))
         console.print_rows(tuple(card_rows(report.card, level)), _KEY_WIDTH)
-        text = console.written()
+        text = console.to_text()
         if text.count("\n") <= MAX_LINES:
             break
     return text

@@ -93,7 +93,7 @@ def _infer_loop(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
         raise Contradiction("Loop passes its body a different number of values than the body declares")
     for at in (0, 1):
         call.single(at)
-    start = [call.known(at) for at in range(2, len(call.inputs))]
+    start = [call.input_info(at) for at in range(2, len(call.inputs))]
     fixed = {names[0]: _pass_number(None), names[1]: _TRUE}
     steps, carried, outputs = yield from _infer_stable_body(walk, body, scope, fixed, names[2:], start, 1)
     limit, condition = _trip_count(call), call.value(1) if call.has(1) else np.array(True)
@@ -179,7 +179,7 @@ def _trip_count(call: Call) -> Dim | None:
     value = call.value(0)
     if value is None:
         return Unknown(
-            "the number of iterations is data-dependent: " + (call.known(0).why or "its trip count is computed")
+            "the number of iterations is data-dependent: " + (call.input_info(0).why or "its trip count is computed")
         )
     item: Dim = value.reshape(-1).tolist()[0]
     return item if isinstance(item, Unknown) else max(int(item), 0)
@@ -205,7 +205,7 @@ def _simulate_condition(walk: Walk, call: Call, scope: Scope, body: Graph, limit
     names = [value.name for value in body.inputs]
     handed_on = [value.name for value in body.outputs[1 : len(names) - 1]]
     needed = _condition_nodes(body, dict(zip(names[2:], handed_on)))
-    carried = [call.known(at) for at in range(2, len(call.inputs))]
+    carried = [call.input_info(at) for at in range(2, len(call.inputs))]
     initializers = {tensor.name: tensor_info(tensor) for tensor in body.initializers}
     part = replace(body, nodes=tuple(body.nodes[at] for at in needed), value_info=())
     passes = walk.limits.trip_count_rules // max(pass_work(part), 1)
@@ -250,7 +250,7 @@ def _infer_scan(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
     """
     body, scanned = call.attr_graph("body"), call.attr_required("num_scan_inputs")
     is_batched = call.opset < _FIRST_WITHOUT_BATCH
-    inputs = [call.known(at) for at in range(1 if is_batched else 0, len(call.inputs))]
+    inputs = [call.input_info(at) for at in range(1 if is_batched else 0, len(call.inputs))]
     names = [value.name for value in body.inputs]
     states = len(inputs) - scanned
     if states < 0 or len(names) != len(inputs):
@@ -313,11 +313,11 @@ def _insert_axis(known: ValueInfo, axis: int, dim: Dim) -> ValueInfo:
 def _infer_sequence_map(walk: Walk, call: Call, scope: Scope) -> Deep[Result]:
     """SequenceMap(sequence, more ...): the body once for each element."""
     body = call.attr_graph("body")
-    inputs = [call.known(at) for at in range(len(call.inputs))]
+    inputs = [call.input_info(at) for at in range(len(call.inputs))]
     names = [value.name for value in body.inputs]
     first = dict(zip(names, map(_sequence_item, inputs)))
     steps, outputs = yield from walk.graph(body, Scope(scope.opsets, scope), first)
-    items = call.known(0).items
+    items = call.input_info(0).items
     if items is None:
         times = Unknown("the number of elements of the sequence is unknown")
         return [_sequence(known, None) for known in outputs], (Body("body", steps, times),)

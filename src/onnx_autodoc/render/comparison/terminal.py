@@ -53,7 +53,7 @@ def render_terminal(comparison: Comparison, color: bool = False) -> str:
             if not is_single:
                 console.print(Text(name, style="bold cyan"))
             console.print_rows(rows, _KEY_WIDTH)
-    return console.written()
+    return console.to_text()
 
 
 def _number_table(comparison: Comparison, shown: list[int]) -> Table:
