@@ -100,7 +100,7 @@ def _set_limits() -> None:
     """Limit memory and time, write no core dump, and disable Python's output after the one line of an error."""
     faulthandler.disable()
     gc.freeze()  # little of a graph becomes garbage: collecting takes up to a fifth of the time
-    gc.set_threshold(500_000, 2, 100)
+    gc.set_threshold(2_000_000, 2, 100)
     warnings.simplefilter("ignore")
     sys.set_int_max_str_digits(0)  # products of sizes up to 2^62 in 60 dimensions are exact; their number is bounded
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
