@@ -16,6 +16,7 @@ import os
 import posixpath
 import re
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
@@ -89,6 +90,7 @@ class SafeFolder:
         try:
             # A hard link that was removed meanwhile leaves one link: the name must still be that of the open file.
             opened, now = self._checked(os.fstat(handle)), self._checked(self._stat(name))
+            self._wait_for_removal()
             if not os.path.samestat(opened, now) or _is_deleted(handle, name):
                 raise AccessRefused("was replaced while it was opened")
         except BaseException:
@@ -111,6 +113,14 @@ class SafeFolder:
             return os.stat(name, dir_fd=self._current, follow_symlinks=self._follow_links)
         except OSError as error:
             raise _refusal(error) from None
+
+    def _wait_for_removal(self) -> None:
+        """Wait until no removal is under way in the folder: it lowers the link count before it removes the name.
+
+        Looking up a name that the system has not cached takes the folder's lock.
+        """
+        with suppress(OSError):
+            os.stat(f".{os.urandom(8).hex()}", dir_fd=self._current)
 
     def _locate(self, path: str) -> str:
         """Make the file's folder the current one, and return the file's name in it."""
