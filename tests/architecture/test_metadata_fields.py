@@ -2,7 +2,6 @@
 
 import time
 
-import msgspec
 import pytest
 
 from onnx_autodoc.architecture.metadata_fields import MAX_ITEMS, parse_data
@@ -46,9 +45,9 @@ def test_item_limit_is_exact() -> None:
 
 
 def test_memory_error_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: str) -> object:
+    def full(*_: object) -> object:
         raise MemoryError
 
-    monkeypatch.setattr(msgspec.json, "decode", full)
+    monkeypatch.setattr("onnx_autodoc.architecture.metadata_fields.decode_json", full)
     with pytest.raises(MemoryError):
         parse_data("[1]")

@@ -11,6 +11,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from onnx_autodoc.decoding import decode_json
+
 MAX_TEXT: Final = 1 << 21  # characters; the names of 21,843 ImageNet classes take half of that
 MAX_NAME_LENGTH: Final = 200
 MAX_ITEMS: Final = 1 << 16
@@ -42,7 +44,7 @@ def parse_data(text: str) -> object:
     if len(text) > MAX_TEXT or _is_nested_too_deep(text):
         return None
     try:
-        return msgspec.json.decode(text)
+        return decode_json(text, object)
     except (msgspec.MsgspecError, RecursionError, ValueError):
         pass
     source = _python_source(text)

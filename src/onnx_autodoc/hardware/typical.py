@@ -17,11 +17,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
 from onnx_autodoc.card import TYPICAL
+from onnx_autodoc.decoding import decode_json
 from onnx_autodoc.hardware.devices import Device, find_device
 from onnx_autodoc.hardware.estimate import LowerBound, TimeRange
 from onnx_autodoc.hardware.workload import DECODE, Column, NumberFormat, Workload
@@ -121,7 +121,7 @@ def find_platform(device: Device) -> str:
 @cache
 def published_measurements() -> tuple[Measurement, ...]:
     data = (Path(__file__).parents[1] / "data" / "typical.json").read_bytes()
-    return msgspec.json.decode(data, type=tuple[Measurement, ...])
+    return decode_json(data, tuple[Measurement, ...])
 
 
 class MeasurementTable:

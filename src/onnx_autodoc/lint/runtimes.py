@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 
+from onnx_autodoc.decoding import json_decoder
 from onnx_autodoc.lint.context import NodeRef, OperatorUse
 from onnx_autodoc.ops import SPECIFIED_DOMAINS, Trait, first_opset, has_trait
 
@@ -66,7 +66,7 @@ class Runtime(Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def runtimes() -> dict[str, Runtime]:
     """Return all tables by id; they are read at the first call."""
-    decoder = msgspec.json.Decoder(Runtime)
+    decoder = json_decoder(Runtime)
     return {name: decoder.decode((_FOLDER / f"{name}.json").read_bytes()) for name in RUNTIMES}
 
 

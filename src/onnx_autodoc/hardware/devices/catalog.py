@@ -11,8 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
+from onnx_autodoc.decoding import decode_json
 from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.hardware.devices.device import THIS_MACHINE, USER_FAMILY, Device, parse_device
 from onnx_autodoc.storage import parse_toml, read_config_text
@@ -67,7 +66,7 @@ _CPU_ID_PREFIXES: Final = ("xeon", "epyc", "ryzen", "core_i", "raspberry", "grav
 @cache
 def _published() -> dict[str, Device]:
     data = (Path(__file__).parents[2] / "data" / "devices.json").read_bytes()
-    return {device.id: device for device in msgspec.json.decode(data, type=tuple[Device, ...])}
+    return {device.id: device for device in decode_json(data, tuple[Device, ...])}
 
 
 def device_ids() -> tuple[str, ...]:

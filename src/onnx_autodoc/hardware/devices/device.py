@@ -4,6 +4,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from onnx_autodoc.decoding import convert
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.text import sanitize
 
@@ -128,7 +129,7 @@ def parse_device(device_id: str, table: Any, family: str, where: str) -> Device:
     """Return the device that a table describes; `where` is the file for error messages."""
     prefix = f"{where}: devices.{sanitize(device_id, 80)}"
     try:
-        entry = msgspec.convert(table, DeviceEntry)
+        entry = convert(table, DeviceEntry)
     except (msgspec.ValidationError, OverflowError) as error:
         raise BadInput(f"{prefix}: {_error_text(error)}") from None
     published = {name: getattr(entry, key) for key, name in RATES.items()}
