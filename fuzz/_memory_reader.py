@@ -18,6 +18,8 @@ _MAX_SEED_BYTES: Final = 8_192  # small seeds are mutated thousands of times per
 class MemorySource:
     """Bytes as an open file."""
 
+    fingerprint = ""
+
     def __init__(self, path: str, data: bytes) -> None:
         self.path, self.data, self.size = path, data, len(data)
 
@@ -28,6 +30,9 @@ class MemorySource:
         data = self.read(offset, len(buffer))
         buffer[: len(data)] = data
         return len(data)
+
+    def next_data(self, offset: int) -> int:
+        return offset
 
     def close(self) -> None:
         pass

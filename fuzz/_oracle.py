@@ -17,6 +17,7 @@ MAX_CPU_SECONDS: Final = 20.0
 MAX_WALL_SECONDS: Final = 60.0
 MAX_MEMORY_BYTES: Final = 1 << 30
 _ERROR_CODES: Final = (2, 3)
+_INT64: Final = range(-(1 << 63), 1 << 63)
 _JSON_FORMATS: Final = ("json", "cyclonedx", "sarif")
 _AMOUNTS: Final = frozenset(("macs", "flops", "read_bytes", "written_bytes", "params", "total", "nbytes"))
 _BIDI: Final = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -124,10 +125,12 @@ def _syntax_violations(name: str, format_name: str, text: str) -> Iterator[str]:
 
 
 def _check_amounts(data: Any) -> None:
-    """Raise ValueError for a negative amount."""
+    """Raise ValueError for a negative amount, and for an integer beyond 64 bits."""
     pending = [data]
     while pending:
         item = pending.pop()
+        if type(item) is int and item not in _INT64:
+            raise ValueError("an integer beyond 64 bits")
         pending += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
         wrong = [key for key in _AMOUNTS & item.keys() if _is_negative(item[key])] if isinstance(item, dict) else []
         if wrong:

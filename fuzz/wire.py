@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from tests._wire import chunk, integer, model, node, value, varint
 
-__all__ = ["Case", "attr", "call", "chunk", "external", "floats", "function", "graph_of", "integer", "ints"]
-__all__ += ["model", "node", "one", "opset", "pair", "raw", "tensor", "value", "varint", "wrapped"]
+__all__ = ["Case", "attr", "call", "chunk", "external", "floats", "function", "graph_of", "group", "integer", "ints"]
+__all__ += ["model", "node", "one", "opset", "overlong", "pair", "raw", "tensor", "value", "varint", "wrapped"]
 
 Attr = int | float | str | bytes | Sequence[int] | Sequence[float] | Sequence[str]
 
@@ -117,3 +117,18 @@ def call(
     names = b"".join(chunk(1, port) for port in inputs.split()) + b"".join(chunk(2, port) for port in outputs.split())
     encoded = b"".join(chunk(5, attribute) for attribute in attributes)
     return chunk(field, names + chunk(4, op) + encoded + (chunk(7, domain) if domain else b""))
+
+
+def overlong(number: int, extra: int) -> bytes:
+    """Encode an unsigned number of any size with `extra` more bytes than it requires."""
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number | (0x80 if extra else 0))
+    return bytes(out + b"\x80" * (extra - 1) + b"\0" * bool(extra))
+
+
+def group(field: int, inside: bytes) -> bytes:
+    """Encode a group, protobuf's old form of a nested message."""
+    return varint(field << 3 | 3) + inside + varint(field << 3 | 4)

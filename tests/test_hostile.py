@@ -176,7 +176,7 @@ FILES = {
     "many folded values": build_many_folded_values(3_000),
     "optionals in optionals": build_wrapped_values("Optional", 5_000),
     "sequences in sequences": build_wrapped_values("SequenceConstruct", 5_000),
-    "a function of ifs in ifs": build_function_of_ifs(60),
+    "a function of ifs in ifs": build_function_of_ifs(30),
     "one value read by all": build_shared_value(6_000),
     "many inputs": build_many_inputs(10_000),
     "many dynamic dimensions": build_many_dynamic_inputs(4_000),
@@ -205,11 +205,11 @@ def test_work_is_bounded_by_file_size(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        build_nested_ifs(60),
+        build_nested_ifs(30),
         build_nested_loops(12),
         build_chained_functions(100),
         build_wrapped_values("Optional", 2_000),
-        build_function_of_ifs(60),
+        build_function_of_ifs(30),
     ],
     ids=["ifs", "loops", "functions", "optionals", "ifs in a function"],
 )

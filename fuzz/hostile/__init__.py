@@ -3,15 +3,28 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from fuzz.hostile import foreign_files, graphs, operators, resource_bombs, tensors, texts, unusual_models, wire_formats
+from fuzz.hostile import (
+    differentials,
+    foreign_files,
+    graphs,
+    large_models,
+    operators,
+    resource_bombs,
+    tensors,
+    texts,
+    unusual_models,
+    wire_formats,
+)
 from fuzz.wire import Case
 
 FAMILIES: Final[dict[str, Mapping[str, Callable[[], bytes | Case]]]] = {
     "wire": wire_formats.FILES,
+    "differentials": differentials.FILES,
     "foreign": foreign_files.FILES,
     "graphs": graphs.FILES,
     "tensors": tensors.FILES,
     "bombs": resource_bombs.FILES,
+    "large": large_models.FILES,
     "oddities": unusual_models.FILES,
     "texts": texts.FILES,
 }

@@ -4,15 +4,11 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from fuzz.wire import attr, chunk, integer, model, node, tensor, value, varint
+from fuzz.wire import attr, chunk, group, integer, model, node, tensor, value, varint
 from tests._wire import relu
 
 _BODY: Final = value(11, "x", (2, 3)) + node("Relu", "x", "y") + value(12, "y", (2, 3))
 _END: Final = chunk(8, integer(2, 17))
-
-
-def _group(field: int, inside: bytes) -> bytes:
-    return varint(field << 3 | 3) + inside + varint(field << 3 | 4)
 
 
 def _deep(field: int, times: int, inside: bytes = b"") -> bytes:
@@ -66,8 +62,8 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "field number 2^60": lambda: relu() + varint((1 << 60) << 3 | 2) + b"\1x",
     "wire type 6": lambda: relu() + b"\x3e\x01",
     "wire type 7 in a node": lambda: _with_field(chunk(1, b"\x0f\x01")),
-    "a group around the graph": lambda: integer(1, 8) + _group(7, _BODY) + _END,
-    "an unknown group": lambda: _group(99, b"\x08\x01") + relu(),
+    "a group around the graph": lambda: integer(1, 8) + group(7, _BODY) + _END,
+    "an unknown group": lambda: group(99, b"\x08\x01") + relu(),
     "the end of a group that never began": lambda: b"\x3c" + relu(),
     "10,000 groups begun": lambda: varint(99 << 3 | 3) * 10_000,
     "a graph that is a number": lambda: integer(1, 8) + integer(7, 5) + _END,

@@ -54,6 +54,11 @@ WRONG = {
     "too many strings": (weight((1,), extra=chunk(6, "a") + chunk(6, "b"), dtype=8), "the file stores 2 elements"),
     "a negative size": (weight((-3, 3), NINE), "its dimensions [-3, 3] include a negative size"),
     "two negative sizes": (weight((-3, -3), NINE), "its dimensions [-3, -3] include a negative size"),
+    "more than 64 bits": (
+        weight((1 << 61,), extra=external(location="w.bin")),
+        "its dimensions [2305843009213693952] exceed 2^63 - 1 bytes of float32",
+    ),
+    "sparse, more than 64 bits": (sparse(2, 0, 8, dims=(1 << 32, 1 << 31)), "exceed 2^63 - 1 bytes of float32"),
     "a type of no name": (weight((3, 3), NINE, dtype=99), "its element type is 99, which ONNX does not define"),
     "no type": (weight((3, 3), NINE, dtype=0), "its element type is 0, which ONNX does not define"),
     "another field": (
@@ -124,6 +129,7 @@ VALID = {
     "strings": weight((2,), extra=chunk(6, "a") + chunk(6, ""), dtype=8),
     "beside": weight((3, 3), extra=external(location="w.bin", length="36")),
     "nothing, beside": weight((0, 3), extra=external(location="gone.bin").removesuffix(integer(14, 1))),
+    "beside, almost 64 bits": weight((0, 1 << 62), extra=external(location="w.bin", length="0")),
     "beside, to the end": weight((3, 3), extra=external(location="w.bin")),
     "sparse": sparse(2, 0, 8),
     "sparse in pairs": sparse(2, 0, 0, 2, 2, wide=True),

@@ -27,7 +27,8 @@ DOUBLE = Operator(infer_double, cost=count_double, domain="acme", op_type="Doubl
 
 
 @pytest.fixture(autouse=True)
-def registry() -> Iterator[None]:
+def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr("onnx_autodoc.ops.registry._REGISTERED", {})
     built_in = dict(OPERATORS)
     load_plugins.cache_clear()
     yield

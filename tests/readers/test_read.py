@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from google.protobuf.message import DecodeError
 from onnx import TensorProto, helper
 
-from onnx_autodoc.errors import LimitReached
+from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.ir import AttributeReference, Graph, Model, Tensor, TruncatedList
 from onnx_autodoc.limits import Limits, within
 from onnx_autodoc.readers import read_model
@@ -178,12 +179,6 @@ def test_training_graphs_are_separate(tmp_path: Path) -> None:
     assert len(result.training) == 1 and result.training[0].nodes[0].op == "Relu"
 
 
-def test_invalid_utf8_names_stay_distinct(tmp_path: Path) -> None:
-    names = [chunk(1, b"\xff"), chunk(1, b"\xfe")]
-    result = read_saved(tmp_path, model(chunk(1, names[0] + names[1] + chunk(4, "Add")) + value(12, "y", (1,))))
-    assert result.graph.nodes[0].inputs == ("\\xff", "\\xfe")
-
-
 def nest_subgraphs(levels: int) -> bytes:
     body = node("Relu", "x", "y")
     for _ in range(levels):
@@ -191,19 +186,24 @@ def nest_subgraphs(levels: int) -> bytes:
     return model(body + value(12, "y", (1,)))
 
 
-def test_subgraphs_nest_deeper_than_any_library_reads(tmp_path: Path) -> None:
-    with within(Limits(depth=200)):
-        result, levels = read_saved(tmp_path, nest_subgraphs(150)).graph, 0
+def test_subgraphs_nest_as_deep_as_protobuf_reads(tmp_path: Path) -> None:
+    deepest = nest_subgraphs(32)
+    assert onnx.ModelProto.FromString(deepest).graph.node
+    result, levels = read_saved(tmp_path, deepest).graph, 0
     while result.nodes[0].op == "If":
         inner = result.nodes[0].attributes["then_branch"]
         assert isinstance(inner, Graph)
         result, levels = inner, levels + 1
-    assert levels == 150
+    assert levels == 32
+    with pytest.raises(DecodeError):
+        onnx.ModelProto.FromString(nest_subgraphs(33))
+    with pytest.raises(BadInput, match="nested 100 levels deep, the limit of protobuf"):
+        read_saved(tmp_path, nest_subgraphs(33))
 
 
 def test_a_limit_is_named(tmp_path: Path) -> None:
-    with pytest.raises(LimitReached, match="--max-depth"):
-        read_saved(tmp_path, nest_subgraphs(300))
+    with within(Limits(depth=5)), pytest.raises(LimitReached, match="more than 5 levels deep; --max-depth"):
+        read_saved(tmp_path, nest_subgraphs(6))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is measured in Linux's unit")

@@ -2,8 +2,10 @@
 
 from onnx_autodoc.ir.dtypes import (
     BITS,
+    MAX_INT64,
     decode_varints,
     dtype_name,
+    dtype_number,
     is_float,
     is_integer,
     parse_dtype,
@@ -32,6 +34,7 @@ from onnx_autodoc.ir.nesting import Deep, GraphScope, deeply, graph_scopes
 
 __all__ = [
     "BITS",
+    "MAX_INT64",
     "Attribute",
     "AttributeReference",
     "DataLocation",
@@ -52,6 +55,7 @@ __all__ = [
     "decode_varints",
     "deeply",
     "dtype_name",
+    "dtype_number",
     "find_cyclic",
     "graph_scopes",
     "is_float",

@@ -34,15 +34,22 @@ _DTYPES: Final = {
     28: ("float6e3m2", 6),
 }
 BITS: Final = dict(_DTYPES.values())
+_NUMBERS: Final = {name: number for number, (name, _) in _DTYPES.items()}
 
 _DATA_TYPE_NAMES: Final = {"float": "float32", "double": "float64"}  # where the name in TensorProto.DataType differs
 _UINT64_MASK: Final = (1 << 64) - 1
+MAX_INT64: Final = (1 << 63) - 1
 
 
 def dtype_name(number: int) -> str | None:
     """Return the name of an element type, or None for a number that ONNX does not define."""
     entry = _DTYPES.get(number)
     return entry[0] if entry else None
+
+
+def dtype_number(name: str) -> int:
+    """Return the TensorProto.DataType of an element type."""
+    return _NUMBERS[name]
 
 
 def parse_dtype(text: str) -> str | None:

@@ -141,6 +141,11 @@ class Graph(Struct, frozen=True, dict=True):
     def index(self) -> GraphIndex:
         return GraphIndex(self)
 
+    @property
+    def port_count(self) -> int:
+        """The number of inputs and outputs, which every evaluation at other sizes reads."""
+        return len(self.inputs) + len(self.outputs)
+
     def constants(self) -> Iterator[tuple[str, Tensor]]:
         """Yield the constants of this graph by name: initializers and values of Constant nodes."""
         yield from ((tensor.name, tensor) for tensor in self.initializers)
@@ -238,8 +243,10 @@ class Model(Struct, frozen=True, dict=True):
     training: tuple[Graph, ...] = ()
     path: str = ""
     nbytes: int = 0
+    fingerprint: str = ""  # of the file's content, as `Source` has it
     external: tuple[ExternalData, ...] = ()
     defects: tuple[str, ...] = ()  # declarations that the fields above cannot hold: two versions of one domain
+    repeated_fields: Mapping[str, int] = {}  # encoded again though they have one value: the last one holds
 
     @cached_property
     def functions_by_key(self) -> Mapping[FunctionKey, Function]:

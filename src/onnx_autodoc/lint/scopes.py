@@ -142,7 +142,9 @@ class ResolvedScope:
         for scope in reversed(list(self.outward())[1:]):  # outermost first, so that nesting never recurses
             values(scope)
         known.add("")
-        queries = {key for key, row in OPERATORS.items() if Trait.SHAPE_QUERY in row.traits} if from_shapes else set()
+        queries = (
+            {key for key, row in list(OPERATORS.items()) if Trait.SHAPE_QUERY in row.traits} if from_shapes else set()
+        )
         for at in self.graph.index.order:
             node = self.refs[at].node
             if (node.domain, node.op) in queries or (

@@ -22,6 +22,7 @@ from onnx_autodoc.ops.operator import (
 )
 from onnx_autodoc.ops.registry import (
     OPERATORS,
+    custom_operators,
     find,
     has_trait,
     load_plugins,
@@ -72,6 +73,7 @@ __all__ = [
     "ValueInfo",
     "WorkClass",
     "check_node",
+    "custom_operators",
     "find",
     "first_opset",
     "format_dims",

@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 
+from onnx_autodoc.decoding import decode_json
 from onnx_autodoc.ir import Attribute, AttributeReference, Graph, Node, Tensor, TruncatedList, Type, Value, dtype_name
 from onnx_autodoc.ops.call import list_length
 from onnx_autodoc.ops.operator import Operator, Trait
@@ -46,15 +46,20 @@ class _SchemaFile(Struct, frozen=True):
 
 @cache
 def _schema_file() -> _SchemaFile:
-    return msgspec.json.decode(SCHEMA_FILE.read_bytes(), type=_SchemaFile)
+    return decode_json(SCHEMA_FILE.read_bytes(), _SchemaFile)
 
 
-@lru_cache(maxsize=_CACHED_SCHEMAS)
 def schema_of(domain: str, op: str, version: int | None) -> OpSchema | None:
     """Return the schema that is valid at an opset version; None if the specification has none."""
     schemas = _schema_file().operators.get(domain, {}).get(op, ())
-    if version is None or not schemas or version > newest_opset(domain):
+    return _select_schema(domain, op, version) if schemas and version is not None else None
+
+
+@lru_cache(maxsize=_CACHED_SCHEMAS)
+def _select_schema(domain: str, op: str, version: int) -> OpSchema | None:
+    if version > newest_opset(domain):
         return None
+    schemas = _schema_file().operators[domain][op]
     return next((schema for schema in reversed(schemas) if schema.since <= version), None)
 
 
@@ -90,6 +95,7 @@ _TOOL_ATTRIBUTE: Final = "__"  # prefix of attributes that tools add
 _NO_TENSOR: Final = "other"
 _CONTAINERS: Final = frozenset(("sequence", "optional", "map"))
 _CACHED_SIGNATURES: Final = 4096
+_MAX_CACHED_SIZE: Final = 500  # names and characters of a cached signature, which stays in memory
 _MAX_WORD_CHARS: Final = 40
 _MAX_LIST_CHARS: Final = 60
 _MINIMUMS: Final = {  # of an attribute, or of each number of a list
@@ -118,10 +124,13 @@ def check_node(node: Node, version: int | None, inputs: Sequence[ValueInfo | Non
 
 def check_signature(node: Node, version: int | None, inputs: Sequence[ValueInfo | None] = ()) -> tuple[str, ...]:
     """Compare a node with its schema."""
-    attributes = tuple((name, _attribute_type(item)) for name, item in node.attributes.items())
-    types = tuple(None if info is None else info.dtype if info.kind == "tensor" else info.kind for info in inputs)
+    # Lists, because generators take half as much again, and this runs for every node.
+    attributes = tuple([(name, _attribute_type(item)) for name, item in node.attributes.items()])
+    types = tuple([None if info is None else info.dtype if info.kind == "tensor" else info.kind for info in inputs])
     present = tuple(map(bool, node.inputs)), tuple(map(bool, node.outputs))
-    return _check_signature(node.domain, node.op, version, *present, attributes, types)
+    size = len(node.domain) + len(node.op) + len(node.inputs) + len(node.outputs) + sum(map(len, node.attributes))
+    check = _check_signature if size <= _MAX_CACHED_SIZE else _check_signature.__wrapped__
+    return check(node.domain, node.op, version, *present, attributes, types)
 
 
 @lru_cache(maxsize=_CACHED_SIGNATURES)

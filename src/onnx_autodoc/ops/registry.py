@@ -92,6 +92,7 @@ OPERATORS: Final = {
     for op, row in table.items()
 }
 _BUILT_IN: Final = frozenset(OPERATORS)
+_REGISTERED: Final[dict[tuple[str, str], Operator]] = {}  # by this program, not by a plugin
 _NO_ROW: Final = Operator()
 _MAX_ERROR_CHARS: Final = 160
 _Arguments = ParamSpec("_Arguments")
@@ -130,15 +131,25 @@ def has_trait(node: HasOpType, trait: Trait, *others: Trait) -> bool:
 
 def select_op_types(predicate: Callable[[Operator], object], domain: str = "") -> tuple[str, ...]:
     """Return the op types of a domain whose rows satisfy `predicate`, sorted."""
-    return tuple(sorted(row.op_type for row in OPERATORS.values() if row.domain == domain and predicate(row)))
+    return tuple(sorted(row.op_type for row in list(OPERATORS.values()) if row.domain == domain and predicate(row)))
 
 
 def register_operator(operator: Operator) -> None:
     """Add an operator of a custom domain: its nodes are inferred and counted like those of ONNX.
 
-    Register before the card is made; worker processes inherit the registration. A second registration of the same
+    Register before the card is made; worker processes have the same operators. A second registration of the same
     operator replaces the first. Built-in operators cannot be replaced.
     """
+    _add_operator(operator)
+    _REGISTERED[operator.domain, operator.op_type] = operator
+
+
+def custom_operators() -> tuple[Operator, ...]:
+    """Return what was registered with `register_operator`, for another process."""
+    return tuple(_REGISTERED.values())
+
+
+def _add_operator(operator: Operator) -> None:
     key = operator.domain, operator.op_type
     if not all(key):
         raise ValueError("a custom operator requires a domain and an op_type")
@@ -175,7 +186,7 @@ def load_plugins() -> tuple[str, ...]:
         try:
             rows: Operator | Iterable[Operator] = point.load()
             for row in (rows,) if isinstance(rows, Operator) else rows:
-                register_operator(row)
+                _add_operator(row)
         except Exception as error:
             failures.append(f"the plugin {quote_name(point.name)} could not be loaded: {_one_line(error)}")
             _log.warning(failures[-1])

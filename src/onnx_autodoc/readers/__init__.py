@@ -12,9 +12,10 @@ from onnx_autodoc.errors import BadInput
 from onnx_autodoc.ir import Model
 from onnx_autodoc.readers.file_types import identify_foreign_file
 from onnx_autodoc.readers.onnx import is_onnx, read_onnx
+from onnx_autodoc.readers.onnx_encoder import EncodedModel, StoredWeight, encode_onnx
 from onnx_autodoc.storage import AccessRefused, Storage, open_storage
 
-__all__ = ["READERS", "Reader", "read_model", "stored_bytes"]
+__all__ = ["READERS", "EncodedModel", "Reader", "StoredWeight", "encode_onnx", "read_model", "stored_bytes"]
 
 _HEAD_BYTES: Final = 512
 

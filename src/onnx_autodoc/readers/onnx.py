@@ -21,14 +21,21 @@ def is_onnx(head: bytes, path: str) -> bool:
 
 def read_onnx(storage: Storage) -> Model:
     source = storage.open()
-    model, tensors = decode(source, MODEL)
+    model, tensors, repeats = decode(source, MODEL)
     assert isinstance(model, Model)
     if not model.graph.nodes and not model.graph.outputs:
         raise BadInput(f"{storage.path}: {_describe_empty(model)}")
     if not model.opsets and (model.ir_version or 0) >= _FIRST_IR_WITH_OPSETS:
         raise BadInput(f"{storage.path}: the model declares no opset (truncated download?)")
     external = _external_files(storage, (tensor for tensor in tensors if isinstance(tensor, Tensor)))
-    return msgspec.structs.replace(model, path=storage.path, nbytes=source.size, external=external)
+    return msgspec.structs.replace(
+        model,
+        path=storage.path,
+        nbytes=source.size,
+        fingerprint=source.fingerprint,
+        external=external,
+        repeated_fields=repeats,
+    )
 
 
 def _describe_empty(model: Model) -> str:

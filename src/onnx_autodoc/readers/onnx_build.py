@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from onnx_autodoc.errors import BadInput
 from onnx_autodoc.ir import (
     Attribute,
     AttributeReference,
@@ -25,22 +26,29 @@ def domain_of(fields: Fields) -> str:
 
 
 def build_dim(fields: Fields) -> int | str | None:
-    if "size" in fields:
-        return fields["size"] if fields["size"] >= 0 else None  # some exporters write -1 for a dynamic dimension
-    return fields.get("name") or None
+    if "dim_value" in fields and "dim_param" in fields:
+        raise BadInput("not a valid ONNX model: a dimension has both a size and a name")
+    if "dim_value" in fields:
+        return (
+            fields["dim_value"] if fields["dim_value"] >= 0 else None
+        )  # some exporters write -1 for a dynamic dimension
+    return fields.get("dim_param") or None
 
 
 def build_tensor_type(fields: Fields, kind: str = "tensor") -> Type:
-    return Type(kind, dtype_name(fields.get("dtype", 0)), fields.get("shape"))
+    return Type(kind, dtype_name(fields.get("elem_type", 0)), fields.get("shape"))
 
 
 def build_type(fields: Fields) -> Type:
-    """Build a type. The kinds are members of a oneof, of which the last one holds."""
-    return next((item for item in reversed(fields.values()) if isinstance(item, Type)), Type("opaque"))
+    """Build a type, which has one kind."""
+    if len(fields) > 1:
+        raise BadInput(f"not a valid ONNX model: a type is declared as both {' and '.join(fields)}")
+    return next(iter(fields.values()), Type("opaque"))
 
 
 # AttributeProto.type -> the field of the value, and the default if it is absent
-_ATTRIBUTES: Final[dict[int, tuple[str, Any]]] = {
+ATTRIBUTE_TYPES: Final[dict[int, tuple[str, Any]]] = {
+    0: ("", None),
     1: ("f", 0.0),
     2: ("i", 0),
     3: ("s", ""),
@@ -51,40 +59,41 @@ _ATTRIBUTES: Final[dict[int, tuple[str, Any]]] = {
     8: ("strings", ()),
     9: ("tensors", ()),
     10: ("graphs", ()),
-    11: ("sparse", None),
-    12: ("sparses", ()),
+    11: ("sparse_tensor", None),
+    12: ("sparse_tensors", ()),
     13: ("tp", None),
-    14: ("types", ()),
+    14: ("type_protos", ()),
 }
-_VALUE_FIELDS: Final = {name: order for order, (name, _) in enumerate(_ATTRIBUTES.values())}
+_VALUE_FIELDS: Final = {name: order for order, (name, _) in ATTRIBUTE_TYPES.items() if order}
 _MAX_QUOTED_CHARS: Final = 60
 
 
 def build_attribute(fields: Fields) -> tuple[str, Attribute | None, str]:
     """Return the name, the value, and a flaw or ""."""
     name = fields.get("name", "")
-    if fields.get("reference"):
-        return name, AttributeReference(fields["reference"]), ""
-    kind, filled = fields.get("type", 0), [field for field in fields if field in _VALUE_FIELDS]
+    if fields.get("ref_attr_name"):
+        return name, AttributeReference(fields["ref_attr_name"]), ""
+    kind: int = fields.get("type", 0)
+    filled = [field for field in fields if field in _VALUE_FIELDS]
     if len(filled) > 1:
         filled.sort(key=_VALUE_FIELDS.__getitem__)
-    value_field, default = _ATTRIBUTES.get(kind, ("", None))
-    if value_field not in fields and not kind:  # files before IR 2 leave the type out
-        value_field = filled[0] if filled else ""
+    value_field, default = ATTRIBUTE_TYPES[kind]
+    if not kind and filled:  # files before IR 2 leave the type out
+        value_field = filled[0]
     value = fields.get(value_field, default)
     if isinstance(value, RepeatedField):
         first = tuple(value.first)
         value = first if value.count == len(first) else TruncatedList(value.count, first)
     elif isinstance(value, list):
         value = tuple(value)
-    return name, value, _attribute_flaw(name, kind, value_field, filled, value)
+    return name, value, _attribute_flaw(name, fields.get("undefined type") or kind, value_field, filled, value)
 
 
 def _attribute_flaw(name: str, kind: int, value_field: str, filled: list[str], value: object) -> str:
     if not name:
         return "it has an attribute without a name"
     name = name[:_MAX_QUOTED_CHARS]
-    if kind and kind not in _ATTRIBUTES:
+    if kind not in ATTRIBUTE_TYPES:
         return f"its attribute {name} has type {kind}, which ONNX does not define"
     if any(field != value_field for field in filled):
         return f"its attribute {name} stores a value of another type than it declares"
@@ -93,16 +102,18 @@ def _attribute_flaw(name: str, kind: int, value_field: str, filled: list[str], v
     return "" if kind else f"its attribute {name} does not declare its type"  # as it may before IR 2
 
 
-def _attributes(fields: Fields) -> dict[str, Attribute]:
-    return {name: value for name, value, _ in fields.get("attributes", ()) if value is not None}
+_Attributes = Sequence[tuple[str, Attribute | None, str]]  # of `build_attribute`
 
 
-def _flaws(fields: Fields) -> tuple[str, ...]:
+def _values(attributes: _Attributes) -> dict[str, Attribute]:
+    return {name: value for name, value, _ in attributes if value is not None}
+
+
+def _flaws(attributes: _Attributes, parameters: Sequence[str] = ()) -> tuple[str, ...]:
     """Return flaws of the attributes, which a mapping of them could not express."""
-    attributes = fields.get("attributes", ())
-    if not attributes and "parameters" not in fields:
+    if not attributes and not parameters:
         return ()
-    names = [*(name for name, _, _ in attributes), *fields.get("parameters", ())]
+    names = [*(name for name, _, _ in attributes), *parameters]
     repeated = {name: count for name, count in Counter(names).items() if count > 1} if len(names) > 1 else {}
     twice = (f"it has {count} attributes named {name[:_MAX_QUOTED_CHARS]}" for name, count in repeated.items())
     return (*(flaw for _, _, flaw in attributes if flaw), *twice)
@@ -121,21 +132,22 @@ def _ambiguous_keys(fields: Fields, field: str, what: str) -> Iterator[str]:
 
 
 def build_node(fields: Fields) -> Node:
+    attributes: _Attributes = fields.get("attribute", ())
     return Node(
-        op=fields.get("op", ""),
-        inputs=tuple(fields.get("inputs", ())),
-        outputs=tuple(fields.get("outputs", ())),
+        op=fields.get("op_type", ""),
+        inputs=tuple(fields.get("input", ())),
+        outputs=tuple(fields.get("output", ())),
         name=fields.get("name", ""),
         domain=domain_of(fields),
-        attributes=_attributes(fields),
+        attributes=_values(attributes),
         overload=fields.get("overload", ""),
-        defects=_flaws(fields),
+        defects=_flaws(attributes),
     )
 
 
 def build_graph(fields: Fields) -> Graph:
-    tensors = (*fields.get("initializers", ()), *fields.get("sparse", ()))
-    nodes, inputs, outputs = (tuple(fields.get(name, ())) for name in ("nodes", "inputs", "outputs"))
+    tensors = (*fields.get("initializer", ()), *fields.get("sparse_initializer", ()))
+    nodes, inputs, outputs = (tuple(fields.get(name, ())) for name in ("node", "input", "output"))
     # The captures are the names from outer scopes. The subgraphs are built already and know theirs.
     defined = {"", *(value.name for value in inputs), *(tensor.name for tensor in tensors)}
     used = {value.name for value in outputs}
@@ -148,24 +160,28 @@ def build_graph(fields: Fields) -> Graph:
         inputs=inputs,
         outputs=outputs,
         initializers=tensors,
-        value_info=tuple(fields.get("values", ())),
-        doc=fields.get("doc", ""),
+        value_info=tuple(fields.get("value_info", ())),
+        doc=fields.get("doc_string", ""),
         captures=frozenset(used - defined),
     )
 
 
 def build_function(fields: Fields) -> Function:
+    attributes: _Attributes = fields.get("attribute_proto", ())
     return Function(
         name=fields.get("name", ""),
         domain=domain_of(fields),
         overload=fields.get("overload", ""),
-        inputs=tuple(fields.get("inputs", ())),
-        outputs=tuple(fields.get("outputs", ())),
-        nodes=tuple(fields.get("nodes", ())),
-        defaults=_attributes(fields),
-        opsets=dict(fields.get("opsets", ())),
-        value_info=tuple(fields.get("values", ())),
-        defects=(*_ambiguous_keys(fields, "opsets", "the version of"), *_flaws(fields)),
+        inputs=tuple(fields.get("input", ())),
+        outputs=tuple(fields.get("output", ())),
+        nodes=tuple(fields.get("node", ())),
+        defaults=_values(attributes),
+        opsets=dict(fields.get("opset_import", ())),
+        value_info=tuple(fields.get("value_info", ())),
+        defects=(
+            *_ambiguous_keys(fields, "opset_import", "the version of"),
+            *_flaws(attributes, fields.get("attribute", ())),
+        ),
     )
 
 
@@ -173,17 +189,17 @@ def build_model(fields: Fields) -> Model:
     return Model(
         graph=fields.get("graph", Graph()),
         ir_version=fields.get("ir_version"),
-        opsets=dict(fields.get("opsets", ())),
-        producer=fields.get("producer", ""),
+        opsets=dict(fields.get("opset_import", ())),
+        producer=fields.get("producer_name", ""),
         producer_version=fields.get("producer_version", ""),
         domain=fields.get("domain", ""),
-        version=fields.get("version"),
-        doc=fields.get("doc", ""),
-        metadata=dict(fields.get("metadata", ())),
+        version=fields.get("model_version"),
+        doc=fields.get("doc_string", ""),
+        metadata=dict(fields.get("metadata_props", ())),
         functions=tuple(fields.get("functions", ())),
-        training=tuple(graph for pair in fields.get("training", ()) for graph in pair),
+        training=tuple(graph for pair in fields.get("training_info", ()) for graph in pair),
         defects=(
-            *_ambiguous_keys(fields, "opsets", "the version of"),
-            *_ambiguous_keys(fields, "metadata", "the metadata key"),
+            *_ambiguous_keys(fields, "opset_import", "the version of"),
+            *_ambiguous_keys(fields, "metadata_props", "the metadata key"),
         ),
     )

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.ir import (
     BITS,
+    MAX_INT64,
     DataLocation,
     Payload,
     Tensor,
@@ -24,30 +25,29 @@ from onnx_autodoc.ir import (
     stored_bytes,
     to_int64,
 )
-from onnx_autodoc.readers.protobuf import Fields, RepeatedField, Span
+from onnx_autodoc.readers.protobuf import MAX_PAYLOAD_BYTES, Fields, RepeatedField, Span
 from onnx_autodoc.storage import normalize_path
 from onnx_autodoc.text import pluralize
 
-# data field of TensorProto -> its name in the specification, and the encoding of its elements
+# data field of TensorProto -> the encoding of its elements
 _DATA_FIELDS: Final = {
-    "raw": ("raw_data", "raw"),
-    "floats": ("float_data", "floats"),
-    "doubles": ("double_data", "doubles"),
-    "varints": ("int64_data", "varints"),
-    "varints32": ("int32_data", "varints"),
-    "varints64": ("uint64_data", "varints"),
-    "strings": ("string_data", "strings"),
+    "raw_data": "raw",
+    "float_data": "floats",
+    "double_data": "doubles",
+    "int64_data": "varints",
+    "int32_data": "varints",
+    "uint64_data": "varints",
+    "string_data": "strings",
 }
 # element type -> its data field besides raw_data; int32_data for all others
 _FIELD_OF_DTYPE: Final = {
-    **dict.fromkeys(("float32", "complex64"), "floats"),
-    **dict.fromkeys(("float64", "complex128"), "doubles"),
-    **dict.fromkeys(("uint32", "uint64"), "varints64"),
-    "int64": "varints",
-    "string": "strings",
+    **dict.fromkeys(("float32", "complex64"), "float_data"),
+    **dict.fromkeys(("float64", "complex128"), "double_data"),
+    **dict.fromkeys(("uint32", "uint64"), "uint64_data"),
+    "int64": "int64_data",
+    "string": "string_data",
 }
 _EXTERNAL: Final = 1  # TensorProto.DataLocation
-_LOCATIONS: Final = (0, _EXTERNAL)
 _MAX_QUOTED_CHARS: Final = 60
 _MAX_SHOWN_DIMS: Final = 8
 _MAX_SPARSE_INDICES: Final = 8192  # a longer payload is not kept
@@ -55,18 +55,18 @@ _MAX_FLOAT_BYTES: Final = 1024  # scales and bounds affect shapes, weights do no
 
 
 def build_tensor(fields: Fields) -> Tensor:
-    dims, dtype = _dims_of(fields), dtype_name(fields.get("dtype", 0))
+    dims, dtype = _dims_of(fields), dtype_name(fields.get("data_type", 0))
     data_fields = [name for name in _DATA_FIELDS if name in fields]
     flaws = tuple(_header_flaws(fields, dtype, dims, data_fields))
     # An empty tensor needs no data, so that a location without a data field does not make it external.
-    has_location = "external" in fields and not data_fields and bool(math.prod(dims))
-    if fields.get("location") == _EXTERNAL or has_location:
+    has_location = "external_data" in fields and not data_fields and bool(math.prod(dims))
+    if fields.get("data_location") == _EXTERNAL or has_location:
         return _build_external(fields, dtype, dims, flaws)
     place, payload = None, None
     if data_fields:
         spans: list[Span] = fields[data_fields[0]]
         place = DataLocation(None, spans[0].offset, sum(span.length for span in spans))
-        encoding = _DATA_FIELDS[data_fields[0]][1]
+        encoding = _DATA_FIELDS[data_fields[0]]
         payload = _payload(encoding, spans, dtype, _is_standard_field(data_fields, dtype))
     data_flaws = tuple(_data_flaws(dtype, dims, payload))
     sized = _has_valid_header(dtype, dims) and not (data_flaws and payload)
@@ -74,11 +74,17 @@ def build_tensor(fields: Fields) -> Tensor:
 
 
 def _has_valid_header(dtype: str | None, dims: tuple[int, ...]) -> bool:
-    return dtype is not None and min(dims, default=0) >= 0
+    return dtype is not None and min(dims, default=0) >= 0 and not _is_oversized(dtype, dims)
+
+
+def _is_oversized(dtype: str, dims: tuple[int, ...]) -> bool:
+    """Return whether no runtime can address the elements."""
+    elements = math.prod(dims)
+    return max(elements, stored_bytes(dtype, elements) or 0) > MAX_INT64
 
 
 def _build_external(fields: Fields, dtype: str | None, dims: tuple[int, ...], flaws: tuple[str, ...]) -> Tensor:
-    place = _external_location(dict(fields.get("external", ())))
+    place = _external_location(dict(fields.get("external_data", ())))
     header = Tensor(fields.get("name", ""), dtype, dims, place)
     nbytes = None if flaws else header.nbytes
     sized = _has_valid_header(dtype, dims) and place.length in (None, header.nbytes)
@@ -105,7 +111,7 @@ def _payload(encoding: str, spans: list[Span], dtype: str | None, standard: bool
     nbytes = sum(span.length for span in spans)
     if encoding == "strings":
         return Payload(encoding, nbytes, tuple(span.data or b"" for span in spans), len(spans), standard)
-    if is_float(dtype) and nbytes > _MAX_FLOAT_BYTES:
+    if nbytes > (_MAX_FLOAT_BYTES if is_float(dtype) else MAX_PAYLOAD_BYTES):
         return Payload(encoding, nbytes, None, len(spans), standard)
     data = [span.data for span in spans if span.data is not None]
     return Payload(encoding, nbytes, b"".join(data) if len(data) == len(spans) else None, len(spans), standard)
@@ -120,24 +126,26 @@ def _external_location(entries: dict[str, str]) -> DataLocation:
 
 def _is_standard_field(fields: list[str], dtype: str | None) -> bool:
     """Return whether the data are in one field, and the element type permits that field."""
-    return len(fields) == 1 and (fields[0] in (_FIELD_OF_DTYPE.get(dtype or "", "varints32"), "raw"))
+    return len(fields) == 1 and fields[0] in (_FIELD_OF_DTYPE.get(dtype or "", "int32_data"), "raw_data")
 
 
 def _header_flaws(fields: Fields, dtype: str | None, dims: tuple[int, ...], data_fields: list[str]) -> Iterator[str]:
     """Yield contradictions in the header; those of the data are in `_data_flaws`."""
     if dtype is None:
-        yield f"its element type is {fields.get('dtype', 0)}, which ONNX does not define"
+        yield f"its element type is {fields.get('data_type', 0)}, which ONNX does not define"
     if min(dims, default=0) < 0:
         yield f"its dimensions {_show_dims(dims)} include a negative size"
-    if fields.get("location", 0) not in _LOCATIONS:
-        yield f"its data location is {fields['location']}, which ONNX does not define"
-    filled = [name for name in data_fields if name == "strings" or any(span.length for span in fields[name])]
+    elif dtype is not None and _is_oversized(dtype, dims):
+        yield f"its dimensions {_show_dims(dims)} exceed 2^63 - 1 bytes of {dtype}"
+    if "undefined data_location" in fields:
+        yield f"its data location is {fields['undefined data_location']}, which ONNX does not define"
+    filled = [name for name in data_fields if name == "string_data" or any(span.length for span in fields[name])]
     if len(filled) > 1:
-        yield f"its data are stored twice, in {' and '.join(_DATA_FIELDS[name][0] for name in filled)}"
-    elif filled and dtype == "string" and filled[0] == "raw":
+        yield f"its data are stored twice, in {' and '.join(filled)}"
+    elif filled and dtype == "string" and filled[0] == "raw_data":
         yield "its strings are in raw_data, which does not delimit them"
     elif filled and dtype is not None and not _is_standard_field(filled, dtype):
-        yield f"its data are in {_DATA_FIELDS[filled[0]][0]}, which ONNX does not allow for {dtype}"
+        yield f"its data are in {filled[0]}, which ONNX does not allow for {dtype}"
 
 
 def _data_flaws(dtype: str | None, dims: tuple[int, ...], payload: Payload | None) -> Iterator[str]:
@@ -188,13 +196,13 @@ def _entry_range(payload: Payload) -> tuple[int, int]:
 
 def _location_flaws(fields: Fields, dtype: str | None, place: DataLocation, nbytes: int | None) -> Iterator[str]:
     """Yield contradictions in the location of external data."""
-    entries: list[tuple[str, str]] = fields.get("external", [])
+    entries: list[tuple[str, str]] = fields.get("external_data", [])
     values = dict(entries)
     inline = any(span.length for field in _DATA_FIELDS for span in fields.get(field, ()))
     path = (place.path or "")[:_MAX_QUOTED_CHARS]
     if len(values) != len(entries):
         yield "its external_data has duplicate keys"
-    if fields.get("location") != _EXTERNAL:
+    if fields.get("data_location") != _EXTERNAL:
         yield f"its external_data names {path}, but its data_location is not EXTERNAL, and the model has no data for it"
     if not values.get("location"):
         yield "its data are external, but external_data has no location"
@@ -218,6 +226,8 @@ def _sparse_flaws(dims: tuple[int, ...], values: Tensor, indices: Tensor | None)
     if min(dims, default=0) < 0:
         yield f"its dimensions {_show_dims(dims)} include a negative size"
         return
+    if values.dtype is not None and _is_oversized(values.dtype, dims):
+        yield f"its dimensions {_show_dims(dims)} exceed 2^63 - 1 bytes of {values.dtype}"
     yield from values.defects
     if indices is None:
         yield "it has no indices"

@@ -1,5 +1,7 @@
 """Model files on a local file system."""
 
+import errno
+import mmap
 import os
 import stat
 from pathlib import Path
@@ -20,6 +22,7 @@ class FileSource:
 
     def __init__(self, path: str, handle: int, size: int) -> None:
         self.path, self.size, self._handle = path, size, handle
+        self.fingerprint = self.read_fingerprint()
 
     @classmethod
     def open(cls, path: str) -> Self:
@@ -40,14 +43,35 @@ class FileSource:
             raise
         return cls(path, handle, status.st_size)
 
+    def read_fingerprint(self) -> str:
+        """Return what changes when the file is written or another one takes its place."""
+        status = os.fstat(self._handle)
+        return f"{status.st_dev}-{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"
+
     def read(self, offset: int, length: int) -> bytes:
         try:
-            return os.pread(self._handle, length, offset)
+            data = os.pread(self._handle, length, offset)
+            while len(data) < length and (more := os.pread(self._handle, length - len(data), offset + len(data))):
+                data += more  # Linux reads up to 2 GiB at once
+            return data
         except OSError as error:
             raise BadInput(f"{self.path}: cannot be read at byte {offset:,}: {error.strerror}") from None
 
     def read_into(self, offset: int, buffer: memoryview) -> int:
         return os.preadv(self._handle, [buffer], offset)
+
+    def next_data(self, offset: int) -> int:
+        if not hasattr(os, "SEEK_DATA"):
+            return offset
+        try:
+            return os.lseek(self._handle, offset, os.SEEK_DATA)
+        except OSError as error:  # ENXIO: no data from `offset` on; others: holes are not reported
+            is_hole = error.errno == errno.ENXIO
+            return max(min(self.size, os.fstat(self._handle).st_size), offset) if is_hole else offset
+
+    def map(self) -> mmap.mmap:
+        """Return the content of a file that is not empty, mapped into memory; it outlives this source."""
+        return mmap.mmap(self._handle, self.size, access=mmap.ACCESS_READ)
 
     def close(self) -> None:
         os.close(self._handle)

@@ -17,16 +17,21 @@ class Source(Protocol):
     """One file, open for random access.
 
     `size` is the size at opening: data appended later are not read, and data cut off later are missing bytes.
+    `fingerprint` differs for another content of the file, as far as the system tells without reading it.
     """
 
     path: str
     size: int
+    fingerprint: str
 
     def read(self, offset: int, length: int) -> bytes:
         """Return up to `length` bytes at `offset`; raises `BadInput` if they cannot be read."""
 
     def read_into(self, offset: int, buffer: memoryview) -> int:
         """Fill `buffer` from `offset` and return the number of bytes read; raises `OSError`."""
+
+    def next_data(self, offset: int) -> int:
+        """Return the offset of the first stored byte from `offset` on: zeros before it are a hole of a sparse file."""
 
     def close(self) -> None: ...
 

@@ -288,7 +288,7 @@ def malformed_node(context: LintContext) -> Iterator[Violation]:
         if node.defects:
             problems += [defect for defect in node.defects if needs_types or not defect.endswith(_UNTYPED)]
         attributes = node.attributes.values() if node.attributes and not ref.scope.in_function else ()
-        if attributes and any(isinstance(item, AttributeReference) for item in attributes):
+        if attributes and AttributeReference in map(type, attributes):
             problems.append("it refers to an attribute of a function outside any function")
         if (node.domain, node.op) not in local:
             if not step.call_id or step.call_id not in checked:

@@ -68,6 +68,24 @@ def inline_weights(context: LintContext) -> Iterator[Violation]:
         yield Violation(text)
 
 
+@rule(
+    Severity.WARNING,
+    """A field that has one value is encoded several times.
+
+Why it matters: protobuf's parsers take the last value, and so does this tool. Other parsers may take the first one, and
+then see another model: another operator, another element type, weights from another file. No library writes such a
+file; it was edited by hand, damaged, or made to mislead a check.
+
+What to do: do not use a file of unknown origin with such fields. For your own model, write it again, which stores each
+value once: onnx.save(onnx.load(path, load_external_data=False), path).
+""",
+)
+def ambiguous_encoding(context: LintContext) -> Iterator[Violation]:
+    for name, count in context.model.repeated_fields.items():
+        fields = pluralize(count, f"field {name} is", f"fields {name} are")
+        yield Violation(f"{fields} encoded again with another value; the last value holds")
+
+
 _MAX_SENTENCES: Final = 3
 _MAX_SENTENCE_CHARS: Final = 300
 _METADATA_DEFECT: Final = "the metadata "  # the start of the reader's sentence on a key with two values

@@ -6,7 +6,7 @@ from typing import Final
 from onnx_autodoc.lint.context import LintContext, OperatorUse
 from onnx_autodoc.lint.rule import Confidence, Severity, Violation, list_names, rule
 from onnx_autodoc.lint.runtimes import runtimes, unsupported_nodes
-from onnx_autodoc.ops import SPECIFIED_DOMAINS, Trait, first_opset, has_trait, newest_opset, operator_of
+from onnx_autodoc.ops import SPECIFIED_DOMAINS, Trait, find, first_opset, has_trait, newest_opset, operator_of
 from onnx_autodoc.text import display_name, pluralize, quote_name, sanitize
 
 _MAX_OPERATORS: Final = 4
@@ -62,6 +62,38 @@ def custom_domain(context: LintContext) -> Iterator[Violation]:
         require = pluralize(len(nodes), "node requires a library", "nodes require a library")
         listed = list_names([f"{domain}.{op}" for domain, op in operators], _MAX_OPERATORS)
         yield Violation(f"{require} that is not part of onnxruntime: {listed}", nodes)
+
+
+@rule(
+    Severity.ERROR,
+    """A local function has the name of a built-in operator.
+
+Why it matters: ONNX leaves it to the runtime which of the two runs. onnxruntime runs its own operator; this card
+describes the function. If they differ, a check of this file says nothing about a run.
+
+What to do: rename the function, or put it into a domain of your own. Inlining also removes the ambiguity:
+onnx.inliner.inline_local_functions(model).
+
+Only functions that nodes call are reported. A function may have the name of an operator that a later opset introduces.
+""",
+)
+def shadowed_operator(context: LintContext) -> Iterator[Violation]:
+    shadowed = [use for use in context.operator_uses if use.is_local and _is_built_in(use)]
+    if shadowed:
+        listed = list_names([f"{use.domain or 'ai.onnx'}.{use.op}" for use in shadowed], _MAX_OPERATORS)
+        have = pluralize(
+            len(shadowed),
+            "local function has the name of a built-in operator",
+            "local functions have names of built-in operators",
+        )
+        yield Violation(f"{have}: {listed}", [ref for use in shadowed for ref in use.refs])
+
+
+def _is_built_in(use: OperatorUse) -> bool:
+    since = first_opset(use.domain, use.op)
+    if since is not None:
+        return use.opset is not None and since <= use.opset
+    return is_bundled(use.domain) and find(use.domain, use.op) is not None
 
 
 def is_bundled(domain: str) -> bool:

@@ -4,12 +4,42 @@ import heapq
 from collections.abc import Iterator
 from typing import Final
 
-from onnx_autodoc.ir import is_float, stored_bytes
+from onnx_autodoc.ir import MAX_INT64, is_float, stored_bytes
 from onnx_autodoc.lint.context import LintContext
 from onnx_autodoc.lint.rule import Severity, Violation, describe_sizes, rule
 from onnx_autodoc.ops import nbytes, operator_of
 from onnx_autodoc.shapes import required_inputs
 from onnx_autodoc.text import format_bytes, format_number, format_percent, format_short, pluralize
+
+
+@rule(
+    Severity.ERROR,
+    """Memory or work of a run exceeds 64 bits.
+
+Why it matters: runtimes count bytes in 64 bits, and no machine has 8 EiB of memory, so the model cannot run at these
+sizes. A size of a damaged or malicious file is often the cause.
+
+What to do: look for the size that is too large in the shapes of the inputs and in the constants that determine shapes
+(Reshape, Expand, Tile, ConstantOfShape), and correct it. If you requested the size, request a smaller one.
+
+The severity is warning if only the FLOPs or the bytes moved exceed 64 bits, which a loop may cause. The card gives
+9,223,372,036,854,775,807 for such figures, as a lower bound.
+""",
+)
+def impossible_size(context: LintContext) -> Iterator[Violation]:
+    values, peak, total = context.facts.shapes.values, context.facts.memory.peak, context.facts.costs.total
+    if peak is not None and peak.nbytes > MAX_INT64:
+        sizes = {name: nbytes(known) for name, known in values.items()}
+        tensors = [name for name, size in sizes.items() if isinstance(size, int) and size > MAX_INT64]
+        message = f"activations peak at more than 2^63 - 1 bytes{describe_sizes(context)}"
+        yield Violation(message, tensors or [peak.node], about="memory")
+    work = {"FLOPs": total.flops, "bytes moved": total.read + total.written}
+    exceeding = [name for name, number in work.items() if number > MAX_INT64]
+    if exceeding:
+        message = f"a run takes more than 2^63 - 1 {' and '.join(exceeding)}{describe_sizes(context)}"
+        nodes = [name for macs, name, _ in total.most_expensive() if macs > MAX_INT64]
+        yield Violation(message, nodes, severity=Severity.WARNING, about="work")
+
 
 _MIN_PEAK_BYTES: Final = 64 << 20
 _MIN_PEAK_RATIO: Final = 4  # to the weights
