@@ -75,7 +75,7 @@ def _run_again(runs: dict[str, TimedGraph]) -> dict[str, TimedGraph]:
     found = dict[str, TimedGraph]()
     for name, facts in _models({}):
         if name in runs:
-            again = time_model(facts.model.path, make_feeds(facts, describe(facts).samples)).median_seconds
+            again = time_model(facts.model.path, make_feeds(facts, describe(facts).samples)).timing.median_seconds
             sys.stderr.write(f"{name} {runs[name].seconds:.6f} {again:.6f}\n")
             found[name] = TimedGraph(name, again, runs[name].work)
             runs[name] = _quieter(runs[name], again)

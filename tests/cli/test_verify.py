@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -104,13 +105,13 @@ def test_busy_machine_gives_shapes_and_no_latency(
 
 
 def test_crash_while_loading_is_one_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "WORKER_ARGUMENTS", ("-c", "import os; os.abort()"))
-    with pytest.raises(BadInput, match=r"onnxruntime crashed with SIGABRT while starting onnxruntime$"):
+    monkeypatch.setattr(process, "worker_command", lambda: [sys.executable, "-c", "import os; os.abort()"])
+    with pytest.raises(BadInput, match=r"onnxruntime crashed with SIGABRT while reading the model$"):
         run_verify(str(path))
 
 
 def test_timeout_is_exit_3(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "WORKER_ARGUMENTS", ("-c", "import time; time.sleep(60)"))
+    monkeypatch.setattr(process, "worker_command", lambda: [sys.executable, "-c", "import time; time.sleep(60)"])
     with pytest.raises(LimitReached, match=r"timed out after 0\.\d+ s while .*; --timeout raises the limit$"):
         run_verify(str(path), "--timeout", "1")
 
@@ -145,7 +146,7 @@ def test_failure_that_the_card_predicts_names_the_contradiction(tmp_path: Path) 
 
 
 def test_missing_weights_are_refused_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "WORKER_ARGUMENTS", ("-c", "raise SystemExit(9)"))
+    monkeypatch.setattr(process, "worker_command", lambda: [sys.executable, "-c", "raise SystemExit(9)"])
     with pytest.raises(BadInput, match=r"the weights file w.bin was not found"):
         run_verify(str(save_external(tmp_path, "w.bin", None)))
 

@@ -44,14 +44,19 @@ class Call:
 
 def trace_command(tmp_path: Path, *words: object) -> list[Call]:
     """Return every call on files or the network of a command and its child processes."""
+    return trace_process(tmp_path, command_line(*words))
+
+
+def trace_process(tmp_path: Path, command: list[str], **environment: str) -> list[Call]:
     if not _can_trace():
         pytest.skip("strace is not installed or not allowed (Debian: apt-get install strace)")
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
     out = tmp_path / "trace"
     strace = [*_STRACE, "-o", str(out)]
-    options = {"env": {**os.environ, "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}, "cwd": home, "timeout": 120}
-    done = subprocess.run([*strace, *command_line(*words)], capture_output=True, text=True, **options)  # type: ignore[call-overload]
+    variables = {**os.environ, "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    options = {"env": variables, "cwd": home, "timeout": 120}
+    done = subprocess.run([*strace, *command], capture_output=True, text=True, **options)  # type: ignore[call-overload]
     assert done.returncode == 0, done.stderr
     return [Call(match) for match in map(_LINE.match, _join_split_calls(out.read_text(errors="replace"))) if match]
 

@@ -33,8 +33,8 @@ def measure_file(path: Path, *dims: str, values: tuple[str, ...] = (), request: 
 
 def run_in_process(path: Path, facts: Facts, job: Any) -> Result | Failure:
     feeds = make_feeds(facts, describe(facts).samples)
-    request = RunRequest(job, str(path), feeds, threads=1, runs=2, folder=str(path.parent))
-    return run_job(request, lambda _: None)
+    request = RunRequest(job, bytes(path), feeds, threads=1, runs=2, folder=str(path.parent))
+    return run_job(request, lambda _: None, tuple)
 
 
 def verify_shapes(path: Path, values: tuple[str, ...] = (), request: Request | None = None) -> Agreement:

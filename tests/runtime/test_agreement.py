@@ -14,6 +14,7 @@ from onnx_autodoc.runtime.agreement import compare_executions
 from onnx_autodoc.runtime.protocol import NodeExecution, RunRequest, ShapesResult
 from onnx_autodoc.runtime.worker import run_job
 from tests._corpus import graph, request
+from tests._versions import CASTS_INT4
 from tests.runtime._models import measure_file, rename_nodes, save_model, verify_shapes
 
 BRANCHES = """g (float[2,3] x, int64 n) => (float[?,3] y) {
@@ -71,7 +72,7 @@ def test_branch_ruled_out_by_the_card_is_a_difference(tmp_path: Path) -> None:
     facts = measure_file(path, values=("n=1",))
     feeds = make_feeds(facts, describe(facts).samples)
     other = tuple(msgspec.structs.replace(feed, value=0) if feed.name == "n" else feed for feed in feeds)
-    ran = run_job(RunRequest("shapes", str(path), other, folder=str(tmp_path)), lambda _: None)
+    ran = run_job(RunRequest("shapes", bytes(path), other, folder=str(tmp_path)), lambda _: None, tuple)
     assert isinstance(ran, ShapesResult)
     result = compare_executions(facts, ran.executions, ran.truncated)
     differences = {(each.op, each.ours, each.theirs) for each in result.examples}
@@ -138,7 +139,10 @@ def test_half_precision_widened_to_float32_is_no_difference(tmp_path: Path) -> N
     assert result.executed == 2
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float8e4m3fn", "float8e5m2", "int4", "uint4"])
+FOUR_BIT = [pytest.param(name, marks=CASTS_INT4) for name in ("int4", "uint4")]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8e4m3fn", "float8e5m2", *FOUR_BIT])
 def test_outputs_without_numpy_type_are_compared(dtype: str, tmp_path: Path) -> None:
     number = onnx.TensorProto.DataType.Value(dtype.upper())
     result = verify_shapes(

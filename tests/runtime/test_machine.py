@@ -44,7 +44,7 @@ def test_peak_memory_is_that_of_live_tensors(tmp_path: Path) -> None:
     path = save_model(tmp_path, f"g (float[2048,2048] x) => (float y) {{ {nodes} }}")
     feeds = (Feed("x", "float32", (2048, 2048), "uniform"),)
     stages: list[Stage] = []
-    result = run_worker(RunRequest("memory", str(path), feeds, threads=1), Deadline(60), stages.append)
+    result = run_worker(RunRequest("memory", bytes(path), feeds, threads=1), Deadline(60), stages.append)
     assert isinstance(result, MemoryResult)
     assert 31.5 * MIB < result.peak_bytes < 34 * MIB  # the kernel counts pages in batches
     assert result.input_bytes == 16 * MIB

@@ -22,7 +22,7 @@ from onnx_autodoc.render.sections.measured import measured
 from onnx_autodoc.render.terminal import measured_rows
 from onnx_autodoc.render.verification import format_verification
 from onnx_autodoc.runtime import Options, measurement, verification, verify
-from onnx_autodoc.runtime.process import WORKER_ARGUMENTS, Deadline, run_worker
+from onnx_autodoc.runtime.process import Deadline, run_worker, worker_command
 from onnx_autodoc.runtime.protocol import RunRequest
 from onnx_autodoc.runtime.worker import run_job
 from onnx_autodoc.sandbox import raise_on_termination
@@ -47,7 +47,7 @@ def fail_job(monkeypatch: pytest.MonkeyPatch, job: str, error: Callable[[str], A
     def run(request: RunRequest, *_: Any) -> Any:
         if request.job == job:
             raise error(f"{request.path}: too much")
-        return run_job(request, lambda _: None)
+        return run_job(request, lambda _: None, tuple)
 
     monkeypatch.setattr(verification, "run_worker", run)
 
@@ -78,7 +78,7 @@ def test_failure_of_the_shapes_is_an_error(
 
 def test_no_worker_is_started_after_the_deadline() -> None:
     with pytest.raises(LimitReached, match=r"^m.onnx: the limit of 0 s was reached; --timeout raises the limit$"):
-        run_worker(RunRequest("shapes", "m.onnx"), Deadline(0), lambda _: None)
+        run_worker(RunRequest("shapes", b"m.onnx"), Deadline(0), lambda _: None)
 
 
 # -- termination
@@ -177,8 +177,8 @@ def test_verification_runs_in_a_thread() -> None:
 def test_orphaned_worker_exits(tmp_path: Path) -> None:
     """The parent may die before the worker has called prctl."""
     path = save_model(tmp_path, RELU)
-    request = msgspec.json.encode(RunRequest("time", str(path), parent_pid=os.getpid() + 1))
-    ended = subprocess.run([sys.executable, *WORKER_ARGUMENTS], input=request, capture_output=True, check=False)
+    request = msgspec.json.encode(RunRequest("time", bytes(path), parent_pid=os.getpid() + 1))
+    ended = subprocess.run(worker_command(), input=request, capture_output=True, check=False)
     assert (ended.returncode, ended.stdout) == (1, b"")
 
 

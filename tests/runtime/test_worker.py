@@ -16,12 +16,13 @@ from onnx_autodoc.runtime.process import Deadline, describe_death, describe_fail
 from onnx_autodoc.runtime.protocol import CPU, Failure, RunRequest, Stage
 from tests.runtime._models import save_model
 
-REQUEST = RunRequest("shapes", "m.onnx")
+REQUEST = RunRequest("shapes", b"m.onnx")
 LOADING = r"""os.write(1, b'{"type":"stage","doing":"loading the model"}\n');"""
 
 
 def stub_worker(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    monkeypatch.setattr(process, "WORKER_ARGUMENTS", ("-c", f"import os, signal, sys, time; sys.stdin.read(); {code}"))
+    script = f"import os, signal, sys, time; sys.stdin.read(); {code}"
+    monkeypatch.setattr(process, "worker_command", lambda: [sys.executable, "-c", script])
 
 
 def run_failing(seconds: float = 20) -> str:
@@ -43,12 +44,12 @@ def test_killed_worker_is_reported_as_out_of_memory(monkeypatch: pytest.MonkeyPa
 
 def test_exit_without_result_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     stub_worker(monkeypatch, "sys.exit(7)")
-    assert run_failing() == "2 m.onnx: onnxruntime exited while starting onnxruntime (exit code 7)"
+    assert run_failing() == "2 m.onnx: onnxruntime exited while reading the model (exit code 7)"
 
 
 def test_invalid_message_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     stub_worker(monkeypatch, r"os.write(1, b'hello\n')")
-    assert run_failing() == "2 m.onnx: the worker process sent an invalid message while starting onnxruntime"
+    assert run_failing() == "2 m.onnx: the worker process sent an invalid message while reading the model"
 
 
 def test_hanging_worker_is_killed_at_the_timeout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_verification_imports_nothing_native() -> None:
 
 def test_model_is_timed_with_given_inputs(tmp_path: Path) -> None:
     path = save_model(tmp_path, "g (float[64,64] x) => (float[64,64] y) { y = MatMul(x, x) }")
-    result = time_model(path, [Feed("x", "float32", (64, 64), "normal", high=1)], runs=5, threads=1)
+    result = time_model(path, [Feed("x", "float32", (64, 64), "normal", high=1)], runs=5, threads=1).timing
     assert (result.runs, result.threads, result.provider) == (5, 1, CPU)
     assert 0 < result.min_seconds <= result.median_seconds <= result.p95_seconds < 10
     assert result.session_seconds > 0
@@ -111,7 +112,7 @@ def test_model_rejected_by_onnxruntime_is_reported_in_one_line(tmp_path: Path) -
 def test_too_many_nodes_are_a_limit(tmp_path: Path) -> None:
     path = save_model(tmp_path, "g (float[2] x) => (float[2] y) { a = Relu(x) y = Relu(a) }")
     with pytest.raises(TooManyNodes, match=r"^more than 1 nodes with functions expanded at every call$") as caught:
-        NodeNames(str(path), max_nodes=1)
+        NodeNames(path.read_bytes(), max_nodes=1)
     error = describe_failure("m.onnx", Failure("reading the model", str(caught.value), "limit"))
     assert (error.exit_code, str(error)) == (3, "m.onnx: more than 1 nodes with functions expanded at every call")
 

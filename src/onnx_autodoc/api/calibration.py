@@ -19,6 +19,7 @@ from onnx_autodoc.runtime import (
     MAX_BACKGROUND_LOAD,
     ProgressBar,
     Stage,
+    TimingResult,
     background_load,
     check_external_weights,
     cleanup_on_alarm,
@@ -56,11 +57,15 @@ _RUN_SECONDS: Final = 630.0  # for one model: its process has a shorter deadline
 
 
 class CalibrationResult(Struct, frozen=True):
-    """`ratios`: predicted over measured time of the user's models, each left out of the fit."""
+    """`ratios`: predicted over measured time of the user's models, each left out of the fit.
+
+    `accessible` is what the system did not deny onnxruntime while it ran these models.
+    """
 
     profile: Profile
     ratios: Mapping[str, float]
     load: float | None  # share of the machine that other processes used
+    accessible: tuple[str, ...] = ()
 
 
 def calibrate(
@@ -87,17 +92,24 @@ def calibrate(
         bar.begin_step()
         graph_seconds = QUICK_SECONDS_PER_BENCHMARK if quick else SECONDS_PER_BENCHMARK
         benchmarks = run_benchmarks(graph_seconds, threads or 0, _BENCHMARK_SECONDS, bar.show)
-        runs = [_run(model, benchmarks.cache_bytes, threads, bar) for model in prepared]
+        results = [_run(model, threads, bar) for model in prepared]
+    seconds = (result.timing.median_seconds for result in results)
+    runs = [
+        TimedGraph(model.path, median, sum_work(model.tasks, benchmarks.cache_bytes))
+        for model, median in zip(prepared, seconds)
+    ]
     machine = describe_machine()
     profile = build_profile(benchmarks, runs, machine.cpu, date, threads or machine.cores)
     ratios = cross_validate([*benchmarks.graphs, *runs], runs) if runs else {}
-    return CalibrationResult(profile, ratios, load)
+    accessible = dict.fromkeys(what for result in results for what in result.accessible)
+    return CalibrationResult(profile, ratios, load, tuple(accessible))
 
 
 class _PreparedModel(NamedTuple):
     """A user's model, ready to run: its facts are not read again after the benchmarks have begun."""
 
     path: str
+    fingerprint: str
     feeds: tuple[Feed, ...]
     tasks: list[KernelWork]
 
@@ -105,7 +117,8 @@ class _PreparedModel(NamedTuple):
 def _prepare(path: str | PathLike[str]) -> _PreparedModel:
     facts, structure = analyze_model(path, Request())
     check_external_weights(facts.model)
-    return _PreparedModel(fspath(path), make_feeds(facts, structure.samples), lower_facts(facts))
+    feeds = make_feeds(facts, structure.samples)
+    return _PreparedModel(fspath(path), facts.model.fingerprint, feeds, lower_facts(facts))
 
 
 def measure_load() -> float | None:
@@ -114,12 +127,11 @@ def measure_load() -> float | None:
     return background_load(start, read_cpu_clock())
 
 
-def _run(model: _PreparedModel, cache: float, threads: int | None, bar: ProgressBar) -> TimedGraph:
+def _run(model: _PreparedModel, threads: int | None, bar: ProgressBar) -> TimingResult:
     bar.begin_step()
     bar.show(Stage(f"running {sanitize(Path(model.path).name, 40)}", 0, 0))
     extend_deadline(_RUN_SECONDS)
-    timing = time_model(model.path, model.feeds, threads=threads)
-    return TimedGraph(model.path, timing.median_seconds, sum_work(model.tasks, cache))
+    return time_model(model.path, model.feeds, threads=threads, fingerprint=model.fingerprint)
 
 
 class CalibratedTimes:

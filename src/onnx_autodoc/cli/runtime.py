@@ -98,6 +98,7 @@ def run_calibrate(options: argparse.Namespace) -> "CommandResult":
 
 
 def _format_calibration(result: "CalibrationResult") -> str:
+    from onnx_autodoc.runtime import describe_access
     from onnx_autodoc.text import format_bytes, format_number, format_percent, pluralize, sanitize
 
     profile, spread = result.profile, result.profile.spread
@@ -112,4 +113,5 @@ def _format_calibration(result: "CalibrationResult") -> str:
         f"Range       {format_number(spread.low)} to {format_number(spread.high)} times the expected time",
     ]
     lines += [f"  {format_number(ratio):>6} × measured  {sanitize(name, 60)}" for name, ratio in result.ratios.items()]
+    lines += [f"Note        {note}" for note in describe_access(result.accessible)]
     return "\n".join(lines) + "\n"

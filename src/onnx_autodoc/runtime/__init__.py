@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from onnx_autodoc.runtime.machine import background_load, describe_machine, read_cpu_clock
     from onnx_autodoc.runtime.process import cleanup_on_alarm, require_onnxruntime
     from onnx_autodoc.runtime.progress import ProgressBar
-    from onnx_autodoc.runtime.protocol import Options, Stage
+    from onnx_autodoc.runtime.protocol import Options, Stage, TimingResult
     from onnx_autodoc.runtime.verification import (
         MAX_BACKGROUND_LOAD,
         check_external_weights,
+        describe_access,
         make_feeds,
         time_model,
         verify,
@@ -25,9 +26,11 @@ __all__ = [
     "Options",
     "ProgressBar",
     "Stage",
+    "TimingResult",
     "background_load",
     "check_external_weights",
     "cleanup_on_alarm",
+    "describe_access",
     "describe_machine",
     "make_feeds",
     "read_cpu_clock",
@@ -41,9 +44,10 @@ _MODULES = {
     "machine": ("background_load", "describe_machine", "read_cpu_clock"),
     "process": ("cleanup_on_alarm", "require_onnxruntime"),
     "progress": ("ProgressBar",),
-    "protocol": ("Options", "Stage"),
+    "protocol": ("Options", "Stage", "TimingResult"),
     "verification": (
-        *("MAX_BACKGROUND_LOAD", "check_external_weights", "make_feeds", "time_model", "verify", "verify_facts"),
+        *("MAX_BACKGROUND_LOAD", "check_external_weights", "describe_access", "make_feeds", "time_model"),
+        *("verify", "verify_facts"),
     ),
 }
 _MODULE_BY_NAME = {name: module for module, names in _MODULES.items() for name in names}

@@ -15,6 +15,7 @@ from typing import Final
 from onnx_autodoc.card import Feed, Load, Timing
 from onnx_autodoc.ir import stored_bytes
 from onnx_autodoc.runtime.machine import background_load, read_cpu_clock, stolen_share
+from onnx_autodoc.runtime.model_loading import LoadedModel
 from onnx_autodoc.runtime.protocol import BusyResult, MemoryResult, RunRequest, Stage, TimingResult
 from onnx_autodoc.runtime.session import ReportStage, Session
 
@@ -29,9 +30,9 @@ _LOAD_CHECK_SECONDS: Final = 0.5
 _PROGRESS_SECONDS: Final = 0.5
 
 
-def measure_latency(request: RunRequest, report: ReportStage) -> TimingResult | BusyResult:
+def measure_latency(request: RunRequest, model: LoadedModel, report: ReportStage) -> TimingResult | BusyResult:
     """Time an optimized model, unless other processes use more of the machine than the request allows."""
-    session = Session(request, report, optimized=True)
+    session = Session(request, model, report, optimized=True)
     report(Stage("warming up"))
     warmups, last_seconds = _warm_up(session)
     report(Stage("checking whether the machine is idle"))
@@ -131,7 +132,7 @@ _COARSE: Final = (
 )
 
 
-def measure_memory(request: RunRequest, report: ReportStage) -> MemoryResult:
+def measure_memory(request: RunRequest, model: LoadedModel, report: ReportStage) -> MemoryResult:
     """Measure how far the process grows during a run.
 
     Comparable with the card's peak activations: not optimized, one thread, no arena, no reuse, and an allocator that
@@ -139,7 +140,7 @@ def measure_memory(request: RunRequest, report: ReportStage) -> MemoryResult:
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_THP_DISABLE, 1, 0, 0, 0)
-    session = Session(request, report, optimized=False, settings=_ALLOCATION_SETTINGS)
+    session = Session(request, model, report, optimized=False, settings=_ALLOCATION_SETTINGS)
     input_bytes = sum_input_bytes(request.feeds)
     report(Stage("measuring memory"))
     if not can_reset_peak_rss(_CLEAR_REFS, _STATUS):

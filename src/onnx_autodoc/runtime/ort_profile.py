@@ -1,13 +1,14 @@
 """onnxruntime's profile, and unique names for all nodes, by which its events are assigned to nodes.
 
 Names in files may be missing or repeated. Each call of a function gets a copy of the function: onnxruntime inlines
-calls and names their nodes by the function alone. External weights are not loaded. The profile has a line of JSON for
-each kernel that ran, read line by line since loops write many. Used in the worker process.
+calls and names their nodes by the function alone. The profile has a line of JSON for each kernel that ran, read line by
+line since loops write many. Used in the worker process.
 """
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from onnx_autodoc.card import MeasuredOperatorTime
+from onnx_autodoc.decoding import json_decoder
 from onnx_autodoc.runtime.protocol import NodeExecution, NodePath, OperatorsResult, TensorType
 
 if TYPE_CHECKING:
@@ -37,29 +39,40 @@ class TooManyNodes(Exception):
     """The model has more nodes, or a deeper nesting, than can be renamed."""
 
 
+class ShadowedOperator(Exception):
+    """A function has the name of an operator that onnxruntime runs instead."""
+
+
 class NodeNames:
     """The model's bytes with a name on every node; `paths` and `ops` have the path and op type of each by number."""
 
-    def __init__(self, path: str, max_nodes: int = MAX_NODES) -> None:
+    def __init__(self, data: bytes, max_nodes: int = MAX_NODES) -> None:
         import onnx
 
-        model = onnx.load(path, format="protobuf", load_external_data=False)
+        model = onnx.ModelProto.FromString(data)
         self._max_nodes = max_nodes
         self._functions = {_function_key(proto.domain, proto.name, proto): proto for proto in model.functions}
         self._copies: list[onnx.FunctionProto] = []
+        self._called: set[tuple[str, str, str]] = set()
+        self._built_in = _built_in_operators() if self._functions else {}
         self.paths: list[NodePath] = []
         self.ops: list[str] = []
         self._labels: list[str] = []
-        self._rename(model.graph.node, ())
+        self._rename(model.graph.node, (), _opset_versions(model.opset_import))
         # of the main graph
         self._inputs = {int(node.name[3:-1]): tuple(node.input) for node in model.graph.node}
         self._producers = {name: int(node.name[3:-1]) for node in model.graph.node for name in node.output}
         self._uses = Counter(name for node in model.graph.node for name in node.input)
+        # onnxruntime refuses some functions even without a call, and two of the same name.
+        keys = [_function_key(proto.domain, proto.name, proto) for proto in model.functions]
+        counts = Counter(keys)
+        kept = [proto for key, proto in zip(keys, model.functions) if key not in self._called or counts[key] > 1]
+        functions = [*self._copies, *kept]
         del model.functions[:]
-        model.functions.extend(self._copies)
+        model.functions.extend(functions)
         self.data: bytes = model.SerializeToString()
 
-    def _rename(self, nodes: Iterable["onnx.NodeProto"], scope: NodePath) -> None:
+    def _rename(self, nodes: Iterable["onnx.NodeProto"], scope: NodePath, opsets: Mapping[str, int]) -> None:
         if len(scope) > 2 * _MAX_DEPTH:
             raise TooManyNodes(f"functions and subgraphs are nested more than {_MAX_DEPTH} levels deep")
         for index, node in enumerate(nodes):
@@ -72,15 +85,23 @@ class NodeNames:
             node.name = f"oad{number}e"
             for attribute in node.attribute:
                 if attribute.HasField("g"):
-                    self._rename(attribute.g.node, (*path, attribute.name))
+                    self._rename(attribute.g.node, (*path, attribute.name), opsets)
                 for at, graph in enumerate(attribute.graphs):
-                    self._rename(graph.node, (*path, f"{attribute.name}[{at}]"))
-            function = self._functions.get(_function_key(node.domain, node.op_type, node))
+                    self._rename(graph.node, (*path, f"{attribute.name}[{at}]"), opsets)
+            key = _function_key(node.domain, node.op_type, node)
+            function = self._functions.get(key)
             if function is not None:
+                if self._built_in.get(key[:2], math.inf) <= opsets.get(key[0], 0):
+                    name = f"{key[0] or 'ai.onnx'}.{key[1]}"
+                    raise ShadowedOperator(
+                        f"the local function {name} has the name of an operator that onnxruntime runs instead, so the "
+                        "model that runs is not the one on the card; rename the function"
+                    )
+                self._called.add(key)
                 copy = type(function)()
                 copy.CopyFrom(function)
                 copy.name = node.op_type = f"oad{number}f"
-                self._rename(copy.node, (*path, function.name))
+                self._rename(copy.node, (*path, function.name), _opset_versions(copy.opset_import))
                 self._copies.append(copy)
 
     def number_of(self, name: str) -> int | None:
@@ -130,6 +151,21 @@ def _function_key(domain: str, name: str, holder: Any) -> tuple[str, str, str]:
     return "" if domain == "ai.onnx" else domain, name, getattr(holder, "overload", "")
 
 
+def _opset_versions(imports: Iterable["onnx.OperatorSetIdProto"]) -> dict[str, int]:
+    return {"" if each.domain == "ai.onnx" else each.domain: each.version for each in imports}
+
+
+def _built_in_operators() -> dict[tuple[str, str], int]:
+    """Return the first opset version of each operator that onnxruntime knows, by domain and name."""
+    from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema
+
+    first: dict[tuple[str, str], int] = {}
+    for schema in get_all_operator_schema():
+        key = schema.domain, schema.name
+        first[key] = min(first.get(key, schema.since_version), schema.since_version)
+    return first
+
+
 class EventArgs(Struct, frozen=True):
     op_name: str = ""
     output_type_shape: list[dict[str, list[int]]] = []
@@ -153,7 +189,7 @@ class Event(Struct, frozen=True):
 
 def read_events(path: Path) -> Iterator[Event]:
     """Yield kernels and runs. Skips lines that are no JSON: onnxruntime does not escape quotes in names."""
-    decoder = msgspec.json.Decoder(Event)
+    decoder = json_decoder(Event)
     with path.open("rb") as file:
         for line in file:
             try:

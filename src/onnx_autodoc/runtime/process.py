@@ -6,7 +6,6 @@ import re
 import selectors
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -18,17 +17,23 @@ from typing import IO, Final
 
 import msgspec
 
+from onnx_autodoc.decoding import json_decoder
 from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.limits import OPTIONS, Limits, current_limits
 from onnx_autodoc.runtime.machine import free_memory
 from onnx_autodoc.runtime.measurement import MEMORY_ENVIRONMENT
 from onnx_autodoc.runtime.protocol import Failure, Message, Result, RunRequest, Stage
+from onnx_autodoc.sandbox import interpreter_command
 from onnx_autodoc.text import sanitize
 
-WORKER_ARGUMENTS: Final = ("-P", "-m", "onnx_autodoc.runtime.worker")  # -P: no module from the current folder
 # Since 1.29 onnxruntime sends telemetry and stores an id in the user's home unless disabled. With the second variable
-# set, a file's metadata (`ort_config`) could name files to write.
-PRIVACY_ENVIRONMENT: Final = {"ORT_DISABLE_TELEMETRY": "1", "ORT_LOAD_CONFIG_FROM_MODEL": "0"}
+# set, a file's metadata (`ort_config`) could name files to write. numpy must not start threads before the process is
+# confined, since confinement does not hold for threads that run already.
+WORKER_ENVIRONMENT: Final = {
+    "ORT_DISABLE_TELEMETRY": "1",
+    "ORT_LOAD_CONFIG_FROM_MODEL": "0",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 _REQUIRED_PACKAGES: Final = ("onnxruntime", "onnx")
 _MAX_MESSAGE_BYTES: Final = 1 << 28
 _READ_BYTES: Final = 1 << 16
@@ -63,22 +68,30 @@ class Deadline:
         return self._end - time.monotonic()
 
 
+def worker_command() -> list[str]:
+    return interpreter_command("onnx_autodoc.runtime.worker", "main")
+
+
 def run_worker(request: RunRequest, deadline: Deadline, report: Callable[[Stage], None]) -> Result:
     """Run one job in a worker process. Its failures become one-line errors."""
     if deadline.remaining() <= 0:
         raise LimitReached(f"{request.path}: the limit of {deadline.seconds:.3g} s was reached; {_TIMEOUT_HINT}")
     request = msgspec.structs.replace(
-        request, parent_pid=os.getpid(), memory_bytes=free_memory(), seconds=deadline.remaining()
+        request,
+        parent_pid=os.getpid(),
+        memory_bytes=free_memory(),
+        seconds=deadline.remaining(),
+        limits=current_limits(),
     )
     worker = subprocess.Popen(  # noqa: S603
-        [sys.executable, *WORKER_ARGUMENTS],
+        worker_command(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, **PRIVACY_ENVIRONMENT, **(MEMORY_ENVIRONMENT if request.job == "memory" else {})},
+        env={**os.environ, **WORKER_ENVIRONMENT, **(MEMORY_ENVIRONMENT if request.job == "memory" else {})},
         start_new_session=True,
     )
-    doing = "starting onnxruntime"
+    doing = "reading the model"
     try:
         assert worker.stdin is not None and worker.stdout is not None
         with suppress(BrokenPipeError):  # the worker has ended; its exit code is the reason
@@ -104,7 +117,7 @@ def run_worker(request: RunRequest, deadline: Deadline, report: Callable[[Stage]
 
 def _read_messages(pipe: IO[bytes], path: str, deadline: Deadline) -> Iterator[Message]:
     """Yield messages until the worker closes its pipe."""
-    decoder, pending, total = msgspec.json.Decoder(Message), bytearray(), 0
+    decoder, pending, total = json_decoder(Message), bytearray(), 0
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while True:

@@ -1,12 +1,15 @@
 """Options of a run, and the messages between the tool and its worker process: one request in, lines of JSON out."""
 
+import os
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from onnx_autodoc.card import Feed, MeasuredOperatorTime, Timing
+from onnx_autodoc.limits import Limits
 
 CPU: Final = "CPUExecutionProvider"
+_PROVIDER_SUFFIX: Final = "executionprovider"
 
 # Types of inputs that can be generated. Values: TensorProto.DataType, and the name in ml_dtypes.
 NUMPY_TYPES: Final = frozenset(
@@ -24,6 +27,16 @@ FLOAT8_TYPES: Final = {
 PACKED_4BIT_TYPES: Final = {"uint4": 21, "int4": 22, "float4e2m1": 23}
 FILLABLE_TYPES: Final = frozenset((*NUMPY_TYPES, *FLOAT8_TYPES, *PACKED_4BIT_TYPES, "bfloat16", "string"))
 
+
+def short_provider_name(name: str) -> str:
+    """Return the name of an execution provider in lower case, without its suffix."""
+    return name.lower().removesuffix(_PROVIDER_SUFFIX)
+
+
+def is_cpu_provider(name: str) -> bool:
+    return short_provider_name(name) == short_provider_name(CPU)
+
+
 NodePath = tuple[int | str, ...]  # node index, or node index, subgraph name, node index, …
 Job = Literal["shapes", "time", "operators", "memory", "benchmarks"]
 TensorType = tuple[str, tuple[int, ...]]  # dtype and dims of one output, as onnxruntime reports them
@@ -40,14 +53,15 @@ class Options(Struct, frozen=True):
 
 
 class RunRequest(Struct, frozen=True):
-    """One job for one worker process.
+    """One job for one worker process. `encoded_path` is a model, except for benchmarks.
 
+    `fingerprint` is that of the model when it was read for the card; empty if any model may run.
     `max_background_load` is the share of the machine that other processes may use before timing is refused (None: any).
     `graph_seconds` is the time for each benchmark graph.
     """
 
     job: Job
-    path: str
+    encoded_path: bytes  # as the file system encodes it: JSON has no text for some paths
     feeds: tuple[Feed, ...] = ()
     provider: str = CPU
     threads: int | None = None
@@ -58,6 +72,12 @@ class RunRequest(Struct, frozen=True):
     parent_pid: int = 0
     memory_bytes: int | None = None  # limit of the worker
     seconds: float = 600  # limit of the worker
+    limits: Limits = Limits()  # of reading the model
+    fingerprint: str = ""
+
+    @property
+    def path(self) -> str:
+        return os.fsdecode(self.encoded_path)
 
 
 class Stage(Struct, frozen=True, tag="stage"):
@@ -90,10 +110,12 @@ class ShapesResult(Struct, frozen=True, tag="ran"):
     runtime: str
     provider: str
     truncated: bool = False  # onnxruntime dropped profile events
+    accessible: tuple[str, ...] = ()  # what the system did not deny onnxruntime
 
 
 class TimingResult(Struct, frozen=True, tag="timed"):
     timing: Timing
+    accessible: tuple[str, ...] = ()
 
 
 class BusyResult(Struct, frozen=True, tag="busy"):

@@ -12,8 +12,16 @@ from typing import Any, Final
 import numpy as np
 
 from onnx_autodoc.card import Feed
-from onnx_autodoc.runtime.ort_profile import NodeNames
-from onnx_autodoc.runtime.protocol import CPU, FLOAT8_TYPES, NUMPY_TYPES, PACKED_4BIT_TYPES, RunRequest, Stage
+from onnx_autodoc.runtime.model_loading import LoadedModel
+from onnx_autodoc.runtime.protocol import (
+    CPU,
+    FLOAT8_TYPES,
+    NUMPY_TYPES,
+    PACKED_4BIT_TYPES,
+    RunRequest,
+    Stage,
+    short_provider_name,
+)
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ReportStage = Callable[[Stage], None]
@@ -21,7 +29,6 @@ ReportStage = Callable[[Stage], None]
 _LOG_FATAL_ONLY: Final = 4
 _BFLOAT16: Final = 16  # TensorProto.DataType
 _TYPES_WITHOUT_ARRAY: Final = re.compile(r"bfloat16|float8|float4|int4")
-_PROVIDER_SUFFIX: Final = "executionprovider"
 
 
 class RequestError(Exception):
@@ -29,15 +36,15 @@ class RequestError(Exception):
 
 
 class Session:
-    """One onnxruntime session with its inputs. Runs the file itself, or a copy with `names` on its nodes."""
+    """One onnxruntime session with its inputs."""
 
     def __init__(
         self,
         request: RunRequest,
+        model: LoadedModel,
         report: ReportStage,
         *,
         optimized: bool,
-        names: NodeNames | None = None,
         settings: Mapping[str, object] | None = None,
     ) -> None:
         import onnxruntime as ort
@@ -52,14 +59,11 @@ class Session:
             options.intra_op_num_threads = request.threads
         for name, value in (settings or {}).items():
             setattr(options, name, value)
-        # Not resolved: external weights are in the folder of the path that the user gave, which may be a link.
-        path = Path(request.path).absolute()
-        if names is not None:
-            options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(path.parent))
         report(Stage("loading the model"))
         threads_before, start = _count_threads(), time.perf_counter()
-        source = str(path) if names is None else names.data
-        session = ort.InferenceSession(source, options, providers=list(dict.fromkeys((self.provider, CPU))))
+        self._model = model  # the session uses the arrays of its weights
+        options.add_external_initializers(*_wrap_weights(model, ort.OrtValue))
+        session = ort.InferenceSession(model.data, options, providers=list(dict.fromkeys((self.provider, CPU))))
         self.load_seconds = time.perf_counter() - start
         threads_after = _count_threads()
         started = threads_after - threads_before + 1 if threads_before and threads_after else None
@@ -75,17 +79,29 @@ class Session:
         self._session, self._feeds = session, arrays
         self._run = session.run if is_plain else session.run_with_ort_values
 
-    def run(self) -> None:
-        self._run(None, self._feeds)
+    def run(self) -> Any:
+        """Run the model and return its outputs."""
+        return self._run(None, self._feeds)
 
     def end_profiling(self) -> Path:
         return Path(self._session.end_profiling())
 
 
+def _wrap_weights(model: LoadedModel, ort_value: Any) -> tuple[list[str], list[object]]:
+    """Return the names and the values of the weights, which are not copied."""
+    values = (
+        ort_value.ortvalue_from_numpy(array)
+        if data_type is None
+        else ort_value.ortvalue_from_numpy_with_onnx_type(array, data_type)
+        for array, data_type in model.weights.values()
+    )
+    return list(model.weights), list(values)
+
+
 def find_provider(name: str, available: list[str]) -> str:
     """Return the execution provider with this name, with or without its suffix, in any case."""
-    short = {provider.lower().removesuffix(_PROVIDER_SUFFIX): provider for provider in available}
-    wanted = name.lower().removesuffix(_PROVIDER_SUFFIX)
+    short = {short_provider_name(provider): provider for provider in available}
+    wanted = short_provider_name(name)
     if wanted in short:
         return short[wanted]
     near = difflib.get_close_matches(wanted, short, 3, 0.4)

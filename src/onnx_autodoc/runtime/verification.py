@@ -38,6 +38,7 @@ from onnx_autodoc.runtime.protocol import (
     RunRequest,
     ShapesResult,
     TimingResult,
+    is_cpu_provider,
 )
 from onnx_autodoc.sandbox import extend_deadline, extend_deadline_for_model, raise_on_termination, seconds_left
 from onnx_autodoc.shapes import Request, bind_and_infer, required_inputs
@@ -64,6 +65,12 @@ def check_external_weights(model: Model) -> None:
         if file.nbytes < file.required_bytes:
             sizes = f"{format_count(file.nbytes)} of {format_count(file.required_bytes)} bytes (truncated download?)"
             raise BadInput(f"{model.path}: the weights file {name} is incomplete: {sizes}")
+
+
+def describe_access(accessible: Sequence[str]) -> tuple[str, ...]:
+    """Return a note on what the system did not deny onnxruntime, if there is anything."""
+    listed = " and ".join(accessible)
+    return (f"onnxruntime ran with access to {listed}, which this system cannot deny",) if listed else ()
 
 
 def make_feeds(facts: Facts, samples: Mapping[str, Sample]) -> tuple[Feed, ...]:
@@ -127,13 +134,14 @@ def verify_facts(facts: Facts, samples: Mapping[str, Sample], options: Options) 
         temporary_folder() as folder,
         ProgressBar(_WORKERS) as bar,
     ):
-        jobs = _Jobs(path, feeds, options, folder, bar)
+        jobs = _Jobs(facts.model, feeds, options, folder, bar)
         shapes = _run_shapes(jobs, facts)
         latency = _read_latency(jobs.attempt("time"), jobs.max_background_load)
         operators = jobs.attempt("operators") if latency.timing is not None else OperatorsResult()
-        is_cpu = options.provider.lower().removesuffix("executionprovider") == "cpu"
+        is_cpu = is_cpu_provider(options.provider)
         memory = jobs.attempt("memory", threads=1) if is_cpu else "measured on the CPU only"
     agreement = compare_executions(facts, shapes.executions, shapes.truncated)
+    agreement = replace(agreement, notes=(*agreement.notes, *describe_access(shapes.accessible)))
     if isinstance(operators, str):
         note = f"the time of operators is unknown: {operators}"
         agreement, operators = replace(agreement, notes=(*agreement.notes, note)), OperatorsResult()
@@ -166,23 +174,24 @@ def time_model(
     runs: int | None = None,
     provider: str = CPU,
     timeout: float = 600,
-) -> Timing:
-    """Time a model with given inputs, also on a busy machine (see `Timing.load`). For scripts."""
+    fingerprint: str = "",
+) -> TimingResult:
+    """Time a model with given inputs, also on a busy machine (see `Timing.load`)."""
     require_onnxruntime()
-    request = RunRequest("time", os.fspath(path), tuple(feeds), provider, threads, runs)
+    request = RunRequest("time", os.fsencode(path), tuple(feeds), provider, threads, runs, fingerprint=fingerprint)
     with report_os_errors(request.path), raise_on_termination():
         result = run_worker(request, Deadline(timeout), lambda _: None)
     assert isinstance(result, TimingResult)
-    return result.timing
+    return result
 
 
 class _Jobs:
     """The workers of one verification: the same model and inputs, one deadline."""
 
-    def __init__(self, path: str, feeds: tuple[Feed, ...], options: Options, folder: str, bar: ProgressBar) -> None:
+    def __init__(self, model: Model, feeds: tuple[Feed, ...], options: Options, folder: str, bar: ProgressBar) -> None:
         self.max_background_load = None if options.force else MAX_BACKGROUND_LOAD
         sizes = options.provider, options.threads, options.runs, folder, self.max_background_load
-        self._request = RunRequest("shapes", path, feeds, *sizes)
+        self._request = RunRequest("shapes", os.fsencode(model.path), feeds, *sizes, fingerprint=model.fingerprint)
         self._bar, self._deadline = bar, Deadline(options.timeout)
 
     def run(self, job: Job, threads: int | None = None) -> Result:

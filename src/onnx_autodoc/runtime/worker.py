@@ -1,6 +1,7 @@
 """The worker process that runs onnxruntime: a request on standard input, lines of JSON on standard output.
 
-Output of native code is discarded; whatever native code does to this process, the tool reports it in one line.
+The model is read and encoded again before onnxruntime gets it, and the process gives up access to other files. Output
+of native code is discarded; whatever native code does to this process, the tool reports it in one line.
 """
 
 import contextlib
@@ -15,11 +16,18 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
+from onnx_autodoc.decoding import decode_json
+from onnx_autodoc.errors import AutodocError, LimitReached
+from onnx_autodoc.limits import within
+from onnx_autodoc.runtime.confinement import confine
 from onnx_autodoc.runtime.measurement import measure_latency, measure_memory
+from onnx_autodoc.runtime.model_loading import LoadedModel, load_model
 from onnx_autodoc.runtime.ort_profile import (
     MAX_EVENTS,
     NodeNames,
+    ShadowedOperator,
     TooManyNodes,
     collect_executions,
     read_events,
@@ -27,6 +35,7 @@ from onnx_autodoc.runtime.ort_profile import (
 )
 from onnx_autodoc.runtime.protocol import (
     BenchmarksResult,
+    BusyResult,
     Failure,
     Message,
     OperatorsResult,
@@ -34,6 +43,8 @@ from onnx_autodoc.runtime.protocol import (
     RunRequest,
     ShapesResult,
     Stage,
+    TimingResult,
+    is_cpu_provider,
 )
 from onnx_autodoc.runtime.session import ReportStage, RequestError, Session
 
@@ -51,13 +62,13 @@ def main() -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    request = msgspec.json.decode(sys.stdin.buffer.read(), type=RunRequest)
+    request = decode_json(sys.stdin.buffer.read(), RunRequest)
     if os.getppid() != request.parent_pid:  # the parent died before prctl
         os._exit(1)
     set_limits(request.memory_bytes, request.seconds)
-    request = msgspec.structs.replace(request, path=str(Path(request.path).absolute()))
+    request = msgspec.structs.replace(request, encoded_path=os.fsencode(Path(request.path).absolute()))
     os.chdir(request.folder or "/")  # files that native code writes by a relative name are deleted with the folder
-    _send(out, run_job(request, lambda stage: _send(out, stage)))
+    _send(out, run_confined(request, lambda stage: _send(out, stage)))
     os._exit(0)
 
 
@@ -97,10 +108,28 @@ def _set_limit(kind: int, limit: int | None) -> None:
     resource.setrlimit(kind, (limit, hard))
 
 
-def run_job(request: RunRequest, report: ReportStage) -> Result | Failure:
+class Job(Struct):
+    """A request, its model (empty for benchmarks), and the names that its nodes have for onnxruntime."""
+
+    request: RunRequest
+    report: ReportStage
+    model: LoadedModel
+    accessible: tuple[str, ...]  # what the system cannot deny this process
+    names: NodeNames | None = None
+
+
+def run_confined(request: RunRequest, report: ReportStage) -> Result | Failure:
+    """Run a job, and restrict this process before onnxruntime gets the model."""
+    with_drivers = not is_cpu_provider(request.provider)
+    return run_job(request, report, lambda: confine(request.folder, with_drivers=with_drivers))
+
+
+def run_job(
+    request: RunRequest, report: ReportStage, confine_process: Callable[[], tuple[str, ...]]
+) -> Result | Failure:
     """Return the result, or the failure with the activity during which it happened."""
-    doing = "starting onnxruntime"
-    names: list[NodeNames] = []
+    doing = "reading the model"
+    job: Job | None = None
 
     def report_stage(stage: Stage) -> None:
         nonlocal doing
@@ -109,10 +138,18 @@ def run_job(request: RunRequest, report: ReportStage) -> Result | Failure:
 
     try:
         report_stage(Stage(doing))
+        with within(request.limits):
+            is_benchmark = request.job == "benchmarks"
+            model = LoadedModel(b"", {}) if is_benchmark else load_model(request.path, request.fingerprint)
+        job = Job(request, report_stage, model, confine_process())  # before onnxruntime starts threads
+        report_stage(Stage("starting onnxruntime"))
         import onnxruntime  # noqa: F401 (fails here, not while loading the model)
 
-        return _JOBS[request.job](request, report_stage, names)
-    except RequestError as error:
+        return _JOBS[request.job](job)
+    except AutodocError as error:  # of reading
+        text = str(error).removeprefix(f"{request.path}: ")
+        return Failure(doing, text, "limit" if isinstance(error, LimitReached) else "request")
+    except (RequestError, ShadowedOperator) as error:
         return Failure(doing, str(error), "request")
     except TooManyNodes as error:
         return Failure(doing, str(error), "limit")
@@ -122,56 +159,55 @@ def run_job(request: RunRequest, report: ReportStage) -> Result | Failure:
         text = str(error) or type(error).__name__
         if "bad_alloc" in text or "allocate memory" in text.lower():
             return Failure(doing, text, "memory")
-        return Failure(doing, names[0].restore_names(text) if names else text)
+        return Failure(doing, job.names.restore_names(text) if job is not None and job.names is not None else text)
 
 
-def _run_shapes(request: RunRequest, report: ReportStage, renamed: list[NodeNames]) -> ShapesResult:
-    session, names = _open_profiled(request, report, renamed, optimized=False)
-    report(Stage("running the model"))
+def _run_shapes(job: Job) -> ShapesResult:
+    session, names = _open_profiled(job, optimized=False)
+    job.report(Stage("running the model"))
     session.run()
-    report(Stage("comparing shapes"))
+    job.report(Stage("comparing shapes"))
     executions, truncated = collect_executions(read_events(session.end_profiling()), names)
-    return ShapesResult(executions, session.runtime, session.provider, truncated)
+    return ShapesResult(executions, session.runtime, session.provider, truncated, job.accessible)
 
 
-def _run_operators(request: RunRequest, report: ReportStage, renamed: list[NodeNames]) -> OperatorsResult:
+def _run_timing(job: Job) -> TimingResult | BusyResult:
+    result = measure_latency(job.request, job.model, job.report)
+    return msgspec.structs.replace(result, accessible=job.accessible) if isinstance(result, TimingResult) else result
+
+
+def _run_operators(job: Job) -> OperatorsResult:
     """Profile several runs of the optimized model, within the number of events that onnxruntime records."""
-    session, names = _open_profiled(request, report, renamed, optimized=True)
+    session, names = _open_profiled(job, optimized=True)
     recordable = MAX_EVENTS // 4 // max(len(names.paths), 1)
-    max_runs = max(1, min(request.runs or _MAX_PROFILED_RUNS, _MAX_PROFILED_RUNS, recordable))
+    max_runs = max(1, min(job.request.runs or _MAX_PROFILED_RUNS, _MAX_PROFILED_RUNS, recordable))
     runs, start = -1, time.monotonic()  # the first one is a warm-up
     while runs < max_runs and (runs < 1 or time.monotonic() - start < _MAX_PROFILED_SECONDS):
-        report(Stage("timing operators", runs + 1, max_runs + 1))
+        job.report(Stage("timing operators", runs + 1, max_runs + 1))
         session.run()
         runs += 1
     return sum_operators(read_events(session.end_profiling()), names, runs)
 
 
-def _run_benchmarks(request: RunRequest, report: ReportStage, _: list[NodeNames]) -> BenchmarksResult:
+def _run_benchmarks(job: Job) -> BenchmarksResult:
     from onnx_autodoc.runtime.calibration.benchmarks import time_graphs  # imports the analysis of models
 
-    return time_graphs(request, report)
+    return time_graphs(job.request, job.report)
 
 
-def _open_profiled(
-    request: RunRequest, report: ReportStage, renamed: list[NodeNames], *, optimized: bool
-) -> tuple[Session, NodeNames]:
+def _open_profiled(job: Job, *, optimized: bool) -> tuple[Session, NodeNames]:
     """Rename the nodes, and open a session that writes a profile into the request's folder."""
-    report(Stage("reading the model"))
-    names = NodeNames(request.path)
-    renamed.append(names)
-    settings = {"enable_profiling": True, "profile_file_prefix": str(Path(request.folder) / request.job)}
-    return Session(request, report, optimized=optimized, names=names, settings=settings), names
+    names = job.names = NodeNames(job.model.data)
+    profile = str(Path(job.request.folder) / job.request.job)
+    settings = {"enable_profiling": True, "profile_file_prefix": profile}
+    renamed = job.model._replace(data=names.data)
+    return Session(job.request, renamed, job.report, optimized=optimized, settings=settings), names
 
 
-_JOBS: Final[Mapping[str, Callable[[RunRequest, ReportStage, list[NodeNames]], Result]]] = {
+_JOBS: Final[Mapping[str, Callable[[Job], Result]]] = {
     "shapes": _run_shapes,
     "operators": _run_operators,
     "benchmarks": _run_benchmarks,
-    "time": lambda request, report, _: measure_latency(request, report),
-    "memory": lambda request, report, _: measure_memory(request, report),
+    "time": _run_timing,
+    "memory": lambda job: measure_memory(job.request, job.model, job.report),
 }
-
-
-if __name__ == "__main__":
-    main()

@@ -59,8 +59,8 @@ def test_graphs_are_timed_with_their_work(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(benchmarks, "all_graphs", lambda: graphs)
     monkeypatch.setattr(benchmarks, "_COPIED_BYTES", 1 << 20)
     stages: list[Stage] = []
-    request = RunRequest("benchmarks", "the benchmarks", threads=1, folder=str(tmp_path), graph_seconds=0.12)
-    result = run_job(request, stages.append)
+    request = RunRequest("benchmarks", b"the benchmarks", threads=1, folder=str(tmp_path), graph_seconds=0.12)
+    result = run_job(request, stages.append, lambda: False)
     assert isinstance(result, BenchmarksResult), result
     assert [each.name for each in result.times] == list(graphs)
     assert all(0 < each.seconds < 1 for each in result.times)

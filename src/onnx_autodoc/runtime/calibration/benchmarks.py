@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from onnx_autodoc.runtime.calibration.fit import TimedGraph, sum_work
 from onnx_autodoc.runtime.calibration.graphs import DYNAMIC_SIZES, all_graphs
@@ -39,9 +40,9 @@ def run_benchmarks(
 ) -> Benchmarks:
     """Time every benchmark graph; of several sweeps the fastest counts. `threads` 0: onnxruntime's default."""
     subject = "the benchmarks"
+    request = RunRequest("benchmarks", subject.encode(), threads=threads, graph_seconds=graph_seconds)
     with report_os_errors(subject), raise_on_termination(), temporary_folder() as folder:
-        request = RunRequest("benchmarks", subject, threads=threads, folder=folder, graph_seconds=graph_seconds)
-        result = run_worker(request, Deadline(max_seconds), report)
+        result = run_worker(replace(request, folder=folder), Deadline(max_seconds), report)
     assert isinstance(result, BenchmarksResult)
     graphs = (
         TimedGraph(graph.name, graph.seconds, {(kind, name): amount for kind, name, amount in graph.work})

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from onnx_autodoc.decoding import decode_json
 from onnx_autodoc.errors import BadInput, LimitReached
 from onnx_autodoc.runtime.calibration.benchmarks import Benchmarks
 from onnx_autodoc.runtime.calibration.fit import (
@@ -149,7 +150,7 @@ def path_exists(path: Path) -> bool:
 def _is_profile(path: Path) -> bool:
     """Return whether it is a profile, of any version."""
     try:
-        content = msgspec.json.decode(_read(path))
+        content = decode_json(_read(path), object)
     except (BadInput, LimitReached, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
     return isinstance(content, dict) and content.keys() >= {"machine", "paces", "spread"}
@@ -162,7 +163,7 @@ def encode_profile(profile: Profile) -> bytes:
 def load_profile(path: Path) -> Profile:
     """Read a profile, which is untrusted, and check its values."""
     try:
-        profile = msgspec.json.decode(_read(path), type=Profile)
+        profile = decode_json(_read(path), Profile)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path}: invalid machine profile: {str(error)[:200]}") from None
     problem = _find_problem(profile)
