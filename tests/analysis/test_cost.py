@@ -171,3 +171,11 @@ def test_node_without_inputs_or_outputs_loses_only_its_cost(nodes: str, which: i
     made.graph.node[which].ClearField(part)
     result = measure_model(save_and_read(made), Request())
     assert result.costs.total.nodes == len(list(node_rows(result)))
+
+
+def test_node_row_has_no_figure_beyond_64_bits() -> None:
+    product = f"g (float[{1 << 20}, {1 << 40}] x, float[{1 << 40}, %s] w) => (float[] y) {{ y = MatMul(x, w) }}"
+    (row,) = node_rows(facts(product % 2))
+    assert (row.macs, row.flops, row.gap) == (1 << 61, 1 << 62, None)
+    (row,) = node_rows(facts(product % 4))
+    assert (row.macs, row.flops, row.gap) == (1 << 62, None, "a figure exceeds 64 bits")

@@ -4,6 +4,7 @@ import msgspec
 from msgspec.structs import replace
 
 from onnx_autodoc.card import (
+    MAX_FIGURE,
     Card,
     Gap,
     UncertaintyKind,
@@ -107,3 +108,22 @@ def test_card_without_the_table_gets_it_when_loaded() -> None:
 def test_table_of_a_loaded_card_is_unchanged() -> None:
     card = replace(_load_resnet(), uncertain=of_text(DATA_DEPENDENT).uncertain)
     assert load(msgspec.json.encode(card), "card.json").uncertain == card.uncertain
+
+
+def test_figure_beyond_64_bits_is_a_lower_bound() -> None:
+    card = of_text(f"g (float[{1 << 40}, {1 << 40}] x) => (float[n, m] y) {{ y = MatMul(x, x) }}")
+    assert card.compute.macs == card.compute.top[0].macs == MAX_FIGURE
+    assert _find_kinds(card, "compute.macs", "compute.top.*.macs", "structure.tree.macs") == [LOWER_BOUND] * 3
+    reason = describe_uncertainty(card, card.uncertain["compute.macs"])
+    assert reason == "figures that exceed 64 bits are given as 9,223,372,036,854,775,807, a lower bound"
+    assert Gap("card", reason) in card.gaps
+    assert "at least 9.22 EMACs" in card.summary.tldr
+
+
+def test_largest_figure_of_64_bits_is_exact() -> None:
+    card = _load_resnet()
+    graphs = (replace(card.graph, depth=depth) for depth in (MAX_FIGURE, MAX_FIGURE + 1))
+    most, beyond = (with_uncertainty(replace(card, graph=graph)) for graph in graphs)
+    assert most.graph.depth == beyond.graph.depth == MAX_FIGURE
+    assert most.uncertain == {}
+    assert list(beyond.uncertain) == ["graph.depth"]

@@ -27,6 +27,13 @@ def test_figures_are_assigned_by_model_name(text: str) -> None:
     assert comparison.empty, "figures of the user are no part of the cards"
 
 
+def test_integers_and_differences_have_64_bits() -> None:
+    rows = read_figures(f'{{"a": {{"n": {-(2**62) + 1}}}, "b": {{"n": {2**62 - 1}}}}}', "f")
+    (figure,) = compare([CARD, CARD], NAMES, rows).diffs[0].figures
+    assert figure.change == 2**63 - 2
+    assert read_figures(f'{{"a": {{"n": {2**63}}}}}', "f") == {"a": {"n": float(2**63)}}
+
+
 def test_figure_of_one_model_has_no_difference() -> None:
     comparison = compare([CARD, CARD], NAMES, read_figures("model,ms\na,4\nb,\n", "f"))
     assert [(figure.was, figure.now, figure.change) for figure in comparison.diffs[0].figures] == [(4, None, None)]

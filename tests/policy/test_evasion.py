@@ -28,6 +28,8 @@ REJECTED = [
     ("yaml", "limits: &l {graph.nodes: *l}", "an alias refers to a node that contains it"),
     ("toml", '[limits]\n"graph.nodes" = { one_of = [nan, 1] }', "one_of must be a finite number"),
     ("yaml", LIMIT % "{one_of: [.inf]}", "one_of must be a finite number"),
+    ("toml", f'[limits]\n"graph.nodes" = {{ max = {2**63} }}', "max must be an integer of 64 bits"),
+    ("yaml", LIMIT % f"{{one_of: [1, -{10**400}]}}", "one_of must be an integer of 64 bits"),
     ("yaml", LIMIT % "{max: no}", "expected `int | float`, got `str`"),
     ("yaml", LIMIT % "{max: 1, allow_gaps: yes}", "expected `bool`, got `str`"),
     ("yaml", LIMIT % "{max: 1, max: 9}", "duplicate key"),

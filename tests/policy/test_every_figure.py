@@ -93,13 +93,13 @@ def test_sample_covers_every_number_of_the_card() -> None:
         figure = find_figure(card(SAMPLE[0]), example)
         assert figure.value in (None, 0), path
         if figure.value is None:
-            assert check_status(card(SAMPLE[0]), example, max=10**30) == "fail", path
-            assert check_status(card(SAMPLE[0]), example, max=10**30, allow_gaps=True) == "allowed", path
+            assert check_status(card(SAMPLE[0]), example, max=2**63 - 1) == "fail", path
+            assert check_status(card(SAMPLE[0]), example, max=2**63 - 1, allow_gaps=True) == "allowed", path
     assert len(covered & set(NUMERIC)) > 50
 
 
 @pytest.mark.parametrize("path", ["graph.nodes", "parameters.total", "compute.macs", "model.opsets.ai.onnx"])
-@pytest.mark.parametrize("n", [0, 1, 2**31, 2**53, 2**53 + 1, 2**63, 10**30])
+@pytest.mark.parametrize("n", [0, 1, 2**31, 2**53, 2**53 + 1, 2**63 - 2])
 def test_limits_are_exact_for_large_numbers(path: str, n: int) -> None:
     changed = replace_figure(
         card(SAMPLE[0]), path.replace("ai.onnx", "").rstrip("."), {"ai.onnx": n} if "ops" in path else n

@@ -26,7 +26,9 @@ def test_implausible_number_is_a_power_of_ten(bits: int) -> None:
 
 
 def test_largest_plausible_numbers_are_formatted_as_usual() -> None:
-    assert format_short(10**15, "MACs") == "1,000 TMACs"
+    assert format_short(10**15, "MACs") == "1.00 PMACs"
+    assert format_short(2**63 - 1, "FLOPs") == "9.22 EFLOPs"
+    assert format_bytes(2**63 - 1) == "8.00 EiB"
     assert format_count(2**200) == f"{2**200:,}"
 
 

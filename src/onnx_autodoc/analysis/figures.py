@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from onnx_autodoc.analysis.cost import Costs
 from onnx_autodoc.analysis.cost_sum import PriceCache, known_or_zero
 from onnx_autodoc.analysis.data_flow import main_data_flow
-from onnx_autodoc.analysis.formula import PEAK, Breakdown, Formula, fit_formula, total_of
+from onnx_autodoc.analysis.formula import MAX_AXES, PEAK, Breakdown, Formula, fit_formula, total_of
 from onnx_autodoc.analysis.kv_cache import Cache, cache
 from onnx_autodoc.analysis.liveness import Liveness, main_liveness
 from onnx_autodoc.analysis.memory import Memory, memory
@@ -24,7 +24,7 @@ from onnx_autodoc.shapes import Binding, Role, Shapes, infer_shapes
 
 BATCHES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 _MAX_NODES: Final = 100_000
-_MAX_BATCH_WORK: Final = 12_000  # rules applied at all batches: a larger graph is not evaluated at each
+_MAX_BATCH_WORK: Final = 12_000  # rules applied, inputs and outputs read at all batches: above, only a formula is used
 
 
 class Figures(Struct, frozen=True, eq=False):
@@ -110,6 +110,8 @@ class FiguresBySize:
 
     def _cache_at(self, shapes: Shapes) -> Cache | None:
         """Return the cache with the bytes of the outputs that are all of the cache on the card, if these exist."""
+        if self.own is not None and shapes is self._shapes:
+            return self.own.cache
         own = self.own.cache if self.own else None
         if own is not None and own.nbytes == _total_bytes(own, self._shapes):
             stored = _total_bytes(own, shapes)
@@ -153,10 +155,11 @@ class FlatGraph:
         self._moves = list(alive.values())  # places in the list of sizes; ~place where a value is freed
         for at, step in enumerate(liveness.steps):
             allocated = [name for name, _ in liveness.allocated(step)]
+            places = {name: place for place, name in reversed(list(enumerate(step.node.outputs)))} if allocated else {}
             for name in allocated:
                 alive[name] = len(self._inputs) + len(self._allocations)
                 self._moves.append(alive[name])
-                self._allocations.append((step.at, step.node.outputs.index(name)))
+                self._allocations.append((step.at, places[name]))
             self._moves += (~alive.pop(name) for name in liveness.freed_after(at, allocated) if name in alive)
 
     def break_down(self, shapes: Shapes) -> dict[str, tuple[int, ...]] | None:
@@ -205,13 +208,15 @@ def scaling(sizes: FiguresBySize, formula: Formula) -> tuple[BatchFigures, ...]:
 
     Figures without a formula are evaluated at each of these batches; in a large graph, by a formula in the batch only.
     """
+    if len(sizes.binding.axes) > MAX_AXES:
+        return ()
     variables = SizeVariables(sizes.model, sizes.binding)
     variables.all = tuple(variable for variable in variables.all if variable.role is Role.BATCH)
     if not variables.all or sizes.own is None:
         return ()
     rows = _evaluate_formula(formula)
     if sizes.own.exact().keys() - formula.terms.keys() or not rows:
-        if sizes.work * len(BATCHES) > _MAX_BATCH_WORK:
+        if (sizes.work + sizes.model.graph.port_count) * len(BATCHES) > _MAX_BATCH_WORK:
             more = _evaluate_formula(sizes.fit_formula(Role.BATCH))
         else:
             names = [variable.name for variable in variables.all]

@@ -24,7 +24,7 @@ PEAK: Final = "peak_activation_bytes"
 MAX_WORK: Final = 36_000  # rules applied at other sizes, in total: under a second
 
 _MAX_VARIABLES: Final = 3  # besides the batch
-_MAX_AXES: Final = 2000  # with a size: each is bound again at some dozen points
+MAX_AXES: Final = 2000  # with a size: each is bound again at some dozen points
 _MAX_RULES_PER_NODE: Final = 2  # more are applied where loops are unrolled: large sizes are expensive there
 _MIN_POINTS: Final = 1  # and one for each variable
 _IMAGE_ROLES: Final = {Role.HEIGHT, Role.WIDTH, Role.SAMPLES}  # sizes that strides round
@@ -103,13 +103,14 @@ def fit_formula(
 
     With a role, in the sizes of that role only, all of them as one variable.
     """
-    if len(binding.axes) > _MAX_AXES:
+    if len(binding.axes) > MAX_AXES:
         return Formula()
     variables = SizeVariables(model, binding)
     if role is not None:
         variables.all = tuple(variable for variable in variables.all if variable.role is role)
         variables.merge_roles()
-    samples = _SampleCosts(variables, parts, work, measure, far=work <= _MAX_RULES_PER_NODE * model.node_count)
+    far = work <= _MAX_RULES_PER_NODE * model.node_count
+    samples = _SampleCosts(variables, parts, work + model.graph.port_count, measure, far)
     if not parts or not samples.can_afford(_MIN_POINTS + len(variables.all)):
         return Formula()
     best = _search_lattices(samples)
@@ -308,11 +309,11 @@ class _FormulaSearch:
         fitted = {name: fit.above(lattice.smallest) for name, fit in fitted.items()}
         least = self._find_least(fitted, lattice)
         bounded = {name: fit.above(least) for name, fit in fitted.items()}
-        short = {name: fit for name, fit in bounded.items() if fit.is_short}
+        printable = {name: fit for name, fit in bounded.items() if fit.is_printable}
         # The first points are half of the card's sizes, far above and far below.
-        checked = (point for point in list(self._known)[1:] if self._are_right(short, point))
+        checked = (point for point in list(self._known)[1:] if self._are_right(printable, point))
         return _SearchResult(
-            self._variables, short, steps, _sizes_at(self._variables, least), tuple(islice(checked, _MAX_CHECKS))
+            self._variables, printable, steps, _sizes_at(self._variables, least), tuple(islice(checked, _MAX_CHECKS))
         )
 
     def _find_least(self, fitted: Expressions, lattice: SampleLattice) -> Point:

@@ -15,6 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from onnx_autodoc.ir import MAX_INT64
 from onnx_autodoc.text import quote, quote_name
 
 Powers = tuple[int, ...]  # the exponent of each variable
@@ -74,8 +75,10 @@ class Expression(Struct, frozen=True):
         return Expression(lower, self.divisor // common)
 
     @property
-    def is_short(self) -> bool:
-        return len(self.terms) <= _MAX_ALTERNATIVES
+    def is_printable(self) -> bool:
+        """Whether it has few alternatives, and coefficients of 64 bits."""
+        coefficients = (self.divisor, *(factor for terms in self.terms for factor in terms.values()))
+        return len(self.terms) <= _MAX_ALTERNATIVES and max(map(abs, coefficients)) <= MAX_INT64
 
     def to_text(self, variables: Sequence[str]) -> str:
         texts = [format_terms(terms, variables, self.divisor) for terms in self.terms]
@@ -213,7 +216,7 @@ class SparseFitter:
                 largest.append(top)
         all_tops = Expression.from_ratios([dict(zip(powers, top, strict=True)) for top in largest])
         expression = Expression((), all_tops.divisor, all_tops.terms).above(least)
-        return expression if expression.is_short else None
+        return expression if expression.is_printable else None
 
 
 class _Basis(Struct, frozen=True):

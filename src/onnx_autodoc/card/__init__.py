@@ -80,9 +80,12 @@ from onnx_autodoc.card.types import (
     StructureSection,
     Summary,
     Task,
+    Uncertainty,
     UncertaintyKind,
 )
 from onnx_autodoc.card.uncertainty import (
+    BEYOND_64_BITS,
+    MAX_FIGURE,
     describe_uncertainty,
     figure_at,
     find_uncertainty,
@@ -92,9 +95,11 @@ from onnx_autodoc.card.uncertainty import (
 )
 
 __all__ = [
+    "BEYOND_64_BITS",
     "BOUND",
     "CALIBRATED",
     "CERTAIN_TASK",
+    "MAX_FIGURE",
     "MEASURED",
     "SCHEMA_VERSION",
     "TYPICAL",
@@ -160,6 +165,7 @@ __all__ = [
     "Timing",
     "TokenRow",
     "TopNode",
+    "Uncertainty",
     "UncertaintyKind",
     "Uncounted",
     "Verified",

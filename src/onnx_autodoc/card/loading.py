@@ -5,7 +5,8 @@ from typing import Final
 import msgspec
 
 from onnx_autodoc.card.types import SCHEMA_VERSION, Card
-from onnx_autodoc.card.uncertainty import with_uncertainty
+from onnx_autodoc.card.uncertainty import cap_figures, with_uncertainty
+from onnx_autodoc.decoding import decode_json
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.limits import current_limits, limit_error
 from onnx_autodoc.text import sanitize
@@ -21,17 +22,19 @@ class _Header(msgspec.Struct):
 def load(data: bytes, path: str) -> Card:
     """Return the card in `data`. `path` names it in messages. Keys of a later minor version are ignored."""
     try:
-        header = msgspec.json.decode(data, type=_Header)
+        header = decode_json(data, _Header)
         version = header.schema_version
         if version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
             raise BadInput(
                 f"{path}: unsupported card schema {sanitize(version, 40)}, not {SCHEMA_VERSION}; build the card again"
             )
-        card = msgspec.json.decode(data, type=Card)
+        card = decode_json(data, Card)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path}: not a JSON card: {sanitize(str(error), 300)} (write one with -o card.json)") from None
     _check_depth(card, path)
     _check_shares(card, path)
+    if cap_figures(card)[1]:
+        raise BadInput(f"{path}: not a JSON card: it has integers beyond 64 bits")
     # Cards of earlier versions lack the key.
     return with_uncertainty(card) if header.uncertain is msgspec.UNSET else card
 

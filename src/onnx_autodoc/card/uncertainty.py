@@ -6,24 +6,30 @@ of every level.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
-from onnx_autodoc.card.types import Card, Uncertainty, UncertaintyKind
+from onnx_autodoc.card.types import Card, Gap, Uncertainty, UncertaintyKind
 from onnx_autodoc.text import pluralize, sanitize
 
+MAX_FIGURE: Final = (1 << 63) - 1  # JSON readers of all languages take integers of 64 bits
 UNCOUNTED_NODES: Final = "uncounted-nodes"
 UNKNOWN_TRAFFIC: Final = "unknown-traffic"
 UNSIZED_VALUES: Final = "unsized-values"
 UNCOUNTED_PARAMETERS: Final = "uncounted-parameters"
 UNKNOWN_STRUCTURE: Final = "unknown-structure"
 UNCHECKED_RULES: Final = "unchecked-rules"
+BEYOND_64_BITS: Final = "beyond-64-bits"
 
 _LOWER_BOUND: Final = UncertaintyKind.LOWER_BOUND
 _UNKNOWN: Final = UncertaintyKind.UNKNOWN
 _MAX_REASONS: Final = 3
+_BEYOND_RANGE: Final = f"figures that exceed 64 bits are given as {MAX_FIGURE:,}, a lower bound"
+_MANY_DIGITS: Final = re.compile(rb"[0-9]{19}")  # of every integer beyond 64 bits, and of few others
 _CHILD_BOXES: Final = re.compile(r"(?:\.children\.\*)+(?=\.)")
 
 # The figures that each cause makes uncertain.
@@ -63,14 +69,50 @@ _Cause = tuple[Iterable[str], UncertaintyKind, str, dict[str, int]]
 def with_uncertainty(card: Card, unchecked_rules: Iterable[str] = ("*",)) -> Card:
     """Return `card` with its table built from its coverage, unsized values and gaps. A later cause replaces earlier.
 
-    `unchecked_rules` are the ids of the lint rules that failed; by default any rule may have failed.
+    `unchecked_rules` are the ids of the lint rules that failed; by default any rule may have failed. A figure beyond
+    64 bits becomes a lower bound, the largest integer of 64 bits.
     """
-    table: dict[str, Uncertainty] = {}
+    card, capped = cap_figures(card)
+    beyond = Uncertainty(_LOWER_BOUND, BEYOND_64_BITS, {})
+    table = {_CHILD_BOXES.sub("", path): beyond for path in capped}
+    if table:
+        card = replace(card, gaps=(*card.gaps, Gap("card", _BEYOND_RANGE)))
     for paths, kind, code, parameters in (*_cost_causes(card), *_gap_causes(card, unchecked_rules)):
         for path in paths:
             if _has_parent(card, path):
                 table[path] = Uncertainty(_UNKNOWN if _is_null(card, path) else kind, code, parameters)
     return replace(card, uncertain=table)
+
+
+def cap_figures(card: Card) -> tuple[Card, tuple[str, ...]]:
+    """Return the card with figures of at most `MAX_FIGURE`, and the paths of those that exceeded it."""
+    if not _has_many_digits(card):
+        return card, ()
+    capped: dict[str, None] = {}
+    return _cap(card, "", capped), tuple(capped)
+
+
+def _has_many_digits(card: Card) -> bool:
+    buffer = bytearray()
+    try:
+        msgspec.json.Encoder().encode_into(card, buffer)
+    except UnicodeEncodeError:  # a path that is no valid text
+        return True
+    return _MANY_DIGITS.search(buffer) is not None
+
+
+def _cap(value: Any, path: str, capped: dict[str, None]) -> Any:
+    if type(value) is int and value > MAX_FIGURE:
+        capped[path] = None
+        return MAX_FIGURE
+    if isinstance(value, Struct):
+        paths = {name: f"{path}.{name}" if path else name for name in value.__struct_fields__}
+        return replace(value, **{name: _cap(getattr(value, name), inner, capped) for name, inner in paths.items()})
+    if isinstance(value, tuple):
+        return tuple(_cap(item, f"{path}.*", capped) for item in value)
+    if isinstance(value, Mapping):
+        return {key: _cap(item, f"{path}.*", capped) for key, item in value.items()}
+    return value
 
 
 def _cost_causes(card: Card) -> Iterator[_Cause]:
@@ -152,6 +194,8 @@ def describe_uncertainty(card: Card, entry: Uncertainty) -> str:
             return f"the size of {pluralize(entry.parameters.get('values', 0), 'value')} is unknown"
         case "unsized-values":
             return "the sizes of some values are unknown"
+        case "beyond-64-bits":
+            return _BEYOND_RANGE
     return gap_reasons(card, _GAP_SECTIONS.get(entry.code, ""))
 
 

@@ -91,11 +91,12 @@ def fact_changes(was: Card, now: Card) -> Iterator[FactChange]:
         old_digest = before.get((path, label))
         if old_digest is not None and digest is not None and old_digest != digest:
             yield FactChange(path, label, old_digest, digest)
+    gaps_before, gaps_after = set(was.gaps), set(now.gaps)
     for gap in was.gaps:
-        if gap not in now.gaps:
+        if gap not in gaps_after:
             yield FactChange(f"gaps.{gap.section}", "Resolved limitation", gap.reason, None)
     for gap in now.gaps:
-        if gap not in was.gaps:
+        if gap not in gaps_before:
             yield FactChange(f"gaps.{gap.section}", "New limitation", None, gap.reason)
 
 

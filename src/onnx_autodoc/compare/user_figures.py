@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
+from onnx_autodoc.card import MAX_FIGURE
 from onnx_autodoc.compare.figures import difference
 from onnx_autodoc.compare.types import FigureChange
 from onnx_autodoc.errors import BadInput
@@ -15,6 +16,7 @@ from onnx_autodoc.text import sanitize
 
 Figures = dict[str, dict[str, int | float]]
 _MODEL_COLUMN: Final = "model"
+_MAX_INTEGER: Final = MAX_FIGURE // 2  # the difference of two has 64 bits
 _EXPECTED: Final = 'expected {"model": {"figure": number}}'
 
 
@@ -89,7 +91,7 @@ def _parse_cell(cell: str, where: str) -> int | float:
 def _check_number(value: Any, where: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         raise BadInput(f"{where}: {sanitize(str(value), 60)!r} is not a number")
-    return value
+    return value if abs(value) <= _MAX_INTEGER else float(value)
 
 
 def assign_figures(figures: Mapping[str, Mapping[str, int | float]], names: Sequence[str]) -> Figures:

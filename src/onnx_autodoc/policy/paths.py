@@ -5,7 +5,7 @@ with the longest names come first, and the card decides.
 """
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -60,7 +60,7 @@ def parse_path(path: str) -> tuple[FigurePath, ...]:
     return tuple(reading for reading in readings if reading.kinds != {"section"}) or readings
 
 
-@cache
+@lru_cache(maxsize=64)
 def _section_type(name: str) -> Any:
     """Return the type of a field of the card; types of other sections need not be inspected."""
     kinds = {field.encode_name: field.type for field in msgspec.structs.fields(Card)}

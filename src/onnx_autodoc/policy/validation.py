@@ -10,6 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from onnx_autodoc.architecture import BLOCK_KINDS
+from onnx_autodoc.card import MAX_FIGURE
+from onnx_autodoc.decoding import convert
 from onnx_autodoc.ir import BITS
 from onnx_autodoc.lint import RULES, RUNTIMES
 from onnx_autodoc.ops import OPERATORS
@@ -72,7 +74,7 @@ def _convert(value: Any, kind: type[_T], where: str) -> _T:
         if item is None:
             raise InvalidPolicy(f"{where}: {name} has no value")
     try:
-        converted = msgspec.convert(value, kind)
+        converted = convert(value, kind)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         message = f"{message[:1].lower()}{message[1:]}".replace(" | null`", "`")
@@ -81,6 +83,8 @@ def _convert(value: Any, kind: type[_T], where: str) -> _T:
         numbers = item if isinstance(item, list | tuple) else (item,)
         if any(isinstance(number, float) and not math.isfinite(number) for number in numbers):
             raise InvalidPolicy(f"{where}: {name} must be a finite number")
+        if any(isinstance(number, int) and abs(number) > MAX_FIGURE for number in numbers):
+            raise InvalidPolicy(f"{where}: {name} must be an integer of 64 bits")
     return converted
 
 

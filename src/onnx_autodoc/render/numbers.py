@@ -1,10 +1,11 @@
 """Figures of the card as `Number` spans."""
 
 from collections.abc import Callable
+from itertools import islice
 from operator import attrgetter
 from typing import Final, TypeVar
 
-from onnx_autodoc.card import Card, is_lower_bound
+from onnx_autodoc.card import BEYOND_64_BITS, Card, find_uncertainty, is_lower_bound
 from onnx_autodoc.render.content import UNKNOWN, Number
 from onnx_autodoc.text import (
     display_name,
@@ -41,9 +42,9 @@ def at_least(card: Card, path: str) -> str:
 def format_sizes(card: Card) -> str:
     """Format the sizes that costs are valid for."""
     dims = card.assumptions.dims
-    shown = [f"{display_name(name, 40)} {format_count(size)}" for name, size in dims.items()]
-    more = [f"{format_count(len(shown) - _MAX_SIZES)} more"] if len(shown) > _MAX_SIZES else []
-    return ", ".join([*shown[:_MAX_SIZES], *more]) or "the fixed sizes of the file"
+    shown = [f"{display_name(name, 40)} {format_count(size)}" for name, size in islice(dims.items(), _MAX_SIZES)]
+    more = [f"{format_count(len(dims) - _MAX_SIZES)} more"] if len(dims) > _MAX_SIZES else []
+    return ", ".join([*shown, *more]) or "the fixed sizes of the file"
 
 
 def number(exact: Value | None, formatter: Callable[[Value], str], unit: str = "", basis: str = "") -> Number:
@@ -106,12 +107,18 @@ def intensity(card: Card) -> Number:
     ratio = card.compute.arithmetic_intensity
     if ratio is None:
         return _UNKNOWN
-    flops, moved = is_lower_bound(card, "compute.flops"), is_lower_bound(card, "compute.bytes_moved")
+    flops, moved = (_is_partial(card, f"compute.{name}") for name in ("flops", "bytes_moved"))
     bound = "" if flops == moved else "at most " if moved else "at least "
     counted = ", counted nodes only" if flops and moved else ""
     text = f"{bound}{format_number(ratio)} FLOPs per byte{counted}"
     basis = "FLOPs divided by bytes moved"
     return Number(text, ratio, "FLOPs per byte", None, format_sizes(card), basis, "arithmetic_intensity")
+
+
+def _is_partial(card: Card, path: str) -> bool:
+    """Whether a figure covers only a part of the nodes. A ratio of figures beyond 64 bits is exact nevertheless."""
+    entry = find_uncertainty(card, path)
+    return entry is not None and entry.code != BEYOND_64_BITS
 
 
 def run_memory(card: Card) -> Number:

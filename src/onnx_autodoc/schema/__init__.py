@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from inspect import cleandoc
 from typing import Any, Final
 
 import msgspec
@@ -113,6 +114,9 @@ def _restrict_rules(defs: JsonSchema) -> None:
 
 def _format(schema: JsonSchema, title: str) -> str:
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"ONNX Autodoc {title}"}
+    for entry in schema["$defs"].values():
+        if "description" in entry:  # a docstring, which Python dedents since 3.13
+            entry["description"] = cleandoc(entry["description"])
     return msgspec.json.format(msgspec.json.encode({**head, **schema}), indent=2).decode() + "\n"
 
 

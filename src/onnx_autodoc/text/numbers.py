@@ -3,10 +3,10 @@
 import math
 from typing import Final
 
-_COUNT_UNITS: Final = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+_COUNT_UNITS: Final = ((10**18, "E"), (10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 _TIME_UNITS: Final = ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _NANOSECONDS: Final = (1e-9, "ns")
-_BYTE_UNITS: Final = ((1 << 40, " TiB"), (1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"))
+_BYTE_UNITS: Final = tuple((1 << power, f" {unit}iB") for power, unit in zip(range(60, 0, -10), "EPTGMK"))
 _MIN_IMPLAUSIBLE: Final = 10**36  # from here on only the power of ten is printed
 _MAX_COUNT_BITS: Final = 400  # of a number that is written in full
 

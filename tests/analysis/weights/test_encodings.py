@@ -121,8 +121,14 @@ def test_numbers_in_two_packed_fields_are_read_as_one_list_or_not_at_all(tmp_pat
     assert long.unread == "its elements are split over several fields"
 
 
-def test_repeated_raw_data_are_not_read(tmp_path: Path) -> None:
-    (result,) = survey_wire(tmp_path, header(TensorProto.INT8, 4) + chunk(9, b"ab") + chunk(9, b"cd"))
+def test_last_one_of_repeated_raw_data_is_read(tmp_path: Path) -> None:
+    (result,) = survey_wire(tmp_path, header(TensorProto.INT8, 2) + chunk(9, b"abc") + chunk(9, b"cd"))
+    assert result.sha256 == hashlib.sha256(b"cd").hexdigest()
+
+
+def test_long_data_split_over_several_fields_are_not_read(tmp_path: Path) -> None:
+    half = chunk(7, b"\x01" * 70_000)
+    (result,) = survey_wire(tmp_path, header(TensorProto.INT64, 140_000) + half + half)
     assert result.unread == "its elements are split over several fields"
 
 
@@ -147,14 +153,13 @@ def test_varints_of_every_length_are_read_across_pieces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"\x80" * 3, "its data end inside a varint"),
-        (b"\xff" * 12 + b"\x01", "a varint is longer than 10 bytes"),
         (b"\x01", "it stores fewer elements than its dimensions declare"),
         (b"\x01" * 3, "it stores more elements than its dimensions declare"),
     ],
 )
 def test_wrong_varints_have_a_reason(data: bytes, reason: str, tmp_path: Path) -> None:
-    (result,) = survey_wire(tmp_path, header(TensorProto.INT64, 2) + chunk(7, data))
+    count = 70_000  # the reader counts the elements of shorter data
+    (result,) = survey_wire(tmp_path, header(TensorProto.INT64, count) + chunk(7, data + b"\x01" * (count - 2)))
     assert (result.unread, result.sha256, result.zeros) == (reason, None, None)
 
 

@@ -67,7 +67,7 @@ def _convert(tensor: Tensor, files: Files, needed: int) -> Iterator[Piece]:
 def _read(tensor: Tensor, files: Files, needed: int, max_bytes: int) -> Iterator[Piece]:
     """Yield the bytes of the file."""
     place, payload = tensor.location, tensor.payload
-    if payload is not None and payload.fields > 1 and (payload.data is None or payload.encoding == "raw"):
+    if payload is not None and payload.fields > 1 and payload.data is None:
         raise Unread("its elements are split over several fields")
     if payload is not None and isinstance(payload.data, bytes):
         return files.stored_pieces(payload.data, max_bytes)

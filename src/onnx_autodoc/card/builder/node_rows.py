@@ -1,14 +1,18 @@
 """The nodes of a model one by one with their costs, and the measured times of the boxes in its diagram."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
 from onnx_autodoc.analysis import Facts, Row, Share
 from onnx_autodoc.architecture import Structure, max_rows
-from onnx_autodoc.card import Box, NodeRow, OutputCell, Verified
+from onnx_autodoc.card import MAX_FIGURE, Box, NodeRow, OutputCell, Verified
 from onnx_autodoc.limits import limit_error
-from onnx_autodoc.ops import Cost, Dim
+from onnx_autodoc.ops import Cost, Dim, Unknown
+
+_UNCOUNTED: Final = Cost(Unknown(""), Unknown(""))
+_BEYOND_64_BITS: Final = "a figure exceeds 64 bits"
 
 
 def node_rows(facts: Facts, places: Mapping[int, str] | None = None) -> Iterator[NodeRow]:
@@ -27,26 +31,29 @@ def node_rows(facts: Facts, places: Mapping[int, str] | None = None) -> Iterator
 
 
 def _node_row(row: Row, share: Share, block: str | None) -> NodeRow:
-    node, cost = row.step.node, row.cost or Cost()
+    node, cost = row.step.node, row.cost or _UNCOUNTED
     outputs = zip(node.outputs, row.step.outputs)
+    figures = cost.macs, cost.flops, cost.read, cost.written
+    is_beyond = any(type(figure) is int and figure > MAX_FIGURE for figure in (*figures, share.elements))
+    macs, flops, read, written = map(_figure, figures)
     return NodeRow(
         scope=row.scope,
         name=node.name,
         op=node.op,
         domain=node.domain,
         outputs=tuple(OutputCell(name, info.dtype, info.concrete) for name, info in outputs),
-        params=share.elements,
-        macs=_concrete(cost.macs if row.cost else None),
-        flops=_concrete(cost.flops if row.cost else None),
-        read_bytes=_concrete(cost.read),
-        written_bytes=_concrete(cost.written),
+        params=min(share.elements, MAX_FIGURE),
+        macs=macs,
+        flops=flops,
+        read_bytes=read,
+        written_bytes=written,
         block=block,
-        gap=row.gap or None,
+        gap=row.gap or (_BEYOND_64_BITS if is_beyond else None),
     )
 
 
-def _concrete(number: Dim | None) -> int | None:
-    return number if type(number) is int else None
+def _figure(figure: Dim | None) -> int | None:
+    return figure if type(figure) is int and figure <= MAX_FIGURE else None
 
 
 def add_measured_times(structure: Structure, facts: Facts, measured: Verified | None) -> Structure:
