@@ -37,6 +37,16 @@ OPTIONS: Final = {
     "follow_links": "--follow-links",
 }
 
+MAX_DEPTH: Final = 200
+MAX_BYTES: Final = 1 << 62  # the system counts in 64 bits
+MIN_MEMORY_BYTES: Final = 200_000_000  # of Python and the libraries
+_RANGES: Final[dict[str, tuple[float, float]]] = {  # of others: from 1 to MAX_BYTES
+    "depth": (1, MAX_DEPTH),
+    "memory": (MIN_MEMORY_BYTES, MAX_BYTES),
+    "seconds": (0.001, 999_999_999.999),
+    "follow_links": (False, True),
+}
+
 _CURRENT: Final[ContextVar[Limits]] = ContextVar("limits", default=Limits())  # noqa: B039
 
 
@@ -47,11 +57,23 @@ def current_limits() -> Limits:
 
 @contextmanager
 def within(limits: Limits) -> Iterator[None]:
+    """Set the limits for a block, in this thread or task only. Raises `ValueError` if one is out of range."""
+    _check(limits)
     token = _CURRENT.set(limits)
     try:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+def _check(limits: Limits) -> None:
+    for name, number in limits._asdict().items():
+        least, most = _RANGES.get(name, (1, MAX_BYTES))
+        is_number = isinstance(number, int | float) and (name == "seconds" or isinstance(number, int))
+        if number is None and Limits._field_defaults[name] is None:
+            continue
+        if not is_number or not least <= number <= most:
+            raise ValueError(f"Limits.{name}: {number!r} is not a number from {least:,} to {most:,}")
 
 
 def limit_error(name: str, message: str) -> LimitReached:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from onnx_autodoc import BadInput, Card, LimitReached, Limits, card, within
-from onnx_autodoc.api import pipeline
+from onnx_autodoc.api import isolation, pipeline
 from onnx_autodoc.card import Card as Document
 from onnx_autodoc.render import FORMATS
 from tests._corpus import graph
@@ -57,7 +57,13 @@ def fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
 
 
-@pytest.mark.usefixtures("fixed_time")
+@pytest.fixture
+def fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork as in a program without threads, though pytest-xdist has some: the worker has the replaced functions."""
+    monkeypatch.setattr(isolation, "has_other_threads", lambda: False)
+
+
+@pytest.mark.usefixtures("fixed_time", "fork")
 def test_isolated_card_is_equal_and_renders_every_format_the_same() -> None:
     isolated, local = card(graph(MODEL), isolated=True), card(graph(MODEL))
     assert isolated == local
@@ -69,12 +75,14 @@ def test_isolated_card_obeys_the_limit_on_time() -> None:
         card(graph(MODEL), isolated=True)
 
 
+@pytest.mark.usefixtures("fork")
 def test_isolated_card_obeys_the_limit_on_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "read_model", lambda _: bytes(1 << 30))
     with within(Limits(memory=300_000_000)), pytest.raises(LimitReached, match=f"{MODEL}.onnx: .*--max-memory"):
         card(graph(MODEL), isolated=True)
 
 
+@pytest.mark.usefixtures("fork")
 def test_isolated_card_survives_a_crash_of_an_optional_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "estimate_hardware", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
     isolated = card(graph(MODEL), isolated=True)

@@ -133,7 +133,7 @@ def test_output_of_a_library_is_in_no_document(
 
 def test_result_above_the_memory_limit_is_exit_3(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     """The buffer of msgspec crashes with SIGSEGV if it cannot grow."""
-    monkeypatch.setattr(pipeline, "read_model", lambda _: bytes(900_000_000))
+    monkeypatch.setattr(pipeline, "read_model", lambda _: bytes(950_000_000))
     assert main([str(corpus.graph(MODEL))]) == 3
     assert "--max-memory" in capsys.readouterr().err
 

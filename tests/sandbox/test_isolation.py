@@ -3,6 +3,7 @@
 import mmap
 import os
 import resource
+import select
 import signal
 import time
 from collections.abc import Callable
@@ -232,3 +233,29 @@ def test_memory_mapped_by_the_caller_does_not_count() -> None:
         assert run_isolated(Result, lambda: Result("", bytes(50 * MIB)), "it").data == bytes(50 * MIB)
         with pytest.raises(LimitReached, match="--max-memory"):
             run_isolated(Result, allocate, "it")
+
+
+def test_process_that_keeps_the_pipe_open_does_not_delay_the_error() -> None:
+    """Another thread of the program may fork while a worker runs; that process has the pipe too."""
+    reader, writer = os.pipe()
+
+    def leave_process() -> Result:
+        if os.fork():
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.close(writer)
+        select.select([reader], [], [], 20)  # until the test ends
+        os._exit(0)
+
+    start = time.monotonic()
+    try:
+        with pytest.raises(LimitReached, match="the system killed"):
+            run_isolated(Result, leave_process, "it")
+    finally:
+        os.close(writer)
+        os.close(reader)
+    assert time.monotonic() - start < 10
+
+
+def test_text_with_bytes_of_a_path_is_returned() -> None:
+    result = Result("\udcff.onnx", b"\xff", ("\U0001f600 \ud800",))
+    assert run_isolated(Result, lambda: result, "it") == result

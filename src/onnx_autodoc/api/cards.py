@@ -2,17 +2,19 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from onnx_autodoc.api.hardware_options import HardwareOptions
+from onnx_autodoc.api.isolation import call_isolated
 from onnx_autodoc.api.pipeline import make_card
 from onnx_autodoc.card import Card as CardData
 from onnx_autodoc.card import NodeRow, load
 from onnx_autodoc.errors import BadInput
+from onnx_autodoc.limits import current_limits, within
 from onnx_autodoc.render import FORMATS, Report
-from onnx_autodoc.sandbox import can_isolate, run_isolated
 from onnx_autodoc.shapes import Request
 from onnx_autodoc.storage import FileSource, read_config_bytes
 
@@ -96,31 +98,48 @@ def card(
     `devices` to `profile` are --device, --precision, --devices, --target-latency (in seconds), --target-throughput,
     --prices, --runtime and --profile.
 
-    `isolated` does the work in a forked worker process with the limits on memory and time that the command line has
-    (`with within(Limits(...))` changes them), for untrusted files. Do not fork a process that runs other threads.
+    `isolated` does the work in a worker process with the limits on memory and time that the command line has
+    (`with within(Limits(...))` changes them), for untrusted files. It is safe in every thread.
     """
     request = Request(dims or {}, batch, seq, size, values or {})
     hardware = HardwareOptions(
         tuple(devices), precision, devices_file, target_latency, target_throughput, prices, runtime, profile
     )
-
-    def make() -> Report:
-        if is_json_card(path, strict=True):
-            return load_report(path, request, hardware, sha256=sha256, weights=weights, verify=verify)
-        return make_card(path, request, hardware, sha256=sha256, weights=weights, verify=verify)
-
-    report = _make_isolated(make, os.fspath(path)) if isolated else make()
+    make = partial(
+        _load_or_make_report, os.fspath(path), request, hardware, sha256=sha256, weights=weights, verify=verify
+    )
+    report = _make_isolated(make, os.fspath(path), request) if isolated else make()
     card = Card(*(getattr(report.card, name) for name in CardData.__struct_fields__))
     card.__dict__["report"] = report  # no field: the fields are those of the schema
     return card
 
 
-def _make_isolated(make: Callable[[], Report], path: str) -> Report:
+def _load_or_make_report(
+    path: str, request: Request, hardware: HardwareOptions, *, sha256: bool, weights: bool, verify: bool
+) -> Report:
+    build = load_report if is_json_card(path, strict=True) else make_card
+    return build(path, request, hardware, sha256=sha256, weights=weights, verify=verify)
+
+
+def _make_isolated(make: Callable[[], Report], path: str, request: Request) -> Report:
     """Create a card in a worker process; another one lists its nodes if a format requires them."""
-    if not can_isolate():
-        raise BadInput("isolated: this system cannot fork worker processes")
-    data = run_isolated(CardData, lambda: make().card, path)
-    return Report(data, lambda: iter(run_isolated(list[NodeRow], lambda: list(make().nodes()), path)))
+    limits, absolute = current_limits(), Path(path).absolute()  # the program may change its folder
+
+    def list_nodes() -> Iterator[NodeRow]:
+        with within(limits):
+            return iter(call_isolated(list[NodeRow], partial(_list_nodes, absolute, request), path))
+
+    data, has_nodes = call_isolated(tuple[CardData, bool], partial(_make_data, make), path)
+    return Report(data, list_nodes if has_nodes else _no_nodes)
+
+
+def _make_data(make: Callable[[], Report]) -> tuple[CardData, bool]:
+    report = make()
+    return report.card, report.nodes is not _no_nodes
+
+
+def _list_nodes(path: Path, request: Request) -> list[NodeRow]:
+    return list(make_card(path, request).nodes())
 
 
 def _no_nodes() -> Iterator[NodeRow]:

@@ -1,8 +1,10 @@
 """`compare()` for Python and the command line."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from onnx_autodoc.api.cards import CardSource, is_json_card, load_or_make_card, source_name
+from onnx_autodoc.api.isolation import call_isolated
 from onnx_autodoc.api.pipeline import generation_stamp
 from onnx_autodoc.card import Card as CardData
 from onnx_autodoc.compare import Comparison as ComparisonData
@@ -25,13 +27,21 @@ class Comparison(ComparisonData, frozen=True):
         return self.render("terminal")
 
 
-def compare(*models: CardSource, weights: bool = False, figures: Figures | None = None) -> Comparison:
+def compare(
+    *models: CardSource, weights: bool = False, figures: Figures | None = None, isolated: bool = False
+) -> Comparison:
     """Compare model files, JSON cards or cards with the first one.
 
-    `figures` are external results such as accuracy and latency: by model, then by name.
+    `figures` are external results such as accuracy and latency: by model, then by name. `isolated` is that of `card`.
     """
-    data = compare_sources(models, load_cards(models, Request(), weights), weights, figures)
+    work = partial(_load_and_compare, models, weights, figures)
+    subject = ", ".join(map(source_name, models))
+    data = call_isolated(ComparisonData, work, subject) if isolated else work()
     return Comparison(*(getattr(data, name) for name in ComparisonData.__struct_fields__))
+
+
+def _load_and_compare(models: Sequence[CardSource], weights: bool, figures: Figures | None) -> ComparisonData:
+    return compare_sources(models, load_cards(models, Request(), weights), weights, figures)
 
 
 def load_cards(models: Sequence[CardSource], request: Request, weights: bool) -> list[CardData]:

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from os import PathLike
 from typing import Final
 
 from onnx_autodoc import __version__
 from onnx_autodoc.api.cards import CardSource, is_json_card, load_or_make_card, source_name
 from onnx_autodoc.api.hardware_options import HardwareOptions
+from onnx_autodoc.api.isolation import call_isolated
 from onnx_autodoc.card import Card as CardData
 from onnx_autodoc.errors import BadInput
 from onnx_autodoc.policy import Policy, Verdict, check_card, read_policy
@@ -40,15 +42,24 @@ def check(
     prices: str | PathLike[str] | None = None,
     runtime: str | None = None,
     profile: str | PathLike[str] | None = None,
+    isolated: bool = False,
 ) -> Verdict:
     """Check a model file, a JSON card or a card against a policy file: `check(...).passed`.
 
     `devices` to `profile` are those of `card`, for limits on hardware estimates; the devices of a card are fixed.
+    `isolated` is that of `card`.
     """
     options = HardwareOptions(
         tuple(devices), precision, devices_file, target_latency, target_throughput, prices, runtime, profile
     )
-    rules = read_policy(os.fspath(policy))
+    work = partial(_check, model, os.fspath(policy), baseline, weights, options)
+    return call_isolated(Verdict, work, source_name(model)) if isolated else work()
+
+
+def _check(
+    model: CardSource, policy: str, baseline: CardSource | None, weights: bool, options: HardwareOptions
+) -> Verdict:
+    rules = read_policy(policy)
     check_options_used(rules, options)
     reference = None
     if baseline is not None:

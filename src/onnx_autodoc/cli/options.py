@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from onnx_autodoc.errors import LimitReached
-from onnx_autodoc.limits import OPTIONS, Limits
+from onnx_autodoc.limits import MAX_BYTES, MAX_DEPTH, MIN_MEMORY_BYTES, OPTIONS, Limits
 
 if TYPE_CHECKING:
     from onnx_autodoc.api import HardwareOptions
@@ -17,9 +17,6 @@ _HARDWARE_OPTIONS: Final = (
 )
 _SECONDS_BY_UNIT: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "": 1e-3}
 _BYTES_BY_UNIT: Final = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
-_MAX_DEPTH: Final = 200
-_MAX_BYTES: Final = 1 << 62  # the system counts in 64 bits
-_MIN_MEMORY_BYTES: Final = 200_000_000  # of Python and the libraries
 _DEFAULTS: Final = Limits()
 
 
@@ -173,13 +170,13 @@ def _bytes(text: str) -> int:
     match = re.fullmatch(r"([0-9]{1,15})\s*([kmg]i?b|)", text.lower())
     if match is None or not int(match[1]):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size, for example 500MB or 2GiB")
-    return min(int(match[1]) * _BYTES_BY_UNIT[match[2]], _MAX_BYTES)
+    return min(int(match[1]) * _BYTES_BY_UNIT[match[2]], MAX_BYTES)
 
 
 def _memory(text: str) -> int:
-    if _bytes(text) < _MIN_MEMORY_BYTES:
+    if _bytes(text) < MIN_MEMORY_BYTES:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is too small: Python and its libraries require {_MIN_MEMORY_BYTES:,} bytes"
+            f"{text!r} is too small: Python and its libraries require {MIN_MEMORY_BYTES:,} bytes"
         )
     return _bytes(text)
 
@@ -191,14 +188,14 @@ def check_memory() -> None:
     except ImportError:  # Windows
         return
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if 0 <= soft < _MIN_MEMORY_BYTES:
-        needed = f"Python and its libraries require {_MIN_MEMORY_BYTES:,}; raise the limit (ulimit -v)"
+    if 0 <= soft < MIN_MEMORY_BYTES:
+        needed = f"Python and its libraries require {MIN_MEMORY_BYTES:,}; raise the limit (ulimit -v)"
         raise LimitReached(f"this process is limited to {soft:,} bytes of memory, and {needed}")
 
 
 def _depth(text: str) -> int:
-    if positive_int(text) > _MAX_DEPTH:
-        raise argparse.ArgumentTypeError(f"{text!r} is above the maximum of {_MAX_DEPTH:,}")
+    if positive_int(text) > MAX_DEPTH:
+        raise argparse.ArgumentTypeError(f"{text!r} is above the maximum of {MAX_DEPTH:,}")
     return int(text)
 
 

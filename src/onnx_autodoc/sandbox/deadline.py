@@ -31,7 +31,6 @@ def start_deadline() -> None:
     limit = current_limits().seconds
     _Deadline.is_fixed, _Deadline.seconds = limit is not None, limit or _START_SECONDS
     _Deadline.started, _Deadline.models = time.monotonic(), 0
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     _set_timers(_Deadline.started)
 
 

@@ -23,9 +23,10 @@ from onnx_autodoc.limits import current_limits
 from onnx_autodoc.sandbox.deadline import start_deadline
 from onnx_autodoc.sandbox.isolation import INTERRUPTED_STATUS, OUT_OF_MEMORY_STATUS
 from onnx_autodoc.sandbox.optional import internal_error, set_up_worker
+from onnx_autodoc.sandbox.signals import reset_signals
 
 FRAME_HEADER: Final = struct.Struct("<cQ")
-_STEP, _DONE, _BAD_INPUT, _LIMIT, _BUG = b"p", b"d", b"w", b"l", b"m"
+_STEP, _DONE, _DONE_JSON, _BAD_INPUT, _LIMIT, _BUG = b"p", b"d", b"j", b"w", b"l", b"m"
 _LOGGER: Final = logging.getLogger(__name__)
 _PARENT_POLL_SECONDS: Final = 0.5
 _SHUTDOWN_SECONDS: Final = 5.0
@@ -38,12 +39,13 @@ _NO_MEMORY_TEXTS: Final = (
 )
 
 
-def run_worker(pipe: int, work: Callable[[], Any], skipped: Mapping[str, str]) -> NoReturn:
+def run_worker(pipe: int, work: Callable[[], Any], skipped: Mapping[str, str], parent: int) -> NoReturn:
     """Do the work, send its outcome and exit. No clean-up of the parent process runs here."""
     status = 1
     try:
+        reset_signals()
         _redirect_output(pipe)
-        threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
+        threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
         set_up_worker(skipped, lambda step: _send(pipe, _STEP, step.encode("utf-8", "surrogateescape")))
         _send(pipe, *_outcome(work))
         status = 0
@@ -70,9 +72,7 @@ def _outcome(work: Callable[[], Any]) -> tuple[bytes, bytes | bytearray]:
     """Return the kind and data of the last frame."""
     try:
         _set_limits()
-        encoded = bytearray()
-        msgspec.msgpack.Encoder().encode_into(work(), encoded)  # `encode` crashes if its buffer cannot grow
-        return _DONE, encoded
+        return _encode_result(work())
     except AutodocError as error:
         _LOGGER.debug("refused", exc_info=True)
         return (_LIMIT if error.exit_code == 3 else _BAD_INPUT), _encode_message(str(error))
@@ -84,6 +84,17 @@ def _outcome(work: Callable[[], Any]) -> tuple[bytes, bytes | bytearray]:
         if isinstance(error, ImportError | OSError) and _is_out_of_memory(error):
             return _LIMIT, b""
         return _BUG, internal_error(error).encode("utf-8", "replace")
+
+
+def _encode_result(result: Any) -> tuple[bytes, bytes | bytearray]:
+    encoded = bytearray()
+    try:
+        msgspec.msgpack.Encoder().encode_into(result, encoded)  # `encode` crashes if its buffer cannot grow
+    except UnicodeEncodeError:  # a path that is not UTF-8; only Python's JSON escapes its surrogates
+        import json
+
+        return _DONE_JSON, json.dumps(msgspec.to_builtins(result)).encode()
+    return _DONE, encoded
 
 
 def _encode_message(text: str) -> bytes:
