@@ -14,6 +14,7 @@ from onnx_autodoc.api import card
 from onnx_autodoc.render.snippet import make_snippet, numbered_literal, quote_literal
 from tests._corpus import GRAPH_NAMES, graph
 from tests._text import proto
+from tests._versions import CASTS_INT4
 
 HOSTILE = (
     'a"b',
@@ -136,7 +137,10 @@ def test_numbers_not_starting_at_zero_are_listed(tmp_path: Path) -> None:
 DTYPES = ("float", "float16", "double", "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
 
 
-@pytest.mark.parametrize("dtype", [*DTYPES, "uint64", "string", "bfloat16", "float8e4m3fn", "float8e5m2", "int4"])
+BIT_CAST = ("bfloat16", "float8e4m3fn", "float8e5m2", pytest.param("int4", marks=CASTS_INT4))
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "uint64", "string", *BIT_CAST])
 @pytest.mark.parametrize("dims", [(), (3,), (2, 3)])
 def test_snippet_runs_with_every_dtype(dtype: str, dims: tuple[int, ...], tmp_path: Path) -> None:
     given = TensorProto.DataType.Value(dtype.upper())

@@ -108,12 +108,14 @@ def test_huge_sizes_neither_overflow_nor_allocate() -> None:
     text = """g (float[1] x) => (float[] y) {
         s = Constant <value = int64[3] {4611686018427387904, 4611686018427387904, 2}> ()  y = Expand(x, s) }"""
     assert infer_y(text).concrete == (1 << 62, 1 << 62, 2)
-    doubled = (
-        "g (float[1] x) => (float[] y) { "
-        + "".join(f"a{i} = Concat <axis = 0> ({p}, {p}) " for i, p in enumerate(["x", *(f"a{i}" for i in range(79))]))
-        + "y = Relu(a79) }"
-    )
-    assert infer_y(doubled).concrete == (1 << 80,)
+    assert infer_y(_double(62)).concrete == (1 << 62,)
+    assert infer_y(_double(63)).reason == "Concat produces a size beyond 64 bits"
+
+
+def _double(times: int) -> str:
+    names = ["x", *(f"a{at}" for at in range(times))]
+    nodes = "".join(f"a{at} = Concat <axis = 0> ({name}, {name}) " for at, name in enumerate(names[:-1]))
+    return f"g (float[1] x) => (float[] y) {{ {nodes} y = Relu({names[-1]}) }}"
 
 
 def infer_within(text: str, functions: str, allowed: Limits) -> Shapes:

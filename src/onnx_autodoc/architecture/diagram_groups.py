@@ -110,6 +110,8 @@ class GroupGraph:
         values = self._values_read.get(group)
         if values is None:
             values = [value for op in group.ops for value in self.net.data_inputs(op)]
+        if not values:
+            return {}
         predecessors: dict[Group, int] = {}
         for value in values:
             producer = self.producer(value)
@@ -120,8 +122,11 @@ class GroupGraph:
 
     def ordered_predecessors(self, group: Group) -> list[Group]:
         """Return the predecessors, main one first: where the group's residual starts, else the highest level."""
+        predecessors = self.predecessors(group)
+        if len(predecessors) < 2:
+            return list(predecessors)
         start = self.producer(group.residual_start) if group.residual_start is not None else None
-        return sorted(self.predecessors(group), key=lambda predecessor: (predecessor is not start, -predecessor.level))
+        return sorted(predecessors, key=lambda predecessor: (predecessor is not start, -predecessor.level))
 
     def adjacency(self) -> tuple[dict[Group, list[Group]], dict[Group, list[Group]]]:
         """Return the predecessors and the successors of each group."""

@@ -59,7 +59,7 @@ def _add_attention(node: NodeContext) -> None:
         weight=node.input(1),
     )
     qkv = node.add_side("linear", node.present_inputs(0, 1, 2), attributes=projection)
-    heads = node.int_attribute("num_heads")
+    heads = node.count_attribute("num_heads")
     sizes = node.ints_attribute("qkv_hidden_sizes")
     attributes = AttentionAttributes(
         heads=heads,
@@ -76,7 +76,7 @@ def _add_attention(node: NodeContext) -> None:
 def _add_multi_head_attention(node: NodeContext) -> None:
     """MultiHeadAttention(q, k, v, bias, mask, bias, past key, past value)."""
     q, k, v = node.input(0), node.input(1), node.input(2)
-    heads = node.int_attribute("num_heads")
+    heads = node.count_attribute("num_heads")
     dims = node.net.shape(q)
     has_head_axis = bool(dims and len(dims) == 5)
     attributes = AttentionAttributes(
@@ -95,8 +95,8 @@ def _add_group_query_attention(node: NodeContext) -> None:
     """GroupQueryAttention(q, k, v, past key, past value, lengths …): causal by definition."""
     q, k, v = node.input(0), node.input(1), node.input(2)
     attributes = AttentionAttributes(
-        heads=node.int_attribute("num_heads"),
-        kv_heads=node.int_attribute("kv_num_heads"),
+        heads=node.count_attribute("num_heads"),
+        kv_heads=node.count_attribute("kv_num_heads"),
         causal=True,
         rotary=bool(node.int_attribute("do_rotary")),
         windowed=node.int_attribute("local_window_size", -1) > 0,
@@ -110,10 +110,10 @@ def _add_standard_attention(node: NodeContext) -> None:
     """ai.onnx Attention, from opset 23 on: (q, k, v, mask, past key, past value)."""
     q, k, v = node.input(0), node.input(1), node.input(2)
     dims, key_dims = node.net.shape(q), node.net.shape(k)
-    heads, width = node.int_attribute("q_num_heads"), _query_width(node)
+    heads, width = node.count_attribute("q_num_heads"), _query_width(node)
     if dims and len(dims) == 4:
         heads, width = dims[1], dims[1] * dims[-1]
-    kv_heads = key_dims[1] if key_dims and len(key_dims) == 4 else node.int_attribute("kv_num_heads") or heads
+    kv_heads = key_dims[1] if key_dims and len(key_dims) == 4 else node.count_attribute("kv_num_heads") or heads
     attributes = AttentionAttributes(
         heads=heads,
         kv_heads=kv_heads,

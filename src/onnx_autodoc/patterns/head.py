@@ -15,6 +15,7 @@ _LINEAR: Final = frozenset(("linear", "conv"))
 _MAX_OPS: Final = 400  # of one trace: decoding the boxes of a detector takes a hundred
 _MAX_VALUES: Final = 10 * _MAX_OPS
 _MAX_VISITS: Final = 250 * _MAX_OPS  # ops and values of all traces together
+_USUAL_OPERANDS: Final = 4  # of an op; one with 100,000 counts as many visits
 _MAX_LAYOUT_CHANGES: Final = 3
 
 
@@ -79,8 +80,13 @@ def trace_outputs(net: Net) -> list[OutputTrace]:
     for name, value in net.outputs.items():
         if visits_left > 0 and not net.constant[value]:
             traces.append(_trace_output(net, name, value))
-            visits_left -= len(traces[-1].ops) + len(traces[-1].ends) + len(traces[-1].model_inputs)
+            visits_left -= _count_visits(traces[-1])
     return traces
+
+
+def _count_visits(trace: OutputTrace) -> int:
+    operands = sum(len(op.inputs) for op in trace.ops)
+    return max(len(trace.ops) + len(trace.ends) + len(trace.model_inputs), operands // _USUAL_OPERANDS)
 
 
 def _trace_output(net: Net, name: str, output: int) -> OutputTrace:

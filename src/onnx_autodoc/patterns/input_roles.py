@@ -82,8 +82,7 @@ class InputRole(Struct, frozen=True):
     applies: Callable[[InputContext], bool]
 
 
-def find_input_role(net: Net, name: str, value: int) -> str | None:
-    context = InputContext(net, name, value)
+def find_input_role(context: InputContext) -> str | None:
     if context.dtype is None:
         return None
     if context.dtype == "string":

@@ -34,6 +34,10 @@ class NodeContext(Struct, frozen=True):
         number = self.step.node.attributes.get(key)
         return number if isinstance(number, int) else default
 
+    def count_attribute(self, key: str) -> int:
+        """Return a number of things; 0 where it is absent or negative."""
+        return max(self.int_attribute(key), 0)
+
     def ints_attribute(self, key: str) -> tuple[int, ...]:
         items = self.step.node.attributes.get(key)
         return tuple(item for item in items if isinstance(item, int)) if isinstance(items, tuple) else ()

@@ -38,7 +38,7 @@ def find_recurrent_cells(net: Net) -> None:
     for op in net.of(*_OPERATORS):
         hidden = op.node_attribute("hidden_size")
         recurrent = RecurrentAttributes(
-            hidden=hidden if isinstance(hidden, int) else None,
+            hidden=hidden if isinstance(hidden, int) and hidden > 0 else None,
             bidirectional=op.node_attribute("direction") == "bidirectional",
         )
         net.relabel(op, _OPERATORS[op.kind], recurrent)

@@ -7,16 +7,18 @@ spectrogram, a signal may be audio (`input_roles`), and either end of a span may
 import re
 from collections import Counter
 from collections.abc import Callable
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
 from onnx_autodoc.ir import Model
 from onnx_autodoc.patterns.head import Head
-from onnx_autodoc.patterns.input_roles import find_control_roles, find_input_role
+from onnx_autodoc.patterns.input_roles import InputContext, find_control_roles, find_input_role
 from onnx_autodoc.patterns.net import Net
 
 _MAX_INPUTS: Final = 1000
+_MAX_VISITS: Final = 1_000_000  # values and ops in the traces of all inputs
 _TIME_AXIS_NAME: Final = re.compile(r"frame|time", re.I)
 InputRoles = dict[str, str | None]
 
@@ -24,9 +26,13 @@ InputRoles = dict[str, str | None]
 def find_roles(net: Net, model: Model, heads: tuple[Head, ...]) -> dict[str, str]:
     """Return the role of each input and output that has one."""
     control = find_control_roles(net, model)
-    roles: InputRoles = {}
-    for index, (name, value) in enumerate(net.inputs.items()):
-        roles[name] = control.get(name) or (find_input_role(net, name, value) if index < _MAX_INPUTS else None)
+    roles: InputRoles = {name: control.get(name) for name in net.inputs}
+    visits_left = _MAX_VISITS
+    for name, value in islice(net.inputs.items(), _MAX_INPUTS):
+        if not roles[name] and visits_left > 0:
+            traced = InputContext(net, name, value)
+            roles[name] = find_input_role(traced)
+            visits_left -= traced.trace.visits
     _find_spectrograms(model, roles)
     _find_latents(net, roles, heads)
     _find_returned_states(net, roles, heads)

@@ -102,7 +102,7 @@ class InputTrace:
 
     `ops` are passed on the way; `targets` are the blocks at its end, each with the value that it reads; `masked` are
     ops that combine it with computed data, as a mask is combined with what it hides; `unread` are values that nothing
-    reads.
+    reads; `visits` counts the values and ops that were looked at.
     """
 
     def __init__(self, net: Net, value: int) -> None:
@@ -110,10 +110,12 @@ class InputTrace:
         self.targets: list[tuple[Op, int]] = []
         self.masked: list[Op] = []
         self.unread: list[int] = []
+        self.visits = 0
         self.seen = {value}
         waiting = [value]
         while waiting and len(self.ops) < _MAX_TRACED_OPS:
             value = waiting.pop()
+            self.visits += 1 + len(net.consumers[value])
             if not net.consumers[value] and value not in net.output_values:
                 self.unread.append(value)
             for op in net.consumers[value]:
@@ -124,6 +126,9 @@ class InputTrace:
         if is_source(net, op):
             self.targets.append((op, value))
             return []
+        if op in self.ops:
+            return []
+        self.visits += len(op.inputs)
         masks = op.kind in _MASKING and any(
             # weights took part in computing a floating-point operand
             is_float(net.dtype(operand)) and producer is not None and is_source(net, producer)

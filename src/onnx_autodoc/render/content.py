@@ -144,11 +144,11 @@ def join_names(names: Sequence[str]) -> tuple[Span, ...]:
     return tuple(span for name in names for span in (", ", Name(name)))[1:]
 
 
-def note_truncation(count: int, limit: int) -> tuple[Block, ...]:
-    """Return a paragraph on the rows that a list of `limit` leaves out; () where it has all."""
+def note_truncation(count: int, limit: int, document: str = "JSON card") -> tuple[Block, ...]:
+    """Return a paragraph on the rows that a list of `limit` leaves out; () where it has all. `document` has them."""
     left = count - limit
     is_or_are = "is" if left == 1 else "are"
-    return (Paragraph(f"{format_count(left)} more {is_or_are} in the JSON card."),) if left > 0 else ()
+    return (Paragraph(f"{format_count(left)} more {is_or_are} in the {document}."),) if left > 0 else ()
 
 
 def limited_table(

@@ -21,7 +21,8 @@ _MIN_NUMBERED_INPUTS: Final = 3  # to become a loop
 _MIN_EQUAL_INPUTS: Final = 8  # of unrelated names, to become a loop
 
 InputItem = tuple[str, str]  # name of an input, expression that makes it
-NumberedFamily = dict[tuple[str, str, str], dict[int, str]]  # (prefix, suffix, expression): names by number
+FamilyKey = tuple[str, str, str]  # prefix and suffix of the names, expression
+NumberedFamily = dict[FamilyKey, dict[int, str]]  # names by number
 _NUMPY_DTYPES: Final = {
     **{name: f"np.{name}" for name in ("float32", "float64", "float16", "complex64", "complex128")},
     **{f"{sign}int{bits}": f"np.{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
@@ -38,6 +39,7 @@ BIT_CAST_DTYPES: Final = {
 }
 _PACKED_DTYPES: Final = {"uint4": 21, "int4": 22, "float4e2m1": 23}  # number in ONNX; two values per byte
 UNSUPPORTED_BY_NUMPY: Final = frozenset((*BIT_CAST_DTYPES, *_PACKED_DTYPES))
+MAX_PORTS: Final = 1_000  # inputs, or dynamic dimensions, of a model that gets a program
 _RESERVED_NAMES: Final = frozenset(
     (
         *("np", "ort", "ml_dtypes", "rng", "options", "session", "inputs", "values", "outputs", "output", "value"),
@@ -279,18 +281,21 @@ def _make_loops(items: Sequence[InputItem]) -> tuple[list[InputItem], list[str]]
     covered = {name for members in families.values() for name in members.values()}
     single = [item for item in items if item[0] not in covered]
     lines: list[str] = []
-    for numbers in dict.fromkeys(tuple(members) for members in families.values()):
+    families_by_numbers: dict[tuple[int, ...], list[FamilyKey]] = {}
+    for key, members in families.items():
+        families_by_numbers.setdefault(tuple(members), []).append(key)
+    for numbers, keys in families_by_numbers.items():
         iterable = f"range({len(numbers)})" if numbers == tuple(range(len(numbers))) else str(numbers)
         lines.append(f"for i in {iterable}:")
-        for (prefix, suffix, expression), members in families.items():
-            if tuple(members) == numbers:
-                lines.append(f"    inputs[{numbered_literal(prefix, suffix)}] = {expression}")
-    for expression in dict.fromkeys(expression for _, expression in single):
-        names = [name for name, same in single if same == expression]
-        if len(names) >= _MIN_EQUAL_INPUTS:
-            lines += _name_loop(names, expression)
-            single = [item for item in single if item[1] != expression]
-    return single, lines
+        for prefix, suffix, expression in keys:
+            lines.append(f"    inputs[{numbered_literal(prefix, suffix)}] = {expression}")
+    names_by_expression: dict[str, list[str]] = {}
+    for name, expression in single:
+        names_by_expression.setdefault(expression, []).append(name)
+    looped = {key: names for key, names in names_by_expression.items() if len(names) >= _MIN_EQUAL_INPUTS}
+    for expression, names in looped.items():
+        lines += _name_loop(names, expression)
+    return [item for item in single if item[1] not in looped], lines
 
 
 def _find_numbered(items: Sequence[InputItem]) -> NumberedFamily:

@@ -30,7 +30,7 @@ _IMAGE_SIZES: Final = (
 )
 _SEQUENCE_LENGTHS: Final = (512, 576, 256, 384, 1024, 64, 77, 32, 16, 3000, 1500, 16_000, 8, 1)
 _OTHER_SIZES: Final = (3, 1, 512, 576, 16_000)
-_MAX_TRIAL_WORK: Final = 60_000  # rules applied in all trials: a second or two
+_MAX_TRIAL_WORK: Final = 60_000  # rules applied, inputs and outputs read in all trials: a second or two
 _MAX_WEIGHT_SIZES: Final = 12
 _MAX_NODE_SIZES: Final = 16
 _MAX_LISTED_SIZES: Final = 8  # elements of an integer tensor
@@ -72,14 +72,14 @@ def _fill_unused(model: Model, binding: Binding, shapes: Shapes) -> tuple[Bindin
 
     Only for images: nodes that select columns of a table by number accept any size until they run.
     """
-    left, work = [item.key for item in dynamic_axes(model) if item.key not in binding.chosen], shapes.work
+    left, work = [item.key for item in dynamic_axes(model) if item.key not in binding.chosen], _work_of(model, shapes)
     ranks = [len(declared_dims(value) or ()) for value in required_inputs(model)]
     for size in _OTHER_SIZES if left and max(ranks, default=0) >= _IMAGE_RANK else ():
         if work > _MAX_TRIAL_WORK:
             break
         fuller = _with_sizes(model, binding, dict.fromkeys(left, size), binding.determined.union(left))
         trial = infer_shapes(model, fuller, shapes.calls)
-        work += trial.work
+        work += _work_of(model, trial)
         if _misfit(trial) <= _misfit(shapes):
             return fuller, trial
     return binding, shapes
@@ -115,7 +115,7 @@ def _try_sizes(model: Model, request: Request) -> tuple[Binding, Shapes]:
     has_other = any(item.role is Role.OTHER for item in dynamic_axes(model))
     if not _misfit(shapes) or not (best.defaults or has_other):
         return best, shapes
-    left, accepted = _MAX_TRIAL_WORK - shapes.work, dict[Role, int]()  # sizes that reduced the misfit
+    left, accepted = _MAX_TRIAL_WORK - _work_of(model, shapes), dict[Role, int]()  # sizes that reduced the misfit
     for sizes, is_usual in _candidate_sizes(model, best, shapes, has_other):
         if left <= 0 or not _misfit(shapes):
             break
@@ -123,10 +123,14 @@ def _try_sizes(model: Model, request: Request) -> tuple[Binding, Shapes]:
             continue
         binding = bind(model, request, {**accepted, **sizes})
         trial = infer_shapes(model, binding, shapes.calls)
-        left -= trial.work
+        left -= _work_of(model, trial)
         if _misfit(trial) < _misfit(shapes):
             best, shapes, accepted = binding, trial, {**accepted, **sizes}
     return best, shapes
+
+
+def _work_of(model: Model, shapes: Shapes) -> int:
+    return shapes.work + model.graph.port_count
 
 
 def _misfit(shapes: Shapes) -> tuple[int, ...]:

@@ -76,11 +76,23 @@ def declared_dims(value: Value) -> tuple[int | str | None, ...] | None:
     return value.type.dims if value.type else None
 
 
-def dynamic_axes(model: Model) -> list[DynamicAxis]:
-    """Return the dynamic axes of all inputs. Axes of one name have one role, that of the most reliable place."""
+def dynamic_axes(model: Model) -> tuple[DynamicAxis, ...]:
+    """Return the dynamic axes of all inputs. Axes of one name have one role, that of the most reliable place.
+
+    They are found once and kept with the model, as a cached property is: a model may have 100,000 inputs.
+    """
+    cached: tuple[DynamicAxis, ...] | None = vars(model).get("dynamic_axes")
+    if cached is None:
+        cached = vars(model)["dynamic_axes"] = tuple(_find_dynamic_axes(model))
+    return cached
+
+
+def _find_dynamic_axes(model: Model) -> list[DynamicAxis]:
     axes = []
     for value in required_inputs(model):
         for axis, dim in enumerate(declared_dims(value) or ()):
+            if isinstance(dim, int) and dim > 0:
+                continue
             role = role_of(value, axis)
             if not is_fixed(dim, role):
                 # "?" is no name: two of them need not be equal
@@ -90,7 +102,7 @@ def dynamic_axes(model: Model) -> list[DynamicAxis]:
     for item in axes:
         if item.key not in first or (_is_unreliable(first[item.key]) and not _is_unreliable(item)):
             first[item.key] = item
-    return [replace(item, role=first[item.key].role) for item in axes]
+    return [item if item.role is (role := first[item.key].role) else replace(item, role=role) for item in axes]
 
 
 def _is_unreliable(item: DynamicAxis) -> bool:

@@ -1,5 +1,6 @@
 """Shape inference of a whole model: at the sizes of a binding, with dynamic dimensions left unbound, or skipped."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -30,7 +31,8 @@ def infer_shapes(model: Model, binding: Binding, calls: CallCache | None = None)
     calls = CallCache() if calls is None else calls
     walk = Walk(model, binding.sizes, calls)
     scope = Scope(model.opsets or _FIRST_OPSET)
-    inputs = {value.name: calls.share(_input_info(value, binding)) for value in required_inputs(model)}
+    requested = _sizes_by_input(binding)
+    inputs = {value.name: calls.share(_input_info(value, binding, requested)) for value in required_inputs(model)}
     with np.errstate(all="ignore"):
         steps, _ = deeply(walk.graph(model.graph, scope, inputs))
     return Shapes(
@@ -45,7 +47,14 @@ def infer_shapes(model: Model, binding: Binding, calls: CallCache | None = None)
     )
 
 
-def _input_info(value: Value, binding: Binding) -> ValueInfo:
+def _sizes_by_input(binding: Binding) -> Mapping[str, dict[int, int]]:
+    sizes: dict[str, dict[int, int]] = {}
+    for (name, axis), size in binding.axes.items():
+        sizes.setdefault(name, {})[axis] = size
+    return sizes
+
+
+def _input_info(value: Value, binding: Binding, requested: Mapping[str, dict[int, int]]) -> ValueInfo:
     declared = value.type
     if declared is None:
         return unknown_value(f"the input {repr_name(value.name)} declares no type")
@@ -55,7 +64,7 @@ def _input_info(value: Value, binding: Binding) -> ValueInfo:
         return unknown_value(f"the input {repr_name(value.name)} has a rank above {MAX_DIMS:,}")
     if declared.kind != "tensor" or declared.dims is None:
         why = f"the input {repr_name(value.name)} declares no shape"
-        return ValueInfo(declared.dtype, _requested_dims(value, binding), why=why)
+        return ValueInfo(declared.dtype, _requested_dims(requested.get(value.name, {})), why=why)
     dims = tuple(_input_dim(value, axis, dim, binding) for axis, dim in enumerate(declared.dims))
     return ValueInfo(declared.dtype, dims, binding.values.get(value.name))
 
@@ -66,9 +75,8 @@ def _container_input(declared: Type) -> ValueInfo:
     return ValueInfo(declared.dtype, why=_CONTAINER_REASONS[declared.kind], kind=declared.kind, element=inner)
 
 
-def _requested_dims(value: Value, binding: Binding) -> tuple[Dim, ...] | None:
+def _requested_dims(sizes: Mapping[int, int]) -> tuple[Dim, ...] | None:
     """Return the dims of an input that declares none, if --dim INPUT.AXIS=N sets all of them."""
-    sizes = {axis: size for (name, axis), size in binding.axes.items() if name == value.name}
     return tuple(sizes[axis] for axis in range(len(sizes))) if sizes and max(sizes) + 1 == len(sizes) else None
 
 

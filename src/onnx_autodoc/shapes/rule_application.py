@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from onnx_autodoc.ir import is_float
+from onnx_autodoc.ir import MAX_INT64, is_float
 from onnx_autodoc.ops import (
     MAX_ELEMENTS,
     Array,
@@ -21,7 +21,6 @@ from onnx_autodoc.ops import (
 )
 from onnx_autodoc.text import quote_name
 
-_MAX_REPORTED_DIM: Final = 1 << 128  # ONNX has 64 bits for a size; the message shows sizes up to here
 _MAX_LISTED_ELEMENTS: Final = 16  # more elements list no sizes
 _MAX_FLOATS: Final = 4096  # floating-point values that steer shapes are scales and bounds: few
 _MAX_READ_ELEMENTS: Final = 1 << 22  # of all inputs, for the elements of one node
@@ -57,8 +56,8 @@ def _check_output(known: ValueInfo, call: Call) -> ValueInfo:
     for dim in known.shape or ():
         if type(dim) is not int and not isinstance(dim, Unknown):
             raise Contradiction(f"{call.node.op} produces a non-integer size ({dim})")
-        if type(dim) is int and not 0 <= dim < _MAX_REPORTED_DIM:
-            raise Contradiction(f"{call.node.op} produces a size of {dim}{' or more' * (dim > 0)}")
+        if type(dim) is int and not 0 <= dim <= MAX_INT64:
+            raise Contradiction(f"{call.node.op} produces a size {f'of {dim}' if dim < 0 else 'beyond 64 bits'}")
     return known
 
 

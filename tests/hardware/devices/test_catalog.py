@@ -179,5 +179,5 @@ def test_missing_file_or_folder_is_rejected(tmp_path: Path) -> None:
         load_devices(tmp_path)
     with pytest.raises(BadInput, match="the file name is empty"):
         load_devices("")
-    with pytest.raises(BadInput, match="cannot be opened: embedded null byte"):
+    with pytest.raises(BadInput, match=r"cannot be opened: .*embedded null"):
         load_devices("a\0b")

@@ -120,7 +120,7 @@ def _title(tooltip: str) -> str:
 
 
 def text_width(content: str, size: float = FONT_SIZE) -> float:
-    return size * sum(map(_character_width, content))
+    return size * math.fsum(map(_character_width, content))  # sum() rounds in another way since Python 3.12
 
 
 def _character_width(char: str) -> float:

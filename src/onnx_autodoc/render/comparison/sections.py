@@ -1,9 +1,9 @@
 """The sections of a comparison, independent of the output format, and its Markdown document."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from onnx_autodoc.compare import Comparison, Diff, FindingChange, key_measures
+from onnx_autodoc.compare import Comparison, CountChange, Diff, FactChange, FindingChange, NumberChange, key_measures
 from onnx_autodoc.render import content as doc
 from onnx_autodoc.render.card_text import capitalize
 from onnx_autodoc.render.comparison import text as shared
@@ -11,6 +11,8 @@ from onnx_autodoc.render.markdown import escape_markdown, write_sections
 from onnx_autodoc.text import format_count, pluralize, sanitize
 
 _MAX_OPEN_ROWS: Final = 12
+_MAX_ROWS: Final = 500  # of each table and list; `--format json` has all
+_COMPLETE: Final = "JSON comparison"
 _TENSOR_CHANGES: Final = {
     "changed": "Values changed",
     "retyped": "Type changed",
@@ -62,19 +64,35 @@ def _numbers(comparison: Comparison) -> Iterator[doc.Block]:
     yield _model_table("Metric", names, shared.number_rows(comparison))
     shown = {measure.path for measure in key_measures([side.measures for side in comparison.models])}
     for diff, name in zip(comparison.diffs, names[1:]):
-        others = tuple(
-            (
-                change.label,
-                shared.format_value(change.path, change.unit, change.was, change.was_least),
-                shared.format_value(change.path, change.unit, change.now, change.is_least),
-                shared.format_change(change),
-            )
-            for change in diff.numbers
-            if change.path not in shown
-        )
+        others = [change for change in diff.numbers if change.path not in shown]
         if others:
             summary = f"{pluralize(len(others), 'more changed metric')} in {name}"
-            yield doc.Table(doc.columns("Metric", "Before#", "After#", "Change#"), others, summary=summary)
+            yield from _table(doc.columns("Metric", "Before#", "After#", "Change#"), others, _number_row, summary)
+
+
+def _number_row(change: NumberChange) -> tuple[doc.Spans, ...]:
+    return (
+        change.label,
+        shared.format_value(change.path, change.unit, change.was, change.was_least),
+        shared.format_value(change.path, change.unit, change.now, change.is_least),
+        shared.format_change(change),
+    )
+
+
+def _table(
+    titles: tuple[doc.Column, ...],
+    items: Sequence[doc.Item],
+    make_row: Callable[[doc.Item], tuple[doc.Spans, ...]],
+    summary: str | None = None,
+) -> Iterator[doc.Block]:
+    """Yield a table of the first items, and a note on the others."""
+    yield doc.Table(titles, tuple(map(make_row, items[:_MAX_ROWS])), summary=summary)
+    yield from doc.note_truncation(len(items), _MAX_ROWS, _COMPLETE)
+
+
+def _bullets(items: Sequence[doc.Spans]) -> Iterator[doc.Block]:
+    yield doc.Bullets(tuple(items[:_MAX_ROWS]))
+    yield from doc.note_truncation(len(items), _MAX_ROWS, _COMPLETE)
 
 
 def _figures(comparison: Comparison) -> Iterator[doc.Block]:
@@ -94,16 +112,17 @@ def _model_table(title: str, names: list[str], rows: Iterable[tuple[doc.Span, li
 
 
 def _interface(diff: Diff) -> Iterator[doc.Block]:
-    rows = tuple(
-        (
-            *(doc.Strong("breaking") if row.first.breaking else "no", shared.port_spans(row)),
-            *(shared.format_port_change(row), row.first.reason),
-        )
-        for row in shared.port_rows(diff)
-    )
+    rows = shared.port_rows(diff)
     if rows:
         yield doc.Paragraph(f"{shared.count_port_changes(diff)}.".capitalize())
-        yield doc.Table(doc.columns("Breaking", "Input or output", "Change", "Effect"), rows)
+        yield from _table(doc.columns("Breaking", "Input or output", "Change", "Effect"), rows, _port_row)
+
+
+def _port_row(row: shared.PortRow) -> tuple[doc.Spans, ...]:
+    return (
+        *(doc.Strong("breaking") if row.first.breaking else "no", shared.port_spans(row)),
+        *(shared.format_port_change(row), row.first.reason),
+    )
 
 
 def _blocks(comparison: Comparison) -> Iterator[doc.Block]:
@@ -116,7 +135,7 @@ def _blocks(comparison: Comparison) -> Iterator[doc.Block]:
 
 def _block_changes(diff: Diff) -> Iterator[doc.Block]:
     if diff.blocks:
-        yield doc.Bullets(tuple(shared.block_lines(diff)))
+        yield from _bullets(shared.block_lines(diff))
     if diff.kinds:
         yield doc.Paragraph(f"Block counts in the whole graph: {shared.format_block_counts(diff)}.")
 
@@ -149,7 +168,7 @@ def _findings(diff: Diff) -> Iterator[doc.Block]:
     for title, findings in groups.items():
         if findings:
             yield doc.Heading(f"{title} ({format_count(len(findings))})")
-            yield doc.Bullets(tuple(map(_finding, findings)))
+            yield from _bullets([_finding(change) for change in findings])
 
 
 def _finding(change: FindingChange) -> doc.Spans:
@@ -161,31 +180,34 @@ def _finding(change: FindingChange) -> doc.Spans:
 
 
 def _operators(diff: Diff) -> Iterator[doc.Block]:
-    rows: list[tuple[doc.Spans, ...]] = []
-    for change in diff.operators:
-        domain = (" of ", doc.Name(change.domain)) if change.domain and change.domain != "ai.onnx" else ()
-        was, now = format_count(change.was), format_count(change.now)
-        rows.append(((doc.Name(change.name), *domain), was, now, f"{change.now - change.was:+,}".replace("-", "−")))
-    if rows:
-        summary = f"{pluralize(len(rows), 'operator')} with a different number of nodes"
+    count = len(diff.operators)
+    if count:
+        summary = f"{pluralize(count, 'operator')} with a different number of nodes" if count > _MAX_OPEN_ROWS else None
         titles = doc.columns("Operator", "Before#", "After#", "Change#")
-        yield doc.Table(titles, tuple(rows), summary=summary if len(rows) > _MAX_OPEN_ROWS else None)
+        yield from _table(titles, diff.operators, _operator_row, summary)
+
+
+def _operator_row(change: CountChange) -> tuple[doc.Spans, ...]:
+    domain = (" of ", doc.Name(change.domain)) if change.domain and change.domain != "ai.onnx" else ()
+    was, now = format_count(change.was), format_count(change.now)
+    return (doc.Name(change.name), *domain), was, now, f"{change.now - change.was:+,}".replace("-", "−")
 
 
 def _facts(diff: Diff) -> Iterator[doc.Block]:
-    rows = tuple(
-        (sanitize(fact.label, 80), *(shared.format_fact(side, fact.path) for side in (fact.was, fact.now)))
-        for fact in diff.facts
-    )
-    if rows:
-        summary = pluralize(len(rows), "change") if len(rows) > _MAX_OPEN_ROWS else None
-        yield doc.Table(doc.columns("Field", "Before", "After"), rows, summary=summary)
+    if diff.facts:
+        summary = pluralize(len(diff.facts), "change") if len(diff.facts) > _MAX_OPEN_ROWS else None
+        yield from _table(doc.columns("Field", "Before", "After"), diff.facts, _fact_row, summary)
+
+
+def _fact_row(fact: FactChange) -> tuple[doc.Spans, ...]:
+    return (sanitize(fact.label, 80), *(shared.format_fact(side, fact.path) for side in (fact.was, fact.now)))
 
 
 def _others(diff: Diff) -> Iterator[doc.Block]:
     if diff.also:
         intro = "Further fields of the cards that differ (see the cards for their values): "
-        yield doc.Paragraph((intro, *doc.join_names(diff.also), "."))
+        yield doc.Paragraph((intro, *doc.join_names(diff.also[:_MAX_ROWS]), "."))
+        yield from doc.note_truncation(len(diff.also), _MAX_ROWS, _COMPLETE)
 
 
 _SECTIONS: Final = (

@@ -9,7 +9,7 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from onnx_autodoc.compare import Comparison, CountChange, Diff, FindingChange, WeightsChange
+from onnx_autodoc.compare import Comparison, CountChange, Diff, FactChange, FindingChange, WeightsChange
 from onnx_autodoc.render.card_text import capitalize
 from onnx_autodoc.render.comparison import text as shared
 from onnx_autodoc.render.content import KeyValue, Name
@@ -65,7 +65,7 @@ def _number_table(comparison: Comparison, shown: list[int]) -> Table:
     for model in shown:
         table.add_column(Text("\n".join(_wrap_name(names[model], width))), justify="right", overflow="fold")
     if is_single:
-        table.add_column("change", justify="right", min_width=14)
+        table.add_column(Text("change".rjust(14)), justify="right")
     rows = list(shared.number_rows(comparison))
     rows += [(f"{sanitize(name, 18)} *", cells, changes) for name, cells, changes in shared.figure_rows(comparison)]
     if comparison.figures:
@@ -181,11 +181,16 @@ def format_weights_change(change: WeightsChange) -> str:
     return f"{change.text} ({names})" if 0 < change.changed <= shared.MAX_LISTED else change.text
 
 
+def _is_import(fact: FactChange) -> bool:
+    """Whether one of the files imports an opset that the other one does not."""
+    return fact.path.startswith(_OPSET_PATHS) and None in (fact.was, fact.now)
+
+
 def _fact_lines(diff: Diff) -> Iterator[str]:
     """List changed facts; opsets that only one file imports share a line, since converters declare many."""
-    imports = [fact for fact in diff.facts if fact.path.startswith(_OPSET_PATHS) and None in (fact.was, fact.now)]
+    imports = [fact for fact in diff.facts if _is_import(fact)]
     for fact in diff.facts:
-        if fact not in imports:
+        if not _is_import(fact):
             was, now = (sanitize(shared.format_fact(side, fact.path), 60) for side in (fact.was, fact.now))
             text = f"{was} → {now}"
             if fact.path.startswith("gaps."):

@@ -14,9 +14,10 @@ from onnx_autodoc.card import Box, Card, Edge, NodeRow
 from onnx_autodoc.render.content import UNKNOWN
 from onnx_autodoc.render.json import encode_bounded
 from onnx_autodoc.render.palette import COLORS, TEXT_COLOR, block_category
-from onnx_autodoc.text import sanitize, sanitize_json
+from onnx_autodoc.text import format_count, sanitize, sanitize_json
 
 MAX_ROWS: Final = 20_000  # keeps the page responsive; `--format csv` has all rows
+_MAX_OUTPUTS: Final = 100  # of a node
 _MAX_NAME_LENGTH: Final = 200
 _MAX_LINKED_NAME_LENGTH: Final = 4_096
 _NUMERIC_FIELDS: Final = ("params", "macs", "flops", "read_bytes", "written_bytes")
@@ -84,10 +85,13 @@ def _split_prefix(reference: str, text: str) -> tuple[int, str]:
 
 def _pack_outputs(name: str, row: NodeRow, strings: defaultdict[str, int]) -> Iterator[int | str]:
     """Yield four items per output: prefix shared with the node's name, rest, dtype, shape."""
-    for output in row.outputs:
+    for output in row.outputs[:_MAX_OUTPUTS]:
         yield from _split_prefix(name, sanitize(output.name, _MAX_NAME_LENGTH))
         shape = UNKNOWN if output.shape is None else "×".join(map(str, output.shape)) or "scalar"
         yield from (strings[output.dtype or UNKNOWN], strings[shape])
+    left = len(row.outputs) - _MAX_OUTPUTS
+    if left > 0:
+        yield from (0, f"… {format_count(left)} more", strings[UNKNOWN], strings[UNKNOWN])
 
 
 def _index_names(rows: list[NodeRow]) -> dict[str, int]:

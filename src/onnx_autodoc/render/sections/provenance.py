@@ -35,7 +35,9 @@ def _facts(card: Card) -> Iterator[tuple[str, doc.Spans]]:
     yield "Producer", doc.Name(producer) if producer else "not declared"
     yield "Format", f"ONNX, IR version {model.ir_version}" if model.ir_version is not None else "ONNX"
     opsets = [f"{domain} {version}" for domain, version in model.opsets.items()]
-    yield "Opsets", doc.join_names(opsets) or "none declared"
+    left = len(opsets) - _MAX_ROWS
+    more = (f" and {format_count(left)} more in the JSON card",) if left > 0 else ()
+    yield "Opsets", (*doc.join_names(opsets[:_MAX_ROWS]), *more) or "none declared"
     if model.domain or model.version:
         yield "Domain and version", doc.Name(f"{model.domain or '—'} {model.version or ''}".strip())
     if model.doc:

@@ -6,7 +6,7 @@ from onnx_autodoc.card import Card
 from onnx_autodoc.render import content as doc
 from onnx_autodoc.render import numbers
 from onnx_autodoc.render.card_text import explain_missing_precision
-from onnx_autodoc.render.snippet import make_snippet
+from onnx_autodoc.render.snippet import MAX_PORTS, make_snippet
 from onnx_autodoc.text import format_bytes, format_percent, pluralize, sanitize
 
 
@@ -71,5 +71,10 @@ def _format_external(card: Card) -> str:
 
 
 def usage(card: Card) -> doc.Section:
+    inputs, dims = len(card.interface.inputs), len(card.assumptions.dims)
+    if max(inputs, dims) > MAX_PORTS:
+        counts = f"{pluralize(inputs, 'input')} and {pluralize(dims, 'dynamic dimension')}"
+        text = f"No program: the model has {counts}. The JSON card lists them (interface.inputs, assumptions.dims)."
+        return doc.Section("run", "Run it", (doc.Paragraph(text),))
     text = "Requires onnxruntime and numpy. The inputs are synthetic, with valid types, shapes and ranges."
     return doc.Section("run", "Run it", (doc.Paragraph(text), doc.Code("python", make_snippet(card))))

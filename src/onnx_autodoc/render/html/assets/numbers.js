@@ -3,12 +3,16 @@
 // Counts are BigInt, since they exceed the range in which a Number is exact.
 const Numbers = (() => {
   const COUNTS = [
+    [10n ** 18n, "E"],
+    [10n ** 15n, "P"],
     [10n ** 12n, "T"],
     [10n ** 9n, "G"],
     [10n ** 6n, "M"],
     [10n ** 3n, "k"],
   ];
   const MEMORY = [
+    [1n << 60n, " EiB"],
+    [1n << 50n, " PiB"],
     [1n << 40n, " TiB"],
     [1n << 30n, " GiB"],
     [1n << 20n, " MiB"],
