@@ -1,17 +1,22 @@
 # make demo            the card of a small model, on a new machine
 # make card MODEL=...  the card of your model
 # make test            all tests, linters and type checks
+# make pytest ENV=.venv/3.13 PYTHON=python3.13     the tests with another Python, in its own environment
+# make pytest-lowest   the tests with the lowest allowed version of each dependency; runs also with the lowest onnxruntime
 # make test-browser    diagrams and pages in a browser (Debian: installs Chromium and node)
 # make gallery         write the cards of docs/gallery again
-# make fuzz            hostile files, mutants, kills, coverage-guided: two hours; MUTANTS=, KILLS=, SECONDS= for less
+# make fuzz            hostile files, mutants, kills, comparison with protobuf, coverage-guided: two hours;
+#                      MUTANTS=, KILLS=, DIFFERENTIAL=, SECONDS= for less
 PYTHON ?= python3
 ENV := .venv
 RUN := $(ENV)/bin/onnx-autodoc
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 debian = { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1); } > /dev/null
+install_lowest = $(ENV)/lowest/bin/uv pip install --quiet --python $(ENV)/lowest --resolution lowest-direct -e '.[dev,nvidia,pdf,png,run]'
+REFERENCES := 'onnx>=1.23' 'onnxruntime>=1.31' # results of runs and of the specification, which tests compare with
 CARD = $(basename $(notdir $(MODEL))).card
 
-.PHONY: demo card fuzz test test-browser browser pictures gallery vendor lint types pytest corpus bench scoreboard schema docs typical accuracy clean
+.PHONY: demo card fuzz test test-browser browser pictures gallery vendor lint types pytest pytest-lowest system corpus bench scoreboard schema docs typical accuracy clean
 
 demo: $(ENV)/installed
 	@$(RUN) demo -o demo.card
@@ -34,6 +39,14 @@ types: $(ENV)/developing
 
 pytest: $(ENV)/developing
 	$(ENV)/bin/pytest -n auto
+
+pytest-lowest: system
+	@test -x $(ENV)/lowest/bin/uv || $(PYTHON) -m venv $(ENV)/lowest
+	@$(ENV)/lowest/bin/pip install --quiet --disable-pip-version-check uv
+	@$(install_lowest)
+	$(ENV)/lowest/bin/pytest -n auto tests/runtime tests/cli tests/api
+	@$(install_lowest) $(REFERENCES)
+	$(ENV)/lowest/bin/pytest -n auto
 
 test-browser: $(ENV)/developing browser
 	$(ENV)/bin/pytest -m browser tests/browser
@@ -58,7 +71,9 @@ $(ENV)/browser/ready: tests/browser/package.json
 
 fuzz: $(ENV)/fuzzing
 	$(ENV)/bin/python -m fuzz.run --hostile --mutants $(or $(MUTANTS),20000) --jobs $(or $(JOBS),2)
+	$(ENV)/bin/python -m fuzz.json_readers
 	$(ENV)/bin/python -m fuzz.kill $(or $(KILLS),200)
+	$(ENV)/bin/python -m fuzz.differential $(or $(DIFFERENTIAL),1000000) --jobs $(or $(JOBS),2)
 	$(ENV)/bin/python -m fuzz.reader --seconds $(or $(SECONDS),3600)
 
 bench: $(ENV)/developing
@@ -90,11 +105,13 @@ $(ENV)/installed: pyproject.toml
 	@$(ENV)/bin/python -m compileall -q src
 	@touch $@
 
-$(ENV)/developing: pyproject.toml
-	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)
-	@$(ENV)/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
+system:
 	@command -v strace > /dev/null || $(call debian,strace)
 	@ldconfig -p | grep -q libpangoft2 && ldconfig -p | grep -q libharfbuzz-subset || $(call debian,libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0)
+
+$(ENV)/developing: pyproject.toml | system
+	@test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)
+	@$(ENV)/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@$(ENV)/bin/python -m compileall -q src
 	@touch $@ $(ENV)/installed
 

@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +58,24 @@ def test_workflow_runs_make_targets_on_all_supported_versions() -> None:
         "lint": ["make lint"],
         "types": ["make types"],
         "tests": ["make pytest"],
+        "lowest-versions": ["make pytest-lowest"],
         "browser": ["make test-browser"],
     }
     assert {target for run in lines.values() for target in make_targets(run[0])} <= TARGETS
     assert jobs["tests"]["strategy"]["matrix"]["python-version"] == ["3.11", "3.12", "3.13", "3.14"]
+
+
+def test_lowest_versions_are_those_of_the_project() -> None:
+    """`make pytest-lowest` has every extra, and every requirement has a lowest version; a name has the same one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    (listed,) = re.findall(r"--resolution lowest-direct -e '\.\[(.*)\]'", (ROOT / "Makefile").read_text())
+    assert set(listed.split(",")) == {name for name, lines in extras.items() if lines} - {"fuzz"}
+    requirements = [*project["dependencies"], *(line for lines in extras.values() for line in lines)]
+    matches = {line: re.fullmatch(r"([\w-]+)(?:\[[\w-]+\])?>=([\d.]+)", line) for line in requirements}
+    assert [line for line, match in matches.items() if match is None] == []
+    bounds = {(match[1], match[2]) for match in matches.values() if match}
+    assert len({name for name, _ in bounds}) == len(bounds)
 
 
 def test_pre_commit_hooks_run_make_targets() -> None:
