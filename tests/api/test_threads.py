@@ -1,5 +1,6 @@
 """Cards made by threads at the same time are those made one after the other."""
 
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -66,10 +67,8 @@ def test_one_card_is_rendered_by_several_threads() -> None:
     assert run_threads([partial(render_all, shared)] * THREADS) == [expected] * THREADS
 
 
-def test_first_cards_of_a_program_are_equal(tmp_path: Path) -> None:
+def test_first_cards_of_a_program_are_equal() -> None:
     """The tables that are loaded on first use are loaded by several threads at once."""
-    import subprocess
-
     program = (
         "import sys, threading\n"
         "from concurrent.futures import ThreadPoolExecutor\n"
@@ -81,7 +80,10 @@ def test_first_cards_of_a_program_are_equal(tmp_path: Path) -> None:
         "first = [(c.to_json(), c.to_html()) for c in cards]\n"
         "assert first == [(c.to_json(), c.to_html()) for c in map(card, models)]\n"
     )
-    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=60)
+    done = subprocess.run(  # with faulthandler: a crash shows where the threads were
+        [sys.executable, "-X", "faulthandler", "-W", "error", "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_limits_hold_in_one_thread() -> None:
