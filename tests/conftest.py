@@ -1,6 +1,12 @@
 """Options of the suite."""
 
+import signal
+
 import pytest
+
+# A suite that was started in the background inherits these signals as ignored, and its programs from it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -251,21 +251,10 @@ def test_signal_between_two_targets_leaves_no_temporary_file(
 
     monkeypatch.setattr(os, "replace", replace_and_signal)
     files = [OutputFile(tmp_path / name, NEW) for name in ("a.md", "b.md")]
-    with default_handler(number), running_thread(), pytest.raises((SystemExit, KeyboardInterrupt)), write_files(files):
+    with running_thread(), pytest.raises((SystemExit, KeyboardInterrupt)), write_files(files):
         pass
     assert sorted(os.listdir(tmp_path)) == ["a.md", "b.md"]
     assert (tmp_path / "a.md").read_bytes() == (tmp_path / "b.md").read_bytes() == NEW
-
-
-@contextmanager
-def default_handler(number: signal.Signals) -> Iterator[None]:
-    """Install the default handler of a signal: a test run in the background inherits SIGINT as ignored."""
-    default = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
-    before = signal.signal(number, default)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
 
 
 @contextmanager
