@@ -21,7 +21,8 @@ from unittest.mock import patch
 from msgspec import Struct
 
 from fuzz._reference import check
-from fuzz._wire_edits import Piece, edit_model, make_base
+from fuzz._wire_edits import edit_model
+from fuzz._wire_models import Piece, make_base
 from onnx_autodoc.readers import wire
 
 _FILES_PER_BASE: Final = 50

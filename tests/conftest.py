@@ -1,10 +1,10 @@
-"""Options of the suite."""
+"""Setup of the test suite: signals, options, order."""
 
 import signal
 
 import pytest
 
-# A suite that was started in the background inherits these signals as ignored, and its programs from it.
+# Shells and nohup start background jobs with these signals ignored; the programs that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

@@ -80,7 +80,7 @@ def test_first_cards_of_a_program_are_equal() -> None:
         "first = [(c.to_json(), c.to_html()) for c in cards]\n"
         "assert first == [(c.to_json(), c.to_html()) for c in map(card, models)]\n"
     )
-    done = subprocess.run(  # with faulthandler: a crash shows where the threads were
+    done = subprocess.run(  # faulthandler prints the traceback of each thread if the program crashes
         [sys.executable, "-X", "faulthandler", "-W", "error", "-c", program], capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")

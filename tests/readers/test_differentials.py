@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from fuzz import _reference, differential
 from fuzz._memory_reader import MemoryStorage
 from fuzz._reference import check, parse_cpp, parse_upb
-from fuzz._wire_edits import EDITS, SCHEMA
+from fuzz._wire_edits import EDITS
+from fuzz._wire_models import SCHEMA
 from fuzz.hostile.differentials import FILES
 from onnx_autodoc import card
 from onnx_autodoc.errors import BadInput
